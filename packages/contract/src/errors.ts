@@ -1,0 +1,143 @@
+// The one error that crosses our boundaries (decisions §3). Rules throw it, gRPC carries it, the gateway prints it.
+import { status as GrpcStatus } from '@grpc/grpc-js';
+import { Problem } from './gen/truckroll/errors/v1/errors.ts';
+
+/** Public error codes and their HTTP statuses. INTERNAL_ERROR is a 503 where a dependency is down. */
+export const ERROR_STATUS = {
+  INVALID_REQUEST: 400,
+  INVALID_CURSOR: 400,
+  UNAUTHENTICATED: 401,
+  NOT_FOUND: 404,
+  METHOD_NOT_ALLOWED: 405,
+  STALE_REVISION: 409,
+  IDEMPOTENCY_KEY_REUSED: 409,
+  IDEMPOTENCY_IN_PROGRESS: 409,
+  ASSIGNMENT_LOCKED: 409,
+  ASSIGNMENT_CONFLICT: 409,
+  RATE_LIMITED: 429,
+  INTERNAL_ERROR: 500,
+} as const;
+export type ErrorCode = keyof typeof ERROR_STATUS;
+
+/** What is wrong with one part of a request. */
+export type DetailCode =
+  | 'UNKNOWN_PARAMETER'
+  | 'REPEATED_PARAMETER'
+  | 'EMPTY_VALUE'
+  | 'INVALID_UUID'
+  | 'INVALID_ENUM_VALUE'
+  | 'INVALID_FORMAT'
+  | 'OUT_OF_RANGE'
+  | 'RANGE_ORDER'
+  | 'MISSING'
+  | 'UNKNOWN_FIELD'
+  | 'OUTSIDE_ARRIVAL_WINDOW'
+  | 'TOO_LARGE';
+
+/** One failure. A 409 repeats its own code here and adds what the caller needs to go on. */
+export interface ErrorDetail {
+  location: 'query' | 'path' | 'body' | 'header';
+  field: string;
+  code: DetailCode | ErrorCode;
+  message: string;
+  current_revision?: string;
+  reason?: string;
+}
+
+interface ApiErrorOptions {
+  details?: readonly ErrorDetail[];
+  retryAfterSeconds?: number;
+  /** Kept for the log; never shown to a caller. */
+  cause?: unknown;
+  status?: number;
+}
+
+/** An answer other than success. `message` and `details` are for the caller: no SQL, host names or stack traces. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  readonly code: ErrorCode;
+  readonly status: number;
+  readonly details: readonly ErrorDetail[];
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(code: ErrorCode, message: string, options: ApiErrorOptions = {}) {
+    super(message, 'cause' in options ? { cause: options.cause } : undefined);
+    this.code = code;
+    this.status = options.status ?? ERROR_STATUS[code];
+    this.details = options.details ?? [];
+    this.retryAfterSeconds = options.retryAfterSeconds;
+  }
+
+  /** 400 with every failure of the request at once. */
+  static invalid(details: readonly ErrorDetail[]): ApiError {
+    const fields = [...new Set(details.map((detail) => detail.field))].join(', ');
+    return new ApiError('INVALID_REQUEST', `The request is not valid: see details for ${fields}.`, { details });
+  }
+
+  /** 404, the same for a missing record and one of another company. */
+  static notFound(what = 'record'): ApiError {
+    return new ApiError('NOT_FOUND', `No such ${what} in this company.`);
+  }
+
+  /** 503: something we depend on does not answer now; trying again later is safe. */
+  static unavailable(cause: unknown, retryAfterSeconds = 5): ApiError {
+    const message = 'The service cannot answer at the moment. Try again after the time in Retry-After.';
+    return new ApiError('INTERNAL_ERROR', message, { status: 503, retryAfterSeconds, cause });
+  }
+
+  /** 500: a defect of ours. */
+  static internal(cause: unknown): ApiError {
+    const message = 'The request could not be completed. Quote the request id when you report it.';
+    return new ApiError('INTERNAL_ERROR', message, { cause });
+  }
+
+  /** Whatever was thrown, as an answer. */
+  static from(error: unknown): ApiError {
+    return error instanceof ApiError ? error : ApiError.internal(error);
+  }
+}
+
+/** Metadata key of the error that a failed call carries. */
+export const ERROR_TRAILER = 'truckroll-error-bin';
+
+const GRPC_BY_STATUS: Record<number, GrpcStatus> = {
+  400: GrpcStatus.INVALID_ARGUMENT,
+  401: GrpcStatus.UNAUTHENTICATED,
+  404: GrpcStatus.NOT_FOUND,
+  405: GrpcStatus.UNIMPLEMENTED,
+  409: GrpcStatus.FAILED_PRECONDITION,
+  429: GrpcStatus.RESOURCE_EXHAUSTED,
+  503: GrpcStatus.UNAVAILABLE,
+};
+
+/** An error as a failed gRPC call: status, message and the trailer's bytes. */
+export function encodeError(error: unknown): { grpcCode: GrpcStatus; message: string; trailer: Buffer } {
+  const { code, status, message, details, retryAfterSeconds } = ApiError.from(error);
+  const problem: Problem = {
+    code,
+    status,
+    message,
+    details: details.map((detail) => ({ ...detail })),
+    retry_after_seconds: retryAfterSeconds ?? null,
+  };
+  return {
+    grpcCode: GRPC_BY_STATUS[status] ?? GrpcStatus.INTERNAL,
+    message,
+    trailer: Buffer.from(Problem.encode(problem).finish()),
+  };
+}
+
+/** The caller's side: what a failed call said, or what its bare status means when the peer said nothing of ours. */
+export function decodeError(grpcCode: number, trailer: Uint8Array | undefined, cause: unknown): ApiError {
+  if (trailer !== undefined) {
+    const problem = Problem.decode(trailer);
+    return new ApiError(problem.code as ErrorCode, problem.message, {
+      status: problem.status,
+      details: problem.details as ErrorDetail[],
+      cause,
+      ...(problem.retry_after_seconds == null ? {} : { retryAfterSeconds: problem.retry_after_seconds }),
+    });
+  }
+  const passing = [GrpcStatus.UNAVAILABLE, GrpcStatus.DEADLINE_EXCEEDED, GrpcStatus.RESOURCE_EXHAUSTED];
+  return passing.includes(grpcCode) ? ApiError.unavailable(cause) : ApiError.internal(cause);
+}

@@ -1,0 +1,99 @@
+// The descriptor image that `buf build` writes: everything proto/ says, comments included, at run time.
+import { createFileRegistry, fromBinary, getOption, hasOption } from '@bufbuild/protobuf';
+import type { DescEnum, DescExtension, DescField, DescMessage, DescMethod, DescService } from '@bufbuild/protobuf';
+import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const bytes = readFileSync(join(import.meta.dirname, 'gen', 'truckroll.binpb'));
+export const registry = createFileRegistry(fromBinary(FileDescriptorSetSchema, bytes));
+
+type Described = DescMessage | DescField | DescMethod | DescService | DescEnum;
+
+function extension(name: string): DescExtension {
+  const found = registry.getExtension(name);
+  if (found === undefined) throw new Error(`proto/ does not define the option ${name}`);
+  return found;
+}
+
+/** The value of a custom option as plain data, or undefined where it is not set. */
+export function option<T>(desc: Described, name: string): T | undefined {
+  // The library types an option by the element that it extends; here the name is known at run time only.
+  const has = hasOption as (element: Described, ext: DescExtension) => boolean;
+  const get = getOption as (element: Described, ext: DescExtension) => unknown;
+  const ext = extension(name);
+  return has(desc, ext) ? (get(desc, ext) as T) : undefined;
+}
+
+/** Every service of the contract, in a stable order. */
+export function allServices(): DescService[] {
+  return [...registry]
+    .filter((desc): desc is DescService => desc.kind === 'service' && desc.typeName.startsWith('truckroll.'))
+    .sort((a, b) => a.typeName.localeCompare(b.typeName));
+}
+
+/** The leading comment of an element, and the value of its `Example:` line. */
+export function documentation(desc: Described | DescEnum['values'][number]): { text: string; example?: string } {
+  const lines = (comments(desc) ?? '').split('\n').map((line) => line.trim());
+  const example = lines.find((line) => line.startsWith('Example: '))?.slice('Example: '.length);
+  const text = lines.filter((line) => line !== '' && !line.startsWith('Example: ')).join(' ');
+  return example === undefined ? { text } : { text, example };
+}
+
+/** Paths into FileDescriptorProto, as SourceCodeInfo addresses its comments. */
+function comments(desc: Described | DescEnum['values'][number]): string | undefined {
+  const path = sourcePath(desc).join('.');
+  return commentsOf(fileOf(desc)).get(path);
+}
+
+const FILE_MESSAGE = 4;
+const FILE_ENUM = 5;
+const FILE_SERVICE = 6;
+const MESSAGE_FIELD = 2;
+const MESSAGE_NESTED = 3;
+const MESSAGE_ENUM = 4;
+const SERVICE_METHOD = 2;
+const ENUM_VALUE = 2;
+
+function fileOf(desc: Described | DescEnum['values'][number]): DescMessage['file'] {
+  if (desc.kind === 'field') return desc.parent.file;
+  if (desc.kind === 'rpc') return desc.parent.file;
+  if (desc.kind === 'enum_value') return desc.parent.file;
+  return desc.file;
+}
+
+function sourcePath(desc: Described | DescEnum['values'][number]): number[] {
+  switch (desc.kind) {
+    case 'message':
+      return desc.parent === undefined
+        ? [FILE_MESSAGE, desc.file.proto.messageType.indexOf(desc.proto)]
+        : [...sourcePath(desc.parent), MESSAGE_NESTED, desc.parent.proto.nestedType.indexOf(desc.proto)];
+    case 'enum':
+      return desc.parent === undefined
+        ? [FILE_ENUM, desc.file.proto.enumType.indexOf(desc.proto)]
+        : [...sourcePath(desc.parent), MESSAGE_ENUM, desc.parent.proto.enumType.indexOf(desc.proto)];
+    case 'enum_value':
+      return [...sourcePath(desc.parent), ENUM_VALUE, desc.parent.proto.value.indexOf(desc.proto)];
+    case 'service':
+      return [FILE_SERVICE, desc.file.proto.service.indexOf(desc.proto)];
+    case 'rpc':
+      return [...sourcePath(desc.parent), SERVICE_METHOD, desc.parent.proto.method.indexOf(desc.proto)];
+    case 'field':
+      return [...sourcePath(desc.parent), MESSAGE_FIELD, desc.parent.proto.field.indexOf(desc.proto)];
+  }
+}
+
+const commentCache = new Map<DescMessage['file'], Map<string, string>>();
+
+function commentsOf(file: DescMessage['file']): Map<string, string> {
+  let found = commentCache.get(file);
+  if (found === undefined) {
+    found = new Map(
+      (file.proto.sourceCodeInfo?.location ?? [])
+        .filter((location) => location.leadingComments !== '')
+        .map((location) => [location.path.join('.'), location.leadingComments]),
+    );
+    commentCache.set(file, found);
+  }
+  return found;
+}

@@ -1,0 +1,95 @@
+// JSON into a generated message, strictly: for import lines and request bodies. Every failure is listed, none thrown.
+import { camelCase, type KeyStyle } from './json-writer.ts';
+import type { DetailCode } from './errors.ts';
+import { checkValue } from './scalar.ts';
+import type { Field, Shape } from './shape.ts';
+
+/** One failure; `field` is its path, `line_items[2].subtotal_cents`. */
+export interface JsonProblem {
+  field: string;
+  code: DetailCode;
+  message: string;
+}
+
+/**
+ * Reads a JSON value as the message. Derived fields are ignored where they are given and left at their defaults
+ * (decisions §10); unknown keys are refused; a missing nullable field is null.
+ */
+export function readMessage<T>(shape: Shape, json: unknown, keys: KeyStyle = 'snake'): { value: T; problems: JsonProblem[] } {
+  const problems: JsonProblem[] = [];
+  const value = readObject(shape, json, '', keys, problems);
+  return { value: value as T, problems };
+}
+
+function readObject(shape: Shape, json: unknown, at: string, keys: KeyStyle, problems: JsonProblem[]): Record<string, unknown> {
+  const message: Record<string, unknown> = {};
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) {
+    problems.push({ field: at || '(root)', code: 'INVALID_FORMAT', message: 'Give a JSON object.' });
+    return message;
+  }
+  const given = json as Record<string, unknown>;
+  const spelled = (field: Field): string => (keys === 'camel' ? camelCase(field.name) : field.name);
+  const path = (name: string): string => (at === '' ? name : `${at}.${name}`);
+  for (const field of shape.fields) {
+    const name = spelled(field);
+    const value = Object.hasOwn(given, name) ? given[name] : undefined;
+    message[field.name] = field.derived ? defaultOf(field) : readField(field, value, path(name), keys, problems);
+  }
+  const known = new Set(shape.fields.map(spelled));
+  for (const name of Object.keys(given)) {
+    if (known.has(name)) continue;
+    problems.push({ field: path(name), code: 'UNKNOWN_FIELD', message: `Remove it, or spell it as one of ${[...known].join(', ')}.` });
+  }
+  return message;
+}
+
+function readField(field: Field, value: unknown, at: string, keys: KeyStyle, problems: JsonProblem[]): unknown {
+  if (field.repeated) return readList(field, value, at, keys, problems);
+  if (value === undefined || value === null) {
+    if (!field.nullable) {
+      problems.push({ field: at, code: 'MISSING', message: value === null ? 'It cannot be null: give a value.' : 'Give a value.' });
+    }
+    return defaultOf(field);
+  }
+  return readOne(field, value, at, keys, problems);
+}
+
+function readList(field: Field, value: unknown, at: string, keys: KeyStyle, problems: JsonProblem[]): unknown[] {
+  if (!Array.isArray(value)) {
+    const missing = value === undefined || value === null;
+    problems.push({ field: at, code: missing ? 'MISSING' : 'INVALID_FORMAT', message: 'Give a list, [] when there is none.' });
+    return [];
+  }
+  const { minItems, maxItems } = field.range ?? {};
+  if (minItems !== undefined && value.length < minItems) {
+    problems.push({ field: at, code: 'OUT_OF_RANGE', message: `Give at least ${minItems}.` });
+  }
+  if (maxItems !== undefined && value.length > maxItems) {
+    problems.push({ field: at, code: 'OUT_OF_RANGE', message: `Give at most ${maxItems}.` });
+  }
+  return value.map((element, index) => readOne(field, element, `${at}[${index}]`, keys, problems));
+}
+
+function readOne(field: Field, value: unknown, at: string, keys: KeyStyle, problems: JsonProblem[]): unknown {
+  if (field.shape !== undefined) return readObject(field.shape, value, at, keys, problems);
+  const checked = checkValue(field, value);
+  if ('value' in checked) return checked.value;
+  problems.push({ field: at, code: checked.code, message: checked.message });
+  return defaultOf(field);
+}
+
+const DEFAULTS: Partial<Record<Field['kind'], unknown>> = {
+  boolean: false,
+  cents: 0,
+  integer: 0,
+  number: 0,
+  timestamp: 0,
+};
+
+/** What a generated message holds where nothing was said. */
+function defaultOf(field: Field): unknown {
+  if (field.repeated) return [];
+  if (field.nullable) return null;
+  if (field.shape !== undefined) return undefined;
+  return field.enum?.zero ?? DEFAULTS[field.kind] ?? '';
+}

@@ -1,0 +1,179 @@
+// Every public operation and record, read off the contract once. Nothing else in the system lists them.
+import type { DescMethod } from '@bufbuild/protobuf';
+import './gen/all.ts';
+import { messageTypeRegistry } from './gen/typeRegistry.ts';
+import { allServices, documentation, option } from './image.ts';
+import { shapeOf, type Field, type Shape } from './shape.ts';
+
+export type Owner = 'billing' | 'scheduling' | 'reporting' | 'integrations';
+
+/** How a query parameter restricts rows. */
+export interface Filter {
+  /** Dotted path into the record; empty where the storing service has a rule of its own. */
+  field: string;
+  comparison: 'any' | 'from' | 'before';
+}
+
+/** One query parameter of an operation. */
+export interface Parameter {
+  name: string;
+  field: Field;
+  /** Where its value goes in the request message: into `collection` or beside it. */
+  within: 'collection' | 'request';
+  filter?: Filter;
+}
+
+/** A public record (decisions §1). */
+export interface Resource {
+  path: string;
+  owner: Owner;
+  record: Shape;
+  /** What its fixed order begins with; id follows (api.md, policy 8). */
+  order: 'created_at' | 'id';
+  list: Operation;
+  detail: Operation;
+}
+
+export interface Operation {
+  /** Name of the rpc: `ListInvoices`. Unique in the contract. */
+  name: string;
+  owner: Owner;
+  /** Full name of the gRPC service. */
+  service: string;
+  /** gRPC path. */
+  rpc: string;
+  verb: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Public path with its `{placeholders}`. */
+  route: string;
+  /** A list pages through records, a detail reads one, a report pages through rows, anything else is a command. */
+  kind: 'list' | 'detail' | 'report' | 'command';
+  camelCase: boolean;
+  request: Shape;
+  response: Shape;
+  pathFields: readonly Field[];
+  parameters: readonly Parameter[];
+  /** Fields of the JSON body, where the verb has one. */
+  bodyFields: readonly Field[];
+  doc: string;
+}
+
+const FIRST_FIELD = { collection: 'truckroll.type.v1.Collection', key: 'truckroll.type.v1.Key' };
+const COMPARISONS = ['any', 'from', 'before'] as const;
+/** Parameters that mean a place in the list rather than a restriction. */
+const PAGE = ['limit'];
+const COMMON = ['ids', 'created_from', 'created_before', 'updated_since'];
+
+interface HttpRule {
+  pattern: { case?: string; value?: unknown };
+  body: string;
+}
+
+function operationOf(method: DescMethod): Operation | undefined {
+  const http = option<HttpRule>(method, 'google.api.http');
+  if (http === undefined) return undefined;
+  const route = String(http.pattern.value);
+  const request = shapeOf(method.input);
+  const response = shapeOf(method.output);
+  const first = request.fields[0]?.shape?.typeName;
+  const key = request.fields.find((field) => field.shape?.typeName === FIRST_FIELD.key)?.shape;
+  const pathNames = [...route.matchAll(/\{(\w+)\}/g)].map((match) => match[1] as string);
+  const pathFields = pathNames.map((name) => {
+    const field = request.byName.get(name) ?? key?.byName.get(name);
+    if (field === undefined) throw new Error(`${method.name}: the route names ${name}, the request does not`);
+    return field;
+  });
+  const plain = request.fields.filter((field) => field.shape === undefined && !pathNames.includes(field.name));
+  const isCollection = first === FIRST_FIELD.collection;
+  const owner = method.parent.typeName.split('.')[1] as Owner;
+  const isReport = route.startsWith('/v1/reports/');
+  return {
+    name: method.name,
+    owner,
+    service: method.parent.typeName,
+    rpc: `/${method.parent.typeName}/${method.name}`,
+    verb: http.pattern.case?.toUpperCase() as Operation['verb'],
+    route,
+    kind: isReport ? 'report' : isCollection ? 'list' : http.pattern.case === 'get' ? 'detail' : 'command',
+    camelCase: option<number>(method.parent, 'truckroll.options.v1.naming') === 1,
+    request,
+    response,
+    pathFields,
+    parameters: http.body === '*' ? [] : [...collectionParameters(request, response, isReport), ...plain.map(parameterOf(method))],
+    bodyFields: http.body === '*' ? request.fields.filter((field) => !pathNames.includes(field.name)) : [],
+    doc: documentation(method).text,
+  };
+}
+
+function parameterOf(method: DescMethod): (field: Field) => Parameter {
+  return (field) => {
+    const desc = method.input.fields.find((candidate) => candidate.name === field.name);
+    const filter = desc && option<{ field: string; comparison: number }>(desc, 'truckroll.options.v1.filter');
+    return {
+      name: field.name,
+      field,
+      within: 'request',
+      ...(filter && { filter: { field: filter.field, comparison: COMPARISONS[filter.comparison] ?? 'any' } }),
+    };
+  };
+}
+
+/** The parameters that every list has, less those that its record has no field for (decisions §1). */
+function collectionParameters(request: Shape, response: Shape, isReport: boolean): Parameter[] {
+  const collection = request.fields[0]?.shape;
+  if (collection?.typeName !== FIRST_FIELD.collection) return [];
+  const record = response.byName.get('data')?.shape;
+  const names = isReport ? PAGE : [...PAGE, ...COMMON];
+  return names.flatMap((name): Parameter[] => {
+    const field = collection.byName.get(name);
+    if (field === undefined) throw new Error(`Collection has no field ${name}`);
+    const onto = { ids: 'id', created_from: 'created_at', created_before: 'created_at', updated_since: 'updated_at' }[name];
+    if (onto === undefined) return [{ name, field, within: 'collection' }];
+    const target = record?.byName.get(onto);
+    if (target === undefined) return [];
+    const comparison = name === 'ids' ? 'any' : name === 'created_before' ? 'before' : 'from';
+    const ofCodes = name === 'ids' && target.enum !== undefined;
+    const narrowed: Field = ofCodes ? { ...field, kind: 'enum', enum: target.enum as NonNullable<Field['enum']> } : field;
+    return [{ name, field: narrowed, within: 'collection', filter: { field: onto, comparison } }];
+  });
+}
+
+/** Every operation that has a public route. */
+export const operations: readonly Operation[] = Object.freeze(
+  allServices().flatMap((service) => service.methods.flatMap((method) => operationOf(method) ?? [])),
+);
+
+/** Every public record that has a list. */
+export const resources: readonly Resource[] = Object.freeze(
+  allServices().flatMap((service) =>
+    service.methods.flatMap((method) => {
+      const desc = method.output.fields.find((field) => field.name === 'data' && field.fieldKind === 'list')?.message;
+      const settings = desc && option<{ path: string; order?: number }>(desc, 'truckroll.options.v1.resource');
+      if (desc === undefined || settings === undefined) return [];
+      const [list, detail] = ['list', 'detail'].map((kind) =>
+        operations.find((candidate) => candidate.service === service.typeName && candidate.kind === kind),
+      );
+      if (list === undefined || detail === undefined) throw new Error(`${settings.path} lacks its list or its detail`);
+      const order = settings.order === 1 ? ('id' as const) : ('created_at' as const);
+      return [Object.freeze({ path: settings.path, owner: list.owner, record: shapeOf(desc), order, list, detail })];
+    }),
+  ),
+);
+
+/** The record that is read at /v1/<path>. */
+export function resource(path: string): Resource {
+  const found = resources.find((candidate) => candidate.path === path);
+  if (found === undefined) throw new Error(`the contract has no record at /v1/${path}`);
+  return found;
+}
+
+/** Encoder and decoder of a message by its full name. */
+export interface Codec<T = unknown> {
+  encode(message: T): { finish(): Uint8Array };
+  decode(bytes: Uint8Array): T;
+}
+
+export function codec(typeName: string): Codec {
+  const found = messageTypeRegistry.get(typeName);
+  if (found === undefined) throw new Error(`no generated code for ${typeName}`);
+  return found;
+}

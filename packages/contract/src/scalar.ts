@@ -1,0 +1,125 @@
+// One value of each kind, checked: the same rules for a query parameter, a body and an import line.
+import type { DetailCode } from './errors.ts';
+import type { EnumShape, Field } from './shape.ts';
+import { isDate, isTimeZone, parseInstant } from './time.ts';
+
+/** A checked value as the generated messages hold it, or what is wrong with it. */
+export type Checked = { value: unknown } | { code: DetailCode; message: string };
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+const bad = (code: DetailCode, message: string): Checked => ({ code, message });
+
+/** A value out of JSON. The field's own list and null have been dealt with. */
+export function checkValue(field: Field, value: unknown): Checked {
+  switch (field.kind) {
+    case 'uuid':
+      return typeof value === 'string' && UUID.test(value)
+        ? { value: value.toLowerCase() }
+        : bad('INVALID_UUID', 'Give a UUID such as 0b8f3c1e-7a52-4c6d-9e10-2f4a5b6c7d8e.');
+    case 'string':
+      return typeof value === 'string' ? checkString(field, value) : bad('INVALID_FORMAT', 'Give a string.');
+    case 'date':
+    case 'local_date':
+      return typeof value === 'string' && isDate(value)
+        ? { value }
+        : bad('INVALID_FORMAT', 'Give a calendar date as YYYY-MM-DD.');
+    case 'timestamp':
+      return checkTimestamp(value);
+    case 'cents':
+    case 'integer':
+      return checkInteger(field, value);
+    case 'number':
+      return typeof value === 'number' && Number.isFinite(value)
+        ? checkRange(field, value)
+        : bad('INVALID_FORMAT', 'Give a number.');
+    case 'boolean':
+      return typeof value === 'boolean' ? { value } : bad('INVALID_FORMAT', 'Give true or false.');
+    case 'enum':
+      return checkEnum(field.enum as EnumShape, value);
+    case 'reference':
+    case 'object':
+    case 'bytes':
+      throw new Error(`${field.name} is not a scalar`);
+  }
+}
+
+/** A value out of a query string. */
+export function checkText(field: Field, text: string): Checked {
+  if (text === '') return bad('EMPTY_VALUE', 'Leave the parameter out instead of sending it empty.');
+  switch (field.kind) {
+    case 'boolean':
+      return text === 'true' || text === 'false'
+        ? { value: text === 'true' }
+        : bad('INVALID_FORMAT', 'Give true or false.');
+    case 'integer':
+    case 'cents':
+      return /^-?\d{1,16}$/.test(text) ? checkInteger(field, Number(text)) : bad('INVALID_FORMAT', 'Give an integer.');
+    case 'number':
+      return /^-?\d+(\.\d+)?$/.test(text) ? checkRange(field, Number(text)) : bad('INVALID_FORMAT', 'Give a number.');
+    case 'timestamp': {
+      const checked = checkTimestamp(text);
+      const lostPlus = 'code' in checked && / \d{2}:?\d{2}$/.test(text);
+      return lostPlus ? bad('INVALID_FORMAT', 'The + of the offset arrived as a space: percent-encode it as %2B.') : checked;
+    }
+    default:
+      return checkValue(field, text);
+  }
+}
+
+function checkTimestamp(value: unknown): Checked {
+  const micros = typeof value === 'string' ? parseInstant(value) : undefined;
+  const form = '2026-03-01T15:04:05Z: seconds, at most six fractional digits, and Z or an offset such as -06:00';
+  return micros === undefined ? bad('INVALID_FORMAT', `Give a date-time such as ${form}.`) : { value: micros };
+}
+
+function checkInteger(field: Field, value: unknown): Checked {
+  if (typeof value !== 'number' || !Number.isInteger(value)) return bad('INVALID_FORMAT', 'Give an integer.');
+  if (!Number.isSafeInteger(value)) return bad('OUT_OF_RANGE', 'Give an integer within ±9007199254740991.');
+  const narrow = field.kind === 'integer' && Math.abs(value) > 0x7fffffff;
+  return narrow ? bad('OUT_OF_RANGE', 'Give an integer within ±2147483647.') : checkRange(field, value);
+}
+
+function checkRange(field: Field, value: number): Checked {
+  const { min, max, above } = field.range ?? {};
+  if (min !== undefined && max !== undefined && (value < min || value > max)) {
+    return bad('OUT_OF_RANGE', `Give a number from ${min} to ${max}.`);
+  }
+  if (min !== undefined && value < min) return bad('OUT_OF_RANGE', `Give at least ${min}.`);
+  if (max !== undefined && value > max) return bad('OUT_OF_RANGE', `Give at most ${max}.`);
+  if (above !== undefined && value <= above) return bad('OUT_OF_RANGE', `Give more than ${above}.`);
+  return { value };
+}
+
+const PATTERNS = {
+  phone: [/^\+[1-9]\d{1,14}$/, 'Give a telephone number in E.164 form, such as +15125550100.'],
+  email: [/^[^\s@]+@[^\s@]+$/, 'Give an e-mail address.'],
+  color: [/^#[0-9A-Fa-f]{6}$/, 'Give a colour as #RRGGBB.'],
+  currency: [/^USD$/, 'Give USD, the only currency.'],
+  revision: [/^[0-9a-f]{64}$/, 'Give the 64 lowercase hexadecimal characters of a revision, as a read returned it.'],
+} as const;
+
+function checkString(field: Field, value: string): Checked {
+  const { minLength, maxLength } = field.range ?? {};
+  // PostgreSQL, and with it every export, cannot hold the first; UTF-8 cannot hold the second.
+  if (value.includes('\0') || !value.isWellFormed()) {
+    return bad('INVALID_FORMAT', 'Remove the NUL characters and unpaired surrogates.');
+  }
+  const length = minLength === undefined && maxLength === undefined ? 0 : [...value].length;
+  if (minLength !== undefined && length < minLength) return bad('OUT_OF_RANGE', `Give at least ${minLength} characters.`);
+  if (maxLength !== undefined && length > maxLength) return bad('OUT_OF_RANGE', `Give at most ${maxLength} characters.`);
+  if (field.format === 'time_zone') {
+    return isTimeZone(value) ? { value } : bad('INVALID_FORMAT', 'Give an IANA time zone such as America/Chicago.');
+  }
+  if (field.format === 'url') {
+    return URL.canParse(value) ? { value } : bad('INVALID_FORMAT', 'Give an absolute URL.');
+  }
+  const pattern = field.format && PATTERNS[field.format];
+  return pattern === undefined || pattern[0].test(value) ? { value } : bad('INVALID_FORMAT', pattern[1]);
+}
+
+function checkEnum(shape: EnumShape, value: unknown): Checked {
+  const generated = typeof value === 'string' ? shape.generated.get(value) : undefined;
+  if (generated !== undefined) return { value: generated };
+  return bad('INVALID_ENUM_VALUE', `Give one of ${[...shape.generated.keys()].join(', ')}.`);
+}

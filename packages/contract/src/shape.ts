@@ -1,0 +1,186 @@
+// What a message looks like to code that handles every message alike: its fields, each with one of a dozen kinds.
+import type { DescEnum, DescField, DescMessage } from '@bufbuild/protobuf';
+import { ScalarType } from '@bufbuild/protobuf';
+import { documentation, option } from './image.ts';
+
+/** Kinds of field. They carry the code: parser, JSON, SQL and OpenAPI each have one case per kind, not per record. */
+export type Kind =
+  | 'uuid'
+  | 'string'
+  | 'date'
+  | 'local_date'
+  | 'timestamp'
+  | 'cents'
+  | 'integer'
+  | 'number'
+  | 'boolean'
+  | 'enum'
+  | 'reference'
+  | 'object'
+  | 'bytes';
+
+/** Names of the string formats that narrow kind `string`. */
+export type StringFormat = 'time_zone' | 'phone' | 'email' | 'color' | 'currency' | 'revision' | 'url';
+
+export interface Range {
+  min?: number;
+  max?: number;
+  above?: number;
+  minLength?: number;
+  maxLength?: number;
+  minItems?: number;
+  maxItems?: number;
+}
+
+export interface EnumShape {
+  typeName: string;
+  doc: string;
+  /** Public spelling by number; UNSPECIFIED (0) has none. */
+  names: ReadonlyMap<number, string>;
+  /** Meaning of each public spelling. */
+  docs: ReadonlyMap<string, string>;
+  /** What generated messages hold, by public spelling: `INVOICE_STATUS_OPEN` for `OPEN`. */
+  generated: ReadonlyMap<string, string>;
+  /** What generated messages hold where nothing is set: the name of number 0. */
+  zero: string;
+  /** The inverse of `generated`. */
+  spellings: ReadonlyMap<string, string>;
+}
+
+export interface Field {
+  name: string;
+  number: number;
+  kind: Kind;
+  /** Whether the value may be null in JSON; the key is always present. */
+  nullable: boolean;
+  repeated: boolean;
+  /** Derived by its owner; ignored where it is given (decisions §10). */
+  derived: boolean;
+  format?: StringFormat;
+  range?: Range;
+  enum?: EnumShape;
+  /** Shape of an object or reference. */
+  shape?: Shape;
+  /** Public path of the record that an id or Reference points at: `accounts`. */
+  refersTo?: string;
+  doc: string;
+  example?: string;
+}
+
+export interface Shape {
+  typeName: string;
+  doc: string;
+  /** In order of field number, which is the order of keys in JSON. */
+  fields: readonly Field[];
+  byName: ReadonlyMap<string, Field>;
+}
+
+const REFERENCE = 'truckroll.type.v1.Reference';
+const FORMATS: Record<number, Kind | StringFormat | 'lower_case'> = {
+  1: 'uuid',
+  2: 'timestamp',
+  3: 'date',
+  4: 'local_date',
+  5: 'cents',
+  6: 'time_zone',
+  7: 'phone',
+  8: 'email',
+  9: 'color',
+  10: 'currency',
+  11: 'revision',
+  12: 'url',
+  13: 'lower_case',
+};
+const STRING_FORMATS = new Set<string>(['time_zone', 'phone', 'email', 'color', 'currency', 'revision', 'url']);
+const OUTPUT_ONLY = 3;
+
+const shapes = new Map<string, Shape>();
+
+/** The shape of a message; the same object for the same message. */
+export function shapeOf(message: DescMessage): Shape {
+  const known = shapes.get(message.typeName);
+  if (known !== undefined) return known;
+  const fields: Field[] = [];
+  const byName = new Map<string, Field>();
+  const shape: Shape = { typeName: message.typeName, doc: documentation(message).text, fields, byName };
+  shapes.set(message.typeName, shape);
+  for (const desc of message.fields.toSorted((a, b) => a.number - b.number)) {
+    const field = Object.freeze(fieldOf(desc));
+    fields.push(field);
+    byName.set(field.name, field);
+  }
+  Object.freeze(fields);
+  return Object.freeze(shape);
+}
+
+function fieldOf(desc: DescField): Field {
+  const format = FORMATS[option<number>(desc, 'truckroll.options.v1.format') ?? 0];
+  const range = option<Range>(desc, 'truckroll.options.v1.range');
+  const refersTo = option<{ type: string }>(desc, 'google.api.resource_reference')?.type.replace('truckroll/', '');
+  const behaviors = option<number[]>(desc, 'google.api.field_behavior') ?? [];
+  const message = desc.message;
+  const enumeration = desc.enum;
+  return {
+    name: desc.name,
+    number: desc.number,
+    kind: kindOf(desc, format),
+    nullable: desc.proto.proto3Optional,
+    repeated: desc.fieldKind === 'list',
+    derived: behaviors.includes(OUTPUT_ONLY),
+    ...(format !== undefined && STRING_FORMATS.has(format) ? { format: format as StringFormat } : {}),
+    ...(range === undefined ? {} : { range: plainRange(range) }),
+    ...(enumeration === undefined ? {} : { enum: enumOf(enumeration, format === 'lower_case') }),
+    ...(message === undefined ? {} : { shape: shapeOf(message) }),
+    ...(refersTo === undefined ? {} : { refersTo }),
+    ...docOf(desc),
+  };
+}
+
+function docOf(desc: DescField): { doc: string; example?: string } {
+  const { text, example } = documentation(desc);
+  return example === undefined ? { doc: text } : { doc: text, example };
+}
+
+/** Only the bounds that are set; protobuf hands unset ones out as undefined or as prototype defaults. */
+function plainRange(range: Range): Range {
+  const names = ['min', 'max', 'above', 'minLength', 'maxLength', 'minItems', 'maxItems'] as const;
+  return Object.fromEntries(names.filter((name) => Object.hasOwn(range, name)).map((name) => [name, range[name]]));
+}
+
+function kindOf(desc: DescField, format: string | undefined): Kind {
+  if (desc.message !== undefined) return desc.message.typeName === REFERENCE ? 'reference' : 'object';
+  if (desc.enum !== undefined) return 'enum';
+  if (format !== undefined && !STRING_FORMATS.has(format) && format !== 'lower_case') return format as Kind;
+  switch (desc.scalar) {
+    case ScalarType.STRING:
+      return 'string';
+    case ScalarType.BOOL:
+      return 'boolean';
+    case ScalarType.INT32:
+    case ScalarType.INT64:
+      return 'integer';
+    case ScalarType.DOUBLE:
+      return 'number';
+    case ScalarType.BYTES:
+      return 'bytes';
+    default:
+      throw new Error(`${desc.parent.typeName}.${desc.name} has a type that no kind covers`);
+  }
+}
+
+function enumOf(desc: DescEnum, lowerCase: boolean): EnumShape {
+  const values = desc.values.filter((value) => value.number !== 0);
+  const spelling = (name: string): string => {
+    const bare = name.slice(desc.sharedPrefix?.length ?? 0);
+    return lowerCase ? bare.toLowerCase() : bare;
+  };
+  return {
+    typeName: desc.typeName,
+    doc: documentation(desc).text,
+    names: new Map(values.map((value) => [value.number, spelling(value.name)])),
+    docs: new Map(values.map((value) => [spelling(value.name), documentation(value).text])),
+    generated: new Map(values.map((value) => [spelling(value.name), value.name])),
+    zero: desc.values.find((value) => value.number === 0)?.name ?? '',
+    spellings: new Map(values.map((value) => [value.name, spelling(value.name)])),
+  };
+}

@@ -1,0 +1,125 @@
+// Time is a number: microseconds since 1970-01-01T00:00:00Z. A Date would lose the last three digits, and with them
+// rows at page borders (decisions §4).
+import { Temporal } from 'temporal-polyfill';
+
+const DAY = 86_400_000_000;
+/** What a double holds exactly: years 1684 to 2255. */
+const LIMIT = Number.MAX_SAFE_INTEGER;
+
+const INSTANT =
+  /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,6}))?(?:[Zz]|([+-])(\d{2}):?(\d{2}))$/;
+const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
+
+/**
+ * Microseconds of an ISO 8601 date-time with seconds, at most six fractional digits and `Z` or an offset, or undefined
+ * where the text is not one or cannot be held exactly.
+ */
+export function parseInstant(text: string): number | undefined {
+  const match = INSTANT.exec(text);
+  if (match === null) return undefined;
+  const [, year, month, day, hour, minute, second, fraction, sign, offsetHour, offsetMinute] = match;
+  const days = daysOf(Number(year), Number(month), Number(day));
+  if (days === undefined || Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return undefined;
+  if (sign !== undefined && (Number(offsetHour) > 23 || Number(offsetMinute) > 59)) return undefined;
+  const offset = sign === undefined ? 0 : (sign === '-' ? -1 : 1) * (Number(offsetHour) * 60 + Number(offsetMinute));
+  const seconds = (Number(hour) * 60 + Number(minute) - offset) * 60 + Number(second);
+  const micros = days * DAY + seconds * 1_000_000 + Number((fraction ?? '').padEnd(6, '0'));
+  return Math.abs(micros) <= LIMIT ? micros : undefined;
+}
+
+/** `2026-03-01T15:04:05.123456Z`: six fractional digits, or none when they are zero. */
+export function formatInstant(micros: number): string {
+  const days = Math.floor(micros / DAY);
+  const rest = micros - days * DAY;
+  const seconds = Math.floor(rest / 1_000_000);
+  const fraction = rest - seconds * 1_000_000;
+  const two = (value: number): string => String(value).padStart(2, '0');
+  const clock = `${two(Math.floor(seconds / 3600))}:${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`;
+  return `${formatDate(days)}T${clock}${fraction === 0 ? '' : `.${String(fraction).padStart(6, '0')}`}Z`;
+}
+
+/** Now, to the microsecond where the clock gives it. */
+export function now(): number {
+  return Math.round((performance.timeOrigin + performance.now()) * 1000);
+}
+
+/** Whether the text is a calendar date, `YYYY-MM-DD`. */
+export function isDate(text: string): boolean {
+  return parseDate(text) !== undefined;
+}
+
+/** Days since 1970-01-01 of a calendar date, or undefined. */
+export function parseDate(text: string): number | undefined {
+  const match = DATE.exec(text);
+  return match === null ? undefined : daysOf(Number(match[1]), Number(match[2]), Number(match[3]));
+}
+
+/** Calendar date of a count of days since 1970-01-01. */
+export function formatDate(days: number): string {
+  const [year, month, day] = civil(days);
+  return `${String(year).padStart(4, '0')}-${String(month).padStart(2, '0')}-${String(day).padStart(2, '0')}`;
+}
+
+/** Year, month and day of a count of days since 1970-01-01, by the proleptic Gregorian calendar. */
+export function civil(days: number): [year: number, month: number, day: number] {
+  const shifted = days + 719_468;
+  const era = Math.floor(shifted / 146_097);
+  const dayOfEra = shifted - era * 146_097;
+  const yearOfEra = Math.floor(
+    (dayOfEra - Math.floor(dayOfEra / 1460) + Math.floor(dayOfEra / 36_524) - Math.floor(dayOfEra / 146_096)) / 365,
+  );
+  const dayOfYear = dayOfEra - (365 * yearOfEra + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100));
+  const monthFromMarch = Math.floor((5 * dayOfYear + 2) / 153);
+  const month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9;
+  const day = dayOfYear - Math.floor((153 * monthFromMarch + 2) / 5) + 1;
+  return [yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day];
+}
+
+function daysOf(year: number, month: number, day: number): number | undefined {
+  const millis = Date.UTC(2000, month - 1, day);
+  const date = new Date(millis);
+  date.setUTCFullYear(year, month - 1, day);
+  const real = date.getUTCFullYear() === year && date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
+  return real && month >= 1 ? Math.floor(date.getTime() / 86_400_000) : undefined;
+}
+
+/** Whether the runtime knows the IANA time zone. */
+export function isTimeZone(name: string): boolean {
+  try {
+    return /^[A-Za-z]/.test(name) && new Intl.DateTimeFormat('en', { timeZone: name }) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * The first instant whose local date is that date, in microseconds (decisions §4). Where a zone skipped the whole day,
+ * the first instant after it.
+ */
+export function startOfLocalDate(date: string, timeZone: string): number {
+  return Temporal.PlainDate.from(date).toZonedDateTime(timeZone).epochMilliseconds * 1000;
+}
+
+const SLOT = 900_000_000;
+const offsets = new Map<string, Map<number, number>>();
+const MOST_SLOTS = 100_000;
+
+/** Days since 1970-01-01 of the local date at an instant. */
+export function localDay(micros: number, timeZone: string): number {
+  return Math.floor((micros + offsetAt(micros, timeZone)) / DAY);
+}
+
+/** Offset from UTC in microseconds. Zones change their offset on quarter hours, so one look-up serves a quarter hour. */
+function offsetAt(micros: number, timeZone: string): number {
+  let ofZone = offsets.get(timeZone);
+  if (ofZone === undefined) offsets.set(timeZone, (ofZone = new Map()));
+  const slot = Math.floor(micros / SLOT);
+  let offset = ofZone.get(slot);
+  if (offset === undefined) {
+    if (ofZone.size >= MOST_SLOTS) ofZone.clear();
+    const instant = Temporal.Instant.fromEpochMilliseconds((slot * SLOT) / 1000);
+    offset = instant.toZonedDateTimeISO(timeZone).offsetNanoseconds / 1000;
+    ofZone.set(slot, offset);
+  }
+  return offset;
+}

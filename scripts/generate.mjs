@@ -1,0 +1,37 @@
+// Turns proto/ into what machines read: TypeScript types, codecs and gRPC stubs, and one descriptor image, both in
+// packages/contract/src/gen, which git ignores. Skipped while proto/ is as it was at the last run.
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+
+const root = join(import.meta.dirname, '..');
+const proto = join(root, 'proto');
+const out = join(root, 'packages/contract/src/gen');
+const stamp = join(out, '.stamp');
+
+const hash = createHash('sha256');
+const sources = readdirSync(proto, { recursive: true }).filter((name) => /\.(proto|yaml)$/.test(name)).sort();
+for (const name of [...sources.map((source) => join(proto, source)), join(root, 'pnpm-lock.yaml')]) {
+  hash.update(name.slice(root.length)).update(readFileSync(name));
+}
+const digest = hash.digest('hex');
+
+if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== digest) {
+  const bin = join(root, 'node_modules/.bin');
+  const run = (...args) =>
+    execFileSync(join(bin, 'buf'), args, {
+      cwd: proto,
+      stdio: 'inherit',
+      env: { ...process.env, PATH: `${bin}${delimiter}${process.env.PATH}` },
+    });
+  rmSync(out, { recursive: true, force: true });
+  mkdirSync(out, { recursive: true });
+  run('generate');
+  run('build', '-o', join(out, 'truckroll.binpb'));
+  // The type registry knows a message only once its module is loaded; this module loads them all.
+  const modules = readdirSync(out, { recursive: true }).filter((name) => name.endsWith('.ts')).sort();
+  writeFileSync(join(out, 'all.ts'), modules.map((name) => `import './${name}';\n`).join(''));
+  writeFileSync(stamp, digest);
+  console.error(`generated code for ${sources.length} proto files`);
+}
