@@ -1,7 +1,7 @@
 // What a message looks like to code that handles every message alike: its fields, each with one of a dozen kinds.
 import type { DescEnum, DescField, DescMessage } from '@bufbuild/protobuf';
 import { ScalarType } from '@bufbuild/protobuf';
-import { documentation, option } from './image.ts';
+import { documentation, option, registry } from './image.ts';
 
 /** Kinds of field. They carry the code: parser, JSON, SQL and OpenAPI each have one case per kind, not per record. */
 export type Kind =
@@ -111,6 +111,13 @@ export function shapeOf(message: DescMessage): Shape {
   }
   Object.freeze(fields);
   return Object.freeze(shape);
+}
+
+/** The shape of a message by its full name, for messages that no public operation has. */
+export function shapeNamed(typeName: string): Shape {
+  const desc = registry.getMessage(typeName);
+  if (desc === undefined) throw new Error(`proto/ does not define ${typeName}`);
+  return shapeOf(desc);
 }
 
 function fieldOf(desc: DescField): Field {
