@@ -1,0 +1,50 @@
+// The form of an API key (decisions §8): `trk_`, 32 random base62 characters, and their CRC-32 as 6 more. The checksum
+// lets a mistyped or made-up key be refused without asking anybody, and scanners recognise a leaked one.
+import { createHash, randomBytes } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+
+const PREFIX = 'trk_';
+const RANDOM_LENGTH = 32;
+const CHECKSUM_LENGTH = 6;
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const FORM = /^trk_[0-9A-Za-z]{38}$/;
+/** Bytes at or above the largest multiple of 62 would make some characters likelier than others. */
+const UNBIASED = 256 - (256 % ALPHABET.length);
+
+/** A new key: 190 random bits. Only its hash is ever stored. */
+export function generateApiKey(): string {
+  let body = PREFIX;
+  while (body.length < PREFIX.length + RANDOM_LENGTH) {
+    for (const byte of randomBytes(RANDOM_LENGTH)) {
+      if (byte < UNBIASED && body.length < PREFIX.length + RANDOM_LENGTH) body += ALPHABET[byte % ALPHABET.length];
+    }
+  }
+  return body + checksum(body);
+}
+
+/** Whether the text has the form and the checksum of a key; says nothing about whether it opens anything. */
+export function isApiKey(text: string): boolean {
+  if (!FORM.test(text)) return false;
+  return checksum(text.slice(0, -CHECKSUM_LENGTH)) === text.slice(-CHECKSUM_LENGTH);
+}
+
+/** What is stored and looked up instead of the key: SHA-256. The key is random, so it needs neither salt nor stretching. */
+export function hashApiKey(key: string): Buffer {
+  return createHash('sha256').update(key).digest();
+}
+
+/** The parts of a key that may be shown. */
+export function apiKeyEnds(key: string): { keyPrefix: string; keySuffix: string } {
+  return { keyPrefix: key.slice(0, 8), keySuffix: key.slice(-4) };
+}
+
+/** CRC-32 of the prefix and the random part, base62, most significant digit first. */
+function checksum(body: string): string {
+  let rest = crc32(body);
+  let digits = '';
+  for (let i = 0; i < CHECKSUM_LENGTH; i++) {
+    digits = (ALPHABET[rest % ALPHABET.length] as string) + digits;
+    rest = Math.floor(rest / ALPHABET.length);
+  }
+  return digits;
+}
