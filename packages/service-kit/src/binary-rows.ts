@@ -1,0 +1,116 @@
+import { EventEmitter } from 'node:events';
+
+/**
+ * pg decodes every column as UTF-8 text, also when a statement asks for binary results, which destroys the bytes. This
+ * reads the rows of binary results itself and leaves all other messages to pg. Columns are views onto what the socket
+ * delivered: nothing is copied, no hex is decoded.
+ *
+ * PostgreSQL protocol 3: every message is a type byte and a 32-bit length that counts itself; a DataRow ('D') has a
+ * 16-bit column count and, for each column, a 32-bit length (-1 is NULL) and that many bytes.
+ */
+
+interface ProtocolConnection extends EventEmitter {
+  attachListeners(stream: EventEmitter): void;
+}
+
+const DATA_ROW = 0x44;
+const HEADER = 5;
+
+/** Changes one connection of pg, before it connects. Throws when this version of pg has no such connection. */
+export function readBinaryRows(connection: ProtocolConnection): void {
+  const attachListeners = connection.attachListeners?.bind(connection);
+  if (attachListeners === undefined) throw new Error('this version of pg has no connection.attachListeners');
+  connection.attachListeners = (stream) => {
+    const rest = new EventEmitter();
+    let binary = false;
+    connection.on('rowDescription', (message: { fields: { format: string }[] }) => {
+      binary = message.fields[0]?.format === 'binary';
+    });
+    attachListeners(rest);
+    const splitter = createSplitter(
+      () => binary,
+      (fields) => connection.emit('dataRow', { name: 'dataRow', length: 0, fields }),
+      (bytes) => rest.emit('data', bytes),
+    );
+    stream.on('data', splitter);
+    stream.on('end', () => rest.emit('end'));
+  };
+}
+
+/**
+ * Cuts a stream of bytes into messages: rows of binary results go to onRow, runs of all other messages to onRest, in
+ * order. isBinary is asked at each row, after all earlier messages were handed on.
+ */
+export function createSplitter(
+  isBinary: () => boolean,
+  onRow: (fields: (Buffer | null)[]) => void,
+  onRest: (bytes: Buffer) => void,
+): (chunk: Buffer) => void {
+  let partial: Buffer | undefined;
+
+  return (chunk) => {
+    let bytes = chunk;
+    if (partial !== undefined) {
+      const head: Buffer = partial;
+      const needed = head.length < HEADER ? undefined : messageLength(head, 0) - head.length;
+      if (needed !== undefined && needed > chunk.length) {
+        partial = Buffer.concat([head, chunk]);
+        return;
+      }
+      // Only the message that was cut in two is copied; the rest of the chunk is read in place.
+      if (needed !== undefined) {
+        partial = undefined;
+        scan(Buffer.concat([head, chunk.subarray(0, needed)]));
+        bytes = chunk.subarray(needed);
+      } else {
+        partial = undefined;
+        bytes = Buffer.concat([head, chunk]);
+      }
+    }
+    scan(bytes);
+  };
+
+  function scan(bytes: Buffer): void {
+    let offset = 0;
+    let runStart = 0;
+    // Whether the run holds anything that pg must see before isBinary can be asked.
+    let pending = false;
+    while (offset + HEADER <= bytes.length) {
+      const end = offset + messageLength(bytes, offset);
+      if (end > bytes.length) break;
+      if (bytes[offset] !== DATA_ROW) {
+        pending = true;
+      } else {
+        if (pending) {
+          onRest(bytes.subarray(runStart, offset));
+          runStart = offset;
+          pending = false;
+        }
+        if (isBinary()) {
+          onRow(rowFields(bytes, offset + HEADER));
+          runStart = end;
+        }
+      }
+      offset = end;
+    }
+    if (runStart < offset) onRest(bytes.subarray(runStart, offset));
+    if (offset < bytes.length) partial = bytes.subarray(offset);
+  }
+}
+
+function messageLength(bytes: Buffer, offset: number): number {
+  return 1 + bytes.readUInt32BE(offset + 1);
+}
+
+function rowFields(bytes: Buffer, start: number): (Buffer | null)[] {
+  const count = bytes.readUInt16BE(start);
+  const fields = new Array<Buffer | null>(count);
+  let offset = start + 2;
+  for (let index = 0; index < count; index += 1) {
+    const length = bytes.readInt32BE(offset);
+    offset += 4;
+    fields[index] = length === -1 ? null : bytes.subarray(offset, offset + length);
+    if (length > 0) offset += length;
+  }
+  return fields;
+}

@@ -1,0 +1,73 @@
+import { randomUUID } from 'node:crypto';
+import type { ServerSurfaceCall } from '@grpc/grpc-js/build/src/server-call.js';
+import { DEFAULT_DEADLINE_MS, REQUEST_ID } from './grpc-options.ts';
+import type { Log } from './log.ts';
+
+/** What a handler knows about its call besides the request. All of it is made on first use: most reads need none. */
+export class CallContext {
+  /** gRPC path: /truckroll.billing.v1.InvoiceService/ListInvoices */
+  readonly method: string;
+  readonly #call: ServerSurfaceCall;
+  readonly #serviceLog: Log;
+  #requestId: string | undefined;
+  #log: Log | undefined;
+  #abort: AbortController | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #over = false;
+
+  constructor(call: ServerSurfaceCall, method: string, log: Log) {
+    this.#call = call;
+    this.method = method;
+    this.#serviceLog = log;
+  }
+
+  /** Of the public request that this call serves; made here where the caller sent none. */
+  get requestId(): string {
+    return (this.#requestId ??= this.metadata(REQUEST_ID) ?? randomUUID());
+  }
+
+  get log(): Log {
+    return (this.#log ??= this.#serviceLog.child({ requestId: this.requestId, method: this.method }));
+  }
+
+  /** Aborted when the caller cancels, disconnects or its deadline passes: nobody waits for the answer any more. */
+  get signal(): AbortSignal {
+    if (this.#abort === undefined) {
+      const abort = (this.#abort = new AbortController());
+      if (this.#call.cancelled) abort.abort(new CallCancelled());
+      // grpc-js also emits this event when a call ends well.
+      else this.#call.once('cancelled', () => { if (!this.#over) abort.abort(new CallCancelled()); });
+    }
+    return this.#abort.signal;
+  }
+
+  /** First value of a metadata key. */
+  metadata(key: string): string | undefined {
+    const value = this.#call.metadata.get(key)[0];
+    return value === undefined ? undefined : value.toString();
+  }
+
+  /** Runs `late` when a call that set no deadline itself has taken too long. */
+  limitDuration(late: () => void): void {
+    if (this.#call.getDeadline() !== Infinity) return;
+    this.#timer = setTimeout(() => {
+      void this.signal;
+      this.#abort?.abort(new CallCancelled());
+      late();
+    }, DEFAULT_DEADLINE_MS);
+  }
+
+  /** The call has been answered. */
+  end(): void {
+    this.#over = true;
+    clearTimeout(this.#timer);
+  }
+}
+
+/** Reason of an aborted call's signal. */
+export class CallCancelled extends Error {
+  override readonly name = 'CallCancelled';
+  constructor() {
+    super('the caller has cancelled or its deadline has passed');
+  }
+}

@@ -1,0 +1,118 @@
+/**
+ * The environment, read once at start into a frozen, typed value. Everything that is missing or invalid is reported
+ * together, so that an operator fixes a deployment in one round.
+ */
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface Setting<T> {
+  readonly name: string;
+  /** What the variable must hold, for the message: "a port number". */
+  readonly expected: string;
+  /** False when the value is a secret or may contain one, so that no message ever repeats it. */
+  readonly shown: boolean;
+  /** `undefined` when the variable may be left out without a default. */
+  readonly fallback: { readonly value: T } | undefined;
+  /** Returns undefined when the text is not valid. */
+  parse(text: string): T | undefined;
+}
+
+export type Settings = Readonly<Record<string, Setting<unknown>>>;
+export type Config<S extends Settings> = { readonly [K in keyof S]: S[K] extends Setting<infer T> ? T : never };
+
+/** Thrown by readConfig; the message has one line for each variable at fault. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+/**
+ * Reads every setting from the environment. An empty variable counts as absent, as Helm and compose files leave them.
+ * Throws ConfigError naming all that is missing or invalid.
+ */
+export function readConfig<S extends Settings>(settings: S, environment: Environment): Config<S> {
+  const config: Record<string, unknown> = {};
+  const faults: string[] = [];
+  for (const [key, setting] of Object.entries(settings)) {
+    const text = environment[setting.name]?.trim();
+    if (text === undefined || text === '') {
+      if (setting.fallback === undefined) faults.push(`${setting.name} is missing: set it to ${setting.expected}`);
+      else config[key] = setting.fallback.value;
+      continue;
+    }
+    const value = setting.parse(text);
+    if (value === undefined) {
+      const shown = setting.shown ? `, not ${JSON.stringify(text)}` : '';
+      faults.push(`${setting.name} is invalid: it must be ${setting.expected}${shown}`);
+    } else {
+      config[key] = value;
+    }
+  }
+  if (faults.length > 0) throw new ConfigError(faults.join('\n'));
+  return Object.freeze(config) as Config<S>;
+}
+
+type Default<T> = [] | [fallback: T];
+
+function setting<T>(
+  name: string,
+  expected: string,
+  fallback: Default<T>,
+  parse: (text: string) => T | undefined,
+  shown = true,
+): Setting<T> {
+  return { name, expected, shown, parse, fallback: fallback.length === 0 ? undefined : { value: fallback[0] } };
+}
+
+function wholeNumber(text: string, min: number, max: number): number | undefined {
+  if (!/^-?\d+$/.test(text)) return undefined;
+  const value = Number(text);
+  return value >= min && value <= max ? value : undefined;
+}
+
+const DURATION_UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** Constructors of settings. The last argument is the default; without one the variable is required. */
+export const env = {
+  string: (name: string, ...fallback: Default<string>) => setting(name, 'a text', fallback, (text) => text),
+
+  /** A text that no message repeats: a password, a key. */
+  secret: (name: string, ...fallback: Default<string>) => setting(name, 'a secret', fallback, (text) => text, false),
+
+  optional: (name: string) => setting<string | undefined>(name, 'a text', [undefined], (text) => text),
+
+  /** A URL as text; it may hold a password, so it is never repeated. */
+  url: (name: string, ...fallback: Default<string>) =>
+    setting(name, 'a URL such as scheme://host:port/path', fallback, (text) => (URL.canParse(text) ? text : undefined), false),
+
+  optionalUrl: (name: string) =>
+    setting<string | undefined>(name, 'a URL', [undefined], (text) => (URL.canParse(text) ? text : undefined), false),
+
+  /** 0 asks the kernel for a free port. */
+  port: (name: string, ...fallback: Default<number>) =>
+    setting(name, 'a port number from 0 to 65535', fallback, (text) => wholeNumber(text, 0, 65_535)),
+
+  integer: (name: string, limits: { min?: number; max?: number }, ...fallback: Default<number>) => {
+    const { min = 0, max = Number.MAX_SAFE_INTEGER } = limits;
+    return setting(name, `a whole number from ${min} to ${max}`, fallback, (text) => wholeNumber(text, min, max));
+  },
+
+  boolean: (name: string, ...fallback: Default<boolean>) =>
+    setting(name, '"true" or "false"', fallback, (text) => (text === 'true' ? true : text === 'false' ? false : undefined)),
+
+  oneOf: <const T extends string>(name: string, values: readonly T[], ...fallback: Default<NoInfer<T>>) =>
+    setting<T>(name, `one of ${values.join(', ')}`, fallback, (text) => values.find((value) => value === text)),
+
+  /** Milliseconds, written with a unit: 250ms, 5s, 2m, 1h, 30d. */
+  duration: (name: string, ...fallback: Default<number>) =>
+    setting(name, 'a duration with a unit, such as 250ms, 5s or 2m', fallback, (text) => {
+      const match = /^(\d+)(ms|s|m|h|d)$/.exec(text);
+      return match ? Number(match[1]) * (DURATION_UNITS[match[2]!] ?? 1) : undefined;
+    }),
+
+  /** Comma-separated; empty items are dropped. */
+  list: (name: string, ...fallback: Default<readonly string[]>) =>
+    setting<readonly string[]>(name, 'a comma-separated list', fallback, (text) => {
+      const items = text.split(',').map((item) => item.trim()).filter((item) => item !== '');
+      return items.length > 0 ? items : undefined;
+    }),
+};

@@ -1,0 +1,86 @@
+import pg from 'pg';
+import { readBinaryRows } from './binary-rows.ts';
+import { typeParsers } from './database-types.ts';
+
+/** One statement. A named one is planned once per connection; text must be constant for a name. */
+export interface Statement {
+  readonly name?: string;
+  readonly text: string;
+  readonly values?: readonly unknown[];
+}
+
+export interface StatementResult<R> {
+  readonly rows: R[];
+  /** Rows returned or changed. */
+  readonly rowCount: number;
+  /** First word of the command tag: SELECT, COMMIT, ROLLBACK … */
+  readonly command: string;
+}
+
+/** Columns in PostgreSQL's binary format, in the order of the statement. Copy what must outlive the request. */
+export type BinaryRow = readonly (Buffer | null)[];
+
+export interface ConnectionOptions {
+  readonly url: string;
+  /** First on the search path; statements name tables without schema. */
+  readonly schema?: string;
+  readonly applicationName?: string;
+  /** Milliseconds, kept by the server; the client gives up a second later. 0 = none. Default 15,000. */
+  readonly statementTimeoutMs?: number;
+  /** Milliseconds to wait for a free or new connection. Default 2,000. */
+  readonly connectTimeoutMs?: number;
+  /** Further session settings, such as plan_cache_mode. */
+  readonly settings?: Readonly<Record<string, string>>;
+}
+
+/**
+ * A connection of pg that reads binary rows and sends statements without waiting for the answers to earlier ones
+ * (pipelining), so that BEGIN and the first statement share a round trip.
+ */
+export class Connection extends pg.Client {
+  constructor(config: pg.ClientConfig) {
+    super({ ...config, pipeline: true } as pg.ClientConfig);
+    readBinaryRows((this as unknown as { connection: Parameters<typeof readBinaryRows>[0] }).connection);
+    // Without a listener the loss of a connection would end the process. The statements that ran on it have failed.
+    this.on('error', () => undefined);
+  }
+}
+
+export function connectionConfig(options: ConnectionOptions): pg.PoolConfig {
+  const statementTimeout = options.statementTimeoutMs ?? 15_000;
+  const settings: Record<string, string> = {
+    TimeZone: 'UTC',
+    // Compiling a plan costs more than it saves on statements that take a millisecond.
+    jit: 'off',
+    ...(options.schema === undefined ? {} : { search_path: `"${options.schema}"` }),
+    ...options.settings,
+  };
+  return {
+    connectionString: options.url,
+    application_name: options.applicationName ?? 'truckroll',
+    options: Object.entries(settings).map(([name, value]) => `-c ${name}=${value.replace(/[\\ ]/g, '\\$&')}`).join(' '),
+    connectionTimeoutMillis: options.connectTimeoutMs ?? 2000,
+    idle_in_transaction_session_timeout: 60_000,
+    keepAlive: true,
+    types: typeParsers as unknown as pg.CustomTypesConfig,
+    ...(statementTimeout > 0 ? { statement_timeout: statementTimeout, query_timeout: statementTimeout + 1000 } : {}),
+  };
+}
+
+const rawTypes = { getTypeParser: () => (value: unknown) => value };
+
+/** Runs one statement on a connection; rejects with pg's own error. */
+export function execute(client: pg.ClientBase, statement: Statement, binary: boolean): Promise<pg.QueryResult> {
+  return new Promise((resolve, reject) => {
+    const config = {
+      text: statement.text,
+      values: statement.values ?? [],
+      ...(statement.name === undefined ? {} : { name: statement.name }),
+      ...(binary ? { binary: true, rowMode: 'array', types: rawTypes } : {}),
+    };
+    client.query(config as unknown as pg.QueryConfig, (error: Error | null, result: pg.QueryResult) => {
+      if (error) reject(error);
+      else resolve(result);
+    });
+  });
+}

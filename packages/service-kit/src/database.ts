@@ -1,0 +1,196 @@
+import pg from 'pg';
+import {
+  Connection, connectionConfig, execute,
+  type BinaryRow, type ConnectionOptions, type Statement, type StatementResult,
+} from './connection.ts';
+import { StatementError, isContention, isUnavailable, translateDatabaseError } from './database-errors.ts';
+import type { Metrics } from './metrics.ts';
+import { createSession, type Session } from './session.ts';
+import { withSpan } from './tracing.ts';
+
+export interface DatabaseOptions extends ConnectionOptions {
+  /** Most connections at once. Default 10. */
+  readonly maxConnections?: number;
+  readonly metrics?: Metrics;
+}
+
+export interface TransactionOptions {
+  readonly isolation?: 'READ COMMITTED' | 'REPEATABLE READ' | 'SERIALIZABLE';
+  readonly readOnly?: boolean;
+  /** Run once more after a deadlock or serialization failure. Only where running it twice has no effect outside the database. */
+  readonly retryContention?: boolean;
+  /** Aborted: no further statement runs and nothing is committed. */
+  readonly signal?: AbortSignal;
+}
+
+/** What runs statements: a Database (each on any connection) or a Transaction. */
+export interface Queryable {
+  /** Errors: StatementError where PostgreSQL refuses, ApiError 503 where it cannot be used now. */
+  query<R = Record<string, unknown>>(statement: Statement): Promise<StatementResult<R>>;
+  /** The same, with columns as raw bytes in PostgreSQL's binary format: for stored documents on the read path. */
+  queryBinary(statement: Statement): Promise<BinaryRow[]>;
+}
+
+export interface Transaction extends Queryable {
+  /** Runs when the transaction has committed, not when it rolls back. Must not throw. */
+  afterCommit(action: () => void): void;
+}
+
+/** A service's pool of connections to its own schema. */
+export class Database implements Queryable {
+  readonly options: DatabaseOptions;
+  readonly #pool: pg.Pool;
+  readonly #observe: (statement: string, startedAt: number) => void;
+
+  constructor(options: DatabaseOptions) {
+    this.options = options;
+    const max = options.maxConnections ?? 10;
+    this.#pool = new pg.Pool({ ...connectionConfig(options), max, idleTimeoutMillis: 60_000, Client: Connection as unknown as new () => pg.ClientBase });
+    // An idle connection was lost: the pool has already dropped it, and the next statement opens another.
+    this.#pool.on('error', () => undefined);
+    this.#observe = observer(options.metrics, this.#pool);
+  }
+
+  query<R = Record<string, unknown>>(statement: Statement): Promise<StatementResult<R>> {
+    return this.#once(statement, false) as Promise<StatementResult<R>>;
+  }
+
+  async queryBinary(statement: Statement): Promise<BinaryRow[]> {
+    return (await this.#once(statement, true)).rows;
+  }
+
+  /**
+   * Runs work between BEGIN and COMMIT on one connection; rolls back when it rejects. A COMMIT whose answer is lost
+   * rejects with ApiError 503 though it may have happened: writers need an idempotency key.
+   */
+  async transaction<T>(work: (tx: Transaction) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
+    try {
+      return await this.#attempt(work, options);
+    } catch (error) {
+      if (!options.retryContention || !isContention(error)) throw error;
+      return await this.#attempt(work, options);
+    }
+  }
+
+  /** A connection of its own, outside the pool, for what lives as long as a session: advisory locks. */
+  session(): Promise<Session> {
+    return createSession(this.options);
+  }
+
+  /** Resolves when PostgreSQL answers; a readiness check. */
+  async check(): Promise<void> {
+    await this.query({ text: 'select 1' });
+  }
+
+  /** Waits for running statements, then closes every connection. Further statements reject with 503. */
+  async close(): Promise<void> {
+    if (!this.#pool.ending) await this.#pool.end();
+  }
+
+  #once(statement: Statement, binary: boolean): Promise<StatementResult<any>> {
+    return spanned(statement, () => new Promise((resolve, reject) => {
+      this.#pool.connect((connectError, client, release) => {
+        if (connectError || client === undefined) return reject(translateDatabaseError(connectError));
+        const startedAt = performance.now();
+        execute(client, statement, binary).then(
+          (result) => {
+            release();
+            this.#observe(statement.name ?? 'unnamed', startedAt);
+            resolve(resultOf(result));
+          },
+          (thrown: unknown) => {
+            const error = translateDatabaseError(thrown);
+            release(mustDiscard(error));
+            reject(error);
+          },
+        );
+      });
+    }));
+  }
+
+  async #attempt<T>(work: (tx: Transaction) => Promise<T>, options: TransactionOptions): Promise<T> {
+    const client = await this.#pool.connect().catch((error: unknown) => { throw translateDatabaseError(error); });
+    const actions: (() => void)[] = [];
+    let open = true;
+    const run = async (statement: Statement, binary: boolean): Promise<StatementResult<any>> => {
+      if (!open) throw new Error('a statement was run after its transaction had ended');
+      options.signal?.throwIfAborted();
+      const startedAt = performance.now();
+      try {
+        return resultOf(await spanned(statement, () => execute(client, statement, binary)));
+      } catch (error) {
+        throw translateDatabaseError(error);
+      } finally {
+        this.#observe(statement.name ?? 'unnamed', startedAt);
+      }
+    };
+    let discard = false;
+    try {
+      // Not awaited: it shares a round trip with the first statement. If it fails, so does everything after it.
+      const begun = run({ text: beginText(options) }, false);
+      begun.catch(() => undefined);
+      const result = await work({
+        query: (statement) => run(statement, false),
+        queryBinary: async (statement) => (await run(statement, true)).rows,
+        afterCommit: (action) => actions.push(action),
+      });
+      await begun;
+      const end = await run({ text: 'commit' }, false);
+      if (end.command !== 'COMMIT') throw new Error('a transaction was committed although one of its statements had failed');
+      open = false;
+      release();
+      for (const action of actions) action();
+      return result;
+    } catch (error) {
+      if (open) {
+        open = false;
+        discard = mustDiscard(error) || !(await rolledBack(client));
+        release();
+      }
+      throw error;
+    }
+
+    function release(): void {
+      client.release(discard);
+    }
+  }
+}
+
+function rolledBack(client: pg.PoolClient): Promise<boolean> {
+  return execute(client, { text: 'rollback' }, false).then(() => true, () => false);
+}
+
+function beginText(options: TransactionOptions): string {
+  const isolation = options.isolation === undefined ? '' : ` isolation level ${options.isolation}`;
+  return `begin${isolation}${options.readOnly ? ' read only' : ''}`;
+}
+
+function resultOf(result: pg.QueryResult): StatementResult<any> {
+  return { rows: result.rows, rowCount: result.rowCount ?? 0, command: result.command };
+}
+
+/** Statement and lock timeouts leave a connection whole; so does a refused statement, unless its cached plan is stale. */
+function mustDiscard(error: unknown): boolean {
+  if (error instanceof StatementError) return error.sqlState === '0A000';
+  if (!isUnavailable(error)) return false;
+  const state = ((error as Error).cause as { code?: string } | undefined)?.code;
+  return state !== '57014' && state !== '55P03';
+}
+
+function spanned<T>(statement: Statement, work: () => Promise<T>): Promise<T> {
+  const name = statement.name ?? statement.text.slice(0, 40);
+  return withSpan(`sql ${name}`, 'CLIENT', { 'db.system.name': 'postgresql', 'db.query.summary': name }, work);
+}
+
+function observer(metrics: Metrics | undefined, pool: pg.Pool): (statement: string, startedAt: number) => void {
+  if (metrics === undefined) return () => undefined;
+  metrics.observedGauge('database_connections', 'Open connections of the pool', () => pool.totalCount);
+  metrics.observedGauge('database_waiting', 'Statements that wait for a connection', () => pool.waitingCount);
+  const seconds = metrics.histogram('database_statement_seconds', 'Time from sending a statement to its last row', ['statement']);
+  const byName = new Map<string, { observe(seconds: number): void }>();
+  return (statement, startedAt) => {
+    let series = byName.get(statement);
+    if (series === undefined) byName.set(statement, (series = seconds.of({ statement })));
+    series.observe((performance.now() - startedAt) / 1000);
+  };
+}

@@ -1,0 +1,132 @@
+import { once } from 'node:events';
+import { Client, Metadata, credentials, type CallOptions as GrpcCallOptions, type ChannelOptions, type ServiceError } from '@grpc/grpc-js';
+import { ApiError, ERROR_TRAILER, decodeError } from '@truckroll/contract';
+import type { CallOptions, Callers, Definition } from './grpc-handlers.ts';
+import { DEFAULT_DEADLINE_MS, REQUEST_ID, clientOptions, targetOf } from './grpc-options.ts';
+import { traceHeaders, withSpan } from './tracing.ts';
+
+/** Connections to every replica of one service. */
+export interface Channel {
+  /**
+   * Calls an rpc by its path with bytes in and bytes out, for callers that need no objects. Errors: ApiError, as the
+   * peer sent it; 503 with Retry-After where the peer is away or too slow.
+   */
+  call(path: string, request: Buffer, options?: CallOptions): Promise<Buffer>;
+  /** Typed functions for every rpc of a generated service. */
+  client<const D extends Definition>(definition: D): Callers<D>;
+  /** Resolves when a connection is up; rejects with ApiError 503 after deadlineMs. A readiness check. */
+  check(deadlineMs?: number): Promise<void>;
+  close(): void;
+}
+
+export interface ChannelSettings {
+  /** For calls that name none. Milliseconds. */
+  readonly deadlineMs?: number;
+  readonly channelOptions?: ChannelOptions;
+}
+
+const asIs = (bytes: Buffer): Buffer => bytes;
+
+/** Opens no connection until it is first needed. */
+export function openChannel(address: string, settings: ChannelSettings = {}): Channel {
+  const defaultDeadlineMs = settings.deadlineMs ?? DEFAULT_DEADLINE_MS;
+  const peer = new Client(targetOf(address), credentials.createInsecure(), { ...clientOptions(), ...settings.channelOptions });
+
+  const deadline = (options: CallOptions | undefined, stream: boolean): GrpcCallOptions => {
+    const limit = options?.deadlineMs ?? (stream ? undefined : defaultDeadlineMs);
+    return limit === undefined ? {} : { deadline: Date.now() + limit };
+  };
+
+  function unary<Req, Res>(path: string, encode: (value: Req) => Buffer, decode: (bytes: Buffer) => Res, request: Req, options?: CallOptions): Promise<Res> {
+    return traced(path, () => new Promise<Res>((resolve, reject) => {
+      const call = peer.makeUnaryRequest(path, encode, decode, request, metadataOf(options), deadline(options, false), (error, response) => {
+        options?.signal?.removeEventListener('abort', cancel);
+        if (error) reject(translate(error));
+        else resolve(response as Res);
+      });
+      const cancel = () => call.cancel();
+      if (options?.signal?.aborted) cancel();
+      else options?.signal?.addEventListener('abort', cancel, { once: true });
+    }));
+  }
+
+  function caller(method: Definition[string]) {
+    const { path, requestSerialize: encode, responseDeserialize: decode } = method;
+    if (!method.requestStream && !method.responseStream) {
+      return (request: unknown, options?: CallOptions) => unary(path, encode, decode, request, options);
+    }
+    if (!method.responseStream) {
+      return (requests: AsyncIterable<unknown>, options?: CallOptions) => traced(path, () => new Promise((resolve, reject) => {
+        const call = peer.makeClientStreamRequest(path, encode, decode, metadataOf(options), deadline(options, true), (error, response) => {
+          if (error) reject(translate(error));
+          else resolve(response);
+        });
+        send(call, requests, options).catch((error: unknown) => { reject(error); call.cancel(); });
+      }));
+    }
+    return (input: unknown, options?: CallOptions) => receive(() => {
+      if (!method.requestStream) return peer.makeServerStreamRequest(path, encode, decode, input, metadataOf(options), deadline(options, true));
+      const call = peer.makeBidiStreamRequest(path, encode, decode, metadataOf(options), deadline(options, true));
+      send(call, input as AsyncIterable<unknown>, options).catch((error: unknown) => call.destroy(error as Error));
+      return call;
+    });
+  }
+
+  return {
+    call: (path, request, options) => unary(path, asIs, asIs, request, options),
+    client: <const D extends Definition>(definition: D) =>
+      Object.fromEntries(Object.entries(definition).map(([name, method]) => [name, caller(method)])) as Callers<D>,
+    check: (deadlineMs = 1000) =>
+      new Promise((resolve, reject) => {
+        peer.waitForReady(Date.now() + deadlineMs, (error) => (error ? reject(ApiError.unavailable(error)) : resolve()));
+      }),
+    close: () => peer.close(),
+  };
+}
+
+function metadataOf(options: CallOptions | undefined): Metadata {
+  const metadata = new Metadata();
+  if (options?.requestId !== undefined) metadata.set(REQUEST_ID, options.requestId);
+  for (const [key, value] of Object.entries(options?.metadata ?? {})) metadata.set(key, value);
+  for (const [key, value] of Object.entries(traceHeaders())) metadata.set(key, value);
+  return metadata;
+}
+
+function traced<T>(path: string, work: () => Promise<T>): Promise<T> {
+  return withSpan(path, 'CLIENT', { 'rpc.system.name': 'grpc', 'rpc.method': path }, work);
+}
+
+function translate(error: ServiceError): ApiError {
+  const trailer = error.metadata?.get(ERROR_TRAILER)[0];
+  return decodeError(error.code, Buffer.isBuffer(trailer) ? trailer : undefined, error);
+}
+
+interface Sink extends NodeJS.EventEmitter {
+  write(value: unknown): boolean;
+  end(): void;
+  cancel(): void;
+}
+
+/** Sends at the pace of the peer. A call that has ended takes no more; its own answer says why. */
+async function send(call: Sink, requests: AsyncIterable<unknown>, options: CallOptions | undefined): Promise<void> {
+  const ended = new AbortController();
+  call.once('status', () => ended.abort());
+  call.on('error', () => undefined);
+  options?.signal?.addEventListener('abort', () => call.cancel(), { once: true });
+  for await (const request of requests) {
+    if (ended.signal.aborted) return;
+    if (!call.write(request)) await once(call, 'drain', { signal: ended.signal }).catch(() => undefined);
+  }
+  call.end();
+}
+
+async function* receive(start: () => AsyncIterable<unknown> & { cancel(): void }): AsyncGenerator<unknown> {
+  const call = start();
+  try {
+    yield* call;
+  } catch (error) {
+    throw error instanceof Error && 'code' in error && 'metadata' in error ? translate(error as ServiceError) : error;
+  } finally {
+    call.cancel();
+  }
+}

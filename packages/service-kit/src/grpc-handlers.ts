@@ -1,0 +1,57 @@
+import type { MethodDefinition, ServiceDefinition } from '@grpc/grpc-js';
+import type { CallContext } from './call-context.ts';
+
+interface Method<ReqStream extends boolean, ResStream extends boolean, Req, Res> {
+  readonly path: string;
+  readonly requestStream: ReqStream;
+  readonly responseStream: ResStream;
+  requestSerialize(value: Req): Buffer;
+  requestDeserialize(bytes: Buffer): Req;
+  responseSerialize(value: Res): Buffer;
+  responseDeserialize(bytes: Buffer): Res;
+}
+
+/** What the generated `…Service` constants are. */
+export type Definition = Readonly<Record<string, MethodDefinition<any, any>>>;
+
+/** A response, or its protobuf bytes where a handler has them already. */
+export type Response<T> = T | Buffer;
+
+/** The function that serves a method. A stream of requests is read at the pace of the loop that consumes it. */
+export type HandlerOf<M> =
+  M extends Method<false, false, infer Req, infer Res> ? (request: Req, context: CallContext) => Promise<Response<Res>> | Response<Res>
+  : M extends Method<true, false, infer Req, infer Res> ? (requests: AsyncIterable<Req>, context: CallContext) => Promise<Response<Res>>
+  : M extends Method<false, true, infer Req, infer Res> ? (request: Req, context: CallContext) => AsyncIterable<Response<Res>>
+  : M extends Method<true, true, infer Req, infer Res> ? (requests: AsyncIterable<Req>, context: CallContext) => AsyncIterable<Response<Res>>
+  : never;
+
+/** One function for every rpc of a service, under the rpc's name. */
+export type Handlers<D> = { readonly [K in keyof D]: HandlerOf<D[K]> };
+
+export interface CallOptions {
+  /** Milliseconds from now. */
+  readonly deadlineMs?: number;
+  readonly signal?: AbortSignal;
+  readonly requestId?: string;
+  readonly metadata?: Readonly<Record<string, string>>;
+}
+
+/** The function that calls a method. It rejects, or the loop over its answer throws, with ApiError. */
+export type CallerOf<M> =
+  M extends Method<false, false, infer Req, infer Res> ? (request: Req, options?: CallOptions) => Promise<Res>
+  : M extends Method<true, false, infer Req, infer Res> ? (requests: AsyncIterable<Req>, options?: CallOptions) => Promise<Res>
+  : M extends Method<false, true, infer Req, infer Res> ? (request: Req, options?: CallOptions) => AsyncIterable<Res>
+  : M extends Method<true, true, infer Req, infer Res> ? (requests: AsyncIterable<Req>, options?: CallOptions) => AsyncIterable<Res>
+  : never;
+
+export type Callers<D> = { readonly [K in keyof D]: CallerOf<D[K]> };
+
+/** The same service, with responses that are bytes already sent as they are. */
+export function passingBytes(definition: Definition): ServiceDefinition {
+  return Object.fromEntries(
+    Object.entries(definition).map(([name, method]) => [
+      name,
+      { ...method, responseSerialize: (value: unknown) => (Buffer.isBuffer(value) ? value : method.responseSerialize(value)) },
+    ]),
+  );
+}

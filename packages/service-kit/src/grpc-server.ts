@@ -1,0 +1,116 @@
+import { once } from 'node:events';
+import {
+  Metadata, Server, ServerCredentials, status as GrpcStatus,
+  type MethodDefinition, type ServerDuplexStream, type ServerUnaryCall, type UntypedServiceImplementation, type sendUnaryData,
+} from '@grpc/grpc-js';
+import { ERROR_TRAILER, encodeError } from '@truckroll/contract';
+import { HealthImplementation } from 'grpc-health-check';
+import { CallCancelled, CallContext } from './call-context.ts';
+import { passingBytes, type Definition, type Handlers } from './grpc-handlers.ts';
+import { serverOptions, type ServerLimits } from './grpc-options.ts';
+import type { Log } from './log.ts';
+import type { Metrics } from './metrics.ts';
+import { withRemoteSpan } from './tracing.ts';
+
+export interface GrpcServer {
+  /** Serves a generated service. Call before listen. */
+  implement<const D extends Definition>(definition: D, handlers: Handlers<D>): void;
+  /** Binds; port 0 takes a free one. Rejects if the port is taken. Resolves to the port. */
+  listen(port: number, host?: string): Promise<number>;
+  /** What the standard health service answers, for the whole server (the empty service name). */
+  setServing(serving: boolean): void;
+  /** Refuses new calls, waits for running ones, and cuts off those that take longer. */
+  drain(graceMs: number): Promise<void>;
+}
+
+export interface GrpcServerOptions extends ServerLimits {
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
+type Call = ServerUnaryCall<unknown, unknown> & ServerDuplexStream<unknown, unknown>;
+type Serve = (call: Call, callback: sendUnaryData<unknown>) => void;
+/** The four kinds of handlers, seen alike: request or requests in, response or responses out. */
+type AnyHandler = (request: unknown, context: CallContext) => unknown;
+
+export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
+  const { log, metrics } = options;
+  const server = new Server(serverOptions(options));
+  const health = new HealthImplementation({ '': 'NOT_SERVING' });
+  health.addToServer(server);
+  const seconds = metrics.histogram('grpc_server_seconds', 'Time to serve a call, by method and status code', ['method', 'code']);
+
+  /** Ends the bookkeeping of a call; returns the error in gRPC's form. */
+  function failed(error: unknown, context: CallContext, startedAt: number) {
+    const cancelled = error instanceof CallCancelled;
+    const { grpcCode, message, trailer } = encodeError(error);
+    const code = cancelled ? GrpcStatus.CANCELLED : grpcCode;
+    if (code === GrpcStatus.INTERNAL) context.log.error({ error }, 'a call failed');
+    else if (code === GrpcStatus.UNAVAILABLE) context.log.warn({ error }, 'a call could not be served now');
+    else context.log.debug({ error }, 'a call was refused');
+    seconds.observe({ method: context.method, code: GrpcStatus[code] }, (performance.now() - startedAt) / 1000);
+    context.end();
+    const metadata = new Metadata();
+    metadata.set(ERROR_TRAILER, Buffer.from(trailer));
+    return { code, details: message, metadata };
+  }
+
+  function serve(method: MethodDefinition<unknown, unknown>, handler: AnyHandler): Serve {
+    const succeeded = seconds.of({ method: method.path, code: 'OK' });
+    const span = { 'rpc.system.name': 'grpc', 'rpc.method': method.path };
+    return (call, callback) => {
+      const startedAt = performance.now();
+      const context = new CallContext(call, method.path, log);
+      const request = method.requestStream ? call.iterator({ destroyOnReturn: false }) : call.request;
+      const done = () => {
+        context.end();
+        succeeded.observe((performance.now() - startedAt) / 1000);
+      };
+      const traced = (work: () => Promise<unknown>) => withRemoteSpan((key) => context.metadata(key), method.path, 'SERVER', span, work);
+      if (method.responseStream) {
+        const send = async () => {
+          for await (const response of handler(request, context) as AsyncIterable<unknown>) {
+            context.signal.throwIfAborted();
+            if (!call.write(response)) await once(call, 'drain', { signal: context.signal });
+          }
+        };
+        traced(send).then(
+          () => { done(); call.end(); },
+          (error: unknown) => void call.emit('error', failed(context.signal.aborted ? new CallCancelled() : error, context, startedAt)),
+        );
+      } else {
+        context.limitDuration(() => callback({ code: GrpcStatus.DEADLINE_EXCEEDED, details: 'the call took too long' }));
+        traced(async () => handler(request, context)).then(
+          (response) => { done(); callback(null, response); },
+          (error: unknown) => callback(failed(error, context, startedAt)),
+        );
+      }
+    };
+  }
+
+  return {
+    implement(definition, handlers) {
+      const passing = passingBytes(definition);
+      const implementation: UntypedServiceImplementation = {};
+      for (const [name, method] of Object.entries(passing)) {
+        const handler = (handlers as Record<string, AnyHandler | undefined>)[name];
+        if (handler === undefined) throw new Error(`${method.path} has no handler`);
+        implementation[name] = serve(method, handler) as UntypedServiceImplementation[string];
+      }
+      server.addService(passing, implementation);
+    },
+    listen: (port, host = '0.0.0.0') =>
+      new Promise((resolve, reject) => {
+        server.bindAsync(`${host}:${port}`, ServerCredentials.createInsecure(), (error, bound) => (error ? reject(error) : resolve(bound)));
+      }),
+    setServing: (serving) => health.setStatus('', serving ? 'SERVING' : 'NOT_SERVING'),
+    drain: (graceMs) =>
+      new Promise((resolve) => {
+        const timer = setTimeout(() => server.forceShutdown(), graceMs);
+        server.tryShutdown(() => {
+          clearTimeout(timer);
+          resolve();
+        });
+      }),
+  };
+}

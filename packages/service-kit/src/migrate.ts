@@ -1,0 +1,121 @@
+import { createHash } from 'node:crypto';
+import { readFileSync, readdirSync } from 'node:fs';
+import { createSession, type Session } from './session.ts';
+
+export interface Migration {
+  /** Four digits and a name: `0001_invoices`. */
+  readonly name: string;
+  readonly sql: string;
+}
+
+/** The migrations of one part of a schema, numbered on their own: a service's tables, or those of a package it uses. */
+export interface MigrationSet {
+  readonly name: string;
+  readonly migrations: readonly Migration[];
+}
+
+export interface MigrateOptions {
+  readonly url: string;
+  readonly schema: string;
+  readonly sets: readonly MigrationSet[];
+}
+
+/** The database and the code do not fit together; the message says which file and what to do. */
+export class MigrationError extends Error {
+  override readonly name = 'MigrationError';
+}
+
+const FILE = /^(\d{4}_[a-z0-9_]+)\.sql$/;
+
+/** Reads `NNNN_name.sql` files of a directory. Throws MigrationError for any other file or for a number used twice. */
+export function migrationsIn(name: string, directory: URL): MigrationSet {
+  const migrations = readdirSync(directory).sort().map((file): Migration => {
+    const match = FILE.exec(file);
+    if (match === null) throw new MigrationError(`${file} is not a migration: name it NNNN_what_it_does.sql`);
+    return { name: match[1]!, sql: readFileSync(new URL(file, directory), 'utf8') };
+  });
+  const numbers = migrations.map((migration) => migration.name.slice(0, 4));
+  const repeated = numbers.find((number, index) => numbers.indexOf(number) !== index);
+  if (repeated !== undefined) throw new MigrationError(`two migrations of ${name} have the number ${repeated}: renumber the newer one`);
+  return { name, migrations };
+}
+
+/**
+ * Brings a schema to the state that this code needs: creates it where it is missing, then applies what is new, each
+ * migration in its own transaction. Replicas may start at once: they queue on an advisory lock. A database that is
+ * ahead of the code is left alone, so that old and new replicas run side by side during an upgrade.
+ * Returns the names applied. Errors: MigrationError; StatementError of a migration; ApiError 503.
+ */
+export async function migrate(options: MigrateOptions): Promise<string[]> {
+  const { url, schema, sets } = options;
+  const session = await createSession({ url, schema, applicationName: `truckroll-migrate-${schema}`, statementTimeoutMs: 0 });
+  try {
+    await session.query({ text: 'select pg_advisory_lock(hashtextextended($1, 0))', values: [`truckroll migrate ${schema}`] });
+    await createSchema(session, schema);
+    const applied: string[] = [];
+    for (const set of sets) applied.push(...(await applySet(session, schema, set)));
+    return applied;
+  } finally {
+    await session.close();
+  }
+}
+
+async function createSchema(session: Session, schema: string): Promise<void> {
+  // Asked first: creating a schema needs a right on the database, even where IF NOT EXISTS finds it in place.
+  const { rowCount } = await session.query({ text: 'select from pg_namespace where nspname = $1', values: [schema] });
+  if (rowCount === 0) await session.query({ text: `create schema "${schema}"` });
+  await session.query({
+    text: `create table if not exists migration (
+      part text not null, name text not null, checksum text not null, applied_at timestamptz not null default now(),
+      primary key (part, name))`,
+  });
+}
+
+async function applySet(session: Session, schema: string, set: MigrationSet): Promise<string[]> {
+  const { rows } = await session.query<{ name: string; checksum: string }>({
+    text: 'select name, checksum from migration where part = $1 order by name',
+    values: [set.name],
+  });
+  const applied = new Map(rows.map((row) => [row.name, row.checksum]));
+  refuseMismatch(schema, set, applied);
+  const fresh = set.migrations.filter((migration) => !applied.has(migration.name));
+  for (const migration of fresh) {
+    await session.query({ text: 'begin' });
+    // Without values, pg sends a script as one simple query, which may hold many statements.
+    await session.query({ text: migration.sql });
+    await session.query({
+      text: 'insert into migration (part, name, checksum) values ($1, $2, $3)',
+      values: [set.name, migration.name, checksum(migration)],
+    });
+    await session.query({ text: 'commit' });
+  }
+  return fresh.map((migration) => migration.name);
+}
+
+function refuseMismatch(schema: string, set: MigrationSet, applied: ReadonlyMap<string, string>): void {
+  const newest = [...applied.keys()].at(-1);
+  for (const migration of set.migrations) {
+    const known = applied.get(migration.name);
+    if (known === undefined && newest !== undefined && migration.name < newest) {
+      throw new MigrationError(
+        `migration ${migration.name} of ${set.name} is older than ${newest}, which schema ${schema} already has: give it the next free number`,
+      );
+    }
+    if (known !== undefined && known !== checksum(migration)) {
+      throw new MigrationError(
+        `migration ${migration.name} of ${set.name} was edited after schema ${schema} had applied it: restore the file and put the change into a new migration`,
+      );
+    }
+  }
+  const last = set.migrations.at(-1)?.name ?? '';
+  const names = new Set(set.migrations.map((migration) => migration.name));
+  const missing = [...applied.keys()].find((name) => name < last && !names.has(name));
+  if (missing !== undefined) {
+    throw new MigrationError(`schema ${schema} has applied migration ${missing} of ${set.name}, which this code lacks: restore the file`);
+  }
+}
+
+/** Line ends do not count, so that a checkout on another system applies nothing twice. */
+function checksum(migration: Migration): string {
+  return createHash('sha256').update(migration.sql.replaceAll('\r\n', '\n')).digest('hex');
+}

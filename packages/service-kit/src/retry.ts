@@ -1,0 +1,33 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+export interface Backoff {
+  readonly firstMs: number;
+  readonly mostMs: number;
+}
+
+/** Doubling from 100 ms to 5 s: quick enough to be back within seconds, slow enough not to hammer a server that starts. */
+export const DEFAULT_BACKOFF: Backoff = { firstMs: 100, mostMs: 5000 };
+
+/** Milliseconds to wait after that many failures in a row, ±20 % so that replicas do not march in step. */
+export function backoffMs(failures: number, backoff: Backoff = DEFAULT_BACKOFF): number {
+  const base = Math.min(backoff.mostMs, backoff.firstMs * 2 ** Math.min(failures - 1, 30));
+  return base * (0.8 + Math.random() * 0.4);
+}
+
+/** Repeats work while it rejects with an error for which `again` returns true. Rejects with the last one, or when aborted. */
+export async function retrying<T>(
+  work: () => Promise<T>,
+  again: (error: unknown, failures: number) => boolean,
+  signal: AbortSignal,
+  backoff: Backoff = DEFAULT_BACKOFF,
+): Promise<T> {
+  for (let failures = 1; ; failures += 1) {
+    try {
+      signal.throwIfAborted();
+      return await work();
+    } catch (error) {
+      if (signal.aborted || !again(error, failures)) throw error;
+      await delay(backoffMs(failures, backoff), undefined, { signal });
+    }
+  }
+}

@@ -1,0 +1,51 @@
+import { ConfigError } from './config.ts';
+import type { Service } from './service.ts';
+
+/** After this long a stop that hangs is cut off, before the platform does it without a word. Milliseconds. */
+const STOP_LIMIT_MS = 40_000;
+
+/**
+ * Attaches a service to this process: starts it, stops it on SIGTERM or SIGINT, and ends the process with 0 after an
+ * orderly stop and with 1 when it could not start or stop. A wrong configuration is told in plain lines.
+ */
+export async function runService(name: string, create: () => Service): Promise<void> {
+  let service: Service;
+  try {
+    service = create();
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    process.stderr.write(`${name} cannot start:\n${error.message}\n`);
+    process.exitCode = 1;
+    return;
+  }
+  const log = service.log;
+  service.metrics.watchProcess();
+  process.on('unhandledRejection', (error) => {
+    log.error({ error }, 'a promise was rejected and nobody handled it');
+    end(1);
+  });
+  const stop = (signal: NodeJS.Signals) => {
+    log.info({ signal }, 'stopping');
+    setTimeout(() => end(1), STOP_LIMIT_MS).unref();
+    service.destroy().then(() => end(0), (error: unknown) => {
+      log.error({ error }, 'stopping failed');
+      end(1);
+    });
+  };
+  process.once('SIGTERM', stop).once('SIGINT', stop);
+  try {
+    await service.start();
+  } catch (error) {
+    if (process.exitCode !== undefined) return;
+    log.error({ error }, 'starting failed');
+    await service.destroy().catch(() => undefined);
+    end(1);
+  }
+}
+
+/** Gives the log a turn of the event loop to be written. */
+function end(code: number): void {
+  process.exitCode = code;
+  setImmediate(() => process.exit(code));
+}
+

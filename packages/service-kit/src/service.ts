@@ -1,0 +1,135 @@
+import { Database, type DatabaseOptions } from './database.ts';
+import { isUnavailable } from './database-errors.ts';
+import { createGrpcServer, type GrpcServer } from './grpc-server.ts';
+import { createLog, type Log } from './log.ts';
+import { createMetrics, type Metrics } from './metrics.ts';
+import { migrate, type MigrationSet } from './migrate.ts';
+import { retrying } from './retry.ts';
+import type { BaseConfig } from './service-config.ts';
+import { startTelemetryServer, type ReadinessCheck, type TelemetryServer } from './telemetry-server.ts';
+import { startTracing } from './tracing.ts';
+
+/** Something that runs beside the calls: a relay, a consumer, a job. Started in order, stopped in reverse. */
+export interface BackgroundPart {
+  readonly name: string;
+  /** Resolves when the service may answer calls; what depends on Kafka goes on connecting after that. */
+  start(): Promise<void>;
+  /** Finishes or abandons its work; what it leaves must be safe to take up again. */
+  stop(): Promise<void>;
+}
+
+/** What a service is built from. */
+export interface ServiceKit<C> {
+  readonly name: string;
+  readonly config: C;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly server: GrpcServer;
+  /** A pool that is migrated before the service serves, checked for readiness, and closed last. */
+  database(options: DatabaseOptions & { schema: string; migrations: readonly MigrationSet[] }): Database;
+  background(part: BackgroundPart): void;
+  /** The service is ready only while every check passes. */
+  check(name: string, check: ReadinessCheck): void;
+}
+
+export interface ServiceOptions<C extends BaseConfig> {
+  readonly name: string;
+  readonly config: C;
+  /** Puts the service together: pools, handlers, background parts. Does no I/O. */
+  create(kit: ServiceKit<C>): void;
+  readonly log?: Log;
+}
+
+/** A service that can be started and destroyed, in its own process or in a test's. */
+export interface Service {
+  readonly name: string;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** Waits for PostgreSQL as long as it takes. Resolves when calls are served, to the ports that were bound. */
+  start(): Promise<{ port: number; metricsPort: number }>;
+  /** NOT_SERVING, no new calls, running ones finish, background parts stop, pools close last. */
+  destroy(): Promise<void>;
+}
+
+export function createService<C extends BaseConfig>(options: ServiceOptions<C>): Service {
+  const { name, config } = options;
+  const log = options.log ?? createLog(name, config.logLevel);
+  const metrics = createMetrics(name);
+  const server = createGrpcServer({ log, metrics });
+  const databases: { database: Database; schema: string; migrations: readonly MigrationSet[] }[] = [];
+  const parts: BackgroundPart[] = [];
+  const started: BackgroundPart[] = [];
+  const checks = new Map<string, ReadinessCheck>();
+  const stopping = new AbortController();
+  let serving = false;
+  let starting: Promise<unknown> = Promise.resolve();
+  let telemetry: TelemetryServer | undefined;
+  let stopTracing = async () => undefined as void;
+
+  checks.set('serving', () => {
+    if (!serving) throw new Error('not serving');
+  });
+  options.create({
+    name, config, log, metrics, server,
+    database({ migrations, ...settings }) {
+      const database = new Database({ applicationName: `truckroll-${name}`, metrics, ...settings });
+      databases.push({ database, schema: settings.schema, migrations });
+      checks.set(`database ${settings.schema}`, () => database.check());
+      return database;
+    },
+    background: (part) => void parts.push(part),
+    check: (checkName, check) => void checks.set(checkName, check),
+  });
+
+  async function start(): Promise<{ port: number; metricsPort: number }> {
+    stopTracing = await startTracing(name, config.otlpEndpoint);
+    telemetry = await startTelemetryServer({ port: config.metricsPort, metrics, checks: () => checks });
+    for (const { database, schema, migrations } of databases) {
+      const applied = await retrying(
+        () => migrate({ url: database.options.url, schema, sets: migrations }),
+        (error, failures) => {
+          if (isUnavailable(error)) log.warn({ error, failures }, 'waiting for PostgreSQL');
+          return isUnavailable(error);
+        },
+        stopping.signal,
+      );
+      if (applied.length > 0) log.info({ schema, applied }, 'migrated the schema');
+    }
+    const port = await server.listen(config.port, config.host);
+    for (const part of parts) {
+      stopping.signal.throwIfAborted();
+      started.push(part);
+      await part.start();
+    }
+    serving = true;
+    server.setServing(true);
+    log.info({ port, metricsPort: telemetry.port }, 'serving');
+    return { port, metricsPort: telemetry.port };
+  }
+
+  async function stop(): Promise<void> {
+    serving = false;
+    server.setServing(false);
+    stopping.abort(new Error(`${name} is stopping`));
+    await starting.catch(() => undefined);
+    await server.drain(config.drainMs);
+    for (const part of started.toReversed()) {
+      await part.stop().catch((error: unknown) => log.error({ error, part: part.name }, 'a background part failed to stop'));
+    }
+    for (const { database } of databases) await database.close();
+    await telemetry?.close();
+    await stopTracing();
+    log.info({}, 'stopped');
+  }
+
+  let stopped: Promise<void> | undefined;
+  return {
+    name, log, metrics,
+    start: () => {
+      const running = start();
+      starting = running;
+      return running;
+    },
+    destroy: () => (stopped ??= stop()),
+  };
+}

@@ -1,0 +1,36 @@
+import { Connection, connectionConfig, execute, type ConnectionOptions, type Statement, type StatementResult } from './connection.ts';
+import { translateDatabaseError } from './database-errors.ts';
+
+/** One connection with a life of its own. */
+export interface Session {
+  query<R = Record<string, unknown>>(statement: Statement): Promise<StatementResult<R>>;
+  /** Resolves when the connection has ended, for whatever reason; session locks are gone then. */
+  readonly ended: Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Opens a session. Errors: ApiError 503 when PostgreSQL is out of reach. */
+export async function createSession(options: ConnectionOptions): Promise<Session> {
+  const client = new Connection(connectionConfig(options));
+  const ended = new Promise<void>((resolve) => client.once('end', () => resolve()));
+  try {
+    await client.connect();
+  } catch (error) {
+    client.end().catch(() => undefined);
+    throw translateDatabaseError(error);
+  }
+  return {
+    ended,
+    async query(statement) {
+      try {
+        const result = await execute(client, statement, false);
+        return { rows: result.rows, rowCount: result.rowCount ?? 0, command: result.command };
+      } catch (error) {
+        throw translateDatabaseError(error);
+      }
+    },
+    async close() {
+      await client.end().catch(() => undefined);
+    },
+  };
+}
