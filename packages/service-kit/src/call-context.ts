@@ -1,21 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import type { ServerSurfaceCall } from '@grpc/grpc-js/build/src/server-call.js';
 import { DEFAULT_DEADLINE_MS, REQUEST_ID } from './grpc-options.ts';
-import type { Log } from './log.ts';
+import type { Logger } from './log.ts';
 
 /** What a handler knows about its call besides the request. All of it is made on first use: most reads need none. */
 export class CallContext {
   /** gRPC path: /truckroll.billing.v1.InvoiceService/ListInvoices */
   readonly method: string;
   readonly #call: ServerSurfaceCall;
-  readonly #serviceLog: Log;
+  readonly #serviceLog: Logger;
   #requestId: string | undefined;
-  #log: Log | undefined;
+  #log: Logger | undefined;
   #abort: AbortController | undefined;
   #timer: NodeJS.Timeout | undefined;
   #over = false;
 
-  constructor(call: ServerSurfaceCall, method: string, log: Log) {
+  constructor(call: ServerSurfaceCall, method: string, log: Logger) {
     this.#call = call;
     this.method = method;
     this.#serviceLog = log;
@@ -26,7 +26,7 @@ export class CallContext {
     return (this.#requestId ??= this.metadata(REQUEST_ID) ?? randomUUID());
   }
 
-  get log(): Log {
+  get log(): Logger {
     return (this.#log ??= this.#serviceLog.child({ requestId: this.requestId, method: this.method }));
   }
 

@@ -8,7 +8,7 @@ import { HealthImplementation } from 'grpc-health-check';
 import { CallCancelled, CallContext } from './call-context.ts';
 import { passingBytes, type Definition, type Handlers } from './grpc-handlers.ts';
 import { serverOptions, type ServerLimits } from './grpc-options.ts';
-import type { Log } from './log.ts';
+import type { Logger } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import { withRemoteSpan } from './tracing.ts';
 
@@ -24,7 +24,7 @@ export interface GrpcServer {
 }
 
 export interface GrpcServerOptions extends ServerLimits {
-  readonly log: Log;
+  readonly log: Logger;
   readonly metrics: Metrics;
 }
 

@@ -1,5 +1,5 @@
 export { ConfigError, env, readConfig, type Config, type Setting, type Settings } from './config.ts';
-export { createLog, silentLog, type Log, type LogLevel } from './log.ts';
+export { createLog, silentLog, type Logger, type LogLevel } from './log.ts';
 export { createMetrics, type CounterMetric, type GaugeMetric, type HistogramMetric, type Metrics } from './metrics.ts';
 export { startTelemetryServer, type ReadinessCheck, type TelemetryServer } from './telemetry-server.ts';
 export { startTracing, traceHeaders, withRemoteSpan, withSpan } from './tracing.ts';

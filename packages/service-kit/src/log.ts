@@ -4,12 +4,12 @@ export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 
 /** Structured logging. Fields first, then a constant sentence, so that lines can be grouped by their message. */
-export interface Log {
+export interface Logger {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
   error(fields: object, message: string): void;
-  child(fields: Record<string, unknown>): Log;
+  child(fields: Record<string, unknown>): Logger;
 }
 
 /**
@@ -17,7 +17,7 @@ export interface Log {
  * only and may name statements and hosts, which answers never do. Personal data and credentials are never logged; the
  * redaction is the second net.
  */
-export function createLog(service: string, level: LogLevel = 'info', destination?: { write(line: string): void }): Log {
+export function createLog(service: string, level: LogLevel = 'info', destination?: { write(line: string): void }): Logger {
   const options: pino.LoggerOptions = {
     level,
     base: { service },
@@ -29,4 +29,4 @@ export function createLog(service: string, level: LogLevel = 'info', destination
   return destination === undefined ? pino(options) : pino(options, destination);
 }
 
-export const silentLog: Log = createLog('silent', 'silent');
+export const silentLog: Logger = createLog('silent', 'silent');

@@ -1,7 +1,7 @@
 import { Database, type DatabaseOptions } from './database.ts';
 import { isUnavailable } from './database-errors.ts';
 import { createGrpcServer, type GrpcServer } from './grpc-server.ts';
-import { createLog, type Log } from './log.ts';
+import { createLog, type Logger } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { migrate, type MigrationSet } from './migrate.ts';
 import { retrying } from './retry.ts';
@@ -22,7 +22,7 @@ export interface BackgroundPart {
 export interface ServiceKit<C> {
   readonly name: string;
   readonly config: C;
-  readonly log: Log;
+  readonly log: Logger;
   readonly metrics: Metrics;
   readonly server: GrpcServer;
   /** A pool that is migrated before the service serves, checked for readiness, and closed last. */
@@ -37,13 +37,13 @@ export interface ServiceOptions<C extends BaseConfig> {
   readonly config: C;
   /** Puts the service together: pools, handlers, background parts. Does no I/O. */
   create(kit: ServiceKit<C>): void;
-  readonly log?: Log;
+  readonly log?: Logger;
 }
 
 /** A service that can be started and destroyed, in its own process or in a test's. */
 export interface Service {
   readonly name: string;
-  readonly log: Log;
+  readonly log: Logger;
   readonly metrics: Metrics;
   /** Waits for PostgreSQL as long as it takes. Resolves when calls are served, to the ports that were bound. */
   start(): Promise<{ port: number; metricsPort: number }>;
