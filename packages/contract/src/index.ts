@@ -1,3 +1,4 @@
+export * from './api-key.ts';
 export * from './errors.ts';
 export * from './shape.ts';
 export * from './operation.ts';
