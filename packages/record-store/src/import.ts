@@ -1,0 +1,51 @@
+// The import of one service's records (decisions §10): lines of JSON in, a count and every bad line's reason out.
+import { ApiError, readMessage, type JsonProblem } from '@truckroll/contract';
+import type { ImportRequest, ImportResponse, LineProblem } from '@truckroll/contract/gen/records/v1/records';
+import type { Database } from '@truckroll/service-kit';
+import type { Table } from './table.ts';
+import { upsertRecords } from './upsert.ts';
+
+/**
+ * Stores one batch in one transaction. A bad line is reported and stops nothing else; sending the same batch again
+ * changes nothing. Errors: 400 for a path that this service does not own.
+ */
+export async function importBatch(database: Database, tables: readonly Table[], request: ImportRequest): Promise<ImportResponse> {
+  const table = tables.find((candidate) => candidate.resource.path === request.path) as Table<unknown> | undefined;
+  if (table === undefined) {
+    const known = tables.map((candidate) => candidate.resource.path).join(', ');
+    const message = `This service imports ${known}.`;
+    throw ApiError.invalid([{ location: 'body', field: 'path', code: 'INVALID_ENUM_VALUE', message }]);
+  }
+  const problems: LineProblem[] = [];
+  const records = request.lines.flatMap((line, index) => {
+    if (line.length === 0) return [];
+    const read = readLine(table, line);
+    if ('record' in read) return [read.record];
+    problems.push(...read.problems.map((problem) => ({ line: request.first_line + index, ...problem })));
+    return [];
+  });
+  const answer = { first_line: request.first_line, lines: request.lines.length, created: 0, changed: 0, unchanged: 0, problems };
+  if (records.length === 0) return answer;
+  const stored = await database.transaction(
+    async (tx) => {
+      // Derived values look at several records; one import of a company at a time sees them whole.
+      await tx.query({ text: `select pg_advisory_xact_lock(hashtextextended('import:' || $1, 0))`, values: [request.company_id] });
+      return upsertRecords(tx, table, request.company_id, records);
+    },
+    { retryContention: true },
+  );
+  const { created, changed, unchanged } = stored;
+  return { ...answer, created, changed: changed.length - created, unchanged };
+}
+
+function readLine(table: Table<unknown>, line: Uint8Array): { record: unknown } | { problems: JsonProblem[] } {
+  let json: unknown;
+  try {
+    json = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(line));
+  } catch {
+    return { problems: [{ field: '(line)', code: 'INVALID_FORMAT', message: 'Give one JSON object in UTF-8 on a line.' }] };
+  }
+  const { value, problems } = readMessage(table.resource.record, json);
+  if (problems.length === 0) problems.push(...(table.check?.(value) ?? []));
+  return problems.length === 0 ? { record: value } : { problems };
+}

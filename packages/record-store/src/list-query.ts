@@ -1,0 +1,156 @@
+// The one statement of a list page. Every filter has an index that ends in the list's order, so a page costs the same
+// whether its filter matches everything or little; a filter with several values merges one such walk per value.
+import { createHash } from 'node:crypto';
+import { startOfLocalDate, formatInstant, type Parameter } from '@truckroll/contract';
+import type { Statement } from '@truckroll/service-kit';
+import { decodePosition } from './position.ts';
+import { columnFor, type Column, type Table } from './table.ts';
+
+/** A decoded list request: `collection` and the record's own filters. */
+export interface ListRequest {
+  collection: {
+    company_id: string;
+    time_zone: string;
+    limit: number;
+    after: Uint8Array;
+  } & Record<string, unknown>;
+  [filter: string]: unknown;
+}
+
+/** Any-of filters cost least in this order: links and ids lead to few rows, codes to many. */
+const SELECTIVITY = ['link', 'uuid', 'text', 'boolean'] as const;
+
+interface AnyOf {
+  parameter: Parameter;
+  values: unknown[];
+  /** Where the values are compared: a column of the table, or the value column of a link table. */
+  link: string | undefined;
+  column: Column | undefined;
+  type: string;
+}
+
+/** Rows are (order columns…, document, derived, onRead columns…), one more than limit where there is a next page. */
+export function listStatement(table: Table, request: ListRequest): Statement {
+  const values: unknown[] = [request.collection.company_id];
+  const bind = (value: unknown, type: string): string => `$${values.push(value)}::${type}`;
+  const { anyOf, bounds } = filtersOf(table, request);
+  const [driver, ...others] = anyOf.sort((a, b) => rank(a) - rank(b));
+
+  const conditions = bounds.map(({ column, comparison, value }) => `t.${column.name} ${comparison} ${bind(value, column.type)}`);
+  for (const filter of others) {
+    conditions.push(
+      filter.link === undefined
+        ? `t.${filter.column?.name} = any(${bind(filter.values, `${filter.type}[]`)})`
+        : `exists (select from ${filter.link} o where o.company_id = t.company_id and o.id = t.id and o.value = any(${bind(filter.values, `${filter.type}[]`)}))`,
+    );
+  }
+  const walkOf = driver?.link === undefined ? 't' : 'l';
+  if (request.collection.after.length > 0) {
+    const after = decodePosition(request.collection.after, table.order.length);
+    const types = after.length === 1 ? [idType(table)] : ['timestamptz', idType(table)];
+    conditions.push(`(${list(table.order, walkOf)}) > (${after.map((value, i) => bind(value, types[i] as string)).join(', ')})`);
+  }
+  const limit = pageSize(request.collection.limit) + 1;
+  const walk = (value: string | undefined): string => walkStatement(table, driver, value, conditions, limit);
+
+  let text: string;
+  if (driver === undefined) text = walk(undefined);
+  else if (driver.values.length === 1) text = walk(bind(driver.values[0], driver.type));
+  else {
+    const order = table.order.map((name) => `p.${name}`).join(', ');
+    const each = `unnest(${bind(driver.values, `${driver.type}[]`)}) v(value), lateral (${walk('v.value')}) p`;
+    // One record may have two of the values: it stands once in the page.
+    text = `select distinct on (${order}) p.* from ${each} order by ${order} limit ${limit}`;
+  }
+  const name = statementName(text);
+  return name === undefined ? { text, values } : { name, text, values };
+}
+
+function walkStatement(table: Table, driver: AnyOf | undefined, value: string | undefined, conditions: string[], limit: number): string {
+  const { order } = table;
+  const linked = driver?.link !== undefined;
+  const columns = ['document', 'derived', ...(table.onRead?.columns ?? [])].map((name) => `t.${name}`).join(', ');
+  const from = linked
+    ? `${driver.link} l join ${table.table} t on t.company_id = l.company_id and t.id = l.id`
+    : `${table.table} t`;
+  const at = linked ? 'l' : 't';
+  const where = [
+    `${at}.company_id = $1`,
+    ...(driver === undefined ? [] : [linked ? `l.value = ${value}` : `t.${driver.column?.name} = ${value}`]),
+    ...conditions,
+  ];
+  return `select ${list(order, at)}, ${columns} from ${from} where ${where.join(' and ')} order by ${list(order, at)} limit ${limit}`;
+}
+
+function list(columns: readonly string[], alias: string): string {
+  return columns.map((name) => `${alias}.${name}`).join(', ');
+}
+
+interface Bound {
+  column: Column;
+  comparison: '>=' | '<';
+  value: unknown;
+}
+
+function filtersOf(table: Table, request: ListRequest): { anyOf: AnyOf[]; bounds: Bound[] } {
+  const anyOf: AnyOf[] = [];
+  const bounds: Bound[] = [];
+  for (const parameter of table.resource.list.parameters) {
+    const { filter, field, name, within } = parameter;
+    const given = within === 'collection' ? request.collection[name] : request[name];
+    if (filter === undefined || given === undefined || given === null) continue;
+    const link = table.links[name];
+    const column = link === undefined ? columnFor(table, name, filter.field) : undefined;
+    if (filter.comparison !== 'any') {
+      const local = field.kind === 'local_date';
+      const value = local ? formatInstant(startOfLocalDate(given as string, request.collection.time_zone)) : column?.fromRequest(given);
+      bounds.push({ column: column as Column, comparison: filter.comparison === 'from' ? '>=' : '<', value });
+      continue;
+    }
+    const values = [...new Set(Array.isArray(given) ? given : [given])];
+    if (values.length === 0) continue;
+    const spelled = field.enum?.spellings;
+    anyOf.push({
+      parameter,
+      values: values.map((value) => spelled?.get(value as string) ?? (column === undefined ? value : (column.fromRequest(value) ?? value))),
+      link: link?.table,
+      column,
+      type: column?.type ?? link?.type ?? 'uuid',
+    });
+  }
+  return { anyOf, bounds };
+}
+
+function rank(filter: AnyOf): number {
+  // A list of ids is its own short walk: nothing leads to fewer rows.
+  if (filter.parameter.name === 'ids') return -1;
+  const kind = filter.link === undefined ? filter.type : 'link';
+  return SELECTIVITY.indexOf(kind as (typeof SELECTIVITY)[number]);
+}
+
+export function idType(table: Pick<Table, 'columns'>): 'uuid' | 'text' {
+  return table.columns.find((column) => column.name === 'id')?.type === 'text' ? 'text' : 'uuid';
+}
+
+/**
+ * LIMIT stands in the text, since PostgreSQL plans anew for a parameter there; a few sizes keep the number of prepared
+ * statements small. The reader drops what is beyond the limit that was asked for.
+ */
+const PAGE_SIZES = [1, 2, 5, 10, 20, 50, 100];
+
+function pageSize(limit: number): number {
+  return PAGE_SIZES.find((size) => size >= limit) ?? limit;
+}
+
+/** Rare combinations are not prepared: each prepared statement occupies memory on every connection. */
+const MOST_NAMES = 500;
+const names = new Map<string, string>();
+
+function statementName(text: string): string | undefined {
+  let name = names.get(text);
+  if (name === undefined && names.size < MOST_NAMES) {
+    name = `list_${createHash('sha256').update(text).digest('hex').slice(0, 16)}`;
+    names.set(text, name);
+  }
+  return name;
+}

@@ -1,0 +1,156 @@
+// The latest names of what records refer to. The owner writes them with its records, other services as events arrive;
+// each process keeps those that it needs in memory, and PostgreSQL's notifications tell it which have changed.
+import type { Database, Queryable, Session, Logger } from '@truckroll/service-kit';
+
+/**
+ * One name. `version` grows with every change of it, so that an event that comes again does not undo a later one; the
+ * owner itself, whose writes are in order, gives 0.
+ */
+export interface Name {
+  kind: string;
+  id: string;
+  name: string;
+  version: number;
+}
+
+const CHANNEL = 'names';
+/** Beyond this many changes of a company at once, its cached names are dropped whole. */
+const MOST_NOTICES = 50;
+/** About 150 bytes each. */
+const MOST_CACHED = 400_000;
+
+/** Stores names in the caller's transaction and tells every process when it commits. Returns how many were new. */
+export async function writeNames(tx: Queryable, schema: string, companyId: string, names: readonly Name[]): Promise<number> {
+  if (names.length === 0) return 0;
+  const latest = [...new Map(names.map((name) => [`${name.kind}:${name.id}`, name])).values()];
+  const { rows } = await tx.query<{ kind: string; id: string }>({
+    name: 'write_names',
+    text: `insert into names as n (company_id, kind, id, name, version)
+      select $1, * from unnest($2::text[], $3::uuid[], $4::text[], $5::bigint[])
+      on conflict (company_id, kind, id) do update set name = excluded.name, version = excluded.version
+      where n.version <= excluded.version and n.name <> excluded.name
+      returning kind, id`,
+    values: [companyId, ...(['kind', 'id', 'name', 'version'] as const).map((key) => latest.map((name) => name[key]))],
+  });
+  if (rows.length === 0) return 0;
+  const whole = rows.length > MOST_NOTICES;
+  const notices = whole ? [companyId] : rows.map(({ kind, id }) => `${companyId} ${kind} ${id}`);
+  await tx.query({ text: `select pg_notify('${schema}_${CHANNEL}', notice) from unnest($1::text[]) notice`, values: [notices] });
+  return rows.length;
+}
+
+/** Names of one company that this process has looked at: by kind, by id; null where the owner has not told one yet. */
+type CompanyNames = Map<string, Map<string, Uint8Array | null>>;
+
+/** What a reader asks while it copies records: the name's bytes, null for unknown, undefined for not cached. */
+export interface NameLookup {
+  get(kind: string, id: string): Uint8Array | null | undefined;
+}
+
+export class NameCache {
+  readonly #database: Database;
+  readonly #schema: string;
+  readonly #log: Logger;
+  readonly #companies = new Map<string, CompanyNames>();
+  #size = 0;
+  /** Grows with every invalidation: what was fetched before one is not cached after it. */
+  #generation = 0;
+  /** While notifications may be missed nothing is trusted beyond the page that fetched it. */
+  #listening = false;
+  #session: Session | undefined;
+  #stopped = false;
+
+  constructor(database: Database, schema: string, log: Logger) {
+    this.#database = database;
+    this.#schema = schema;
+    this.#log = log;
+  }
+
+  /** Listens for changes until stop; survives the loss of its connection. Reads work meanwhile, uncached. */
+  async start(): Promise<void> {
+    try {
+      const session = await this.#database.session();
+      this.#session = session;
+      session.onNotification((payload) => this.#invalidate(payload));
+      await session.query({ text: `listen ${this.#schema}_${CHANNEL}` });
+      this.#clear();
+      this.#listening = true;
+      void session.ended.then(() => this.#lost());
+    } catch (cause) {
+      this.#log.warn({ err: cause }, 'cannot listen for changed names; reading them from the database');
+      await this.#lost();
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await this.#session?.close();
+  }
+
+  async #lost(): Promise<void> {
+    this.#listening = false;
+    this.#clear();
+    if (this.#stopped) return;
+    setTimeout(() => void (this.#stopped || this.start()), 500).unref();
+  }
+
+  /** Names as they are cached now. Valid until the next await. */
+  of(companyId: string): NameLookup {
+    const names = this.#companies.get(companyId);
+    return { get: (kind, id) => names?.get(kind)?.get(id) };
+  }
+
+  /** Fetches what a page lacks. The result knows every wanted name, cached or not. */
+  async fetch(companyId: string, wanted: ReadonlyMap<string, ReadonlySet<string>>): Promise<NameLookup> {
+    const generation = this.#generation;
+    const pairs = [...wanted].flatMap(([kind, ids]) => [...ids].map((id) => [kind, id] as const));
+    const { rows } = await this.#database.query<{ kind: string; id: string; name: string }>({
+      name: 'fetch_names',
+      text: `select n.kind, n.id, n.name from unnest($2::text[], $3::uuid[]) w(kind, id)
+        join names n on n.company_id = $1 and n.kind = w.kind and n.id = w.id`,
+      values: [companyId, pairs.map(([kind]) => kind), pairs.map(([, id]) => id)],
+    });
+    const found: CompanyNames = new Map([...wanted].map(([kind, ids]) => [kind, new Map([...ids].map((id) => [id, null]))]));
+    for (const { kind, id, name } of rows) found.get(kind)?.set(id, Buffer.from(name));
+    const cached = this.of(companyId);
+    if (this.#listening && generation === this.#generation) this.#keep(companyId, found);
+    return { get: (kind, id) => found.get(kind)?.get(id) ?? cached.get(kind, id) };
+  }
+
+  #keep(companyId: string, found: CompanyNames): void {
+    // Companies are dropped whole, the one that came first first: simple, and right again after one fetch.
+    for (const [oldest, names] of this.#companies) {
+      if (this.#size < MOST_CACHED) break;
+      for (const ofKind of names.values()) this.#size -= ofKind.size;
+      this.#companies.delete(oldest);
+    }
+    let company = this.#companies.get(companyId);
+    if (company === undefined) this.#companies.set(companyId, (company = new Map()));
+    for (const [kind, names] of found) {
+      let ofKind = company.get(kind);
+      if (ofKind === undefined) company.set(kind, (ofKind = new Map()));
+      this.#size -= ofKind.size;
+      for (const [id, name] of names) ofKind.set(id, name);
+      this.#size += ofKind.size;
+    }
+  }
+
+  #invalidate(payload: string): void {
+    this.#generation++;
+    const [companyId, kind, id] = payload.split(' ') as [string, string?, string?];
+    const company = this.#companies.get(companyId);
+    if (company === undefined) return;
+    if (kind !== undefined && id !== undefined) {
+      if (company.get(kind)?.delete(id)) this.#size--;
+      return;
+    }
+    for (const ofKind of company.values()) this.#size -= ofKind.size;
+    this.#companies.delete(companyId);
+  }
+
+  #clear(): void {
+    this.#generation++;
+    this.#companies.clear();
+    this.#size = 0;
+  }
+}

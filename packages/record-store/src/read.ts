@@ -1,0 +1,119 @@
+// List and detail of every record: one statement, no objects, protobuf bytes out.
+import { ApiError, codec, type Operation } from '@truckroll/contract';
+import type { BinaryRow, Database } from '@truckroll/service-kit';
+import { Assembler, ByteBuffer } from './assemble.ts';
+import { idType, listStatement, type ListRequest } from './list-query.ts';
+import type { NameCache, NameLookup } from './names.ts';
+import { encodePosition } from './position.ts';
+import type { Table } from './table.ts';
+
+/** What a reading depends on besides what is stored. */
+export interface ReadContext {
+  companyId: string;
+  /** IANA name of the company's time zone. */
+  timeZone: string;
+}
+
+interface DetailRequest {
+  key: { company_id: string; time_zone: string; id: string };
+}
+
+export interface ReaderOptions {
+  database: Database;
+  names: NameCache;
+}
+
+const DATA_TAG = 0x0a;
+const NEXT_TAG = 0x12;
+
+/** Answers of one table's list and detail, already encoded. */
+export class RecordReader {
+  readonly #table: Table;
+  readonly #database: Database;
+  readonly #names: NameCache;
+  readonly #detail: string;
+
+  constructor(table: Table, { database, names }: ReaderOptions) {
+    this.#table = table;
+    this.#database = database;
+    this.#names = names;
+    const columns = ['document', 'derived', ...(table.onRead?.columns ?? [])].join(', ');
+    this.#detail = `select ${columns} from ${table.table} where company_id = $1 and id = $2`;
+  }
+
+  /** A page: ListXResponse. Errors: 503 while PostgreSQL is out of reach. */
+  async list(request: ListRequest): Promise<Buffer> {
+    const { company_id: companyId, time_zone: timeZone, limit } = request.collection;
+    const rows = await this.#database.queryBinary(listStatement(this.#table, request));
+    const page = rows.slice(0, limit);
+    const keys = this.#table.order.length;
+    const records = page.map((row) => this.#parts(row, keys, { companyId, timeZone }));
+    const out = await this.#assemble(companyId, records);
+    if (rows.length > limit) {
+      const last = page.at(-1) as BinaryRow;
+      const next = encodePosition(last.slice(0, keys) as Buffer[], idType(this.#table));
+      out.reserve(1);
+      out.bytes[out.length++] = NEXT_TAG;
+      out.varint(next.length);
+      out.copy(next, 0, next.length);
+    }
+    return out.bytes.subarray(0, out.length);
+  }
+
+  /** One record: GetXResponse. Errors: 404, the same for a missing record and another company's. */
+  async detail(request: DetailRequest): Promise<Buffer> {
+    const { company_id: companyId, time_zone: timeZone, id } = request.key;
+    const statement = { name: `detail_${this.#table.table}`, text: this.#detail, values: [companyId, id] };
+    const [row] = await this.#database.queryBinary(statement);
+    if (row === undefined) throw ApiError.notFound();
+    const out = await this.#assemble(companyId, [this.#parts(row, 0, { companyId, timeZone })]);
+    return out.bytes.subarray(0, out.length);
+  }
+
+  #parts(row: BinaryRow, keys: number, context: ReadContext): Uint8Array[] {
+    const parts: Uint8Array[] = [row[keys] as Buffer];
+    const derived = row[keys + 1];
+    if (derived != null) parts.push(derived);
+    const fragment = this.#table.onRead?.fragment(row.slice(keys + 2), context);
+    if (fragment !== undefined) parts.push(fragment);
+    return parts;
+  }
+
+  async #assemble(companyId: string, records: readonly Uint8Array[][]): Promise<ByteBuffer> {
+    const cached = this.#names.of(companyId);
+    const { out, missing } = this.#write(records, cached);
+    if (missing.size === 0) return out;
+    return this.#write(records, await this.#names.fetch(companyId, missing)).out;
+  }
+
+  #write(records: readonly Uint8Array[][], names: NameLookup): { out: ByteBuffer; missing: Assembler['missing'] } {
+    let size = 64;
+    for (const parts of records) for (const part of parts) size += part.length + 64;
+    const out = new ByteBuffer(size);
+    const assembler = new Assembler(this.#table.resource.record, out, names);
+    for (const parts of records) {
+      out.reserve(1);
+      out.bytes[out.length++] = DATA_TAG;
+      const start = out.open();
+      assembler.record(parts);
+      out.close(start);
+    }
+    return { out, missing: assembler.missing };
+  }
+}
+
+const identity = (bytes: Buffer): Buffer => bytes;
+
+/** The gRPC definition of an operation whose answers are bytes already. */
+export function rawMethod(operation: Operation) {
+  const request = codec(operation.request.typeName);
+  return {
+    path: operation.rpc,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: unknown): Buffer => Buffer.from(request.encode(value).finish()),
+    requestDeserialize: (bytes: Buffer): unknown => request.decode(bytes),
+    responseSerialize: identity,
+    responseDeserialize: identity,
+  };
+}

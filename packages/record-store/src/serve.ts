@@ -1,0 +1,38 @@
+// A service's records on its gRPC server: list, detail and import of every table it has.
+import { ImportServiceService, type ImportRequest } from '@truckroll/contract/gen/records/v1/records';
+import type { Database, GrpcServer } from '@truckroll/service-kit';
+import { importBatch } from './import.ts';
+import type { ListRequest } from './list-query.ts';
+import type { NameCache } from './names.ts';
+import { RecordReader, rawMethod } from './read.ts';
+import type { Table } from './table.ts';
+
+export interface RecordServices {
+  database: Database;
+  names: NameCache;
+  /** Called after each stored batch: the outbox relay's poke. */
+  afterImport?: () => void;
+}
+
+/** Serves the public reads and the import of the tables. */
+export function serveRecords(server: GrpcServer, tables: readonly Table[], services: RecordServices): void {
+  for (const table of tables) {
+    const reader = new RecordReader(table, services);
+    const { list, detail } = table.resource;
+    server.implement(
+      { list: rawMethod(list), detail: rawMethod(detail) },
+      {
+        list: (request: unknown) => reader.list(request as ListRequest),
+        detail: (request: unknown) => reader.detail(request as Parameters<RecordReader['detail']>[0]),
+      },
+    );
+  }
+  server.implement(ImportServiceService, {
+    import: async function* (requests: AsyncIterable<ImportRequest>) {
+      for await (const request of requests) {
+        yield await importBatch(services.database, tables, request);
+        services.afterImport?.();
+      }
+    },
+  });
+}

@@ -1,0 +1,160 @@
+// Where a record lives: its table, and which of its facts are columns beside the stored document (docs/adr/0001).
+import { formatInstant } from '@truckroll/contract';
+import type { Field, JsonProblem, Resource } from '@truckroll/contract';
+import type { Transaction } from '@truckroll/service-kit';
+import type { ReadContext } from './read.ts';
+
+/** PostgreSQL types that columns have. */
+export type SqlType = 'uuid' | 'text' | 'date' | 'timestamptz' | 'bigint' | 'integer' | 'double precision' | 'boolean';
+
+/** Paths to a record's scalars that a column can hold: `status`, `account.id`. */
+export type ScalarPath<R> = {
+  [K in keyof R & string]-?: NonNullable<R[K]> extends readonly unknown[]
+    ? never
+    : NonNullable<R[K]> extends object
+      ? `${K}.${Extract<keyof NonNullable<R[K]>, string>}`
+      : K;
+}[keyof R & string];
+
+/** A column computed from the record where it is written. */
+export interface Computed<R> {
+  type: SqlType;
+  of: (record: R) => string | number | boolean | null;
+}
+
+/** A column, or the derived document, that the owner's rules keep in the transaction that changes what it follows. */
+export interface Maintained {
+  type: SqlType;
+  maintained: true;
+}
+
+/**
+ * A table of (company_id, value, [created_at,] id) that answers a filter on many values per record in the list's order.
+ * Without `of` the owner's rules maintain it.
+ */
+export interface Link<R> {
+  table: string;
+  /** Type of the values. Default uuid. */
+  type?: 'uuid' | 'text';
+  of?: (record: R) => readonly string[];
+}
+
+/** What one line of an import or one write leads to, in the transaction that stores it. */
+export type AfterChange<R> = (tx: Transaction, companyId: string, changed: readonly Changed<R>[]) => Promise<void>;
+
+export interface Changed<R> {
+  id: string;
+  record: R;
+  document: Uint8Array;
+}
+
+export interface TableDefinition<R> {
+  resource: Resource;
+  /** Name inside the owner's schema. */
+  table: string;
+  /** Column name → where it comes from. Every filter of the contract needs the column or link that it looks at. */
+  columns: Record<string, ScalarPath<R> | Computed<R> | Maintained>;
+  /** Query parameter → link table. */
+  links?: Record<string, Link<R>>;
+  /** Rules between fields that a line must obey, beyond what the contract says of each. */
+  check?: (record: R) => JsonProblem[];
+  /** Names, derived values, events: runs once for all records that a batch really changed. */
+  afterChange?: AfterChange<R>;
+  /** Fields that depend on the moment of reading: encoded, in order, from these columns' raw values. */
+  onRead?: { columns: readonly string[]; fragment: (values: readonly (Buffer | null)[], context: ReadContext) => Uint8Array | undefined };
+}
+
+export interface Column {
+  name: string;
+  type: SqlType;
+  /** Absent for maintained columns. */
+  of?: (record: never) => unknown;
+  /** Turns a filter's value, as the generated request holds it, into the column's. */
+  fromRequest: (value: unknown) => unknown;
+}
+
+export interface Table<R = never> extends Omit<TableDefinition<R>, 'columns' | 'links'> {
+  schema: string;
+  columns: readonly Column[];
+  links: Record<string, Link<R>>;
+  /** Columns of the fixed order. */
+  order: readonly string[];
+}
+
+const SQL_TYPES: Partial<Record<Field['kind'], SqlType>> = {
+  uuid: 'uuid',
+  string: 'text',
+  enum: 'text',
+  date: 'date',
+  timestamp: 'timestamptz',
+  cents: 'bigint',
+  integer: 'integer',
+  number: 'double precision',
+  boolean: 'boolean',
+};
+
+/** Ties a definition to the contract. Errors: a filter that nothing answers, a path the record does not have. */
+export function defineTable<R>(definition: TableDefinition<R>): Table<R> {
+  const { resource } = definition;
+  const columns = [
+    ...standardColumns(resource),
+    ...Object.entries(definition.columns).map(([name, source]) => columnOf(resource, name, source)),
+  ];
+  const links = definition.links ?? {};
+  const table: Table<R> = {
+    ...definition,
+    schema: resource.owner,
+    columns: columns as Column[],
+    links,
+    order: resource.order === 'created_at' ? ['created_at', 'id'] : ['id'],
+  };
+  for (const parameter of resource.list.parameters) {
+    if (parameter.filter === undefined || links[parameter.name] !== undefined) continue;
+    if (columnFor(table as Table, parameter.name, parameter.filter.field) === undefined) {
+      throw new Error(`${resource.path}: no column or link answers the filter ${parameter.name}`);
+    }
+  }
+  return table;
+}
+
+/** The column that a filter looks at: named after the field's path, or after the parameter itself. */
+export function columnFor(table: Pick<Table, 'columns'>, parameter: string, field: string): Column | undefined {
+  const name = field === '' ? parameter : field.replaceAll('.', '_');
+  return table.columns.find((column) => column.name === name);
+}
+
+function standardColumns(resource: Resource): Column[] {
+  return ['id', 'created_at', 'updated_at']
+    .filter((name) => resource.record.byName.has(name))
+    .map((name) => columnOf(resource, name, name));
+}
+
+function columnOf<R>(resource: Resource, name: string, source: string | Computed<R> | Maintained): Column {
+  if (typeof source !== 'string') {
+    const { type } = source;
+    const plain = { name, type, fromRequest: fromRequest(type) };
+    return 'of' in source ? { ...plain, of: source.of as Column['of'] as (record: never) => unknown } : plain;
+  }
+  const [head, tail] = source.split('.') as [string, string | undefined];
+  const outer = resource.record.byName.get(head);
+  const field = tail === undefined ? outer : outer?.shape?.byName.get(tail);
+  const type = field && SQL_TYPES[field.kind];
+  if (field === undefined || type === undefined) throw new Error(`${resource.path}: ${source} cannot be a column`);
+  const spelling = field.enum?.spellings;
+  const read = (record: Record<string, unknown>): unknown => {
+    const value = tail === undefined ? record[head] : (record[head] as Record<string, unknown> | null | undefined)?.[tail];
+    if (value === null || value === undefined) return null;
+    if (spelling !== undefined) return spelling.get(value as string) ?? null;
+    return toSql(type, value);
+  };
+  return { name, type, of: read, fromRequest: spelling ? (value) => spelling.get(value as string) : fromRequest(type) };
+}
+
+/** Microseconds as PostgreSQL's own text; everything else passes as it is. */
+function toSql(type: SqlType, value: unknown): unknown {
+  return type === 'timestamptz' ? formatInstant(value as number) : value;
+}
+
+function fromRequest(type: SqlType): (value: unknown) => unknown {
+  return (value) => toSql(type, value);
+}

@@ -1,0 +1,92 @@
+// Records into tables: one statement for a batch, links beside it, and nothing at all for what has not changed.
+import { codec } from '@truckroll/contract';
+import type { Transaction } from '@truckroll/service-kit';
+import type { Changed, Link, Table } from './table.ts';
+
+/** What became of a batch. */
+export interface Upserted<R> {
+  created: number;
+  changed: Changed<R>[];
+  unchanged: number;
+}
+
+/**
+ * Stores records of one company in the caller's transaction, by (company, id); where a batch names an id twice the
+ * last one counts. Runs the table's afterChange for those that were new or different.
+ */
+export async function upsertRecords<R>(
+  tx: Transaction,
+  table: Table<R>,
+  companyId: string,
+  records: readonly R[],
+): Promise<Upserted<R>> {
+  const { encode } = codec(table.resource.record.typeName);
+  const byId = new Map<string, Changed<R>>();
+  for (const record of records) {
+    const id = idOf(table, record);
+    byId.set(id, { id, record, document: encode(record).finish() });
+  }
+  const batch = [...byId.values()];
+  const columns = table.columns.filter((column) => column.of !== undefined);
+  const names = columns.map((column) => column.name);
+  const { rows } = await tx.query<{ id: string; created: boolean }>({
+    name: `upsert_${table.table}`,
+    text: `insert into ${table.table} as t (company_id, ${names.join(', ')}, document)
+      select $1, * from unnest(${[...columns.map((column) => column.type), 'bytea'].map((type, i) => `$${i + 2}::${type}[]`).join(', ')})
+      on conflict (company_id, id) do update set ${[...names, 'document'].map((name) => `${name} = excluded.${name}`).join(', ')}
+      where t.document <> excluded.document
+      returning id, xmax = 0 as created`,
+    values: [
+      companyId,
+      ...columns.map((column) => batch.map(({ record }) => column.of?.(record as never))),
+      batch.map(({ document }) => Buffer.from(document)),
+    ],
+  });
+  const changed = rows.map(({ id }) => byId.get(id) as Changed<R>);
+  if (changed.length > 0) {
+    await relink(tx, table, companyId, changed);
+    await table.afterChange?.(tx, companyId, changed);
+  }
+  return { created: rows.filter((row) => row.created).length, changed, unchanged: batch.length - changed.length };
+}
+
+/** A record's id as its column holds it: codes are spelled as they are in public. */
+function idOf<R>(table: Table<R>, record: R): string {
+  return table.columns.find((column) => column.name === 'id')?.of?.(record as never) as string;
+}
+
+async function relink<R>(tx: Transaction, table: Table<R>, companyId: string, changed: readonly Changed<R>[]): Promise<void> {
+  for (const link of Object.values(table.links)) {
+    const { of } = link;
+    if (of === undefined) continue;
+    const pairs = changed.flatMap(({ id, record }) => [...new Set(of(record))].map((value) => ({ id, value })));
+    await writeLinks(tx, table, link, companyId, changed.map(({ id }) => id), pairs);
+  }
+}
+
+/** Replaces the links of some records. Their place in the list's order is read from the records' own rows. */
+export async function writeLinks(
+  tx: Transaction,
+  table: Pick<Table, 'table' | 'order'>,
+  { table: link, type = 'uuid' }: Pick<Link<never>, 'table' | 'type'>,
+  companyId: string,
+  ids: readonly string[],
+  pairs: readonly { id: string; value: string }[],
+): Promise<void> {
+  const order = table.order.join(', ');
+  await tx.query({
+    name: `unlink_${link}`,
+    text: `delete from ${link} l using unnest($2::uuid[]) gone(id) where l.company_id = $1 and l.id = gone.id
+      and not exists (select from unnest($3::uuid[], $4::${type}[]) kept(id, value) where kept.id = l.id and kept.value = l.value)`,
+    values: [companyId, ids, pairs.map((pair) => pair.id), pairs.map((pair) => pair.value)],
+  });
+  if (pairs.length === 0) return;
+  await tx.query({
+    name: `link_${link}`,
+    text: `insert into ${link} (company_id, value, ${order})
+      select t.company_id, p.value, ${table.order.map((name) => `t.${name}`).join(', ')}
+      from unnest($2::uuid[], $3::${type}[]) p(id, value) join ${table.table} t on t.company_id = $1 and t.id = p.id
+      on conflict do nothing`,
+    values: [companyId, pairs.map((pair) => pair.id), pairs.map((pair) => pair.value)],
+  });
+}
