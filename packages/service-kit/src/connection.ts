@@ -76,7 +76,7 @@ export function execute(client: pg.ClientBase, statement: Statement, binary: boo
       text: statement.text,
       values: statement.values ?? [],
       ...(statement.name === undefined ? {} : { name: statement.name }),
-      ...(binary ? { binary: true, rowMode: 'array', types: rawTypes } : {}),
+      ...(binary ? { binary: true, queryMode: 'extended', rowMode: 'array', types: rawTypes } : {}),
     };
     client.query(config as unknown as pg.QueryConfig, (error: Error | null, result: pg.QueryResult) => {
       if (error) reject(error);

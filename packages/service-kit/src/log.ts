@@ -13,7 +13,7 @@ export interface Logger {
 }
 
 /**
- * One JSON line per entry on standard output. Errors go under `error`, with stack and causes: they are for operators
+ * One JSON line per entry on standard output. Errors go under `error` or `err`, with stack and causes: they are for operators
  * only and may name statements and hosts, which answers never do. Personal data and credentials are never logged; the
  * redaction is the second net.
  */
@@ -23,7 +23,7 @@ export function createLog(service: string, level: LogLevel = 'info', destination
     base: { service },
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
-    serializers: { error: pino.stdSerializers.errWithCause },
+    serializers: { error: pino.stdSerializers.errWithCause, err: pino.stdSerializers.errWithCause },
     redact: ['password', 'authorization', 'token', 'secret', '*.password', '*.authorization', '*.token', '*.secret'],
   };
   return destination === undefined ? pino(options) : pino(options, destination);
