@@ -4,8 +4,6 @@ import { translateDatabaseError } from './database-errors.ts';
 /** One connection with a life of its own. */
 export interface Session {
   query<R = Record<string, unknown>>(statement: Statement): Promise<StatementResult<R>>;
-  /** Calls back with the payload of every NOTIFY on the channels this session listens to. */
-  onNotification(listener: (payload: string) => void): void;
   /** Called with the payload of each notification on a channel that `listen` was run for. */
   onNotification(listener: (payload: string, channel: string) => void): void;
   /** Resolves when the connection has ended, for whatever reason; session locks are gone then. */
@@ -25,9 +23,6 @@ export async function createSession(options: ConnectionOptions): Promise<Session
   }
   return {
     ended,
-    onNotification(listener) {
-      client.on('notification', (message) => listener(message.payload ?? ''));
-    },
     async query(statement) {
       try {
         const result = await execute(client, statement, false);
