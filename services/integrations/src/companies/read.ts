@@ -1,0 +1,14 @@
+import { ApiError } from '@truckroll/contract';
+import type { GetCompanyRequest, GetCompanyResponse } from '@truckroll/contract/gen/integrations/v1/company';
+import type { Context } from '../context.ts';
+import { checked } from '../requests.ts';
+import { selectCompanies } from './store.ts';
+
+/** GET /v1/company. The company comes from the credential, so it is there unless it went this moment. */
+export async function getCompany({ database }: Context, request: GetCompanyRequest): Promise<GetCompanyResponse> {
+  const id = request.key?.company_id;
+  if (id === undefined) throw ApiError.notFound('company');
+  const [company] = await selectCompanies(database, checked('ListCompaniesRequest', { id }).id);
+  if (company === undefined) throw ApiError.notFound('company');
+  return { data: { id: company.id, name: company.name, timezone: company.timezone, currency: 'USD' } };
+}

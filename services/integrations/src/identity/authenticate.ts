@@ -1,0 +1,63 @@
+import type {
+  AuthenticateRequest,
+  AuthenticateResponse,
+  Principal,
+  TouchKeysRequest,
+  TouchKeysResponse,
+} from '@truckroll/contract/gen/integrations/v1/identity';
+import type { Queryable, Statement } from '@truckroll/service-kit';
+import type { Context } from '../context.ts';
+import { touchKeys } from '../keys/store.ts';
+
+interface Row extends Omit<Principal, 'limits'> {
+  reads?: number | null;
+  reports?: number | null;
+  writes?: number | null;
+}
+
+const byKey = (hash: Buffer): Statement => ({
+  name: 'authenticate_key',
+  text: `select c.id as company_id, c.name as company_name, c.timezone as time_zone, 'PRINCIPAL_KIND_KEY' as kind, k.id as key_id,
+      u.id as user_id, k.expires_at, k.reads_per_minute as reads, k.reports_per_minute as reports, k.writes_per_minute as writes
+    from api_keys k
+    join users u on u.id = k.user_id and u.company_id = k.company_id and u.active
+    join companies c on c.id = k.company_id
+    where k.hash = $1 and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())`,
+  values: [hash],
+});
+
+/** The gateway trusts one issuer, so a subject alone names a user. */
+const byToken = (subject: string, companyId: string): Statement => ({
+  name: 'authenticate_user',
+  text: `select c.id as company_id, c.name as company_name, c.timezone as time_zone, 'PRINCIPAL_KIND_USER' as kind, null as key_id,
+      u.id as user_id, null as expires_at
+    from users u join companies c on c.id = u.company_id
+    where u.subject = $1 and u.company_id = $2 and u.active`,
+  values: [subject, companyId],
+});
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** Nobody is an answer, not an error: the credential was looked up and opens nothing. */
+async function authenticate({ database }: Context, request: AuthenticateRequest): Promise<AuthenticateResponse> {
+  const { key_hash: hash, user } = request;
+  if (hash != null) return { principal: await find(database, byKey(hash)) };
+  // A token of a foreign issuer may hold anything where a company id is expected.
+  if (user == null || !UUID.test(user.company_id) || user.subject.includes('\0')) return { principal: null };
+  return { principal: await find(database, byToken(user.subject, user.company_id)) };
+}
+
+async function find(db: Queryable, statement: Statement): Promise<Principal | null> {
+  const { rows } = await db.query<Row>(statement);
+  if (rows[0] === undefined) return null;
+  const { reads, reports, writes, ...principal } = rows[0];
+  return { ...principal, limits: { reads, reports, writes } };
+}
+
+async function touch({ database }: Context, request: TouchKeysRequest): Promise<TouchKeysResponse> {
+  const uses = request.uses.filter((use) => UUID.test(use.company_id) && UUID.test(use.key_id));
+  if (uses.length > 0) await touchKeys(database, uses);
+  return {};
+}
+
+export const identity = { authenticate, touchKeys: touch };

@@ -1,0 +1,87 @@
+// Revocation takes effect within a second on every gateway (decisions §8): the change is committed together with what
+// the gateways have to forget, then they are told, and only then is the caller answered.
+import { ApiError } from '@truckroll/contract';
+import type { Database, Logger, Transaction } from '@truckroll/service-kit';
+import { removePending, reservePending, type Pending } from './pending.ts';
+import type { InvalidationBus } from './redis.ts';
+
+/** How long a note that a process left behind when it died may lie before another takes it. */
+const SWEEP_MS = 1000;
+
+export class Invalidations {
+  readonly #database: Database;
+  readonly #bus: InvalidationBus;
+  readonly #log: Logger;
+  #timer: NodeJS.Timeout | undefined;
+  #sweeping: Promise<void> | undefined;
+  #stopped = true;
+
+  constructor(database: Database, bus: InvalidationBus, log: Logger) {
+    this.#database = database;
+    this.#bus = bus;
+    this.#log = log;
+    bus.onReady(() => this.#sweepSoon(0));
+  }
+
+  /**
+   * Runs a change in a transaction and tells the gateways what to forget. Rejects with what the change rejects with; and
+   * with ApiError 503 where the change is committed but the gateways could not be told yet.
+   */
+  async commit<T>(change: (tx: Transaction) => Promise<{ answer: T; pending: Pending[] }>): Promise<T> {
+    const { answer, pending } = await this.#database.transaction(change);
+    try {
+      await this.#publish(pending);
+    } catch (cause) {
+      const message =
+        'The change is recorded, but Redis does not answer, so the gateways have not been told yet. They will be when ' +
+        'Redis returns; until then those without Redis check every key once a second. Repeating the call is safe.';
+      throw new ApiError('INTERNAL_ERROR', message, { status: 503, retryAfterSeconds: 5, cause });
+    }
+    // What was published but not removed is published again, which changes nothing.
+    await removePending(this.#database, pending).catch((error: unknown) => {
+      this.#log.warn({ error }, 'a published invalidation was not removed and will be published again');
+    });
+    return answer;
+  }
+
+  /** Publishes what is still stored, now and from time to time: also what other processes left when they died. */
+  start(): void {
+    this.#stopped = false;
+    this.#sweepSoon(0);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    await this.#sweeping;
+  }
+
+  #sweepSoon(milliseconds: number): void {
+    if (this.#stopped || this.#sweeping !== undefined) return;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      this.#sweeping = this.#sweep().finally(() => {
+        this.#sweeping = undefined;
+        this.#sweepSoon(SWEEP_MS);
+      });
+    }, milliseconds);
+  }
+
+  async #sweep(): Promise<void> {
+    try {
+      await this.#database.transaction(async (tx) => {
+        const pending = await reservePending(tx);
+        if (pending.length === 0) return;
+        await this.#publish(pending);
+        await removePending(tx, pending);
+        this.#log.info({ count: pending.length }, 'published invalidations that had been waiting');
+      });
+    } catch (error) {
+      this.#log.debug({ error }, 'invalidations still wait for PostgreSQL or Redis');
+    }
+  }
+
+  async #publish(pending: readonly Pending[]): Promise<void> {
+    for (const { subject, entries } of pending) await this.#bus.publish(subject, entries);
+  }
+}

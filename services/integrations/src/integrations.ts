@@ -1,0 +1,46 @@
+import { CompanyAdminServiceService, KeyAdminServiceService, UserAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
+import { CompanyServiceService } from '@truckroll/contract/gen/integrations/v1/company';
+import { IdentityServiceService } from '@truckroll/contract/gen/integrations/v1/identity';
+import { createService, migrationsIn, type Service } from '@truckroll/service-kit';
+import { companyAdmin } from './companies/admin.ts';
+import { getCompany } from './companies/read.ts';
+import type { IntegrationsConfig } from './config.ts';
+import type { Context } from './context.ts';
+import { identity } from './identity/authenticate.ts';
+import { Invalidations } from './identity/invalidations.ts';
+import { createBus } from './identity/redis.ts';
+import { keyAdmin } from './keys/admin.ts';
+import { userAdmin } from './users/admin.ts';
+
+const SCHEMA = 'integrations';
+
+/** Companies, users, keys: who may call, and what they stand for. */
+export function createIntegrations(config: IntegrationsConfig): Service {
+  return createService({
+    name: SCHEMA,
+    config,
+    create({ server, log, database: open, background }) {
+      const migrations = [migrationsIn(SCHEMA, new URL('../migrations/', import.meta.url))];
+      const database = open({ url: config.databaseUrl, schema: SCHEMA, migrations });
+      const bus = createBus(config.redisUrl, log);
+      const invalidations = new Invalidations(database, bus, log);
+      const context: Context = { database, invalidations, log };
+      server.implement(CompanyAdminServiceService, bound(companyAdmin, context));
+      server.implement(UserAdminServiceService, bound(userAdmin, context));
+      server.implement(KeyAdminServiceService, bound(keyAdmin, context));
+      server.implement(IdentityServiceService, bound(identity, context));
+      server.implement(CompanyServiceService, bound({ getCompany }, context));
+      background({ name: 'Redis', start: async () => bus.connect(), stop: async () => bus.close() });
+      background({ name: 'invalidations', start: async () => invalidations.start(), stop: () => invalidations.stop() });
+    },
+  });
+}
+
+type Operation = (context: Context, request: any) => Promise<unknown>;
+type Bound<O> = { [K in keyof O]: O[K] extends (context: Context, request: infer Q) => infer R ? (request: Q) => R : never };
+
+/** Operations as the server calls them: the context is theirs already. */
+function bound<O extends Record<string, Operation>>(operations: O, context: Context): Bound<O> {
+  const entries = Object.entries(operations).map(([name, operation]) => [name, (request: unknown) => operation(context, request)]);
+  return Object.fromEntries(entries) as Bound<O>;
+}

@@ -1,0 +1,47 @@
+import { ApiError, now } from '@truckroll/contract';
+import type {
+  CreateKeyRequest,
+  CreateKeyResponse,
+  ListKeysRequest,
+  ListKeysResponse,
+  RevokeKeyRequest,
+  RevokeKeyResponse,
+} from '@truckroll/contract/gen/integrations/v1/admin';
+import { requireCompany } from '../companies/store.ts';
+import type { Context } from '../context.ts';
+import { forgetKey } from '../identity/pending.ts';
+import { checked, refused } from '../requests.ts';
+import { lockActiveUser } from '../users/store.ts';
+import { insertKey, revokeKey, selectKeys } from './store.ts';
+
+async function create({ database }: Context, request: CreateKeyRequest): Promise<CreateKeyResponse> {
+  const key = checked('CreateKeyRequest', request);
+  if (key.expires_at != null && key.expires_at <= now()) {
+    throw refused('expires_at', 'Give a time in the future, or none for a key that does not end by itself.', 'OUT_OF_RANGE');
+  }
+  return await database.transaction(async (tx) => {
+    await requireCompany(tx, key.company_id);
+    if (!(await lockActiveUser(tx, key.company_id, key.user_id))) {
+      throw new ApiError('NOT_FOUND', 'The company has no active user with this id: see them with `truckroll user list`.');
+    }
+    return await insertKey(tx, key, 'OPERATOR');
+  });
+}
+
+async function list({ database }: Context, request: ListKeysRequest): Promise<ListKeysResponse> {
+  const { company_id } = checked('ListKeysRequest', request);
+  await requireCompany(database, company_id);
+  return { keys: await selectKeys(database, company_id) };
+}
+
+/** Tells the gateways also where the key was revoked before: repeating the call is how an operator makes sure. */
+async function revoke({ invalidations }: Context, request: RevokeKeyRequest): Promise<RevokeKeyResponse> {
+  const { id } = checked('RevokeKeyRequest', request);
+  return await invalidations.commit(async (tx) => {
+    const key = await revokeKey(tx, id);
+    if (key === undefined) throw new ApiError('NOT_FOUND', 'There is no key with this id: see the ids with `truckroll key list`.');
+    return { answer: { key }, pending: await forgetKey(tx, id) };
+  });
+}
+
+export const keyAdmin = { createKey: create, listKeys: list, revokeKey: revoke };

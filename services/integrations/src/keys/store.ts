@@ -1,0 +1,76 @@
+import { randomUUID } from 'node:crypto';
+import { apiKeyEnds, formatInstant, generateApiKey, hashApiKey } from '@truckroll/contract';
+import type { CreateKeyRequest, KeyAccount, KeyLimits, KeyState } from '@truckroll/contract/gen/integrations/v1/admin';
+import type { KeyUse } from '@truckroll/contract/gen/integrations/v1/identity';
+import type { Queryable } from '@truckroll/service-kit';
+
+/** Who issued a key (decisions §8). */
+export type CreatorKind = 'USER' | 'OPERATOR';
+
+type Row = Omit<KeyAccount, 'limits'> & KeyLimits & { state: KeyState };
+
+/** Of api_keys k and its user u. The order of the cases is that of KeyState. */
+const COLUMNS = `k.id, k.company_id, k.user_id, k.name, k.key_prefix, k.key_suffix, k.created_at, k.last_used_at, k.expires_at,
+  k.revoked_at, k.reads_per_minute, k.reports_per_minute, k.writes_per_minute,
+  case when k.revoked_at is not null then 'KEY_STATE_REVOKED' when k.expires_at <= now() then 'KEY_STATE_EXPIRED'
+    when not u.active then 'KEY_STATE_USER_INACTIVE' when u.company_id <> k.company_id then 'KEY_STATE_USER_MOVED'
+    else 'KEY_STATE_ACTIVE' end as state`;
+
+function keyOf({ reads_per_minute, reports_per_minute, writes_per_minute, ...key }: Row): KeyAccount {
+  return { ...key, limits: { reads_per_minute, reports_per_minute, writes_per_minute } };
+}
+
+/** Makes a key. Its value exists only in what this returns. */
+export async function insertKey(db: Queryable, key: CreateKeyRequest, creator: CreatorKind): Promise<{ key: KeyAccount; value: string }> {
+  const value = generateApiKey();
+  const { keyPrefix, keySuffix } = apiKeyEnds(value);
+  const limits = key.limits;
+  const { rows } = await db.query<Row>({
+    name: 'insert_key',
+    text: `with k as (
+        insert into api_keys (id, company_id, user_id, created_by_kind, name, hash, key_prefix, key_suffix, expires_at,
+          reads_per_minute, reports_per_minute, writes_per_minute)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) returning *)
+      select ${COLUMNS} from k join users u on u.id = k.user_id`,
+    values: [
+      randomUUID(), key.company_id, key.user_id, creator, key.name, hashApiKey(value), keyPrefix, keySuffix,
+      key.expires_at == null ? null : formatInstant(key.expires_at),
+      limits?.reads_per_minute ?? null, limits?.reports_per_minute ?? null, limits?.writes_per_minute ?? null,
+    ],
+  });
+  return { key: keyOf(rows[0] as Row), value };
+}
+
+export async function selectKeys(db: Queryable, companyId: string): Promise<KeyAccount[]> {
+  const { rows } = await db.query<Row>({
+    name: 'select_keys',
+    text: `select ${COLUMNS} from api_keys k join users u on u.id = k.user_id where k.company_id = $1 order by k.created_at, k.id`,
+    values: [companyId],
+  });
+  return rows.map(keyOf);
+}
+
+/** The key after it was revoked, now or before; undefined where there is none. */
+export async function revokeKey(tx: Queryable, id: string): Promise<KeyAccount | undefined> {
+  const { rows } = await tx.query<Row>({
+    name: 'revoke_key',
+    text: `with k as (update api_keys set revoked_at = coalesce(revoked_at, now()) where id = $1 returning *)
+      select ${COLUMNS} from k join users u on u.id = k.user_id`,
+    values: [id],
+  });
+  return rows[0] && keyOf(rows[0]);
+}
+
+/** Times before the noted ones change nothing. In order of id, so that two gateways cannot lock each other out. */
+export async function touchKeys(db: Queryable, uses: readonly KeyUse[]): Promise<void> {
+  await db.query({
+    name: 'touch_keys',
+    text: `update api_keys k set last_used_at = v.used_at
+      from (select k.id, u.used_at from api_keys k
+        join unnest($1::uuid[], $2::uuid[], $3::timestamptz[]) u (company_id, id, used_at) on k.id = u.id and k.company_id = u.company_id
+        where k.last_used_at is null or k.last_used_at < u.used_at
+        order by k.id for update of k) v
+      where k.id = v.id`,
+    values: [uses.map((use) => use.company_id), uses.map((use) => use.key_id), uses.map((use) => formatInstant(use.used_at))],
+  });
+}

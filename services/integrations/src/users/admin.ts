@@ -1,0 +1,70 @@
+import { ApiError } from '@truckroll/contract';
+import type {
+  CreateUserRequest,
+  CreateUserResponse,
+  DeactivateUserRequest,
+  DeactivateUserResponse,
+  ListUsersRequest,
+  ListUsersResponse,
+  MoveUserRequest,
+  MoveUserResponse,
+  User,
+} from '@truckroll/contract/gen/integrations/v1/admin';
+import { isUniqueViolation, type Transaction } from '@truckroll/service-kit';
+import { requireCompany } from '../companies/store.ts';
+import type { Context } from '../context.ts';
+import { forgetUser, type Pending } from '../identity/pending.ts';
+import { checked, refused } from '../requests.ts';
+import { insertUser, lockUser, selectUsers, updateUser } from './store.ts';
+
+async function create({ database }: Context, request: CreateUserRequest): Promise<CreateUserResponse> {
+  const user = checked('CreateUserRequest', request);
+  return await database.transaction(async (tx) => {
+    await requireCompany(tx, user.company_id);
+    return { user: await insertUser(tx, user).catch(explain) };
+  });
+}
+
+async function list({ database }: Context, request: ListUsersRequest): Promise<ListUsersResponse> {
+  const { company_id } = checked('ListUsersRequest', request);
+  await requireCompany(database, company_id);
+  return { users: await selectUsers(database, company_id) };
+}
+
+async function deactivate({ invalidations }: Context, request: DeactivateUserRequest): Promise<DeactivateUserResponse> {
+  const { id } = checked('DeactivateUserRequest', request);
+  return await invalidations.commit(async (tx) => {
+    const before = await found(tx, id);
+    return await changed(tx, before, before.company_id, false);
+  });
+}
+
+async function move({ invalidations }: Context, request: MoveUserRequest): Promise<MoveUserResponse> {
+  const { id, company_id } = checked('MoveUserRequest', request);
+  return await invalidations.commit(async (tx) => {
+    await requireCompany(tx, company_id);
+    const before = await found(tx, id);
+    return await changed(tx, before, company_id, before.active);
+  });
+}
+
+async function found(tx: Transaction, id: string): Promise<User> {
+  const user = await lockUser(tx, id);
+  if (user === undefined) throw new ApiError('NOT_FOUND', 'There is no user with this id: see the ids with `truckroll user list`.');
+  return user;
+}
+
+/** Tells the gateways also where nothing changes: repeating a call is how an operator makes sure. */
+async function changed(tx: Transaction, before: User, companyId: string, active: boolean): Promise<{ answer: { user: User }; pending: Pending[] }> {
+  const same = before.company_id === companyId && before.active === active;
+  const user = same ? before : await updateUser(tx, before.id, companyId, active).catch(explain);
+  return { answer: { user }, pending: await forgetUser(tx, user.id, [...new Set([before.company_id, companyId])]) };
+}
+
+function explain(error: unknown): never {
+  if (isUniqueViolation(error, 'users_email')) throw refused('email', 'The company has an active user with this e-mail address already.');
+  if (isUniqueViolation(error, 'users_subject')) throw refused('subject', 'Another user has this subject already: one subject is one person.');
+  throw error;
+}
+
+export const userAdmin = { createUser: create, listUsers: list, deactivateUser: deactivate, moveUser: move };
