@@ -51,6 +51,10 @@ function readField(field: Field, value: unknown, at: string, keys: KeyStyle, pro
     }
     return defaultOf(field);
   }
+  if (field.kind === 'list') {
+    const [values] = (field.shape as Shape).fields;
+    return { values: readList(values as Field, value, at, keys, problems) };
+  }
   return readOne(field, value, at, keys, problems);
 }
 

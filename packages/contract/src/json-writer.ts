@@ -191,6 +191,14 @@ export class JsonWriter {
     this.#byte(0x5d);
   }
 
+  /** A list's wrapper as the list itself. */
+  #list(wrapper: Shape): void {
+    const end = this.#varint() + this.#at;
+    const values = planOf(wrapper, this.#style).fields[0] as FieldPlan;
+    if (this.#at < end) this.#array(values, this.#varint(), end);
+    else this.#copy(values.absent);
+  }
+
   #value(field: FieldPlan): void {
     switch (field.kind) {
       case 'uuid':
@@ -204,6 +212,8 @@ export class JsonWriter {
         const shape = field.shape as Shape;
         return this.#object(planOf(shape, this.#style), shape, end);
       }
+      case 'list':
+        return this.#list(field.shape as Shape);
       case 'timestamp':
         return this.#timestamp(this.#int64());
       case 'cents':

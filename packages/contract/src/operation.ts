@@ -80,7 +80,7 @@ function operationOf(method: DescMethod): Operation | undefined {
   const pathFields = pathNames.map((name) => {
     const field = request.byName.get(name) ?? key?.byName.get(name);
     if (field === undefined) throw new Error(`${method.name}: the route names ${name}, the request does not`);
-    return field;
+    return asIdOf(field, response.byName.get('data')?.shape);
   });
   const plain = request.fields.filter((field) => field.shape === undefined && !pathNames.includes(field.name));
   const isCollection = first === FIRST_FIELD.collection;
@@ -131,10 +131,14 @@ function collectionParameters(request: Shape, response: Shape, isReport: boolean
     const target = record?.byName.get(onto);
     if (target === undefined) return [];
     const comparison = name === 'ids' ? 'any' : name === 'created_before' ? 'before' : 'from';
-    const ofCodes = name === 'ids' && target.enum !== undefined;
-    const narrowed: Field = ofCodes ? { ...field, kind: 'enum', enum: target.enum as NonNullable<Field['enum']> } : field;
-    return [{ name, field: narrowed, within: 'collection', filter: { field: onto, comparison } }];
+    return [{ name, field: asIdOf(field, record), within: 'collection', filter: { field: onto, comparison } }];
   });
+}
+
+/** A parameter that takes a record's ids takes its codes where its id is a code (job-classes). */
+function asIdOf(field: Field, record: Shape | undefined): Field {
+  const codes = record?.byName.get('id')?.enum;
+  return codes !== undefined && (field.name === 'id' || field.name === 'ids') ? { ...field, kind: 'enum', enum: codes } : field;
 }
 
 /** Every operation that has a public route. */
@@ -176,4 +180,12 @@ export function codec(typeName: string): Codec {
   const found = messageTypeRegistry.get(typeName);
   if (found === undefined) throw new Error(`no generated code for ${typeName}`);
   return found;
+}
+
+/** Bytes of a message in which only the given fields are set: a fragment that replaces those fields of a record. */
+export function encodeFragment<T extends object>(
+  type: { encode(message: T): { finish(): Uint8Array }; decode(bytes: Uint8Array): T },
+  fields: Partial<T>,
+): Uint8Array {
+  return type.encode({ ...type.decode(new Uint8Array()), ...fields }).finish();
 }

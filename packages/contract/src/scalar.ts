@@ -39,6 +39,7 @@ export function checkValue(field: Field, value: unknown): Checked {
       return checkEnum(field.enum as EnumShape, value);
     case 'reference':
     case 'object':
+    case 'list':
     case 'bytes':
       throw new Error(`${field.name} is not a scalar`);
   }

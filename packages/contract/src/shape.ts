@@ -17,6 +17,8 @@ export type Kind =
   | 'enum'
   | 'reference'
   | 'object'
+  /** A list of objects that may be null, which `repeated` cannot be: a message whose only field is `repeated … values`. */
+  | 'list'
   | 'bytes';
 
 /** Names of the string formats that narrow kind `string`. */
@@ -59,7 +61,7 @@ export interface Field {
   format?: StringFormat;
   range?: Range;
   enum?: EnumShape;
-  /** Shape of an object or reference. */
+  /** Shape of an object, a reference, or a list's wrapper. */
   shape?: Shape;
   /** Public path of the record that an id or Reference points at: `accounts`. */
   refersTo?: string;
@@ -155,7 +157,8 @@ function plainRange(range: Range): Range {
 }
 
 function kindOf(desc: DescField, format: string | undefined): Kind {
-  if (desc.message !== undefined) return desc.message.typeName === REFERENCE ? 'reference' : 'object';
+  if (desc.message?.typeName === REFERENCE) return 'reference';
+  if (desc.message !== undefined) return desc.message.fields.every((field) => field.name === 'values') ? 'list' : 'object';
   if (desc.enum !== undefined) return 'enum';
   if (format !== undefined && !STRING_FORMATS.has(format) && format !== 'lower_case') return format as Kind;
   switch (desc.scalar) {

@@ -58,6 +58,8 @@ export interface TableDefinition<R> {
   links?: Record<string, Link<R>>;
   /** Rules between fields that a line must obey, beyond what the contract says of each. */
   check?: (record: R) => JsonProblem[];
+  /** Encoded derived fields, by id, where they can be told before the batch is stored: it saves writing rows twice. */
+  derive?: (tx: Transaction, companyId: string, batch: readonly Changed<R>[]) => Promise<ReadonlyMap<string, Uint8Array>>;
   /** Names, derived values, events: runs once for all records that a batch really changed. */
   afterChange?: AfterChange<R>;
   /** Fields that depend on the moment of reading: encoded, in order, from these columns' raw values. */

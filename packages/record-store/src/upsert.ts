@@ -27,19 +27,23 @@ export async function upsertRecords<R>(
     byId.set(id, { id, record, document: encode(record).finish() });
   }
   const batch = [...byId.values()];
+  const derived = await table.derive?.(tx, companyId, batch);
   const columns = table.columns.filter((column) => column.of !== undefined);
-  const names = columns.map((column) => column.name);
+  const bytes = derived === undefined ? ['document'] : ['document', 'derived'];
+  const names = [...columns.map((column) => column.name), ...bytes];
+  const types = [...columns.map((column) => column.type), ...bytes.map(() => 'bytea')];
   const { rows } = await tx.query<{ id: string; created: boolean }>({
     name: `upsert_${table.table}`,
-    text: `insert into ${table.table} as t (company_id, ${names.join(', ')}, document)
-      select $1, * from unnest(${[...columns.map((column) => column.type), 'bytea'].map((type, i) => `$${i + 2}::${type}[]`).join(', ')})
-      on conflict (company_id, id) do update set ${[...names, 'document'].map((name) => `${name} = excluded.${name}`).join(', ')}
+    text: `insert into ${table.table} as t (company_id, ${names.join(', ')})
+      select $1, * from unnest(${types.map((type, i) => `$${i + 2}::${type}[]`).join(', ')})
+      on conflict (company_id, id) do update set ${names.map((name) => `${name} = excluded.${name}`).join(', ')}
       where t.document <> excluded.document
       returning id, xmax = 0 as created`,
     values: [
       companyId,
       ...columns.map((column) => batch.map(({ record }) => column.of?.(record as never))),
       batch.map(({ document }) => Buffer.from(document)),
+      ...(derived === undefined ? [] : [batch.map(({ id }) => Buffer.from(derived.get(id) ?? []))]),
     ],
   });
   const changed = rows.map(({ id }) => byId.get(id) as Changed<R>);
