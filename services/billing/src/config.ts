@@ -1,0 +1,14 @@
+import { baseSettings, env, readConfig, type Config } from '@truckroll/service-kit';
+
+const settings = {
+  ...baseSettings(50052),
+  databaseUrl: env.url('DATABASE_URL'),
+  kafkaBrokers: env.list('KAFKA_BROKERS'),
+};
+
+export type BillingConfig = Config<typeof settings>;
+
+/** Throws ConfigError that names everything missing or invalid. */
+export function billingConfig(environment: Readonly<Record<string, string | undefined>>): BillingConfig {
+  return readConfig(settings, environment);
+}

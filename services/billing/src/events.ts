@@ -1,0 +1,2 @@
+import type { AfterChange } from '@truckroll/record-store';
+export const publishInvoices: AfterChange<any> = async () => {};

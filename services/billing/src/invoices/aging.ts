@@ -1,0 +1,29 @@
+// How late an invoice is, counted in the company's own days (api.md, Aging). Depends on today, so it is never stored.
+import { encodeFragment, localDay, now } from '@truckroll/contract';
+import { AgingBucket, Invoice, type Aging } from '@truckroll/contract/gen/billing/v1/invoices';
+import { instantOf, type ReadContext } from '@truckroll/record-store';
+
+const BUCKETS: readonly [upTo: number, bucket: AgingBucket][] = [
+  [0, AgingBucket.CURRENT],
+  [30, AgingBucket.PAST_DUE_1_30],
+  [60, AgingBucket.PAST_DUE_31_60],
+  [90, AgingBucket.PAST_DUE_61_90],
+  [Infinity, AgingBucket.PAST_DUE_91_PLUS],
+];
+
+/** Age at an instant; both instants are microseconds. Without a due date it is CURRENT and of no age. */
+export function agingAt(at: number, dueAt: number | null, timeZone: string): Aging {
+  if (dueAt === null) return { days_past_due: null, bucket: AgingBucket.CURRENT };
+  const days = localDay(at, timeZone) - localDay(dueAt, timeZone);
+  const [, bucket] = BUCKETS.find(([upTo]) => days <= upTo) as (typeof BUCKETS)[number];
+  return { days_past_due: days, bucket };
+}
+
+/** Appends the age of OPEN invoices to what is stored. */
+export const agingOnRead = {
+  columns: ['status', 'due_at'],
+  fragment([status, dueAt]: readonly (Buffer | null)[], { timeZone }: ReadContext): Uint8Array | undefined {
+    if (status?.toString('latin1') !== 'OPEN') return undefined;
+    return encodeFragment(Invoice, { aging: agingAt(now(), dueAt == null ? null : instantOf(dueAt), timeZone) });
+  },
+};

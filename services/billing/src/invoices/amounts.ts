@@ -1,0 +1,57 @@
+// What an invoice comes to (api.md, InvoiceAmounts). Cents are integers within ±(2^53−1); a sum beyond is an error.
+import type { JsonProblem } from '@truckroll/contract';
+import { PaymentStatus, type Payment } from '@truckroll/contract/gen/billing/v1/payments';
+
+interface Totals {
+  subtotal_cents: number;
+  discount_cents: number;
+  discounted_subtotal_cents: number;
+  tax_cents: number;
+  total_cents: number;
+}
+
+/** The sums that a recorded document must obey (decisions §1); an import refuses what differs. */
+export function checkTotals(amounts: Totals | null | undefined, at: string): JsonProblem[] {
+  if (amounts == null) return [];
+  const discounted = amounts.subtotal_cents - amounts.discount_cents;
+  const total = amounts.discounted_subtotal_cents + amounts.tax_cents;
+  const problems: JsonProblem[] = [];
+  const differs = (field: string, given: number, is: string, expected: number): void => {
+    if (given === expected) return;
+    problems.push({ field: `${at}.${field}`, code: 'OUT_OF_RANGE', message: `It must be ${is}, which is ${expected}.` });
+  };
+  differs('discounted_subtotal_cents', amounts.discounted_subtotal_cents, 'subtotal_cents − discount_cents', discounted);
+  differs('total_cents', amounts.total_cents, 'discounted_subtotal_cents + tax_cents', total);
+  return problems;
+}
+
+/** How a payment with that latest status counts toward an invoice: received, on its way, or not at all. */
+export const COUNTS: Partial<Record<NonNullable<Payment['status']>, 'paid' | 'processing'>> = {
+  [PaymentStatus.PAID]: 'paid',
+  [PaymentStatus.PENDING]: 'processing',
+  [PaymentStatus.PROCESSING]: 'processing',
+};
+
+/** Sums of an invoice's applications by how their payments count. */
+export function settle(applications: readonly { applied_cents: number; payment_status?: Payment['status'] }[]): {
+  paid_cents: number;
+  processing_cents: number;
+} {
+  const sums = { paid: 0, processing: 0 };
+  for (const { applied_cents, payment_status } of applications) {
+    const counts = payment_status == null ? undefined : COUNTS[payment_status];
+    if (counts !== undefined) sums[counts] = exact(sums[counts] + applied_cents);
+  }
+  return { paid_cents: sums.paid, processing_cents: sums.processing };
+}
+
+/** Signed and not clamped for an OPEN invoice, 0 for every other. */
+export function openBalance(open: boolean, total: number, paid: number, processing: number): number {
+  return open ? exact(total - paid - processing) : 0;
+}
+
+/** A sum of cents, or an error where a double no longer holds it (decisions §2). */
+export function exact(cents: number): number {
+  if (!Number.isSafeInteger(cents)) throw new RangeError('a sum of cents is beyond ±(2^53−1)');
+  return cents;
+}

@@ -1,0 +1,5 @@
+import { runService } from '@truckroll/service-kit';
+import { createBilling } from './billing.ts';
+import { billingConfig } from './config.ts';
+
+await runService('billing', () => createBilling(billingConfig(process.env)));

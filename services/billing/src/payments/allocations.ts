@@ -1,0 +1,43 @@
+// Allocations come from payments and from nowhere else (decisions §10); an invoice's applications follow from them.
+import { formatInstant, type JsonProblem } from '@truckroll/contract';
+import type { Payment } from '@truckroll/contract/gen/billing/v1/payments';
+import type { AfterChange } from '@truckroll/record-store';
+import { refreshInvoices } from '../invoices/derive.ts';
+
+/** An allocation's identity is (payment id, invoice_id), so an invoice stands once in a payment. */
+export function checkAllocations(payment: Payment): JsonProblem[] {
+  const seen = new Set<string>();
+  return payment.invoice_allocations.flatMap(({ invoice_id }, index) => {
+    const again = seen.has(invoice_id);
+    seen.add(invoice_id);
+    const message = 'Add the amounts up: an invoice stands once in a payment.';
+    return again ? [{ field: `invoice_allocations[${index}].invoice_id`, code: 'RANGE_ORDER' as const, message }] : [];
+  });
+}
+
+/** Replaces the allocations of changed payments and refreshes every invoice that they pay or used to pay. */
+export const storeAllocations: AfterChange<Payment> = async (tx, companyId, changed) => {
+  const ids = changed.map(({ id }) => id);
+  const { rows: before } = await tx.query<{ value: string }>({
+    name: 'drop_allocations',
+    text: `delete from payment_allocations where company_id = $1 and id = any($2::uuid[]) returning value`,
+    values: [companyId, ids],
+  });
+  const rows = changed.flatMap(({ id, record }) =>
+    record.invoice_allocations.map(({ invoice_id, applied_cents }) => ({ id, invoice_id, applied_cents, created_at: record.created_at })),
+  );
+  await tx.query({
+    name: 'store_allocations',
+    text: `insert into payment_allocations (company_id, value, created_at, id, applied_cents)
+      select $1, * from unnest($2::uuid[], $3::timestamptz[], $4::uuid[], $5::bigint[])`,
+    values: [
+      companyId,
+      rows.map((row) => row.invoice_id),
+      rows.map((row) => formatInstant(row.created_at)),
+      rows.map((row) => row.id),
+      rows.map((row) => row.applied_cents),
+    ],
+  });
+  const affected = new Set([...before.map(({ value }) => value), ...rows.map(({ invoice_id }) => invoice_id)]);
+  await refreshInvoices(tx, companyId, [...affected]);
+};

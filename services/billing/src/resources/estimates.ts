@@ -1,0 +1,18 @@
+import { resource } from '@truckroll/contract';
+import type { Estimate } from '@truckroll/contract/gen/billing/v1/estimates';
+import { defineTable } from '@truckroll/record-store';
+import { checkTotals } from '../invoices/amounts.ts';
+
+export const estimates = defineTable<Estimate>({
+  resource: resource('estimates'),
+  table: 'estimates',
+  columns: {
+    status: 'status',
+    account_id: 'account.id',
+    location_id: 'location_id',
+    job_id: 'job_id',
+    sold_by_id: 'sold_by.id',
+    sold_at: 'sold_at',
+  },
+  check: (estimate) => estimate.options.flatMap((option, i) => checkTotals(option.amounts, `options[${i}].amounts`)),
+});

@@ -1,0 +1,30 @@
+import { resource } from '@truckroll/contract';
+import type { Invoice } from '@truckroll/contract/gen/billing/v1/invoices';
+import { defineTable } from '@truckroll/record-store';
+import { publishInvoices } from '../events.ts';
+import { agingOnRead } from '../invoices/aging.ts';
+import { checkTotals } from '../invoices/amounts.ts';
+import { deriveInvoices } from '../invoices/derive.ts';
+
+export const invoices = defineTable<Invoice>({
+  resource: resource('invoices'),
+  table: 'invoices',
+  columns: {
+    status: 'status',
+    account_id: 'account.id',
+    location_id: 'location_id',
+    job_id: 'job_id',
+    business_unit_id: 'business_unit.id',
+    job_type_id: 'job_type.id',
+    job_class: 'job_class',
+    issued_at: 'issued_at',
+    due_at: 'due_at',
+    subtotal_cents: 'amounts.subtotal_cents',
+    discount_cents: 'amounts.discount_cents',
+    tax_cents: 'amounts.tax_cents',
+  },
+  check: (invoice) => checkTotals(invoice.amounts, 'amounts'),
+  derive: deriveInvoices,
+  afterChange: publishInvoices,
+  onRead: agingOnRead,
+});

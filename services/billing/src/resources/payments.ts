@@ -1,0 +1,19 @@
+import { resource } from '@truckroll/contract';
+import type { Payment } from '@truckroll/contract/gen/billing/v1/payments';
+import { defineTable } from '@truckroll/record-store';
+import { checkAllocations, storeAllocations } from '../payments/allocations.ts';
+
+export const payments = defineTable<Payment>({
+  resource: resource('payments'),
+  table: 'payments',
+  columns: {
+    status: 'status',
+    method: 'method',
+    account_id: 'account.id',
+    collected_by_id: 'collected_by.id',
+    occurred_at: 'occurred_at',
+  },
+  links: { invoice_id: { table: 'payment_allocations' } },
+  check: checkAllocations,
+  afterChange: storeAllocations,
+});

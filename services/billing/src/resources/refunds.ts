@@ -1,0 +1,15 @@
+import { resource } from '@truckroll/contract';
+import type { Refund } from '@truckroll/contract/gen/billing/v1/refunds';
+import { defineTable } from '@truckroll/record-store';
+
+export const refunds = defineTable<Refund>({
+  resource: resource('refunds'),
+  table: 'refunds',
+  columns: {
+    status: 'status',
+    payment_id: 'payment_id',
+    account_id: 'account.id',
+    payment_method: 'payment_method',
+    occurred_at: 'occurred_at',
+  },
+});
