@@ -1,0 +1,40 @@
+// Values on the command line that are more than a text.
+import { formatInstant, now, parseDate, parseInstant } from '@truckroll/contract';
+import { InvalidArgumentError } from 'commander';
+
+export function positiveInteger(text: string): number {
+  const value = Number(text);
+  if (!/^\d{1,10}$/.test(text) || value < 1 || value > 0x7fffffff) throw new InvalidArgumentError('Give a whole number from 1 on.');
+  return value;
+}
+
+export function seedNumber(text: string): number {
+  const value = Number(text);
+  if (!/^\d{1,10}$/.test(text) || value > 0xffffffff) throw new InvalidArgumentError('Give a whole number from 0 to 4294967295.');
+  return value;
+}
+
+export function onOff(text: string): boolean {
+  if (text === 'on' || text === 'off') return text === 'on';
+  throw new InvalidArgumentError('Give on or off.');
+}
+
+const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
+
+/** Seconds of a duration such as 30m, 8h or 90d. */
+export function seconds(text: string): number {
+  const match = /^(\d{1,7})([smhd])$/.exec(text);
+  if (match === null) throw new InvalidArgumentError('Give a duration such as 30m, 8h or 90d.');
+  return Number(match[1]) * (UNITS[match[2] as string] as number);
+}
+
+/** An instant in microseconds: a date-time, a date (its first instant in UTC), or a duration from now. */
+export function moment(text: string): number {
+  const days = parseDate(text);
+  const instant = parseInstant(text) ?? (days === undefined ? undefined : parseInstant(`${text}T00:00:00Z`));
+  if (instant !== undefined) return instant;
+  if (!/^\d+[smhd]$/.test(text)) throw new InvalidArgumentError('Give a date-time such as 2027-01-31T00:00:00Z, a date, or a duration such as 90d.');
+  return now() + seconds(text) * 1_000_000;
+}
+
+export const isoNow = (): string => formatInstant(Math.floor(now() / 1_000_000) * 1_000_000);

@@ -1,0 +1,90 @@
+import { CompanyAdminServiceService, type CompanyAccount } from '@truckroll/contract/gen/integrations/v1/admin';
+import { Option, type Command } from 'commander';
+import { onOff } from '../arguments.ts';
+import { Failure } from '../failure.ts';
+import { plain } from '../plain.ts';
+import type { Session } from '../session.ts';
+import { card, table } from '../table.ts';
+
+interface Settings {
+  id?: string;
+  name?: string;
+  timezone?: string;
+  costing?: boolean;
+  verifiedOnly?: boolean;
+}
+
+const costing = () => new Option('--costing <on|off>', 'whether jobs are costed, as reports show').argParser(onOff);
+const verifiedOnly = () => new Option('--verified-only <on|off>', 'whether reports count verified jobs only').argParser(onOff);
+
+export function register(program: Command, session: Session): void {
+  const company = program.command('company').description('Companies and their settings.');
+  const service = () => session.client('integrations', CompanyAdminServiceService);
+
+  company
+    .command('create')
+    .description('Add a company. It starts empty: fill it with `truckroll import`.')
+    .requiredOption('--name <name>', 'name of the business')
+    .requiredOption('--timezone <zone>', 'IANA time zone in which it counts its days, such as America/Chicago')
+    .addOption(costing())
+    .addOption(verifiedOnly())
+    .option('--id <uuid>', 'its id, to bring a company back from an export')
+    .addHelpText('after', '\nExample:\n  truckroll company create --name "Lone Star Comfort" --timezone America/Chicago')
+    .action(async (given: Required<Pick<Settings, 'name' | 'timezone'>> & Settings) => {
+      const { name, timezone, id } = given;
+      const answer = await service().createCompany({ name, timezone, ...settings(given), ...(id === undefined ? {} : { id }) });
+      show(session, answer.company as CompanyAccount);
+    });
+
+  company
+    .command('list')
+    .description('List the companies, oldest first.')
+    .action(async () => {
+      const { companies } = await service().listCompanies({});
+      const rows = companies.map(asPlain);
+      const columns = {
+        ID: (row: Row) => row['id'],
+        NAME: (row: Row) => row['name'],
+        'TIME ZONE': (row: Row) => row['timezone'],
+        COSTING: (row: Row) => (row['costing_enabled'] ? 'on' : 'off'),
+        'VERIFIED ONLY': (row: Row) => (row['verified_only'] ? 'on' : 'off'),
+        CREATED: (row: Row) => row['created_at'],
+      };
+      session.print(rows, table(rows, columns, 'There is no company yet: add one with `truckroll company create`.'));
+    });
+
+  company
+    .command('set')
+    .description('Change settings of a company; what is not given stays.')
+    .argument('<id>', 'id of the company')
+    .option('--name <name>', 'name of the business')
+    .option('--timezone <zone>', 'IANA time zone; dates mean days in it from then on')
+    .addOption(costing())
+    .addOption(verifiedOnly())
+    .addHelpText('after', '\nExample:\n  truckroll company set 7d1c… --costing off')
+    .action(async (id: string, given: Settings) => {
+      if (Object.keys(given).length === 0) throw new Failure('Say what to change: --name, --timezone, --costing or --verified-only.');
+      const { name, timezone } = given;
+      const texts = { ...(name === undefined ? {} : { name }), ...(timezone === undefined ? {} : { timezone }) };
+      const answer = await service().updateCompany({ id, ...texts, ...settings(given) });
+      show(session, answer.company as CompanyAccount);
+    });
+}
+
+type Row = ReturnType<typeof asPlain>;
+
+function asPlain(company: CompanyAccount) {
+  return plain('truckroll.integrations.v1.CompanyAccount', company);
+}
+
+function settings(given: Settings): { costing_enabled?: boolean; verified_only?: boolean } {
+  return {
+    ...(given.costing === undefined ? {} : { costing_enabled: given.costing }),
+    ...(given.verifiedOnly === undefined ? {} : { verified_only: given.verifiedOnly }),
+  };
+}
+
+function show(session: Session, company: CompanyAccount): void {
+  const fields = asPlain(company);
+  session.print(fields, card(fields));
+}

@@ -1,0 +1,14 @@
+import { run } from './run.ts';
+
+const interruption = new AbortController();
+process.once('SIGINT', () => interruption.abort()).once('SIGTERM', () => interruption.abort());
+// A reader such as `head` may close its end early; that ends the command without a word.
+process.stdout.on('error', () => process.exit(0));
+
+process.exitCode = await run(process.argv.slice(2), {
+  env: process.env,
+  cwd: process.cwd(),
+  stdout: process.stdout,
+  stderr: process.stderr,
+  signal: interruption.signal,
+});

@@ -1,0 +1,119 @@
+// What every command works with: where things are, who to ask, and where to write.
+import type { Owner } from '@truckroll/contract';
+import { openChannel, type Callers, type Channel, type Definition } from '@truckroll/service-kit';
+import { EXIT, Failure, fromService } from './failure.ts';
+import { readState, stateFolder } from './state.ts';
+
+/** The outside of the process. */
+export interface Io {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  readonly stdout: { write(text: string): unknown };
+  readonly stderr: { write(text: string): unknown; readonly isTTY?: boolean };
+  /** Aborted when the user wants to stop. */
+  readonly signal: AbortSignal;
+}
+
+/** What `npm start` writes once everything is ready. */
+interface Ready {
+  baseUrl?: string;
+  apiKey?: string;
+}
+
+export class Session {
+  readonly io: Io;
+  readonly state: string;
+  /** Whether answers are for a script. */
+  json = false;
+  exitCode: number = EXIT.done;
+  readonly #channels = new Map<Owner, Channel>();
+
+  constructor(io: Io) {
+    this.io = io;
+    this.state = stateFolder(io.cwd);
+  }
+
+  /** Functions for every rpc of a service. They reject with Failure where the service refuses or is away. */
+  client<const D extends Definition>(owner: Owner, definition: D): Callers<D> {
+    const callers: Record<string, (...input: unknown[]) => unknown> = this.channel(owner).client(definition) as never;
+    const { peer, howTo } = this.#whereabouts(owner);
+    const guarded = Object.entries(callers).map(([name, call]) => [
+      name,
+      async (...input: unknown[]) => {
+        try {
+          return await call(...input);
+        } catch (error) {
+          throw fromService(error, peer, howTo);
+        }
+      },
+    ]);
+    return Object.fromEntries(guarded) as Callers<D>;
+  }
+
+  channel(owner: Owner): Channel {
+    let channel = this.#channels.get(owner);
+    if (channel === undefined) this.#channels.set(owner, (channel = openChannel(this.address(owner))));
+    return channel;
+  }
+
+  /** Waits for a service that is starting. */
+  async ready(owner: Owner, milliseconds: number): Promise<void> {
+    const { peer, howTo } = this.#whereabouts(owner);
+    await this.channel(owner).check(milliseconds).catch((error: unknown) => {
+      throw fromService(error, peer, howTo);
+    });
+  }
+
+  address(owner: Owner): string {
+    const variable = addressVariable(owner);
+    const found = this.io.env[variable] ?? readState<Record<string, string>>(this.state, 'services.json')?.[owner];
+    if (found !== undefined && found !== '') return found;
+    throw new Failure(
+      `No address of ${owner} is known: run \`npm start\` here, or set ${variable}=host:port.`,
+      EXIT.unreachable,
+    );
+  }
+
+  /** What to say when an owner of records is away. */
+  away(owner: Owner, error: unknown): unknown {
+    const { peer, howTo } = this.#whereabouts(owner);
+    return fromService(error, peer, howTo);
+  }
+
+  baseUrl(given?: string): string {
+    const found = given ?? this.io.env['TRUCKROLL_URL'] ?? readState<Ready>(this.state, 'ready.json')?.baseUrl;
+    if (found === undefined || !URL.canParse(found)) {
+      throw new Failure('No address of the API is known: run `npm start` here, or give --url or TRUCKROLL_URL, such as http://127.0.0.1:8080.');
+    }
+    return found.replace(/\/+$/, '');
+  }
+
+  apiKey(given?: string): string {
+    const found = given ?? this.io.env['TRUCKROLL_API_KEY'] ?? readState<Ready>(this.state, 'ready.json')?.apiKey;
+    if (found === undefined || found === '') throw new Failure('Give an API key with --key or TRUCKROLL_API_KEY.');
+    return found;
+  }
+
+  /** The answer of the command: JSON for scripts, the text for people. */
+  print(value: unknown, text: string): void {
+    this.io.stdout.write(`${this.json ? JSON.stringify(value) : text}\n`);
+  }
+
+  /** A remark that is not part of the answer. */
+  note(text: string): void {
+    this.io.stderr.write(`${text}\n`);
+  }
+
+  close(): void {
+    for (const channel of this.#channels.values()) channel.close();
+  }
+
+  #whereabouts(owner: Owner): { peer: string; howTo: string } {
+    const howTo = `start it with \`npm start\`, or set ${addressVariable(owner)} to where it runs.`;
+    return { peer: `${owner} at ${this.address(owner)}`, howTo };
+  }
+}
+
+function addressVariable(owner: Owner): string {
+  return `${owner.toUpperCase()}_ADDRESS`;
+}

@@ -1,0 +1,42 @@
+/** Columns of a table: heading, and how a row shows there. */
+export type Columns<R> = Readonly<Record<string, (row: R) => unknown>>;
+
+/** Aligned text with headings; numbers to the right. What to say instead where there is no row. */
+export function table<R>(rows: readonly R[], columns: Columns<R>, empty: string): string {
+  if (rows.length === 0) return empty;
+  const cells = rows.map((row) => Object.values(columns).map((show) => show(row)));
+  const texts = [Object.keys(columns), ...cells.map((line) => line.map(text))];
+  const widths = Object.keys(columns).map((_, column) => Math.max(...texts.map((line) => width(line[column] ?? ''))));
+  const right = widths.map((_, column) => cells.every((line) => typeof line[column] === 'number' || line[column] == null));
+  return texts
+    .map((line) => line.map((cell, column) => pad(cell, widths[column] ?? 0, right[column] ?? false)).join('  ').trimEnd())
+    .join('\n');
+}
+
+/** A record on lines of its own, for one that was just made. */
+export function card(fields: Readonly<Record<string, unknown>>): string {
+  const longest = Math.max(...Object.keys(fields).map((name) => name.length));
+  return Object.entries(fields).map(([name, value]) => `${name.padEnd(longest)}  ${text(value)}`).join('\n');
+}
+
+function text(value: unknown): string {
+  if (value === null || value === undefined) return '-';
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  if (typeof value === 'number') return value.toLocaleString('en');
+  // A line break or a control character in a name must not break the table or the terminal.
+  return String(value).replace(/\p{Cc}/gu, ' ');
+}
+
+function pad(cell: string, to: number, right: boolean): string {
+  const gap = ' '.repeat(to - width(cell));
+  return right ? gap + cell : cell + gap;
+}
+
+const graphemes = new Intl.Segmenter('en');
+/** East Asian wide characters and emoji take two columns. */
+const WIDE = /[\u1100-\u115F\u2E80-\uA4CF\uAC00-\uD7A3\uF900-\uFAFF\uFE30-\uFE6F\uFF00-\uFF60\uFFE0-\uFFE6]|\p{Emoji_Presentation}/u;
+
+function width(cell: string): number {
+  if (/^[\x20-\x7e]*$/.test(cell)) return cell.length;
+  return [...graphemes.segment(cell)].reduce((sum, { segment }) => sum + (WIDE.test(segment) ? 2 : 1), 0);
+}
