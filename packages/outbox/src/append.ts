@@ -1,0 +1,41 @@
+import { randomUUID } from 'node:crypto';
+import { traceHeaders, type Queryable } from '@truckroll/service-kit';
+import type { OutgoingEvent } from './event.ts';
+
+/** Kafka refuses messages over 1 MB; one that can never be sent would hold up all after it. Bytes. */
+const LARGEST_PAYLOAD = 900_000;
+
+/**
+ * Stores events in the caller's transaction, in one statement. The caller holds a lock on each subject (the row that
+ * it changes), so that ids grow in the order in which the changes of a subject are committed.
+ * Throws RangeError for a payload over 900 KB.
+ */
+export async function append(tx: Queryable, events: readonly OutgoingEvent[]): Promise<void> {
+  if (events.length === 0) return;
+  const large = events.find((event) => (event.payload?.length ?? 0) > LARGEST_PAYLOAD);
+  if (large !== undefined) throw new RangeError(`an event of type ${large.type} is larger than ${LARGEST_PAYLOAD} bytes`);
+  const trace = traceHeaders()['traceparent'] ?? null;
+  await tx.query({
+    name: 'outbox_append',
+    text: `insert into outbox (event_id, topic, key, type, company_id, sequence, payload, trace)
+      select event_id, topic, key, type, company_id, sequence, payload, $8
+      from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::uuid[], $6::bigint[], $7::bytea[])
+        with ordinality as event (event_id, topic, key, type, company_id, sequence, payload, position)
+      order by position`,
+    values: [
+      events.map((event) => event.id ?? randomUUID()),
+      events.map((event) => event.topic),
+      events.map((event) => event.key),
+      events.map((event) => event.type),
+      events.map((event) => event.companyId),
+      events.map((event) => event.sequence ?? null),
+      events.map((event) => event.payload && asBuffer(event.payload)),
+      trace,
+    ],
+  });
+}
+
+/** pg writes a Buffer as bytea, but a plain Uint8Array inside an array as a list of numbers. */
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}

@@ -1,0 +1,173 @@
+import { backoffMs, type BackgroundPart, type Logger, type Metrics } from '@truckroll/service-kit';
+import type { Consumer as KafkaConsumer, EachBatchPayload, KafkaMessage } from 'kafkajs';
+import { eventOf, type IncomingEvent } from './event.ts';
+import type { KafkaClient } from './kafka.ts';
+import { ensureTopics, type Topic } from './topics.ts';
+import { Wake } from './wake.ts';
+
+export interface ConsumerOptions {
+  readonly kafka: KafkaClient;
+  /** Name of the consumer group: one per service and purpose; replicas share it. */
+  readonly group: string;
+  readonly topics: readonly Topic[];
+  /**
+   * Applies events of one partition, in order. Resolves when they are stored for good; only then is the place in the
+   * topic moved on. While it rejects it is called again with the same events, so it must recognise repeats and set
+   * aside by itself what can never be applied. `signal` aborts when the partition goes to another replica.
+   */
+  handle(events: readonly IncomingEvent[], signal: AbortSignal): Promise<void>;
+  /** Gets messages that are no events of ours. Without it they are logged, counted and passed over. */
+  unreadable?(topic: string, partition: number, message: KafkaMessage): Promise<void>;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+}
+
+/** Events in one call of handle, hence in one transaction. */
+const CHUNK = 500;
+const RETRY = { firstMs: 50, mostMs: 2000 };
+
+/**
+ * Reads topics as a member of a consumer group, from their beginning when the group is new. Starting needs no Kafka:
+ * it connects in the background, and begins anew whenever kafkajs gives up.
+ */
+export class Consumer implements BackgroundPart {
+  readonly name: string;
+  readonly #options: ConsumerOptions;
+  readonly #stopping = new AbortController();
+  readonly #wake = new Wake(this.#stopping.signal);
+  readonly #lag;
+  readonly #unreadable;
+  readonly #retries;
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(options: ConsumerOptions) {
+    this.#options = options;
+    this.name = `consumer ${options.group}`;
+    const { metrics } = options;
+    this.#lag = metrics.gauge('consumer_lag', 'Messages between the last one applied and the end of the partition', ['group', 'topic', 'partition']);
+    this.#unreadable = metrics.counter('consumer_unreadable_total', 'Messages that are no events', ['group', 'topic']);
+    this.#retries = metrics.counter('consumer_retries_total', 'Batches that could not be applied at once', ['group', 'topic']);
+  }
+
+  async start(): Promise<void> {
+    this.#running = this.#run();
+  }
+
+  /** Finishes the batch that is being applied, then leaves the group. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { kafka, topics, log, group } = this.#options;
+    for (let failures = 0; !this.#stopping.signal.aborted; ) {
+      const consumer = kafka.consumer({
+        groupId: group,
+        // A message waits at the broker for at most this long when none follows it.
+        maxWaitTimeInMs: 100,
+        minBytes: 1,
+        sessionTimeout: 10_000,
+        heartbeatInterval: 1000,
+        rebalanceTimeout: 20_000,
+        allowAutoTopicCreation: false,
+        retry: { initialRetryTime: 100, maxRetryTime: 1000, retries: 5, restartOnFailure: async () => false },
+      });
+      const crashed = new Promise<Error>((resolve) => {
+        consumer.on(consumer.events.CRASH, ({ payload }) => resolve(payload.error));
+      });
+      consumer.on(consumer.events.GROUP_JOIN, () => {
+        failures = 0;
+      });
+      try {
+        await ensureTopics(kafka, topics, log, this.#stopping.signal);
+        await this.#consume(consumer);
+        const error = await Promise.race([crashed, this.#stopped()]);
+        if (error !== undefined) throw error;
+      } catch (error) {
+        if (!this.#stopping.signal.aborted) {
+          failures += 1;
+          log.warn({ error, failures, group }, 'a consumer lost Kafka and starts again');
+          await this.#wake.after(backoffMs(failures));
+        }
+      } finally {
+        await consumer.disconnect().catch(() => undefined);
+      }
+    }
+  }
+
+  async #consume(consumer: KafkaConsumer): Promise<void> {
+    await consumer.connect();
+    await consumer.subscribe({ topics: this.#options.topics.map((topic) => topic.name), fromBeginning: true });
+    await consumer.run({ eachBatchAutoResolve: false, partitionsConsumedConcurrently: 2, eachBatch: (payload) => this.#batch(payload) });
+  }
+
+  async #batch(payload: EachBatchPayload): Promise<void> {
+    const { batch } = payload;
+    const { topic, partition } = batch;
+    for (let start = 0; start < batch.messages.length; start += CHUNK) {
+      const messages = batch.messages.slice(start, start + CHUNK);
+      await this.#withHeartbeat(payload, (signal) => this.#chunk(topic, partition, messages, signal));
+      if (!payload.isRunning() || payload.isStale()) return;
+      payload.resolveOffset(messages.at(-1)!.offset);
+      await payload.commitOffsetsIfNecessary();
+    }
+    const last = Number(batch.lastOffset());
+    const labels = { group: this.#options.group, topic, partition: String(partition) };
+    this.#lag.set(labels, Math.max(0, Number(batch.highWatermark) - 1 - last));
+  }
+
+  /** Applies messages, again and again until it succeeds or the partition is no longer ours. */
+  async #chunk(topic: string, partition: number, messages: readonly KafkaMessage[], signal: AbortSignal): Promise<void> {
+    const { handle, log, group } = this.#options;
+    const events: IncomingEvent[] = [];
+    for (const message of messages) {
+      const event = eventOf(topic, partition, message);
+      if (event !== undefined) events.push(event);
+      else await this.#passOver(topic, partition, message);
+    }
+    for (let failures = 1; events.length > 0; failures += 1) {
+      signal.throwIfAborted();
+      try {
+        return await handle(events, signal);
+      } catch (error) {
+        this.#retries.inc({ group, topic });
+        log.warn({ error, group, topic, partition, failures }, 'events could not be applied; trying again');
+        await this.#wake.after(backoffMs(failures, RETRY));
+        this.#stopping.signal.throwIfAborted();
+      }
+    }
+  }
+
+  async #passOver(topic: string, partition: number, message: KafkaMessage): Promise<void> {
+    const { unreadable, log, group } = this.#options;
+    this.#unreadable.inc({ group, topic });
+    log.error({ group, topic, partition, offset: message.offset }, 'a message is no event and is passed over');
+    await unreadable?.(topic, partition, message);
+  }
+
+  /** Keeps the membership alive during work that takes long. A rebalance aborts the work and rejects. */
+  async #withHeartbeat(payload: EachBatchPayload, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    const abort = new AbortController();
+    let beating = Promise.resolve();
+    const timer = setInterval(() => {
+      beating = beating.then(() => payload.heartbeat()).catch((error: unknown) => abort.abort(error));
+    }, 1000);
+    try {
+      await work(abort.signal);
+    } finally {
+      clearInterval(timer);
+      await beating;
+    }
+    // Thrown after the work is done, or else kafkajs would join again while the work still goes on.
+    await payload.heartbeat();
+  }
+
+  #stopped(): Promise<undefined> {
+    const { signal } = this.#stopping;
+    return new Promise((resolve) => {
+      if (signal.aborted) resolve(undefined);
+      else signal.addEventListener('abort', () => resolve(undefined), { once: true });
+    });
+  }
+}

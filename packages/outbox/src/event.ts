@@ -1,0 +1,100 @@
+import { formatInstant, parseInstant } from '@truckroll/contract';
+import type { IHeaders, KafkaMessage, Message } from 'kafkajs';
+
+/** What a service tells. `key` is the subject: events of one subject stay in the order in which they were committed. */
+export interface OutgoingEvent {
+  readonly topic: string;
+  readonly key: string;
+  /** `invoice.changed`, `visit.assignment_added` … */
+  readonly type: string;
+  readonly companyId: string;
+  /** A protobuf message, or null to delete the key from a compacted topic. */
+  readonly payload: Uint8Array | null;
+  /** Grows by one per subject where receivers need to spot gaps. */
+  readonly sequence?: number;
+  /** UUID. Made here unless the caller shows it elsewhere. */
+  readonly id?: string;
+}
+
+/** One row of the outbox, as the relay reads it. */
+export interface OutboxRow {
+  readonly id: number;
+  readonly event_id: string;
+  readonly topic: string;
+  readonly key: string;
+  readonly type: string;
+  readonly company_id: string;
+  readonly sequence: number | null;
+  readonly trace: string | null;
+  readonly payload: Buffer | null;
+  /** Microseconds since 1970. */
+  readonly created_at: number;
+}
+
+/** What a consumer is told. */
+export interface IncomingEvent {
+  readonly id: string;
+  readonly type: string;
+  /** The service that told it. */
+  readonly source: string;
+  readonly companyId: string;
+  readonly key: string;
+  /** When the change began, in microseconds since 1970. */
+  readonly time: number;
+  readonly sequence: number | undefined;
+  /** Grows with every event of a subject; later events of a subject have greater ones. */
+  readonly version: number;
+  readonly payload: Buffer | null;
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: string;
+  /** W3C trace context. */
+  readonly trace: string | undefined;
+}
+
+/** CloudEvents 1.0, binary mode of the Kafka binding: attributes are headers, the value is the data alone. */
+export function messageOf(row: OutboxRow, source: string): Message {
+  const headers: IHeaders = {
+    'content-type': 'application/protobuf',
+    ce_specversion: '1.0',
+    ce_id: row.event_id,
+    ce_type: row.type,
+    ce_source: source,
+    ce_subject: row.key,
+    ce_time: formatInstant(row.created_at),
+    ce_companyid: row.company_id,
+    ce_version: String(row.id),
+  };
+  if (row.sequence !== null) headers.ce_sequence = String(row.sequence);
+  if (row.trace !== null) headers.traceparent = row.trace;
+  return { key: row.key, value: row.payload, headers };
+}
+
+/** The event in a message, or undefined where it is not one of ours. */
+export function eventOf(topic: string, partition: number, message: KafkaMessage): IncomingEvent | undefined {
+  const header = (name: string) => text(message.headers?.[name]);
+  const [id, type, source, companyId] = [header('ce_id'), header('ce_type'), header('ce_source'), header('ce_companyid')];
+  const time = parseInstant(header('ce_time') ?? '');
+  const version = wholeNumber(header('ce_version'));
+  const sequence = wholeNumber(header('ce_sequence'));
+  if (id === undefined || type === undefined || source === undefined || companyId === undefined) return undefined;
+  if (time === undefined || version === undefined || message.key === null || !UUID.test(id)) return undefined;
+  return {
+    id, type, source, companyId, time, version, sequence, topic, partition,
+    key: message.key.toString(),
+    payload: message.value,
+    offset: message.offset,
+    trace: header('traceparent'),
+  };
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+function text(value: IHeaders[string]): string | undefined {
+  const first = Array.isArray(value) ? value[0] : value;
+  return first?.toString();
+}
+
+function wholeNumber(value: string | undefined): number | undefined {
+  return value !== undefined && /^\d{1,15}$/.test(value) ? Number(value) : undefined;
+}

@@ -1,0 +1,44 @@
+import { env, type Logger } from '@truckroll/service-kit';
+import { Kafka, logLevel, type KafkaConfig } from 'kafkajs';
+
+/** Connection settings of Kafka. Spread them into a service's settings. */
+export function kafkaSettings() {
+  return {
+    kafkaBrokers: env.list('KAFKA_BROKERS'),
+    kafkaTls: env.boolean('KAFKA_TLS', false),
+    kafkaMechanism: env.oneOf('KAFKA_SASL_MECHANISM', ['none', 'plain', 'scram-sha-256', 'scram-sha-512'], 'none'),
+    kafkaUsername: env.string('KAFKA_USERNAME', ''),
+    kafkaPassword: env.secret('KAFKA_PASSWORD', ''),
+  };
+}
+
+export interface KafkaOptions {
+  readonly kafkaBrokers: readonly string[];
+  readonly kafkaTls?: boolean;
+  readonly kafkaMechanism?: 'none' | 'plain' | 'scram-sha-256' | 'scram-sha-512';
+  readonly kafkaUsername?: string;
+  readonly kafkaPassword?: string;
+}
+
+/** The clients of one process share these settings, not a connection. */
+export type KafkaClient = Kafka;
+
+/** Opens no connection. Whoever uses it retries on its own; kafkajs itself gives up after about a second. */
+export function createKafka(name: string, options: KafkaOptions, log: Logger): KafkaClient {
+  const { kafkaMechanism: mechanism = 'none', kafkaUsername: username = '', kafkaPassword: password = '' } = options;
+  const config: KafkaConfig = {
+    clientId: `truckroll-${name}`,
+    brokers: [...options.kafkaBrokers],
+    ssl: options.kafkaTls ?? false,
+    connectionTimeout: 3000,
+    requestTimeout: 20_000,
+    retry: { initialRetryTime: 100, maxRetryTime: 500, retries: 3 },
+    logLevel: logLevel.WARN,
+    // Its errors are retries that go on; what matters is logged where the work is given up or begun again.
+    logCreator: () => ({ namespace, level, log: { message, error } }) => {
+      log.debug({ kafka: namespace, level, reason: error }, message);
+    },
+  };
+  if (mechanism !== 'none') config.sasl = { mechanism, username, password } as NonNullable<KafkaConfig['sasl']>;
+  return new Kafka(config);
+}

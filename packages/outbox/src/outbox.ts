@@ -1,0 +1,59 @@
+import type { BackgroundPart, Database, Logger, Metrics, Transaction } from '@truckroll/service-kit';
+import { append } from './append.ts';
+import type { OutgoingEvent } from './event.ts';
+import type { KafkaClient } from './kafka.ts';
+import { createPublisher } from './publisher.ts';
+import { Relay } from './relay.ts';
+import { ensureTopics, type Topic } from './topics.ts';
+
+export interface OutboxOptions {
+  readonly database: Database;
+  readonly kafka: KafkaClient;
+  /** CloudEvents source: `/truckroll/billing`. */
+  readonly source: string;
+  /** The topics that this service publishes on; created when they are missing. */
+  readonly topics: readonly Topic[];
+  readonly log: Logger;
+  readonly metrics: Metrics;
+}
+
+/** A service's outbox and the relay that empties it. Nothing is published any other way. */
+export class Outbox implements BackgroundPart {
+  readonly name = 'outbox';
+  readonly #options: OutboxOptions;
+  readonly #relay: Relay;
+  readonly #stopping = new AbortController();
+  #starting: Promise<void> = Promise.resolve();
+
+  constructor(options: OutboxOptions) {
+    this.#options = options;
+    this.#relay = new Relay({ ...options, publisher: createPublisher(options.kafka, options.source) });
+  }
+
+  /** Stores events in the transaction, as `append`, and wakes the relay when it commits. */
+  async append(tx: Transaction, events: readonly OutgoingEvent[]): Promise<void> {
+    if (events.length === 0) return;
+    await append(tx, events);
+    tx.afterCommit(() => this.#relay.poke());
+  }
+
+  /** For callers that use `append` itself: call after the commit. Without it, events leave within 100 ms. */
+  poke(): void {
+    this.#relay.poke();
+  }
+
+  /** Resolves at once: writes do not wait for Kafka. */
+  async start(): Promise<void> {
+    const { kafka, topics, log } = this.#options;
+    this.#starting = ensureTopics(kafka, topics, log, this.#stopping.signal).then(
+      () => this.#relay.start(),
+      () => undefined,
+    );
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#starting;
+    await this.#relay.stop();
+  }
+}

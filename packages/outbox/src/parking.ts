@@ -1,0 +1,50 @@
+import type { Queryable } from '@truckroll/service-kit';
+import type { IncomingEvent } from './event.ts';
+
+/** A message that could not be applied, as it is set aside. */
+export interface Parked {
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: string;
+  readonly key: string | null;
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly payload: Buffer | null;
+}
+
+/** Stores a message with the reason, once. */
+export async function park(tx: Queryable, consumer: string, message: Parked, reason: string): Promise<void> {
+  await tx.query({
+    name: 'park_event',
+    text: `insert into parked_event (consumer, topic, partition, log_offset, key, headers, payload, reason)
+      values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict do nothing`,
+    values: [
+      consumer, message.topic, message.partition, message.offset, message.key, JSON.stringify(message.headers), message.payload,
+      reason.slice(0, 2000),
+    ],
+  });
+}
+
+/** An event with its attributes kept apart, so that it can be applied later. */
+export function parkedForm(event: IncomingEvent): Parked {
+  const { key, payload, topic, partition, offset, ...headers } = event;
+  return { key, payload, topic, partition, offset, headers };
+}
+
+/** The oldest events that were parked and can be applied again, locked until the transaction ends. */
+export async function takeParked(tx: Queryable, consumer: string, limit: number): Promise<{ id: number; event: IncomingEvent }[]> {
+  const { rows } = await tx.query<Omit<Parked, 'offset'> & { id: number; log_offset: number }>({
+    name: 'take_parked',
+    text: `select id, topic, partition, log_offset, key, headers, payload from parked_event
+      where consumer = $1 and headers ? 'id' order by id limit $2 for update skip locked`,
+    values: [consumer, limit],
+  });
+  return rows.map(({ id, headers, log_offset, ...rest }) => ({
+    id,
+    event: { ...headers, ...rest, offset: String(log_offset) } as unknown as IncomingEvent,
+  }));
+}
+
+/** Deletes parked events that were applied after all. */
+export async function unpark(tx: Queryable, ids: readonly number[]): Promise<void> {
+  await tx.query({ name: 'unpark', text: 'delete from parked_event where id = any($1::bigint[])', values: [ids] });
+}

@@ -1,0 +1,59 @@
+import { Partitioners, type Producer, type TopicMessages } from 'kafkajs';
+import { messageOf, type OutboxRow } from './event.ts';
+import type { KafkaClient } from './kafka.ts';
+
+/** Hands rows to Kafka. Resolves when all are acknowledged; after a rejection any part of them may have arrived. */
+export interface Publisher {
+  publish(rows: readonly OutboxRow[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * An idempotent producer (acks=all, one request at a time) per run of success: the broker drops what kafkajs sends
+ * twice while it retries, and keeps the order.
+ *
+ * After a failed send the producer is thrown away. kafkajs winds the sequence number of a partition back when a request
+ * fails, also when the broker had stored it and only the answer was lost. A later, different batch of equal length
+ * would then carry numbers that the broker knows, and be dropped as a duplicate while kafkajs reports success: an event
+ * lost. A new producer id cannot collide; the price is that events may be repeated, which consumers remove by event id.
+ */
+export function createPublisher(kafka: KafkaClient, source: string): Publisher {
+  let producer: Producer | undefined;
+
+  async function discard(): Promise<void> {
+    const old = producer;
+    producer = undefined;
+    await old?.disconnect().catch(() => undefined);
+  }
+
+  async function connected(): Promise<Producer> {
+    const fresh = kafka.producer({
+      idempotent: true,
+      maxInFlightRequests: 1,
+      allowAutoTopicCreation: false,
+      createPartitioner: Partitioners.DefaultPartitioner,
+      retry: { initialRetryTime: 100, maxRetryTime: 500, retries: 3 },
+    });
+    producer = fresh;
+    await fresh.connect();
+    return fresh;
+  }
+
+  return {
+    async publish(rows) {
+      const byTopic = new Map<string, TopicMessages>();
+      for (const row of rows) {
+        let topic = byTopic.get(row.topic);
+        if (topic === undefined) byTopic.set(row.topic, (topic = { topic: row.topic, messages: [] }));
+        topic.messages.push(messageOf(row, source));
+      }
+      try {
+        await (producer ?? (await connected())).sendBatch({ acks: -1, timeout: 10_000, topicMessages: [...byTopic.values()] });
+      } catch (error) {
+        await discard();
+        throw error;
+      }
+    },
+    close: discard,
+  };
+}

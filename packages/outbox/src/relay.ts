@@ -1,0 +1,177 @@
+import { backoffMs, type BackgroundPart, type Database, type Logger, type Metrics, type Session } from '@truckroll/service-kit';
+import type { OutboxRow } from './event.ts';
+import type { Publisher } from './publisher.ts';
+import { Wake } from './wake.ts';
+
+export interface RelayOptions {
+  readonly database: Database;
+  readonly publisher: Publisher;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+}
+
+/** A batch stays well under Kafka's limit of 1 MB per request and partition. */
+const BATCH_ROWS = 500;
+const BATCH_BYTES = 700_000;
+/** Milliseconds between looks at an empty outbox: for rows of other replicas, which cannot poke this one. */
+const POLL = { first: 10, most: 100 };
+const STANDBY_POLL_MS = 500;
+const MEASURE_MS = 5000;
+/** More rows than this are not counted, only said to be at least so many. */
+const MOST_COUNTED = 100_000;
+
+/**
+ * Publishes a schema's outbox. One relay per schema is active: it holds a session lock, and reads and deletes rows on
+ * the session that holds it, so that losing the lock stops it. A standby takes over within a second.
+ *
+ * Every round reads the lowest ids that are there, never "ids above the last one": transactions commit in another order
+ * than their ids, and a remembered id would skip those that come late. Rows of one subject are written under its lock,
+ * so their ids are in commit order, and a round sees no row of a subject without those before it.
+ *
+ * A row is deleted after Kafka has acknowledged it. What was acknowledged but not deleted is published again by whoever
+ * comes next: order is kept, repeats are removed by event id.
+ */
+export class Relay implements BackgroundPart {
+  readonly name = 'outbox relay';
+  readonly #options: RelayOptions;
+  readonly #lockName: string;
+  readonly #stopping = new AbortController();
+  readonly #wake = new Wake(this.#stopping.signal);
+  readonly #published;
+  readonly #failures;
+  readonly #rows;
+  readonly #oldest;
+  readonly #active;
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(options: RelayOptions) {
+    this.#options = options;
+    this.#lockName = `truckroll outbox ${options.database.options.schema ?? ''}`;
+    const { metrics } = options;
+    this.#published = metrics.counter('outbox_published_total', 'Events acknowledged by Kafka');
+    this.#failures = metrics.counter('outbox_failures_total', 'Batches that Kafka did not acknowledge');
+    this.#rows = metrics.gauge('outbox_rows', 'Events that wait for Kafka, as the active relay sees them');
+    this.#oldest = metrics.gauge('outbox_oldest_seconds', 'Age of the oldest event that waits');
+    this.#active = metrics.gauge('outbox_active', '1 where this replica publishes');
+  }
+
+  async start(): Promise<void> {
+    this.#running = this.#run();
+  }
+
+  /** Ends after the batch that is under way. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#running;
+    await this.#options.publisher.close();
+  }
+
+  /** There is something new: call after a commit. */
+  poke(): void {
+    this.#wake.now();
+  }
+
+  async #run(): Promise<void> {
+    const { database, publisher, log } = this.#options;
+    for (let failures = 0; !this.#stopped(); ) {
+      let session: Session | undefined;
+      try {
+        session = await database.session();
+        if (await this.#acquire(session)) {
+          failures = 0;
+          await this.#lead(session);
+        }
+      } catch (error) {
+        failures += 1;
+        log.warn({ error }, 'the outbox relay lost its place and starts again');
+        await this.#wake.after(backoffMs(failures));
+      } finally {
+        this.#active.set({}, 0);
+        this.#rows.set({}, 0);
+        this.#oldest.set({}, 0);
+        // Nothing may be under way from here once the lock is free for another.
+        await publisher.close();
+        await session?.close();
+      }
+    }
+  }
+
+  /** Waits for the lock; false when stopped before. */
+  async #acquire(session: Session): Promise<boolean> {
+    while (!this.#stopped()) {
+      const { rows } = await session.query<{ locked: boolean }>({
+        text: 'select pg_try_advisory_lock(hashtextextended($1, 0)) as locked',
+        values: [this.#lockName],
+      });
+      if (rows[0]?.locked) return true;
+      await this.#wake.after(STANDBY_POLL_MS);
+    }
+    return false;
+  }
+
+  async #lead(session: Session): Promise<void> {
+    const { publisher, log } = this.#options;
+    const lost = session.ended.then(() => {
+      throw new Error('the session that holds the relay lock has ended');
+    });
+    lost.catch(() => undefined);
+    this.#active.set({}, 1);
+    let pollMs = POLL.first;
+    let failures = 0;
+    let measuredAt = -Infinity;
+    while (!this.#stopped()) {
+      if (performance.now() - measuredAt > MEASURE_MS) {
+        await this.#measure(session);
+        measuredAt = performance.now();
+      }
+      const rows = await readBatch(session);
+      if (rows.length === 0) {
+        await this.#wake.afterOrPoke(pollMs);
+        pollMs = Math.min(POLL.most, pollMs * 1.5);
+        continue;
+      }
+      pollMs = POLL.first;
+      try {
+        await Promise.race([publisher.publish(rows), lost]);
+        failures = 0;
+      } catch (error) {
+        failures += 1;
+        this.#failures.inc({});
+        log.warn({ error, failures, rows: rows.length }, 'Kafka did not take a batch of events; trying again');
+        // A poke must not shorten this: writes go on while Kafka is away.
+        await Promise.race([this.#wake.after(backoffMs(failures)), lost]);
+        continue;
+      }
+      await session.query({
+        name: 'outbox_delete',
+        text: 'delete from outbox where id = any($1::bigint[])',
+        values: [rows.map((row) => row.id)],
+      });
+      this.#published.inc({}, rows.length);
+    }
+  }
+
+  async #measure(session: Session): Promise<void> {
+    const { rows } = await session.query<{ count: number; age: number | null }>({
+      text: `select count(*), extract(epoch from now() - min(created_at))::float8 as age
+        from (select created_at from outbox order by id limit ${MOST_COUNTED}) waiting`,
+    });
+    this.#rows.set({}, rows[0]?.count ?? 0);
+    this.#oldest.set({}, Math.max(0, rows[0]?.age ?? 0));
+  }
+
+  #stopped(): boolean {
+    return this.#stopping.signal.aborted;
+  }
+}
+
+async function readBatch(session: Session): Promise<OutboxRow[]> {
+  const { rows } = await session.query<OutboxRow>({
+    name: 'outbox_read',
+    text: `select id, event_id, topic, key, type, company_id, sequence, trace, payload, created_at
+      from outbox order by id limit ${BATCH_ROWS}`,
+  });
+  let bytes = 0;
+  const cut = rows.findIndex((row) => (bytes += row.payload?.length ?? 0) > BATCH_BYTES);
+  return cut === -1 ? rows : rows.slice(0, Math.max(1, cut));
+}

@@ -1,0 +1,154 @@
+import {
+  isContention, isUnavailable, withRemoteSpan,
+  type BackgroundPart, type Database, type Logger, type Metrics, type Transaction,
+} from '@truckroll/service-kit';
+import { Consumer } from './consumer.ts';
+import type { IncomingEvent } from './event.ts';
+import { forgetOld, unseen, type Deduplication } from './inbox.ts';
+import type { KafkaClient } from './kafka.ts';
+import { park, parkedForm, takeParked, unpark } from './parking.ts';
+import type { Topic } from './topics.ts';
+
+/** What a service does with the events of one topic. */
+export interface Subscription {
+  readonly topic: Topic;
+  readonly deduplicate: Deduplication;
+  /** Applies new events of one partition, in order, in the transaction that marks them as seen. */
+  apply(tx: Transaction, events: readonly IncomingEvent[]): Promise<void>;
+}
+
+export interface SubscriberOptions {
+  readonly database: Database;
+  readonly kafka: KafkaClient;
+  /** Consumer group, and the name under which repeats are remembered: `billing`. */
+  readonly group: string;
+  readonly subscriptions: readonly Subscription[];
+  readonly log: Logger;
+  readonly metrics: Metrics;
+}
+
+/** Tries of one event on its own before it is parked. */
+const TRIES = 3;
+/** Longer than Kafka keeps any event, so that no repeat outlives the memory of the first. */
+const INBOX_DAYS = 21;
+const FORGET_EVERY_MS = 600_000;
+
+/**
+ * Applies events to a service's own tables: each batch in one transaction together with its deduplication. A batch
+ * that fails is applied event by event; one that fails on its own is parked, counted and logged, and the rest goes on.
+ * Loss of PostgreSQL parks nothing: the batch waits.
+ */
+export class Subscriber implements BackgroundPart {
+  readonly name: string;
+  readonly #options: SubscriberOptions;
+  readonly #byTopic: ReadonlyMap<string, Subscription>;
+  readonly #consumer: Consumer;
+  readonly #events;
+  #forgetting: NodeJS.Timeout | undefined;
+
+  constructor(options: SubscriberOptions) {
+    this.#options = options;
+    const { group, subscriptions, database, metrics } = options;
+    this.name = `subscriber ${group}`;
+    this.#byTopic = new Map(subscriptions.map((subscription) => [subscription.topic.name, subscription]));
+    this.#events = metrics.counter('consumer_events_total', 'Events by what became of them', ['group', 'topic', 'result']);
+    this.#consumer = new Consumer({
+      ...options,
+      topics: subscriptions.map((subscription) => subscription.topic),
+      handle: (events) => this.handle(events),
+      unreadable: async (topic, partition, { key, value, headers, offset }) => {
+        const readable = Object.fromEntries(Object.entries(headers ?? {}).map(([name, header]) => [`header ${name}`, String(header)]));
+        const message = { topic, partition, offset, key: key?.toString() ?? null, headers: readable, payload: value };
+        await park(database, group, message, 'the message is no event');
+      },
+    });
+  }
+
+  async start(): Promise<void> {
+    const { database, log } = this.#options;
+    this.#forgetting = setInterval(() => {
+      forgetOld(database, INBOX_DAYS).catch((error: unknown) => log.warn({ error }, 'old events could not be forgotten'));
+    }, FORGET_EVERY_MS).unref();
+    await this.#consumer.start();
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#forgetting);
+    await this.#consumer.stop();
+  }
+
+  /** Applies events of one partition. Rejects only where trying the same again may help. */
+  async handle(events: readonly IncomingEvent[]): Promise<void> {
+    try {
+      await this.#applyAll(events);
+    } catch (error) {
+      if (isPassing(error)) throw error;
+      for (const event of events) await this.#applyOne(event);
+    }
+  }
+
+  /**
+   * Applies parked events again, after what was wrong has been put right. Stops at the first that fails, which stays
+   * parked with all after it. Returns how many were applied.
+   */
+  async retryParked(limit = 1000): Promise<number> {
+    const { database, group } = this.#options;
+    return await database.transaction(async (tx) => {
+      const parked = await takeParked(tx, group, limit);
+      for (const { event } of parked) await this.#subscription(event).apply(tx, [event]);
+      await unpark(tx, parked.map(({ id }) => id));
+      return parked.length;
+    });
+  }
+
+  async #applyAll(events: readonly IncomingEvent[]): Promise<void> {
+    const first = events[0];
+    if (first === undefined) return;
+    const { database, group } = this.#options;
+    const subscription = this.#subscription(first);
+    const header = (name: string) => (name === 'traceparent' ? first.trace : undefined);
+    const attributes = { 'messaging.system': 'kafka', 'messaging.destination.name': first.topic, 'messaging.batch.message_count': events.length };
+    const applied = await withRemoteSpan(header, `consume ${first.topic}`, 'CONSUMER', attributes, () =>
+      database.transaction(
+        async (tx) => {
+          const fresh = await unseen(tx, group, subscription.deduplicate, events);
+          if (fresh.length > 0) await subscription.apply(tx, fresh);
+          return fresh.length;
+        },
+        { retryContention: true },
+      ),
+    );
+    const labels = { group, topic: first.topic };
+    if (applied > 0) this.#events.inc({ ...labels, result: 'applied' }, applied);
+    if (applied < events.length) this.#events.inc({ ...labels, result: 'repeated' }, events.length - applied);
+  }
+
+  async #applyOne(event: IncomingEvent): Promise<void> {
+    const { database, group, log } = this.#options;
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await this.#applyAll([event]);
+      } catch (error) {
+        if (isPassing(error)) throw error;
+        if (tries < TRIES) continue;
+        log.error({ error, group, topic: event.topic, id: event.id, type: event.type }, 'an event could not be applied and is parked');
+        await database.transaction(async (tx) => {
+          await unseen(tx, group, this.#subscription(event).deduplicate, [event]);
+          await park(tx, group, parkedForm(event), String(error));
+        });
+        this.#events.inc({ group, topic: event.topic, result: 'parked' });
+        return;
+      }
+    }
+  }
+
+  #subscription(event: IncomingEvent): Subscription {
+    const found = this.#byTopic.get(event.topic);
+    if (found === undefined) throw new Error(`no subscription for ${event.topic}`);
+    return found;
+  }
+}
+
+function isPassing(error: unknown): boolean {
+  return isUnavailable(error) || isContention(error);
+}

@@ -1,0 +1,65 @@
+import type { MigrationSet } from '@truckroll/service-kit';
+
+/**
+ * The tables that this package keeps in a service's schema. Add the set to the service's migrations:
+ * `migrations: [outboxTables, migrationsIn('billing', …)]`. Like every migration, one that was released never changes.
+ */
+export const outboxTables: MigrationSet = {
+  name: 'outbox',
+  migrations: [
+    {
+      name: '0001_outbox',
+      sql: `
+        -- What this service has to tell. A row lives from its transaction's commit until Kafka has acknowledged it.
+        create table outbox (
+          id bigint generated always as identity primary key,
+          event_id uuid not null,
+          topic text not null,
+          key text not null,
+          type text not null,
+          company_id uuid not null,
+          sequence bigint,
+          trace text,
+          payload bytea,
+          created_at timestamptz not null default now()
+        );
+        comment on column outbox.payload is 'protobuf; null deletes the key from a compacted topic';
+        -- Every row is deleted within moments, so the table is almost all dead rows: vacuum often, by count.
+        alter table outbox set (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000,
+          autovacuum_vacuum_insert_scale_factor = 0, autovacuum_vacuum_insert_threshold = 50000);
+
+        -- Events that a consumer of this service has applied, kept as long as Kafka may deliver them again.
+        create table inbox (
+          consumer text not null,
+          event_id uuid not null,
+          received_at timestamptz not null default now(),
+          primary key (consumer, event_id)
+        );
+        create index inbox_received on inbox using brin (received_at);
+
+        -- The latest version that a consumer has applied of each subject of a compacted topic.
+        create table inbox_version (
+          consumer text not null,
+          topic text not null,
+          key text not null,
+          version bigint not null,
+          primary key (consumer, topic, key)
+        );
+
+        -- Events that could not be applied, set aside so that they block nothing.
+        create table parked_event (
+          id bigint generated always as identity primary key,
+          consumer text not null,
+          topic text not null,
+          partition int not null,
+          log_offset bigint not null,
+          key text,
+          headers jsonb not null,
+          payload bytea,
+          reason text not null,
+          parked_at timestamptz not null default now(),
+          unique (consumer, topic, partition, log_offset)
+        );`,
+    },
+  ],
+};

@@ -1,0 +1,64 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { createSession, migrate, type MigrationSet, type Session } from '@truckroll/service-kit';
+
+/** Migrations of each schema that a test needs. */
+export type Schemas = Readonly<Record<string, readonly MigrationSet[]>>;
+
+export interface TestDatabase {
+  /** Of a database that only this test uses, with a role that may do everything in it. */
+  readonly url: string;
+  /** Ends what is still connected and drops the database. */
+  drop(): Promise<void>;
+}
+
+/**
+ * A new database on the test run's PostgreSQL (DATABASE_URL, with the right to create databases), migrated by cloning
+ * a template. The template is made once for equal migrations and kept between runs; test files may ask at once.
+ */
+export async function freshDatabase(schemas: Schemas): Promise<TestDatabase> {
+  const name = `test_${randomBytes(8).toString('hex')}`;
+  const admin = await createSession({ url: adminUrl(), statementTimeoutMs: 0 });
+  try {
+    // One at a time: PostgreSQL refuses to clone a database that anybody is connected to.
+    await admin.query({ text: `select pg_advisory_lock(hashtext('truckroll test databases'))` });
+    const template = await templateFor(admin, schemas);
+    await admin.query({ text: `create database ${name} template ${template}` });
+  } finally {
+    await admin.close();
+  }
+  return { url: urlOf(name), drop: () => dropDatabase(name) };
+}
+
+async function templateFor(admin: Session, schemas: Schemas): Promise<string> {
+  const template = `template_${createHash('sha256').update(JSON.stringify(schemas)).digest('hex').slice(0, 16)}`;
+  const found = await admin.query({ text: 'select from pg_database where datname = $1', values: [template] });
+  if (found.rowCount > 0) return template;
+  // Under another name until it is complete, so that a run that was killed leaves no half-made template.
+  const unfinished = `${template}_unfinished`;
+  await admin.query({ text: `drop database if exists ${unfinished} with (force)` });
+  await admin.query({ text: `create database ${unfinished}` });
+  for (const [schema, sets] of Object.entries(schemas)) await migrate({ url: urlOf(unfinished), schema, sets });
+  await admin.query({ text: `alter database ${unfinished} rename to ${template}` });
+  return template;
+}
+
+async function dropDatabase(name: string): Promise<void> {
+  const admin = await createSession({ url: adminUrl(), statementTimeoutMs: 0 });
+  try {
+    await admin.query({ text: `drop database if exists ${name} with (force)` });
+  } finally {
+    await admin.close();
+  }
+}
+
+function adminUrl(): string {
+  const url = process.env['DATABASE_URL'];
+  if (url === undefined) throw new Error('DATABASE_URL is not set: run tests by npm test, which starts the servers');
+  return url;
+}
+
+function urlOf(database: string): string {
+  const url = new URL(adminUrl());
+  url.pathname = `/${database}`;
+  return url.href;
+}
