@@ -6,3 +6,4 @@ export * from './time.ts';
 export * from './scalar.ts';
 export * from './json-reader.ts';
 export * from './json-writer.ts';
+export * from './topics.ts';

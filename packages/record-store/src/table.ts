@@ -106,13 +106,13 @@ export function defineTable<R>(definition: TableDefinition<R>): Table<R> {
   const table: Table<R> = {
     ...definition,
     schema: resource.owner,
-    columns: columns as Column[],
+    columns: columns,
     links,
     order: resource.order === 'created_at' ? ['created_at', 'id'] : ['id'],
   };
   for (const parameter of resource.list.parameters) {
     if (parameter.filter === undefined || links[parameter.name] !== undefined) continue;
-    if (columnFor(table as Table, parameter.name, parameter.filter.field) === undefined) {
+    if (columnFor(table, parameter.name, parameter.filter.field) === undefined) {
       throw new Error(`${resource.path}: no column or link answers the filter ${parameter.name}`);
     }
   }

@@ -1,0 +1,86 @@
+// Style is the compiler's and the reviewer's business; lint keeps promises handled and dependencies pointing one way.
+import js from '@eslint/js';
+import tseslint from 'typescript-eslint';
+
+/**
+ * Who may import whom: contract ← service-kit ← outbox ← record-store ← services; the gateway needs the first two only;
+ * nobody imports a service. Tests may import testing and whatever they put together besides.
+ */
+const DIRECTION = {
+  'packages/contract': [],
+  'packages/service-kit': ['contract'],
+  'packages/outbox': ['contract', 'service-kit'],
+  'packages/record-store': ['contract', 'service-kit', 'outbox'],
+  'packages/demo-company': [],
+  'packages/local-stack': [],
+  'packages/cli': ['contract', 'service-kit', 'demo-company', 'local-stack'],
+  gateway: ['contract', 'service-kit'],
+  services: ['contract', 'service-kit', 'outbox', 'record-store'],
+  loadtest: ['contract', 'service-kit', 'demo-company', 'local-stack', 'cli'],
+};
+
+/** Each third-party client is imported in one place, so that it can be replaced there. */
+const CLIENTS = {
+  pg: ['packages/service-kit', 'packages/local-stack', 'loadtest'],
+  kafkajs: ['packages/outbox', 'packages/local-stack'],
+  express: ['gateway', 'loadtest'],
+  'prom-client': ['packages/service-kit'],
+  pino: ['packages/service-kit'],
+  jose: ['gateway', 'packages/cli'],
+};
+const TESTS = ['**/test/**', '**/*.test.ts', 'packages/testing/**'];
+
+const restricted = Object.entries(DIRECTION).map(([place, allowed]) => ({
+  files: [`${place}/**/*.ts`],
+  ignores: TESTS,
+  rules: {
+    'no-restricted-imports': [
+      'error',
+      {
+        paths: Object.entries(CLIENTS)
+          .filter(([, places]) => !places.includes(place))
+          .map(([name, places]) => ({ name, message: `Only ${places.join(', ')} may import it: use what they offer.` })),
+        patterns: [
+          {
+            regex: `^@truckroll/(?!(${allowed.join('|') || '-'})(/|$))`,
+            message: `${place} may import ${allowed.map((name) => `@truckroll/${name}`).join(', ') || 'no other package'}.`,
+          },
+        ],
+      },
+    ],
+  },
+}));
+
+export default tseslint.config(
+  { ignores: ['**/node_modules/**', '**/gen/**', '.truckroll/**', 'coverage/**'] },
+  js.configs.recommended,
+  {
+    files: ['**/*.ts'],
+    extends: [tseslint.configs.recommendedTypeChecked],
+    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    rules: {
+      '@typescript-eslint/consistent-type-imports': 'error',
+      // What comes from a driver or from JSON is unknown or any by nature and is checked where it enters.
+      '@typescript-eslint/no-explicit-any': 'off',
+      '@typescript-eslint/no-unsafe-argument': 'off',
+      '@typescript-eslint/no-unsafe-assignment': 'off',
+      '@typescript-eslint/no-unsafe-call': 'off',
+      '@typescript-eslint/no-unsafe-member-access': 'off',
+      '@typescript-eslint/no-unsafe-return': 'off',
+      '@typescript-eslint/prefer-promise-reject-errors': 'off',
+      '@typescript-eslint/require-await': 'off',
+      '@typescript-eslint/unbound-method': 'off',
+      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_', ignoreRestSiblings: true }],
+      'no-empty': ['error', { allowEmptyCatch: true }],
+      'no-control-regex': 'off',
+      'max-lines': ['error', { max: 400 }],
+    },
+  },
+  ...restricted,
+  {
+    files: ['**/*.mjs'],
+    languageOptions: {
+      globals: { process: 'readonly', console: 'readonly', URL: 'readonly', Buffer: 'readonly', setTimeout: 'readonly', setInterval: 'readonly', clearTimeout: 'readonly' },
+    },
+  },
+);

@@ -1,0 +1,28 @@
+// What our services tell each other (docs/operations.md, "Topics"). Owners create these; consumers name them.
+
+/** A topic of events keeps each for a time; one of state keeps the latest message of each key for ever. */
+export interface TopicDefinition {
+  readonly name: string;
+  readonly partitions: number;
+  readonly keeps: { readonly days: number } | 'latest';
+}
+
+const state = (name: string): TopicDefinition => ({ name, partitions: 6, keeps: 'latest' });
+const events = (name: string): TopicDefinition => ({ name, partitions: 12, keeps: { days: 14 } });
+
+export const topics = Object.freeze({
+  /** truckroll.integrations.v1.Company settings by company id. */
+  companies: state('truckroll.integrations.companies'),
+  /** truckroll.events.v1.Name by `<company>/<kind>/<id>`. */
+  names: state('truckroll.scheduling.names'),
+  /** truckroll.scheduling.v1.Job by `<company>/<id>`. */
+  jobs: state('truckroll.scheduling.jobs'),
+  /** truckroll.scheduling.v1.Assignment by `<company>/<id>`; a removed one is deleted. */
+  assignments: state('truckroll.scheduling.assignments'),
+  /** truckroll.billing.v1.Invoice by `<company>/<id>`. */
+  invoices: state('truckroll.billing.invoices'),
+  /** visit.assignment_added and visit.assignment_removed by `<company>/<visit>` (decisions §6). */
+  scheduling: events('truckroll.scheduling.events'),
+  /** The four public event types by `<company>/<service request or interaction>` (decisions §6). */
+  serviceRequests: events('truckroll.scheduling.service-requests'),
+});
