@@ -1,0 +1,133 @@
+// The gateway as a service that can be started and destroyed, in its own process or in a test's.
+import express from 'express';
+import { operations } from '@truckroll/contract';
+import { IdentityServiceService } from '@truckroll/contract/gen/integrations/v1/identity';
+import {
+  ConfigError, createLog, createMetrics, startTelemetryServer, startTracing, type Logger, type Metrics, type Service, type TelemetryServer,
+} from '@truckroll/service-kit';
+import { createAuthenticate } from './auth/authenticate.ts';
+import { subscribeInvalidations } from './auth/invalidations.ts';
+import { KeyUses } from './auth/key-uses.ts';
+import { createLimits } from './auth/limits.ts';
+import { Principals } from './auth/principals.ts';
+import { RedisLink } from './auth/redis-link.ts';
+import { createTokenVerifier, type TokenVerifier } from './auth/tokens.ts';
+import type { GatewayConfig } from './config.ts';
+import type { Draining } from './http/answer.ts';
+import { OutputPool } from './http/output-pool.ts';
+import { createRequestLog } from './http/request-log.ts';
+import { createHttpServer } from './http/server.ts';
+import { createApi } from './routes/api.ts';
+import { createCursors, parseKeyRing } from './routes/cursor.ts';
+import { compileOperation } from './routes/operation.ts';
+import { catalogPage, publicPages, textPage } from './routes/public-pages.ts';
+import { routeTable } from './routes/table.ts';
+import { connectServices } from './services.ts';
+
+const NAME = 'gateway';
+/** Authentication stands before every request; what takes longer than this is as good as down. */
+const IDENTITY_DEADLINE_MS = 3000;
+
+export interface GatewayOptions {
+  config: GatewayConfig;
+  log?: Logger;
+  metrics?: Metrics;
+}
+
+/** Puts the gateway together; no I/O before start. Throws ConfigError. */
+export function createGateway({ config, ...given }: GatewayOptions): Service {
+  const log = given.log ?? createLog(NAME, config.logLevel);
+  const metrics = given.metrics ?? createMetrics(NAME);
+  const draining: Draining = { active: false };
+  let ready = false;
+
+  const services = connectServices(config);
+  const identity = services.channels.integrations.client(IdentityServiceService);
+  const redis = new RedisLink({ url: config.redisUrl, name: 'truckroll-gateway', log });
+  const invalidations = subscribeInvalidations(config.redisUrl, log, {
+    onInvalidation: (invalidation) => principals.forget(invalidation),
+    onGap: () => principals.forgetAll(),
+  });
+  const principals: Principals = new Principals({
+    ask: async (request) => (await identity.authenticate(request, { deadlineMs: IDENTITY_DEADLINE_MS })).principal ?? undefined,
+    redis,
+    invalidations,
+  });
+  const keyUses = new KeyUses((uses) => identity.touchKeys({ uses }), log);
+  metrics.observedGauge('gateway_redis_up', 'Whether Redis answers', () => Number(redis.ready));
+  metrics.observedGauge('gateway_revocations_proven', 'Whether kept identities may be believed', () => Number(invalidations.proven()));
+
+  const context = { services, cursors: createCursors(keyRing(config)), outputs: new OutputPool(), draining };
+  const perMinute = { reads: config.readsPerMinute, reports: config.reportsPerMinute, writes: config.writesPerMinute };
+  const app = express().disable('x-powered-by').disable('etag').disable('query parser');
+  app.use(
+    createApi({
+      authenticate: createAuthenticate({ principals, verifyToken: tokenVerifier(config) }),
+      limits: createLimits({ redis, perMinute }),
+      keyUses,
+      routes: routeTable(operations, (operation) => compileOperation(operation, context)),
+      pages: publicPages(
+        {
+          '/.well-known/api-catalog': catalogPage(config.publicUrl?.replace(/\/+$/, '') ?? ''),
+          '/healthz': textPage(200, 'ok\n'),
+          '/readyz': () => (ready ? textPage(200, 'ready\n') : textPage(503, 'not ready\n')),
+        },
+        draining,
+      ),
+      requestLog: createRequestLog(log, metrics),
+      draining,
+    }),
+  );
+  const server = createHttpServer(app, draining);
+  let telemetry: TelemetryServer | undefined;
+  let stopTracing = async () => undefined as void;
+
+  async function start(): Promise<{ port: number; metricsPort: number }> {
+    stopTracing = await startTracing(NAME, config.otlpEndpoint);
+    const checks = new Map([['serving', () => (ready ? undefined : Promise.reject(new Error('not serving')))]]);
+    telemetry = await startTelemetryServer({ port: config.metricsPort, metrics, checks: () => checks });
+    redis.start();
+    invalidations.start();
+    keyUses.start();
+    const port = await server.listen(config.port, config.host);
+    // A dependency that is away later costs its own requests, not the gateway's place behind the load balancer.
+    ready = true;
+    log.info({ port, metricsPort: telemetry.port, operations: operations.length }, 'serving');
+    return { port, metricsPort: telemetry.port };
+  }
+
+  async function stop(): Promise<void> {
+    ready = false;
+    draining.active = true;
+    await new Promise((resolve) => setTimeout(resolve, config.drainDelayMs));
+    await server.close(config.drainMs);
+    await keyUses.stop();
+    invalidations.stop();
+    redis.stop();
+    services.close();
+    await telemetry?.close();
+    await stopTracing();
+    log.info({}, 'stopped');
+  }
+
+  let stopped: Promise<void> | undefined;
+  return { name: NAME, log, metrics, start, destroy: () => (stopped ??= stop()) };
+}
+
+function keyRing(config: GatewayConfig): Map<string, Buffer> {
+  try {
+    return parseKeyRing(config.cursorKeys);
+  } catch (error) {
+    throw new ConfigError((error as Error).message);
+  }
+}
+
+function tokenVerifier(config: GatewayConfig): TokenVerifier | undefined {
+  const { tokenIssuer: issuer, tokenAudience: audience, tokenJwksUrl: url, tokenJwksFile: file } = config;
+  const keys = url !== undefined ? { url } : file !== undefined ? { file } : undefined;
+  if (keys === undefined) return undefined;
+  if (issuer === undefined || audience === undefined) {
+    throw new ConfigError('TOKEN_ISSUER and TOKEN_AUDIENCE are missing: user tokens are checked against both');
+  }
+  return createTokenVerifier({ issuer, audience, keys });
+}

@@ -1,0 +1,55 @@
+// From the Authorization header to the caller. Nothing of a credential is ever logged or repeated.
+import { ApiError, hashApiKey, isApiKey } from '@truckroll/contract';
+import type { Principal } from '@truckroll/contract/gen/integrations/v1/identity';
+import type { Credential, Principals } from './principals.ts';
+import type { TokenVerifier } from './tokens.ts';
+
+export type Authenticate = (authorization: string | undefined) => Promise<Principal> | Principal;
+
+export interface AuthenticateOptions {
+  principals: Principals;
+  /** Undefined where no issuer is configured: then no user token is right. */
+  verifyToken: TokenVerifier | undefined;
+}
+
+/** Throws ApiError 401, or 503 where nobody can tell who calls. */
+export function createAuthenticate({ principals, verifyToken }: AuthenticateOptions): Authenticate {
+  async function byToken(token: string): Promise<Principal> {
+    const user = await verifyToken?.(token);
+    if (user === undefined) throw refused();
+    const cacheKey = `user:${JSON.stringify([user.issuer, user.subject, user.company_id])}`;
+    return known(await principals.find({ cacheKey, request: { user }, shared: false }));
+  }
+
+  return (authorization) => {
+    if (authorization === undefined || authorization === '') {
+      throw unauthenticated('Send the header Authorization: Bearer, followed by an API key or a user token.');
+    }
+    const credential = /^Bearer +([^ ]+) *$/i.exec(authorization)?.[1];
+    if (credential === undefined) {
+      throw unauthenticated('The Authorization header must be Bearer, a space, and an API key or a user token.');
+    }
+    if (!credential.startsWith('trk_')) return byToken(credential);
+    if (!isApiKey(credential)) throw unauthenticated('This is not an API key: its form or checksum is wrong. Copy it again, whole.');
+    const found = principals.find(keyCredential(credential));
+    return found instanceof Promise ? found.then(known) : known(found);
+  };
+}
+
+function keyCredential(key: string): Credential {
+  const hash = hashApiKey(key);
+  return { cacheKey: `key:${hash.toString('hex')}`, request: { key_hash: hash }, shared: true };
+}
+
+function known(principal: Principal | undefined): Principal {
+  if (principal === undefined) throw refused();
+  return principal;
+}
+
+function refused(): ApiError {
+  return unauthenticated('The credential is unknown, expired or revoked, or its user no longer belongs to the company. Ask for a new one.');
+}
+
+export function unauthenticated(message: string): ApiError {
+  return new ApiError('UNAUTHENTICATED', message);
+}

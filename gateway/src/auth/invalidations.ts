@@ -1,0 +1,67 @@
+// Hears what integrations takes back (identity.proto, Revocation), and proves that nothing was missed: Redis sends a
+// connection its messages and its pongs in one order, so a pong says that everything published before the ping is here.
+import { randomUUID } from 'node:crypto';
+import type { Logger } from '@truckroll/service-kit';
+import { RedisLink } from './redis-link.ts';
+
+export const CHANNEL = 'truckroll:invalidations';
+/** Entries in Redis count only together with the epoch that this key holds. */
+export const EPOCH = 'truckroll:identity:epoch';
+/** Revocation takes effect within a second (decisions §8). */
+const TRUST_MS = 1000;
+
+export interface Invalidation {
+  kind: 'key' | 'user' | 'company';
+  id: string;
+}
+
+export interface Invalidations {
+  start(): void;
+  stop(): void;
+  /** Whether every message up to a moment within the last second has been heard. */
+  proven(): boolean;
+  /** Changes with every message and every gap: what was asked before and answered after may be out of date. */
+  readonly generation: number;
+}
+
+interface Listener {
+  /** Something was taken back. */
+  onInvalidation(invalidation: Invalidation): void;
+  /** Messages may have been missed: nothing that was kept can be believed. */
+  onGap(): void;
+}
+
+export function subscribeInvalidations(url: string, log: Logger, listener: Listener): Invalidations {
+  let generation = 0;
+  const link = new RedisLink({
+    url,
+    name: 'truckroll-gateway-invalidations',
+    log,
+    prepare: async (client) => {
+      await client.subscribe(CHANNEL, (message) => {
+        generation++;
+        const invalidation = parse(message);
+        if (invalidation === undefined) log.warn({ message }, 'an invalidation that is not one: keeping nothing');
+        if (invalidation === undefined) listener.onGap();
+        else listener.onInvalidation(invalidation);
+      });
+      // A Redis that lost its newest writes in a failover may hold entries of an older epoch again.
+      await client.set(EPOCH, randomUUID());
+      generation++;
+      listener.onGap();
+    },
+  });
+  return {
+    start: () => link.start(),
+    stop: () => link.stop(),
+    proven: () => link.ready && performance.now() - link.provenAt < TRUST_MS,
+    get generation() {
+      return generation;
+    },
+  };
+}
+
+function parse(message: string): Invalidation | undefined {
+  const match = /^(key|user|company):([0-9a-f-]+)$/.exec(message);
+  return match === null ? undefined : { kind: match[1] as Invalidation['kind'], id: match[2] as string };
+}

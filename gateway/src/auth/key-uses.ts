@@ -1,0 +1,50 @@
+import type { KeyUse } from '@truckroll/contract/gen/integrations/v1/identity';
+import { now } from '@truckroll/contract';
+import type { Logger } from '@truckroll/service-kit';
+
+/** lastUsedAt is good to a minute (decisions §8); twice this and the call's time stay below it. */
+const FLUSH_MS = 20_000;
+const MOST_IN_ONE_CALL = 1000;
+
+/** Tells integrations in the background when keys were last used. */
+export class KeyUses {
+  readonly #touch: (uses: KeyUse[]) => Promise<unknown>;
+  readonly #log: Logger;
+  #uses = new Map<string, KeyUse>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(touch: (uses: KeyUse[]) => Promise<unknown>, log: Logger) {
+    this.#touch = touch;
+    this.#log = log;
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => void this.flush(), FLUSH_MS);
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.flush();
+  }
+
+  note(companyId: string, keyId: string): void {
+    const use = this.#uses.get(keyId);
+    if (use === undefined) this.#uses.set(keyId, { company_id: companyId, key_id: keyId, used_at: now() });
+    else use.used_at = now();
+  }
+
+  /** Sends what has been noted; what cannot be sent is kept for the next time. */
+  async flush(): Promise<void> {
+    const uses = [...this.#uses.values()];
+    this.#uses = new Map();
+    for (let from = 0; from < uses.length; from += MOST_IN_ONE_CALL) {
+      const batch = uses.slice(from, from + MOST_IN_ONE_CALL);
+      try {
+        await this.#touch(batch);
+      } catch (error) {
+        this.#log.warn({ error, keys: batch.length }, 'the use of keys could not be noted yet');
+        for (const use of batch) if (!this.#uses.has(use.key_id)) this.#uses.set(use.key_id, use);
+      }
+    }
+  }
+}

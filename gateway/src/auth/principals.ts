@@ -1,0 +1,158 @@
+// Who a credential stands for: this process's memory, then Redis, then integrations. Kept answers are believed only
+// while it is proven that no revocation can have been missed (decisions §8).
+import { LRUCache } from 'lru-cache';
+import { ApiError, now } from '@truckroll/contract';
+import { Principal, type AuthenticateRequest } from '@truckroll/contract/gen/integrations/v1/identity';
+import { EPOCH, type Invalidation, type Invalidations } from './invalidations.ts';
+import type { RedisLink } from './redis-link.ts';
+
+/** Without proof, and for the answer "nobody", this long: a revocation takes effect within a second. */
+const UNPROVEN_MS = 1000;
+/** Older answers are asked for again, beside the request that finds them old: a second net under the invalidations. */
+const REFRESH_MS = 60_000;
+const SHARED_SECONDS = 900;
+const MOST_KEPT = 50_000;
+
+/** A credential whose own form is right. */
+export interface Credential {
+  /** Key of the cache: `key:<hash in hex>` for an API key. */
+  cacheKey: string;
+  request: AuthenticateRequest;
+  /** Whether the answer is kept in Redis too. */
+  shared: boolean;
+}
+
+interface Entry {
+  principal: Principal | undefined;
+  /** performance.now() before it was asked for. */
+  askedAt: number;
+  /** Whether integrations itself gave it, rather than Redis. */
+  firstHand: boolean;
+  refreshing: boolean;
+}
+
+export interface PrincipalsOptions {
+  /** Asks integrations. Rejects where it cannot tell. */
+  ask(request: AuthenticateRequest): Promise<Principal | undefined>;
+  redis: RedisLink;
+  invalidations: Invalidations;
+}
+
+export class Principals {
+  readonly #options: PrincipalsOptions;
+  readonly #entries = new LRUCache<string, Entry>({ max: MOST_KEPT });
+  readonly #underWay = new Map<string, Promise<Principal | undefined>>();
+
+  constructor(options: PrincipalsOptions) {
+    this.#options = options;
+  }
+
+  /** The caller, or undefined where the credential opens nothing. Throws ApiError 503 where nobody can tell. */
+  find(credential: Credential): Promise<Principal | undefined> | Principal | undefined {
+    const entry = this.#entries.get(credential.cacheKey);
+    if (entry !== undefined && this.#believable(entry)) {
+      if (performance.now() - entry.askedAt > REFRESH_MS && !entry.refreshing) this.#refresh(credential, entry);
+      return unexpired(entry.principal);
+    }
+    return this.#once(credential, () => this.#look(credential));
+  }
+
+  forget({ kind, id }: Invalidation): void {
+    if (kind === 'key') {
+      this.#entries.delete(`key:${id}`);
+      return;
+    }
+    for (const [cacheKey, { principal }] of this.#entries.entries()) {
+      const concerned = kind === 'user' ? principal?.user_id === id : principal?.company_id === id;
+      if (concerned) this.#entries.delete(cacheKey);
+    }
+  }
+
+  forgetAll(): void {
+    this.#entries.clear();
+  }
+
+  #believable(entry: Entry): boolean {
+    const young = performance.now() - entry.askedAt < UNPROVEN_MS;
+    if (entry.principal === undefined) return young;
+    return this.#options.invalidations.proven() || (entry.firstHand && young);
+  }
+
+  /** Callers with one credential at one moment share one look-up. */
+  #once(credential: Credential, look: () => Promise<Principal | undefined>): Promise<Principal | undefined> {
+    const { cacheKey } = credential;
+    let work = this.#underWay.get(cacheKey);
+    if (work === undefined) {
+      work = look().finally(() => this.#underWay.delete(cacheKey));
+      this.#underWay.set(cacheKey, work);
+    }
+    return work;
+  }
+
+  #refresh(credential: Credential, entry: Entry): void {
+    entry.refreshing = true;
+    const epoch = credential.shared ? this.#sharedState(credential).then((state) => state?.epoch) : Promise.resolve(undefined);
+    epoch
+      .then((known) => this.#ask(credential, known))
+      // Integrations is away; what is proven to be right goes on serving, and a later request tries again.
+      .catch(() => setTimeout(() => (entry.refreshing = false), UNPROVEN_MS).unref());
+  }
+
+  async #look(credential: Credential): Promise<Principal | undefined> {
+    const { invalidations } = this.#options;
+    const generation = invalidations.generation;
+    const askedAt = performance.now();
+    const state = credential.shared && invalidations.proven() ? await this.#sharedState(credential) : undefined;
+    if (state?.principal !== undefined) {
+      this.#keep(credential, { principal: state.principal, askedAt, firstHand: false, refreshing: false }, generation);
+      return unexpired(state.principal);
+    }
+    return this.#ask(credential, state?.epoch);
+  }
+
+  async #ask(credential: Credential, epoch: string | undefined): Promise<Principal | undefined> {
+    const generation = this.#options.invalidations.generation;
+    const askedAt = performance.now();
+    let principal: Principal | undefined;
+    try {
+      principal = await this.#options.ask(credential.request);
+    } catch (error) {
+      throw ApiError.unavailable(error);
+    }
+    this.#keep(credential, { principal, askedAt, firstHand: true, refreshing: false }, generation);
+    if (principal !== undefined && epoch !== undefined) this.#share(credential, principal, epoch);
+    return unexpired(principal);
+  }
+
+  /** An answer during which something was taken back may be the one that was: it serves its request and is not kept. */
+  #keep(credential: Credential, entry: Entry, generation: number): void {
+    if (generation === this.#options.invalidations.generation) this.#entries.set(credential.cacheKey, entry);
+    else this.#entries.delete(credential.cacheKey);
+  }
+
+  async #sharedState(credential: Credential): Promise<{ epoch: string; principal?: Principal } | undefined> {
+    try {
+      const [epoch, text] = await this.#options.redis.run((client) => client.mGet([EPOCH, sharedKey(credential)]));
+      if (typeof epoch !== 'string') return undefined;
+      const [entryEpoch, bytes] = typeof text === 'string' ? text.split(' ') : [];
+      return entryEpoch === epoch && bytes !== undefined ? { epoch, principal: Principal.decode(Buffer.from(bytes, 'base64')) } : { epoch };
+    } catch {
+      return undefined;
+    }
+  }
+
+  #share(credential: Credential, principal: Principal, epoch: string): void {
+    const text = `${epoch} ${Buffer.from(Principal.encode(principal).finish()).toString('base64')}`;
+    const expiration = { type: 'EX', value: SHARED_SECONDS } as const;
+    this.#options.redis.run((client) => client.set(sharedKey(credential), text, { expiration })).catch(() => undefined);
+  }
+}
+
+function sharedKey(credential: Credential): string {
+  return `truckroll:identity:${credential.cacheKey}`;
+}
+
+function unexpired(principal: Principal | undefined): Principal | undefined {
+  const end = principal?.expires_at;
+  return end == null || end > now() ? principal : undefined;
+}

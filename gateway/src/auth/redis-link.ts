@@ -1,0 +1,135 @@
+// One connection to Redis that knows whether Redis answers. It never makes a request wait for a server that is away or
+// hangs: commands fail at once then, and those under way fail within a second.
+import { createClient } from 'redis';
+import { backoffMs, type Logger } from '@truckroll/service-kit';
+
+const TICK_MS = 250;
+/** An unanswered ping of this age means that Redis hangs. */
+const HUNG_MS = 750;
+const CONNECT_MS = 2000;
+const BACKOFF = { firstMs: 100, mostMs: 1000 };
+
+export type RedisClient = ReturnType<typeof newClient>;
+
+function newClient(url: string, name: string) {
+  return createClient({
+    url,
+    name,
+    disableOfflineQueue: true,
+    socket: { connectTimeout: CONNECT_MS, reconnectStrategy: false },
+  });
+}
+
+export interface RedisLinkOptions {
+  url: string;
+  /** What the server's client list calls it. */
+  name: string;
+  log: Logger;
+  /** Runs on every new connection before anything else may use it. */
+  prepare?(client: RedisClient): Promise<unknown>;
+}
+
+export class RedisLink {
+  readonly #options: RedisLinkOptions;
+  #client: RedisClient | undefined;
+  #ready = false;
+  #stopped = false;
+  #failures = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #pingSentAt: number | undefined;
+  #provenAt = -Infinity;
+  #tickedAt = 0;
+
+  constructor(options: RedisLinkOptions) {
+    this.#options = options;
+  }
+
+  /** Starts connecting, and goes on for as long as it takes. */
+  start(): void {
+    this.#connect();
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    this.#drop();
+  }
+
+  /** Whether commands can be expected to be answered. */
+  get ready(): boolean {
+    return this.#ready;
+  }
+
+  /** When the last answered ping was sent, on the clock of performance.now(). All that Redis had sent by then is here. */
+  get provenAt(): number {
+    return this.#provenAt;
+  }
+
+  /** Runs commands. Rejects at once where Redis is known to be away. */
+  run<T>(work: (client: RedisClient) => Promise<T>): Promise<T> {
+    if (!this.#ready || this.#client === undefined) return Promise.reject(new Error('Redis is away'));
+    return work(this.#client);
+  }
+
+  #connect(): void {
+    const { url, name, log, prepare } = this.#options;
+    const client = newClient(url, name);
+    this.#client = client;
+    const fail = (error: unknown): void => {
+      if (this.#client !== client || this.#stopped) return;
+      this.#failures++;
+      if (this.#ready || this.#failures === 1) log.warn({ error, connection: name }, 'Redis does not answer');
+      this.#drop();
+      this.#timer = setTimeout(() => this.#connect(), backoffMs(this.#failures, BACKOFF));
+    };
+    client.on('error', fail);
+    // connect() waits for ever for a server that accepts and then says nothing.
+    this.#timer = setTimeout(() => fail(new Error('Redis accepted the connection and said nothing')), CONNECT_MS);
+    const establish = async (): Promise<void> => {
+      await client.connect();
+      await prepare?.(client);
+      if (this.#client !== client || this.#stopped) return;
+      clearTimeout(this.#timer);
+      if (this.#failures > 0) log.info({ connection: name }, 'Redis answers again');
+      this.#failures = 0;
+      this.#pingSentAt = undefined;
+      this.#ready = true;
+      this.#tickedAt = performance.now();
+      this.#tick(client, fail);
+    };
+    establish().catch(fail);
+  }
+
+  /** Sends a ping, or gives up on a server that has not answered the last one. */
+  #tick(client: RedisClient, fail: (error: unknown) => void): void {
+    if (this.#client !== client || this.#stopped) return;
+    const now = performance.now();
+    // After a pause of our own the answer may be here and unread: look again at the next tick.
+    const paused = now - this.#tickedAt > 2 * TICK_MS;
+    this.#tickedAt = now;
+    if (this.#pingSentAt === undefined) {
+      this.#pingSentAt = now;
+      client.ping().then(() => {
+        if (this.#client !== client) return;
+        this.#provenAt = now;
+        this.#pingSentAt = undefined;
+      }, fail);
+    } else if (now - this.#pingSentAt > HUNG_MS && !paused) {
+      return fail(new Error('Redis hangs'));
+    }
+    this.#timer = setTimeout(() => this.#tick(client, fail), TICK_MS);
+  }
+
+  /** Ends the connection; commands under way reject. */
+  #drop(): void {
+    const client = this.#client;
+    this.#client = undefined;
+    this.#ready = false;
+    clearTimeout(this.#timer);
+    try {
+      client?.destroy();
+    } catch {
+      // It was not open.
+    }
+  }
+}

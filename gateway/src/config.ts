@@ -1,0 +1,34 @@
+// The gateway's environment (docs/operations.md lists it for operators).
+import { baseSettings, env, readConfig, type Config } from '@truckroll/service-kit';
+
+export const settings = {
+  ...baseSettings(8080),
+  /** Address by which clients reach us, for links in documents; without it links are relative. */
+  publicUrl: env.optionalUrl('PUBLIC_URL'),
+  redisUrl: env.url('REDIS_URL'),
+  billingAddress: env.string('BILLING_ADDRESS'),
+  schedulingAddress: env.string('SCHEDULING_ADDRESS'),
+  reportingAddress: env.string('REPORTING_ADDRESS'),
+  integrationsAddress: env.string('INTEGRATIONS_ADDRESS'),
+  /** How long a service may take to answer. */
+  callDeadlineMs: env.duration('CALL_DEADLINE', 10_000),
+  /** `id:base64,…`, 32 bytes each: the first seals cursors, all open them. The same on every gateway. */
+  cursorKeys: env.secret('CURSOR_KEYS'),
+  /** User tokens: who issues them, for whom, and where their public keys are. Without keys no user token is accepted. */
+  tokenIssuer: env.optional('TOKEN_ISSUER'),
+  tokenAudience: env.optional('TOKEN_AUDIENCE'),
+  tokenJwksUrl: env.optionalUrl('TOKEN_JWKS_URL'),
+  tokenJwksFile: env.optional('TOKEN_JWKS_FILE'),
+  /** Requests per key and minute (decisions §3). */
+  readsPerMinute: env.integer('READS_PER_MINUTE', { min: 1 }, 6000),
+  reportsPerMinute: env.integer('REPORTS_PER_MINUTE', { min: 1 }, 600),
+  writesPerMinute: env.integer('WRITES_PER_MINUTE', { min: 1 }, 1200),
+  /** After readiness has turned false, how long requests are still taken: load balancers need a moment to notice. */
+  drainDelayMs: env.duration('DRAIN_DELAY', 0),
+};
+
+export type GatewayConfig = Config<typeof settings>;
+
+export function gatewayConfig(environment: Readonly<Record<string, string | undefined>>): GatewayConfig {
+  return readConfig(settings, environment);
+}

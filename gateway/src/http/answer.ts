@@ -1,0 +1,58 @@
+// Writing answers: the headers that every one has (decisions §3), and the error envelope.
+import type { ApiError} from '@truckroll/contract';
+import { type ErrorDetail } from '@truckroll/contract';
+import type { Exchange } from './exchange.ts';
+
+/** Header names and values in turn, as writeHead takes them fastest. */
+export type Headers = string[];
+
+const JSON_TYPE = 'application/json';
+
+/** Set while the gateway drains: connections end with the answer that they wait for. */
+export interface Draining {
+  active: boolean;
+}
+
+/** Sends an answer whose bytes are complete. */
+export function send(exchange: Exchange, status: number, body: Buffer, type: string, extra: Headers, draining: Draining): void {
+  const { res, limit } = exchange;
+  const headers: Headers = [
+    'Content-Type', type,
+    'Content-Length', String(body.length),
+    'Cache-Control', 'private, no-store',
+    'X-Content-Type-Options', 'nosniff',
+    'X-Request-Id', exchange.requestId,
+  ];
+  if (limit !== undefined) {
+    const { policy, quota, remaining, resetSeconds } = limit;
+    headers.push('RateLimit-Policy', `"${policy}";q=${quota};w=60`, 'RateLimit', `"${policy}";r=${remaining};t=${resetSeconds}`);
+  }
+  if (draining.active) headers.push('Connection', 'close');
+  for (const part of extra) headers.push(part);
+  res.writeHead(status, headers);
+  res.end(body);
+}
+
+export function sendJson(exchange: Exchange, status: number, body: Buffer, extra: Headers, draining: Draining): void {
+  send(exchange, status, body, JSON_TYPE, extra, draining);
+}
+
+/** Answers with an error; `extra` are headers of the error's own, such as Allow. */
+export function sendError(exchange: Exchange, error: ApiError, extra: Headers, draining: Draining): void {
+  if (exchange.res.headersSent || exchange.res.destroyed) return;
+  exchange.errorCode = error.code;
+  exchange.cause = error.cause;
+  const headers = [...extra];
+  if (error.status === 401) headers.push('WWW-Authenticate', 'Bearer');
+  if (error.retryAfterSeconds !== undefined) headers.push('Retry-After', String(error.retryAfterSeconds));
+  sendJson(exchange, error.status, errorBody(error, exchange.requestId), headers, draining);
+}
+
+export function errorBody({ code, message, details }: ApiError, requestId: string): Buffer {
+  return Buffer.from(JSON.stringify({ error: { code, message, request_id: requestId, details: details.map(plain) } }));
+}
+
+/** What came over gRPC has nulls where nothing was said. */
+function plain(detail: ErrorDetail): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(detail).filter(([, value]) => value !== undefined && value !== null));
+}

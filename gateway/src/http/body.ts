@@ -1,0 +1,88 @@
+// Request bodies: read whole before anything else looks at them, and never more than 64 KB of them, before and after
+// decompression (api.md, Limits).
+import type { IncomingMessage } from 'node:http';
+import { promisify } from 'node:util';
+import { brotliDecompress, gunzip, inflate } from 'node:zlib';
+import { ApiError, type DetailCode } from '@truckroll/contract';
+
+export const MOST_BODY_BYTES = 65_536;
+
+const DECODERS: Readonly<Record<string, (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>>> = {
+  gzip: promisify(gunzip),
+  'x-gzip': promisify(gunzip),
+  deflate: promisify(inflate),
+  br: promisify(brotliDecompress),
+};
+
+/** The body's bytes, decompressed; empty where there is none. Throws ApiError 400. */
+export async function readBody(request: IncomingMessage): Promise<Buffer> {
+  const { 'content-length': length, 'transfer-encoding': chunked, 'content-encoding': encoding } = request.headers;
+  if ((length === undefined || length === '0') && chunked === undefined) return Buffer.alloc(0);
+  // What is beyond is never read: Node discards it after the answer.
+  if (Number(length) > MOST_BODY_BYTES) throw tooLarge();
+  const bytes = await collect(request);
+  const name = encoding?.trim().toLowerCase() ?? 'identity';
+  return name === 'identity' || name === '' || bytes.length === 0 ? bytes : decompress(bytes, name);
+}
+
+/** The body as JSON. Throws ApiError 400. */
+export function parseJsonBody(bytes: Buffer, contentType: string | undefined): unknown {
+  const [type = '', ...parameters] = (contentType ?? 'application/json').toLowerCase().split(';').map((part) => part.trim());
+  if (!/^application\/(.+\+)?json$/.test(type)) {
+    throw invalid('header', 'Content-Type', 'INVALID_FORMAT', 'Send JSON, and say so: Content-Type: application/json.');
+  }
+  const charset = parameters.find((part) => part.startsWith('charset='))?.slice('charset='.length).replaceAll('"', '');
+  if (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8') {
+    throw invalid('header', 'Content-Type', 'INVALID_FORMAT', 'Encode the body as UTF-8.');
+  }
+  if (bytes.length === 0) throw invalid('body', 'body', 'MISSING', 'Send a JSON object as the body.');
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch {
+    throw invalid('body', 'body', 'INVALID_FORMAT', 'The body is not JSON in UTF-8: send a JSON object.');
+  }
+}
+
+function collect(request: IncomingMessage): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const parts: Buffer[] = [];
+    let size = 0;
+    const onData = (part: Buffer): void => {
+      size += part.length;
+      if (size <= MOST_BODY_BYTES) return void parts.push(part);
+      // Keep reading, into nothing, so that a client that writes first and reads later gets its answer.
+      request.off('data', onData).resume();
+      reject(tooLarge());
+    };
+    request.on('data', onData);
+    request.once('end', () => resolve(Buffer.concat(parts)));
+    request.once('error', reject);
+    request.once('aborted', () => reject(new RequestAborted()));
+  });
+}
+
+/** The client went away before its request was complete: there is nobody to answer. */
+export class RequestAborted extends Error {
+  override readonly name = 'RequestAborted';
+}
+
+async function decompress(bytes: Buffer, encoding: string): Promise<Buffer> {
+  const decode = Object.hasOwn(DECODERS, encoding) ? DECODERS[encoding] : undefined;
+  if (decode === undefined) {
+    throw invalid('header', 'Content-Encoding', 'INVALID_FORMAT', 'Send the body plain or compressed with gzip, deflate or br.');
+  }
+  try {
+    return await decode(bytes, { maxOutputLength: MOST_BODY_BYTES });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge();
+    throw invalid('body', 'body', 'INVALID_FORMAT', `The body cannot be decompressed as ${encoding}.`);
+  }
+}
+
+function tooLarge(): ApiError {
+  return invalid('body', 'body', 'TOO_LARGE', `Send at most ${MOST_BODY_BYTES} bytes, also after decompression.`);
+}
+
+function invalid(location: 'header' | 'body', field: string, code: DetailCode, message: string): ApiError {
+  return ApiError.invalid([{ location, field, code, message }]);
+}

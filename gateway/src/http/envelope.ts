@@ -1,0 +1,86 @@
+// A response message as the public envelope (api.md, Conventions), straight from its wire bytes: `data` and whatever
+// other objects the message has become top-level keys, `next` becomes the pagination, and meta is added.
+import { JsonWriter, camelCase, type Field, type JsonBuffer, type Operation } from '@truckroll/contract';
+
+export interface EnvelopeParts {
+  /** `{"request_id":…}` as JSON text in ASCII. */
+  meta: string;
+  /** Seals the position after which the next page starts. */
+  seal(position: Buffer): string;
+}
+
+export type EnvelopeWriter = (bytes: Buffer, parts: EnvelopeParts, out: JsonBuffer) => void;
+
+const DELIMITED = 2;
+
+interface Key {
+  field: Field;
+  /** `"data":` with the comma before it, if any. */
+  text: string;
+}
+
+/** Compiles the writer of an operation's answers. */
+export function compileEnvelope(operation: Operation): EnvelopeWriter {
+  const { response, camelCase: camel } = operation;
+  const writer = new JsonWriter(camel ? 'camel' : 'snake');
+  const data = response.byName.get('data');
+  if (data?.shape === undefined) throw new Error(`${response.typeName} has no data`);
+  const next = response.byName.get('next');
+  const others = response.fields.filter((field) => field !== data && field !== next);
+  for (const field of others) {
+    if (field.shape === undefined || field.repeated) throw new Error(`${response.typeName}.${field.name} is not an object`);
+  }
+  const keys: Key[] = [data, ...others].map((field, index) => ({
+    field,
+    text: `${index === 0 ? '' : ','}"${camel ? camelCase(field.name) : field.name}":`,
+  }));
+  const pages = next !== undefined;
+  /** Start and end of every occurrence of a field, by its number; reused, as nothing here waits. */
+  const spans: number[][] = [];
+  for (const field of response.fields) spans[field.number] = [];
+
+  return (bytes, { meta, seal }, out) => {
+    for (const span of spans) if (span !== undefined) span.length = 0;
+    scan(bytes, spans);
+    out.ascii('{');
+    for (const { field, text } of keys) {
+      const span = spans[field.number] as number[];
+      out.ascii(text);
+      if (field.repeated) out.ascii('[');
+      for (let i = 0; i < span.length; i += 2) {
+        if (i > 0) out.ascii(',');
+        writer.write(field.shape as NonNullable<Field['shape']>, bytes, span[i] as number, span[i + 1] as number, out);
+      }
+      if (field.repeated) out.ascii(']');
+      else if (span.length === 0 && field.nullable) out.ascii('null');
+      else if (span.length !== 2) throw new Error(`${response.typeName}.${field.name} came ${span.length / 2} times`);
+    }
+    if (pages) {
+      const [start = 0, end = 0] = spans[next.number] as number[];
+      out.ascii(end === start ? ',"pagination":{"next_cursor":null}' : `,"pagination":{"next_cursor":"${seal(bytes.subarray(start, end))}"}`);
+    }
+    out.ascii(camel ? '}' : `,"meta":${meta}}`);
+  };
+}
+
+/** Notes where the fields of a message are. Envelopes hold nothing but messages and bytes. */
+function scan(bytes: Buffer, spans: readonly (number[] | undefined)[]): void {
+  let at = 0;
+  const varint = (): number => {
+    let value = 0;
+    for (let factor = 1; ; factor *= 128) {
+      const byte = bytes[at++];
+      if (byte === undefined) throw new Error('the answer of a service ends too early');
+      value += (byte & 0x7f) * factor;
+      if (byte < 0x80) return value;
+    }
+  };
+  while (at < bytes.length) {
+    const tag = varint();
+    if ((tag & 7) !== DELIMITED) throw new Error('an envelope holds something other than messages');
+    const size = varint();
+    spans[tag >>> 3]?.push(at, at + size);
+    at += size;
+  }
+  if (at !== bytes.length) throw new Error('the answer of a service ends too early');
+}

@@ -1,0 +1,81 @@
+// The HTTP server around the application: limits against slow and endless clients, answers to what is not HTTP, and
+// the orderly end.
+import { randomUUID } from 'node:crypto';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { ApiError } from '@truckroll/contract';
+import { errorBody, type Draining } from './answer.ts';
+
+/** Longer than the idle time of usual load balancers, so that they and not we end idle connections. Milliseconds. */
+const KEEP_ALIVE_MS = 65_000;
+const HEADERS_MS = 10_000;
+/** For a whole request with its body of at most 64 KB. */
+const REQUEST_MS = 20_000;
+/** A connection on which nothing moves, in either direction: longer than keep-alive and any call. */
+const SILENT_MS = 75_000;
+/** A hundred ids and several other lists fit. */
+const MOST_HEADER_BYTES = 65_536;
+
+export interface HttpServer {
+  /** Resolves to the port that was bound. Rejects where it is taken. */
+  listen(port: number, host: string): Promise<number>;
+  /** Takes no new connections, ends idle ones, lets requests finish and cuts off those that take longer. */
+  close(graceMs: number): Promise<void>;
+}
+
+export function createHttpServer(handler: RequestListener, draining: Draining): HttpServer {
+  const server = createServer(
+    {
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      headersTimeout: HEADERS_MS,
+      requestTimeout: REQUEST_MS,
+      connectionsCheckingInterval: 2000,
+      maxHeaderSize: MOST_HEADER_BYTES,
+    },
+    handler,
+  );
+  server.setTimeout(SILENT_MS);
+  // Any Expect but 100-continue has no meaning here; the request is answered as if it were not there.
+  server.on('checkExpectation', handler);
+  server.on('clientError', answerClientError);
+  return {
+    listen: (port, host) => listen(server, port, host),
+    async close(graceMs) {
+      draining.active = true;
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      const cut = setTimeout(() => server.closeAllConnections(), graceMs);
+      await closed;
+      clearTimeout(cut);
+    },
+  };
+}
+
+function listen(server: Server, port: number, host: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve((server.address() as AddressInfo).port);
+    });
+  });
+}
+
+/** What the parser refuses never becomes a request; it is answered in the same form all the same (decisions §3). */
+function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
+  const [status, reason, message] =
+    error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? [408, 'Request Timeout', 'The request did not arrive in time. Send it again.']
+    : error.code === 'HPE_HEADER_OVERFLOW' ? [400, 'Bad Request', 'Path, query and headers together are too large. Ask for fewer values at once.']
+    : [400, 'Bad Request', 'This is not HTTP/1.1 as RFC 9112 defines it.'];
+  const requestId = randomUUID();
+  const body = errorBody(new ApiError('INVALID_REQUEST', message), requestId);
+  const head = [
+    `HTTP/1.1 ${status} ${reason}`,
+    'Content-Type: application/json',
+    `Content-Length: ${body.length}`,
+    'Cache-Control: private, no-store',
+    `X-Request-Id: ${requestId}`,
+    'Connection: close',
+  ];
+  socket.end(Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), body]));
+}

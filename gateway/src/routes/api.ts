@@ -1,0 +1,77 @@
+// What happens to every request that is not for a public page, in this order (decisions §3, §5): who calls, how often,
+// where to, the body's size, and then the operation itself.
+import { randomUUID } from 'node:crypto';
+import type { Request, Response } from 'express';
+import { ApiError } from '@truckroll/contract';
+import { withRemoteSpan } from '@truckroll/service-kit';
+import type { Authenticate } from '../auth/authenticate.ts';
+import type { KeyUses } from '../auth/key-uses.ts';
+import type { LimitClass, Limits } from '../auth/limits.ts';
+import { sendError, type Draining, type Headers } from '../http/answer.ts';
+import { RequestAborted, readBody } from '../http/body.ts';
+import { splitTarget, type Exchange } from '../http/exchange.ts';
+import type { RequestLog } from '../http/request-log.ts';
+import { ClientGone } from '../services.ts';
+import type { CompiledOperation } from './operation.ts';
+import type { PublicPages } from './public-pages.ts';
+import type { RouteTable } from './table.ts';
+
+export interface ApiParts {
+  authenticate: Authenticate;
+  limits: Limits;
+  keyUses: KeyUses;
+  routes: RouteTable<CompiledOperation>;
+  pages: PublicPages;
+  requestLog: RequestLog;
+  draining: Draining;
+}
+
+/** The application's only middleware. */
+export function createApi(parts: ApiParts): (req: Request, res: Response) => void {
+  const { requestLog, draining } = parts;
+  return (req, res) => {
+    const exchange: Exchange = { req, res, requestId: randomUUID(), startedAt: performance.now(), ...splitTarget(req.url) };
+    res.once('close', () => requestLog(exchange));
+    const header = (name: string): string | undefined => req.headers[name] as string | undefined;
+    const span = { 'http.request.method': req.method, 'url.path': exchange.path };
+    const extra: Headers = [];
+    withRemoteSpan(header, `${req.method} ${exchange.path}`, 'SERVER', span, () => serve(exchange, parts, extra)).catch((error: unknown) => {
+      if (error instanceof ClientGone || error instanceof RequestAborted) return;
+      sendError(exchange, ApiError.from(error), extra, draining);
+    });
+  };
+}
+
+/** `extra` takes the headers that go with an error. */
+async function serve(exchange: Exchange, parts: ApiParts, extra: Headers): Promise<void> {
+  const { req, path } = exchange;
+  if (parts.pages.serve(exchange, extra)) return;
+  const found = parts.authenticate(req.headers.authorization);
+  const principal = found instanceof Promise ? await found : found;
+  exchange.principal = principal;
+  if (principal.key_id != null) parts.keyUses.note(principal.company_id, principal.key_id);
+
+  const match = parts.routes(path);
+  const target = match?.targets.get(req.method);
+  await limit(exchange, parts.limits, target?.limitClass ?? 'reads');
+  if (match === undefined) {
+    throw new ApiError('NOT_FOUND', 'Nothing is at this path. /openapi.json lists what there is.');
+  }
+  if (target === undefined) {
+    const allowed = [...match.targets.keys()].join(', ');
+    extra.push('Allow', allowed);
+    throw new ApiError('METHOD_NOT_ALLOWED', `This path answers ${allowed} only.`);
+  }
+  exchange.operation = target.operation;
+  await target.handle(exchange, match.values, await readBody(req));
+}
+
+async function limit(exchange: Exchange, limits: Limits, limitClass: LimitClass): Promise<void> {
+  const principal = exchange.principal as NonNullable<Exchange['principal']>;
+  const state = await limits.consume(principal, limitClass);
+  exchange.limit = state;
+  if (!state.exceeded) return;
+  throw new ApiError('RATE_LIMITED', `More than ${state.quota} requests in a minute. Go on after the time in Retry-After.`, {
+    retryAfterSeconds: state.resetSeconds,
+  });
+}

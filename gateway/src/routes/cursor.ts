@@ -1,0 +1,97 @@
+// Cursors (decisions §4): a position in a list, sealed so that only the company that got it can use it, on the same
+// route with the same filters. Nothing is stored; a cursor lives as long as the key that sealed it is in the ring.
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+
+const CIPHER = 'aes-256-gcm';
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+const KEY_BYTES = 32;
+
+/** What a position belongs to; a cursor opens only where all of it is the same. */
+export interface CursorScope {
+  companyId: string;
+  /** Name of the operation. */
+  operation: string;
+  /** Canonical text of the filters, without page size and cursor. */
+  filters: string;
+}
+
+export interface Cursors {
+  seal(scope: CursorScope, position: Uint8Array): string;
+  /** The position, or undefined for anything that `seal` did not make for this scope. */
+  open(scope: CursorScope, cursor: string): Buffer | undefined;
+}
+
+/** Keys by their id, in order: the first one seals. Throws where the text of CURSOR_KEYS is not usable. */
+export function parseKeyRing(text: string): Map<string, Buffer> {
+  const ring = new Map<string, Buffer>();
+  for (const entry of text.split(',').map((part) => part.trim())) {
+    const match = /^([A-Za-z0-9_-]{1,16}):([A-Za-z0-9+/]+=*)$/.exec(entry);
+    const key = Buffer.from(match?.[2] ?? '', 'base64');
+    if (match === null || key.length !== KEY_BYTES) {
+      throw new Error('CURSOR_KEYS must be id:key,… with ids of up to 16 letters and digits and keys of 32 bytes in base64');
+    }
+    if (ring.has(match[1] as string)) throw new Error(`CURSOR_KEYS names the key ${match[1]} twice`);
+    ring.set(match[1] as string, key);
+  }
+  return ring;
+}
+
+/**
+ * A token is base64url of: length of the key's id (1), id, nonce (12), sealed position, tag (16). Nonces are random;
+ * a key of its own for each company keeps their number under one key far below the 2^32 that GCM allows.
+ */
+export function createCursors(ring: ReadonlyMap<string, Buffer>): Cursors {
+  const [first] = ring;
+  if (first === undefined) throw new Error('a key ring needs a key');
+  const companyKeys = new LRUCache<string, Buffer>({ max: 10_000 });
+
+  function companyKey(id: string, master: Buffer, companyId: string): Buffer {
+    const name = `${id}:${companyId}`;
+    let key = companyKeys.get(name);
+    if (key === undefined) {
+      key = Buffer.from(hkdfSync('sha256', master, '', `truckroll cursor ${companyId}`, KEY_BYTES));
+      companyKeys.set(name, key);
+    }
+    return key;
+  }
+
+  function seal(scope: CursorScope, position: Uint8Array): string {
+    const [id, master] = first as [string, Buffer];
+    const nonce = randomBytes(NONCE_BYTES);
+    const cipher = createCipheriv(CIPHER, companyKey(id, master, scope.companyId), nonce);
+    cipher.setAAD(additionalData(id, scope));
+    const sealed = [cipher.update(position), cipher.final(), cipher.getAuthTag()];
+    return Buffer.concat([Buffer.of(id.length), Buffer.from(id, 'latin1'), nonce, ...sealed]).toString('base64url');
+  }
+
+  function open(scope: CursorScope, cursor: string): Buffer | undefined {
+    const token = Buffer.from(cursor, 'base64url');
+    // Node skips what is not base64url and ignores spare bits; only the one spelling that seal writes is accepted.
+    if (token.toString('base64url') !== cursor || token.length === 0) return undefined;
+    const body = 1 + (token[0] as number);
+    if (token.length < body + NONCE_BYTES + TAG_BYTES) return undefined;
+    const id = token.toString('latin1', 1, body);
+    const master = ring.get(id);
+    if (master === undefined) return undefined;
+    const nonce = token.subarray(body, body + NONCE_BYTES);
+    const decipher = createDecipheriv(CIPHER, companyKey(id, master, scope.companyId), nonce);
+    decipher.setAAD(additionalData(id, scope));
+    decipher.setAuthTag(token.subarray(token.length - TAG_BYTES));
+    const position = decipher.update(token.subarray(body + NONCE_BYTES, token.length - TAG_BYTES));
+    try {
+      decipher.final();
+      return position;
+    } catch {
+      return undefined;
+    }
+  }
+
+  return { seal, open };
+}
+
+/** No part can contain the separator: ids and names are plain, and the filters' text comes last. */
+function additionalData(keyId: string, scope: CursorScope): Buffer {
+  return Buffer.from([keyId, scope.companyId, scope.operation, scope.filters].join('\0'));
+}

@@ -1,0 +1,62 @@
+// Where each field of a request message comes from: the path, the query, a header, the body, or the gateway itself.
+import type { Field, Operation, Parameter } from '@truckroll/contract';
+
+/** Request fields that travel as headers. */
+const HEADERS: Readonly<Record<string, string>> = { idempotency_key: 'Idempotency-Key' };
+/** Messages that the gateway fills from the credential. */
+const FILLED = new Set(['truckroll.type.v1.Collection', 'truckroll.type.v1.Key']);
+/** Elements of `ids` (api.md, Limits). */
+const MOST_IDS = 100;
+
+export interface PathInput {
+  name: string;
+  field: Field;
+  /** Whether it goes into the request's `key` or beside it. */
+  within: 'key' | 'request';
+}
+
+export interface HeaderInput {
+  header: string;
+  field: Field;
+}
+
+export interface Inputs {
+  path: readonly PathInput[];
+  query: readonly Parameter[];
+  headers: readonly HeaderInput[];
+  body: readonly Field[];
+  /** Whether the operation takes `limit` and `cursor`. */
+  pages: boolean;
+}
+
+export function inputsOf(operation: Operation): Inputs {
+  const headers = operation.request.fields.flatMap((field): HeaderInput[] => {
+    const header = HEADERS[field.name];
+    return header === undefined ? [] : [{ header, field }];
+  });
+  return {
+    path: operation.pathFields.map((field) => pathInput(operation, field)),
+    query: operation.parameters.filter(({ name }) => HEADERS[name] === undefined),
+    headers,
+    body: operation.bodyFields.filter((field) => HEADERS[field.name] === undefined && !FILLED.has(field.shape?.typeName ?? '')),
+    pages: operation.request.fields[0]?.shape?.typeName === 'truckroll.type.v1.Collection',
+  };
+}
+
+/** An id in a path is what the record's own id is: a UUID, or the code that serves as one. */
+function pathInput(operation: Operation, field: Field): PathInput {
+  const beside = operation.request.byName.get(field.name) === field;
+  const ownId = operation.response.byName.get('data')?.shape?.byName.get('id');
+  const code = !beside && ownId?.enum !== undefined ? { kind: ownId.kind, enum: ownId.enum } : {};
+  return { name: field.name, field: { ...field, ...code }, within: beside ? 'request' : 'key' };
+}
+
+/** How often a repeated parameter may be given; undefined where only the size of a request bounds it. */
+export function mostValues({ within, field }: Parameter): number | undefined {
+  return field.range?.maxItems ?? (within === 'collection' ? MOST_IDS : undefined);
+}
+
+/** A report's range has no default; whatever may be left out is nullable or repeated. */
+export function isRequired({ within, field }: Parameter): boolean {
+  return within === 'request' && !field.nullable && !field.repeated;
+}

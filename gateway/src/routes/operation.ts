@@ -1,0 +1,93 @@
+// One public operation, compiled: HTTP request in, gRPC call, HTTP answer out.
+import { ApiError, formatInstant, now, type Operation } from '@truckroll/contract';
+import { sendJson, type Draining } from '../http/answer.ts';
+import { parseJsonBody } from '../http/body.ts';
+import { compileEnvelope } from '../http/envelope.ts';
+import type { Exchange } from '../http/exchange.ts';
+import type { OutputPool } from '../http/output-pool.ts';
+import { unauthenticated } from '../auth/authenticate.ts';
+import type { LimitClass } from '../auth/limits.ts';
+import type { Services } from '../services.ts';
+import type { CursorScope, Cursors } from './cursor.ts';
+import { inputsOf } from './inputs.ts';
+import { compileQuery } from './query.ts';
+import { bodyShape, compileRequest, readHeaders, readJson, readPath } from './request.ts';
+
+export interface CompiledOperation {
+  operation: Operation;
+  limitClass: LimitClass;
+  /** `values` are those of the route's placeholders. Throws ApiError. */
+  handle(exchange: Exchange, values: readonly string[], body: Buffer): Promise<void>;
+}
+
+export interface OperationContext {
+  services: Services;
+  cursors: Cursors;
+  outputs: OutputPool;
+  draining: Draining;
+}
+
+/** Answers may set these by response metadata, by their names there. */
+const RESPONSE_HEADERS = { 'http-location': 'Location', 'idempotent-replayed': 'Idempotent-Replayed' };
+
+export function compileOperation(operation: Operation, { services, cursors, outputs, draining }: OperationContext): CompiledOperation {
+  const inputs = inputsOf(operation);
+  const parseQuery = compileQuery(inputs);
+  const encode = compileRequest(operation, inputs);
+  const body = bodyShape(operation, inputs);
+  const writeEnvelope = compileEnvelope(operation);
+  const call = services.call(operation);
+  const keys = operation.camelCase ? ('camel' as const) : ('snake' as const);
+
+  async function handle(exchange: Exchange, values: readonly string[], bytes: Buffer): Promise<void> {
+    const principal = exchange.principal as NonNullable<Exchange['principal']>;
+    checkAccess(operation, principal.kind);
+    const query = parseQuery(exchange.query);
+    const { problems } = query;
+    const path = readPath(inputs, values, problems);
+    const headers = readHeaders(inputs, (name) => exchange.req.headers[name] as string | undefined, problems);
+    const json = body === undefined ? {} : readJson(body, parseJsonBody(bytes, exchange.req.headers['content-type']), keys, problems);
+    if (problems.length > 0) throw ApiError.invalid(problems);
+
+    const scope: CursorScope = { companyId: principal.company_id, operation: operation.name, filters: query.filters };
+    const after = query.cursor === undefined ? undefined : openCursor(cursors, scope, query.cursor);
+    const answer = await call(encode({ principal, path, query, after, headers, body: json }), exchange);
+    if (exchange.res.destroyed) return;
+
+    const out = outputs.take();
+    const meta = `{"request_id":"${exchange.requestId}","generated_at":"${formatInstant(now())}","timezone":"${principal.time_zone}"}`;
+    writeEnvelope(answer.bytes, { meta, seal: (position) => cursors.seal(scope, position) }, out);
+    // An answer that was cut off may still be in the socket's hands; its buffer is not used again.
+    exchange.res.once('finish', () => outputs.giveBack(out));
+    const extra = Object.entries(RESPONSE_HEADERS).flatMap(([name, header]) => {
+      const value = answer.metadata?.(name);
+      return value === undefined ? [] : [header, value];
+    });
+    sendJson(exchange, Number(answer.metadata?.('http-status') ?? 200), out.view(), extra, draining);
+  }
+
+  return { operation, limitClass: limitClassOf(operation), handle };
+}
+
+export function limitClassOf({ kind, verb }: Operation): LimitClass {
+  return kind === 'report' ? 'reports' : verb === 'GET' ? 'reads' : 'writes';
+}
+
+/** Changes under /v1 are for keys, those under /api/v1 for users; both may read (decisions §8). */
+function checkAccess({ verb, camelCase }: Operation, kind: string): void {
+  if (verb === 'GET') return;
+  const wanted = camelCase ? 'PRINCIPAL_KIND_USER' : 'PRINCIPAL_KIND_KEY';
+  if (kind === wanted) return;
+  throw unauthenticated(
+    camelCase ? 'Changes here need a user token; an API key can only read.' : 'Changes here need an API key; a user token can only read.',
+  );
+}
+
+function openCursor(cursors: Cursors, scope: CursorScope, cursor: string): Buffer {
+  const position = cursors.open(scope, cursor);
+  if (position !== undefined) return position;
+  throw new ApiError(
+    'INVALID_CURSOR',
+    'The cursor is not one of this list: give next_cursor unchanged, with the filters of the page that it came with, or start without a cursor.',
+  );
+}

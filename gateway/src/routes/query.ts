@@ -1,0 +1,135 @@
+// The strict query parser (api.md, policy of all collection reads), compiled from an operation's parameters.
+import { checkText, type DetailCode, type ErrorDetail, type Field, type Parameter } from '@truckroll/contract';
+import { mostValues, isRequired, type Inputs } from './inputs.ts';
+import { splitQuery } from './query-text.ts';
+import { closest } from './suggest.ts';
+
+/** Page size where the request names none (api.md). */
+export const DEFAULT_LIMIT = 50;
+/** A request cannot make us list more failures than a person would read. */
+export const MOST_PROBLEMS = 100;
+
+export type Value = string | number | boolean;
+
+/** A query that has been read; its values count only while there are no problems. */
+export interface Query {
+  /** By parameter: one value, or the distinct ones of a repeated parameter. Absent parameters have no entry. */
+  values: Map<Parameter, Value | Value[]>;
+  /** Page size. */
+  limit: number;
+  cursor: string | undefined;
+  /** Canonical text of the restrictions, the same for every spelling of the same ones. */
+  filters: string;
+  problems: ErrorDetail[];
+}
+
+export type QueryParser = (text: string) => Query;
+
+export function compileQuery({ query: parameters, pages }: Pick<Inputs, 'query' | 'pages'>): QueryParser {
+  const limit = parameters.find((parameter) => parameter.within === 'collection' && parameter.name === 'limit');
+  const byName = new Map(parameters.map((parameter) => [parameter.name, parameter]));
+  const names = pages ? [...byName.keys(), 'cursor'] : [...byName.keys()];
+  const restrictions = parameters.filter((parameter) => parameter !== limit);
+  const canonicalOrder = restrictions.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  const required = restrictions.filter(isRequired);
+  const ranges = rangesOf(restrictions);
+  const bounded = restrictions.filter((parameter) => parameter.field.repeated && mostValues(parameter) !== undefined);
+
+  return (text) => {
+    const query: Query = { values: new Map(), limit: DEFAULT_LIMIT, cursor: undefined, filters: '', problems: [] };
+    const { values, problems } = query;
+    const given = new Map<string, number>();
+    for (const { name, value } of splitQuery(text)) {
+      if (problems.length >= MOST_PROBLEMS) break;
+      const count = (given.get(name) ?? 0) + 1;
+      given.set(name, count);
+      const parameter = byName.get(name);
+      const isCursor = pages && name === 'cursor';
+      if (value === undefined) {
+        problems.push(problem(name, 'INVALID_FORMAT', 'Percent-encode it as UTF-8; write a literal % as %25.'));
+      } else if (parameter === undefined && !isCursor) {
+        if (count === 1) problems.push(unknown(name, names));
+      } else if (count > 1 && !parameter?.field.repeated) {
+        if (count === 2) problems.push(problem(name, 'REPEATED_PARAMETER', 'Give it once.'));
+      } else if (parameter === undefined) {
+        if (value === '') problems.push(problem(name, 'EMPTY_VALUE', 'Leave the parameter out to start with the first page.'));
+        query.cursor = value;
+      } else {
+        readValue(parameter, value, query);
+      }
+    }
+    if (limit !== undefined) query.limit = (values.get(limit) as number | undefined) ?? DEFAULT_LIMIT;
+    for (const parameter of bounded) {
+      const most = mostValues(parameter) as number;
+      if ((given.get(parameter.name) ?? 0) <= most) continue;
+      problems.push(problem(parameter.name, 'OUT_OF_RANGE', `Give at most ${most} values in one request.`));
+    }
+    for (const { name } of required) {
+      if (!given.has(name)) problems.push(problem(name, 'MISSING', 'Give this parameter.'));
+    }
+    for (const { from, before } of ranges) {
+      const [lower, upper] = [values.get(from), values.get(before)];
+      if (lower !== undefined && upper !== undefined && upper <= lower) {
+        problems.push(problem(before.name, 'RANGE_ORDER', `Give a value later than ${from.name}; the upper bound is exclusive.`));
+      }
+    }
+    if (values.size > 0) query.filters = canonical(canonicalOrder, values);
+    return query;
+  };
+}
+
+function readValue(parameter: Parameter, text: string, query: Query): void {
+  const { name, field } = parameter;
+  const checked = checkText(field, text);
+  if ('code' in checked) {
+    const hint = field.repeated && text.includes(',') ? ` Repeat the parameter for several values: ${name}=A&${name}=B.` : '';
+    query.problems.push(problem(name, checked.code, checked.message + hint));
+    return;
+  }
+  // A code that serves as an id is the text of an id.
+  const value = (parameter.within === 'collection' && field.kind === 'enum' ? text : checked.value) as Value;
+  if (!field.repeated) {
+    query.values.set(parameter, value);
+    return;
+  }
+  const list = query.values.get(parameter) as Value[] | undefined;
+  if (list === undefined) query.values.set(parameter, [value]);
+  else if (!list.includes(value)) list.push(value);
+}
+
+interface RangePair {
+  from: Parameter;
+  before: Parameter;
+}
+
+function rangesOf(parameters: readonly Parameter[]): RangePair[] {
+  return parameters.flatMap((from) => {
+    const before = parameters.find(
+      ({ filter, field }) => filter?.comparison === 'before' && filter.field === from.filter?.field && comparable(field, from.field),
+    );
+    return from.filter?.comparison === 'from' && before !== undefined ? [{ from, before }] : [];
+  });
+}
+
+function comparable(a: Field, b: Field): boolean {
+  return a.kind === b.kind && !a.repeated && !b.repeated;
+}
+
+function canonical(order: readonly Parameter[], values: ReadonlyMap<Parameter, Value | Value[]>): string {
+  const parts: unknown[] = [];
+  for (const parameter of order) {
+    const value = values.get(parameter);
+    if (value !== undefined) parts.push(parameter.name, Array.isArray(value) ? value.toSorted() : value);
+  }
+  return parts.length === 0 ? '' : JSON.stringify(parts);
+}
+
+function unknown(name: string, names: readonly string[]): ErrorDetail {
+  const meant = closest(name, names);
+  const hint = meant === undefined ? (names.length === 0 ? '' : ` It takes ${names.join(', ')}.`) : ` Did you mean ${meant}?`;
+  return problem(name, 'UNKNOWN_PARAMETER', `Remove it: this operation has no such parameter.${hint}`);
+}
+
+function problem(field: string, code: DetailCode, message: string): ErrorDetail {
+  return { location: 'query', field: field.slice(0, 100), code, message };
+}

@@ -1,0 +1,97 @@
+// Builds an operation's request message from what was read off the HTTP request (see inputs.ts).
+import {
+  checkText, codec, readMessage, type ErrorDetail, type Field, type KeyStyle, type Operation, type Shape,
+} from '@truckroll/contract';
+import type { Principal } from '@truckroll/contract/gen/integrations/v1/identity';
+import type { Inputs } from './inputs.ts';
+import type { Query } from './query.ts';
+
+type Message = Record<string, unknown>;
+
+/** What the message is made of. Values count only where their parser found no problem. */
+export interface RequestParts {
+  principal: Principal;
+  path: readonly unknown[];
+  query: Query;
+  after: Uint8Array | undefined;
+  headers: ReadonlyMap<Field, unknown>;
+  body: Message;
+}
+
+export type RequestEncoder = (parts: RequestParts) => Buffer;
+
+/** Compiles the encoder of an operation's request. */
+export function compileRequest(operation: Operation, inputs: Inputs): RequestEncoder {
+  const { encode, decode } = codec(operation.request.typeName);
+  const empty = new Uint8Array();
+  const first = operation.request.fields.find((field) => field.name === 'collection' || field.name === 'key');
+  const part = first?.shape && codec(first.shape.typeName);
+
+  return ({ principal, path, query, after, headers, body }) => {
+    // Decoding nothing gives a message with every default in place.
+    const message = decode(empty) as Message;
+    Object.assign(message, body);
+    const scope = (part?.decode(empty) ?? {}) as Message;
+    scope.company_id = principal.company_id;
+    scope.time_zone = principal.time_zone;
+    if (inputs.pages) {
+      scope.limit = query.limit;
+      if (after !== undefined) scope.after = after;
+    }
+    for (const [parameter, value] of query.values) {
+      (parameter.within === 'collection' ? scope : message)[parameter.name] = value;
+    }
+    inputs.path.forEach(({ name, within }, index) => {
+      (within === 'key' ? scope : message)[name] = path[index];
+    });
+    for (const [field, value] of headers) message[field.name] = value;
+    if (first !== undefined) message[first.name] = scope;
+    return encode(message).finish() as Buffer;
+  };
+}
+
+/** Checks the placeholders' values. */
+export function readPath(inputs: Inputs, values: readonly string[], problems: ErrorDetail[]): unknown[] {
+  return inputs.path.map(({ name, field, within }, index) => {
+    const text = values[index] ?? '';
+    const checked = checkText(field, text);
+    if ('code' in checked) {
+      problems.push({ location: 'path', field: name, code: checked.code, message: checked.message });
+      return undefined;
+    }
+    // A code that serves as an id is the text of an id.
+    return within === 'key' && field.kind === 'enum' ? text : checked.value;
+  });
+}
+
+/** Checks the headers that are request fields. */
+export function readHeaders(
+  inputs: Inputs,
+  header: (name: string) => string | undefined,
+  problems: ErrorDetail[],
+): Map<Field, unknown> {
+  const values = new Map<Field, unknown>();
+  for (const { header: name, field } of inputs.headers) {
+    const text = header(name.toLowerCase());
+    if (text === undefined) {
+      if (!field.nullable) problems.push({ location: 'header', field: name, code: 'MISSING', message: `Send the header ${name}.` });
+      continue;
+    }
+    const checked = checkText(field, text);
+    if ('code' in checked) problems.push({ location: 'header', field: name, code: checked.code, message: checked.message });
+    else values.set(field, checked.value);
+  }
+  return values;
+}
+
+/** The part of a request message that is its JSON body, as a shape of its own. */
+export function bodyShape(operation: Operation, inputs: Inputs): Shape | undefined {
+  if (inputs.body.length === 0) return undefined;
+  return { ...operation.request, fields: inputs.body, byName: new Map(inputs.body.map((field) => [field.name, field])) };
+}
+
+export function readJson(shape: Shape, json: unknown, keys: KeyStyle, problems: ErrorDetail[]): Message {
+  const { value, problems: found } = readMessage<Message>(shape, json, keys);
+  for (const { field, code, message } of found) problems.push({ location: 'body', field, code, message });
+  return value;
+}

@@ -1,0 +1,61 @@
+// Which operations live at a path. Exact: case, trailing slashes and doubled slashes matter.
+import type { Operation } from '@truckroll/contract';
+
+export interface Match<T> {
+  /** By verb. */
+  targets: ReadonlyMap<string, T>;
+  /** Values of the placeholders, in the path's order. */
+  values: readonly string[];
+}
+
+interface Node<T> {
+  fixed: Map<string, Node<T>>;
+  variable?: Node<T>;
+  targets?: Map<string, T>;
+}
+
+export type RouteTable<T> = (path: string) => Match<T> | undefined;
+
+/** Builds the table; `compile` makes what is found at a route. */
+export function routeTable<T>(operations: readonly Operation[], compile: (operation: Operation) => T): RouteTable<T> {
+  const root: Node<T> = { fixed: new Map() };
+  for (const operation of operations) {
+    let node = root;
+    for (const segment of operation.route.slice(1).split('/')) {
+      let next = segment.startsWith('{') ? node.variable : node.fixed.get(segment);
+      if (next === undefined) {
+        next = { fixed: new Map() };
+        if (segment.startsWith('{')) node.variable = next;
+        else node.fixed.set(segment, next);
+      }
+      node = next;
+    }
+    node.targets ??= new Map();
+    if (node.targets.has(operation.verb)) throw new Error(`two operations at ${operation.verb} ${operation.route}`);
+    node.targets.set(operation.verb, compile(operation));
+  }
+
+  return (path) => {
+    if (!path.startsWith('/')) return undefined;
+    const values: string[] = [];
+    let node = root;
+    for (const raw of path.slice(1).split('/')) {
+      const segment = raw.includes('%') ? decode(raw) : raw;
+      const fixed = node.fixed.get(segment);
+      const next = fixed ?? (segment === '' ? undefined : node.variable);
+      if (next === undefined) return undefined;
+      if (fixed === undefined) values.push(segment);
+      node = next;
+    }
+    return node.targets && { targets: node.targets, values };
+  };
+}
+
+/** A segment whose encoding is broken stands for itself: it is no valid id, and the answer says so. */
+function decode(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}

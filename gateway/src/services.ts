@@ -1,0 +1,56 @@
+// Channels to the services that own the data.
+import { ApiError, type Operation, type Owner } from '@truckroll/contract';
+import { openChannel, type Channel } from '@truckroll/service-kit';
+import type { GatewayConfig } from './config.ts';
+import type { Exchange } from './http/exchange.ts';
+
+export interface ServiceAnswer {
+  /** The response message. */
+  bytes: Buffer;
+  /** Value of a response metadata key; reads have none. */
+  metadata?(name: string): string | undefined;
+}
+
+export interface Services {
+  readonly channels: Readonly<Record<Owner, Channel>>;
+  /** The function that calls an operation's rpc. It rejects with ApiError, and at once when the client goes away. */
+  call(operation: Operation): (request: Buffer, exchange: Exchange) => Promise<ServiceAnswer>;
+  close(): void;
+}
+
+export function connectServices(config: GatewayConfig): Services {
+  const open = (address: string): Channel => openChannel(address, { deadlineMs: config.callDeadlineMs });
+  const channels: Record<Owner, Channel> = {
+    billing: open(config.billingAddress),
+    scheduling: open(config.schedulingAddress),
+    reporting: open(config.reportingAddress),
+    integrations: open(config.integrationsAddress),
+  };
+  return {
+    channels,
+    call({ owner, rpc }) {
+      const channel = channels[owner];
+      return async (request, { requestId, res }) => {
+        const gone = new AbortController();
+        const abort = (): void => gone.abort();
+        res.once('close', abort);
+        try {
+          return { bytes: await channel.call(rpc, request, { requestId, signal: gone.signal }) };
+        } catch (error) {
+          if (gone.signal.aborted) throw new ClientGone();
+          throw ApiError.from(error);
+        } finally {
+          res.off('close', abort);
+        }
+      };
+    },
+    close() {
+      for (const channel of Object.values(channels)) channel.close();
+    },
+  };
+}
+
+/** Nobody waits for the answer any more. */
+export class ClientGone extends Error {
+  override readonly name = 'ClientGone';
+}
