@@ -44,7 +44,7 @@ export async function replay({ kafka, topic, apply, signal }: Replay): Promise<n
             try {
               await apply(events);
             } catch (error) {
-              reject(error as Error);
+              reject(error);
               throw error;
             }
             count += events.length;

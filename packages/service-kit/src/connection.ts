@@ -39,7 +39,7 @@ export interface ConnectionOptions {
  */
 export class Connection extends pg.Client {
   constructor(config: pg.ClientConfig) {
-    super({ ...config, pipeline: true } as pg.ClientConfig);
+    super({ ...config, pipeline: true });
     readBinaryRows((this as unknown as { connection: Parameters<typeof readBinaryRows>[0] }).connection);
     // Without a listener the loss of a connection would end the process. The statements that ran on it have failed.
     this.on('error', () => undefined);
@@ -62,7 +62,7 @@ export function connectionConfig(options: ConnectionOptions): pg.PoolConfig {
     connectionTimeoutMillis: options.connectTimeoutMs ?? 2000,
     idle_in_transaction_session_timeout: 60_000,
     keepAlive: true,
-    types: typeParsers as unknown as pg.CustomTypesConfig,
+    types: typeParsers,
     ...(statementTimeout > 0 ? { statement_timeout: statementTimeout, query_timeout: statementTimeout + 1000 } : {}),
   };
 }
