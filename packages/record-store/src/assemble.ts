@@ -57,6 +57,7 @@ export class ByteBuffer {
 
 /** Enough for 256 MiB. Protobuf allows a varint longer than it needs to be. */
 const LENGTH_BYTES = 4;
+const NONE: ReadonlySet<number> = new Set();
 const DELIMITED = 2;
 const REFERENCE_ID = 0x0a;
 const REFERENCE_NAME = 0x12;
@@ -103,11 +104,13 @@ export class Assembler {
 
   /**
    * Appends one record. `parts` are encoded fragments of it, each in field order; a field that a later part has
-   * replaces an earlier part's.
+   * replaces an earlier part's, and the first part's fields numbered in `without` are passed over.
    */
-  record(parts: readonly Uint8Array[]): void {
-    const cursors = parts.filter((part) => part.length > 0).map((part) => new Cursor(part));
+  record(parts: readonly Uint8Array[], without: ReadonlySet<number> = NONE): void {
+    const cursors = parts.map((part) => new Cursor(part));
     for (;;) {
+      const [first] = cursors;
+      while (first !== undefined && without.has(first.field)) first.skipField();
       let winner: Cursor | undefined;
       for (const cursor of cursors) {
         if (cursor.field !== 0 && (winner === undefined || cursor.field <= winner.field)) winner = cursor;
@@ -115,7 +118,7 @@ export class Assembler {
       if (winner === undefined) return;
       const { field } = winner;
       for (const cursor of cursors) if (cursor !== winner && cursor.field === field) cursor.skipField();
-      this.#fields(winner, this.#nextOther(cursors, winner));
+      this.#fields(winner, winner === first && without.size > 0 ? field + 1 : this.#nextOther(cursors, winner));
     }
   }
 

@@ -6,3 +6,4 @@ export { upsertRecords, writeLinks, type Upserted } from './upsert.ts';
 export { importBatch } from './import.ts';
 export { serveRecords } from './serve.ts';
 export { instantOf, uuidOf } from './position.ts';
+export { byCompany, nameSubscription, publishing, recordKey } from './messaging.ts';

@@ -23,6 +23,12 @@ export interface ReaderOptions {
   names: NameCache;
 }
 
+/** Document, derived part and what depends on the moment, as far as a row has them. */
+interface Parts {
+  all: Uint8Array[];
+  derived: boolean;
+}
+
 const DATA_TAG = 0x0a;
 const NEXT_TAG = 0x12;
 
@@ -32,11 +38,15 @@ export class RecordReader {
   readonly #database: Database;
   readonly #names: NameCache;
   readonly #detail: string;
+  /** Numbers of the fields that come from the derived part where there is one. */
+  readonly #replaced: ReadonlySet<number>;
 
   constructor(table: Table, { database, names }: ReaderOptions) {
     this.#table = table;
     this.#database = database;
     this.#names = names;
+    const { byName } = table.resource.record;
+    this.#replaced = new Set((table.derivedFields ?? []).map((name) => byName.get(name)?.number ?? 0));
     const columns = ['document', 'derived', ...(table.onRead?.columns ?? [])].join(', ');
     this.#detail = `select ${columns} from ${table.table} where company_id = $1 and id = $2`;
   }
@@ -70,32 +80,32 @@ export class RecordReader {
     return out.bytes.subarray(0, out.length);
   }
 
-  #parts(row: BinaryRow, keys: number, context: ReadContext): Uint8Array[] {
-    const parts: Uint8Array[] = [row[keys] as Buffer];
+  #parts(row: BinaryRow, keys: number, context: ReadContext): Parts {
+    const all: Uint8Array[] = [row[keys] as Buffer];
     const derived = row[keys + 1];
-    if (derived != null) parts.push(derived);
+    if (derived != null) all.push(derived);
     const fragment = this.#table.onRead?.fragment(row.slice(keys + 2), context);
-    if (fragment !== undefined) parts.push(fragment);
-    return parts;
+    if (fragment !== undefined) all.push(fragment);
+    return { all, derived: derived != null };
   }
 
-  async #assemble(companyId: string, records: readonly Uint8Array[][]): Promise<ByteBuffer> {
+  async #assemble(companyId: string, records: readonly Parts[]): Promise<ByteBuffer> {
     const cached = this.#names.of(companyId);
     const { out, missing } = this.#write(records, cached);
     if (missing.size === 0) return out;
     return this.#write(records, await this.#names.fetch(companyId, missing)).out;
   }
 
-  #write(records: readonly Uint8Array[][], names: NameLookup): { out: ByteBuffer; missing: Assembler['missing'] } {
+  #write(records: readonly Parts[], names: NameLookup): { out: ByteBuffer; missing: Assembler['missing'] } {
     let size = 64;
-    for (const parts of records) for (const part of parts) size += part.length + 64;
+    for (const parts of records) for (const part of parts.all) size += part.length + 64;
     const out = new ByteBuffer(size);
     const assembler = new Assembler(this.#table.resource.record, out, names);
     for (const parts of records) {
       out.reserve(1);
       out.bytes[out.length++] = DATA_TAG;
       const start = out.open();
-      assembler.record(parts);
+      assembler.record(parts.all, parts.derived ? this.#replaced : undefined);
       out.close(start);
     }
     return { out, missing: assembler.missing };

@@ -58,6 +58,11 @@ export interface TableDefinition<R> {
   links?: Record<string, Link<R>>;
   /** Rules between fields that a line must obey, beyond what the contract says of each. */
   check?: (record: R) => JsonProblem[];
+  /**
+   * Fields whose value in the document only stands in until the owner's arrives: where there is a derived part they
+   * come from it, and are null where it lacks them.
+   */
+  derivedFields?: readonly (keyof R & string)[];
   /** Encoded derived fields, by id, where they can be told before the batch is stored: it saves writing rows twice. */
   derive?: (tx: Transaction, companyId: string, batch: readonly Changed<R>[]) => Promise<ReadonlyMap<string, Uint8Array>>;
   /** Names, derived values, events: runs once for all records that a batch really changed. */

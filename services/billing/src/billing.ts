@@ -1,4 +1,6 @@
-import { NameCache, recordStoreMigrations, serveRecords } from '@truckroll/record-store';
+import { topics } from '@truckroll/contract';
+import { Outbox, Subscriber, createKafka, outboxTables } from '@truckroll/outbox';
+import { NameCache, nameSubscription, recordStoreMigrations, serveRecords } from '@truckroll/record-store';
 import { createService, migrationsIn, type Service } from '@truckroll/service-kit';
 import type { BillingConfig } from './config.ts';
 import { tables } from './resources/index.ts';
@@ -10,12 +12,17 @@ export function createBilling(config: BillingConfig): Service {
   return createService({
     name: SCHEMA,
     config,
-    create({ server, log, database: open, background }) {
-      const migrations = [recordStoreMigrations, migrationsIn(SCHEMA, new URL('../migrations/', import.meta.url))];
-      const database = open({ url: config.databaseUrl, schema: SCHEMA, migrations, maxConnections: 10 });
+    create({ server, log, metrics, database: open, background }) {
+      const own = migrationsIn(SCHEMA, new URL('../migrations/', import.meta.url));
+      const database = open({ url: config.databaseUrl, schema: SCHEMA, migrations: [recordStoreMigrations, outboxTables, own] });
+      const kafka = createKafka(SCHEMA, config, log);
       const names = new NameCache(database, SCHEMA, log);
+      const outbox = new Outbox({ database, kafka, source: '/truckroll/billing', topics: [topics.invoices], log, metrics });
+      const subscriptions = [nameSubscription(SCHEMA)];
       background({ name: 'names', start: () => names.start(), stop: () => names.stop() });
-      serveRecords(server, tables, { database, names });
+      background(outbox);
+      background(new Subscriber({ database, kafka, group: SCHEMA, subscriptions, log, metrics }));
+      serveRecords(server, tables, { database, names, afterImport: () => outbox.poke() });
     },
   });
 }

@@ -1,9 +1,10 @@
+import { kafkaSettings } from '@truckroll/outbox';
 import { baseSettings, env, readConfig, type Config } from '@truckroll/service-kit';
 
 const settings = {
   ...baseSettings(50052),
   databaseUrl: env.url('DATABASE_URL'),
-  kafkaBrokers: env.list('KAFKA_BROKERS'),
+  ...kafkaSettings(),
 };
 
 export type BillingConfig = Config<typeof settings>;

@@ -1,0 +1,44 @@
+// Names and records that other services keep copies of, as events.
+import { topics, type TopicDefinition } from '@truckroll/contract';
+import { Name as NameEvent } from '@truckroll/contract/gen/events/v1/names';
+import { append, type IncomingEvent, type OutgoingEvent, type Subscription } from '@truckroll/outbox';
+import type { AfterChange } from './table.ts';
+import { writeNames, type Name } from './names.ts';
+
+/** Key of a record on a topic of state. */
+export function recordKey(companyId: string, id: string): string {
+  return `${companyId}/${id}`;
+}
+
+/** Publishes changed records' documents on a compacted topic, as `invoice.changed`. */
+export function publishing<R>(topic: TopicDefinition, type: string): AfterChange<R> {
+  return async (tx, companyId, changed) => {
+    const events = changed.map(({ id, document }): OutgoingEvent => {
+      return { topic: topic.name, key: recordKey(companyId, id), type, companyId, payload: document };
+    });
+    await append(tx, events);
+  };
+}
+
+/** Keeps the names table of a service's schema as the owner last told it. */
+export function nameSubscription(schema: string): Subscription {
+  return {
+    topic: topics.names,
+    deduplicate: 'version',
+    async apply(tx, events) {
+      for (const [companyId, ofCompany] of byCompany(events)) {
+        const names = ofCompany.flatMap(({ payload, version }): Name[] => {
+          if (payload === null) return [];
+          const { kind, id, name } = NameEvent.decode(payload);
+          return [{ kind, id, name, version }];
+        });
+        await writeNames(tx, schema, companyId, names);
+      }
+    },
+  };
+}
+
+/** Events by their company, each in order. */
+export function byCompany(events: readonly IncomingEvent[]): Map<string, IncomingEvent[]> {
+  return Map.groupBy(events, (event) => event.companyId);
+}
