@@ -1,0 +1,44 @@
+import { mkdirSync, readFileSync, renameSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { Problem } from './problem.ts';
+
+/** The parsed file; undefined when it is absent or, after a crash of the machine, unreadable. */
+export function readJson<T>(file: string): T | undefined {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as T;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Replaces the file at once and for its owner's eyes only: readers see the old or the new text, never half of one. */
+export function writeJson(file: string, value: unknown): void {
+  const partial = `${file}.${process.pid}.partial`;
+  try {
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(partial, `${JSON.stringify(value, undefined, 2)}\n`, { mode: 0o600 });
+    renameSync(partial, file);
+  } catch (error) {
+    rmSync(partial, { force: true });
+    throw fullDisk(error, file) ?? error;
+  }
+}
+
+/** The sentence for "no space left on device"; undefined when the error says something else. */
+export function fullDisk(error: unknown, path: string): Problem | undefined {
+  const text = error instanceof Error ? `${(error as NodeJS.ErrnoException).code ?? ''} ${error.message}` : String(error);
+  if (!/ENOSPC|EDQUOT|No space left on device|Disk quota exceeded/i.test(text)) return undefined;
+  return new Problem(`The disk that holds ${path} is full: free some space there and start again.`);
+}
+
+/** Fails before a server runs into a full disk halfway through its first write. */
+export function requireSpace(folder: string, bytes: number): void {
+  mkdirSync(folder, { recursive: true });
+  const disk = statfsSync(folder);
+  const free = disk.bavail * disk.bsize;
+  if (free >= bytes) return;
+  const megabytes = (amount: number) => `${Math.floor(amount / 1e6)} MB`;
+  throw new Problem(
+    `The disk that holds ${folder} has ${megabytes(free)} left and ${megabytes(bytes)} are needed: free some space and start again.`,
+  );
+}

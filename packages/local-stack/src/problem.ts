@@ -1,0 +1,22 @@
+/** A fault that the person at the keyboard can mend: its message is one sentence that says what to do. */
+export class Problem extends Error {
+  override readonly name = 'Problem';
+}
+
+/** What to print for any error: a Problem's sentence alone, everything else with its stack. */
+export function describe(error: unknown): string {
+  if (error instanceof Problem) return error.message;
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
+
+/** Runs a program's main function and ends the process with the code that it resolves to, 1 after an error. */
+export async function runMain(main: () => Promise<number>): Promise<void> {
+  let code: number;
+  try {
+    code = await main();
+  } catch (error) {
+    process.stderr.write(`${describe(error)}\n`);
+    code = 1;
+  }
+  process.exit(code);
+}

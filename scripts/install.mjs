@@ -1,0 +1,77 @@
+// Installs the workspace's packages with the pinned pnpm, unless what is installed is what the lockfile says.
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+const root = join(import.meta.dirname, '..');
+const stamp = join(root, 'node_modules/.truckroll-installed');
+const lock = join(root, '.truckroll/install.lock');
+
+export async function install() {
+  if (installed()) return;
+  await locked(() => {
+    if (installed()) return;
+    const digest = wanted();
+    const { packageManager } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+    const startedAt = performance.now();
+    console.error(`installing packages with ${packageManager} …`);
+    // Standard output belongs to the command that was asked for: progress goes to standard error.
+    const result = spawnSync(
+      'npm',
+      ['exec', '--yes', `--package=${packageManager}`, '--', 'pnpm', 'install', '--frozen-lockfile', '--config.confirmModulesPurge=false'],
+      { cwd: root, stdio: ['ignore', 2, 2] },
+    );
+    if (result.status !== 0) {
+      throw new Error('The packages could not be installed, for the reason above: check the network and the disk, and try again.');
+    }
+    writeFileSync(stamp, digest);
+    console.error(`installed packages in ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
+  });
+}
+
+function wanted() {
+  const hash = createHash('sha256');
+  for (const name of ['pnpm-lock.yaml', 'pnpm-workspace.yaml']) hash.update(readFileSync(join(root, name)));
+  return hash.digest('hex');
+}
+
+function installed() {
+  return existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted();
+}
+
+/** Two commands that start at once in a fresh checkout install once. The lock of a process that has gone is ignored. */
+async function locked(work) {
+  mkdirSync(dirname(lock), { recursive: true });
+  for (let told = false; ; ) {
+    try {
+      writeFileSync(lock, String(process.pid), { flag: 'wx' });
+      break;
+    } catch (error) {
+      if (error.code !== 'EEXIST') throw error;
+    }
+    const owner = holder();
+    if (owner === undefined) {
+      rmSync(lock, { force: true });
+      continue;
+    }
+    if (!told) console.error(`waiting for process ${owner}, which is installing packages …`);
+    told = true;
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+  try {
+    work();
+  } finally {
+    rmSync(lock, { force: true });
+  }
+}
+
+function holder() {
+  try {
+    const pid = Number(readFileSync(lock, 'utf8'));
+    process.kill(pid, 0);
+    return pid;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,68 @@
+// What the npm scripts run, on whatever Node the machine has: installs packages, finds Node 24, generates code from
+// proto/, and then runs the program that was asked for, with its input, output, signals and exit code.
+import { spawn, spawnSync } from 'node:child_process';
+import { constants } from 'node:os';
+import { join } from 'node:path';
+import { install } from './install.mjs';
+import { environmentFor, findNode } from './node24.mjs';
+
+const root = join(import.meta.dirname, '..');
+const [name = '', ...args] = process.argv.slice(2);
+
+/** `supervised` programs own other processes and end them when this one is gone; they are told through a channel. */
+const programs = {
+  start: { script: 'packages/local-stack/src/start-main.ts', supervised: true },
+  servers: { script: 'packages/local-stack/src/servers-main.ts', supervised: true },
+  test: { script: 'packages/local-stack/src/test-main.ts', supervised: true },
+  // npm changes to the root; paths among the arguments are meant from where the command was typed.
+  truckroll: {
+    script: 'packages/cli/src/main.ts',
+    cwd: process.env.npm_lifecycle_event === 'truckroll' ? process.env.INIT_CWD : process.cwd(),
+  },
+  typecheck: { script: 'node_modules/typescript/bin/tsc', args: ['-p', 'tsconfig.json'] },
+  lint: { script: 'node_modules/eslint/bin/eslint.js', args: ['.'] },
+  generate: {},
+};
+
+function programFor(asked) {
+  if (Object.hasOwn(programs, asked)) return programs[asked];
+  const bench = /^bench:([a-z-]+)$/.exec(asked);
+  return bench ? { script: `loadtest/${bench[1]}.ts`, supervised: true } : undefined;
+}
+
+try {
+  const program = programFor(name);
+  if (!program) throw new Error(`usage: node scripts/run.mjs ${Object.keys(programs).join('|')}|bench:NAME [arguments]`);
+  await install();
+  const node = findNode();
+  const env = environmentFor(node);
+  const generated = spawnSync(node, [join(root, 'scripts/generate.mjs')], { stdio: ['ignore', 2, 2], env });
+  if (generated.status !== 0) throw new Error('Code could not be generated from proto/, for the reason above.');
+  process.exitCode = program.script ? await run(node, program, env) : 0;
+} catch (error) {
+  console.error(error.message);
+  process.exitCode = 1;
+}
+
+function run(node, program, env) {
+  const child = spawn(node, [join(root, program.script), ...(program.args ?? []), ...args], {
+    stdio: ['inherit', 'inherit', 'inherit', ...(program.supervised ? ['ipc'] : [])],
+    cwd: program.cwd ?? root,
+    env,
+  });
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  watchNpm(child);
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('exit', (code, signal) => resolve(code ?? 128 + (constants.signals[signal] ?? 0)));
+  });
+}
+
+/** npm that is killed cannot pass that on; this process is then given to another parent. */
+function watchNpm(child) {
+  if (!process.env.npm_lifecycle_event) return;
+  const npm = process.ppid;
+  setInterval(() => {
+    if (process.ppid !== npm) child.kill('SIGTERM');
+  }, 1000).unref();
+}
