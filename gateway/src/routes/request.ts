@@ -46,7 +46,8 @@ export function compileRequest(operation: Operation, inputs: Inputs): RequestEnc
     });
     for (const [field, value] of headers) message[field.name] = value;
     if (first !== undefined) message[first.name] = scope;
-    return encode(message).finish() as Buffer;
+    const bytes = encode(message).finish();
+    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   };
 }
 

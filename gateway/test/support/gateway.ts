@@ -1,0 +1,95 @@
+import { randomBytes } from 'node:crypto';
+import { createClient } from 'redis';
+import type { Service } from '@truckroll/service-kit';
+import { createGateway } from '../../src/app.ts';
+import { gatewayConfig } from '../../src/config.ts';
+import { standInIdentities, standInInvoices, type Identities, type Invoices } from './stand-ins.ts';
+
+export interface TestGateway {
+  url: string;
+  metricsPort: number;
+  service: Service;
+  identities: Identities;
+  invoices: Invoices;
+  key: string;
+  companyId: string;
+  /** GET with the key of this gateway, unless headers say otherwise. */
+  get(path: string, init?: RequestInit): Promise<Answer>;
+  stop(): Promise<void>;
+}
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  text: string;
+  /** The body as JSON. */
+  body: any;
+}
+
+export const CURSOR_KEYS = `k1:${randomBytes(32).toString('base64')}`;
+
+/** The test run's Redis, in a database of this file's own. */
+export function redisUrl(): string {
+  const url = process.env['REDIS_URL'];
+  if (url === undefined) throw new Error('REDIS_URL is not set: run tests by npm test, which starts the servers');
+  return url;
+}
+
+export async function startGateway(environment: Record<string, string> = {}, given: Partial<Pick<TestGateway, 'identities' | 'invoices'>> = {}): Promise<TestGateway> {
+  const identities = given.identities ?? (await standInIdentities());
+  const invoices = given.invoices ?? (await standInInvoices());
+  const config = gatewayConfig({
+    HOST: '127.0.0.1',
+    PORT: '0',
+    METRICS_PORT: '0',
+    LOG_LEVEL: 'silent',
+    REDIS_URL: redisUrl(),
+    BILLING_ADDRESS: `127.0.0.1:${invoices.port}`,
+    SCHEDULING_ADDRESS: '127.0.0.1:1',
+    REPORTING_ADDRESS: '127.0.0.1:1',
+    INTEGRATIONS_ADDRESS: `127.0.0.1:${identities.port}`,
+    CURSOR_KEYS,
+    DRAIN_TIMEOUT: '2s',
+    ...environment,
+  });
+  const service = createGateway({ config });
+  const { port, metricsPort } = await service.start();
+  const url = `http://127.0.0.1:${port}`;
+  const { key, principal } = identities.addKey();
+  return {
+    url, metricsPort, service, identities, invoices, key,
+    companyId: principal.company_id,
+    get: (path, init = {}) => request(`${url}${path}`, { ...init, headers: { authorization: `Bearer ${key}`, ...init.headers } }),
+    async stop() {
+      await service.destroy();
+      if (given.identities === undefined) await identities.stop();
+      if (given.invoices === undefined) await invoices.stop();
+    },
+  };
+}
+
+export async function request(url: string, init: RequestInit = {}): Promise<Answer> {
+  const response = await fetch(url, init);
+  const text = await response.text();
+  const json = response.headers.get('content-type')?.includes('json') === true && text !== '';
+  return { status: response.status, headers: response.headers, text, body: json ? JSON.parse(text) : undefined };
+}
+
+/** What integrations publishes after a revocation (identity.proto). */
+export async function publishInvalidation(message: string): Promise<void> {
+  const client = createClient({ url: redisUrl() });
+  await client.connect();
+  try {
+    await client.multi().set('truckroll:identity:epoch', randomBytes(8).toString('hex')).publish('truckroll:invalidations', message).exec();
+  } finally {
+    client.destroy();
+  }
+}
+
+export async function eventually(check: () => Promise<boolean> | boolean, withinMs = 5000): Promise<void> {
+  const end = Date.now() + withinMs;
+  while (!(await check())) {
+    if (Date.now() > end) throw new Error(`not within ${withinMs} ms`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}

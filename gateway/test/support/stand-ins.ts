@@ -1,0 +1,120 @@
+// Real gRPC servers with nothing behind them, for what the gateway itself decides: what it sends, what it makes of an
+// answer, and what it does when a peer is away. What services decide is tested with the services.
+import { ApiError, generateApiKey, hashApiKey } from '@truckroll/contract';
+import { InvoiceServiceService, type Invoice, type ListInvoicesRequest, type GetInvoiceRequest } from '@truckroll/contract/gen/billing/v1/invoices';
+import { CompanyServiceService } from '@truckroll/contract/gen/integrations/v1/company';
+import { IdentityServiceService, type KeyUse, type Principal } from '@truckroll/contract/gen/integrations/v1/identity';
+import { createGrpcServer, createMetrics, silentLog, type GrpcServer } from '@truckroll/service-kit';
+import { randomUUID } from 'node:crypto';
+
+export interface Identities {
+  port: number;
+  /** Times that the gateway has asked. */
+  asked: number;
+  uses: KeyUse[];
+  /** By hex of the key's hash, or by issuer, subject and company of a user. */
+  principals: Map<string, Principal>;
+  /** Makes a key, and a company for it. */
+  addKey(overrides?: Partial<Principal>): { key: string; principal: Principal };
+  /** While set, every question fails like this. */
+  failure: Error | undefined;
+  /** Waits this long before an answer, after having made it. */
+  slowMs: number;
+  stop(): Promise<void>;
+}
+
+export function userName(issuer: string, subject: string, companyId: string): string {
+  return [issuer, subject, companyId].join(' ');
+}
+
+export async function standInIdentities(port = 0): Promise<Identities> {
+  const server = createGrpcServer({ log: silentLog, metrics: createMetrics('test') });
+  const identities: Identities = {
+    port: 0,
+    asked: 0,
+    uses: [],
+    principals: new Map(),
+    failure: undefined,
+    slowMs: 0,
+    addKey(overrides = {}) {
+      const key = generateApiKey();
+      const principal: Principal = {
+        company_id: randomUUID(),
+        company_name: 'Test Company',
+        time_zone: 'America/Chicago',
+        kind: 'PRINCIPAL_KIND_KEY',
+        key_id: randomUUID(),
+        user_id: randomUUID(),
+        limits: undefined,
+        expires_at: null,
+        ...overrides,
+      };
+      identities.principals.set(hashApiKey(key).toString('hex'), principal);
+      return { key, principal };
+    },
+    stop: () => server.drain(100),
+  };
+  server.implement(IdentityServiceService, {
+    authenticate: async ({ key_hash: hash, user }) => {
+      identities.asked++;
+      if (identities.failure !== undefined) throw identities.failure;
+      const name = user ? userName(user.issuer, user.subject, user.company_id) : Buffer.from(hash ?? []).toString('hex');
+      const principal = identities.principals.get(name);
+      if (identities.slowMs > 0) await new Promise((resolve) => setTimeout(resolve, identities.slowMs));
+      return { principal };
+    },
+    touchKeys: ({ uses }) => {
+      identities.uses.push(...uses);
+      return {};
+    },
+  });
+  server.implement(CompanyServiceService, {
+    getCompany: ({ key }) => ({ data: { id: key?.company_id ?? '', name: 'Test "Company"', timezone: key?.time_zone ?? '', currency: 'USD' } }),
+  });
+  identities.port = await listening(server, port);
+  return identities;
+}
+
+export interface Invoices {
+  port: number;
+  /** Requests as they arrived. */
+  lists: ListInvoicesRequest[];
+  gets: GetInvoiceRequest[];
+  requestIds: string[];
+  data: Invoice[];
+  next: Buffer;
+  failure: Error | undefined;
+  slowMs: number;
+  stop(): Promise<void>;
+}
+
+export async function standInInvoices(port = 0): Promise<Invoices> {
+  const server = createGrpcServer({ log: silentLog, metrics: createMetrics('test') });
+  const invoices: Invoices = {
+    port: 0, lists: [], gets: [], requestIds: [], data: [], next: Buffer.alloc(0), failure: undefined, slowMs: 0,
+    stop: () => server.drain(100),
+  };
+  server.implement(InvoiceServiceService, {
+    listInvoices: async (request, context) => {
+      invoices.lists.push(request);
+      invoices.requestIds.push(context.requestId);
+      if (invoices.slowMs > 0) await new Promise((resolve) => setTimeout(resolve, invoices.slowMs));
+      if (invoices.failure !== undefined) throw invoices.failure;
+      return { data: invoices.data, next: invoices.next };
+    },
+    getInvoice: (request) => {
+      invoices.gets.push(request);
+      const data = invoices.data.find(({ id }) => id === request.key?.id);
+      if (data === undefined) throw ApiError.notFound();
+      return { data };
+    },
+  });
+  invoices.port = await listening(server, port);
+  return invoices;
+}
+
+async function listening(server: GrpcServer, port: number): Promise<number> {
+  const bound = await server.listen(port, '127.0.0.1');
+  server.setServing(true);
+  return bound;
+}
