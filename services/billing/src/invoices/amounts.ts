@@ -1,5 +1,5 @@
-// What an invoice comes to (api.md, InvoiceAmounts). Cents are integers within ±(2^53−1); a sum beyond is an error.
-import type { JsonProblem } from '@truckroll/contract';
+// What an invoice comes to (api.md, InvoiceAmounts).
+import { exactCents, type JsonProblem } from '@truckroll/contract';
 import { PaymentStatus, type Payment } from '@truckroll/contract/gen/billing/v1/payments';
 
 interface Totals {
@@ -40,18 +40,12 @@ export function settle(applications: readonly { applied_cents: number; payment_s
   const sums = { paid: 0, processing: 0 };
   for (const { applied_cents, payment_status } of applications) {
     const counts = payment_status == null ? undefined : COUNTS[payment_status];
-    if (counts !== undefined) sums[counts] = exact(sums[counts] + applied_cents);
+    if (counts !== undefined) sums[counts] = exactCents(sums[counts] + applied_cents);
   }
   return { paid_cents: sums.paid, processing_cents: sums.processing };
 }
 
 /** Signed and not clamped for an OPEN invoice, 0 for every other. */
 export function openBalance(open: boolean, total: number, paid: number, processing: number): number {
-  return open ? exact(total - paid - processing) : 0;
-}
-
-/** A sum of cents, or an error where a double no longer holds it (decisions §2). */
-export function exact(cents: number): number {
-  if (!Number.isSafeInteger(cents)) throw new RangeError('a sum of cents is beyond ±(2^53−1)');
-  return cents;
+  return open ? exactCents(total - paid - processing) : 0;
 }

@@ -1,0 +1,15 @@
+import { kafkaSettings } from '@truckroll/outbox';
+import { baseSettings, env, readConfig, type Config } from '@truckroll/service-kit';
+
+const settings = {
+  ...baseSettings(50053),
+  databaseUrl: env.url('DATABASE_URL'),
+  ...kafkaSettings(),
+};
+
+export type ReportingConfig = Config<typeof settings>;
+
+/** Throws ConfigError that names everything missing or invalid. */
+export function reportingConfig(environment: Readonly<Record<string, string | undefined>>): ReportingConfig {
+  return readConfig(settings, environment);
+}

@@ -1,0 +1,23 @@
+import { topics } from '@truckroll/contract';
+import { CompanyAccount } from '@truckroll/contract/gen/integrations/v1/admin';
+import type { Copy } from './copy.ts';
+
+/** Settings that figures depend on: a changed time zone moves report dates, so all of the company's jobs follow. */
+export const companies: Copy = {
+  topic: topics.companies,
+  table: 'companies',
+  async store(tx, companyId, payloads) {
+    const settings = CompanyAccount.decode(payloads.at(-1) as Buffer);
+    const { rowCount } = await tx.query({
+      text: `insert into companies as c (company_id, time_zone, costing_enabled, verified_only) values ($1, $2, $3, $4)
+        on conflict (company_id) do update set time_zone = excluded.time_zone, costing_enabled = excluded.costing_enabled,
+          verified_only = excluded.verified_only
+        where (c.time_zone, c.costing_enabled) is distinct from (excluded.time_zone, excluded.costing_enabled)
+          or c.verified_only <> excluded.verified_only`,
+      values: [companyId, settings.timezone, settings.costing_enabled, settings.verified_only],
+    });
+    if (rowCount === 0) return [];
+    const { rows } = await tx.query<{ id: string }>({ text: 'select id from job_financials where company_id = $1', values: [companyId] });
+    return rows.map(({ id }) => id);
+  },
+};

@@ -1,0 +1,5 @@
+import { runService } from '@truckroll/service-kit';
+import { createReporting } from './reporting.ts';
+import { reportingConfig } from './config.ts';
+
+await runService('reporting', () => createReporting(reportingConfig(process.env)));

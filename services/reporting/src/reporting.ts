@@ -1,0 +1,27 @@
+import { Subscriber, createKafka, outboxTables } from '@truckroll/outbox';
+import { NameCache, nameSubscription, recordStoreMigrations, serveRecords } from '@truckroll/record-store';
+import { createService, migrationsIn, type Service } from '@truckroll/service-kit';
+import type { ReportingConfig } from './config.ts';
+import { subscriptionOf } from './copies/copy.ts';
+import { copies } from './copies/index.ts';
+import { tables } from './resources/index.ts';
+
+const SCHEMA = 'reporting';
+
+/** Job financials and revenue attributions, from its own copies of jobs, assignments and invoices. */
+export function createReporting(config: ReportingConfig): Service {
+  return createService({
+    name: SCHEMA,
+    config,
+    create({ server, log, metrics, database: open, background }) {
+      const own = migrationsIn(SCHEMA, new URL('../migrations/', import.meta.url));
+      const database = open({ url: config.databaseUrl, schema: SCHEMA, migrations: [recordStoreMigrations, outboxTables, own] });
+      const kafka = createKafka(SCHEMA, config, log);
+      const names = new NameCache(database, SCHEMA, log);
+      const subscriptions = [nameSubscription(SCHEMA), ...copies.map(subscriptionOf)];
+      background({ name: 'names', start: () => names.start(), stop: () => names.stop() });
+      background(new Subscriber({ database, kafka, group: SCHEMA, subscriptions, log, metrics }));
+      serveRecords(server, tables, { database, names });
+    },
+  });
+}
