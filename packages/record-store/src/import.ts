@@ -2,7 +2,7 @@
 import { ApiError, readMessage, type JsonProblem } from '@truckroll/contract';
 import type { ImportRequest, ImportResponse, LineProblem } from '@truckroll/contract/gen/records/v1/records';
 import type { Database } from '@truckroll/service-kit';
-import type { Table } from './table.ts';
+import { storedUnder, type Table } from './table.ts';
 import { upsertRecords } from './upsert.ts';
 
 /**
@@ -30,7 +30,7 @@ export async function importBatch(database: Database, tables: readonly Table[], 
     async (tx) => {
       // Derived values look at several records; one import of a company at a time sees them whole.
       await tx.query({ text: `select pg_advisory_xact_lock(hashtextextended('import:' || $1, 0))`, values: [request.company_id] });
-      return upsertRecords(tx, table, request.company_id, records);
+      return upsertRecords(tx, table, storedUnder(table, request.company_id), records);
     },
     { retryContention: true },
   );

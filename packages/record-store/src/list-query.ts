@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { startOfLocalDate, formatInstant, type Parameter } from '@truckroll/contract';
 import type { Statement } from '@truckroll/service-kit';
 import { decodePosition } from './position.ts';
-import { columnFor, type Column, type Table } from './table.ts';
+import { columnFor, linkFor, storedUnder, type Column, type Table } from './table.ts';
 
 /** A decoded list request: `collection` and the record's own filters. */
 export interface ListRequest {
@@ -31,12 +31,16 @@ interface AnyOf {
 
 /** Rows are (order columns…, document, derived, onRead columns…), one more than limit where there is a next page. */
 export function listStatement(table: Table, request: ListRequest): Statement {
-  const values: unknown[] = [request.collection.company_id];
+  const values: unknown[] = [storedUnder(table, request.collection.company_id)];
   const bind = (value: unknown, type: string): string => `$${values.push(value)}::${type}`;
   const { anyOf, bounds } = filtersOf(table, request);
   const [driver, ...others] = anyOf.sort((a, b) => rank(a) - rank(b));
 
-  const conditions = bounds.map(({ column, comparison, value }) => `t.${column.name} ${comparison} ${bind(value, column.type)}`);
+  const conditions = [...Map.groupBy(bounds, ({ link }) => link)].flatMap(([link, ofLink]) => {
+    const compare = (bound: Bound): string => `${bound.side} ${bound.comparison} ${bind(bound.value, bound.type)}`;
+    if (link === undefined) return ofLink.map(compare);
+    return [`exists (select from ${link} o where o.company_id = t.company_id and o.id = t.id and ${ofLink.map(compare).join(' and ')})`];
+  });
   for (const filter of others) {
     conditions.push(
       filter.link === undefined
@@ -87,7 +91,10 @@ function list(columns: readonly string[], alias: string): string {
 }
 
 interface Bound {
-  column: Column;
+  /** The link table whose values are compared; undefined for a column of the table. */
+  link: string | undefined;
+  side: string;
+  type: string;
   comparison: '>=' | '<';
   value: unknown;
 }
@@ -99,12 +106,15 @@ function filtersOf(table: Table, request: ListRequest): { anyOf: AnyOf[]; bounds
     const { filter, field, name, within } = parameter;
     const given = within === 'collection' ? request.collection[name] : request[name];
     if (filter === undefined || given === undefined || given === null) continue;
-    const link = table.links[name];
+    const link = linkFor(table, name);
     const column = link === undefined ? columnFor(table, name, filter.field) : undefined;
     if (filter.comparison !== 'any') {
       const local = field.kind === 'local_date';
-      const value = local ? formatInstant(startOfLocalDate(given as string, request.collection.time_zone)) : column?.fromRequest(given);
-      bounds.push({ column: column as Column, comparison: filter.comparison === 'from' ? '>=' : '<', value });
+      const plain = column === undefined ? given : column.fromRequest(given);
+      const value = local ? formatInstant(startOfLocalDate(given as string, request.collection.time_zone)) : plain;
+      const side = link === undefined ? `t.${column?.name}` : 'o.value';
+      const type = link?.type ?? column?.type ?? 'date';
+      bounds.push({ link: link?.table, side, type, comparison: filter.comparison === 'from' ? '>=' : '<', value });
       continue;
     }
     const values = [...new Set(Array.isArray(given) ? given : [given])];

@@ -19,24 +19,24 @@ const MOST_NOTICES = 50;
 /** About 150 bytes each. */
 const MOST_CACHED = 400_000;
 
-/** Stores names in the caller's transaction and tells every process when it commits. Returns how many were new. */
-export async function writeNames(tx: Queryable, schema: string, companyId: string, names: readonly Name[]): Promise<number> {
-  if (names.length === 0) return 0;
+/** Stores names in the caller's transaction and tells every process when it commits. Returns those that were new or different. */
+export async function writeNames(tx: Queryable, schema: string, companyId: string, names: readonly Name[]): Promise<Name[]> {
+  if (names.length === 0) return [];
   const latest = [...new Map(names.map((name) => [`${name.kind}:${name.id}`, name])).values()];
-  const { rows } = await tx.query<{ kind: string; id: string }>({
+  const { rows } = await tx.query<Name>({
     name: 'write_names',
     text: `insert into names as n (company_id, kind, id, name, version)
       select $1, * from unnest($2::text[], $3::uuid[], $4::text[], $5::bigint[])
       on conflict (company_id, kind, id) do update set name = excluded.name, version = excluded.version
       where n.version <= excluded.version and n.name <> excluded.name
-      returning kind, id`,
+      returning kind, id, name, version`,
     values: [companyId, ...(['kind', 'id', 'name', 'version'] as const).map((key) => latest.map((name) => name[key]))],
   });
-  if (rows.length === 0) return 0;
+  if (rows.length === 0) return [];
   const whole = rows.length > MOST_NOTICES;
   const notices = whole ? [companyId] : rows.map(({ kind, id }) => `${companyId} ${kind} ${id}`);
   await tx.query({ text: `select pg_notify('${schema}_${CHANNEL}', notice) from unnest($1::text[]) notice`, values: [notices] });
-  return rows.length;
+  return rows;
 }
 
 /** Names of one company that this process has looked at: by kind, by id; null where the owner has not told one yet. */

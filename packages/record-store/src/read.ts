@@ -5,7 +5,7 @@ import { Assembler, ByteBuffer } from './assemble.ts';
 import { idType, listStatement, type ListRequest } from './list-query.ts';
 import type { NameCache, NameLookup } from './names.ts';
 import { encodePosition } from './position.ts';
-import type { Table } from './table.ts';
+import { storedUnder, type Table } from './table.ts';
 
 /** What a reading depends on besides what is stored. */
 export interface ReadContext {
@@ -73,7 +73,10 @@ export class RecordReader {
   /** One record: GetXResponse. Errors: 404, the same for a missing record and another company's. */
   async detail(request: DetailRequest): Promise<Buffer> {
     const { company_id: companyId, time_zone: timeZone, id } = request.key;
-    const statement = { name: `detail_${this.#table.table}`, text: this.#detail, values: [companyId, id] };
+    // Where an id is a code, the request holds it as generated messages do.
+    const key = this.#table.columns.find(({ name }) => name === 'id')?.fromRequest(id) ?? id;
+    const values = [storedUnder(this.#table, companyId), key];
+    const statement = { name: `detail_${this.#table.table}`, text: this.#detail, values };
     const [row] = await this.#database.queryBinary(statement);
     if (row === undefined) throw ApiError.notFound();
     const out = await this.#assemble(companyId, [this.#parts(row, 0, { companyId, timeZone })]);

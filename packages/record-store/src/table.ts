@@ -30,12 +30,13 @@ export interface Maintained {
 
 /**
  * A table of (company_id, value, [created_at,] id) that answers a filter on many values per record in the list's order.
- * Without `of` the owner's rules maintain it.
+ * Without `of` the owner's rules maintain it. Named `x`, it also answers the bounds x_from and x_before: a record
+ * matches when one of its values meets both.
  */
 export interface Link<R> {
   table: string;
   /** Type of the values. Default uuid. */
-  type?: 'uuid' | 'text';
+  type?: 'uuid' | 'text' | 'date';
   of?: (record: R) => readonly string[];
 }
 
@@ -44,9 +45,16 @@ export type AfterChange<R> = (tx: Transaction, companyId: string, changed: reado
 
 export interface Changed<R> {
   id: string;
+  /** With its derived fields, where `derive` tells them as fields. */
   record: R;
   document: Uint8Array;
+  derived?: Uint8Array;
+  /** What the remembered columns held until now; absent for a new record. */
+  before?: Readonly<Record<string, unknown>>;
 }
+
+/** Some fields of a record; of any record where it is not known which. */
+type Fields<R> = [R] extends [never] ? object : Partial<R>;
 
 export interface TableDefinition<R> {
   resource: Resource;
@@ -63,8 +71,15 @@ export interface TableDefinition<R> {
    * come from it, and are null where it lacks them.
    */
   derivedFields?: readonly (keyof R & string)[];
-  /** Encoded derived fields, by id, where they can be told before the batch is stored: it saves writing rows twice. */
-  derive?: (tx: Transaction, companyId: string, batch: readonly Changed<R>[]) => Promise<ReadonlyMap<string, Uint8Array>>;
+  /**
+   * Derived fields by id, encoded or as they are, before a batch is stored and whenever refreshRecords asks again. The
+   * records' own rows are locked by then. Fields told as they are also reach the columns that look at them.
+   */
+  derive?: (tx: Transaction, companyId: string, batch: readonly Changed<R>[]) => Promise<ReadonlyMap<string, Uint8Array | Fields<R>>>;
+  /** Columns whose former values afterChange is told, where it must also mend what a record used to lead to. */
+  remembers?: readonly string[];
+  /** The records are the same in every company, stored once: see EVERY_COMPANY. */
+  everyCompany?: boolean;
   /** Names, derived values, events: runs once for all records that a batch really changed. */
   afterChange?: AfterChange<R>;
   /** Fields that depend on the moment of reading: encoded, in order, from these columns' raw values. */
@@ -116,7 +131,7 @@ export function defineTable<R>(definition: TableDefinition<R>): Table<R> {
     order: resource.order === 'created_at' ? ['created_at', 'id'] : ['id'],
   };
   for (const parameter of resource.list.parameters) {
-    if (parameter.filter === undefined || links[parameter.name] !== undefined) continue;
+    if (parameter.filter === undefined || linkFor(table as Table, parameter.name) !== undefined) continue;
     if (columnFor(table, parameter.name, parameter.filter.field) === undefined) {
       throw new Error(`${resource.path}: no column or link answers the filter ${parameter.name}`);
     }
@@ -128,6 +143,19 @@ export function defineTable<R>(definition: TableDefinition<R>): Table<R> {
 export function columnFor(table: Pick<Table, 'columns'>, parameter: string, field: string): Column | undefined {
   const name = field === '' ? parameter : field.replaceAll('.', '_');
   return table.columns.find((column) => column.name === name);
+}
+
+/** The link that a filter looks at: named after the parameter, or after its range. */
+export function linkFor(table: Pick<Table, 'links'>, parameter: string): Link<never> | undefined {
+  return table.links[parameter] ?? table.links[parameter.replace(/_(from|before)$/, '')];
+}
+
+/** Under which company's name records stand that are the same in every company. */
+const EVERY_COMPANY = '00000000-0000-0000-0000-000000000000';
+
+/** The company whose rows answer a request. */
+export function storedUnder(table: Pick<Table, 'everyCompany'>, companyId: string): string {
+  return table.everyCompany === true ? EVERY_COMPANY : companyId;
 }
 
 function standardColumns(resource: Resource): Column[] {

@@ -1,6 +1,8 @@
 // Records into tables: one statement for a batch, links beside it, and nothing at all for what has not changed.
 import { codec } from '@truckroll/contract';
 import type { Transaction } from '@truckroll/service-kit';
+import { withDerived } from './derive.ts';
+import { idType } from './list-query.ts';
 import type { Changed, Link, Table } from './table.ts';
 
 /** What became of a batch. */
@@ -26,10 +28,11 @@ export async function upsertRecords<R>(
     const id = idOf(table, record);
     byId.set(id, { id, record, document: encode(record).finish() });
   }
-  const batch = [...byId.values()];
-  const derived = await table.derive?.(tx, companyId, batch);
+  await recall(tx, table, companyId, byId);
+  const batch = await withDerived(tx, table, companyId, [...byId.values()]);
+  for (const item of batch) byId.set(item.id, item);
   const columns = table.columns.filter((column) => column.of !== undefined);
-  const bytes = derived === undefined ? ['document'] : ['document', 'derived'];
+  const bytes = table.derive === undefined ? ['document'] : ['document', 'derived'];
   const names = [...columns.map((column) => column.name), ...bytes];
   const types = [...columns.map((column) => column.type), ...bytes.map(() => 'bytea')];
   const { rows } = await tx.query<{ id: string; created: boolean }>({
@@ -43,7 +46,7 @@ export async function upsertRecords<R>(
       companyId,
       ...columns.map((column) => batch.map(({ record }) => column.of?.(record as never))),
       batch.map(({ document }) => Buffer.from(document)),
-      ...(derived === undefined ? [] : [batch.map(({ id }) => Buffer.from(derived.get(id) ?? []))]),
+      ...(table.derive === undefined ? [] : [batch.map(({ derived }) => Buffer.from(derived ?? []))]),
     ],
   });
   const changed = rows.map(({ id }) => byId.get(id) as Changed<R>);
@@ -52,6 +55,21 @@ export async function upsertRecords<R>(
     await table.afterChange?.(tx, companyId, changed);
   }
   return { created: rows.filter((row) => row.created).length, changed, unchanged: batch.length - changed.length };
+}
+
+/**
+ * Locks the rows that a batch is to replace, so that what is derived before they are stored still holds when they are,
+ * and notes what the remembered columns hold.
+ */
+async function recall<R>(tx: Transaction, table: Table<R>, companyId: string, byId: Map<string, Changed<R>>): Promise<void> {
+  if (table.derive === undefined && table.remembers === undefined) return;
+  const { rows } = await tx.query<{ id: string } & Record<string, unknown>>({
+    name: `recall_${table.table}`,
+    text: `select ${['id', ...(table.remembers ?? [])].join(', ')} from ${table.table}
+      where company_id = $1 and id = any($2::${idType(table)}[]) order by id for no key update`,
+    values: [companyId, [...byId.keys()]],
+  });
+  for (const { id, ...before } of rows) byId.set(id, { ...(byId.get(id) as Changed<R>), before });
 }
 
 /** A record's id as its column holds it: codes are spelled as they are in public. */
@@ -77,18 +95,19 @@ export async function writeLinks(
   ids: readonly string[],
   pairs: readonly { id: string; value: string }[],
 ): Promise<void> {
-  const order = table.order.join(', ');
+  const list = (alias: string): string => table.order.map((name) => `${alias}.${name}`).join(', ');
   await tx.query({
     name: `unlink_${link}`,
     text: `delete from ${link} l using unnest($2::uuid[]) gone(id) where l.company_id = $1 and l.id = gone.id
-      and not exists (select from unnest($3::uuid[], $4::${type}[]) kept(id, value) where kept.id = l.id and kept.value = l.value)`,
+      and not exists (select from unnest($3::uuid[], $4::${type}[]) kept(id, value) join ${table.table} t on t.company_id = $1 and t.id = kept.id
+        where kept.id = l.id and kept.value = l.value and (${list('l')}) = (${list('t')}))`,
     values: [companyId, ids, pairs.map((pair) => pair.id), pairs.map((pair) => pair.value)],
   });
   if (pairs.length === 0) return;
   await tx.query({
     name: `link_${link}`,
-    text: `insert into ${link} (company_id, value, ${order})
-      select t.company_id, p.value, ${table.order.map((name) => `t.${name}`).join(', ')}
+    text: `insert into ${link} (company_id, value, ${table.order.join(', ')})
+      select t.company_id, p.value, ${list('t')}
       from unnest($2::uuid[], $3::${type}[]) p(id, value) join ${table.table} t on t.company_id = $1 and t.id = p.id
       on conflict do nothing`,
     values: [companyId, pairs.map((pair) => pair.id), pairs.map((pair) => pair.value)],

@@ -1,0 +1,82 @@
+// Derived fields, told by the table's own rule: for a batch about to be stored, and again for stored records when what
+// they follow from has changed. One rule for both, so the order in which records arrive does not matter.
+import { codec, encodeFragment } from '@truckroll/contract';
+import type { Transaction } from '@truckroll/service-kit';
+import { Assembler, ByteBuffer } from './assemble.ts';
+import { uuidOf } from './position.ts';
+import type { Changed, Table } from './table.ts';
+
+/** Rows that are locked, derived and updated together. */
+const CHUNK = 500;
+
+/** The batch with its derived fields; as it is where the table has none. */
+export async function withDerived<R>(
+  tx: Transaction,
+  table: Table<R>,
+  companyId: string,
+  batch: readonly Changed<R>[],
+): Promise<readonly Changed<R>[]> {
+  if (table.derive === undefined || batch.length === 0) return batch;
+  const told = await table.derive(tx, companyId, batch);
+  const type = codec(table.resource.record.typeName) as Parameters<typeof encodeFragment>[0];
+  return batch.map((item) => {
+    const fields: object = told.get(item.id) ?? new Uint8Array();
+    if (fields instanceof Uint8Array) return { ...item, derived: fields };
+    return { ...item, record: { ...item.record, ...fields }, derived: encodeFragment(type, fields) };
+  });
+}
+
+/**
+ * Derives the fields of stored records again. Locks the rows in the order of their ids before it looks at what they
+ * follow from: whoever changes that and then refreshes the same rows is seen, or waits and sees. Ids without a record
+ * are passed over. Returns the records whose derived fields or columns are different now.
+ */
+export async function refreshRecords<R>(tx: Transaction, table: Table<R>, companyId: string, ids: Iterable<string>): Promise<Changed<R>[]> {
+  const sorted = [...new Set(ids)].sort();
+  const changed: Changed<R>[] = [];
+  for (let start = 0; start < sorted.length; start += CHUNK) {
+    changed.push(...(await refreshChunk(tx, table, companyId, sorted.slice(start, start + CHUNK))));
+  }
+  return changed;
+}
+
+async function refreshChunk<R>(tx: Transaction, table: Table<R>, companyId: string, ids: string[]): Promise<Changed<R>[]> {
+  const { decode } = codec(table.resource.record.typeName);
+  const rows = await tx.queryBinary({
+    name: `hold_${table.table}`,
+    text: `select id, document from ${table.table} where company_id = $1 and id = any($2::uuid[]) order by id for no key update`,
+    values: [companyId, ids],
+  });
+  const stored = rows.map(([id, document]): Changed<R> => {
+    return { id: uuidOf(id as Buffer), record: decode(document as Buffer) as R, document: document as Buffer };
+  });
+  const batch = await withDerived(tx, table, companyId, stored);
+  if (batch.length === 0) return [];
+  const columns = table.columns.filter(({ name, of }) => of !== undefined && !['id', 'created_at', 'updated_at'].includes(name));
+  const names = ['derived', ...columns.map(({ name }) => name)];
+  const types = ['bytea', ...columns.map(({ type }) => type)];
+  const list = (alias: string): string => names.map((name) => `${alias}.${name}`).join(', ');
+  const { rows: different } = await tx.query<{ id: string }>({
+    name: `refresh_${table.table}`,
+    text: `update ${table.table} t set ${names.map((name) => `${name} = d.${name}`).join(', ')}
+      from unnest($2::uuid[], ${types.map((type, i) => `$${i + 3}::${type}[]`).join(', ')}) d(id, ${names.join(', ')})
+      where t.company_id = $1 and t.id = d.id and (${list('t')}) is distinct from (${list('d')})
+      returning t.id`,
+    values: [
+      companyId,
+      batch.map(({ id }) => id),
+      batch.map(({ derived }) => Buffer.from(derived ?? [])),
+      ...columns.map((column) => batch.map(({ record }) => column.of?.(record as never))),
+    ],
+  });
+  const differing = new Set(different.map(({ id }) => id));
+  return batch.filter(({ id }) => differing.has(id));
+}
+
+/** A record as a read returns it, but with the names that it was recorded with: what other services keep copies of. */
+export function asRead<R>(table: Table<R>, { document, derived }: Changed<R>): Uint8Array {
+  if (derived === undefined) return document;
+  const out = new ByteBuffer(document.length + derived.length + 256);
+  new Assembler(table.resource.record, out, { get: () => null }).record([document, derived]);
+  return out.bytes.subarray(0, out.length);
+}
