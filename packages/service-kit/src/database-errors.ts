@@ -1,3 +1,4 @@
+import { isNativeError } from 'node:util/types';
 import { ApiError } from '@truckroll/contract';
 import pg from 'pg';
 
@@ -48,7 +49,8 @@ const CLIENT_MESSAGES =
  */
 export function translateDatabaseError(error: unknown): Error {
   if (error instanceof ApiError || error instanceof StatementError) return error;
-  if (!(error instanceof Error)) return new Error('the database client threw something that is not an error', { cause: error });
+  // Not instanceof: an error of a socket may come from another realm, as in test runners.
+  if (!isNativeError(error)) return new Error('the database client threw something that is not an error', { cause: error });
   if (error instanceof pg.DatabaseError) {
     const state = error.code ?? 'XX000';
     if (PASSING_STATES.some((prefix) => state.startsWith(prefix))) return ApiError.unavailable(error);

@@ -1,0 +1,182 @@
+import { freshDatabase, openProxy, type TestDatabase } from '@truckroll/testing';
+import { ApiError } from '@truckroll/contract';
+import { Database, StatementError, isUnavailable, isUniqueViolation } from '../src/index.ts';
+
+let server: TestDatabase;
+let database: Database;
+
+beforeAll(async () => {
+  const sql = 'create table thing (id int primary key, doc bytea, amount bigint, at timestamptz)';
+  server = await freshDatabase({ trial: [{ name: 'trial', migrations: [{ name: '0001_thing', sql }] }] });
+  database = new Database({ url: server.url, schema: 'trial' });
+});
+afterAll(async () => {
+  await database.close();
+  await server.drop();
+});
+beforeEach(() => database.query({ text: 'truncate thing' }));
+
+const insert = (id: number) => ({ text: 'insert into thing (id) values ($1)', values: [id] });
+const count = async () => (await database.query<{ count: number }>({ text: 'select count(*) from thing' })).rows[0]?.count;
+
+describe('columns', () => {
+  test('bytea arrives byte for byte in binary rows, also when it spans many packets', async () => {
+    const documents = [0, 1, 100, 70_000, 1_000_000].map((size) => Buffer.from(Array.from({ length: size }, (_, index) => index % 256)));
+    await database.query({
+      text: 'insert into thing (id, doc) select * from unnest($1::int[], $2::bytea[])',
+      values: [documents.map((_, id) => id), documents],
+    });
+    for (let round = 0; round < 2; round += 1) {
+      const rows = await database.queryBinary({ name: 'read', text: 'select doc, null::int from thing order by id' });
+      expect(rows.map((row) => row[0]?.equals(documents[rows.indexOf(row)]!))).toEqual(documents.map(() => true));
+      expect(rows.every((row) => row[1] === null)).toBe(true);
+    }
+  });
+
+  test('binary rows work without parameters and without rows', async () => {
+    expect(await database.queryBinary({ text: 'select 7' })).toEqual([[Buffer.from([0, 0, 0, 7])]]);
+    expect(await database.queryBinary({ text: 'select 7 where false' })).toEqual([]);
+  });
+
+  test('bigint is a number, a timestamp is microseconds, a date stays text', async () => {
+    const { rows } = await database.query({
+      text: `select 9007199254740991::bigint as big, '2026-03-01T15:04:05.123456-05'::timestamptz as at, date '2026-03-01' as day`,
+    });
+    expect(rows).toEqual([{ big: Number.MAX_SAFE_INTEGER, at: 1772395445123456, day: '2026-03-01' }]);
+  });
+
+  test('a bigint that a number cannot hold is refused, not rounded', async () => {
+    await expect(database.query({ text: 'select 9007199254740993::bigint' })).rejects.toThrow('beyond 2^53 - 1');
+  });
+});
+
+describe('transactions', () => {
+  test('what is done before a rejection is undone', async () => {
+    const run = database.transaction(async (tx) => {
+      await tx.query(insert(1));
+      throw new Error('changed my mind');
+    });
+    await expect(run).rejects.toThrow('changed my mind');
+    expect(await count()).toBe(0);
+  });
+
+  test('a statement that failed unnoticed fails the transaction instead of losing it', async () => {
+    const run = database.transaction(async (tx) => {
+      await tx.query(insert(1));
+      await tx.query(insert(1)).catch(() => undefined);
+    });
+    await expect(run).rejects.toThrow('one of its statements had failed');
+    expect(await count()).toBe(0);
+  });
+
+  test('actions after the commit run once it is done, and not after a rollback', async () => {
+    const ran: string[] = [];
+    await database.transaction(async (tx) => {
+      tx.afterCommit(() => ran.push('committed'));
+      await tx.query(insert(1));
+      expect(ran).toEqual([]);
+    });
+    await database.transaction(async (tx) => {
+      tx.afterCommit(() => ran.push('rolled back'));
+      await tx.query(insert(1));
+    }).catch(() => undefined);
+    expect(ran).toEqual(['committed']);
+  });
+
+  test('a statement after the end is refused', async () => {
+    const kept = await database.transaction(async (tx) => tx);
+    await expect(kept.query(insert(1))).rejects.toThrow('after its transaction had ended');
+  });
+
+  test('an aborted signal stops further statements and the commit', async () => {
+    const abort = new AbortController();
+    const run = database.transaction(async (tx) => {
+      await tx.query(insert(1));
+      abort.abort(new Error('caller gone'));
+    }, { signal: abort.signal });
+    await expect(run).rejects.toThrow('caller gone');
+    expect(await count()).toBe(0);
+  });
+
+  test('a serialization failure is run again where the caller allows it', async () => {
+    await database.query({ text: 'insert into thing (id, amount) values (1, 0)' });
+    let runs = 0;
+    await database.transaction(
+      async (tx) => {
+        runs += 1;
+        await tx.query({ text: 'select amount from thing where id = 1' });
+        if (runs === 1) await database.query({ text: 'update thing set amount = 5 where id = 1' });
+        await tx.query({ text: 'update thing set amount = amount + 1 where id = 1' });
+      },
+      { isolation: 'REPEATABLE READ', retryContention: true },
+    );
+    expect(runs).toBe(2);
+    expect((await database.query({ text: 'select amount from thing' })).rows).toEqual([{ amount: 6 }]);
+  });
+});
+
+describe('errors', () => {
+  test('a refused statement says its state and constraint, and no SQL', async () => {
+    await database.query(insert(1));
+    const error = await database.query(insert(1)).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(StatementError);
+    expect(isUniqueViolation(error, 'thing_pkey')).toBe(true);
+    expect((error as Error).message).not.toMatch(/insert|Key/);
+  });
+
+  test('a statement that takes too long is a 503 and leaves the connection whole', async () => {
+    const impatient = new Database({ url: server.url, schema: 'trial', maxConnections: 1, statementTimeoutMs: 50 });
+    await expect(impatient.query({ text: 'select pg_sleep(20)' })).rejects.toMatchObject({ status: 503 });
+    expect((await impatient.query({ text: 'select 1 as one' })).rows).toEqual([{ one: 1 }]);
+    await impatient.close();
+  });
+
+  test('a pool without a free connection answers 503 instead of waiting for ever', async () => {
+    const small = new Database({ url: server.url, schema: 'trial', maxConnections: 1, connectTimeoutMs: 50 });
+    await small.transaction(async () => {
+      await expect(small.query({ text: 'select 1' })).rejects.toMatchObject({ status: 503 });
+    });
+    await small.close();
+  });
+
+  test('loss of PostgreSQL is a 503 with Retry-After that names no host, and passes when PostgreSQL returns', async () => {
+    const { hostname, port } = new URL(server.url);
+    const proxy = await openProxy({ host: hostname, port: Number(port) });
+    const url = new URL(server.url);
+    url.hostname = '127.0.0.1';
+    url.port = String(proxy.port);
+    const distant = new Database({ url: url.href, schema: 'trial', maxConnections: 3 });
+    const read = () => distant.query({ name: 'one', text: 'select 1 as one' });
+    await Promise.all([read(), read(), read()]);
+    const running = distant.query({ text: 'select pg_sleep(20)' }).catch((error: unknown) => error);
+    await proxy.cut();
+    for (const error of [await running, await read().catch((thrown: unknown) => thrown)]) {
+      expect(error).toBeInstanceOf(ApiError);
+      expect(error).toMatchObject({ code: 'INTERNAL_ERROR', status: 503, retryAfterSeconds: expect.any(Number) });
+      expect((error as Error).message).not.toMatch(/127|ECONN|select/);
+    }
+    await proxy.restore();
+    expect((await read()).rows).toEqual([{ one: 1 }]);
+    await distant.close();
+    await proxy.close();
+  });
+
+  test('a connection that an administrator ends fails its statement only', async () => {
+    const ended = database.transaction((tx) => tx.query({ text: 'select pg_terminate_backend(pg_backend_pid())' }));
+    expect(isUnavailable(await ended.catch((error: unknown) => error))).toBe(true);
+    expect(await count()).toBe(0);
+  });
+});
+
+test('a session passes notifications on and tells when its connection ends', async () => {
+  const session = await database.session();
+  const told = new Promise((resolve) => session.onNotification((payload, channel) => resolve([channel, payload])));
+  await session.query({ text: 'listen news' });
+  await database.query({ text: `select pg_notify('news', 'hello')` });
+  expect(await told).toEqual(['news', 'hello']);
+  const { rows } = await session.query<{ pid: number }>({ text: 'select pg_backend_pid() as pid' });
+  await database.query({ text: 'select pg_terminate_backend($1)', values: [rows[0]?.pid] });
+  await session.ended;
+  await expect(session.query({ text: 'select 1' })).rejects.toMatchObject({ status: 503 });
+  await session.close();
+});

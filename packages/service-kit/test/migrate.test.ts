@@ -1,0 +1,97 @@
+import { pathToFileURL } from 'node:url';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freshDatabase, type TestDatabase } from '@truckroll/testing';
+import { createSession, migrate, migrationsIn, type MigrationSet } from '../src/index.ts';
+
+let server: TestDatabase;
+let number = 0;
+const migrations = (names: Readonly<Record<string, string>>): MigrationSet[] => [
+  { name: 'trial', migrations: Object.entries(names).map(([name, sql]) => ({ name, sql })) },
+];
+const A = { '0001_a': 'create table a (id int); insert into a values (1)' };
+const B = { '0002_b': 'create table b (id int)' };
+
+beforeAll(async () => {
+  server = await freshDatabase({});
+});
+afterAll(() => server.drop());
+
+/** Migrations of a schema that no other test uses. */
+function inNewSchema() {
+  const schema = `trial${(number += 1)}`;
+  return (sets: readonly MigrationSet[]) => migrate({ url: server.url, schema, sets });
+}
+
+test('replicas that start at once apply each migration once', async () => {
+  const run = inNewSchema();
+  const applied = await Promise.all([1, 2, 3, 4].map(() => run(migrations({ ...A, ...B }))));
+  expect(applied.flat()).toEqual(['0001_a', '0002_b']);
+});
+
+test('a later version applies only what is new', async () => {
+  const run = inNewSchema();
+  await run(migrations(A));
+  expect(await run(migrations({ ...A, ...B }))).toEqual(['0002_b']);
+});
+
+test('older code runs on a newer database', async () => {
+  const run = inNewSchema();
+  await run(migrations({ ...A, ...B }));
+  expect(await run(migrations(A))).toEqual([]);
+});
+
+test('an applied migration that was edited is refused', async () => {
+  const run = inNewSchema();
+  await run(migrations(A));
+  await expect(run(migrations({ '0001_a': 'create table other (id int)' }))).rejects.toThrow(/0001_a of trial was edited after schema trial\d+ had applied it/);
+});
+
+test('other line ends are no edit', async () => {
+  const run = inNewSchema();
+  await run(migrations({ '0001_a': 'create table a (\n id int)' }));
+  expect(await run(migrations({ '0001_a': 'create table a (\r\n id int)' }))).toEqual([]);
+});
+
+test('a new migration with an old number is refused', async () => {
+  const run = inNewSchema();
+  await run(migrations(B));
+  await expect(run(migrations({ ...A, ...B }))).rejects.toThrow('0001_a of trial is older than 0002_b');
+});
+
+test('a migration that vanished below newer ones is refused', async () => {
+  const run = inNewSchema();
+  await run(migrations(A));
+  await expect(run(migrations(B))).rejects.toThrow('has applied migration 0001_a of trial, which this code lacks');
+});
+
+test('a migration that fails leaves nothing behind and is tried again', async () => {
+  const run = inNewSchema();
+  await expect(run(migrations({ ...A, '0002_b': 'create table b (id int); select 1 / 0' }))).rejects.toThrow('22012');
+  expect(await run(migrations({ ...A, ...B }))).toEqual(['0002_b']);
+});
+
+test('a role without rights on the database migrates a schema that was made for it', async () => {
+  const admin = await createSession({ url: server.url });
+  const role = `limited_${Date.now()}`;
+  await admin.query({ text: `create role ${role} login password 'x'; create schema own authorization ${role}` });
+  const url = new URL(server.url);
+  url.username = role;
+  url.password = 'x';
+  expect(await migrate({ url: url.href, schema: 'own', sets: migrations(A) })).toEqual(['0001_a']);
+  await admin.query({ text: `drop schema own cascade; drop role ${role}` });
+  await admin.close();
+});
+
+test('a directory with a misnamed file or a number used twice is refused', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'migrations-'));
+  const read = () => migrationsIn('trial', pathToFileURL(`${folder}/`));
+  writeFileSync(join(folder, '0001_a.sql'), 'select 1');
+  expect(read().migrations).toEqual([{ name: '0001_a', sql: 'select 1' }]);
+  writeFileSync(join(folder, '0001_b.sql'), 'select 1');
+  expect(read).toThrow('two migrations of trial have the number 0001');
+  writeFileSync(join(folder, 'note.txt'), '');
+  expect(read).toThrow('note.txt is not a migration');
+  rmSync(folder, { recursive: true });
+});
