@@ -50,9 +50,7 @@ create index api_keys_of_user on api_keys (user_id);
 -- What the gateways have to forget, written in the transaction of the change and removed once Redis has been told.
 create table pending_invalidations (
   id bigint generated always as identity primary key,
-  -- The message: key:<hash in hex>, user:<id> or company:<id>.
+  -- The message to the gateways: key:<hash in hex>, user:<id> or company:<id>.
   subject text not null,
-  -- The Redis keys of the cached answers.
-  entries text[] not null,
   created_at timestamptz not null default now()
 );

@@ -26,7 +26,7 @@ function checkFields(shape: Shape, request: object, at: string, details: ErrorDe
 function checkField(field: Field, value: unknown, at: string, details: ErrorDetail[]): unknown {
   if (value === undefined || value === null) return value;
   if (Array.isArray(value)) return value.map((element, index) => checkField(field, element, `${at}[${index}]`, details));
-  if (field.shape !== undefined) return checkFields(field.shape, value as object, `${at}.`, details);
+  if (field.shape !== undefined) return checkFields(field.shape, value, `${at}.`, details);
   // On the wire they are numbers already; bytes have no rule of their own.
   if (field.kind === 'timestamp' || field.kind === 'bytes') return value;
   const result = checkValue(field, value);

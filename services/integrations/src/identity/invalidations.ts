@@ -30,7 +30,7 @@ export class Invalidations {
   async commit<T>(change: (tx: Transaction) => Promise<{ answer: T; pending: Pending[] }>): Promise<T> {
     const { answer, pending } = await this.#database.transaction(change);
     try {
-      await this.#publish(pending);
+      await this.#bus.publish(pending.map(({ subject }) => subject));
     } catch (cause) {
       const message =
         'The change is recorded, but Redis does not answer, so the gateways have not been told yet. They will be when ' +
@@ -72,16 +72,12 @@ export class Invalidations {
       await this.#database.transaction(async (tx) => {
         const pending = await reservePending(tx);
         if (pending.length === 0) return;
-        await this.#publish(pending);
+        await this.#bus.publish(pending.map(({ subject }) => subject));
         await removePending(tx, pending);
         this.#log.info({ count: pending.length }, 'published invalidations that had been waiting');
       });
     } catch (error) {
       this.#log.debug({ error }, 'invalidations still wait for PostgreSQL or Redis');
     }
-  }
-
-  async #publish(pending: readonly Pending[]): Promise<void> {
-    for (const { subject, entries } of pending) await this.#bus.publish(subject, entries);
   }
 }

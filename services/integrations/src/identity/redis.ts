@@ -1,9 +1,11 @@
 // The only file of this service that knows the Redis client.
+import { randomUUID } from 'node:crypto';
 import { createClient } from 'redis';
 import type { Logger } from '@truckroll/service-kit';
 
 /** Names that the gateways know (proto/truckroll/integrations/v1/identity.proto). */
 const CHANNEL = 'truckroll:invalidations';
+/** Answers that were kept in Redis under another epoch are not believed any more. */
 const EPOCH = 'truckroll:identity:epoch';
 
 const CONNECT_MS = 1000;
@@ -14,8 +16,8 @@ const LONGEST_PAUSE_MS = 1000;
 export interface InvalidationBus {
   /** Goes on trying in the background until Redis answers, and again whenever the connection is lost. */
   connect(): void;
-  /** Tells every gateway to forget. Resolves once Redis has taken it, rejects where that is not certain. */
-  publish(subject: string, entries: readonly string[]): Promise<void>;
+  /** Tells every gateway to forget these. Resolves once Redis has taken it, rejects where that is not certain. */
+  publish(subjects: readonly string[]): Promise<void>;
   /** Called whenever Redis can be used again. */
   onReady(action: () => void): void;
   close(): void;
@@ -41,10 +43,10 @@ export function createBus(url: string, log: Logger): InvalidationBus {
 
   return {
     connect: () => void client.connect().catch((error: Error) => log.error({ error }, 'the Redis client gave up')),
-    async publish(subject, entries) {
-      const transaction = client.multi().incr(EPOCH);
-      if (entries.length > 0) transaction.del([...entries]);
-      await within(ANSWER_MS, transaction.publish(CHANNEL, subject).exec());
+    async publish(subjects) {
+      const transaction = client.multi().set(EPOCH, randomUUID());
+      for (const subject of subjects) transaction.publish(CHANNEL, subject);
+      await within(ANSWER_MS, transaction.exec());
     },
     onReady: (action) => void client.on('ready', action),
     close: () => client.destroy(),

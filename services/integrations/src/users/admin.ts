@@ -58,7 +58,7 @@ async function found(tx: Transaction, id: string): Promise<User> {
 async function changed(tx: Transaction, before: User, companyId: string, active: boolean): Promise<{ answer: { user: User }; pending: Pending[] }> {
   const same = before.company_id === companyId && before.active === active;
   const user = same ? before : await updateUser(tx, before.id, companyId, active).catch(explain);
-  return { answer: { user }, pending: await forgetUser(tx, user.id, [...new Set([before.company_id, companyId])]) };
+  return { answer: { user }, pending: await forgetUser(tx, user.id) };
 }
 
 function explain(error: unknown): never {

@@ -1,0 +1,94 @@
+// The service as its callers meet it: a gRPC server on a database of its own, with the run's Redis behind a wire that
+// can be cut.
+import { CompanyAdminServiceService, KeyAdminServiceService, UserAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
+import { CompanyServiceService } from '@truckroll/contract/gen/integrations/v1/company';
+import { IdentityServiceService } from '@truckroll/contract/gen/integrations/v1/identity';
+import { migrationsIn, openChannel, testConfig } from '@truckroll/service-kit';
+import { freshDatabase, openProxy } from '@truckroll/testing';
+import { createClient } from 'redis';
+import { createIntegrations } from '../src/integrations.ts';
+
+export async function startHarness() {
+  const schemas = { integrations: [migrationsIn('integrations', new URL('../migrations/', import.meta.url))] };
+  const database = await freshDatabase(schemas);
+  const redis = new URL(process.env['REDIS_URL'] ?? '');
+  const wire = await openProxy({ host: redis.hostname, port: Number(redis.port || 6379) });
+  redis.host = `127.0.0.1:${wire.port}`;
+  const start = async (at = 0) => {
+    const service = createIntegrations({ ...testConfig, port: at, databaseUrl: database.url, redisUrl: redis.href });
+    const { port } = await service.start();
+    return { service, port };
+  };
+  let running = await start();
+  const channel = openChannel(`127.0.0.1:${running.port}`);
+  const companies = channel.client(CompanyAdminServiceService);
+  const users = channel.client(UserAdminServiceService);
+
+  return {
+    companies,
+    users,
+    keys: channel.client(KeyAdminServiceService),
+    identity: channel.client(IdentityServiceService),
+    reads: channel.client(CompanyServiceService),
+    /** Between the service and Redis. */
+    wire,
+    database,
+
+    async company(name = 'Lone Star Comfort') {
+      const { company } = await companies.createCompany({ name, timezone: 'America/Chicago' });
+      return company!;
+    },
+    async user(company_id: string, email = 'ana@example.com') {
+      const { user } = await users.createUser({ company_id, email, first_name: 'Ana', last_name: 'Ruiz' });
+      return user!;
+    },
+    /** Another process of the service, as after a crash. */
+    async restart() {
+      await running.service.destroy();
+      running = await start(running.port);
+      await channel.check(5000);
+    },
+    async stop() {
+      channel.close();
+      await running.service.destroy();
+      await wire.close();
+      await database.drop();
+    },
+  };
+}
+
+/** What a gateway would hear. */
+export async function listen() {
+  const client = createClient({ url: process.env['REDIS_URL'] ?? '' });
+  const epochs = createClient({ url: process.env['REDIS_URL'] ?? '' });
+  await Promise.all([client.connect(), epochs.connect()]);
+  const heard: string[] = [];
+  let wake = Promise.withResolvers<void>();
+  await client.subscribe('truckroll:invalidations', (message) => {
+    heard.push(message);
+    wake.resolve();
+    wake = Promise.withResolvers();
+  });
+  return {
+    heard,
+    epoch: () => epochs.get('truckroll:identity:epoch'),
+    /** Resolves once the message is there. */
+    async hears(message: string): Promise<void> {
+      while (!heard.includes(message)) await wake.promise;
+    },
+    close: () => {
+      client.destroy();
+      epochs.destroy();
+    },
+  };
+}
+
+/** The error of a call that must fail. */
+export async function refusal(call: Promise<unknown>): Promise<{ status: number; message: string; details: { field: string; code: string }[] }> {
+  return await call.then(
+    () => {
+      throw new Error('the call succeeded');
+    },
+    (error: unknown) => error as never,
+  );
+}

@@ -1,0 +1,72 @@
+import { hashApiKey } from '@truckroll/contract';
+import { createSession } from '@truckroll/service-kit';
+import { listen, refusal, startHarness } from './harness.ts';
+
+let harness: Awaited<ReturnType<typeof startHarness>>;
+let gateway: Awaited<ReturnType<typeof listen>>;
+beforeAll(async () => {
+  harness = await startHarness();
+  gateway = await listen();
+});
+afterAll(async () => {
+  gateway.close();
+  await harness.stop();
+});
+
+async function issued() {
+  const company = await harness.company();
+  const user = await harness.user(company.id);
+  const { key, value } = await harness.keys.createKey({ company_id: company.id, user_id: user.id, name: 'x', limits: null });
+  return { company, user, key: key!, message: `key:${hashApiKey(value).toString('hex')}` };
+}
+
+async function pendingCount(): Promise<number> {
+  const session = await createSession({ url: harness.database.url, schema: 'integrations' });
+  const { rowCount } = await session.query({ text: 'select from pending_invalidations' });
+  await session.close();
+  return rowCount;
+}
+
+test('a revocation is acknowledged only after the gateways have been told', async () => {
+  const { company, user, key, message } = await issued();
+  const epoch = await gateway.epoch();
+  await harness.keys.revokeKey({ id: key.id });
+  await harness.users.deactivateUser({ id: user.id });
+  await harness.companies.updateCompany({ id: company.id, name: 'Renamed' });
+  await gateway.hears(`company:${company.id}`);
+  const own = [message, `user:${user.id}`, `company:${company.id}`];
+  expect(gateway.heard.filter((heard) => own.includes(heard))).toEqual(own);
+  expect(await gateway.epoch()).not.toBe(epoch);
+  expect(await pendingCount()).toBe(0);
+});
+
+test('without Redis the change is recorded, the caller is told so, and the gateways hear of it when Redis returns', async () => {
+  const { company, key, message } = await issued();
+  await harness.wire.cut();
+  const error = await refusal(harness.keys.revokeKey({ id: key.id }));
+  expect(error.status).toBe(503);
+  expect(error.message).toMatch(/^The change is recorded, but Redis does not answer/);
+  expect((await harness.keys.listKeys({ company_id: company.id })).keys[0]?.state).toBe('KEY_STATE_REVOKED');
+  expect(gateway.heard).not.toContain(message);
+  await harness.wire.restore();
+  await gateway.hears(message);
+});
+
+test('what a process that died had committed but not told is told by the next one', async () => {
+  const { key, message } = await issued();
+  await harness.wire.cut();
+  await refusal(harness.keys.revokeKey({ id: key.id }));
+  await harness.restart();
+  await harness.wire.restore();
+  await gateway.hears(message);
+});
+
+test('a change that is refused tells nobody anything', async () => {
+  const { user } = await issued();
+  const before = gateway.heard.length;
+  await refusal(harness.users.moveUser({ id: user.id, company_id: user.id }));
+  const last = await issued();
+  await harness.keys.revokeKey({ id: last.key.id });
+  await gateway.hears(last.message);
+  expect(gateway.heard.slice(before)).not.toContain(`user:${user.id}`);
+});

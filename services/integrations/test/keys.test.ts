@@ -1,0 +1,130 @@
+import { hashApiKey, isApiKey, now } from '@truckroll/contract';
+import { createSession } from '@truckroll/service-kit';
+import { refusal, startHarness } from './harness.ts';
+
+let harness: Awaited<ReturnType<typeof startHarness>>;
+beforeAll(async () => void (harness = await startHarness()));
+afterAll(() => harness.stop());
+
+async function issued(options: { expires_at?: number; email?: string } = {}) {
+  const company = await harness.company();
+  const user = await harness.user(company.id);
+  const { key, value } = await harness.keys.createKey({
+    company_id: company.id,
+    user_id: user.id,
+    name: 'Export',
+    limits: { reads_per_minute: 7 },
+    ...(options.expires_at === undefined ? {} : { expires_at: options.expires_at }),
+  });
+  return { company, user, key: key!, value };
+}
+
+const principal = async (value: string) => (await harness.identity.authenticate({ key_hash: hashApiKey(value) })).principal ?? null;
+const state = async (companyId: string) => (await harness.keys.listKeys({ company_id: companyId })).keys.map((key) => key.state);
+
+test('a key opens its company in the name of its user, with its own limits', async () => {
+  const { company, user, key, value } = await issued();
+  expect(isApiKey(value)).toBe(true);
+  expect(key).toMatchObject({ key_prefix: value.slice(0, 8), key_suffix: value.slice(-4), state: 'KEY_STATE_ACTIVE' });
+  expect(await principal(value)).toEqual({
+    company_id: company.id,
+    company_name: company.name,
+    time_zone: 'America/Chicago',
+    kind: 'PRINCIPAL_KIND_KEY',
+    key_id: key.id,
+    user_id: user.id,
+    limits: { reads: 7, reports: null, writes: null },
+    expires_at: null,
+  });
+});
+
+test('the value of a key is stored nowhere', async () => {
+  const { value } = await issued();
+  const session = await createSession({ url: harness.database.url, schema: 'integrations' });
+  const { rows } = await session.query<{ row: string }>({ text: 'select k::text as row from api_keys k' });
+  await session.close();
+  const random = value.slice(8, -4);
+  expect(rows.length).toBeGreaterThan(0);
+  expect(rows.filter(({ row }) => row.includes(random))).toEqual([]);
+});
+
+test('a revoked key is nobody, stays listed, and keeps the time of its first revocation', async () => {
+  const { company, key, value } = await issued();
+  const first = await harness.keys.revokeKey({ id: key.id });
+  expect(await principal(value)).toBeNull();
+  expect(await state(company.id)).toEqual(['KEY_STATE_REVOKED']);
+  expect((await harness.keys.revokeKey({ id: key.id })).key).toEqual(first.key);
+});
+
+test('a key that has expired is nobody', async () => {
+  const { company, value } = await issued({ expires_at: now() + 60_000_000 });
+  expect((await principal(value))?.expires_at).toBeGreaterThan(now());
+  const session = await createSession({ url: harness.database.url, schema: 'integrations' });
+  await session.query({ text: 'update api_keys set expires_at = now() where company_id = $1', values: [company.id] });
+  await session.close();
+  expect(await principal(value)).toBeNull();
+  expect(await state(company.id)).toEqual(['KEY_STATE_EXPIRED']);
+});
+
+test('the keys of a user who is inactive or has moved are nobody, and so are the user’s tokens', async () => {
+  const { company, user, value } = await issued();
+  const claims = (company_id: string) => ({ user: { issuer: 'i', subject: user.id, company_id } });
+  expect((await harness.identity.authenticate(claims(company.id))).principal).toMatchObject({ kind: 'PRINCIPAL_KIND_USER', user_id: user.id });
+
+  const other = await harness.company('Elsewhere');
+  await harness.users.moveUser({ id: user.id, company_id: other.id });
+  expect(await principal(value)).toBeNull();
+  expect(await state(company.id)).toEqual(['KEY_STATE_USER_MOVED']);
+  expect((await harness.identity.authenticate(claims(company.id))).principal ?? null).toBeNull();
+  expect((await harness.identity.authenticate(claims(other.id))).principal).toMatchObject({ company_id: other.id });
+
+  await harness.users.deactivateUser({ id: user.id });
+  expect(await state(company.id)).toEqual(['KEY_STATE_USER_INACTIVE']);
+  expect((await harness.identity.authenticate(claims(other.id))).principal ?? null).toBeNull();
+});
+
+test('no key is issued to an inactive or foreign user, with an end in the past, or with a limit of nothing', async () => {
+  const { company, user } = await issued();
+  const request = { company_id: company.id, user_id: user.id, name: 'x', limits: null };
+  const other = await harness.company();
+  expect((await refusal(harness.keys.createKey({ ...request, company_id: other.id }))).status).toBe(404);
+  expect((await refusal(harness.keys.createKey({ ...request, expires_at: now() - 1 }))).details).toMatchObject([{ field: 'expires_at' }]);
+  const none = { ...request, limits: { reads_per_minute: 0 } };
+  expect((await refusal(harness.keys.createKey(none))).details).toMatchObject([{ field: 'limits.reads_per_minute', code: 'OUT_OF_RANGE' }]);
+  await harness.users.deactivateUser({ id: user.id });
+  expect((await refusal(harness.keys.createKey(request))).status).toBe(404);
+});
+
+test('whatever a stranger puts into a token or a hash is nobody, never an error', async () => {
+  const strange = ['', 'not-a-uuid', '\0', '00000000-0000-4000-8000-000000000000'];
+  for (const subject of strange) {
+    for (const company_id of strange) {
+      expect((await harness.identity.authenticate({ user: { issuer: '', subject, company_id } })).principal ?? null).toBeNull();
+    }
+  }
+  for (const key_hash of [Buffer.alloc(0), Buffer.alloc(32), Buffer.alloc(100)]) {
+    expect((await harness.identity.authenticate({ key_hash })).principal ?? null).toBeNull();
+  }
+  expect((await harness.identity.authenticate({})).principal ?? null).toBeNull();
+});
+
+test('the last use of a key only moves forward', async () => {
+  const { company, key } = await issued();
+  const touch = (used_at: number) => harness.identity.touchKeys({ uses: [{ company_id: company.id, key_id: key.id, used_at }] });
+  const at = now();
+  await touch(at);
+  await touch(at - 5_000_000);
+  await harness.identity.touchKeys({ uses: [{ company_id: key.id, key_id: key.id, used_at: at + 9_000_000 }] });
+  const { keys } = await harness.keys.listKeys({ company_id: company.id });
+  expect(keys[0]?.last_used_at).toBe(at);
+});
+
+test('an e-mail address is one active user of a company, and free again once they left', async () => {
+  const company = await harness.company();
+  const first = await harness.user(company.id, 'Bo@example.com');
+  expect((await refusal(harness.user(company.id, 'bo@EXAMPLE.com'))).details).toMatchObject([{ field: 'email' }]);
+  await harness.users.deactivateUser({ id: first.id });
+  const second = await harness.user(company.id, 'bo@example.com');
+  const { users } = await harness.users.listUsers({ company_id: company.id });
+  expect(users.map(({ id, active }) => [id, active])).toEqual([[first.id, false], [second.id, true]]);
+});
