@@ -16,7 +16,7 @@ function plainObject(shape: Shape, value: object): Plain {
 function plainValue(field: Field, value: unknown): unknown {
   if (value === undefined || value === null) return null;
   if (Array.isArray(value)) return value.map((element) => plainValue(field, element));
-  if (field.shape !== undefined) return plainObject(field.shape, value as object);
+  if (field.shape !== undefined) return plainObject(field.shape, value);
   if (field.kind === 'timestamp') return formatInstant(value as number);
   return field.enum === undefined ? value : (field.enum.spellings.get(value as string) ?? value);
 }

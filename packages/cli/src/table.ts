@@ -24,7 +24,7 @@ function text(value: unknown): string {
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   if (typeof value === 'number') return value.toLocaleString('en');
   // A line break or a control character in a name must not break the table or the terminal.
-  return String(value).replace(/\p{Cc}/gu, ' ');
+  return (typeof value === 'string' ? value : JSON.stringify(value)).replace(/\p{Cc}/gu, ' ');
 }
 
 function pad(cell: string, to: number, right: boolean): string {

@@ -1,0 +1,64 @@
+import { CompanyAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
+import type { Command } from 'commander';
+import { EXIT, Failure } from '../failure.ts';
+import { planImport, type InputFile } from '../import/files.ts';
+import { importRecords } from '../import/importer.ts';
+import { batchesOf } from '../import/lines.ts';
+import { sum, totalsTable, recordsOf, type Totals } from '../import/totals.ts';
+import { duration } from '../progress.ts';
+import type { Session } from '../session.ts';
+
+const HELP = `
+Files are newline-delimited JSON of the records as the API returns them, one file for each path: invoices.ndjson holds
+what /v1/invoices lists. A folder that \`truckroll export\` wrote can be given as it is. Reference data goes first.
+
+A line is added, or replaces the record with its id; a line that changes nothing is counted as unchanged, so the same
+import may be run again at any time. A bad line is reported as file:line field: reason and stops nothing else; the exit
+code is then 1. With --json bad lines are JSON objects on standard error, and the summary is one on standard output.
+
+Examples:
+  truckroll import ./lone-star --company 7d1c…
+  truckroll import invoices.ndjson payments.ndjson --company 7d1c…`;
+
+export function register(program: Command, session: Session): void {
+  program
+    .command('import')
+    .description('Import records into a company.')
+    .argument('<files...>', 'folders or files such as invoices.ndjson')
+    .requiredOption('--company <id>', 'id of the company that the records are to belong to')
+    .addHelpText('after', HELP)
+    .action(async (files: string[], { company }: { company: string }) => {
+      const startedAt = performance.now();
+      const plan = planImport(files);
+      const companyId = await existing(session, company);
+      for (const remark of plan.ignored) session.note(remark);
+      const totals: Totals[] = [];
+      for (const input of plan.inputs) totals.push(await importFile(session, companyId, input));
+      report(session, totals, (performance.now() - startedAt) / 1000);
+    });
+}
+
+async function existing(session: Session, id: string): Promise<string> {
+  const { companies } = await session.client('integrations', CompanyAdminServiceService).listCompanies({ id });
+  const [company] = companies;
+  if (company === undefined) throw new Failure('There is no company with this id: see the ids with `truckroll company list`.', EXIT.refused);
+  return company.id;
+}
+
+async function importFile(session: Session, companyId: string, input: InputFile): Promise<Totals> {
+  return await importRecords(session, {
+    companyId,
+    resource: input.resource,
+    name: input.file,
+    total: input.bytes,
+    batches: (onTooLong) => batchesOf(input.file, onTooLong),
+  });
+}
+
+function report(session: Session, totals: readonly Totals[], seconds: number): void {
+  const together = sum(totals);
+  const rate = Math.round(recordsOf(together) / Math.max(seconds, 0.001)).toLocaleString('en');
+  const text = `${totalsTable(totals)}\n\nImported in ${duration(seconds)}, ${rate} records a second.`;
+  session.print({ files: totals, ...together, path: undefined, seconds: Math.round(seconds * 1000) / 1000 }, text);
+  if (together.refused > 0) session.exitCode = EXIT.refused;
+}

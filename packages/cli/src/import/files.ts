@@ -1,0 +1,84 @@
+// Which files an import reads, and as what.
+import { readdirSync, statSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import type { Resource } from '@truckroll/contract';
+import { EXIT, Failure } from '../failure.ts';
+import { inOrderOfReference } from './order.ts';
+
+export interface InputFile {
+  /** As the user named it. */
+  readonly file: string;
+  readonly resource: Resource;
+  readonly bytes: number;
+}
+
+export interface Plan {
+  /** Reference data first. */
+  readonly inputs: readonly InputFile[];
+  /** Files that are left alone, with the reason. */
+  readonly ignored: readonly string[];
+}
+
+const ENDING = '.ndjson';
+/** What export writes about the company itself: a company is made and changed by `truckroll company`. */
+const COMPANY = 'company.json';
+
+/** Throws Failure before anything is sent where a name means no record. */
+export function planImport(names: readonly string[]): Plan {
+  const ordered = inOrderOfReference();
+  const inputs: InputFile[] = [];
+  const ignored: string[] = [];
+  const faults: string[] = [];
+  for (const file of names.flatMap((name) => filesAt(name))) {
+    const base = basename(file);
+    if (base === COMPANY) {
+      ignored.push(`${file}: left alone; create the company with \`truckroll company create\` and change it with \`truckroll company set\`.`);
+    } else if (!base.endsWith(ENDING)) {
+      ignored.push(`${file}: left alone, for it is not a ${ENDING} file.`);
+    } else {
+      const path = base.slice(0, -ENDING.length);
+      const resource = ordered.find((candidate) => candidate.path === path);
+      if (resource === undefined) faults.push(`${file}: there are no records called ${path}. ${suggestion(path, ordered)}`);
+      else inputs.push({ file, resource, bytes: statSync(file).size });
+    }
+  }
+  if (faults.length > 0) throw new Failure(`${faults.join('\n')}\nNothing was imported.`, EXIT.usage);
+  if (inputs.length === 0) throw new Failure('There is no file to import: give a folder or files such as invoices.ndjson.', EXIT.usage);
+  const rank = (input: InputFile): number => ordered.indexOf(input.resource);
+  return { inputs: inputs.sort((a, b) => rank(a) - rank(b)), ignored };
+}
+
+function filesAt(name: string): string[] {
+  try {
+    if (!statSync(name).isDirectory()) return [name];
+    const entries = readdirSync(name, { withFileTypes: true });
+    return entries.filter((entry) => entry.isFile()).map((entry) => join(name, entry.name)).sort();
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code;
+    if (code === 'ENOENT') throw new Failure(`${name} does not exist: give a folder or files such as invoices.ndjson.`, EXIT.usage);
+    if (code === 'EACCES') throw new Failure(`${name} cannot be read: ask its owner for the right to.`, EXIT.usage);
+    throw error;
+  }
+}
+
+/** The known name that takes the fewest changes, if few do; else all names. */
+export function suggestion(path: string, known: readonly Resource[]): string {
+  const distances = known.map((candidate) => ({ path: candidate.path, steps: distance(path.toLowerCase().replaceAll('_', '-'), candidate.path) }));
+  const [nearest] = distances.sort((a, b) => a.steps - b.steps);
+  if (nearest !== undefined && nearest.steps <= Math.max(2, path.length / 3)) return `Did you mean ${nearest.path}${ENDING}?`;
+  return `Known names: ${known.map((candidate) => candidate.path).sort().join(', ')}.`;
+}
+
+/** Levenshtein. */
+function distance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i += 1) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j += 1) {
+      const replaced = (row[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(replaced, (row[j] as number) + 1, (next[j - 1] as number) + 1));
+    }
+    row = next;
+  }
+  return row[b.length] as number;
+}

@@ -1,0 +1,61 @@
+// One kind of records into one company, with its progress and its bad lines on the terminal.
+import type { Resource } from '@truckroll/contract';
+import { ImportServiceService, type LineProblem } from '@truckroll/contract/gen/records/v1/records';
+import { createProgress } from '../progress.ts';
+import type { Session } from '../session.ts';
+import { LONGEST_LINE, type Batch } from './lines.ts';
+import { deliver } from './send.ts';
+import { addAnswer, noTotals, recordsOf, type Totals } from './totals.ts';
+
+export interface Import {
+  readonly companyId: string;
+  readonly resource: Resource;
+  /** What bad lines are called by: `invoices.ndjson`. */
+  readonly name: string;
+  /** In the unit of the batches' readBytes; undefined where it is not known. */
+  readonly total: number | undefined;
+  batches(onTooLong: (line: number) => void): AsyncIterable<Batch>;
+}
+
+/** Sends everything and tells what became of it. Errors: Failure, where the owner is away for long or refuses the path. */
+export async function importRecords(session: Session, work: Import): Promise<Totals> {
+  const { resource, companyId } = work;
+  const totals = noTotals(resource.path);
+  const progress = createProgress(session.io, resource.path.padEnd(20), 'records', session.json);
+  const tell = (problem: LineProblem): void => {
+    progress.clear();
+    session.note(problemText(session, work.name, problem));
+  };
+  const batches = work.batches((line) => {
+    totals.refused += 1;
+    tell({ line, field: '', code: 'TOO_LARGE', message: `The line is longer than ${LONGEST_LINE} bytes: no record is.` });
+  });
+  try {
+    const delivered = deliver(batches, {
+      call: session.channel(resource.owner).client(ImportServiceService).import,
+      companyId,
+      path: resource.path,
+      signal: session.io.signal,
+      onWaiting() {
+        progress.clear();
+        session.note(`${resource.owner} does not answer; trying again for a minute.`);
+      },
+    });
+    for await (const { batch, answer } of delivered) {
+      addAnswer(totals, answer);
+      answer.problems.forEach(tell);
+      progress.update(recordsOf(totals), batch.readBytes, work.total);
+    }
+  } catch (error) {
+    throw session.away(resource.owner, error);
+  } finally {
+    progress.end();
+  }
+  return totals;
+}
+
+/** `file:line field: reason`; for scripts one JSON object a line. */
+function problemText(session: Session, name: string, { line, field, code, message }: LineProblem): string {
+  if (session.json) return JSON.stringify({ file: name, line, field, code, message });
+  return `${name}:${line} ${field === '' ? '' : `${field}: `}${message}`;
+}

@@ -1,0 +1,157 @@
+// Batches to the owner of their records, a few at a time, and again when the connection is lost.
+import { setTimeout as delay } from 'node:timers/promises';
+import { ApiError, ERROR_TRAILER } from '@truckroll/contract';
+import type { ImportRequest, ImportResponse } from '@truckroll/contract/gen/records/v1/records';
+import { backoffMs } from '@truckroll/service-kit';
+import type { Batch } from './lines.ts';
+
+/** Enough that the owner never waits for us; few enough that memory stays small. */
+const MOST_IN_FLIGHT = 4;
+/** How long an owner may be away before the import gives up. */
+const PATIENCE_MS = 60_000;
+/** A batch takes well under a second; behind another company's import it may have to wait its turn. */
+const LONGEST_ANSWER_MS = 120_000;
+
+export type ImportCall = (requests: AsyncIterable<ImportRequest>, options: { signal: AbortSignal }) => AsyncIterable<ImportResponse>;
+
+export interface Delivery {
+  readonly call: ImportCall;
+  readonly companyId: string;
+  readonly path: string;
+  readonly signal: AbortSignal;
+  /** The owner is away and the import waits for it. */
+  onWaiting?(): void;
+  readonly patienceMs?: number;
+}
+
+export interface Delivered {
+  readonly batch: Batch;
+  readonly answer: ImportResponse;
+}
+
+/**
+ * Sends every batch and yields it with its answer, in order. A batch whose answer was lost is sent again, which changes
+ * nothing where it was stored already. Errors: ApiError, the last one once the owner has been away for too long.
+ */
+export async function* deliver(batches: AsyncIterable<Batch>, delivery: Delivery): AsyncGenerator<Delivered> {
+  const source = batches[Symbol.asyncIterator]();
+  const unanswered: Batch[] = [];
+  let failures = 0;
+  let failingSince = 0;
+  try {
+    for (;;) {
+      const attempt = new Attempt(source, unanswered, delivery);
+      let failure: unknown = new ApiError('INTERNAL_ERROR', 'The owner ended the stream early.', { status: 503 });
+      try {
+        for await (const answer of attempt.answers()) {
+          const batch = unanswered.shift();
+          if (batch?.firstLine !== answer.first_line) throw new Error('an answer came out of order');
+          attempt.wake();
+          failures = 0;
+          yield { batch, answer };
+        }
+        if (attempt.drained && unanswered.length === 0) return;
+      } catch (error) {
+        if (!isLoss(error)) throw error;
+        failure = error;
+      } finally {
+        await attempt.end();
+      }
+      delivery.signal.throwIfAborted();
+      failures += 1;
+      if (failures === 1) failingSince = performance.now();
+      if (failures === 3) delivery.onWaiting?.();
+      if (performance.now() - failingSince > (delivery.patienceMs ?? PATIENCE_MS)) throw failure;
+      await delay(backoffMs(failures), undefined, { signal: delivery.signal });
+    }
+  } finally {
+    await source.return?.(undefined);
+  }
+}
+
+/** Whether the connection was lost or the owner is not ready: then the same batches may succeed on another stream. */
+function isLoss(error: unknown): boolean {
+  if (!(error instanceof ApiError)) return false;
+  if (error.status === 503) return true;
+  // A stream that is torn down has many statuses, but no error that the owner wrote.
+  const cause = error.cause as { metadata?: { get(key: string): unknown[] } } | undefined;
+  return error.status === 500 && cause?.metadata !== undefined && cause.metadata.get(ERROR_TRAILER).length === 0;
+}
+
+/** One stream. It first sends what an earlier one left unanswered. */
+class Attempt {
+  /** Whether the source has nothing more. */
+  drained = false;
+  readonly #source: AsyncIterator<Batch>;
+  readonly #unanswered: Batch[];
+  readonly #delivery: Delivery;
+  readonly #abort = new AbortController();
+  #heardAt = performance.now();
+  #over = false;
+  #woken = Promise.withResolvers<void>();
+  #sending: PromiseWithResolvers<void> | undefined;
+
+  constructor(source: AsyncIterator<Batch>, unanswered: Batch[], delivery: Delivery) {
+    this.#source = source;
+    this.#unanswered = unanswered;
+    this.#delivery = delivery;
+  }
+
+  async *answers(): AsyncGenerator<ImportResponse> {
+    const watch = setInterval(() => {
+      const silent = performance.now() - this.#heardAt > LONGEST_ANSWER_MS;
+      if (silent && this.#unanswered.length > 0) this.#abort.abort();
+    }, 1000);
+    try {
+      const signal = AbortSignal.any([this.#delivery.signal, this.#abort.signal]);
+      for await (const answer of this.#delivery.call(this.#requests(), { signal })) {
+        yield answer;
+        this.#heardAt = performance.now();
+      }
+    } catch (error) {
+      throw this.#abort.signal.aborted ? ApiError.unavailable(error) : error;
+    } finally {
+      clearInterval(watch);
+    }
+  }
+
+  /** There is room for another batch. */
+  wake(): void {
+    this.#woken.resolve();
+    this.#woken = Promise.withResolvers();
+  }
+
+  /** Resolves when this attempt will take nothing more from the source. */
+  async end(): Promise<void> {
+    this.#over = true;
+    this.#abort.abort();
+    this.wake();
+    await this.#sending?.promise;
+  }
+
+  async *#requests(): AsyncGenerator<ImportRequest> {
+    this.#sending = Promise.withResolvers();
+    try {
+      for (const batch of [...this.#unanswered]) yield this.#request(batch);
+      while (!this.#over) {
+        if (this.#unanswered.length >= MOST_IN_FLIGHT) {
+          await this.#woken.promise;
+          continue;
+        }
+        const next = await this.#source.next();
+        if (next.done === true) {
+          this.drained = true;
+          return;
+        }
+        this.#unanswered.push(next.value);
+        yield this.#request(next.value);
+      }
+    } finally {
+      this.#sending.resolve();
+    }
+  }
+
+  #request(batch: Batch): ImportRequest {
+    return { company_id: this.#delivery.companyId, path: this.#delivery.path, lines: batch.lines, first_line: batch.firstLine };
+  }
+}
