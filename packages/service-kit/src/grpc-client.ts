@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { Client, Metadata, credentials, type CallOptions as GrpcCallOptions, type ChannelOptions, type ServiceError } from '@grpc/grpc-js';
+import { Client, Metadata, credentials, status as GrpcStatus, type CallOptions as GrpcCallOptions, type ChannelOptions, type ServiceError } from '@grpc/grpc-js';
 import { ApiError, ERROR_TRAILER, decodeError } from '@truckroll/contract';
 import type { CallOptions, Callers, Definition } from './grpc-handlers.ts';
 import { DEFAULT_DEADLINE_MS, REQUEST_ID, clientOptions, targetOf } from './grpc-options.ts';
@@ -98,6 +98,8 @@ function traced<T>(path: string, work: () => Promise<T>): Promise<T> {
 
 function translate(error: ServiceError): ApiError {
   const trailer = error.metadata?.get(ERROR_TRAILER)[0];
+  // A peer that stops cuts its last calls off with this code.
+  if (error.code === GrpcStatus.CANCELLED) return ApiError.unavailable(error);
   return decodeError(error.code, Buffer.isBuffer(trailer) ? trailer : undefined, error);
 }
 

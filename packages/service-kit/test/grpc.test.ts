@@ -1,0 +1,205 @@
+import { ApiError } from '@truckroll/contract';
+import { createLog, openChannel } from '../src/index.ts';
+import { collect, deferred, startEcho, words } from './echo.ts';
+
+type Echo = Awaited<ReturnType<typeof startEcho>>;
+const started: Echo[] = [];
+const start = async (...args: Parameters<typeof startEcho>): Promise<Echo> => {
+  const echo = await startEcho(...args);
+  started.push(echo);
+  return echo;
+};
+afterEach(() => Promise.all(started.splice(0).map((echo) => echo.stop())));
+
+const thrown = (promise: Promise<unknown>) => promise.then(() => undefined, (error: unknown) => error as ApiError);
+const isServing = async (echo: Echo) => [...(await echo.channel.call('/grpc.health.v1.Health/Check', Buffer.alloc(0)))];
+/** HealthCheckResponse{status} on the wire. */
+const SERVING = [8, 1];
+const NOT_SERVING = [8, 2];
+
+test('each of the four kinds of call carries messages both ways', async () => {
+  const { client } = await start();
+  expect(await client.say({ text: 'hello' })).toEqual({ text: 'hello' });
+  expect(await client.join(words('a', 'b', 'c'))).toEqual({ text: 'a b c' });
+  expect(await collect(client.split({ text: 'a b c' }))).toEqual(['a', 'b', 'c']);
+  expect(await collect(client.each(words('a', 'b')))).toEqual(['A', 'B']);
+});
+
+test('a handler may answer with bytes, and a caller may ask for them', async () => {
+  const { client, channel } = await start({ say: (word) => Buffer.from(`<${word.text}>`) });
+  expect(await client.say({ text: 'x' })).toEqual({ text: '<x>' });
+  expect((await channel.call('/test.Echo/Say', Buffer.from('y'))).toString()).toBe('<y>');
+});
+
+test('an error arrives as it was thrown, with details and Retry-After', async () => {
+  const detail = { location: 'query', field: 'limit', code: 'OUT_OF_RANGE', message: 'at most 200' } as const;
+  const { client } = await start({
+    say: ({ text }) => {
+      throw text === 'bad' ? ApiError.invalid([detail]) : ApiError.unavailable(new Error('secret'), 7);
+    },
+  });
+  expect(await thrown(client.say({ text: 'bad' }))).toMatchObject({ code: 'INVALID_REQUEST', status: 400, details: [detail] });
+  const away = await thrown(client.say({ text: 'away' }));
+  expect(away).toMatchObject({ code: 'INTERNAL_ERROR', status: 503, retryAfterSeconds: 7 });
+  expect(away?.message).not.toMatch(/secret/);
+});
+
+test.each(['say', 'join', 'split', 'each'] as const)('a defect in %s is a 500 that tells nothing, and is logged with its request id', async (name) => {
+  const lines: string[] = [];
+  const log = createLog('test', 'error', { write: (line) => lines.push(line) });
+  const broken = () => {
+    throw new TypeError('select secret from table');
+  };
+  const { client } = await start({ [name]: broken }, 0, log);
+  const options = { requestId: 'req-1' };
+  const calls = {
+    say: () => client.say({ text: '' }, options),
+    join: () => client.join(words('a'), options),
+    split: () => collect(client.split({ text: '' }, options)),
+    each: () => collect(client.each(words('a'), options)),
+  };
+  const error = await thrown(calls[name]());
+  expect(error).toMatchObject({ code: 'INTERNAL_ERROR', status: 500 });
+  expect(error?.message).not.toMatch(/secret/);
+  expect(JSON.parse(lines[0]!)).toMatchObject({ requestId: 'req-1', error: { message: 'select secret from table' } });
+});
+
+test('a stream that fails half-way gives what came before and then the error', async () => {
+  const { client } = await start({
+    async *split() {
+      yield { text: 'one' };
+      throw ApiError.notFound();
+    },
+  });
+  const seen: string[] = [];
+  const read = async () => {
+    for await (const word of client.split({ text: '' })) seen.push(word.text);
+  };
+  expect(await thrown(read())).toMatchObject({ status: 404 });
+  expect(seen).toEqual(['one']);
+});
+
+test('the request id travels; a call without one gets its own', async () => {
+  const { client } = await start({ say: (_, context) => ({ text: context.requestId }) });
+  expect(await client.say({ text: '' }, { requestId: 'abc' })).toEqual({ text: 'abc' });
+  expect((await client.say({ text: '' })).text).toMatch(/^[0-9a-f-]{36}$/);
+});
+
+test.each(['cancelled', 'too late'] as const)('the work of a call that is %s is aborted', async (how) => {
+  const aborted = deferred();
+  const begun = deferred();
+  const { client } = await start({
+    say: (_, { signal }) =>
+      new Promise((_resolve, reject) => {
+        signal.addEventListener('abort', () => {
+          aborted.resolve();
+          reject(signal.reason as Error);
+        });
+        begun.resolve();
+      }),
+  });
+  const abort = new AbortController();
+  const call = thrown(client.say({ text: '' }, how === 'cancelled' ? { signal: abort.signal } : { deadlineMs: 100 }));
+  await begun.promise;
+  abort.abort();
+  expect(await call).toMatchObject({ status: 503 });
+  await aborted.promise;
+});
+
+test('a caller that stops reading a stream stops the work behind it', async () => {
+  const stopped = deferred();
+  const { client } = await start({
+    async *split() {
+      try {
+        for (;;) yield { text: 'again'.repeat(1000) };
+      } finally {
+        stopped.resolve();
+      }
+    },
+  });
+  for await (const word of client.split({ text: '' })) {
+    expect(word.text).toContain('again');
+    break;
+  }
+  await stopped.promise;
+});
+
+test('a stream is sent no faster than it is read', async () => {
+  let made = 0;
+  const text = 'x'.repeat(100_000);
+  const { client } = await start({
+    async *split() {
+      for (; made < 1000; made += 1) yield { text };
+    },
+  });
+  const answers = client.split({ text: '' })[Symbol.asyncIterator]();
+  await answers.next();
+  // 100 MB in all; the windows of both sides hold a few.
+  expect(made).toBeLessThan(500);
+  await answers.return?.(undefined);
+});
+
+test('the health service says NOT_SERVING until the server is told to serve', async () => {
+  const echo = await start();
+  expect(await isServing(echo)).toEqual(NOT_SERVING);
+  echo.server.setServing(true);
+  expect(await isServing(echo)).toEqual(SERVING);
+});
+
+test('draining lets a running call finish and refuses new ones', async () => {
+  const begun = deferred();
+  const release = deferred();
+  const echo = await start({
+    say: async (word) => {
+      begun.resolve();
+      await release.promise;
+      return word;
+    },
+  });
+  const running = echo.client.say({ text: 'done' });
+  await begun.promise;
+  const drained = echo.server.drain(5000);
+  expect(await thrown(echo.client.say({ text: 'late' }))).toMatchObject({ status: 503, retryAfterSeconds: expect.any(Number) });
+  release.resolve();
+  expect(await running).toEqual({ text: 'done' });
+  await drained;
+});
+
+test('draining cuts off what takes longer than it may', async () => {
+  const begun = deferred();
+  const echo = await start({ say: () => { begun.resolve(); return new Promise(() => undefined); } });
+  const running = thrown(echo.client.say({ text: '' }));
+  await begun.promise;
+  await echo.server.drain(50);
+  expect((await running)?.status).toBe(503);
+});
+
+test('a service that is away is a 503, and is used again when it returns', async () => {
+  const first = await start();
+  expect(await first.client.say({ text: 'a' })).toEqual({ text: 'a' });
+  await first.server.drain(100);
+  expect(await thrown(first.client.say({ text: 'b' }))).toMatchObject({ code: 'INTERNAL_ERROR', status: 503, retryAfterSeconds: expect.any(Number) });
+  await start({}, first.port);
+  await first.channel.check(5000);
+  expect(await first.client.say({ text: 'c' })).toEqual({ text: 'c' });
+});
+
+test('a name that nobody answers to is a 503', async () => {
+  const channel = openChannel('127.0.0.1:1', { deadlineMs: 2000 });
+  await expect(channel.call('/test.Echo/Say', Buffer.alloc(0))).rejects.toMatchObject({ status: 503 });
+  await expect(channel.check(100)).rejects.toMatchObject({ status: 503 });
+  channel.close();
+});
+
+test('a service that lacks a handler cannot be built', async () => {
+  await expect(start({ say: undefined } as never)).rejects.toThrow('/test.Echo/Say has no handler');
+});
+
+test('calls are counted by method and code', async () => {
+  const { client, metrics } = await start({ join: () => Promise.reject(ApiError.notFound()) });
+  await client.say({ text: '' });
+  await thrown(client.join(words('a')));
+  const { body } = await metrics.render();
+  expect(body).toContain('grpc_server_seconds_count{service="echo",method="/test.Echo/Say",code="OK"} 1');
+  expect(body).toContain('grpc_server_seconds_count{service="echo",method="/test.Echo/Join",code="NOT_FOUND"} 1');
+});
