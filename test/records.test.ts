@@ -1,0 +1,188 @@
+// What holds for every record alike, written once over the contract: import, list, detail, filters, paging, strictness.
+import { resources, type Parameter, type Resource } from '@truckroll/contract';
+import { generateCompany } from '@truckroll/demo-company';
+import { OWN_RULES, inOrder, recorded, valuesAt, type Everything, type Json } from './support/expected.ts';
+import { startSystem, type System, type TestCompany } from './support/system.ts';
+
+const TIMEZONE = 'America/Chicago';
+const MINUTES = 60_000;
+let system: System;
+let company: TestCompany;
+let stranger: TestCompany;
+const lines: Everything = {};
+const read: Everything = {};
+
+beforeAll(async () => {
+  system = await startSystem();
+  company = await system.createCompany(TIMEZONE);
+  stranger = await system.createCompany('Asia/Kathmandu');
+  for (const { path, records } of generateCompany({ seed: 7, size: 'small', timezone: TIMEZONE, until: '2026-11-20T18:00:00Z' })) {
+    lines[path] = [...records] as Json[];
+    const report = await system.importRecords(company, path, lines[path]);
+    expect({ path, problems: report.problems.slice(0, 3) }).toEqual({ path, problems: [] });
+  }
+  for (const { path } of resources) read[path] = await whole(company, path, 100);
+}, 5 * MINUTES);
+
+afterAll(() => system.stop());
+
+async function whole(of: TestCompany, path: string, limit: number, filter = ''): Promise<Json[]> {
+  const all: Json[] = [];
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const at = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`;
+    const { status, body } = await system.get(of, `/v1/${path}?limit=${limit}${filter}${at}`);
+    expect({ status, error: body.error }).toEqual({ status: 200, error: undefined });
+    expect(body.data.length).toBeLessThanOrEqual(limit);
+    all.push(...body.data);
+    cursor = body.pagination.next_cursor;
+  }
+  return all;
+}
+
+const code = async (path: string, of = company): Promise<unknown[]> => {
+  const { status, body } = await system.get(of, path);
+  return [status, body.error?.code, body.error?.details?.[0]?.code];
+};
+
+describe.each(resources.map((of) => [of.path, of] as const))('%s', (path, of) => {
+  const hasLines = (): boolean => path !== 'job-classes';
+
+  it('reads back every imported line, in the fixed order', () => {
+    if (!hasLines()) return expect(read[path]?.length).toBe(9);
+    const expected = inOrder(of, lines[path]!);
+    expect(read[path]!.map((record) => record['id'])).toEqual(expected.map((record) => record['id']));
+    expect(read[path]!.map((record) => recorded(of.record, record))).toEqual(expected.map((record) => recorded(of.record, overridden(path, record))));
+  });
+
+  it('reads the same record alone as in the list', async () => {
+    for (const record of sample(read[path]!, 5)) {
+      const { status, body } = await system.get(company, `/v1/${path}/${String(record['id']).toUpperCase()}`);
+      expect([status, body.data]).toEqual([200, record]);
+    }
+  });
+
+  it('pages at any size to the same whole', async () => {
+    for (const limit of [7, 50]) expect(await whole(company, path, limit)).toEqual(read[path]);
+  });
+
+  it('changes nothing when the same lines are imported again', async () => {
+    if (!hasLines()) return;
+    const { created, changed, unchanged } = await system.importRecords(company, path, lines[path]!);
+    expect({ created, changed, unchanged }).toEqual({ created: 0, changed: 0, unchanged: lines[path]!.length });
+  });
+
+  it('shows a stranger nothing, and the same 404 for a foreign id as for a missing one', async () => {
+    if (!hasLines()) return;
+    const id = read[path]![0]!['id'];
+    expect(await whole(stranger, path, 100)).toEqual([]);
+    expect((await system.get(stranger, `/v1/${path}?ids=${id}`)).body.data).toEqual([]);
+    expect(await code(`/v1/${path}/${id}`, stranger)).toEqual([404, 'NOT_FOUND', undefined]);
+    expect(await code(`/v1/${path}/00000000-0000-4000-8000-000000000000`, stranger)).toEqual([404, 'NOT_FOUND', undefined]);
+  });
+
+  it('refuses what it does not know, repeated scalars, empty values and limits out of range', async () => {
+    expect(await code(`/v1/${path}?nonsense=1`)).toEqual([400, 'INVALID_REQUEST', 'UNKNOWN_PARAMETER']);
+    expect(await code(`/v1/${path}?limit=1&limit=2`)).toEqual([400, 'INVALID_REQUEST', 'REPEATED_PARAMETER']);
+    expect(await code(`/v1/${path}?limit=`)).toEqual([400, 'INVALID_REQUEST', 'EMPTY_VALUE']);
+    expect(await code(`/v1/${path}?limit=0`)).toEqual([400, 'INVALID_REQUEST', 'OUT_OF_RANGE']);
+    expect(await code(`/v1/${path}?limit=101`)).toEqual([400, 'INVALID_REQUEST', 'OUT_OF_RANGE']);
+    expect((await code(`/v1/${path}?cursor=abc`)).slice(0, 2)).toEqual([400, 'INVALID_CURSOR']);
+  });
+
+  it('opens a cursor for its own company, route and filters only, and not when a character is altered', async () => {
+    const { next_cursor: cursor } = (await system.get(company, `/v1/${path}?limit=1`)).body.pagination as { next_cursor: string };
+    const refused = [400, 'INVALID_CURSOR'];
+    const other = path === 'invoices' ? 'payments' : 'invoices';
+    const at = Math.floor(cursor.length / 2);
+    const altered = `${cursor.slice(0, at)}${cursor[at] === 'A' ? 'B' : 'A'}${cursor.slice(at + 1)}`;
+    expect((await code(`/v1/${path}?cursor=${cursor}`, stranger)).slice(0, 2)).toEqual(refused);
+    expect((await code(`/v1/${other}?cursor=${cursor}`)).slice(0, 2)).toEqual(refused);
+    expect((await code(`/v1/${path}?cursor=${altered}`)).slice(0, 2)).toEqual(refused);
+    expect((await code(`/v1/${path}?cursor=${cursor}&ids=${read[path]![0]!['id']}`)).slice(0, 2)).toEqual(refused);
+  });
+
+  const filters = of.list.parameters.filter(({ filter }) => filter !== undefined);
+  it.each(filters.map((parameter) => [parameter.name, parameter] as const))('filters by %s', async (name, parameter) => {
+    for (const [query, matches] of cases(of, parameter)) {
+      const expected = read[path]!.filter(matches).map((record) => record['id']);
+      const found = (await whole(company, path, 100, `&${query}`)).map((record) => record['id']);
+      expect({ query, found }).toEqual({ query, found: expected });
+      expect({ query, any: expected.length > 0 || path === 'job-classes' }).toEqual({ query, any: true });
+    }
+  });
+});
+
+/** Where a job has arrived, what its visits' and financials' lines say of it counts no more. */
+function overridden(path: string, record: Json): Json {
+  const own = read[path]!.find(({ id }) => id === record['id'])!;
+  const followed: Record<string, string[]> = {
+    'job-appointments': ['job'],
+    'job-financials': ['number', 'account', 'location_id', 'business_unit', 'job_type', 'job_class', 'created_at', 'report_date', 'report_date_basis'],
+    jobs: ['status'],
+    'job-leads': ['status'],
+  };
+  return { ...record, ...Object.fromEntries((followed[path] ?? []).map((name) => [name, own[name]])) };
+}
+
+type Case = [query: string, matches: (record: Json) => boolean];
+
+/** Queries for a filter, with what they must match among the records as they are read. */
+function cases(of: Resource, { name, filter, field }: Parameter): Case[] {
+  const rule = OWN_RULES[`${of.path}.${name}`];
+  const at = filter!.field;
+  const records = read[of.path]!;
+  if (field.kind === 'boolean') {
+    return [true, false].map((value) => [`${name}=${value}`, (record) => (rule ? rule(record, value, read) : valuesAt(record, at).includes(value))]);
+  }
+  if (filter!.comparison !== 'any') return bounds(of, name, at, field.kind, filter!.comparison);
+  const values = rule ? candidates(of, name) : [...new Set(records.flatMap((record) => valuesAt(record, at)))];
+  const matches = (wanted: unknown[]) => (record: Json) =>
+    wanted.some((value) => (rule ? rule(record, value, read) : valuesAt(record, at).includes(value)));
+  const one = sample(values, 2).map((value): Case => [`${name}=${encodeURIComponent(String(value))}`, matches([value])]);
+  if (!field.repeated || values.length < 2) return one;
+  const several = sample(values, 3);
+  return [...one, [several.map((value) => `${name}=${encodeURIComponent(String(value))}`).join('&'), matches(several)]];
+}
+
+function candidates(of: Resource, name: string): unknown[] {
+  const from: Record<string, unknown[]> = {
+    'accounts.location_id': read['locations']!.filter(({ accounts }) => accounts.length > 0).map(({ id }) => id),
+    'jobs.team_member_id': read['job-assignments']!.map(({ team_member }) => team_member.id),
+    'form-responses.job_class': read['form-responses']!.flatMap(({ job_id }) => read['jobs']!.find(({ id }) => id === job_id)?.['job_class'] ?? []),
+  };
+  return [...new Set(from[`${of.path}.${name}`])];
+}
+
+function bounds(of: Resource, name: string, at: string, kind: string, comparison: 'from' | 'before'): Case[] {
+  const dated = at !== '' ? at : undefined;
+  const valuesOf = (record: Json): string[] =>
+    (dated === undefined ? ['manufacturer_warranty_ends_on', 'labor_warranty_ends_on'].map((end) => record[end]) : valuesAt(record, dated)).filter(
+      (value): value is string => value != null,
+    );
+  const all = read[of.path]!.flatMap(valuesOf).sort();
+  const middle = all[Math.floor(all.length / 2)];
+  if (middle === undefined) throw new Error(`${of.path} has no value to filter ${name} by`);
+  const bound = kind === 'local_date' ? localDate(middle) : middle;
+  const inside = (value: string): boolean => {
+    const compared = kind === 'local_date' ? localDate(value) : value;
+    return comparison === 'from' ? instantKey(compared) >= instantKey(bound) : instantKey(compared) < instantKey(bound);
+  };
+  return [[`${name}=${encodeURIComponent(bound)}`, (record) => valuesOf(record).some(inside)]];
+}
+
+/** Makes instants of both spellings comparable as text. */
+function instantKey(text: string): string {
+  if (!text.includes('T')) return text;
+  const [seconds, fraction = ''] = text.replace('Z', '').split('.');
+  return `${seconds}.${fraction.padEnd(6, '0')}`;
+}
+
+function localDate(instant: string): string {
+  return new Intl.DateTimeFormat('en-CA', { timeZone: TIMEZONE, dateStyle: 'short' }).format(new Date(instant));
+}
+
+/** Some of the values, spread over all of them. */
+function sample<T>(values: readonly T[], count: number): T[] {
+  const step = Math.max(1, Math.floor(values.length / count));
+  return values.filter((_, index) => index % step === 0).slice(0, count);
+}

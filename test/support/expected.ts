@@ -1,0 +1,58 @@
+// What a read must return for an imported line, worked out from the contract alone.
+import { resource, type Field, type Resource, type Shape } from '@truckroll/contract';
+
+export type Json = Record<string, any>;
+
+/** The line as a read returns it, as far as it was recorded: derived fields and names of references are left out. */
+export function recorded(shape: Shape, record: Json): Json {
+  const out: Json = {};
+  for (const field of shape.fields) {
+    if (field.derived) continue;
+    const value = record[field.name] ?? null;
+    out[field.name] = Array.isArray(value) ? value.map((element) => recordedValue(field, element)) : recordedValue(field, value);
+  }
+  return out;
+}
+
+function recordedValue(field: Field, value: any): unknown {
+  if (value === null) return null;
+  if (field.kind === 'reference') return value.id;
+  if (field.kind === 'list') return value;
+  if (field.shape !== undefined) return recorded(field.shape, value);
+  return value;
+}
+
+/** Values at a dotted path, through lists. */
+export function valuesAt(record: any, path: string): unknown[] {
+  return path.split('.').reduce<unknown[]>(
+    (values, name) => values.flatMap((value: any) => (value == null ? [] : (value[name] ?? []))),
+    [record],
+  );
+}
+
+/** Public order of a collection (api.md, policy 8). */
+export function inOrder(of: Resource, records: readonly Json[]): Json[] {
+  const instant = (record: Json): string => {
+    const [seconds, fraction = ''] = String(record['created_at']).replace('Z', '').split('.');
+    return `${seconds}.${fraction.padEnd(6, '0')}`;
+  };
+  const key = (record: Json): string => (of.order === 'id' ? record['id'] : `${instant(record)} ${record['id']}`);
+  return [...records].sort((a, b) => (key(a) < key(b) ? -1 : 1));
+}
+
+/** Filters that the storing service answers by a rule of its own (an empty field in the contract). */
+export const OWN_RULES: Record<string, (record: Json, value: unknown, all: Everything) => boolean> = {
+  'business-units.archived': (record, value) => (record['archived_at'] !== null) === value,
+  'job-types.archived': (record, value) => (record['archived_at'] !== null) === value,
+  'lead-sources.archived': (record, value) => (record['archived_at'] !== null) === value,
+  'tags.archived': (record, value) => (record['archived_at'] !== null) === value,
+  'accounts.location_id': (record, value, all) =>
+    all['locations']!.some((location) => location['id'] === value && valuesAt(location, 'accounts.account.id').includes(record['id'])),
+  'jobs.team_member_id': (record, value, all) =>
+    all['job-assignments']!.some((assignment) => assignment['job_id'] === record['id'] && assignment['team_member'].id === value),
+  'form-responses.job_class': (record, value, all) => all['jobs']!.find((job) => job['id'] === record['job_id'])?.['job_class'] === value,
+};
+
+/** Records by path, as reads return them. */
+export type Everything = Record<string, Json[]>;
+

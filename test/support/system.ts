@@ -1,0 +1,130 @@
+// The whole system inside one test process: real services on free ports, a database of its own, the run's Redis and
+// Kafka. Every test file that needs more than one service starts it once.
+import { randomBytes } from 'node:crypto';
+import { ImportServiceService } from '@truckroll/contract/gen/records/v1/records';
+import { CompanyAdminServiceService, KeyAdminServiceService, UserAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
+import { resource } from '@truckroll/contract';
+import { openChannel, testConfig, type Channel, type Service } from '@truckroll/service-kit';
+import { freshDatabase } from '@truckroll/testing';
+import { createGateway } from '../../gateway/src/app.ts';
+import { gatewayConfig } from '../../gateway/src/config.ts';
+import { createBilling } from '../../services/billing/src/billing.ts';
+import { createIntegrations } from '../../services/integrations/src/integrations.ts';
+import { createReporting } from '../../services/reporting/src/reporting.ts';
+import { createScheduling } from '../../services/scheduling/src/scheduling.ts';
+
+export const OWNERS = ['integrations', 'scheduling', 'billing', 'reporting'] as const;
+export type ServiceName = (typeof OWNERS)[number];
+
+/** One company with a user and an API key. */
+export interface TestCompany {
+  id: string;
+  userId: string;
+  apiKey: string;
+  timezone: string;
+}
+
+export interface ImportReport {
+  created: number;
+  changed: number;
+  unchanged: number;
+  problems: { line: number; field: string; code: string; message: string }[];
+}
+
+export interface System {
+  baseUrl: string;
+  channel(owner: ServiceName): Channel;
+  createCompany(timezone?: string): Promise<TestCompany>;
+  /** Imports JSON values as the lines of `<path>.ndjson`. */
+  importRecords(company: TestCompany, path: string, records: Iterable<unknown>): Promise<ImportReport>;
+  /** GET with the company's key; the body is parsed. */
+  get(company: TestCompany, path: string): Promise<{ status: number; headers: Headers; body: any }>;
+  stop(): Promise<void>;
+}
+
+const BATCH = 200;
+
+export async function startSystem(): Promise<System> {
+  // Topics and consumer groups belong to the run's one broker: a prefix would hide that production has none, so
+  // every system has its own company ids instead and reads past the others' events.
+  const database = await freshDatabase({});
+  const environment = { databaseUrl: database.url, kafkaBrokers: brokers(), redisUrl: required('REDIS_URL') };
+  const config = { ...testConfig, ...environment } as never;
+  const services: Service[] = [createIntegrations(config), createScheduling(config), createBilling(config), createReporting(config)];
+  const ports = await Promise.all(services.map(async (service) => (await service.start()).port));
+  const channels = Object.fromEntries(OWNERS.map((owner, i) => [owner, openChannel(`127.0.0.1:${ports[i]}`)])) as Record<ServiceName, Channel>;
+  const gateway = createGateway({
+    config: gatewayConfig({
+      HOST: '127.0.0.1',
+      PORT: '0',
+      METRICS_PORT: '0',
+      LOG_LEVEL: 'silent',
+      REDIS_URL: environment.redisUrl,
+      CURSOR_KEYS: `test:${randomBytes(32).toString('base64')}`,
+      ...Object.fromEntries(OWNERS.map((owner, i) => [`${owner.toUpperCase()}_ADDRESS`, `127.0.0.1:${ports[i]}`])),
+    }),
+  });
+  const { port } = await gateway.start();
+  const baseUrl = `http://127.0.0.1:${port}`;
+  return {
+    baseUrl,
+    channel: (owner) => channels[owner],
+    createCompany: (timezone = 'America/Chicago') => createCompany(channels.integrations, timezone),
+    importRecords: (company, path, records) => importRecords(channels[resource(path).owner as ServiceName], company.id, path, records),
+    async get(company, path) {
+      const response = await fetch(`${baseUrl}${path}`, { headers: { authorization: `Bearer ${company.apiKey}`, accept: 'application/json' } });
+      return { status: response.status, headers: response.headers, body: await response.json() };
+    },
+    async stop() {
+      await gateway.destroy();
+      for (const channel of Object.values(channels)) channel.close();
+      await Promise.all(services.map((service) => service.destroy()));
+      await database.drop();
+    },
+  };
+}
+
+async function createCompany(integrations: Channel, timezone: string): Promise<TestCompany> {
+  const { company } = await integrations.client(CompanyAdminServiceService).createCompany({ name: 'Test Heating & Air', timezone });
+  const id = company?.id as string;
+  const email = `${randomBytes(6).toString('hex')}@example.com`;
+  const { user } = await integrations.client(UserAdminServiceService).createUser({ company_id: id, email, first_name: 'Ada', last_name: 'Ortiz' });
+  const userId = user?.id as string;
+  // Test suites read more than a client may in a minute: limits are raised, never switched off.
+  const limits = { reads_per_minute: 10_000_000, reports_per_minute: 10_000_000, writes_per_minute: 10_000_000 };
+  const created = await integrations.client(KeyAdminServiceService).createKey({ company_id: id, user_id: userId, name: 'tests', limits });
+  return { id, userId, apiKey: created.value, timezone };
+}
+
+async function importRecords(owner: Channel, companyId: string, path: string, records: Iterable<unknown>): Promise<ImportReport> {
+  async function* batches() {
+    let lines: Buffer[] = [];
+    let first = 1;
+    for (const record of records) {
+      lines.push(Buffer.from(typeof record === 'string' ? record : JSON.stringify(record)));
+      if (lines.length < BATCH) continue;
+      yield { company_id: companyId, path, lines, first_line: first };
+      first += lines.length;
+      lines = [];
+    }
+    if (lines.length > 0) yield { company_id: companyId, path, lines, first_line: first };
+  }
+  const report: ImportReport = { created: 0, changed: 0, unchanged: 0, problems: [] };
+  for await (const answer of owner.client(ImportServiceService).import(batches())) {
+    report.created += answer.created;
+    report.changed += answer.changed;
+    report.unchanged += answer.unchanged;
+    report.problems.push(...answer.problems);
+  }
+  return report;
+}
+
+function brokers(): string[] {
+  return required('KAFKA_BROKERS').split(',');
+}
+
+function required(name: string): string {
+  const value = process.env[name];
+  if (value === undefined) throw new Error(`${name} is not set: run tests by npm test, which starts the servers`);
+  return value;
+}
