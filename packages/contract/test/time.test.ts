@@ -1,0 +1,60 @@
+import fc from 'fast-check';
+import { formatDate, formatInstant, isTimeZone, localDay, parseDate, parseInstant, startOfLocalDate } from '../src/time.ts';
+
+const micros = fc.integer({ min: -9_000_000_000_000_000, max: 9_000_000_000_000_000 });
+const zones = ['America/Chicago', 'America/Havana', 'Asia/Kathmandu', 'Pacific/Apia', 'Europe/London', 'Australia/Lord_Howe', 'America/Sao_Paulo', 'UTC'];
+
+describe('instants', () => {
+  it('are the same after being written and read', () => {
+    fc.assert(fc.property(micros, (value) => parseInstant(formatInstant(value)) === value));
+  });
+
+  it('are written with six digits of fraction or none', () => {
+    expect(formatInstant(1_772_377_445_123_456)).toBe('2026-03-01T15:04:05.123456Z');
+    expect(formatInstant(1_772_377_445_000_001)).toBe('2026-03-01T15:04:05.000001Z');
+    expect(formatInstant(1_772_377_445_000_000)).toBe('2026-03-01T15:04:05Z');
+  });
+
+  it.each([
+    ['2026-03-01T15:04:05+02:00', '2026-03-01T13:04:05Z'],
+    ['2026-03-01T15:04:05-0530', '2026-03-01T20:34:05Z'],
+    ['2026-03-01T15:04:05.1z', '2026-03-01T15:04:05.100000Z'],
+    ['1969-12-31T23:59:59.999999Z', '1969-12-31T23:59:59.999999Z'],
+  ])('%s means %s', (text, meaning) => {
+    expect(formatInstant(parseInstant(text)!)).toBe(meaning);
+  });
+
+  it.each([
+    '2026-03-01', '2026-03-01T15:04Z', '2026-03-01T15:04:05', '2026-02-30T00:00:00Z', '2026-03-01T24:00:00Z', '2026-03-01T15:04:60Z',
+    '2026-03-01T15:04:05.1234567Z', '2026-03-01T15:04:05.Z', '2026-03-01 15:04:05Z', '9999-12-31T00:00:00Z', '2026-00-01T00:00:00Z', '',
+  ])('%s is refused', (text) => {
+    expect(parseInstant(text)).toBeUndefined();
+  });
+});
+
+describe('dates', () => {
+  it('are the same after being written and read', () => {
+    fc.assert(fc.property(fc.integer({ min: -700_000, max: 2_900_000 }), (days) => parseDate(formatDate(days)) === days));
+  });
+
+  it('begin at the first instant that has that local date, daylight-saving gaps included', () => {
+    expect(formatInstant(startOfLocalDate('2026-03-08', 'America/Havana'))).toBe('2026-03-08T05:00:00Z');
+    expect(formatInstant(startOfLocalDate('2018-11-04', 'America/Sao_Paulo'))).toBe('2018-11-04T03:00:00Z');
+    expect(formatInstant(startOfLocalDate('2011-12-30', 'Pacific/Apia'))).toBe('2011-12-30T10:00:00Z');
+  });
+
+  it('are what the local day of their first instant says, and the instant before has an earlier one', () => {
+    // Apia's missing day is the one date that no instant has.
+    fc.assert(
+      fc.property(fc.integer({ min: 5000, max: 25_000 }), fc.constantFrom(...zones), (days, zone) => {
+        if (zone === 'Pacific/Apia' && formatDate(days) === '2011-12-30') return true;
+        const start = startOfLocalDate(formatDate(days), zone);
+        return localDay(start, zone) === days && localDay(start - 1, zone) < days;
+      }),
+    );
+  });
+});
+
+it('knows the names of time zones', () => {
+  expect(['America/Chicago', 'UTC', 'Mars/Olympus', '+02:00', ''].map(isTimeZone)).toEqual([true, true, false, false, false]);
+});
