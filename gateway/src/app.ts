@@ -17,6 +17,8 @@ import type { Draining } from './http/answer.ts';
 import { OutputPool } from './http/output-pool.ts';
 import { createRequestLog } from './http/request-log.ts';
 import { createHttpServer } from './http/server.ts';
+import { docsPage } from './openapi/docs.ts';
+import { buildDocument } from './openapi/document.ts';
 import { createApi } from './routes/api.ts';
 import { createCursors, parseKeyRing } from './routes/cursor.ts';
 import { compileOperation } from './routes/operation.ts';
@@ -59,6 +61,8 @@ export function createGateway({ config, ...given }: GatewayOptions): Service {
 
   const context = { services, cursors: createCursors(keyRing(config)), outputs: new OutputPool(), draining };
   const perMinute = { reads: config.readsPerMinute, reports: config.reportsPerMinute, writes: config.writesPerMinute };
+  const base = config.publicUrl?.replace(/\/+$/, '') ?? '';
+  const description = buildDocument(base === '' ? undefined : base);
   const app = express().disable('x-powered-by').disable('etag').disable('query parser');
   app.use(
     createApi({
@@ -68,7 +72,9 @@ export function createGateway({ config, ...given }: GatewayOptions): Service {
       routes: routeTable(operations, (operation) => compileOperation(operation, context)),
       pages: publicPages(
         {
-          '/.well-known/api-catalog': catalogPage(config.publicUrl?.replace(/\/+$/, '') ?? ''),
+          '/openapi.json': { status: 200, type: 'application/json', body: Buffer.from(JSON.stringify(description, null, 2)) },
+          '/docs': docsPage(description),
+          '/.well-known/api-catalog': catalogPage(base),
           '/healthz': textPage(200, 'ok\n'),
           '/readyz': () => (ready ? textPage(200, 'ready\n') : textPage(503, 'not ready\n')),
         },

@@ -36,7 +36,9 @@ export function createRequestLog(log: Logger, metrics: Metrics): RequestLog {
       else fields.userId = principal.user_id;
     }
     if (errorCode !== undefined) fields.code = errorCode;
-    if (status >= 500) log.error({ ...fields, error: exchange.cause }, 'request failed');
+    // A stack for each of our defects; a peer that is away needs one sentence for each of its requests.
+    if (status === 503) log.warn({ ...fields, reason: String(exchange.cause) }, 'request could not be served');
+    else if (status >= 500) log.error({ ...fields, error: exchange.cause }, 'request failed');
     else log.info(fields, 'request');
   };
 }

@@ -35,20 +35,16 @@ export function inputsOf(operation: Operation): Inputs {
     return header === undefined ? [] : [{ header, field }];
   });
   return {
-    path: operation.pathFields.map((field) => pathInput(operation, field)),
+    path: operation.pathFields.map((field) => ({
+      name: field.name,
+      field,
+      within: operation.request.byName.has(field.name) ? 'request' : 'key',
+    })),
     query: operation.parameters.filter(({ name }) => HEADERS[name] === undefined),
     headers,
     body: operation.bodyFields.filter((field) => HEADERS[field.name] === undefined && !FILLED.has(field.shape?.typeName ?? '')),
     pages: operation.request.fields[0]?.shape?.typeName === 'truckroll.type.v1.Collection',
   };
-}
-
-/** An id in a path is what the record's own id is: a UUID, or the code that serves as one. */
-function pathInput(operation: Operation, field: Field): PathInput {
-  const beside = operation.request.byName.get(field.name) === field;
-  const ownId = operation.response.byName.get('data')?.shape?.byName.get('id');
-  const code = !beside && ownId?.enum !== undefined ? { kind: ownId.kind, enum: ownId.enum } : {};
-  return { name: field.name, field: { ...field, ...code }, within: beside ? 'request' : 'key' };
 }
 
 /** How often a repeated parameter may be given; undefined where only the size of a request bounds it. */

@@ -45,7 +45,7 @@ export async function standInIdentities(port = 0): Promise<Identities> {
         kind: 'PRINCIPAL_KIND_KEY',
         key_id: randomUUID(),
         user_id: randomUUID(),
-        limits: undefined,
+        limits: null,
         expires_at: null,
         ...overrides,
       };

@@ -1,0 +1,142 @@
+// The OpenAPI 3.1 description of everything that has a public route, made from the contract.
+import { operations, resources, type KeyStyle, type Operation, type Shape } from '@truckroll/contract';
+import { inputsOf } from '../routes/inputs.ts';
+import { MOST_BODY_BYTES } from '../http/body.ts';
+import { bodyShape } from '../routes/request.ts';
+import { commonHeaders, errorResponses, errorSchemas, headerComponents, limitHeaders, responseComponents } from './errors.ts';
+import { exampleId, publicText, sentence } from './examples.ts';
+import { overview } from './overview.ts';
+import { cursorParameter, describeParameters } from './parameters.ts';
+import { Components, type Schema } from './schemas.ts';
+
+export interface OpenApiDocument extends Schema {
+  info: { title: string; version: string; description: string; license: Schema };
+  tags: { name: string; description: string }[];
+  paths: Record<string, Record<string, Schema>>;
+  components: Record<string, Record<string, Schema>>;
+}
+
+const META: Schema = {
+  type: 'object',
+  description: 'About the answer.',
+  required: ['request_id', 'generated_at', 'timezone'],
+  properties: {
+    request_id: { type: 'string', description: 'Identifies the request; equal to the header X-Request-Id.', examples: [exampleId('request')] },
+    generated_at: {
+      type: 'string',
+      format: 'date-time',
+      description: 'When the answer was made; neither a snapshot nor a synchronisation token.',
+      examples: ['2026-03-02T15:04:05.123456Z'],
+    },
+    timezone: { type: 'string', description: 'The company’s IANA time zone.', examples: ['America/Chicago'] },
+  },
+};
+
+const PAGINATION: Schema = {
+  type: 'object',
+  description: 'Where the list goes on.',
+  required: ['next_cursor'],
+  properties: {
+    next_cursor: { type: ['string', 'null'], description: 'Give it as `cursor` to read the next page; null on the last one.', examples: [null] },
+  },
+};
+
+/** The whole document. `server` is the base address that it names. */
+export function buildDocument(server = '/'): OpenApiDocument {
+  const components = new Components(new Set(resources.map(({ record }) => record)));
+  const paths: OpenApiDocument['paths'] = {};
+  const tags = new Map<string, string>();
+  for (const operation of operations) {
+    const tag = tagOf(operation);
+    if (!tags.has(tag)) tags.set(tag, publicText(operation.response.byName.get('data')?.shape?.doc ?? ''));
+    (paths[operation.route] ??= {})[operation.verb.toLowerCase()] = describeOperation(operation, tag, components);
+  }
+  // Until the contract has changes to make, nothing can conflict.
+  const changes = operations.some(({ verb }) => verb !== 'GET');
+  const responses = Object.fromEntries(Object.entries(responseComponents).filter(([name]) => changes || name !== 'Conflict'));
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Truckroll: field-service reporting and scheduling',
+      version: '1.0.0',
+      description: overview,
+      license: { name: 'Proprietary', identifier: 'LicenseRef-Truckroll' },
+    },
+    servers: [{ url: server, description: 'The address that this description came from.' }],
+    tags: [...tags].map(([name, description]) => ({ name, description })).toSorted((a, b) => a.name.localeCompare(b.name)),
+    paths: sorted(paths),
+    components: {
+      schemas: sorted({ ...components.schemas, Meta: META, Pagination: PAGINATION, ...errorSchemas }),
+      parameters: { cursor: cursorParameter },
+      headers: headerComponents,
+      responses,
+      securitySchemes: {
+        ApiKey: { type: 'http', scheme: 'bearer', bearerFormat: 'trk_…', description: 'An API key of the company: every read, and the scheduling writes.' },
+        UserToken: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'A token of a user of the company: every read, and changes under `/api/v1`.' },
+      },
+    },
+  };
+}
+
+function describeOperation(operation: Operation, tag: string, components: Components): Schema {
+  const inputs = inputsOf(operation);
+  const keys: KeyStyle = operation.camelCase ? 'camel' : 'snake';
+  const changes = operation.verb !== 'GET';
+  const schemes = !changes ? ['ApiKey', 'UserToken'] : [operation.camelCase ? 'UserToken' : 'ApiKey'];
+  const body = bodyShape(operation, inputs);
+  const [summary = operation.name] = operation.doc.split(/(?<=[.:;,]) /);
+  return {
+    operationId: operation.name.charAt(0).toLowerCase() + operation.name.slice(1),
+    tags: [tag],
+    summary: summary.replace(/[.:;,]$/, ''),
+    description: [publicText(operation.doc), ...orderOf(operation)].join(' '),
+    parameters: describeParameters(inputs, components),
+    ...(body && { requestBody: describeBody(body, keys, components) }),
+    security: schemes.map((scheme) => ({ [scheme]: [] })),
+    responses: {
+      200: {
+        description: 'Success.',
+        headers: operation.camelCase ? commonHeaders : limitHeaders,
+        content: { 'application/json': { schema: describeAnswer(operation, keys, components) } },
+      },
+      ...errorResponses({ named: inputs.path.length > 0, changes }),
+    },
+  };
+}
+
+function describeBody(shape: Shape, keys: KeyStyle, components: Components): Schema {
+  return {
+    required: true,
+    description: `A JSON object of at most ${MOST_BODY_BYTES} bytes.`,
+    content: { 'application/json': { schema: components.object(shape, keys) } },
+  };
+}
+
+/** The envelope, as http/envelope.ts writes it. */
+function describeAnswer({ name, response, camelCase }: Operation, keys: KeyStyle, components: Components): Schema {
+  const properties: Record<string, Schema> = {};
+  for (const field of response.fields) {
+    if (field.name === 'next') properties.pagination = { $ref: '#/components/schemas/Pagination' };
+    else properties[field.name] = components.field(field, keys);
+  }
+  if (!camelCase) properties.meta = { $ref: '#/components/schemas/Meta' };
+  components.schemas[`${name}Response`] = { type: 'object', description: publicText(response.doc), required: Object.keys(properties), properties };
+  return { $ref: `#/components/schemas/${name}Response` };
+}
+
+function orderOf(operation: Operation): string[] {
+  const resource = resources.find(({ list }) => list === operation);
+  if (resource === undefined) return [];
+  return [resource.order === 'id' ? 'Ordered by `id`.' : 'Ordered by `created_at`, then `id`.'];
+}
+
+/** Operations go under the record they are about; what has no list goes under its service's name. */
+function tagOf(operation: Operation): string {
+  const resource = resources.find(({ list, detail }) => list === operation || detail === operation);
+  const service = operation.service.split('.').at(-1)?.replace(/Service$/, '') ?? '';
+  return sentence(resource?.path ?? service.replace(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase());
+}
+
+function sorted<T>(record: Record<string, T>): Record<string, T> {
+  return Object.fromEntries(Object.entries(record).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}

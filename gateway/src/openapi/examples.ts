@@ -1,0 +1,75 @@
+// Believable values for the description: from the contract's own examples, else from the kind of field.
+import { createHash } from 'node:crypto';
+import { camelCase, type Field, type KeyStyle, type Shape } from '@truckroll/contract';
+
+const BY_FORMAT: Readonly<Record<string, string>> = {
+  time_zone: 'America/Chicago',
+  phone: '+15125550100',
+  email: 'dana@example.com',
+  color: '#1F6FEB',
+  currency: 'USD',
+  url: 'https://example.com/hooks/truckroll',
+};
+
+/** An example of one value of the field; of one element where the field repeats. */
+export function exampleOf(field: Field, keys: KeyStyle): unknown {
+  switch (field.kind) {
+    case 'uuid':
+      return exampleId(field.name);
+    case 'string':
+      return field.example ?? BY_FORMAT[field.format ?? ''] ?? (field.format === 'revision' ? hex(field.name) : sentence(field.name));
+    case 'date':
+    case 'local_date':
+      return field.example ?? (field.name.endsWith('_before') ? '2026-04-01' : '2026-03-02');
+    case 'timestamp':
+      return field.example ?? (field.name.endsWith('_before') ? '2026-04-01T00:00:00Z' : '2026-03-02T15:04:05.123456Z');
+    case 'cents':
+      return Number(field.example ?? 12_900);
+    case 'integer':
+      return Number(field.example ?? Math.max(1, field.range?.min ?? 0));
+    case 'number':
+      return Number(field.example ?? (field.range?.max === 1 ? 0.0825 : 1));
+    case 'boolean':
+      return field.example !== 'false';
+    case 'enum':
+      return field.example ?? field.enum?.names.values().next().value;
+    case 'reference':
+      return { id: exampleId(field.refersTo ?? field.name), name: sentence(field.name) };
+    case 'object':
+      return exampleRecord(field.shape as Shape, keys);
+    case 'list':
+      return [exampleOf(field.shape?.fields[0] as Field, keys)];
+    case 'bytes':
+      throw new Error(`${field.name} is not public`);
+  }
+}
+
+export function exampleRecord(shape: Shape, keys: KeyStyle): Record<string, unknown> {
+  return Object.fromEntries(
+    shape.fields.map((field) => {
+      const one = exampleOf(field, keys);
+      return [keys === 'camel' ? camelCase(field.name) : field.name, field.repeated ? [one] : one];
+    }),
+  );
+}
+
+/** The same name gives the same id, so that examples do not change from run to run. */
+export function exampleId(name: string): string {
+  const digits = hex(name);
+  return [digits.slice(0, 8), digits.slice(8, 12), `4${digits.slice(13, 16)}`, `8${digits.slice(17, 20)}`, digits.slice(20, 32)].join('-');
+}
+
+function hex(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+/** `hired_by` as `Hired by`. */
+export function sentence(name: string): string {
+  const text = name.replace(/[_-]+/g, ' ');
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** The contract's comment without its references to our own documents. */
+export function publicText(doc: string): string {
+  return doc.replace(/ \((?:api\.md|decisions)[^)]*\)/g, '');
+}

@@ -1,0 +1,57 @@
+import type { Parameter } from '@truckroll/contract';
+import { isRequired, mostValues, type HeaderInput, type Inputs, type PathInput } from '../routes/inputs.ts';
+import { DEFAULT_LIMIT } from '../routes/query.ts';
+import { exampleOf, publicText } from './examples.ts';
+import { scalar, type Components, type Schema } from './schemas.ts';
+
+/** Every parameter of an operation: path, query, headers. */
+export function describeParameters({ path, query, headers, pages }: Inputs, components: Components): Schema[] {
+  return [
+    ...path.map((input) => describePath(input, components)),
+    ...query.map((parameter) => describeQuery(parameter, components)),
+    ...(pages ? [{ $ref: '#/components/parameters/cursor' }] : []),
+    ...headers.map(describeHeader),
+  ];
+}
+
+export const cursorParameter: Schema = {
+  name: 'cursor',
+  in: 'query',
+  required: false,
+  description: 'Where to go on: `pagination.next_cursor` of the previous page, unchanged, with the same filters. The page size may change.',
+  schema: { type: 'string', minLength: 1 },
+};
+
+function describePath({ name, field }: PathInput, components: Components): Schema {
+  const schema = field.enum === undefined ? scalar(field) : components.field({ ...field, doc: '' }, 'snake');
+  return { name, in: 'path', required: true, description: publicText(field.doc), schema, example: exampleOf(field, 'snake') };
+}
+
+function describeQuery(parameter: Parameter, components: Components): Schema {
+  const { name, field } = parameter;
+  const isLimit = parameter.within === 'collection' && name === 'limit';
+  const single = { ...field, nullable: false, doc: '', derived: false };
+  const value = field.enum === undefined ? scalar(single) : components.field({ ...single, repeated: false }, 'snake');
+  const most = field.repeated ? mostValues(parameter) : undefined;
+  const list = { type: 'array', items: value, minItems: 1, ...(most === undefined ? {} : { maxItems: most }) };
+  const schema = field.repeated ? list : isLimit ? { ...value, default: DEFAULT_LIMIT } : value;
+  return {
+    name,
+    in: 'query',
+    required: isRequired(parameter),
+    description: describe(parameter),
+    ...(field.repeated ? { style: 'form', explode: true } : {}),
+    schema,
+  };
+}
+
+function describe({ field, name }: Parameter): string {
+  const hints = [publicText(field.doc)];
+  if (field.repeated) hints.push(`Repeat it for several values, \`${name}=A&${name}=B\`; any of them matches.`);
+  if (field.kind === 'timestamp') hints.push('Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.');
+  return hints.join(' ');
+}
+
+function describeHeader({ header, field }: HeaderInput): Schema {
+  return { name: header, in: 'header', required: !field.nullable, description: publicText(field.doc), schema: scalar(field) };
+}

@@ -1,0 +1,141 @@
+// JSON Schemas (OpenAPI 3.1) of the contract's shapes. One component for a record or part that has a name of its own.
+import { camelCase, type EnumShape, type Field, type KeyStyle, type Shape } from '@truckroll/contract';
+import { exampleOf, exampleRecord, publicText } from './examples.ts';
+
+/** A JSON Schema or another object of the description; the keys named are those that we read again. */
+export interface Schema {
+  [key: string]: unknown;
+  $ref?: string;
+  type?: string | string[];
+  format?: string;
+  description?: string;
+  summary?: string;
+  properties?: Record<string, Schema>;
+  items?: Schema;
+  anyOf?: Schema[];
+  enum?: unknown[];
+  examples?: unknown[];
+}
+
+const STRINGS: Readonly<Record<string, Schema>> = {
+  time_zone: {},
+  phone: { pattern: '^\\+[1-9]\\d{1,14}$' },
+  email: { format: 'email' },
+  color: { pattern: '^#[0-9A-Fa-f]{6}$' },
+  currency: { enum: ['USD'] },
+  revision: { pattern: '^[0-9a-f]{64}$' },
+  url: { format: 'uri' },
+};
+const MOST_CENTS = Number.MAX_SAFE_INTEGER;
+
+/** What the parts of a description are gathered in. */
+export class Components {
+  readonly schemas: Record<string, Schema> = {};
+  readonly #names = new Map<string, string>();
+  readonly #records: ReadonlySet<Shape>;
+
+  /** `records` get a whole example each. */
+  constructor(records: ReadonlySet<Shape>) {
+    this.#records = records;
+  }
+
+  /** A reference to the schema of a shape, which is added where it is new. */
+  object(shape: Shape, keys: KeyStyle): Schema {
+    const known = `${keys} ${shape.typeName}`;
+    let name = this.#names.get(known);
+    if (name === undefined) {
+      name = this.#newName(shape.typeName);
+      this.#names.set(known, name);
+      this.schemas[name] = {};
+      this.schemas[name] = this.#objectSchema(shape, keys);
+    }
+    return { $ref: `#/components/schemas/${name}` };
+  }
+
+  /** The schema of a field's value, null and lists included. */
+  field(field: Field, keys: KeyStyle): Schema {
+    const { doc, range } = field;
+    const described = { ...(doc === '' ? {} : { description: publicText(doc) }), ...(field.derived ? { readOnly: true } : {}) };
+    const wrapped = field.kind === 'list' ? field.shape?.fields[0] : undefined;
+    if (field.repeated || wrapped !== undefined) {
+      const items = this.#value(wrapped ?? field, keys);
+      const bounds = { ...bound('minItems', range?.minItems), ...bound('maxItems', range?.maxItems) };
+      return { type: field.nullable ? ['array', 'null'] : 'array', ...described, items, ...bounds };
+    }
+    const value = this.#value(field, keys);
+    if ('$ref' in value) return field.nullable ? { ...described, anyOf: [value, { type: 'null' }] } : { ...described, ...value };
+    return { ...(field.nullable ? orNull(value) : value), ...described, examples: [exampleOf(field, keys)] };
+  }
+
+  #value(field: Field, keys: KeyStyle): Schema {
+    if (field.shape !== undefined) return this.object(field.shape, keys);
+    return field.enum === undefined ? scalar(field) : this.#enumeration(field.enum);
+  }
+
+  #enumeration(shape: EnumShape): Schema {
+    let name = this.#names.get(shape.typeName);
+    if (name === undefined) {
+      name = this.#newName(shape.typeName);
+      this.#names.set(shape.typeName, name);
+      const meanings = [...shape.docs].map(([value, doc]) => `- \`${value}\`: ${publicText(doc)}`);
+      this.schemas[name] = { type: 'string', description: [publicText(shape.doc), '', ...meanings].join('\n'), enum: [...shape.docs.keys()] };
+    }
+    return { $ref: `#/components/schemas/${name}` };
+  }
+
+  /** The message's own name; with its package's before it where another package has one of that name. */
+  #newName(typeName: string): string {
+    const parts = typeName.split('.');
+    const own = parts.at(-1) as string;
+    if (this.schemas[own] === undefined) return own;
+    const owner = parts[1] as string;
+    return owner.charAt(0).toUpperCase() + owner.slice(1) + own;
+  }
+
+  #objectSchema(shape: Shape, keys: KeyStyle): Schema {
+    const spelled = (field: Field): string => (keys === 'camel' ? camelCase(field.name) : field.name);
+    return {
+      type: 'object',
+      ...(shape.doc === '' ? {} : { description: publicText(shape.doc) }),
+      required: shape.fields.map(spelled),
+      properties: Object.fromEntries(shape.fields.map((field) => [spelled(field), this.field(field, keys)])),
+      ...(this.#records.has(shape) ? { examples: [exampleRecord(shape, keys)] } : {}),
+    };
+  }
+}
+
+/** The schema of a value that is neither an enumeration nor an object. */
+export function scalar({ kind, format, range }: Field): Schema {
+  switch (kind) {
+    case 'uuid':
+      return { type: 'string', format: 'uuid' };
+    case 'date':
+    case 'local_date':
+      return { type: 'string', format: 'date' };
+    case 'timestamp':
+      return { type: 'string', format: 'date-time' };
+    case 'cents':
+      return { type: 'integer', format: 'int64', minimum: range?.min ?? -MOST_CENTS, maximum: range?.max ?? MOST_CENTS };
+    case 'integer':
+      return { type: 'integer', ...bound('minimum', range?.min), ...bound('maximum', range?.max) };
+    case 'number': {
+      const bounds = { ...bound('minimum', range?.min), ...bound('maximum', range?.max), ...bound('exclusiveMinimum', range?.above) };
+      return { type: 'number', ...bounds };
+    }
+    case 'boolean':
+      return { type: 'boolean' };
+    case 'string':
+      return { type: 'string', ...STRINGS[format ?? ''], ...bound('minLength', range?.minLength), ...bound('maxLength', range?.maxLength) };
+    default:
+      throw new Error(`${kind} is not a scalar`);
+  }
+}
+
+function orNull(schema: Schema): Schema {
+  const { enum: values, ...rest } = schema;
+  return { ...rest, type: [schema.type as string, 'null'], ...(Array.isArray(values) ? { enum: [...values, null] } : {}) };
+}
+
+function bound(name: string, value: number | undefined): Schema {
+  return value === undefined ? {} : { [name]: value };
+}
