@@ -7,3 +7,4 @@ export { Watchdog } from './processes/watchdog.ts';
 export { Daemon } from './processes/daemon.ts';
 export { startServers, type Addresses, type ServerName, type Servers } from './servers/index.ts';
 export { serverEnvironment } from './environment.ts';
+export { tokenIssuer, type TokenIssuer } from './token-issuer.ts';
