@@ -2,7 +2,7 @@ import { CompanyAdminServiceService } from '@truckroll/contract/gen/integrations
 import type { Command } from 'commander';
 import { EXIT, Failure } from '../failure.ts';
 import { planImport, type InputFile } from '../import/files.ts';
-import { importRecords } from '../import/importer.ts';
+import { NotImported, importRecords } from '../import/importer.ts';
 import { batchesOf } from '../import/lines.ts';
 import { sum, totalsTable, recordsOf, type Totals } from '../import/totals.ts';
 import { duration } from '../progress.ts';
@@ -33,7 +33,15 @@ export function register(program: Command, session: Session): void {
       const companyId = await existing(session, company);
       for (const remark of plan.ignored) session.note(remark);
       const totals: Totals[] = [];
-      for (const input of plan.inputs) totals.push(await importFile(session, companyId, input));
+      for (const input of plan.inputs) {
+        try {
+          totals.push(await importFile(session, companyId, input));
+        } catch (error) {
+          if (!(error instanceof NotImported)) throw error;
+          session.note(error.message);
+          session.exitCode = EXIT.refused;
+        }
+      }
       report(session, totals, (performance.now() - startedAt) / 1000);
     });
 }

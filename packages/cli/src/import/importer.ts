@@ -1,6 +1,7 @@
 // One kind of records into one company, with its progress and its bad lines on the terminal.
-import type { Resource } from '@truckroll/contract';
+import { ApiError, type Resource } from '@truckroll/contract';
 import { ImportServiceService, type LineProblem } from '@truckroll/contract/gen/records/v1/records';
+import { EXIT, Failure } from '../failure.ts';
 import { createProgress } from '../progress.ts';
 import type { Session } from '../session.ts';
 import { LONGEST_LINE, type Batch } from './lines.ts';
@@ -17,7 +18,10 @@ export interface Import {
   batches(onTooLong: (line: number) => void): AsyncIterable<Batch>;
 }
 
-/** Sends everything and tells what became of it. Errors: Failure, where the owner is away for long or refuses the path. */
+/** The owner of these records does not take them in. */
+export class NotImported extends Failure {}
+
+/** Sends everything and tells what became of it. Errors: Failure where the owner is away for long; NotImported. */
 export async function importRecords(session: Session, work: Import): Promise<Totals> {
   const { resource, companyId } = work;
   const totals = noTotals(resource.path);
@@ -47,11 +51,16 @@ export async function importRecords(session: Session, work: Import): Promise<Tot
       progress.update(recordsOf(totals), batch.readBytes, work.total);
     }
   } catch (error) {
+    if (refusesPath(error)) throw new NotImported(`${work.name}: ${resource.owner} does not import ${resource.path}.`, EXIT.refused, error);
     throw session.away(resource.owner, error);
   } finally {
     progress.end();
   }
   return totals;
+}
+
+function refusesPath(error: unknown): boolean {
+  return error instanceof ApiError && error.status === 400 && error.details.some((detail) => detail.field === 'path');
 }
 
 /** `file:line field: reason`; for scripts one JSON object a line. */

@@ -1,0 +1,74 @@
+// A demo company: the company itself, a user, a key, and its records out of the generator.
+import { hashApiKey, resource } from '@truckroll/contract';
+import { CompanyAdminServiceService, KeyAdminServiceService, UserAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
+import { IdentityServiceService } from '@truckroll/contract/gen/integrations/v1/identity';
+import { describeCompany, generateCompany, type DemoOptions, type DemoRecord } from '@truckroll/demo-company';
+import { NotImported, importRecords } from '../import/importer.ts';
+import { batches } from '../import/lines.ts';
+import type { Totals } from '../import/totals.ts';
+import type { Session } from '../session.ts';
+
+/** What is kept about a demo company, so that the next start finds it again. */
+export interface DemoCompany {
+  readonly options: DemoOptions;
+  readonly companyId: string;
+  readonly userId: string;
+  readonly apiKey: string;
+  /** Whether all records were taken in. */
+  readonly imported: boolean;
+}
+
+export async function createDemoCompany(session: Session, options: DemoOptions, name?: string): Promise<DemoCompany> {
+  const described = describeCompany(options);
+  const companies = session.client('integrations', CompanyAdminServiceService);
+  const { company } = await companies.createCompany({ name: name ?? described.name, timezone: options.timezone });
+  const companyId = company?.id ?? '';
+  return { options, companyId, imported: false, ...(await createCredentials(session, companyId)) };
+}
+
+/** A user with a key, for a company that has none which works. */
+export async function createCredentials(session: Session, companyId: string): Promise<{ userId: string; apiKey: string }> {
+  const users = session.client('integrations', UserAdminServiceService);
+  const known = (await users.listUsers({ company_id: companyId })).users.find((candidate) => candidate.active);
+  const made = { company_id: companyId, email: 'demo@truckroll.example', first_name: 'Dana', last_name: 'Demo' };
+  const userId = (known ?? (await users.createUser(made)).user)?.id ?? '';
+  const keys = session.client('integrations', KeyAdminServiceService);
+  const { value } = await keys.createKey({ company_id: companyId, user_id: userId, name: 'Demo', limits: null });
+  return { userId, apiKey: value };
+}
+
+/** Whether the key still opens the company. */
+export async function authenticates(session: Session, { apiKey, companyId }: DemoCompany): Promise<boolean> {
+  const identity = session.client('integrations', IdentityServiceService);
+  const { principal } = await identity.authenticate({ key_hash: hashApiKey(apiKey) });
+  return principal?.company_id === companyId;
+}
+
+export async function exists(session: Session, { companyId }: DemoCompany): Promise<boolean> {
+  const { companies } = await session.client('integrations', CompanyAdminServiceService).listCompanies({ id: companyId });
+  return companies.length > 0;
+}
+
+/** Takes in the records of a demo company; what is there already stays as it is. */
+export async function importDemo(session: Session, { options, companyId }: DemoCompany): Promise<Totals[]> {
+  const totals: Totals[] = [];
+  for (const { path, records } of generateCompany(options)) {
+    const work = { companyId, resource: resource(path), name: `demo ${path}`, total: undefined };
+    try {
+      totals.push(await importRecords(session, { ...work, batches: (tooLong) => batches(linesOf(records), tooLong) }));
+    } catch (error) {
+      if (!(error instanceof NotImported)) throw error;
+      session.note(error.message);
+    }
+  }
+  return totals;
+}
+
+async function* linesOf(records: Iterable<DemoRecord>) {
+  let readBytes = 0;
+  for (const record of records) {
+    const text = Buffer.from(JSON.stringify(record));
+    readBytes += text.length;
+    yield { text, readBytes };
+  }
+}

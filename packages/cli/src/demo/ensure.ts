@@ -1,0 +1,61 @@
+// The two demo companies of a local installation: made at its first start, found again at every other one.
+import type { Owner } from '@truckroll/contract';
+import type { DemoOptions } from '@truckroll/demo-company';
+import { EXIT, Failure } from '../failure.ts';
+import type { Totals } from '../import/totals.ts';
+import { issueToken } from '../issuer.ts';
+import { readState, writeState } from '../state.ts';
+import type { Session } from '../session.ts';
+import { authenticates, createCredentials, createDemoCompany, exists, importDemo, type DemoCompany } from './create.ts';
+
+/** Credentials that scripts find in ready.json. */
+export interface DemoCredentials {
+  readonly apiKey: string;
+  readonly userToken: string;
+  /** Of another company, with no id in common. */
+  readonly otherApiKey: string;
+}
+
+const FILE = 'demo-companies.json';
+const TOKEN_SECONDS = 30 * 86_400;
+/** For services that are being started beside us. */
+const START_MS = 30_000;
+const OWNERS: readonly Owner[] = ['integrations', 'scheduling', 'billing', 'reporting'];
+
+/** Seeds and zones of the two companies; everything else follows. */
+const DEMOS = [
+  { seed: 1, timezone: 'America/Chicago' },
+  { seed: 2, timezone: 'America/New_York' },
+] as const;
+
+export async function ensureDemo(session: Session, size: DemoOptions['size'], until: string): Promise<DemoCredentials> {
+  for (const owner of OWNERS) await session.ready(owner, START_MS);
+  const kept = readState<{ companies: DemoCompany[] }>(session.state, FILE)?.companies ?? [];
+  const companies: DemoCompany[] = [];
+  for (const [index, demo] of DEMOS.entries()) {
+    const keep = (company: DemoCompany): DemoCompany => {
+      companies[index] = company;
+      // At every step, so that a start which is interrupted goes on instead of beginning anew.
+      writeState(session.state, FILE, { companies: [...companies, ...kept.slice(companies.length)] });
+      return company;
+    };
+    await ensureCompany(session, kept[index], { ...demo, size, until }, keep);
+  }
+  const [first, second] = companies as [DemoCompany, DemoCompany];
+  const { token } = await issueToken(session.state, { subject: first.userId, companyId: first.companyId, lifetimeSeconds: TOKEN_SECONDS });
+  return { apiKey: first.apiKey, userToken: token, otherApiKey: second.apiKey };
+}
+
+async function ensureCompany(session: Session, kept: DemoCompany | undefined, options: DemoOptions, keep: (company: DemoCompany) => DemoCompany): Promise<void> {
+  let company: DemoCompany;
+  // A database that was set up anew knows nothing of what is kept here.
+  if (kept === undefined || !(await exists(session, kept))) company = keep(await createDemoCompany(session, options));
+  else if (await authenticates(session, kept)) company = keep(kept);
+  else company = keep({ ...kept, ...(await createCredentials(session, kept.companyId)) });
+  if (company.imported) return;
+  const refused = refusedOf(await importDemo(session, company));
+  if (refused > 0) throw new Failure(`${refused} demo records were refused, for the reasons above.`, EXIT.refused);
+  keep({ ...company, imported: true });
+}
+
+export const refusedOf = (totals: readonly Totals[]): number => totals.reduce((sum, { refused }) => sum + refused, 0);

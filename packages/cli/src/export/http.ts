@@ -1,0 +1,86 @@
+// Reads of the public API that outlast a limit or a restart: the same request again, after the time that was asked for.
+import { setTimeout as delay } from 'node:timers/promises';
+import { backoffMs } from '@truckroll/service-kit';
+import { EXIT, Failure } from '../failure.ts';
+
+export interface ApiClientOptions {
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  readonly signal: AbortSignal;
+  /** Told before a wait that a person would wonder about. */
+  onWaiting?(reason: string): void;
+  /** How long the API may be away. */
+  readonly patienceMs?: number;
+}
+
+export type Query = Readonly<Record<string, string>>;
+
+const PATIENCE_MS = 60_000;
+const LONGEST_ANSWER_MS = 30_000;
+/** Passing troubles of a gateway or of what stands before it. */
+const PASSING = new Set([429, 502, 503, 504]);
+
+/** Body of a successful answer. Errors: Failure. */
+export async function readApi(path: string, query: Query, options: ApiClientOptions): Promise<unknown> {
+  const url = new URL(options.baseUrl + path);
+  for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
+  let awaySince: number | undefined;
+  for (let failures = 1; ; failures += 1) {
+    const answer = await attempt(url, options);
+    if (answer.status === 200) return answer.body;
+    if (!PASSING.has(answer.status)) throw refusal(answer, path);
+    // A limit is no trouble: it ends by itself, whenever that is.
+    if (answer.status !== 429) awaySince ??= performance.now();
+    if (awaySince !== undefined && performance.now() - awaySince > (options.patienceMs ?? PATIENCE_MS)) throw away(options, answer);
+    const pause = Math.max(answer.status === 429 ? 1000 : 0, (answer.retryAfterSeconds ?? 0) * 1000, backoffMs(failures));
+    const reason = answer.status === 429 ? 'The key’s limit is reached' : 'The API does not answer';
+    if (pause >= 2000 || failures === 3) options.onWaiting?.(`${reason}; waiting ${Math.ceil(pause / 1000)} s.`);
+    await delay(pause, undefined, { signal: options.signal });
+  }
+}
+
+interface Answer {
+  /** 0 where there was none. */
+  readonly status: number;
+  readonly body?: unknown;
+  readonly retryAfterSeconds?: number;
+}
+
+async function attempt(url: URL, { apiKey, signal }: ApiClientOptions): Promise<Answer> {
+  try {
+    const response = await fetch(url, {
+      headers: { authorization: `Bearer ${apiKey}`, accept: 'application/json' },
+      redirect: 'error',
+      signal: AbortSignal.any([signal, AbortSignal.timeout(LONGEST_ANSWER_MS)]),
+    });
+    const after = Number(response.headers.get('retry-after') ?? Number.NaN);
+    const retry = Number.isFinite(after) ? { retryAfterSeconds: after } : {};
+    const text = await response.text();
+    return { status: response.status, body: parse(text), ...retry };
+  } catch {
+    signal.throwIfAborted();
+    // Refused, reset, too slow, or cut off in the middle of an answer: all pass by themselves, or are told in the end.
+    return { status: 503 };
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function refusal({ status, body }: Answer, path: string): Failure {
+  const error = (body as { error?: { message?: string; request_id?: string } } | undefined)?.error;
+  if (status === 401) return new Failure(`The API does not accept the key: ${error?.message ?? 'issue another with `truckroll key create`.'}`, EXIT.refused);
+  const reference = error?.request_id === undefined ? '' : ` (request ${error.request_id})`;
+  return new Failure(`GET ${path} was answered ${status}: ${error?.message ?? 'this is not a Truckroll API.'}${reference}`, EXIT.refused);
+}
+
+function away({ baseUrl }: ApiClientOptions, { body }: Answer): Failure {
+  const message = (body as { error?: { message?: string } } | undefined)?.error?.message;
+  const howTo = 'start it with `npm start`, or set --url or TRUCKROLL_URL to where it runs.';
+  return new Failure(`The API at ${baseUrl} does not answer: ${message ?? howTo}`, EXIT.unreachable);
+}

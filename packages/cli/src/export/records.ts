@@ -1,0 +1,39 @@
+// All records of one path into one file, a page at a time.
+import { createWriteStream } from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { readApi, type ApiClientOptions } from './http.ts';
+
+interface Page {
+  data: unknown[];
+  pagination: { next_cursor: string | null };
+}
+
+/**
+ * Writes `<folder>/<path>.ndjson`; the name appears when the file is complete. Resolves to the number of records.
+ * Errors: Failure; those of the file system.
+ */
+export async function exportRecords(folder: string, path: string, options: ApiClientOptions, onPage: (count: number) => void): Promise<number> {
+  const file = join(folder, `${path}.ndjson`);
+  const partial = `${file}.partial`;
+  let count = 0;
+  async function* lines(): AsyncGenerator<string> {
+    let cursor: string | null = null;
+    do {
+      const query: Record<string, string> = { limit: '100', ...(cursor === null ? {} : { cursor }) };
+      const page = (await readApi(`/v1/${path}`, query, options)) as Page;
+      count += page.data.length;
+      onPage(count);
+      if (page.data.length > 0) yield page.data.map((record) => `${JSON.stringify(record)}\n`).join('');
+      cursor = page.pagination.next_cursor;
+    } while (cursor !== null);
+  }
+  try {
+    await pipeline(lines, createWriteStream(partial));
+    await rename(partial, file);
+  } finally {
+    await rm(partial, { force: true });
+  }
+  return count;
+}

@@ -1,0 +1,41 @@
+// User tokens of the development issuer that a local installation trusts. Others have an issuer of their own.
+import { SignJWT, importJWK, type JWK } from 'jose';
+
+export interface Claims {
+  readonly subject: string;
+  readonly companyId: string;
+  readonly lifetimeSeconds: number;
+  /** The development issuer's own unless given. */
+  readonly issuer?: string | undefined;
+  readonly audience?: string | undefined;
+}
+
+export interface IssuedToken {
+  readonly token: string;
+  /** Seconds since 1970. */
+  readonly expiresAt: number;
+  readonly issuer: string;
+  readonly audience: string;
+  readonly jwksFile: string;
+}
+
+/** Signs with the key below the state folder, which is made where it is missing. */
+export async function issueToken(stateFolder: string, claims: Claims): Promise<IssuedToken> {
+  // Loaded here, for it brings the embedded servers along.
+  const { tokenIssuer } = await import('@truckroll/local-stack');
+  const development = tokenIssuer(stateFolder);
+  const { alg, kid } = development.privateKey as { alg: string; kid: string };
+  const issuer = claims.issuer ?? development.issuer;
+  const audience = claims.audience ?? development.audience;
+  const issuedAt = Math.floor(Date.now() / 1000);
+  const expiresAt = issuedAt + claims.lifetimeSeconds;
+  const token = await new SignJWT({ company_id: claims.companyId })
+    .setProtectedHeader({ alg, kid, typ: 'JWT' })
+    .setIssuer(issuer)
+    .setAudience(audience)
+    .setSubject(claims.subject)
+    .setIssuedAt(issuedAt)
+    .setExpirationTime(expiresAt)
+    .sign(await importJWK(development.privateKey as JWK, alg));
+  return { token, expiresAt, issuer, audience, jwksFile: development.jwksFile };
+}
