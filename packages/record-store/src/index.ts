@@ -1,5 +1,5 @@
 export { recordStoreMigrations } from './migrations.ts';
-export { defineTable, type AfterChange, type Changed, type Table, type TableDefinition } from './table.ts';
+export { EVERY_COMPANY, defineTable, type AfterChange, type Changed, type Table, type TableDefinition } from './table.ts';
 export { NameCache, writeNames, type Name } from './names.ts';
 export { RecordReader, rawMethod, type ReadContext } from './read.ts';
 export { asRead, refreshRecords } from './derive.ts';

@@ -151,7 +151,7 @@ export function linkFor(table: Pick<Table, 'links'>, parameter: string): Link<ne
 }
 
 /** Under which company's name records stand that are the same in every company. */
-const EVERY_COMPANY = '00000000-0000-0000-0000-000000000000';
+export const EVERY_COMPANY = '00000000-0000-0000-0000-000000000000';
 
 /** The company whose rows answer a request. */
 export function storedUnder(table: Pick<Table, 'everyCompany'>, companyId: string): string {

@@ -33,7 +33,8 @@ export async function upsertRecords<R>(
   for (const item of batch) byId.set(item.id, item);
   const columns = table.columns.filter((column) => column.of !== undefined);
   const bytes = table.derive === undefined ? ['document'] : ['document', 'derived'];
-  const names = [...columns.map((column) => column.name), ...bytes];
+  // Quoted: a record may have a field whose name SQL reserves.
+  const names = [...columns.map((column) => `"${column.name}"`), ...bytes];
   const types = [...columns.map((column) => column.type), ...bytes.map(() => 'bytea')];
   const { rows } = await tx.query<{ id: string; created: boolean }>({
     name: `upsert_${table.table}`,
