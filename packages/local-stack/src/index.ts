@@ -1,10 +1,7 @@
-export { Problem, runMain } from './problem.ts';
-export { ROOT, STATE } from './folder.ts';
-export { say } from './say.ts';
-export { readSecrets } from './secrets.ts';
-export { choosePort } from './ports.ts';
+export { Problem } from './problem.ts';
+export { Ports } from './ports.ts';
 export { Watchdog } from './processes/watchdog.ts';
-export { Daemon } from './processes/daemon.ts';
-export { startServers, type Addresses, type ServerName, type Servers } from './servers/index.ts';
+export { startServers, type Addresses, type ServerName, type ServerOptions, type Servers } from './servers/index.ts';
 export { serverEnvironment } from './environment.ts';
+export { SCHEMAS, provision, type Provisioning, type Schema } from './roles.ts';
 export { tokenIssuer, type TokenIssuer } from './token-issuer.ts';

@@ -1,37 +1,39 @@
-// `node scripts/run.mjs servers`: the backing servers alone, in the foreground, for developing against.
-import { rmSync } from 'node:fs';
+// `npm run servers`: the backing servers alone, in the foreground, for developing against.
 import { join } from 'node:path';
 import { serverEnvironment } from './environment.ts';
 import { writeJson } from './files.ts';
 import { STATE } from './folder.ts';
+import { Ports } from './ports.ts';
 import { runMain } from './problem.ts';
 import { stopRequest } from './processes/stop-request.ts';
 import { Watchdog } from './processes/watchdog.ts';
 import { say } from './say.ts';
 import { readSecrets } from './secrets.ts';
 import { startServers } from './servers/index.ts';
+import { lockState } from './state-lock.ts';
 
 const FILE = join(STATE, 'servers.json');
 
 await runMain(async () => {
+  const lock = lockState(STATE, 'npm run servers');
   const watchdog = new Watchdog();
+  watchdog.deleteAtEnd(FILE);
   try {
-    const password = readSecrets(STATE).databasePassword;
-    const servers = await startServers({ folder: STATE, watchdog, say, password, environment: process.env });
-    try {
-      const environment = serverEnvironment(servers);
-      writeJson(FILE, { ...environment, pid: process.pid });
-      for (const [name, value] of Object.entries(environment)) process.stdout.write(`${name}=${value}\n`);
-      say('Press Ctrl-C to stop.');
-      const failure = Promise.race([...servers.running].map(([name, server]) => server.daemon.exited.then(() => name)));
-      const name = await Promise.race([stopRequest.then(() => undefined), failure]);
-      if (name) say(`${name} has ended: see ${join(STATE, 'logs', `${name}.log`)}`);
-      return name ? 1 : 0;
-    } finally {
-      rmSync(FILE, { force: true });
-      await servers.stop();
-    }
+    const { databasePassword: password } = readSecrets(STATE);
+    const ports = new Ports(join(STATE, 'ports.json'));
+    const starting = startServers({ folder: STATE, ports, watchdog, say, password, environment: process.env });
+    const servers = await Promise.race([starting, stopRequest]);
+    if (typeof servers === 'string') return 0;
+    const environment = serverEnvironment(servers);
+    writeJson(FILE, { ...environment, pid: process.pid });
+    for (const [name, value] of Object.entries(environment)) process.stdout.write(`${name}=${value}\n`);
+    say('Press Ctrl-C to stop.');
+    const ends = [...servers.running].map(async ([name, { daemon }]) => daemon.exited.then(() => name));
+    const ended = await Promise.race([stopRequest.then(() => undefined), ...ends]);
+    if (ended) say(`${ended} has ended by itself: ${join(STATE, 'logs', `${ended}.log`)} may say why.`);
+    return ended ? 1 : 0;
   } finally {
-    watchdog.done();
+    await watchdog.stopAll();
+    lock.release();
   }
 });

@@ -1,45 +1,42 @@
 // `npm test`: Jest against real servers that are started once for the whole run and end with it.
-import { randomBytes } from 'node:crypto';
-import { rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { serverEnvironment } from './environment.ts';
 import { ROOT, runFolder } from './folder.ts';
+import { Ports } from './ports.ts';
 import { runMain } from './problem.ts';
 import { identify } from './processes/identity.ts';
 import { stopRequest } from './processes/stop-request.ts';
 import { Watchdog } from './processes/watchdog.ts';
 import { say } from './say.ts';
 import { startServers } from './servers/index.ts';
-import { serverEnvironment } from './environment.ts';
 
 const WITHOUT_SERVERS = /^(--help|-h|--version|-v|--listTests|--showConfig|--clearCache|--init)$/;
 
 await runMain(async () => {
   const args = process.argv.slice(2);
-  if (args.some((arg) => WITHOUT_SERVERS.test(arg))) return jest(args, process.env);
+  if (args.some((arg) => WITHOUT_SERVERS.test(arg))) return await jest(args, {});
   const folder = runFolder('test-runs');
   const watchdog = new Watchdog();
   watchdog.deleteAtEnd(folder);
-  const password = randomBytes(12).toString('hex');
   try {
-    const servers = await startServers({ folder, watchdog, say, password, careless: true, environment: process.env });
-    try {
-      return await jest(args, { ...process.env, ...serverEnvironment(servers) }, watchdog);
-    } finally {
-      await servers.stop();
-    }
+    const password = randomBytes(12).toString('hex');
+    const ports = new Ports(join(folder, 'ports.json'));
+    const starting = startServers({ folder, ports, watchdog, say, password, careless: true, environment: process.env });
+    const servers = await Promise.race([starting, stopRequest]);
+    return typeof servers === 'string' ? 1 : await jest(args, serverEnvironment(servers), watchdog);
   } finally {
-    rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
-    watchdog.done();
+    await watchdog.stopAll();
   }
 });
 
-function jest(args: readonly string[], environment: NodeJS.ProcessEnv, watchdog?: Watchdog): Promise<number> {
-  const options = [environment['NODE_OPTIONS'], '--experimental-vm-modules', '--no-warnings'].filter(Boolean).join(' ');
+function jest(args: readonly string[], servers: Record<string, string>, watchdog?: Watchdog): Promise<number> {
+  const options = [process.env['NODE_OPTIONS'], '--experimental-vm-modules', '--no-warnings'].filter(Boolean).join(' ');
   const child = spawn(process.execPath, [join(ROOT, 'node_modules/jest/bin/jest.js'), ...args], {
     cwd: ROOT,
     stdio: 'inherit',
-    env: { ...environment, NODE_OPTIONS: options },
+    env: { ...process.env, ...servers, NODE_OPTIONS: options },
   });
   const identity = identify(child.pid!);
   if (identity) watchdog?.add({ ...identity, order: 'gateway', signal: 'SIGKILL', graceMs: 1000 });

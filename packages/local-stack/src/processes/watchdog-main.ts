@@ -5,36 +5,33 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isRunning } from './identity.ts';
 import type { StopOrder, Watched, WatchdogMessage } from './watchdog.ts';
 
-const POLL_MS = 50;
+const POLL_MS = 20;
 const watched = new Map<number, Watched>();
-let folder: string | undefined;
-let done = false;
+const paths = new Set<string>();
 
-// The terminal's signals are for the parent, which tells us by closing the pipe when it is through.
+// The terminal's signals are for the parent, which closes the pipe when it wants to end.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
 
 for await (const line of createInterface({ input: process.stdin })) {
   const message = JSON.parse(line) as WatchdogMessage;
   if ('add' in message) watched.set(message.add.pid, message.add);
   else if ('remove' in message) watched.delete(message.remove);
-  else if ('folder' in message) folder = message.folder;
-  else done = true;
+  else paths.add(message.deleteAtEnd);
 }
 
-if (!done) {
-  for (const order of ['gateway', 'service', 'server'] satisfies StopOrder[]) {
-    await Promise.all([...watched.values()].filter((one) => one.order === order).map(stop));
-  }
-  if (folder !== undefined) rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+for (const order of ['gateway', 'service', 'server'] satisfies StopOrder[]) {
+  await Promise.all([...watched.values()].filter((one) => one.order === order).map(stop));
 }
+for (const path of paths) rmSync(path, { recursive: true, force: true, maxRetries: 3 });
 
 async function stop(one: Watched): Promise<void> {
   if (!isRunning(one)) return;
   send(one.pid, one.signal);
   const deadline = performance.now() + one.graceMs;
-  while (isRunning(one)) {
-    if (performance.now() > deadline) send(one.pid, 'SIGKILL');
-    await delay(POLL_MS);
+  for (let killed = false; isRunning(one); await delay(POLL_MS)) {
+    if (killed || performance.now() < deadline) continue;
+    send(one.pid, 'SIGKILL');
+    killed = true;
   }
 }
 

@@ -12,18 +12,19 @@ export interface Watched extends ProcessIdentity {
   readonly graceMs: number;
 }
 
-/** What the watchdog reads, one JSON object a line. `folder` is deleted when everything has stopped. */
-export type WatchdogMessage = { readonly add: Watched } | { readonly remove: number } | { readonly folder: string } | { readonly done: true };
+/** What the watchdog reads, one JSON object a line. A path is deleted when everything has stopped. */
+export type WatchdogMessage = { readonly add: Watched } | { readonly remove: number } | { readonly deleteAtEnd: string };
 
 /**
  * A small process of its own session that holds the reading end of a pipe whose writing end only this process has. The
- * pipe closes with this process, however it ends, and the watchdog then stops what it was told of.
+ * pipe closes when this process wants everything stopped, and also when it ends in any other way: there is one way to
+ * stop, and it does not need us.
  */
 export class Watchdog {
   readonly #told = new Map<number, Watched>();
-  #folder: string | undefined;
+  readonly #paths = new Set<string>();
   #process: ChildProcess;
-  #done = false;
+  #stopping = false;
 
   constructor() {
     this.#process = this.#launch();
@@ -38,17 +39,21 @@ export class Watchdog {
     if (this.#told.delete(pid)) this.#tell({ remove: pid });
   }
 
-  /** Deleted after everything has stopped, when this process could not do it. */
-  deleteAtEnd(folder: string): void {
-    this.#folder = folder;
-    this.#tell({ folder });
+  /** A file or folder that must not outlive what is watched. */
+  deleteAtEnd(path: string): void {
+    this.#paths.add(path);
+    this.#tell({ deleteAtEnd: path });
   }
 
-  /** Everything was stopped in order: nothing is left to do. */
-  done(): void {
-    this.#done = true;
-    this.#tell({ done: true });
-    this.#process.stdin?.end();
+  /** Stops the gateway, then the services, then the servers; resolves when all have ended. */
+  async stopAll(): Promise<void> {
+    this.#stopping = true;
+    const child = this.#process;
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+    child.ref();
+    child.stdin?.end();
+    await exited;
   }
 
   #launch(): ChildProcess {
@@ -60,11 +65,12 @@ export class Watchdog {
     child.unref();
     (child.stdin as unknown as { unref(): void }).unref();
     child.stdin.on('error', () => undefined);
+    // Somebody has killed it: without another one, nothing would be left to do its work.
     child.once('exit', () => {
-      if (this.#done) return;
+      if (this.#stopping) return;
       this.#process = this.#launch();
       for (const add of this.#told.values()) this.#tell({ add });
-      if (this.#folder !== undefined) this.#tell({ folder: this.#folder });
+      for (const deleteAtEnd of this.#paths) this.#tell({ deleteAtEnd });
     });
     return child;
   }

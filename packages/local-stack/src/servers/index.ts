@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import { requireSpace } from '../files.ts';
-import { Ports } from '../ports.ts';
+import type { Ports } from '../ports.ts';
 import { since, type Say } from '../say.ts';
 import type { Watchdog } from '../processes/watchdog.ts';
+import { requireAnswer } from './given.ts';
 import { startKafka } from './kafka.ts';
 import { PortTaken } from './launch.ts';
 import { startPostgres } from './postgres.ts';
@@ -14,8 +15,9 @@ const NEEDED_SPACE = 500e6;
 const PORT_TRIES = 5;
 
 export interface ServerOptions {
-  /** Holds data folders, logs and the remembered ports. */
+  /** Holds data folders and logs. */
   readonly folder: string;
+  readonly ports: Ports;
   readonly watchdog: Watchdog;
   readonly say: Say;
   /** Of PostgreSQL's administrator. */
@@ -38,17 +40,14 @@ export interface Servers extends Addresses {
   readonly running: ReadonlyMap<ServerName, RunningServer>;
   /** Starts a server that has died again, at the same address. */
   restart(name: ServerName): Promise<void>;
-  stop(): Promise<void>;
 }
 
 export type ServerName = 'postgres' | 'redis' | 'kafka';
 
-/** Starts the servers that the environment does not name, side by side. When one fails the others are stopped. */
+/** Starts the servers that the environment does not name, side by side. The watchdog stops them, also those beside a failed one. */
 export async function startServers(options: ServerOptions): Promise<Servers> {
-  const { folder, environment = {}, say, watchdog, careless = false } = options;
-  const context: ServerContext = {
-    folder, say, watchdog, careless, logs: join(folder, 'logs'), ports: new Ports(join(folder, 'ports.json')),
-  };
+  const { folder, ports, environment = {}, say, watchdog, careless = false } = options;
+  const context: ServerContext = { folder, ports, say, watchdog, careless, logs: join(folder, 'logs') };
   const kinds = {
     postgres: { title: 'PostgreSQL', given: environment['DATABASE_URL'], start: () => startPostgres({ ...context, password: options.password }) },
     redis: { title: 'Redis', given: environment['REDIS_URL'], start: () => startRedis(context) },
@@ -63,21 +62,16 @@ export async function startServers(options: ServerOptions): Promise<Servers> {
     running.set(name, server);
     say(`${title} is ready on port ${server.port} after ${since(startedAt)}`);
   };
-  const stop = async () => {
-    await Promise.all([...running.values()].map((server) => server.daemon.stop()));
-  };
   const missing = names.filter((name) => !kinds[name].given);
   if (missing.length > 0) requireSpace(folder, NEEDED_SPACE);
+  await Promise.all(names.map((name) => kinds[name].given && requireAnswer(name, kinds[name].given)));
   const results = await Promise.allSettled(missing.map(begin));
   const failed = results.find((result) => result.status === 'rejected');
-  if (failed) {
-    await stop();
-    throw failed.reason;
-  }
+  if (failed) throw failed.reason;
   const address = (name: ServerName) => kinds[name].given || running.get(name)!.url;
   return {
     databaseUrl: address('postgres'), redisUrl: address('redis'), kafkaBrokers: address('kafka'),
-    running, restart: begin, stop,
+    running, restart: begin,
   };
 }
 

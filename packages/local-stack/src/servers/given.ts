@@ -1,0 +1,38 @@
+import { connect } from 'node:net';
+import { Problem } from '../problem.ts';
+import type { ServerName } from './index.ts';
+
+const TIMEOUT_MS = 3000;
+const VARIABLES = { postgres: ['DATABASE_URL', 5432], redis: ['REDIS_URL', 6379], kafka: ['KAFKA_BROKERS', 9092] } as const;
+
+/** Fails in one sentence when nothing listens where an environment variable says that a server is. */
+export async function requireAnswer(name: ServerName, text: string): Promise<void> {
+  const [variable, defaultPort] = VARIABLES[name];
+  const addresses = name === 'kafka' ? text.split(',').map((broker) => `kafka://${broker.trim()}`) : [text];
+  const tried: string[] = [];
+  for (const address of addresses) {
+    if (!URL.canParse(address)) throw new Problem(`${variable} is not an address: set it to ${example(name)}, or leave it out.`);
+    const { hostname, port } = new URL(address);
+    // A path instead of a host name is a socket file, which the client itself will find or not.
+    if (hostname === '') return;
+    tried.push(`${hostname}:${port || defaultPort}`);
+    if (await answers(hostname.replace(/^\[|\]$/g, ''), Number(port || defaultPort))) return;
+  }
+  throw new Problem(`Nothing answers at ${tried.join(', ')}, which ${variable} names: start that server, or leave ${variable} out to have one started here.`);
+}
+
+function example(name: ServerName): string {
+  if (name === 'kafka') return 'host:port,host:port';
+  return name === 'redis' ? 'redis://host:port' : 'postgres://user:password@host:port/database';
+}
+
+function answers(host: string, port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host, port, timeout: TIMEOUT_MS });
+    const end = (answer: boolean) => {
+      socket.destroy();
+      resolve(answer);
+    };
+    socket.once('connect', () => end(true)).once('error', () => end(false)).once('timeout', () => end(false));
+  });
+}

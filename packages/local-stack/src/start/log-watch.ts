@@ -1,0 +1,88 @@
+import { copyFileSync, statSync, truncateSync } from 'node:fs';
+import { read } from '../processes/log-tail.ts';
+import type { Say } from '../say.ts';
+
+const POLL_MS = 250;
+const NEWLINE = 10;
+/** A log that grows beyond this is kept once more under another name and begins anew. */
+const LONGEST_LOG = 64 << 20;
+/** The same sentence of the same process is shown once in this time, in milliseconds. */
+const REPEAT_MS = 30_000;
+/** Within this much of a line its level is told; lines of lower levels are not parsed, of which there are thousands. */
+const LEVELS = ['warn', 'error', 'fatal'].map((level) => Buffer.from(`"level":"${level}"`));
+
+interface Entry {
+  readonly level: string;
+  readonly msg?: string;
+  readonly error?: { readonly message?: string };
+  readonly err?: { readonly message?: string };
+}
+
+/** Shows the warnings and errors of a log file, as sentences, while it grows. */
+export class LogWatch {
+  readonly #name: string;
+  readonly #file: string;
+  readonly #say: Say;
+  readonly #timer: NodeJS.Timeout;
+  readonly #shown = new Map<string, { at: number; missed: number }>();
+  #position: number;
+
+  constructor(name: string, file: string, say: Say) {
+    this.#name = name;
+    this.#file = file;
+    this.#say = say;
+    this.#position = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+    this.#timer = setInterval(() => this.look(), POLL_MS).unref();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+    this.look();
+  }
+
+  look(): void {
+    const size = statSync(this.#file, { throwIfNoEntry: false })?.size ?? 0;
+    if (size < this.#position) this.#position = 0;
+    const fresh = read(this.#file, this.#position, size);
+    const end = fresh.lastIndexOf(NEWLINE) + 1;
+    for (let start = 0; start < end; ) {
+      const next = fresh.indexOf(NEWLINE, start) + 1;
+      const line = fresh.subarray(start, next - 1);
+      start = next;
+      const head = line.subarray(0, 40);
+      if (LEVELS.some((level) => head.includes(level))) this.#show(line.toString('utf8'));
+    }
+    this.#position += end;
+    if (this.#position > LONGEST_LOG) this.#rotate();
+  }
+
+  #show(line: string): void {
+    const entry = parse(line);
+    if (!entry) return;
+    const cause = (entry.error ?? entry.err)?.message;
+    const sentence = `${this.#name} ${entry.level}: ${entry.msg ?? ''}${cause ? ` (${cause.split('\n')[0]})` : ''}`;
+    const before = this.#shown.get(sentence);
+    const now = performance.now();
+    if (before && now - before.at < REPEAT_MS) {
+      before.missed += 1;
+      return;
+    }
+    this.#shown.set(sentence, { at: now, missed: 0 });
+    this.#say(before?.missed ? `${sentence} (and ${before.missed} times before)` : sentence);
+  }
+
+  /** The writer appends, so it goes on at the beginning of the emptied file. */
+  #rotate(): void {
+    copyFileSync(this.#file, `${this.#file}.1`);
+    truncateSync(this.#file);
+    this.#position = 0;
+  }
+}
+
+function parse(line: string): Entry | undefined {
+  try {
+    return JSON.parse(line) as Entry;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,97 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { ROOT } from '../folder.ts';
+import { Problem } from '../problem.ts';
+import { isFree, type Ports } from '../ports.ts';
+import type { StopOrder } from '../processes/watchdog.ts';
+import { SCHEMAS, type Schema } from '../roles.ts';
+import type { Say } from '../say.ts';
+
+/** A process of the system and what it is told of the others. */
+export interface ProcessPlan {
+  readonly name: string;
+  readonly script: string;
+  readonly order: StopOrder;
+  /** Answers 200 when the process can be used. */
+  readonly readyUrl: string;
+  readonly metricsUrl: string;
+  /** All that the process needs to know beyond the machine's own environment. */
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+export interface Plan {
+  readonly baseUrl: string;
+  /** host:port of each service's gRPC, by name. */
+  readonly addresses: Readonly<Record<string, string>>;
+  readonly processes: readonly ProcessPlan[];
+}
+
+export interface PlanOptions {
+  readonly ports: Ports;
+  readonly say: Say;
+  readonly databaseUrls: Readonly<Record<Schema, string>>;
+  readonly redisUrl: string;
+  readonly kafkaBrokers: string;
+  readonly cursorKeys: string;
+  readonly tokens: { readonly issuer: string; readonly audience: string; readonly jwksFile: string };
+  /** What the person at the keyboard has set. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
+const HOST = '127.0.0.1';
+const PREFERRED_PORT = 8080;
+/** The gateway's sealing keys and tokens are its own; the dispatcher calls strangers and gets no server but Kafka. */
+const DISPATCHER = 'webhook-dispatcher';
+
+/** Chooses the ports and writes down what every process is told. Processes that this checkout lacks are left out. */
+export async function plan(options: PlanOptions): Promise<Plan> {
+  const { ports, databaseUrls, redisUrl, kafkaBrokers, cursorKeys, tokens, environment } = options;
+  const addresses: Record<string, string> = {};
+  for (const name of SCHEMAS) addresses[name] = `${HOST}:${await ports.take(name)}`;
+  const peers = Object.fromEntries(SCHEMAS.map((name) => [`${name.toUpperCase()}_ADDRESS`, addresses[name]!]));
+  const common = { HOST, LOG_LEVEL: environment['LOG_LEVEL'] || 'info', NODE_ENV: 'production' };
+
+  const processes: ProcessPlan[] = [];
+  const add = async (name: string, folder: string, order: StopOrder, settings: Record<string, string>, publicUrl?: string) => {
+    const script = join(ROOT, folder, 'src/main.ts');
+    const metricsUrl = `http://${HOST}:${await ports.take(`${name}-metrics`)}`;
+    const METRICS_PORT = new URL(metricsUrl).port;
+    if (!existsSync(script)) return;
+    processes.push({
+      name, script, order, metricsUrl,
+      readyUrl: `${publicUrl ?? metricsUrl}/readyz`,
+      environment: { ...common, METRICS_PORT, ...settings },
+    });
+  };
+  for (const name of SCHEMAS) {
+    const [, PORT = ''] = addresses[name]!.split(':');
+    const settings = { PORT, DATABASE_URL: databaseUrls[name], REDIS_URL: redisUrl, KAFKA_BROKERS: kafkaBrokers, ...peers };
+    await add(name, `services/${name}`, 'service', settings);
+  }
+  await add(DISPATCHER, `services/${DISPATCHER}`, 'service', {
+    PORT: String(await ports.take(DISPATCHER)), KAFKA_BROKERS: kafkaBrokers, INTEGRATIONS_ADDRESS: addresses['integrations']!,
+  });
+  const port = await gatewayPort(options);
+  const baseUrl = `http://${HOST}:${port}`;
+  const ownTokens = environment['TOKEN_JWKS_URL'] || environment['TOKEN_JWKS_FILE'];
+  const issuer = { TOKEN_ISSUER: tokens.issuer, TOKEN_AUDIENCE: tokens.audience, TOKEN_JWKS_FILE: tokens.jwksFile };
+  await add('gateway', 'gateway', 'gateway', {
+    PORT: String(port), REDIS_URL: redisUrl, CURSOR_KEYS: cursorKeys, ...peers, ...(ownTokens ? {} : issuer),
+  }, baseUrl);
+  return { baseUrl, addresses, processes };
+}
+
+/** PORT when it is given, else the one of the last start, else 8080, else any: integrators write this one down. */
+async function gatewayPort({ ports, environment, say }: PlanOptions): Promise<number> {
+  const given = environment['PORT'];
+  if (given) {
+    const port = Number(given);
+    if (!Number.isInteger(port) || port < 1 || port > 65_535) throw new Problem(`PORT is ${given}: set it to a port number from 1 to 65535.`);
+    if (await isFree(port)) return port;
+    throw new Problem(`Port ${port} is in use: stop what uses it, or choose another one with PORT=${port + 1} npm start.`);
+  }
+  const usual = ports.remembered('gateway') ?? PREFERRED_PORT;
+  const port = await ports.take('gateway', PREFERRED_PORT);
+  if (port !== usual) say(`Port ${usual} is in use, so the API is at port ${port}: set PORT to choose another one.`);
+  return port;
+}

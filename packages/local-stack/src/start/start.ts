@@ -1,0 +1,104 @@
+import { join } from 'node:path';
+import { writeJson } from '../files.ts';
+import { Ports } from '../ports.ts';
+import { describe } from '../problem.ts';
+import { Watchdog } from '../processes/watchdog.ts';
+import { provision } from '../roles.ts';
+import { say, since } from '../say.ts';
+import { readSecrets } from '../secrets.ts';
+import { startServers } from '../servers/index.ts';
+import { lockState } from '../state-lock.ts';
+import { tokenIssuer } from '../token-issuer.ts';
+import { demoAccess, type DemoAccess } from './demo.ts';
+import { keepServers } from './keep-servers.ts';
+import { LogWatch } from './log-watch.ts';
+import { plan, type Plan } from './plan.ts';
+import { DRAIN_TIMEOUT, Supervised } from './supervised.ts';
+import { welcome } from './welcome.ts';
+
+export interface StartOptions {
+  /** What this installation keeps between starts. */
+  readonly state: string;
+  readonly environment: NodeJS.ProcessEnv;
+  /** Resolves when everything is to be stopped. */
+  readonly stop: Promise<unknown>;
+}
+
+/** Brings everything up, keeps it up until it is told to stop, and resolves to the exit code when all has ended. */
+export async function start(options: StartOptions): Promise<number> {
+  const { state } = options;
+  const lock = lockState(state, 'npm start');
+  const watchdog = new Watchdog();
+  const stopping = new AbortController();
+  for (const file of ['ready.json', 'services.json']) watchdog.deleteAtEnd(join(state, file));
+  try {
+    const up = bringUp(options, watchdog, stopping.signal);
+    const stoppedEarly = await Promise.race([up.then(() => false), options.stop.then(() => true)]);
+    if (!stoppedEarly) await options.stop;
+    // What was still coming up fails now, in its own way, and nobody needs to hear of it.
+    up.catch(() => undefined);
+    return 0;
+  } finally {
+    const startedAt = performance.now();
+    say('stopping: the gateway first, then the services, then the servers …');
+    stopping.abort();
+    await watchdog.stopAll();
+    lock.release();
+    say(`stopped in ${since(startedAt)}`);
+  }
+}
+
+async function bringUp({ state, environment }: StartOptions, watchdog: Watchdog, signal: AbortSignal): Promise<void> {
+  const startedAt = performance.now();
+  const logs = join(state, 'logs');
+  const secrets = readSecrets(state);
+  const ports = new Ports(join(state, 'ports.json'));
+  const servers = await startServers({ folder: state, ports, watchdog, say, password: secrets.databasePassword, environment });
+  signal.throwIfAborted();
+  keepServers(servers, say, signal);
+  const databaseUrls = await provision({
+    adminUrl: servers.databaseUrl,
+    secret: secrets.databasePassword,
+    ...(servers.running.has('postgres') ? { database: 'truckroll' } : {}),
+  });
+  const whole = await plan({
+    ports, say, environment, databaseUrls,
+    redisUrl: servers.redisUrl,
+    kafkaBrokers: servers.kafkaBrokers,
+    cursorKeys: secrets.cursorKeys,
+    tokens: tokenIssuer(state),
+  });
+  writeJson(join(state, 'services.json'), whole.addresses);
+  const inherited: NodeJS.ProcessEnv = { ...environment, DRAIN_TIMEOUT, NODE_COMPILE_CACHE: join(state, 'compile-cache') };
+  // Each process gets its own addresses of servers or none.
+  for (const name of ['DATABASE_URL', 'REDIS_URL', 'KAFKA_BROKERS']) delete inherited[name];
+  signal.throwIfAborted();
+  const processes = whole.processes.map((one) => new Supervised({ plan: one, logs, watchdog, say, environment: inherited }));
+  const watches = processes.map((one) => new LogWatch(one.name, one.log, say));
+  signal.addEventListener('abort', () => {
+    for (const part of processes) part.release();
+    for (const watch of watches) watch.stop();
+  });
+  await Promise.all(processes.map((one) => one.ready));
+  signal.throwIfAborted();
+  const access = await demoAccess(state, { ...inherited, TRUCKROLL_URL: whole.baseUrl }).catch((error: unknown) => {
+    say(describe(error));
+    return undefined;
+  });
+  signal.throwIfAborted();
+  announce(state, whole, access, { databaseUrl: servers.databaseUrl, redisUrl: servers.redisUrl, kafkaBrokers: servers.kafkaBrokers });
+  say(welcome(whole, access, since(startedAt)));
+}
+
+/** The same for scripts. */
+function announce(state: string, whole: Plan, access: DemoAccess | undefined, servers: object): void {
+  writeJson(join(state, 'ready.json'), {
+    baseUrl: whole.baseUrl,
+    ...access,
+    pid: process.pid,
+    docsUrl: `${whole.baseUrl}/docs`,
+    ...servers,
+    services: whole.addresses,
+    metrics: Object.fromEntries(whole.processes.map((one) => [one.name, `${one.metricsUrl}/metrics`])),
+  });
+}

@@ -1,0 +1,111 @@
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Problem } from '../problem.ts';
+import { Daemon, exitText, type Exit } from '../processes/daemon.ts';
+import type { Watchdog } from '../processes/watchdog.ts';
+import { since, type Say } from '../say.ts';
+import type { ProcessPlan } from './plan.ts';
+import { isReady } from './readiness.ts';
+
+const POLL_MS = 50;
+/** A process that has never been ready is tried this often: its configuration or code is wrong, not its luck. */
+const FIRST_TRIES = 3;
+const FIRST_PAUSE_MS = 250;
+const LONGEST_PAUSE_MS = 10_000;
+/** A process that was ready for this long has recovered: its next end counts as the first. */
+const RECOVERED_MS = 60_000;
+/** Longer than the services' own limit for draining (DRAIN_TIMEOUT). */
+const GRACE_MS = 15_000;
+export const DRAIN_TIMEOUT = '10s';
+
+export interface SupervisedOptions {
+  readonly plan: Pick<ProcessPlan, 'name' | 'script' | 'order' | 'readyUrl' | 'environment'>;
+  readonly logs: string;
+  readonly watchdog: Watchdog;
+  readonly say: Say;
+  /** Without the settings of the plan. */
+  readonly environment: NodeJS.ProcessEnv;
+}
+
+/** A process that is started again, after a growing pause, whenever it ends before it is told to. */
+export class Supervised {
+  readonly name: string;
+  /** Resolves at the first readiness, rejects when the process keeps ending before that. */
+  readonly ready: Promise<void>;
+  readonly log: string;
+  readonly #options: SupervisedOptions;
+  readonly #stopping = new AbortController();
+  #daemon: Daemon | undefined;
+
+  constructor(options: SupervisedOptions) {
+    this.name = options.plan.name;
+    this.log = join(options.logs, `${this.name}.log`);
+    this.#options = options;
+    this.ready = new Promise((resolve, reject) => void this.#keep(resolve).catch(reject));
+  }
+
+  get pid(): number | undefined {
+    return this.#daemon?.pid;
+  }
+
+  /** No more restarts; the process itself is stopped by whoever stops everything, in order. */
+  release(): void {
+    this.#stopping.abort();
+  }
+
+  async #keep(firstReady: () => void): Promise<void> {
+    const { say } = this.#options;
+    let everReady = false;
+    for (let failures = 1; ; failures += 1) {
+      const startedAt = performance.now();
+      const daemon = this.#launch();
+      this.#daemon = daemon;
+      const readyAt = await this.#untilReady(daemon);
+      if (readyAt !== undefined) {
+        say(`${this.name} is ready ${everReady ? 'again ' : ''}after ${since(startedAt)}`);
+        everReady = true;
+        firstReady();
+      }
+      const exit = await daemon.exited;
+      if (this.#stopping.signal.aborted) return;
+      if (readyAt !== undefined && performance.now() - readyAt > RECOVERED_MS) failures = 1;
+      if (!everReady && failures >= FIRST_TRIES) throw new Problem(this.#hopeless(daemon, exit));
+      const pause = Math.min(FIRST_PAUSE_MS * 2 ** (failures - 1), LONGEST_PAUSE_MS);
+      say(`${this.name} has ended (${exitText(exit)}) and is started again in ${pause / 1000} s: ${this.log} may say why.`);
+      const stopped = await delay(pause, false, { signal: this.#stopping.signal }).catch(() => true);
+      if (stopped) return;
+    }
+  }
+
+  #launch(): Daemon {
+    const { plan, watchdog, environment } = this.#options;
+    return new Daemon({
+      name: this.name,
+      command: process.execPath,
+      args: [plan.script],
+      env: { ...environment, ...plan.environment },
+      log: this.log,
+      order: plan.order,
+      stopSignal: 'SIGTERM',
+      graceMs: GRACE_MS,
+      watchdog,
+    });
+  }
+
+  /** When it became ready; undefined when it ended before. */
+  async #untilReady(daemon: Daemon): Promise<number | undefined> {
+    while (daemon.running) {
+      if (await isReady(this.#options.plan.readyUrl)) return performance.now();
+      await Promise.race([delay(POLL_MS), daemon.exited]);
+    }
+    return undefined;
+  }
+
+  #hopeless(daemon: Daemon, exit: Exit): string {
+    const lines = daemon.output.lines();
+    const port = lines.map((line) => /EADDRINUSE[^\d]*(?:[\d.:a-f]*:)?(\d+)/.exec(line)?.[1]).find(Boolean);
+    if (port) return `${this.name} cannot listen on port ${port}, which is in use: stop what uses it and start again.`;
+    const plain = lines.filter((line) => !line.startsWith('{')).slice(0, 5).join('\n');
+    return `${this.name} cannot start (${exitText(exit)}): ${this.log} has the details.${plain ? `\n${plain}` : ''}`;
+  }
+}

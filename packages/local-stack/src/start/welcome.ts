@@ -1,0 +1,18 @@
+import type { DemoAccess } from './demo.ts';
+import type { Plan } from './plan.ts';
+
+/** What the person at the keyboard reads when everything is ready. */
+export function welcome({ baseUrl }: Plan, access: DemoAccess | undefined, duration: string): string {
+  const lines = ['', `Truckroll is ready after ${duration}.`, '', `  API         ${baseUrl}`, `  Docs        ${baseUrl}/docs`];
+  if (access) {
+    lines.push(
+      `  API key     ${access.apiKey}`,
+      `  User token  ${access.userToken}`,
+      '',
+      'Try:',
+      '',
+      `  curl -H 'Authorization: Bearer ${access.apiKey}' '${baseUrl}/v1/invoices?limit=2'`,
+    );
+  }
+  return [...lines, '', 'The same is in .truckroll/ready.json, logs are in .truckroll/logs. Ctrl-C stops everything.', ''].join('\n');
+}

@@ -1,0 +1,27 @@
+import { generateKeyPairSync, randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { readJson, writeJson } from './files.ts';
+
+/** The development issuer of user tokens: `truckroll token` signs with its key, the gateway accepts what it signed. */
+export interface TokenIssuer {
+  readonly issuer: string;
+  readonly audience: string;
+  /** With `kid` and `alg`: ES256. */
+  readonly privateKey: Readonly<Record<string, string>>;
+}
+
+/** Made once for each state folder. The public half lies in `jwks.json` beside it, as the gateway reads it. */
+export function tokenIssuer(state: string): TokenIssuer & { jwksFile: string } {
+  const file = join(state, 'token-issuer.json');
+  const jwksFile = join(state, 'jwks.json');
+  let issuer = readJson<TokenIssuer>(file);
+  if (!issuer) {
+    const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    const key = { ...privateKey.export({ format: 'jwk' }), kid: randomUUID(), alg: 'ES256', use: 'sig' } as Record<string, string>;
+    issuer = { issuer: 'https://issuer.truckroll.test', audience: 'truckroll', privateKey: key };
+    writeJson(file, issuer);
+  }
+  const { d: _secret, ...publicKey } = issuer.privateKey;
+  writeJson(jwksFile, { keys: [publicKey] });
+  return { ...issuer, jwksFile };
+}
