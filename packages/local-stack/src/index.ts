@@ -1,6 +1,10 @@
-export { Problem } from './problem.ts';
-export { Ports } from './ports.ts';
-export { Watchdog } from './processes/watchdog.ts';
+export { Problem, describe } from './problem.ts';
+export { say, silent, type Say } from './say.ts';
+export { ROOT, STATE, runFolder } from './folder.ts';
+export { Ports, choosePort } from './ports.ts';
+export { readSecrets, type Secrets } from './secrets.ts';
+export { Daemon, type DaemonOptions, type Exit } from './processes/daemon.ts';
+export { Watchdog, type StopOrder } from './processes/watchdog.ts';
 export { startServers, type Addresses, type ServerName, type ServerOptions, type Servers } from './servers/index.ts';
 export { serverEnvironment } from './environment.ts';
 export { SCHEMAS, provision, type Provisioning, type Schema } from './roles.ts';

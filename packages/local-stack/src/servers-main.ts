@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { serverEnvironment } from './environment.ts';
 import { writeJson } from './files.ts';
 import { STATE } from './folder.ts';
-import { Ports } from './ports.ts';
 import { runMain } from './problem.ts';
 import { stopRequest } from './processes/stop-request.ts';
 import { Watchdog } from './processes/watchdog.ts';
@@ -20,8 +19,7 @@ await runMain(async () => {
   watchdog.deleteAtEnd(FILE);
   try {
     const { databasePassword: password } = readSecrets(STATE);
-    const ports = new Ports(join(STATE, 'ports.json'));
-    const starting = startServers({ folder: STATE, ports, watchdog, say, password, environment: process.env });
+    const starting = startServers({ folder: STATE, watchdog, say, password, environment: process.env });
     const servers = await Promise.race([starting, stopRequest]);
     if (typeof servers === 'string') return 0;
     const environment = serverEnvironment(servers);

@@ -4,7 +4,6 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { serverEnvironment } from './environment.ts';
 import { ROOT, runFolder } from './folder.ts';
-import { Ports } from './ports.ts';
 import { runMain } from './problem.ts';
 import { identify } from './processes/identity.ts';
 import { stopRequest } from './processes/stop-request.ts';
@@ -22,8 +21,7 @@ await runMain(async () => {
   watchdog.deleteAtEnd(folder);
   try {
     const password = randomBytes(12).toString('hex');
-    const ports = new Ports(join(folder, 'ports.json'));
-    const starting = startServers({ folder, ports, watchdog, say, password, careless: true, environment: process.env });
+    const starting = startServers({ folder, watchdog, say, password, careless: true, environment: process.env });
     const servers = await Promise.race([starting, stopRequest]);
     return typeof servers === 'string' ? 1 : await jest(args, serverEnvironment(servers), watchdog);
   } finally {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { requireSpace } from '../files.ts';
-import type { Ports } from '../ports.ts';
+import { Ports } from '../ports.ts';
 import { since, type Say } from '../say.ts';
 import type { Watchdog } from '../processes/watchdog.ts';
 import { requireAnswer } from './given.ts';
@@ -17,7 +17,8 @@ const PORT_TRIES = 5;
 export interface ServerOptions {
   /** Holds data folders and logs. */
   readonly folder: string;
-  readonly ports: Ports;
+  /** Of the folder's own unless given. */
+  readonly ports?: Ports;
   readonly watchdog: Watchdog;
   readonly say: Say;
   /** Of PostgreSQL's administrator. */
@@ -46,7 +47,7 @@ export type ServerName = 'postgres' | 'redis' | 'kafka';
 
 /** Starts the servers that the environment does not name, side by side. The watchdog stops them, also those beside a failed one. */
 export async function startServers(options: ServerOptions): Promise<Servers> {
-  const { folder, ports, environment = {}, say, watchdog, careless = false } = options;
+  const { folder, ports = new Ports(join(folder, 'ports.json')), environment = {}, say, watchdog, careless = false } = options;
   const context: ServerContext = { folder, ports, say, watchdog, careless, logs: join(folder, 'logs') };
   const kinds = {
     postgres: { title: 'PostgreSQL', given: environment['DATABASE_URL'], start: () => startPostgres({ ...context, password: options.password }) },
