@@ -1,4 +1,4 @@
-export { Problem, describe } from './problem.ts';
+export { Problem, describe, runMain } from './problem.ts';
 export { say, silent, type Say } from './say.ts';
 export { ROOT, STATE, runFolder } from './folder.ts';
 export { Ports, choosePort } from './ports.ts';
