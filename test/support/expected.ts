@@ -1,5 +1,5 @@
 // What a read must return for an imported line, worked out from the contract alone.
-import { resource, type Field, type Resource, type Shape } from '@truckroll/contract';
+import type { Field, Resource, Shape } from '@truckroll/contract';
 
 export type Json = Record<string, any>;
 

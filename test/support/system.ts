@@ -70,7 +70,7 @@ export async function startSystem(): Promise<System> {
     baseUrl,
     channel: (owner) => channels[owner],
     createCompany: (timezone = 'America/Chicago') => createCompany(channels.integrations, timezone),
-    importRecords: (company, path, records) => importRecords(channels[resource(path).owner as ServiceName], company.id, path, records),
+    importRecords: (company, path, records) => importRecords(channels[resource(path).owner], company.id, path, records),
     async get(company, path) {
       const response = await fetch(`${baseUrl}${path}`, { headers: { authorization: `Bearer ${company.apiKey}`, accept: 'application/json' } });
       return { status: response.status, headers: response.headers, body: await response.json() };

@@ -52,7 +52,8 @@ async function refreshChunk<R>(tx: Transaction, table: Table<R>, companyId: stri
   });
   const batch = await withDerived(tx, table, companyId, stored);
   if (batch.length === 0) return [];
-  const columns = table.columns.filter(({ name, of }) => of !== undefined && !['id', 'created_at', 'updated_at'].includes(name));
+  // A record's place in its list is its own; links repeat it.
+  const columns = table.columns.filter(({ name, of }) => of !== undefined && !table.order.includes(name));
   const names = ['derived', ...columns.map(({ name }) => `"${name}"`)];
   const types = ['bytea', ...columns.map(({ type }) => type)];
   const list = (alias: string): string => names.map((name) => `${alias}.${name}`).join(', ');

@@ -131,7 +131,7 @@ export function defineTable<R>(definition: TableDefinition<R>): Table<R> {
     order: resource.order === 'created_at' ? ['created_at', 'id'] : ['id'],
   };
   for (const parameter of resource.list.parameters) {
-    if (parameter.filter === undefined || linkFor(table as Table, parameter.name) !== undefined) continue;
+    if (parameter.filter === undefined || linkFor(table, parameter.name) !== undefined) continue;
     if (columnFor(table, parameter.name, parameter.filter.field) === undefined) {
       throw new Error(`${resource.path}: no column or link answers the filter ${parameter.name}`);
     }

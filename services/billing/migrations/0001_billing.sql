@@ -16,9 +16,6 @@ create table invoices (
   job_class text,
   issued_at timestamptz,
   due_at timestamptz,
-  subtotal_cents bigint not null,
-  discount_cents bigint not null,
-  tax_cents bigint not null,
   document bytea not null,
   derived bytea,
   primary key (company_id, id)

@@ -52,15 +52,15 @@ create table invoices (
 create index invoices_job on invoices (company_id, job_id) where job_id is not null;
 create index invoices_issued on invoices (company_id, issued_at) where issued_at is not null;
 
--- Records. Columns without a comment are projected from the document; maintained ones follow the copies above.
+-- Records, derived from the copies above.
 create table job_financials (
   company_id uuid not null,
   id uuid not null, -- of the job
   created_at timestamptz not null,
-  job_class text, -- maintained
-  business_unit_id uuid, -- maintained
-  job_type_id uuid, -- maintained
-  report_date date, -- maintained
+  job_class text,
+  business_unit_id uuid,
+  job_type_id uuid,
+  report_date date not null,
   document bytea not null,
   derived bytea,
   primary key (company_id, id)

@@ -1,8 +1,8 @@
 // Allocations come from payments and from nowhere else (decisions §10); an invoice's applications follow from them.
 import { formatInstant, type JsonProblem } from '@truckroll/contract';
 import type { Payment } from '@truckroll/contract/gen/billing/v1/payments';
-import type { AfterChange } from '@truckroll/record-store';
-import { refreshInvoices } from '../invoices/derive.ts';
+import { refreshRecords, type AfterChange } from '@truckroll/record-store';
+import { invoices } from '../resources/invoices.ts';
 
 /** An allocation's identity is (payment id, invoice_id), so an invoice stands once in a payment. */
 export function checkAllocations(payment: Payment): JsonProblem[] {
@@ -39,5 +39,5 @@ export const storeAllocations: AfterChange<Payment> = async (tx, companyId, chan
     ],
   });
   const affected = new Set([...before.map(({ value }) => value), ...rows.map(({ invoice_id }) => invoice_id)]);
-  await refreshInvoices(tx, companyId, [...affected]);
+  await refreshRecords(tx, invoices, companyId, affected);
 };

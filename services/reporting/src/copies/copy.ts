@@ -2,9 +2,9 @@
 // figures follow from it.
 import type { TopicDefinition } from '@truckroll/contract';
 import type { IncomingEvent, Subscription } from '@truckroll/outbox';
-import { byCompany } from '@truckroll/record-store';
-import type { Queryable } from '@truckroll/service-kit';
-import { refreshFinancials } from '../financials/refresh.ts';
+import { byCompany, refreshRecords } from '@truckroll/record-store';
+import type { Queryable, Transaction } from '@truckroll/service-kit';
+import { jobFinancials } from '../resources/job-financials.ts';
 
 export interface Copy {
   topic: TopicDefinition;
@@ -16,13 +16,13 @@ export interface Copy {
 }
 
 /** Applies events in the caller's transaction, figures included. */
-export async function applyTo(copy: Copy, tx: Queryable, events: readonly IncomingEvent[]): Promise<void> {
+export async function applyTo(copy: Copy, tx: Transaction, events: readonly IncomingEvent[]): Promise<void> {
   for (const [companyId, ofCompany] of byCompany(events)) {
     const payloads = ofCompany.flatMap(({ payload }) => payload ?? []);
     const gone = ofCompany.filter(({ payload }) => payload === null).map(({ key }) => key.slice(key.indexOf('/') + 1));
     const stored = payloads.length > 0 ? await copy.store(tx, companyId, payloads) : [];
     const removed = gone.length > 0 ? ((await copy.remove?.(tx, companyId, gone)) ?? []) : [];
-    await refreshFinancials(tx, companyId, [...new Set([...stored, ...removed])]);
+    await refreshRecords(tx, jobFinancials, companyId, [...stored, ...removed]);
   }
 }
 

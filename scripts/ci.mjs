@@ -1,0 +1,57 @@
+// What .ci/run does: checks one after the other, all of them even when one fails, then every test. Each check counts as
+// one, each test as one; anything that cannot be counted is a failure.
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const root = join(import.meta.dirname, '..');
+const buf = (...args) => ['node_modules/.bin/buf', ...args];
+const script = (name) => ['node', 'scripts/run.mjs', name];
+
+const checks = [
+  ['code is generated', script('generate')],
+  ['types are right', script('typecheck')],
+  ['lint is clean', script('lint')],
+  ['the contract follows the style', buf('lint', 'proto')],
+  ['the contract is formatted', buf('format', 'proto', '--diff', '--exit-code', '--path', 'proto/truckroll')],
+  ['the contract breaks no released client', buf('breaking', 'proto', '--against', 'proto/released.binpb')],
+  ['the OpenAPI description is what the contract says', script('openapi:check')],
+  ['the OpenAPI description passes the linter', script('openapi:lint')],
+];
+
+let passed = 0;
+let failed = 0;
+const startedAt = performance.now();
+
+for (const [name, [command, ...args]] of checks) {
+  const began = performance.now();
+  const { status } = spawnSync(command, args, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] });
+  const good = status === 0;
+  console.log(`${good ? 'ok' : 'FAILED'}: ${name} (${seconds(began)} s)`);
+  if (good) passed++;
+  else failed++;
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'truckroll-ci-'));
+const report = join(folder, 'jest.json');
+const { status } = spawnSync('npm', ['test', '--', '--ci', '--json', `--outputFile=${report}`], { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] });
+try {
+  const results = JSON.parse(readFileSync(report, 'utf8'));
+  passed += results.numPassedTests;
+  failed += results.numFailedTests + results.numRuntimeErrorTestSuites;
+  if (status !== 0 && results.numFailedTests + results.numRuntimeErrorTestSuites === 0) failed++;
+  if (results.numPassedTests === 0) failed++;
+} catch {
+  console.log('FAILED: the tests left no report');
+  failed++;
+}
+rmSync(folder, { recursive: true, force: true });
+
+console.log(`finished in ${seconds(startedAt)} s`);
+console.log(`${passed} passed, ${failed} failed`);
+process.exitCode = failed === 0 ? 0 : 1;
+
+function seconds(since) {
+  return ((performance.now() - since) / 1000).toFixed(1);
+}
