@@ -1,0 +1,68 @@
+// A visit as its assignments make it: their order, how far along it is (decisions §1), and the revision that a write
+// must have seen (decisions §5). Pure: the reads' derivation and the two writes share it.
+import { createHash } from 'node:crypto';
+import { DispatchStatus, type Visit } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
+import { AssignmentStatus, type Assignment } from '@truckroll/contract/gen/scheduling/v1/job_assignments';
+
+const { EN_ROUTE, IN_PROGRESS, PAUSED, COMPLETED, CANCELED } = AssignmentStatus;
+
+/** The first row that holds tells the status; over assignments that are not canceled, of a visit that is not. */
+const STATES: readonly [status: DispatchStatus, holds: (statuses: readonly AssignmentStatus[]) => boolean][] = [
+  [DispatchStatus.UNASSIGNED, (statuses) => statuses.length === 0],
+  [DispatchStatus.COMPLETED, (statuses) => statuses.every((status) => status === COMPLETED)],
+  [DispatchStatus.IN_PROGRESS, (statuses) => statuses.some((status) => status === IN_PROGRESS || status === PAUSED)],
+  [DispatchStatus.DISPATCHED, (statuses) => statuses.some((status) => status === EN_ROUTE || status === COMPLETED)],
+  [DispatchStatus.ASSIGNED, () => true],
+];
+
+export function dispatchStatusOf(canceled: boolean, assignments: readonly Pick<Assignment, 'status'>[]): DispatchStatus {
+  if (canceled) return DispatchStatus.CANCELED;
+  const statuses = assignments.map(({ status }) => status).filter((status) => status !== CANCELED);
+  const [status] = STATES.find(([, holds]) => holds(statuses)) as (typeof STATES)[number];
+  return status;
+}
+
+/** The order in which a visit shows its assignments: by starts_at, then id. */
+export function inOrder<A extends Pick<Assignment, 'starts_at' | 'id'>>(assignments: readonly A[]): A[] {
+  return assignments.toSorted((a, b) => a.starts_at - b.starts_at || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
+}
+
+/**
+ * SHA-256 over the visit's recorded columns and its assignments', in any order given: no company id, no names and
+ * nothing of the job, so that an imported copy has the same one and a rename leaves it alone. JSON keeps the columns
+ * apart: no two different visits read the same.
+ */
+export function revisionOf(visit: Visit, assignments: readonly Assignment[]): string {
+  const own = [
+    visit.id,
+    visit.number,
+    visit.job_id,
+    visit.type,
+    visit.description,
+    visit.window_start_at,
+    visit.window_end_at,
+    visit.confirmed,
+    visit.canceled,
+    visit.cancellation_reason ?? null,
+    visit.cancellation_note ?? null,
+    visit.created_by?.id ?? null,
+    visit.created_at,
+    visit.updated_at,
+    visit.kind,
+    visit.starts_at,
+    visit.ends_at,
+  ];
+  const theirs = inOrder(assignments).map((assignment) => [
+    assignment.id,
+    assignment.job_id,
+    assignment.appointment_id,
+    assignment.team_member?.id ?? null,
+    assignment.starts_at,
+    assignment.ends_at,
+    assignment.status,
+    assignment.status_updated_at,
+    assignment.created_at,
+    assignment.updated_at ?? null,
+  ]);
+  return createHash('sha256').update(JSON.stringify([own, theirs])).digest('hex');
+}

@@ -1,0 +1,122 @@
+// What follows from a change of each record, in the transaction that makes it. Records derive from each other in
+// circles (a visit shows its job, a job counts its visits), so this is the one place that knows who depends on whom.
+// Every step looks at the latest of everything: the order in which records arrive makes no difference.
+import type { Account } from '@truckroll/contract/gen/scheduling/v1/accounts';
+import type { FormResponse } from '@truckroll/contract/gen/scheduling/v1/form_responses';
+import type { Visit } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
+import type { Assignment } from '@truckroll/contract/gen/scheduling/v1/job_assignments';
+import type { JobLifecycle } from '@truckroll/contract/gen/scheduling/v1/job_lifecycles';
+import type { Job } from '@truckroll/contract/gen/scheduling/v1/jobs';
+import type { Location } from '@truckroll/contract/gen/scheduling/v1/locations';
+import type { TimeEntry } from '@truckroll/contract/gen/scheduling/v1/time_entries';
+import { refreshRecords, type AfterChange, type Changed } from '@truckroll/record-store';
+import type { Transaction } from '@truckroll/service-kit';
+import { publishAssignments, publishJobs, publishRemovedAssignments } from './events.ts';
+import { refreshFormClasses } from './forms/job-class.ts';
+import { accountsLinkedTo, refreshAccountLocations, refreshJobTeams, refreshVisitTeams } from './links.ts';
+import { jobAppointments } from './resources/job-appointments.ts';
+import { jobLeads } from './resources/job-leads.ts';
+import { jobs } from './resources/jobs.ts';
+import { timesheets } from './resources/timesheets.ts';
+
+type Ids = readonly string[];
+
+/** appointment_count, first_starts_at and status of jobs. */
+export async function refreshJobs(tx: Transaction, companyId: string, ids: Ids): Promise<void> {
+  await publishJobs(tx, companyId, await refreshRecords(tx, jobs, companyId, ids));
+}
+
+/** job, assignments, dispatch_status and revision of visits, and the filters that look at them. */
+export async function refreshVisits(tx: Transaction, companyId: string, ids: Ids): Promise<void> {
+  await refreshRecords(tx, jobAppointments, companyId, ids);
+}
+
+/** Counts and minutes of timesheets. */
+export async function refreshTimesheets(tx: Transaction, companyId: string, ids: Ids): Promise<void> {
+  await refreshRecords(tx, timesheets, companyId, ids);
+}
+
+export const afterAccounts: AfterChange<Account> = async (tx, companyId, changed) => {
+  await refreshAccountLocations(tx, companyId, idsOf(changed));
+};
+
+export const afterLocations: AfterChange<Location> = async (tx, companyId, changed) => {
+  const ids = idsOf(changed);
+  const former = await accountsLinkedTo(tx, companyId, ids);
+  const latest = changed.flatMap(({ record }) => record.accounts.flatMap(({ account }) => account?.id ?? []));
+  await refreshAccountLocations(tx, companyId, [...new Set([...former, ...latest])]);
+  await refreshVisits(tx, companyId, await idsWhere(tx, 'job_appointments', 'job_location_id', companyId, ids));
+};
+
+export const afterLifecycles: AfterChange<JobLifecycle> = async (tx, companyId, changed) => {
+  const ids = idsOf(changed);
+  await refreshJobs(tx, companyId, await idsWhere(tx, 'jobs', 'lifecycle_id', companyId, ids));
+  await refreshRecords(tx, jobLeads, companyId, await idsWhere(tx, 'job_leads', 'lifecycle_id', companyId, ids));
+};
+
+export const afterJobs: AfterChange<Job> = async (tx, companyId, changed) => {
+  const ids = idsOf(changed);
+  await refreshVisits(tx, companyId, await idsWhere(tx, 'job_appointments', 'job_id', companyId, ids));
+  await refreshJobTeams(tx, companyId, ids);
+  await refreshFormClasses(tx, companyId, 'job_id', ids);
+  await publishJobs(tx, companyId, changed);
+};
+
+export const afterVisits: AfterChange<Visit> = async (tx, companyId, changed) => {
+  const jobIds = nowAndBefore(changed, 'job_id');
+  await refreshVisitTeams(tx, companyId, idsOf(changed));
+  await refreshJobs(tx, companyId, jobIds);
+  await refreshJobTeams(tx, companyId, jobIds);
+};
+
+export const afterAssignments: AfterChange<Assignment> = async (tx, companyId, changed) => {
+  await refreshAssigned(tx, companyId, nowAndBefore(changed, 'appointment_id'));
+  await publishAssignments(tx, companyId, changed);
+};
+
+/** For assignments whose rows are gone; `visitIds` are the visits that they belonged to. */
+export async function afterRemovedAssignments(tx: Transaction, companyId: string, ids: Ids, visitIds: Ids): Promise<void> {
+  await refreshAssigned(tx, companyId, visitIds);
+  await publishRemovedAssignments(tx, companyId, ids);
+}
+
+export const afterTimeEntries: AfterChange<TimeEntry> = async (tx, companyId, changed) => {
+  await refreshTimesheets(tx, companyId, nowAndBefore(changed, 'timesheet_id'));
+};
+
+export const afterFormResponses: AfterChange<FormResponse> = async (tx, companyId, changed) => {
+  await refreshFormClasses(tx, companyId, 'id', idsOf(changed));
+};
+
+/** Visits whose assignments have changed, and the jobs that these visits are for. */
+async function refreshAssigned(tx: Transaction, companyId: string, visitIds: Ids): Promise<void> {
+  await refreshVisits(tx, companyId, visitIds);
+  await refreshVisitTeams(tx, companyId, visitIds);
+  const { rows } = await tx.query<{ job_id: string }>({
+    name: 'jobs_of_assigned_visits',
+    text: `select distinct job_id from job_appointments where company_id = $1 and id = any($2::uuid[])`,
+    values: [companyId, visitIds],
+  });
+  await refreshJobTeams(tx, companyId, rows.map(({ job_id }) => job_id));
+}
+
+/** Ids of the records whose column holds one of the values. */
+async function idsWhere(tx: Transaction, table: string, column: string, companyId: string, values: Ids): Promise<string[]> {
+  const { rows } = await tx.query<{ id: string }>({
+    name: `${table}_where_${column}`,
+    text: `select id from ${table} where company_id = $1 and ${column} = any($2::uuid[])`,
+    values: [companyId, values],
+  });
+  return rows.map(({ id }) => id);
+}
+
+function idsOf(changed: readonly Changed<unknown>[]): string[] {
+  return changed.map(({ id }) => id);
+}
+
+/** What a reference of the changed records leads to, and what it led to before they changed. */
+function nowAndBefore<K extends string>(changed: readonly Changed<{ [key in K]?: string | null | undefined }>[], column: K): string[] {
+  return [...new Set(changed.flatMap(({ record, before }) => [record[column], before?.[column] as string | null | undefined]))].filter(
+    (id): id is string => id != null,
+  );
+}

@@ -1,0 +1,18 @@
+import type { Transaction } from '@truckroll/service-kit';
+
+/**
+ * Keeps the filter job_class of form responses as their jobs have it, null while the job has not arrived. `by` says
+ * what the ids are: the form responses' own, or their jobs'.
+ */
+export async function refreshFormClasses(tx: Transaction, companyId: string, by: 'id' | 'job_id', ids: readonly string[]): Promise<void> {
+  await tx.query({
+    name: `form_classes_by_${by}`,
+    text: `update form_responses f set job_class = now.job_class
+      from (
+        select r.id, j.job_class from form_responses r left join jobs j on j.company_id = r.company_id and j.id = r.job_id
+        where r.company_id = $1 and r.${by} = any($2::uuid[])
+      ) now
+      where f.company_id = $1 and f.id = now.id and f.job_class is distinct from now.job_class`,
+    values: [companyId, ids],
+  });
+}

@@ -1,0 +1,52 @@
+// What jobs and leads show of other records.
+import type { Job } from '@truckroll/contract/gen/scheduling/v1/jobs';
+import type { JobLead } from '@truckroll/contract/gen/scheduling/v1/job_leads';
+import type { Changed } from '@truckroll/record-store';
+import type { Transaction } from '@truckroll/service-kit';
+import { latestStatus, statusesOf } from './status.ts';
+
+/** Canceled visits do not count, so that first_starts_at is a time at which somebody comes. */
+interface Visits {
+  appointment_count: number;
+  /** Microseconds; null without a visit. */
+  first_starts_at: number | null;
+}
+const NO_VISITS: Visits = { appointment_count: 0, first_starts_at: null };
+
+export async function deriveJobs(
+  tx: Transaction,
+  companyId: string,
+  batch: readonly Changed<Job>[],
+): Promise<ReadonlyMap<string, Partial<Job>>> {
+  const [statuses, visits] = await Promise.all([
+    statusesOf(tx, companyId, batch.flatMap(({ record }) => record.lifecycle?.id ?? [])),
+    visitsOf(tx, companyId, batch.map(({ id }) => id)),
+  ]);
+  return new Map(
+    batch.map(({ id, record }) => {
+      const status = latestStatus(record.status, record.lifecycle, 'is_work_complete', statuses);
+      return [id, { status, ...(visits.get(id) ?? NO_VISITS) }];
+    }),
+  );
+}
+
+export async function deriveLeads(
+  tx: Transaction,
+  companyId: string,
+  batch: readonly Changed<JobLead>[],
+): Promise<ReadonlyMap<string, Partial<JobLead>>> {
+  const statuses = await statusesOf(tx, companyId, batch.flatMap(({ record }) => record.lifecycle?.id ?? []));
+  return new Map(
+    batch.map(({ id, record }) => [id, { status: latestStatus(record.status, record.lifecycle, 'is_lead_won', statuses) }]),
+  );
+}
+
+async function visitsOf(tx: Transaction, companyId: string, jobIds: readonly string[]): Promise<Map<string, Visits>> {
+  const { rows } = await tx.query<{ job_id: string } & Visits>({
+    name: 'visits_of_jobs',
+    text: `select job_id, count(*) as appointment_count, min(starts_at) as first_starts_at
+      from job_appointments where company_id = $1 and job_id = any($2::uuid[]) and not canceled group by job_id`,
+    values: [companyId, jobIds],
+  });
+  return new Map(rows.map(({ job_id, ...visits }) => [job_id, visits]));
+}

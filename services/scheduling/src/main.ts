@@ -1,0 +1,5 @@
+import { runService } from '@truckroll/service-kit';
+import { schedulingConfig } from './config.ts';
+import { createScheduling } from './scheduling.ts';
+
+await runService('scheduling', () => createScheduling(schedulingConfig(process.env)));

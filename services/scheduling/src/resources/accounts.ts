@@ -1,0 +1,18 @@
+import { resource } from '@truckroll/contract';
+import type { Account } from '@truckroll/contract/gen/scheduling/v1/accounts';
+import { defineTable } from '@truckroll/record-store';
+
+export const accounts = defineTable<Account>({
+  resource: resource('accounts'),
+  table: 'accounts',
+  columns: {
+    type: 'type',
+    archived: 'archived',
+    lead_source_id: 'lead_source.id',
+  },
+  links: {
+    tag_id: { table: 'account_tags', of: ({ tags }) => tags.map(({ id }) => id) },
+    // Follows from the locations' own accounts: src/links.ts.
+    location_id: { table: 'account_locations' },
+  },
+});

@@ -1,0 +1,11 @@
+import { resource } from '@truckroll/contract';
+import type { BusinessUnit } from '@truckroll/contract/gen/scheduling/v1/business_units';
+import { defineTable } from '@truckroll/record-store';
+
+export const businessUnits = defineTable<BusinessUnit>({
+  resource: resource('business-units'),
+  table: 'business_units',
+  columns: {
+    archived: { type: 'boolean', of: ({ archived_at }) => archived_at != null },
+  },
+});

@@ -1,0 +1,12 @@
+import { resource } from '@truckroll/contract';
+import type { Contact } from '@truckroll/contract/gen/scheduling/v1/contacts';
+import { defineTable } from '@truckroll/record-store';
+
+export const contacts = defineTable<Contact>({
+  resource: resource('contacts'),
+  table: 'contacts',
+  columns: {
+    account_id: 'account.id',
+    archived: 'archived',
+  },
+});

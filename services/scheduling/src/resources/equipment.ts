@@ -1,0 +1,24 @@
+import { resource } from '@truckroll/contract';
+import type { Equipment } from '@truckroll/contract/gen/scheduling/v1/equipment';
+import { defineTable } from '@truckroll/record-store';
+
+export const equipment = defineTable<Equipment>({
+  resource: resource('equipment'),
+  table: 'equipment',
+  columns: {
+    location_id: 'location_id',
+    account_id: 'account.id',
+    status: 'status',
+    manufacturer: 'manufacturer',
+    serial_number: 'serial_number',
+  },
+  links: {
+    // Both warranties, so that one of them must meet both bounds.
+    warranty_ends: {
+      table: 'equipment_warranties',
+      type: 'date',
+      of: ({ manufacturer_warranty_ends_on, labor_warranty_ends_on }) =>
+        [manufacturer_warranty_ends_on, labor_warranty_ends_on].filter((day) => day != null),
+    },
+  },
+});

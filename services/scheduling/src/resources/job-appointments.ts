@@ -1,0 +1,24 @@
+import { resource } from '@truckroll/contract';
+import type { Visit } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
+import { defineTable } from '@truckroll/record-store';
+import { deriveVisits } from '../visits/derive.ts';
+
+export const jobAppointments = defineTable<Visit>({
+  resource: resource('job-appointments'),
+  table: 'job_appointments',
+  columns: {
+    job_id: 'job_id',
+    job_account_id: { type: 'uuid', of: ({ job }) => job?.account?.id ?? null },
+    job_location_id: { type: 'uuid', of: ({ job }) => job?.location?.id ?? null },
+    job_business_unit_id: { type: 'uuid', of: ({ job }) => job?.business_unit?.id ?? null },
+    job_job_type_id: { type: 'uuid', of: ({ job }) => job?.job_type?.id ?? null },
+    dispatch_status: 'dispatch_status',
+    confirmed: 'confirmed',
+    canceled: 'canceled',
+    starts_at: 'starts_at',
+  },
+  // Follows from the visit's assignments: src/links.ts.
+  links: { team_member_id: { table: 'job_appointment_team_members' } },
+  remembers: ['job_id'],
+  derive: deriveVisits,
+});

@@ -1,0 +1,16 @@
+import { resource } from '@truckroll/contract';
+import type { Assignment } from '@truckroll/contract/gen/scheduling/v1/job_assignments';
+import { defineTable } from '@truckroll/record-store';
+
+export const jobAssignments = defineTable<Assignment>({
+  resource: resource('job-assignments'),
+  table: 'job_assignments',
+  columns: {
+    job_id: 'job_id',
+    appointment_id: 'appointment_id',
+    team_member_id: 'team_member.id',
+    status: 'status',
+    starts_at: 'starts_at',
+  },
+  remembers: ['appointment_id'],
+});

@@ -1,0 +1,43 @@
+// The classes of work are part of the contract, not data of a company: every company has all of them, and none other.
+import { resource, type JsonProblem } from '@truckroll/contract';
+import { JobClassDefinition, JobClassGroup } from '@truckroll/contract/gen/scheduling/v1/job_classes';
+import { JobClass } from '@truckroll/contract/gen/type/v1/type';
+import { EVERY_COMPANY, defineTable, upsertRecords } from '@truckroll/record-store';
+import type { Database } from '@truckroll/service-kit';
+
+const { SERVICE, SALES, INSTALL, OTHER } = JobClassGroup;
+
+const ROWS: readonly [id: JobClass, name: string, group: JobClassGroup, legacy?: boolean][] = [
+  [JobClass.SERVICE, 'Service', SERVICE],
+  [JobClass.MAINTENANCE, 'Maintenance', SERVICE],
+  [JobClass.ESTIMATE_REPAIR, 'Repair estimate', SALES],
+  [JobClass.ESTIMATE_REPLACE, 'Replacement estimate', SALES],
+  [JobClass.INSTALL, 'Installation', INSTALL],
+  [JobClass.WARRANTY, 'Warranty', SERVICE],
+  [JobClass.CALLBACK, 'Callback', SERVICE],
+  [JobClass.SALES, 'Sales', SALES, true],
+  [JobClass.UNKNOWN, 'Unknown', OTHER, true],
+];
+const DEFINITIONS: readonly JobClassDefinition[] = ROWS.map(([id, name, group, legacy = false]) => ({ id, name, group, legacy }));
+
+export const jobClasses = defineTable<JobClassDefinition>({
+  resource: resource('job-classes'),
+  table: 'job_classes',
+  everyCompany: true,
+  columns: { group: 'group' },
+  check: refuseDifferent,
+});
+
+/** An export can be imported; nothing can be changed that way. */
+function refuseDifferent(given: JobClassDefinition): JsonProblem[] {
+  const fixed = DEFINITIONS.find(({ id }) => id === given.id);
+  return (['name', 'group', 'legacy'] as const).flatMap((field) => {
+    if (fixed === undefined || fixed[field] === given[field]) return [];
+    return [{ field, code: 'INVALID_FORMAT' as const, message: 'Job classes are fixed: leave the line out, or give it as it reads.' }];
+  });
+}
+
+/** Stores the definitions where they are missing or were different in an earlier release. Safe to race. */
+export async function storeJobClasses(database: Database): Promise<void> {
+  await database.transaction((tx) => upsertRecords(tx, jobClasses, EVERY_COMPANY, DEFINITIONS), { retryContention: true });
+}

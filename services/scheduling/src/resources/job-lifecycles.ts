@@ -1,0 +1,12 @@
+import { resource } from '@truckroll/contract';
+import type { JobLifecycle } from '@truckroll/contract/gen/scheduling/v1/job_lifecycles';
+import { defineTable } from '@truckroll/record-store';
+
+export const jobLifecycles = defineTable<JobLifecycle>({
+  resource: resource('job-lifecycles'),
+  table: 'job_lifecycles',
+  columns: {
+    type: 'type',
+    archived: 'archived',
+  },
+});

@@ -1,0 +1,27 @@
+import { resource } from '@truckroll/contract';
+import type { Job } from '@truckroll/contract/gen/scheduling/v1/jobs';
+import { defineTable } from '@truckroll/record-store';
+import { deriveJobs } from '../jobs/derive.ts';
+
+export const jobs = defineTable<Job>({
+  resource: resource('jobs'),
+  table: 'jobs',
+  columns: {
+    account_id: 'account.id',
+    location_id: 'location_id',
+    business_unit_id: 'business_unit.id',
+    job_type_id: 'job_type.id',
+    job_class: 'job_class',
+    lifecycle_id: 'lifecycle.id',
+    status_id: 'status.id',
+    status_stage: 'status.stage',
+    first_starts_at: 'first_starts_at',
+    completed_at: 'completed_at',
+  },
+  links: {
+    tag_id: { table: 'job_tags', of: ({ tags }) => tags.map(({ id }) => id) },
+    // Follows from the assignments of the job's visits: src/links.ts.
+    team_member_id: { table: 'job_team_members' },
+  },
+  derive: deriveJobs,
+});

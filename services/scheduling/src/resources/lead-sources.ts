@@ -1,0 +1,12 @@
+import { resource } from '@truckroll/contract';
+import type { LeadSource } from '@truckroll/contract/gen/scheduling/v1/lead_sources';
+import { defineTable } from '@truckroll/record-store';
+
+export const leadSources = defineTable<LeadSource>({
+  resource: resource('lead-sources'),
+  table: 'lead_sources',
+  columns: {
+    archived: { type: 'boolean', of: ({ archived_at }) => archived_at != null },
+    category: 'category',
+  },
+});

@@ -1,0 +1,37 @@
+import { topics } from '@truckroll/contract';
+import { Outbox, createKafka, outboxTables } from '@truckroll/outbox';
+import { NameCache, recordStoreMigrations, serveRecords } from '@truckroll/record-store';
+import { createService, migrationsIn, type Service } from '@truckroll/service-kit';
+import type { SchedulingConfig } from './config.ts';
+import { tables } from './resources/index.ts';
+import { storeJobClasses } from './resources/job-classes.ts';
+
+const SCHEMA = 'scheduling';
+/** What scheduling publishes on. */
+const TOPICS = [topics.names, topics.jobs, topics.assignments];
+
+/** Customers, places, people, jobs, visits and everything around them; the owner of all names. */
+export function createScheduling(config: SchedulingConfig): Service {
+  return createService({
+    name: SCHEMA,
+    config,
+    create({ server, log, metrics, database: open, background }) {
+      const own = migrationsIn(SCHEMA, new URL('../migrations/', import.meta.url));
+      const database = open({
+        url: config.databaseUrl,
+        schema: SCHEMA,
+        migrations: [recordStoreMigrations, outboxTables, own],
+        // Every statement names the company and has an index for it. A plan that was made while a table was small,
+        // and that an import goes on using for minutes, must not read the whole of it.
+        settings: { enable_seqscan: 'off' },
+      });
+      const kafka = createKafka(SCHEMA, config, log);
+      const names = new NameCache(database, SCHEMA, log);
+      const outbox = new Outbox({ database, kafka, source: '/truckroll/scheduling', topics: TOPICS, log, metrics });
+      background({ name: 'job classes', start: () => storeJobClasses(database), stop: async () => undefined });
+      background({ name: 'names', start: () => names.start(), stop: () => names.stop() });
+      background(outbox);
+      serveRecords(server, tables, { database, names, afterImport: () => outbox.poke() });
+    },
+  });
+}

@@ -1,0 +1,62 @@
+// What a visit shows of its job and its assignments, from the latest of each.
+import { Assignment } from '@truckroll/contract/gen/scheduling/v1/job_assignments';
+import type { Visit } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
+import { Job } from '@truckroll/contract/gen/scheduling/v1/jobs';
+import { Location } from '@truckroll/contract/gen/scheduling/v1/locations';
+import { uuidOf, type Changed } from '@truckroll/record-store';
+import type { Transaction } from '@truckroll/service-kit';
+import { dispatchStatusOf, inOrder, revisionOf } from '../assignments/visit.ts';
+import { locationIdOf, visitJobOf } from './job.ts';
+
+export async function deriveVisits(
+  tx: Transaction,
+  companyId: string,
+  batch: readonly Changed<Visit>[],
+): Promise<ReadonlyMap<string, Partial<Visit>>> {
+  const [jobs, assignments] = await Promise.all([
+    jobsOf(tx, companyId, batch.map(({ record }) => record.job_id)),
+    assignmentsOf(tx, companyId, batch.map(({ id }) => id)),
+  ]);
+  const locationIds = batch.flatMap(({ record }) => locationIdOf(jobs.get(record.job_id), record.job) ?? []);
+  const locations = await locationsOf(tx, companyId, locationIds);
+  return new Map(
+    batch.map(({ id, record }) => {
+      const job = jobs.get(record.job_id);
+      const own = inOrder(assignments.get(id) ?? []);
+      const derived = {
+        revision: revisionOf(record, own),
+        job: visitJobOf(record.job, job, locations.get(locationIdOf(job, record.job) ?? '')),
+        assignments: own,
+        dispatch_status: dispatchStatusOf(record.canceled, own),
+      };
+      return [id, derived];
+    }),
+  );
+}
+
+async function assignmentsOf(tx: Transaction, companyId: string, visitIds: readonly string[]): Promise<Map<string, Assignment[]>> {
+  const rows = await tx.queryBinary({
+    name: 'assignments_of_visits',
+    text: `select document from job_assignments where company_id = $1 and appointment_id = any($2::uuid[])`,
+    values: [companyId, visitIds],
+  });
+  return Map.groupBy(rows.map(([document]) => Assignment.decode(document as Buffer)), ({ appointment_id }) => appointment_id);
+}
+
+async function jobsOf(tx: Transaction, companyId: string, ids: readonly string[]): Promise<Map<string, Job>> {
+  const rows = await tx.queryBinary({
+    name: 'jobs_of_visits',
+    text: `select id, document from jobs where company_id = $1 and id = any($2::uuid[])`,
+    values: [companyId, [...new Set(ids)]],
+  });
+  return new Map(rows.map(([id, document]) => [uuidOf(id as Buffer), Job.decode(document as Buffer)]));
+}
+
+async function locationsOf(tx: Transaction, companyId: string, ids: readonly string[]): Promise<Map<string, Location>> {
+  const rows = await tx.queryBinary({
+    name: 'locations_of_visits',
+    text: `select id, document from locations where company_id = $1 and id = any($2::uuid[])`,
+    values: [companyId, [...new Set(ids)]],
+  });
+  return new Map(rows.map(([id, document]) => [uuidOf(id as Buffer), Location.decode(document as Buffer)]));
+}

@@ -1,0 +1,84 @@
+// A scheduling service of its own, on its own database, spoken to as the gateway and the command line do.
+import { randomUUID } from 'node:crypto';
+import { codec, resource } from '@truckroll/contract';
+import { ImportServiceService, type ImportResponse } from '@truckroll/contract/gen/records/v1/records';
+import { outboxTables } from '@truckroll/outbox';
+import { recordStoreMigrations } from '@truckroll/record-store';
+import { Database, migrationsIn, openChannel, testConfig } from '@truckroll/service-kit';
+import { freshDatabase } from '@truckroll/testing';
+import { createScheduling } from '../src/scheduling.ts';
+
+export type Json = Record<string, any>;
+const TIME_ZONE = 'America/Chicago';
+
+export async function startHarness() {
+  const own = migrationsIn('scheduling', new URL('../migrations/', import.meta.url));
+  const fresh = await freshDatabase({ scheduling: [recordStoreMigrations, outboxTables, own] });
+  // Nobody listens there: what is published stays in the outbox, where tests look at it.
+  const kafkaBrokers = ['127.0.0.1:1'];
+  const kafka = { kafkaBrokers, kafkaTls: false, kafkaMechanism: 'none', kafkaUsername: '', kafkaPassword: '' } as const;
+  const service = createScheduling({ ...testConfig, ...kafka, databaseUrl: fresh.url });
+  const { port } = await service.start();
+  const channel = openChannel(`127.0.0.1:${port}`);
+  const database = new Database({ url: fresh.url, schema: 'scheduling', maxConnections: 2 });
+
+  return {
+    database,
+    company: () => companyOf(channel, randomUUID()),
+    async stop() {
+      channel.close();
+      await database.close();
+      await service.destroy();
+      await fresh.drop();
+    },
+  };
+}
+
+export type Harness = Awaited<ReturnType<typeof startHarness>>;
+export type Company = ReturnType<typeof companyOf>;
+
+function companyOf(channel: ReturnType<typeof openChannel>, id: string) {
+  const importer = channel.client(ImportServiceService);
+
+  /** Sends records as lines of JSON in one batch. */
+  async function importLines(path: string, records: readonly Json[]): Promise<ImportResponse> {
+    const lines = records.map((record) => Buffer.from(JSON.stringify(record)));
+    const requests = async function* () {
+      yield { company_id: id, path, lines, first_line: 1 };
+    };
+    for await (const answer of importer.import(requests())) return answer;
+    throw new Error('no answer');
+  }
+
+  async function call(rpc: string, request: string, response: string, fields: Json): Promise<Json> {
+    const { encode } = codec(request);
+    const empty = codec(request).decode(new Uint8Array()) as Json;
+    return codec(response).decode(await channel.call(rpc, Buffer.from(encode({ ...empty, ...fields }).finish()))) as Json;
+  }
+
+  return {
+    id,
+    importLines,
+
+    /** Imports records that must all be taken in. */
+    async store(path: string, ...records: Json[]): Promise<void> {
+      const { problems } = await importLines(path, records);
+      if (problems.length > 0) throw new Error(JSON.stringify(problems.slice(0, 5)));
+    },
+
+    /** One page as the service answers it: messages, not JSON. */
+    async list(path: string, filters: Json = {}, limit = 100): Promise<Json[]> {
+      const { list } = resource(path);
+      const { ids = [], after = new Uint8Array(), ...own } = filters;
+      const collection = { company_id: id, time_zone: TIME_ZONE, limit, after, ids };
+      const answer = await call(list.rpc, list.request.typeName, list.response.typeName, { collection, ...own });
+      return answer['data'];
+    },
+
+    async detail(path: string, recordId: string): Promise<any> {
+      const { detail } = resource(path);
+      const key = { company_id: id, time_zone: TIME_ZONE, id: recordId };
+      return (await call(detail.rpc, detail.request.typeName, detail.response.typeName, { key }))['data'];
+    },
+  };
+}

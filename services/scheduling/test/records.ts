@@ -1,0 +1,90 @@
+// Lines as an import takes them, with what a test does not care about filled in.
+import { randomUUID } from 'node:crypto';
+import type { Json } from './harness.ts';
+
+const AT = '2026-03-01T15:00:00Z';
+const stamps = { created_at: AT, updated_at: AT };
+export const ref = (id: string = randomUUID(), name = 'as the line says'): Json => ({ id, name });
+
+export function account(fields: Json = {}): Json {
+  return {
+    id: randomUUID(), name: 'Whitfield Residence', type: 'RESIDENTIAL', archived: false, tags: [],
+    do_not_service: false, notifications_enabled: true, ...stamps, ...fields,
+  };
+}
+
+export function location(fields: Json = {}): Json {
+  const address = {
+    id: randomUUID(), formatted: '1100 Congress Ave, Austin, TX 78701', line_1: '1100 Congress Ave', line_2: null,
+    city: 'Austin', state: 'TX', postal_code: '78701',
+  };
+  return {
+    id: randomUUID(), name: 'Whitfield home', address, latitude: 30.2747, longitude: -97.7404, property_type: 'Single family',
+    municipality: 'City of Austin', estimated_square_footage: 2150, accounts: [], created_by: ref(), ...stamps, ...fields,
+  };
+}
+
+export function lifecycle(statuses: Json[], fields: Json = {}): Json {
+  return { id: randomUUID(), name: 'Service', description: '', type: 'JOB', archived: false, statuses, ...stamps, ...fields };
+}
+
+export function lifecycleStatus(fields: Json = {}): Json {
+  return {
+    id: randomUUID(), name: 'Scheduled', description: '', stage: 'SCHEDULED', special_status: null,
+    is_default: false, is_work_complete: false, is_lead_won: false, ...fields,
+  };
+}
+
+export function job(fields: Json = {}): Json {
+  return {
+    id: randomUUID(), number: 'J-1', summary: 'AC not cooling', account: ref(), location_id: randomUUID(), lifecycle: ref(),
+    status: { id: randomUUID(), name: 'from the line', stage: 'NEW', is_work_complete: false }, priority: 'NORMAL', tags: [],
+    ...stamps, ...fields,
+  };
+}
+
+export function visit(fields: Json = {}): Json {
+  const job_id = fields['job_id'] ?? randomUUID();
+  return {
+    id: randomUUID(), number: 'J-1-1', job_id, type: 'Diagnostic', description: '',
+    window_start_at: '2026-03-02T14:00:00Z', window_end_at: '2026-03-02T18:00:00Z', confirmed: false, canceled: false,
+    cancellation_reason: null, cancellation_note: null, created_by: ref(), kind: 'APPOINTMENT',
+    starts_at: '2026-03-02T15:00:00Z', ends_at: '2026-03-02T16:00:00Z', ...stamps,
+    job: {
+      id: job_id, number: 'from the line', summary: null, account: ref(), contact: null, business_unit: null, job_type: null, job_class: null,
+      location: { id: randomUUID(), name: 'from the line', address: 'from the line', latitude: null, longitude: null },
+    },
+    ...fields,
+  };
+}
+
+export function assignment(fields: Json = {}): Json {
+  return {
+    id: randomUUID(), job_id: randomUUID(), appointment_id: randomUUID(), team_member: ref(),
+    starts_at: '2026-03-02T15:00:00Z', ends_at: '2026-03-02T16:00:00Z', status: 'TO_DO', status_updated_at: AT,
+    created_at: AT, updated_at: null, ...fields,
+  };
+}
+
+export function timesheet(fields: Json = {}): Json {
+  return { id: randomUUID(), team_member: ref(), period_start: '2026-03-02', period_end: '2026-03-09', status: 'OPEN', ...stamps, ...fields };
+}
+
+export function timeEntry(fields: Json = {}): Json {
+  return {
+    id: randomUUID(), team_member: ref(), timesheet_id: null, activity: 'WORK', source: 'CLOCK',
+    starts_at: '2026-03-02T15:00:00Z', ends_at: null, paid: true, ...stamps, ...fields,
+  };
+}
+
+export function formResponse(fields: Json = {}): Json {
+  return {
+    id: randomUUID(), form_id: randomUUID(), name: 'Checklist', instance_number: 1, label: 'A', ad_hoc: false,
+    appointment_id: randomUUID(), job_id: randomUUID(), account_id: randomUUID(), location_id: randomUUID(),
+    last_edited_by: ref(), completed: null, questions: null, ...stamps, ...fields,
+  };
+}
+
+export function equipment(fields: Json = {}): Json {
+  return { id: randomUUID(), name: 'Heat pump', status: 'ACTIVE', location_id: randomUUID(), ...stamps, ...fields };
+}
