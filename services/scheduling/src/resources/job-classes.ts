@@ -1,6 +1,6 @@
 // The classes of work are part of the contract, not data of a company: every company has all of them, and none other.
 import { resource, type JsonProblem } from '@truckroll/contract';
-import { JobClassDefinition, JobClassGroup } from '@truckroll/contract/gen/scheduling/v1/job_classes';
+import { JobClassGroup, type JobClassDefinition } from '@truckroll/contract/gen/scheduling/v1/job_classes';
 import { JobClass } from '@truckroll/contract/gen/type/v1/type';
 import { EVERY_COMPANY, defineTable, upsertRecords } from '@truckroll/record-store';
 import type { Database } from '@truckroll/service-kit';
