@@ -46,7 +46,7 @@ function readObject(shape: Shape, json: unknown, at: string, keys: KeyStyle, pro
 function readField(field: Field, value: unknown, at: string, keys: KeyStyle, problems: JsonProblem[]): unknown {
   if (field.repeated) return readList(field, value, at, keys, problems);
   if (value === undefined || value === null) {
-    if (!field.nullable) {
+    if (!field.nullable && !field.dispensable) {
       problems.push({ field: at, code: 'MISSING', message: value === null ? 'It cannot be null: give a value.' : 'Give a value.' });
     }
     return defaultOf(field);

@@ -58,6 +58,8 @@ export interface Field {
   repeated: boolean;
   /** Derived by its owner; ignored where it is given (decisions §10). */
   derived: boolean;
+  /** Another record is its authority, so an import line may leave it out; a read always has it. */
+  dispensable: boolean;
   format?: StringFormat;
   range?: Range;
   enum?: EnumShape;
@@ -94,6 +96,8 @@ const FORMATS: Record<number, Kind | StringFormat | 'lower_case'> = {
   13: 'lower_case',
 };
 const STRING_FORMATS = new Set<string>(['time_zone', 'phone', 'email', 'color', 'currency', 'revision', 'url']);
+/** Values of google.api.FieldBehavior. */
+const OPTIONAL = 1;
 const OUTPUT_ONLY = 3;
 
 const shapes = new Map<string, Shape>();
@@ -136,6 +140,7 @@ function fieldOf(desc: DescField): Field {
     nullable: desc.proto.proto3Optional,
     repeated: desc.fieldKind === 'list',
     derived: behaviors.includes(OUTPUT_ONLY),
+    dispensable: behaviors.includes(OPTIONAL),
     ...(format !== undefined && STRING_FORMATS.has(format) ? { format: format as StringFormat } : {}),
     ...(range === undefined ? {} : { range: plainRange(range) }),
     ...(enumeration === undefined ? {} : { enum: enumOf(enumeration, format === 'lower_case') }),

@@ -1,0 +1,29 @@
+// Bodies held against the published description, by a validator that is not ours.
+import { readFileSync } from 'node:fs';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+
+const document = JSON.parse(readFileSync(new URL('../../gateway/openapi.json', import.meta.url), 'utf8'));
+const ajv = new Ajv2020({ strict: false, allErrors: true });
+(formats as unknown as { default: (ajv: Ajv2020) => void }).default(ajv);
+ajv.addSchema(document, 'openapi.json');
+const validators = new Map<string, ValidateFunction>();
+
+/** What a body violates; empty where it is as described. Throws for an answer that the description does not have. */
+export function violations(verb: string, route: string, status: number, body: unknown): string[] {
+  const pointer = `/paths/${escaped(route)}/${verb}/responses/${status}`;
+  const validate = validators.get(pointer) ?? ajv.compile({ $ref: `openapi.json#${resolved(pointer)}/content/application~1json/schema` });
+  validators.set(pointer, validate);
+  return validate(body) ? [] : (validate.errors ?? []).slice(0, 5).map(({ instancePath, message }) => `${instancePath} ${message}`);
+}
+
+/** Follows a response that is itself a reference. */
+function resolved(pointer: string): string {
+  const at = pointer.split('/').slice(1).reduce((value: any, key) => value?.[key.replaceAll('~1', '/').replaceAll('~0', '~')], document);
+  if (at === undefined) throw new Error(`the description has no ${pointer}`);
+  return at.$ref === undefined ? encodeURI(pointer) : encodeURI(at.$ref.slice(1));
+}
+
+function escaped(key: string): string {
+  return key.replaceAll('~', '~0').replaceAll('/', '~1');
+}
