@@ -30,6 +30,10 @@ export class Watchdog {
     this.#process = this.#launch();
   }
 
+  get pid(): number | undefined {
+    return this.#process.pid;
+  }
+
   add(watched: Watched): void {
     this.#told.set(watched.pid, watched);
     this.#tell({ add: watched });

@@ -55,7 +55,7 @@ async function download(folder: string, say: Say): Promise<void> {
   say(`Kafka ${KAFKA_VERSION}: downloading about 43 MB with Maven, once for this machine …`);
   writeFileSync(join(folder, 'pom.xml'), POM);
   const args = ['-B', '-C', '-f', join(folder, 'pom.xml'), COPY, `-DoutputDirectory=${join(folder, 'jars')}`, '-DincludeScope=runtime'];
-  const maven = spawn('mvn', args, { stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, MAVEN_OPTS: '-Xmx256m' } });
+  const maven = spawn('mvn', args, { stdio: ['ignore', 'pipe', 'ignore'], env: { ...process.env, MAVEN_OPTS: '-Xmx256m' } });
   const exited = new Promise<number | null>((resolve) => maven.once('exit', resolve));
   const faults: string[] = [];
   for await (const line of createInterface({ input: maven.stdout })) {

@@ -90,6 +90,8 @@ function properties(data: string, port: number, controller: number): string {
     'controller.listener.names': 'CONTROLLER',
     'inter.broker.listener.name': 'PLAINTEXT',
     'log.dirs': data,
+    // Those who use topics make them, with the settings that they need.
+    'auto.create.topics.enable': false,
     'offsets.topic.replication.factor': 1,
     'offsets.topic.num.partitions': 4,
     'transaction.state.log.replication.factor': 1,

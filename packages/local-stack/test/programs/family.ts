@@ -1,0 +1,25 @@
+// Starts one process of each order, prints their numbers and the watchdog's parent's, and then waits to be killed.
+import { join } from 'node:path';
+import { Daemon } from '../../src/processes/daemon.ts';
+import { Watchdog, type StopOrder } from '../../src/processes/watchdog.ts';
+
+const [folder = ''] = process.argv.slice(2);
+const watchdog = new Watchdog();
+watchdog.deleteAtEnd(join(folder, 'run'));
+const ends = join(folder, 'ends');
+const pids: Record<string, number> = {};
+for (const order of ['server', 'service', 'gateway'] satisfies StopOrder[]) {
+  const script = `
+    process.on('SIGTERM', () => { require('fs').appendFileSync(process.argv[1], '${order}\\n'); process.exit(0); });
+    setInterval(() => undefined, 1000);
+    console.log('up');
+  `;
+  const daemon = new Daemon({
+    name: order, command: process.execPath, args: ['-e', script, ends], log: join(folder, 'run', `${order}.log`),
+    order, stopSignal: 'SIGTERM', graceMs: 30_000, watchdog,
+  });
+  await daemon.printed(/up/);
+  pids[order] = daemon.pid!;
+}
+console.log(JSON.stringify(pids));
+setInterval(() => undefined, 1000);

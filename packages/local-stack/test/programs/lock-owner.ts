@@ -1,0 +1,6 @@
+// Takes a state folder and waits to be killed.
+import { lockState } from '../../src/state-lock.ts';
+
+lockState(process.argv[2]!, 'npm start');
+console.log('locked');
+setInterval(() => undefined, 1000);

@@ -1,0 +1,76 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { requireSpace, fullDisk } from '../src/files.ts';
+import { Ports } from '../src/ports.ts';
+import { startServers } from '../src/servers/index.ts';
+import { readSecrets } from '../src/secrets.ts';
+import { silent } from '../src/say.ts';
+import { tokenIssuer } from '../src/token-issuer.ts';
+import { Scratch, occupant } from './support.ts';
+
+const scratch = new Scratch();
+afterAll(() => scratch.end());
+
+const given = { DATABASE_URL: process.env['DATABASE_URL'], REDIS_URL: process.env['REDIS_URL'], KAFKA_BROKERS: process.env['KAFKA_BROKERS'] };
+
+function start(environment: Record<string, string | undefined>) {
+  return startServers({ folder: scratch.folder(), watchdog: scratch.watchdog(), say: silent, password: 'secret', careless: true, environment });
+}
+
+test('servers that the environment names are used and none is started', async () => {
+  const servers = await start(given);
+  expect(servers.running.size).toBe(0);
+  expect(servers).toMatchObject({ databaseUrl: given.DATABASE_URL, redisUrl: given.REDIS_URL, kafkaBrokers: given.KAFKA_BROKERS });
+});
+
+test('only what the environment does not name is started', async () => {
+  const servers = await start({ ...given, REDIS_URL: '' });
+  expect([...servers.running.keys()]).toEqual(['redis']);
+});
+
+test.each([
+  ['DATABASE_URL', (port: number) => `postgres://user:password@127.0.0.1:${port}/truckroll`],
+  ['REDIS_URL', (port: number) => `redis://127.0.0.1:${port}`],
+  ['KAFKA_BROKERS', (port: number) => `127.0.0.1:${port}`],
+])('a server of %s that does not answer is told in one sentence without its password', async (name, address) => {
+  const { port, server } = await occupant();
+  await new Promise((resolve) => server.close(resolve));
+  await expect(start({ ...given, [name]: address(port) })).rejects.toThrow(
+    `Nothing answers at 127.0.0.1:${port}, which ${name} names: start that server, or leave ${name} out to have one started here.`,
+  );
+});
+
+test('ports are below those that the kernel gives to clients, and stay', async () => {
+  const file = join(scratch.folder(), 'ports.json');
+  const port = await new Ports(file).take('redis');
+  expect(port).toBeGreaterThan(1024);
+  expect(port).toBeLessThan(32_768);
+  expect(await new Ports(file).take('redis')).toBe(port);
+});
+
+test('a port in use is left to its owner', async () => {
+  const file = join(scratch.folder(), 'ports.json');
+  const port = await new Ports(file).take('gateway');
+  const { server } = await occupant(port);
+  expect(await new Ports(file).take('gateway')).not.toBe(port);
+  server.close();
+});
+
+test('a full disk is told in one sentence, before the start and during it', () => {
+  const folder = scratch.folder();
+  expect(() => requireSpace(folder, Number.MAX_SAFE_INTEGER)).toThrow(/^The disk that holds [^\n]* has \d+ MB left and \d+ MB are needed: free some space and start again\.$/);
+  for (const text of ['PANIC: could not write to file "pg_wal/xlogtemp.7": No space left on device', 'ENOSPC: no space left on device, write']) {
+    expect(fullDisk(text, folder)?.message).toBe(`The disk that holds ${folder} is full: free some space there and start again.`);
+  }
+  expect(fullDisk('could not open file', folder)).toBeUndefined();
+});
+
+test('secrets are made once and are for their owner only', () => {
+  const state = scratch.folder();
+  const secrets = readSecrets(state);
+  expect(readSecrets(state)).toEqual(secrets);
+  const { privateKey, jwksFile } = tokenIssuer(state);
+  expect(tokenIssuer(state).privateKey).toEqual(privateKey);
+  for (const name of ['secrets.json', 'token-issuer.json']) expect(statSync(join(state, name)).mode & 0o777).toBe(0o600);
+  expect(jwksFile).toBe(join(state, 'jwks.json'));
+});

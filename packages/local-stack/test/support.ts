@@ -1,0 +1,76 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type AddressInfo, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { createSession } from '@truckroll/service-kit';
+import { Ports } from '../src/ports.ts';
+import { Watchdog } from '../src/processes/watchdog.ts';
+import type { RunningServer, ServerContext } from '../src/servers/server.ts';
+import { silent } from '../src/say.ts';
+
+/** Folders and watchdogs of one test file, all gone after it. */
+export class Scratch {
+  readonly #folders: string[] = [];
+  readonly #watchdogs: Watchdog[] = [];
+
+  folder(): string {
+    const folder = mkdtempSync(join(tmpdir(), 'truckroll-'));
+    // PostgreSQL runs as another user when the tests run as root.
+    chmodSync(folder, 0o755);
+    this.#folders.push(folder);
+    return folder;
+  }
+
+  watchdog(): Watchdog {
+    const watchdog = new Watchdog();
+    this.#watchdogs.push(watchdog);
+    return watchdog;
+  }
+
+  /** What a server is started with; the same folder gives the same data and ports. */
+  context(folder = this.folder()): ServerContext {
+    const ports = new Ports(join(folder, 'ports.json'));
+    return { folder, ports, logs: join(folder, 'logs'), watchdog: this.watchdog(), say: silent, careless: true };
+  }
+
+  async end(): Promise<void> {
+    await Promise.all(this.#watchdogs.map((watchdog) => watchdog.stopAll()));
+    for (const folder of this.#folders) rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+  }
+}
+
+export async function sql<R = Record<string, unknown>>(url: string, text: string): Promise<R[]> {
+  const session = await createSession({ url });
+  try {
+    return (await session.query<R>({ text })).rows;
+  } finally {
+    await session.close();
+  }
+}
+
+/** Ends a server the hard way and waits until it is gone. */
+export async function kill(server: RunningServer): Promise<void> {
+  server.daemon.kill('SIGKILL');
+  await server.daemon.exited;
+}
+
+/** Somebody else who listens on a port of this machine. */
+export async function occupant(port = 0): Promise<{ port: number; server: Server }> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  return { server, port: (server.address() as AddressInfo).port };
+}
+
+/** A program of test/programs in a process of its own, and the lines that it prints. */
+export function program(name: string, ...args: string[]): { child: ChildProcess; next: () => Promise<string> } {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'programs', name), ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  return { child, next: async () => String((await lines.next()).value) };
+}
+
+/** Resolves when the condition holds; the test's own limit ends a wait in vain. */
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 10));
+}

@@ -1,0 +1,57 @@
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Daemon } from '../src/processes/daemon.ts';
+import { identify, isRunning } from '../src/processes/identity.ts';
+import { Scratch, program, until } from './support.ts';
+
+const scratch = new Scratch();
+afterAll(() => scratch.end());
+
+test('a parent that is killed takes its processes along, the gateway first and the servers last', async () => {
+  const folder = scratch.folder();
+  const parent = program('family.ts', folder);
+  const pids = Object.values(JSON.parse(await parent.next()) as Record<string, number>);
+  const identities = pids.map((pid) => identify(pid)!);
+  expect(existsSync(join(folder, 'run'))).toBe(true);
+
+  parent.child.kill('SIGKILL');
+  await until(() => identities.every((identity) => !isRunning(identity)));
+  expect(readFileSync(join(folder, 'ends'), 'utf8')).toBe('gateway\nservice\nserver\n');
+  await until(() => !existsSync(join(folder, 'run')));
+});
+
+test('a process that ignores the signal is killed after its grace period', async () => {
+  const watchdog = scratch.watchdog();
+  const daemon = new Daemon({
+    name: 'deaf', command: process.execPath, args: ['-e', `process.on('SIGTERM', () => 0); setInterval(() => 0, 1000); console.log('up')`],
+    log: join(scratch.folder(), 'deaf.log'), order: 'service', stopSignal: 'SIGTERM', graceMs: 50, watchdog,
+  });
+  await daemon.printed(/up/);
+  await watchdog.stopAll();
+  expect(await daemon.exited).toEqual({ code: null, signal: 'SIGKILL' });
+});
+
+test('a watchdog that is killed is replaced by one that knows as much', async () => {
+  const watchdog = scratch.watchdog();
+  const folder = scratch.folder();
+  mkdirSync(join(folder, 'run'));
+  watchdog.deleteAtEnd(join(folder, 'run'));
+  const daemon = new Daemon({
+    name: 'server', command: 'sleep', args: ['1000'], log: join(folder, 'log'), order: 'server', stopSignal: 'SIGTERM', graceMs: 5000, watchdog,
+  });
+  const before = watchdog.pid!;
+  process.kill(before, 'SIGKILL');
+  await until(() => watchdog.pid !== before);
+  await watchdog.stopAll();
+  expect(await daemon.exited).toEqual({ code: null, signal: 'SIGTERM' });
+  expect(existsSync(join(folder, 'run'))).toBe(false);
+});
+
+test('a command that is missing is told, and nobody waits for it', async () => {
+  const daemon = new Daemon({
+    name: 'nothing', command: join(scratch.folder(), 'nothing'), args: [], log: join(scratch.folder(), 'log'),
+    order: 'server', stopSignal: 'SIGTERM', graceMs: 1000, watchdog: scratch.watchdog(),
+  });
+  expect(await daemon.printed(/ready/)).toBe(false);
+  await expect(daemon.exited).rejects.toThrow('ENOENT');
+});
