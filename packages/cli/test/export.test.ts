@@ -1,0 +1,71 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { exportRecords } from '../src/export/records.ts';
+
+let folder: string;
+beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), 'truckroll-export-'))));
+afterEach(() => rmSync(folder, { recursive: true }));
+
+/** An API in a bad mood: it serves three pages of invoices, and answers each request as `mood` says first. */
+async function withApi<T>(mood: (turn: number) => { status: number; headers?: Record<string, string> } | undefined, use: (baseUrl: string, asked: string[]) => Promise<T>): Promise<T> {
+  const asked: string[] = [];
+  const listener: RequestListener = (request, response) => {
+    const url = new URL(request.url ?? '', 'http://api');
+    const turn = asked.push(`${url.searchParams.get('cursor') ?? 'first'} ${request.headers.authorization ?? ''}`) - 1;
+    const answer = mood(turn);
+    if (answer?.status === 0) return void request.socket.destroy();
+    if (answer !== undefined) {
+      response.writeHead(answer.status, answer.headers).end(JSON.stringify({ error: { message: 'No.', request_id: 'r1' } }));
+      return;
+    }
+    const page = Number(url.searchParams.get('cursor') ?? '0');
+    const data = page === 1 ? [] : [{ id: `${page}a`, name: 'Ñandú\u2028', cents: 9007199254740991 }, { id: `${page}b` }];
+    response.end(JSON.stringify({ data, pagination: { next_cursor: page === 2 ? null : String(page + 1) } }));
+  };
+  const server = createServer(listener).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  try {
+    return await use(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked);
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+}
+
+const options = (baseUrl: string) => ({ baseUrl, apiKey: 'trk_x', signal: new AbortController().signal });
+
+test('a limit, a restart and a lost connection cost time and nothing else: the same cursor is asked for again', async () => {
+  const moods = [undefined, { status: 429, headers: { 'retry-after': '1' } }, { status: 503 }, { status: 0 }];
+  await withApi((turn) => moods[turn], async (baseUrl, asked) => {
+    const counts: number[] = [];
+    expect(await exportRecords(folder, 'invoices', options(baseUrl), (count) => counts.push(count))).toBe(4);
+    expect(counts).toEqual([2, 2, 4]);
+    expect(asked.map((line) => line.split(' ')[0])).toEqual(['first', '1', '1', '1', '1', '2']);
+    expect(asked[0]).toBe('first Bearer trk_x');
+  });
+  const lines = readFileSync(join(folder, 'invoices.ndjson'), 'utf8').trimEnd().split('\n').map((line) => JSON.parse(line) as unknown);
+  expect(lines).toEqual([{ id: '0a', name: 'Ñandú\u2028', cents: 9007199254740991 }, { id: '0b' }, { id: '2a', name: 'Ñandú\u2028', cents: 9007199254740991 }, { id: '2b' }]);
+});
+
+test('an export that ends early leaves no file that looks complete', async () => {
+  await withApi((turn) => (turn === 1 ? { status: 400 } : undefined), async (baseUrl) => {
+    const work = exportRecords(folder, 'invoices', options(baseUrl), () => undefined);
+    await expect(work).rejects.toThrow('GET /v1/invoices was answered 400: No. (request r1)');
+  });
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+test('a key that is not accepted is told at once, and an API that stays away after a while', async () => {
+  await withApi(() => ({ status: 401 }), async (baseUrl, asked) => {
+    await expect(exportRecords(folder, 'invoices', options(baseUrl), () => undefined)).rejects.toMatchObject({ exitCode: 1 });
+    expect(asked).toHaveLength(1);
+  });
+  await withApi(() => ({ status: 503 }), async (baseUrl) => {
+    const work = exportRecords(folder, 'invoices', { ...options(baseUrl), patienceMs: 300 }, () => undefined);
+    await expect(work).rejects.toMatchObject({ exitCode: 3 });
+  });
+});

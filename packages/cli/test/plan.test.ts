@@ -1,0 +1,49 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { resources } from '@truckroll/contract';
+import { planImport, suggestion } from '../src/import/files.ts';
+import { inOrderOfReference } from '../src/import/order.ts';
+
+let folder: string;
+beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), 'truckroll-plan-'))));
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const file = (name: string): string => {
+  const path = join(folder, name);
+  writeFileSync(path, '{}\n');
+  return path;
+};
+
+test('every record of the contract has its place, accounts before their contacts, invoices before their payments', () => {
+  const order = inOrderOfReference().map(({ path }) => path);
+  expect([...order].sort()).toEqual(resources.map(({ path }) => path).sort());
+  const before = (first: string, second: string): void => expect(order.indexOf(first)).toBeLessThan(order.indexOf(second));
+  before('accounts', 'contacts');
+  before('job-types', 'jobs');
+  before('jobs', 'invoices');
+  before('invoices', 'payments');
+  before('payments', 'refunds');
+});
+
+test('a folder gives its record files in that order and leaves the others alone', () => {
+  for (const name of ['payments.ndjson', 'accounts.ndjson', 'company.json', 'README.md', 'invoices.ndjson']) file(name);
+  const { inputs, ignored } = planImport([folder]);
+  expect(inputs.map(({ resource }) => resource.path)).toEqual(['accounts', 'invoices', 'payments']);
+  expect(ignored).toHaveLength(2);
+  expect(ignored.join()).toMatch(/company\.json: left alone; create the company with `truckroll company create`/);
+});
+
+test('a name that means no record stops everything, with the nearest one that does', () => {
+  file('invoices.ndjson');
+  file('job_types.ndjson');
+  expect(() => planImport([folder])).toThrow(/job_types\.ndjson: there are no records called job_types\. Did you mean job-types\.ndjson\?\nNothing was imported\./);
+  const known = inOrderOfReference();
+  expect(suggestion('invoice', known)).toBe('Did you mean invoices.ndjson?');
+  expect(suggestion('payroll', known)).toMatch(/^Known names: accounts, /);
+});
+
+test('a name that is not there, and a folder without records, are told in one sentence', () => {
+  expect(() => planImport([join(folder, 'nowhere')])).toThrow(/nowhere does not exist/);
+  expect(() => planImport([folder])).toThrow('There is no file to import: give a folder or files such as invoices.ndjson.');
+});
