@@ -11,6 +11,15 @@ import { createScheduling } from '../src/scheduling.ts';
 export type Json = Record<string, any>;
 const TIME_ZONE = 'America/Chicago';
 
+/** Repeats a look for the 2 s within which names must be the latest everywhere (issue 4), until it is what is expected. */
+export async function soon<T>(look: () => Promise<T>, expected: T): Promise<void> {
+  for (const until = Date.now() + 2000; ; await new Promise((resolve) => setTimeout(resolve, 10))) {
+    const seen = await look();
+    if (JSON.stringify(seen) === JSON.stringify(expected)) return;
+    if (Date.now() > until) throw new Error(`after 2 s still ${JSON.stringify(seen)}`);
+  }
+}
+
 export async function startHarness() {
   const own = migrationsIn('scheduling', new URL('../migrations/', import.meta.url));
   const fresh = await freshDatabase({ scheduling: [recordStoreMigrations, outboxTables, own] });

@@ -1,19 +1,21 @@
 // Lines as an import takes them, with what a test does not care about filled in.
 import { randomUUID } from 'node:crypto';
-import type { Json } from './harness.ts';
+
+/** A record as JSON; every test knows what it put in. */
+export type Line = Record<string, any>;
 
 const AT = '2026-03-01T15:00:00Z';
 const stamps = { created_at: AT, updated_at: AT };
-export const ref = (id: string = randomUUID(), name = 'as the line says'): Json => ({ id, name });
+export const ref = (id: string = randomUUID(), name = 'as the line says'): Line => ({ id, name });
 
-export function account(fields: Json = {}): Json {
+export function account(fields: Line = {}): Line {
   return {
     id: randomUUID(), name: 'Whitfield Residence', type: 'RESIDENTIAL', archived: false, tags: [],
     do_not_service: false, notifications_enabled: true, ...stamps, ...fields,
   };
 }
 
-export function location(fields: Json = {}): Json {
+export function location(fields: Line = {}): Line {
   const address = {
     id: randomUUID(), formatted: '1100 Congress Ave, Austin, TX 78701', line_1: '1100 Congress Ave', line_2: null,
     city: 'Austin', state: 'TX', postal_code: '78701',
@@ -24,18 +26,18 @@ export function location(fields: Json = {}): Json {
   };
 }
 
-export function lifecycle(statuses: Json[], fields: Json = {}): Json {
+export function lifecycle(statuses: Line[], fields: Line = {}): Line {
   return { id: randomUUID(), name: 'Service', description: '', type: 'JOB', archived: false, statuses, ...stamps, ...fields };
 }
 
-export function lifecycleStatus(fields: Json = {}): Json {
+export function lifecycleStatus(fields: Line = {}): Line {
   return {
     id: randomUUID(), name: 'Scheduled', description: '', stage: 'SCHEDULED', special_status: null,
     is_default: false, is_work_complete: false, is_lead_won: false, ...fields,
   };
 }
 
-export function job(fields: Json = {}): Json {
+export function job(fields: Line = {}): Line {
   return {
     id: randomUUID(), number: 'J-1', summary: 'AC not cooling', account: ref(), location_id: randomUUID(), lifecycle: ref(),
     status: { id: randomUUID(), name: 'from the line', stage: 'NEW', is_work_complete: false }, priority: 'NORMAL', tags: [],
@@ -43,7 +45,7 @@ export function job(fields: Json = {}): Json {
   };
 }
 
-export function visit(fields: Json = {}): Json {
+export function visit(fields: Line = {}): Line {
   const job_id = fields['job_id'] ?? randomUUID();
   return {
     id: randomUUID(), number: 'J-1-1', job_id, type: 'Diagnostic', description: '',
@@ -58,7 +60,7 @@ export function visit(fields: Json = {}): Json {
   };
 }
 
-export function assignment(fields: Json = {}): Json {
+export function assignment(fields: Line = {}): Line {
   return {
     id: randomUUID(), job_id: randomUUID(), appointment_id: randomUUID(), team_member: ref(),
     starts_at: '2026-03-02T15:00:00Z', ends_at: '2026-03-02T16:00:00Z', status: 'TO_DO', status_updated_at: AT,
@@ -66,18 +68,18 @@ export function assignment(fields: Json = {}): Json {
   };
 }
 
-export function timesheet(fields: Json = {}): Json {
+export function timesheet(fields: Line = {}): Line {
   return { id: randomUUID(), team_member: ref(), period_start: '2026-03-02', period_end: '2026-03-09', status: 'OPEN', ...stamps, ...fields };
 }
 
-export function timeEntry(fields: Json = {}): Json {
+export function timeEntry(fields: Line = {}): Line {
   return {
     id: randomUUID(), team_member: ref(), timesheet_id: null, activity: 'WORK', source: 'CLOCK',
     starts_at: '2026-03-02T15:00:00Z', ends_at: null, paid: true, ...stamps, ...fields,
   };
 }
 
-export function formResponse(fields: Json = {}): Json {
+export function formResponse(fields: Line = {}): Line {
   return {
     id: randomUUID(), form_id: randomUUID(), name: 'Checklist', instance_number: 1, label: 'A', ad_hoc: false,
     appointment_id: randomUUID(), job_id: randomUUID(), account_id: randomUUID(), location_id: randomUUID(),
@@ -85,6 +87,6 @@ export function formResponse(fields: Json = {}): Json {
   };
 }
 
-export function equipment(fields: Json = {}): Json {
+export function equipment(fields: Line = {}): Line {
   return { id: randomUUID(), name: 'Heat pump', status: 'ACTIVE', location_id: randomUUID(), ...stamps, ...fields };
 }

@@ -25,7 +25,7 @@ export async function deriveVisits(
       const own = inOrder(assignments.get(id) ?? []);
       const derived = {
         revision: revisionOf(record, own),
-        job: visitJobOf(record.job, job, locations.get(locationIdOf(job, record.job) ?? '')),
+        job: visitJobOf(record, job, locations.get(locationIdOf(job, record.job) ?? '')),
         assignments: own,
         dispatch_status: dispatchStatusOf(record.canceled, own),
       };

@@ -1,4 +1,4 @@
-import type { VisitJob } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
+import type { Visit, VisitJob, VisitLocation } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
 import type { Job } from '@truckroll/contract/gen/scheduling/v1/jobs';
 import type { Location } from '@truckroll/contract/gen/scheduling/v1/locations';
 
@@ -7,17 +7,24 @@ export function locationIdOf(job: Job | undefined, line: VisitJob | null | undef
   return job?.location_id ?? line?.location?.id;
 }
 
+const NIL = '00000000-0000-0000-0000-000000000000';
+
+/** What there is to say while neither the job nor a copy of it has arrived: a read has a job all the same. */
+function unknownJob(id: string): VisitJob {
+  return { id, number: '', account: { id: NIL, name: '' }, location: { id: NIL, name: '', address: '' } };
+}
+
 /**
  * What a visit shows of its job: the latest of job and location, each the line's copy while it has not arrived. Of a
  * location that is neither here nor the one that the line describes, the id is all there is to say.
  */
-export function visitJobOf(line: VisitJob | null | undefined, job: Job | undefined, location: Location | undefined): VisitJob | null {
+export function visitJobOf(visit: Pick<Visit, 'job_id' | 'job'>, job: Job | undefined, location: Location | undefined): VisitJob {
+  const line = visit.job ?? unknownJob(visit.job_id);
   const shown = job ?? line;
-  if (shown == null) return null;
-  const id = locationIdOf(job, line) ?? '';
-  const copy = line?.location?.id === id ? line.location : { id, name: '', address: '' };
+  const id = locationIdOf(job, line) ?? NIL;
+  const copy = line.location?.id === id ? line.location : { id, name: '', address: '' };
   return {
-    id: shown.id,
+    id: visit.job_id,
     number: shown.number,
     summary: shown.summary ?? null,
     account: shown.account,
@@ -25,15 +32,10 @@ export function visitJobOf(line: VisitJob | null | undefined, job: Job | undefin
     business_unit: shown.business_unit ?? null,
     job_type: shown.job_type ?? null,
     job_class: shown.job_class ?? null,
-    location:
-      location === undefined
-        ? copy
-        : {
-            id,
-            name: location.name,
-            address: location.address?.formatted ?? '',
-            latitude: location.latitude ?? null,
-            longitude: location.longitude ?? null,
-          },
+    location: location === undefined ? copy : shownOf(location),
   };
+}
+
+function shownOf({ id, name, address, latitude, longitude }: Location): VisitLocation {
+  return { id, name, address: address?.formatted ?? '', latitude: latitude ?? null, longitude: longitude ?? null };
 }
