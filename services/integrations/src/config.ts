@@ -1,9 +1,11 @@
+import { kafkaSettings } from '@truckroll/outbox';
 import { baseSettings, env, readConfig, type Config } from '@truckroll/service-kit';
 
 const settings = {
   ...baseSettings(50054),
   databaseUrl: env.url('DATABASE_URL'),
   redisUrl: env.url('REDIS_URL'),
+  ...kafkaSettings(),
 };
 
 export type IntegrationsConfig = Config<typeof settings>;

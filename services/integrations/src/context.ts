@@ -1,3 +1,4 @@
+import type { Outbox } from '@truckroll/outbox';
 import type { Database, Logger } from '@truckroll/service-kit';
 import type { Invalidations } from './identity/invalidations.ts';
 
@@ -5,5 +6,6 @@ import type { Invalidations } from './identity/invalidations.ts';
 export interface Context {
   readonly database: Database;
   readonly invalidations: Invalidations;
+  readonly outbox: Outbox;
   readonly log: Logger;
 }

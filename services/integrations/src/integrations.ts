@@ -1,6 +1,8 @@
+import { topics } from '@truckroll/contract';
 import { CompanyAdminServiceService, KeyAdminServiceService, UserAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
 import { CompanyServiceService } from '@truckroll/contract/gen/integrations/v1/company';
 import { IdentityServiceService } from '@truckroll/contract/gen/integrations/v1/identity';
+import { Outbox, createKafka, outboxTables } from '@truckroll/outbox';
 import { createService, migrationsIn, type Service } from '@truckroll/service-kit';
 import { companyAdmin } from './companies/admin.ts';
 import { getCompany } from './companies/read.ts';
@@ -19,18 +21,21 @@ export function createIntegrations(config: IntegrationsConfig): Service {
   return createService({
     name: SCHEMA,
     config,
-    create({ server, log, database: open, background }) {
-      const migrations = [migrationsIn(SCHEMA, new URL('../migrations/', import.meta.url))];
+    create({ server, log, metrics, database: open, background }) {
+      const migrations = [outboxTables, migrationsIn(SCHEMA, new URL('../migrations/', import.meta.url))];
       const database = open({ url: config.databaseUrl, schema: SCHEMA, migrations });
       const bus = createBus(config.redisUrl, log);
       const invalidations = new Invalidations(database, bus, log);
-      const context: Context = { database, invalidations, log };
+      const kafka = createKafka(SCHEMA, config, log);
+      const outbox = new Outbox({ database, kafka, source: '/truckroll/integrations', topics: [topics.companies], log, metrics });
+      const context: Context = { database, invalidations, outbox, log };
       server.implement(CompanyAdminServiceService, bound(companyAdmin, context));
       server.implement(UserAdminServiceService, bound(userAdmin, context));
       server.implement(KeyAdminServiceService, bound(keyAdmin, context));
       server.implement(IdentityServiceService, bound(identity, context));
       server.implement(CompanyServiceService, bound({ getCompany }, context));
       background({ name: 'Redis', start: async () => bus.connect(), stop: async () => bus.close() });
+      background(outbox);
       background({ name: 'invalidations', start: async () => invalidations.start(), stop: () => invalidations.stop() });
     },
   });

@@ -3,7 +3,8 @@
 import { CompanyAdminServiceService, KeyAdminServiceService, UserAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
 import { CompanyServiceService } from '@truckroll/contract/gen/integrations/v1/company';
 import { IdentityServiceService } from '@truckroll/contract/gen/integrations/v1/identity';
-import { migrationsIn, openChannel, testConfig } from '@truckroll/service-kit';
+import { kafkaSettings } from '@truckroll/outbox';
+import { migrationsIn, openChannel, readConfig, testConfig } from '@truckroll/service-kit';
 import { freshDatabase, openProxy } from '@truckroll/testing';
 import { createClient } from 'redis';
 import { createIntegrations } from '../src/integrations.ts';
@@ -15,7 +16,7 @@ export async function startHarness() {
   const wire = await openProxy({ host: redis.hostname, port: Number(redis.port || 6379) });
   redis.host = `127.0.0.1:${wire.port}`;
   const start = async (at = 0) => {
-    const service = createIntegrations({ ...testConfig, port: at, databaseUrl: database.url, redisUrl: redis.href });
+    const service = createIntegrations({ ...testConfig, ...readConfig(kafkaSettings(), process.env), port: at, databaseUrl: database.url, redisUrl: redis.href });
     const { port } = await service.start();
     return { service, port };
   };

@@ -1,21 +1,27 @@
-import { ApiError } from '@truckroll/contract';
-import type {
-  CreateCompanyRequest,
-  CreateCompanyResponse,
-  ListCompaniesRequest,
-  ListCompaniesResponse,
-  UpdateCompanyRequest,
-  UpdateCompanyResponse,
+import { ApiError, topics } from '@truckroll/contract';
+import {
+  CompanyAccount,
+  type CreateCompanyRequest,
+  type CreateCompanyResponse,
+  type ListCompaniesRequest,
+  type ListCompaniesResponse,
+  type UpdateCompanyRequest,
+  type UpdateCompanyResponse,
 } from '@truckroll/contract/gen/integrations/v1/admin';
+import type { OutgoingEvent } from '@truckroll/outbox';
 import { isUniqueViolation } from '@truckroll/service-kit';
 import type { Context } from '../context.ts';
 import { forgetCompany } from '../identity/pending.ts';
 import { checked, refused } from '../requests.ts';
 import { insertCompany, selectCompanies, updateCompany } from './store.ts';
 
-async function create({ database }: Context, request: CreateCompanyRequest): Promise<CreateCompanyResponse> {
+async function create({ database, outbox }: Context, request: CreateCompanyRequest): Promise<CreateCompanyResponse> {
   try {
-    return { company: await insertCompany(database, checked('CreateCompanyRequest', request)) };
+    return await database.transaction(async (tx) => {
+      const company = await insertCompany(tx, checked('CreateCompanyRequest', request));
+      await outbox.append(tx, [changed(company)]);
+      return { company };
+    });
   } catch (error) {
     if (!isUniqueViolation(error)) throw error;
     throw refused('id', 'There is a company with this id already: leave the id out, or change that company.');
@@ -27,13 +33,20 @@ async function list({ database }: Context, request: ListCompaniesRequest): Promi
 }
 
 /** Name and time zone are part of what gateways remember of a caller, so they are told. */
-async function update({ invalidations }: Context, request: UpdateCompanyRequest): Promise<UpdateCompanyResponse> {
+async function update({ invalidations, outbox }: Context, request: UpdateCompanyRequest): Promise<UpdateCompanyResponse> {
   const change = checked('UpdateCompanyRequest', request);
   return await invalidations.commit(async (tx) => {
     const company = await updateCompany(tx, change);
     if (company === undefined) throw ApiError.notFound('company');
+    await outbox.append(tx, [changed(company)]);
     return { answer: { company }, pending: await forgetCompany(tx, company.id) };
   });
+}
+
+/** Reporting counts in the company's days and by its settings. */
+function changed(company: CompanyAccount): OutgoingEvent {
+  const payload = CompanyAccount.encode(company).finish();
+  return { topic: topics.companies.name, key: company.id, type: 'company.changed', companyId: company.id, payload };
 }
 
 export const companyAdmin = { createCompany: create, listCompanies: list, updateCompany: update };
