@@ -1,0 +1,31 @@
+// pg as most services use it, with the few type parsers that keep the contract's microseconds and numbers.
+import pg from 'pg';
+
+/** PostgreSQL's text in UTC, `2026-03-01 15:04:05.12+00`, as the contract spells it. */
+function instant(text: string): string {
+  const day = text.slice(0, 10);
+  const clock = text.slice(11, 19);
+  const fraction = text.slice(20, -3);
+  return fraction === '' ? `${day}T${clock}Z` : `${day}T${clock}.${fraction.padEnd(6, '0')}Z`;
+}
+
+const { builtins } = pg.types;
+
+const parsers = new Map<number, (text: string) => unknown>([
+  [builtins.INT8, Number],
+  [builtins.TIMESTAMPTZ, instant],
+]);
+
+const types = {
+  getTypeParser: (oid: number, format?: 'text' | 'binary') => parsers.get(oid) ?? pg.types.getTypeParser(oid, format),
+};
+
+export function openPool(connectionString: string): pg.Pool {
+  return new pg.Pool({
+    connectionString,
+    max: 10,
+    application_name: 'truckroll-baseline',
+    options: '-c TimeZone=UTC -c search_path=baseline -c jit=off',
+    types,
+  });
+}

@@ -1,0 +1,68 @@
+// The statements of both baselines. They differ in how they are sent, not in what they say: see Style.
+
+/** Plain: parameters for everything, planned at every call. Tuned: named, so planned once, with LIMIT as a literal. */
+export type Style = 'plain' | 'tuned';
+
+export interface Statement {
+  readonly name?: string;
+  readonly text: string;
+  readonly values: readonly unknown[];
+}
+
+/** Whose invoices are read, and in which zone their days are counted. */
+export interface Company {
+  readonly id: string;
+  readonly timeZone: string;
+}
+
+/** Place in the order of the list: after this creation time and id. */
+export interface Position {
+  readonly createdAt: string;
+  readonly id: string;
+}
+
+/** Names are joined to the rows of the page only: joined first, the planner now and then walks every account instead. */
+const invoices = (which: string): string => `
+  select i.*, a.name as account_name, b.name as business_unit_name, t.name as job_type_name, m.name as created_by_name,
+    case when i.status = 'OPEN' then (now() at time zone $2)::date - (i.due_at at time zone $2)::date end as days_past_due
+  from (select * from invoices where company_id = $1 ${which}) i
+  left join accounts a on a.company_id = i.company_id and a.id = i.account_id
+  left join business_units b on b.company_id = i.company_id and b.id = i.business_unit_id
+  left join job_types t on t.company_id = i.company_id and t.id = i.job_type_id
+  left join team_members m on m.company_id = i.company_id and m.id = i.created_by_id
+  order by i.created_at, i.id`;
+
+/** One row more than the limit tells whether there is a next page. */
+export function pageStatement(style: Style, { id, timeZone }: Company, limit: number, after: Position | undefined): Statement {
+  const values: unknown[] = after === undefined ? [id, timeZone] : [id, timeZone, after.createdAt, after.id];
+  const rest = after === undefined ? '' : 'and (created_at, id) > ($3, $4)';
+  const page = (limitText: string): string => invoices(`${rest} order by created_at, id limit ${limitText}`);
+  if (style === 'plain') return { text: page(`$${values.push(limit + 1)}`), values };
+  return { name: `page_${limit}_${values.length}`, text: page(String(limit + 1)), values };
+}
+
+export function invoiceStatement(style: Style, { id, timeZone }: Company, invoiceId: string): Statement {
+  return named(style, 'invoice', invoices('and id = $3'), [id, timeZone, invoiceId]);
+}
+
+const CHILDREN = {
+  line_items: `
+    select invoice_id, id, position, name, description, quantity, unit_price_cents, subtotal_cents, taxable, discountable
+    from line_items where company_id = $1 and invoice_id = any($2) order by position, id`,
+  discounts: `
+    select invoice_id, id, name, type, amount_cents, rate
+    from discounts where company_id = $1 and invoice_id = any($2) order by position, id`,
+  payment_applications: `
+    select a.invoice_id, a.payment_id, a.applied_cents, p.status as payment_status
+    from payment_applications a join payments p on p.company_id = a.company_id and p.id = a.payment_id
+    where a.company_id = $1 and a.invoice_id = any($2) order by p.created_at, p.id`,
+};
+export type Child = keyof typeof CHILDREN;
+
+export function childStatement(style: Style, child: Child, company: Company, invoiceIds: readonly string[]): Statement {
+  return named(style, child, CHILDREN[child], [company.id, invoiceIds]);
+}
+
+function named(style: Style, name: string, text: string, values: readonly unknown[]): Statement {
+  return style === 'plain' ? { text, values } : { name, text, values };
+}

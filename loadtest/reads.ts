@@ -1,0 +1,150 @@
+// npm run bench:reads: lists and details of invoices beside the usual service on the same data (design/performance.md).
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { runMain, say } from '@truckroll/local-stack';
+import pg from 'pg';
+import { FULL, QUICK, deepCompany, evenCompanies, type DataSet } from './data/companies.ts';
+import { prepareData } from './data/prepare.ts';
+import { collectTargets, deepPage, type Caller, type Pair } from './data/targets.ts';
+import { parentOf, type Groups } from './measure/cpu.ts';
+import { pageDepth } from './measure/depth.ts';
+import { requireEqual } from './measure/equal.ts';
+import { rounded, table } from './measure/report.ts';
+import { measure, warmUp, type Figures, type Variant } from './measure/rounds.ts';
+import { requireWrk, writeTargets } from './measure/wrk.ts';
+import { KeyFile, Operator } from './system/operator.ts';
+import { startBaseline, startGateway, startServices } from './system/programs.ts';
+import { FOLDER, Stack } from './system/stack.ts';
+
+const HELP = `npm run bench:reads -- [--rounds 3] [--seconds 10] [--only list|detail|depth] [--quick]
+
+Measures the list and the detail of invoices against the usual service (one Express process, pg, normalised tables) and
+its tuned form, on the same 200,000 invoices of 20 companies, and the depth of pages in a company of 1,000,000. The first
+run makes the data, which takes some minutes. --quick uses little data and short rounds: for developing only.
+`;
+
+const WORKLOADS = { list: 'pages', detail: 'details' } as const;
+type Workload = keyof typeof WORKLOADS;
+const CONNECTIONS = [16, 1] as const;
+const COMPARED = 200;
+const DEEP_PAGE = 2000;
+const DEPTH_REQUESTS = 300;
+
+const { values: options } = parseArgs({
+  options: {
+    rounds: { type: 'string' },
+    seconds: { type: 'string' },
+    only: { type: 'string' },
+    quick: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+});
+
+await runMain(async () => {
+  if (options.help) {
+    process.stdout.write(HELP);
+    return 0;
+  }
+  requireWrk();
+  const set = options.quick ? QUICK : FULL;
+  const stack = await Stack.start(set.database);
+  try {
+    process.stdout.write(`figures: ${JSON.stringify(await benchmark(stack, set))}\n`);
+    return 0;
+  } finally {
+    await stack.close();
+  }
+});
+
+async function benchmark(stack: Stack, set: DataSet): Promise<Record<string, number>> {
+  const keys = new KeyFile(join(FOLDER, `${set.database}-keys.json`));
+  await prepareData(stack, set, keys);
+  const services = await startServices(stack, ['integrations', 'billing']);
+  const gateway = await startGateway(stack, services);
+  const operator = new Operator(services.running.integrations.port);
+  const callers: Caller[] = [];
+  for (const { id } of evenCompanies(set)) callers.push({ companyId: id, key: await keys.of(id, operator) });
+
+  const postgres = await postgresPid(stack);
+  const systemGroups: Groups = {
+    gateway: [gateway.pid],
+    service: [services.running.billing.pid],
+    PostgreSQL: [postgres],
+    other: [services.running.integrations.pid, ...(stack.redisPid === undefined ? [] : [stack.redisPid])],
+  };
+  const plain = await startBaseline(stack, 'plain');
+  const tuned = await startBaseline(stack, 'tuned');
+
+  say('Collecting every page, and comparing bodies …');
+  const targets = await collectTargets(gateway.port, callers);
+  for (const baseline of [plain, tuned]) {
+    const ports = { system: gateway.port, baseline: baseline.port };
+    await requireEqual(ports, targets.pages, COMPARED);
+    await requireEqual(ports, targets.details, COMPARED);
+  }
+
+  const figures: Record<string, number> = {};
+  for (const workload of Object.keys(WORKLOADS) as Workload[]) {
+    if (options.only !== undefined && options.only !== workload) continue;
+    const files = targetFiles(workload, targets[WORKLOADS[workload]]);
+    const variants: Variant[] = [
+      { name: 'baseline', port: plain.port, file: files.baseline, groups: { service: [plain.pid], PostgreSQL: [postgres] } },
+      { name: 'tuned', port: tuned.port, file: files.baseline, groups: { service: [tuned.pid], PostgreSQL: [postgres] } },
+      { name: 'system', port: gateway.port, file: files.system, groups: systemGroups },
+    ];
+    Object.assign(figures, await compare(workload, variants));
+  }
+  if (options.only === undefined || options.only === 'depth') {
+    const { id } = deepCompany(set);
+    figures['page_depth'] = await depth(gateway.port, { companyId: id, key: await keys.of(id, operator) });
+  }
+  return figures;
+}
+
+async function compare(workload: Workload, variants: readonly Variant[]): Promise<Record<string, number>> {
+  const rounds = Number(options.rounds ?? (options.quick ? 1 : 3));
+  const seconds = Number(options.seconds ?? (options.quick ? 3 : 10));
+  const figures: Record<string, number> = {};
+  await warmUp(variants);
+  for (const connections of CONNECTIONS) {
+    const results = await measure({ variants, connections, rounds, seconds });
+    const [baseline, tuned, system] = variants.map(({ name }) => results.get(name)) as [Figures, Figures, Figures];
+    const title = `${workload}, ${connections} connection${connections === 1 ? '' : 's'}, medians of ${rounds} × ${seconds} s`;
+    process.stdout.write(`\n${table(title, results)}`);
+    if (connections === 1) figures[`${workload}_p50_c1`] = rounded(system.p50 / baseline.p50);
+    else {
+      figures[`${workload}_throughput_c16`] = rounded(system.perSecond / baseline.perSecond);
+      if (workload === 'list') figures['list_throughput_c16_tuned'] = rounded(system.perSecond / tuned.perSecond);
+    }
+  }
+  return figures;
+}
+
+async function depth(port: number, caller: Caller): Promise<number> {
+  say(`Walking to page ${DEEP_PAGE} of the large company …`);
+  const [first, deep] = [await deepPage(port, caller, 1), await deepPage(port, caller, DEEP_PAGE)];
+  const { ratio, firstMs, deepMs } = await pageDepth(port, first, deep, DEPTH_REQUESTS);
+  process.stdout.write(`\npage depth: page 1 ${firstMs.toFixed(2)} ms, page ${DEEP_PAGE} ${deepMs.toFixed(2)} ms (medians of ${DEPTH_REQUESTS})\n`);
+  return rounded(ratio);
+}
+
+function targetFiles(workload: Workload, pairs: readonly Pair[]): { system: string; baseline: string } {
+  const write = (side: keyof Pair): string => {
+    const file = join(FOLDER, `${workload}-${side}.targets`);
+    writeTargets(file, pairs.map((pair) => pair[side]));
+    return file;
+  };
+  return { system: write('system'), baseline: write('baseline') };
+}
+
+/** The process whose children serve the connections. */
+async function postgresPid(stack: Stack): Promise<number> {
+  const client = new pg.Client({ connectionString: stack.databaseUrl });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+    return parentOf(rows[0]?.pid ?? 0) ?? 0;
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,71 @@
+// Companies and keys, made by the command line that operators use.
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { run } from '@truckroll/cli';
+import type { BenchmarkCompany } from '../data/companies.ts';
+
+/** More than any machine reads in a minute: limits are counted all the same. */
+const READS_PER_MINUTE = 100_000_000;
+
+export class Operator {
+  readonly #env: Record<string, string>;
+
+  constructor(integrationsPort: number) {
+    this.#env = { INTEGRATIONS_ADDRESS: `127.0.0.1:${integrationsPort}` };
+  }
+
+  async createCompany({ id, name, timezone }: BenchmarkCompany): Promise<void> {
+    const known = await this.#truckroll<{ id: string }[]>('company', 'list');
+    if (known.some((company) => company.id === id)) return;
+    await this.#truckroll('company', 'create', '--id', id, '--name', name, '--timezone', timezone);
+  }
+
+  /** A key for reading the company as fast as it goes. */
+  async createKey(companyId: string): Promise<string> {
+    const person = ['--first-name', 'Load', '--last-name', 'Test', '--email', 'load.test@example.com'];
+    const { id } = await this.#truckroll<{ id: string }>('user', 'create', '--company', companyId, ...person);
+    const reads = ['--reads-per-minute', String(READS_PER_MINUTE)];
+    const { value } = await this.#truckroll<{ value: string }>('key', 'create', '--company', companyId, '--user', id, '--name', 'Load test', ...reads);
+    return value;
+  }
+
+  async #truckroll<T>(...args: string[]): Promise<T> {
+    const output = { stdout: '', stderr: '' };
+    const code = await run(['--json', ...args], {
+      env: this.#env,
+      cwd: process.cwd(),
+      stdout: { write: (text: string) => (output.stdout += text) },
+      stderr: { write: (text: string) => (output.stderr += text) },
+      signal: new AbortController().signal,
+    });
+    if (code !== 0) throw new Error(`truckroll ${args.join(' ')} ended with ${code}: ${output.stderr}`);
+    return JSON.parse(output.stdout) as T;
+  }
+}
+
+/** Keys by company, kept in a file: they are shown once. */
+export class KeyFile {
+  readonly #file: string;
+  readonly #keys: Record<string, string>;
+
+  constructor(file: string) {
+    this.#file = file;
+    this.#keys = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Record<string, string>) : {};
+  }
+
+  async of(companyId: string, operator: Operator): Promise<string> {
+    const known = this.#keys[companyId];
+    if (known !== undefined) return known;
+    const key = await operator.createKey(companyId);
+    this.#keys[companyId] = key;
+    mkdirSync(dirname(this.#file), { recursive: true });
+    writeFileSync(this.#file, JSON.stringify(this.#keys), { mode: 0o600 });
+    return key;
+  }
+
+  /** For data that is made anew. */
+  forget(): void {
+    rmSync(this.#file, { force: true });
+    for (const id of Object.keys(this.#keys)) delete this.#keys[id];
+  }
+}

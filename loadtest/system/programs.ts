@@ -1,0 +1,53 @@
+// The system as it is measured: every part a process of its own, with the settings of production.
+import { randomBytes } from 'node:crypto';
+import { openChannel, type Channel } from '@truckroll/service-kit';
+import type { Owner } from '@truckroll/contract';
+import type { Running, Stack } from './stack.ts';
+
+export type ServiceName = Extract<Owner, 'billing' | 'scheduling' | 'integrations'>;
+
+export interface Services {
+  readonly running: Readonly<Record<ServiceName, Running>>;
+  readonly channels: Readonly<Record<ServiceName, Channel>>;
+  stop(name: ServiceName): Promise<void>;
+}
+
+export async function startServices(stack: Stack, names: readonly ServiceName[]): Promise<Partial<Services> & Pick<Services, 'running' | 'channels' | 'stop'>> {
+  const running = {} as Record<ServiceName, Running>;
+  const channels = {} as Record<ServiceName, Channel>;
+  for (const name of names) {
+    running[name] = await stack.launch({ name, script: `services/${name}/src/main.ts` });
+    channels[name] = openChannel(`127.0.0.1:${running[name].port}`);
+  }
+  return {
+    running,
+    channels,
+    async stop(name) {
+      channels[name].close();
+      await running[name].stop();
+    },
+  };
+}
+
+/** Starts the gateway in front of billing and integrations. Cursors live as long as it: its key is made anew. */
+export function startGateway(stack: Stack, { running }: Pick<Services, 'running'>): Promise<Running> {
+  const address = ({ port }: Running): string => `127.0.0.1:${port}`;
+  // Nothing of scheduling and reporting is read; a channel opens no connection until something is.
+  const absent = '127.0.0.1:9';
+  return stack.launch({
+    name: 'gateway',
+    script: 'gateway/src/main.ts',
+    env: {
+      BILLING_ADDRESS: address(running.billing),
+      INTEGRATIONS_ADDRESS: address(running.integrations),
+      SCHEDULING_ADDRESS: absent,
+      REPORTING_ADDRESS: absent,
+      CURSOR_KEYS: `bench:${randomBytes(32).toString('base64')}`,
+    },
+  });
+}
+
+export function startBaseline(stack: Stack, style: 'plain' | 'tuned'): Promise<Running> {
+  const args = style === 'tuned' ? ['--tuned'] : [];
+  return stack.launch({ name: `baseline-${style}`, script: 'loadtest/baseline/main.ts', args, onePort: true });
+}

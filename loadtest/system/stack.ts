@@ -1,0 +1,107 @@
+// Backing servers of the benchmarks' own, with data that is kept between runs, and the processes that are measured.
+import { join } from 'node:path';
+import { Daemon, Problem, ROOT, STATE, Watchdog, choosePort, readSecrets, say, serverEnvironment, startServers, type Servers } from '@truckroll/local-stack';
+import pg from 'pg';
+
+export const FOLDER = join(STATE, 'benchmarks');
+const READY_MS = 60_000;
+
+export interface Running {
+  readonly pid: number;
+  /** Of what it serves. */
+  readonly port: number;
+  stop(): Promise<void>;
+}
+
+export interface Launch {
+  readonly name: string;
+  /** Below the checkout. */
+  readonly script: string;
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** Whether it answers /readyz on its own port, for it has no other. */
+  readonly onePort?: boolean;
+}
+
+/** Everything that a benchmark starts. The watchdog stops it also when this process is killed. */
+export class Stack {
+  readonly databaseUrl: string;
+  readonly #servers: Servers;
+  readonly #watchdog: Watchdog;
+
+  private constructor(servers: Servers, watchdog: Watchdog, databaseUrl: string) {
+    this.#servers = servers;
+    this.#watchdog = watchdog;
+    this.databaseUrl = databaseUrl;
+  }
+
+  /** Servers that the environment names are used as they are; the database is made where it is missing. */
+  static async start(database: string): Promise<Stack> {
+    const watchdog = new Watchdog();
+    try {
+      const password = readSecrets(FOLDER).databasePassword;
+      const servers = await startServers({ folder: FOLDER, watchdog, say, password, environment: process.env });
+      return new Stack(servers, watchdog, await createDatabase(servers.databaseUrl, database));
+    } catch (error) {
+      await watchdog.stopAll();
+      throw error;
+    }
+  }
+
+  /** Process number of Redis, where it was started here. */
+  get redisPid(): number | undefined {
+    return this.#servers.running.get('redis')?.daemon.pid;
+  }
+
+  get environment(): Record<string, string> {
+    return { ...serverEnvironment(this.#servers), DATABASE_URL: this.databaseUrl };
+  }
+
+  /** Starts one of our programs as production does and waits until it is ready to serve. */
+  async launch({ name, script, args = [], env = {}, onePort = false }: Launch): Promise<Running> {
+    const port = await choosePort();
+    const metricsPort = onePort ? port : await choosePort(new Set([port]));
+    const daemon = new Daemon({
+      name,
+      command: process.execPath,
+      args: [join(ROOT, script), ...args],
+      env: { ...process.env, NODE_ENV: 'production', HOST: '127.0.0.1', PORT: String(port), METRICS_PORT: String(metricsPort), ...this.environment, ...env },
+      log: join(FOLDER, 'logs', `${name}.log`),
+      order: name === 'gateway' ? 'gateway' : 'service',
+      stopSignal: 'SIGTERM',
+      graceMs: 20_000,
+      watchdog: this.#watchdog,
+    });
+    await ready(daemon, `http://127.0.0.1:${metricsPort}/readyz`, join(FOLDER, 'logs', `${name}.log`));
+    return { pid: daemon.pid as number, port, stop: async () => void (await daemon.stop()) };
+  }
+
+  /** Stops what was started here: the gateway, then services, then servers. */
+  close(): Promise<void> {
+    return this.#watchdog.stopAll();
+  }
+}
+
+async function ready(daemon: Daemon, url: string, log: string): Promise<void> {
+  const deadline = performance.now() + READY_MS;
+  while (daemon.running && performance.now() < deadline) {
+    const answer = await fetch(url).catch(() => undefined);
+    if (answer?.ok) return;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  throw new Problem(`${daemon.name} did not become ready: see ${log}.`);
+}
+
+async function createDatabase(adminUrl: string, name: string): Promise<string> {
+  const client = new pg.Client({ connectionString: adminUrl });
+  await client.connect();
+  try {
+    const { rowCount } = await client.query('select from pg_database where datname = $1', [name]);
+    if (rowCount === 0) await client.query(`create database ${name}`);
+  } finally {
+    await client.end();
+  }
+  const url = new URL(adminUrl);
+  url.pathname = `/${name}`;
+  return url.href;
+}
