@@ -1,0 +1,109 @@
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { startSystem, truckroll } from './system.ts';
+
+let system: Awaited<ReturnType<typeof startSystem>>;
+beforeAll(async () => void (system = await startSystem()), 60_000);
+afterAll(() => system.stop(), 30_000);
+
+async function json<T = Record<string, string>>(...args: string[]): Promise<T> {
+  const { code, stdout, stderr } = await system.truckroll(...args, '--json');
+  expect({ code, stderr: stderr.replace(/^.*left alone.*\n/m, '') }).toEqual({ code: 0, stderr: '' });
+  return JSON.parse(stdout) as T;
+}
+
+async function companyWithKey(name: string) {
+  const { id: company = '' } = await json('company', 'create', '--name', name, '--timezone', 'America/Chicago');
+  const { id: user = '' } = await json('user', 'create', '--company', company, '--email', 'ana@example.com', '--first-name', 'Ana', '--last-name', 'Ruiz');
+  const { id: key = '', value = '' } = await json('key', 'create', '--company', company, '--user', user, '--name', 'Test', '--reads-per-minute', '100000');
+  return { company, user, key, value };
+}
+
+const status = async (credential: string): Promise<number> =>
+  (await fetch(`${system.env['TRUCKROLL_URL']}/v1/company`, { headers: { authorization: `Bearer ${credential}` } })).status;
+
+const contents = (folder: string): Record<string, string> =>
+  Object.fromEntries(readdirSync(folder).filter((name) => name.endsWith('.ndjson')).map((name) => [name, readFileSync(join(folder, name), 'utf8')]));
+
+interface ImportSummary {
+  created: number;
+  changed: number;
+  unchanged: number;
+  refused: number;
+}
+
+test('what one company exports another one imports, and exports again the same; importing it twice changes nothing', async () => {
+  const demo = await json('demo', '--seed', '11', '--size', '60');
+  const [from, to] = [join(system.folder, 'from'), join(system.folder, 'to')];
+  const { records } = await json<{ records: number }>('export', from, '--key', demo['api_key'] ?? '');
+  expect(records).toBeGreaterThan(500);
+
+  const third = await companyWithKey('Third');
+  const first = await json<ImportSummary>('import', from, '--company', third.company);
+  expect(first.created + first.unchanged).toBe(records);
+  const second = await json<ImportSummary>('import', from, '--company', third.company);
+  expect(second).toMatchObject({ created: 0, changed: 0, unchanged: records, refused: 0 });
+
+  await json('export', to, '--key', third.value);
+  expect(contents(to)).toEqual(contents(from));
+  expect(JSON.parse(readFileSync(join(to, 'company.json'), 'utf8'))).toMatchObject({ id: third.company, name: 'Third', currency: 'USD' });
+}, 60_000);
+
+test('a bad line is told with its file, line, field and reason, and stops nothing else', async () => {
+  const { company } = await companyWithKey('Bad lines');
+  const tag = { id: '0b8f3c1e-7a52-4c6d-9e10-2f4a5b6c7d8e', name: 'VIP', color: null, applies_to: ['ACCOUNT'], archived_at: null, created_at: '2026-01-01T00:00:00Z', updated_at: '2026-01-01T00:00:00Z' };
+  const file = join(system.folder, 'tags.ndjson');
+  const lines = [JSON.stringify({ ...tag, id: 'x', color: 'red' }), '', '{"id":', JSON.stringify(tag)];
+  writeFileSync(file, lines.map((line) => `${line}\r\n`).join(''));
+  const { code, stdout, stderr } = await system.truckroll('import', file, '--company', company);
+  expect(code).toBe(1);
+  expect(stderr.split('\n').slice(0, 3)).toEqual([
+    expect.stringMatching(/tags\.ndjson:1 id: Give a UUID/),
+    expect.stringMatching(/tags\.ndjson:1 color: Give a colour as #RRGGBB\./),
+    expect.stringMatching(/tags\.ndjson:3 .*one JSON object/),
+  ]);
+  expect(stdout).toMatch(/tags +3 +1 +0 +0 +2/);
+
+  const again = await system.truckroll('import', file, '--company', company, '--json');
+  expect(again.code).toBe(1);
+  expect(JSON.parse(again.stdout)).toMatchObject({ unchanged: 1, refused: 2 });
+  expect(again.stderr.trim().split('\n').map((line) => (JSON.parse(line) as { line: number }).line)).toEqual([1, 1, 3]);
+});
+
+test('a key works until it is revoked', async () => {
+  const { company, key, value } = await companyWithKey('Keys');
+  expect(await status(value)).toBe(200);
+  await json('key', 'revoke', key);
+  const deadline = performance.now() + 1000;
+  while ((await status(value)) !== 401 && performance.now() < deadline);
+  expect(await status(value)).toBe(401);
+  const { stdout } = await system.truckroll('key', 'list', '--company', company);
+  expect(stdout).toMatch(new RegExp(`${key}  Test  ${value.slice(0, 8)}…${value.slice(-4)}  revoked .* reads 100000/min`));
+});
+
+test('the demo of a local installation is made once and found again, also after its key was revoked', async () => {
+  const made = await json('demo', '--ensure', '--size', '20');
+  const { companies } = JSON.parse(readFileSync(join(system.folder, '.truckroll/demo-companies.json'), 'utf8')) as { companies: { companyId: string }[] };
+  expect(companies).toHaveLength(2);
+  const found = await json('demo', '--ensure', '--size', '20');
+  expect({ ...found, userToken: '' }).toEqual({ ...made, userToken: '' });
+
+  const keys = await json<{ id: string }[]>('key', 'list', '--company', companies[0]?.companyId ?? '');
+  await json('key', 'revoke', keys[0]?.id ?? '');
+  const mended = await json('demo', '--ensure', '--size', '20');
+  expect(mended['apiKey']).not.toBe(made['apiKey']);
+  expect(mended['otherApiKey']).toBe(made['otherApiKey']);
+  expect(await status(mended['apiKey'] ?? '')).toBe(200);
+}, 60_000);
+
+test('exit codes tell wrong usage, a refusal and a service that is away apart', async () => {
+  const code = async (env: Record<string, string>, ...args: string[]) => (await truckroll(args, env, system.folder)).code;
+  expect(await code(system.env, '--help')).toBe(0);
+  expect(await code(system.env, 'compnay')).toBe(2);
+  expect(await code(system.env, 'company', 'create')).toBe(2);
+  expect(await code(system.env, 'company', 'create', '--name', 'x', '--timezone', 'Mars/Base')).toBe(1);
+  expect(await code(system.env, 'user', 'deactivate', '0b8f3c1e-7a52-4c6d-9e10-2f4a5b6c7d8e')).toBe(1);
+  expect(await code({ INTEGRATIONS_ADDRESS: '127.0.0.1:1' }, 'company', 'list')).toBe(3);
+  const nowhere = await truckroll(['company', 'list'], {}, system.folder);
+  expect(nowhere.stderr).toMatch(/^No address of integrations is known: run `npm start` here, or set INTEGRATIONS_ADDRESS=host:port\.\n$/);
+});

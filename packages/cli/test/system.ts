@@ -1,0 +1,85 @@
+// The whole system as processes of its own on a database of its own, and the command line in front of it.
+import { spawn, type ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { freshDatabase } from '@truckroll/testing';
+import { run } from '../src/run.ts';
+
+const ROOT = join(import.meta.dirname, '../../..');
+const SERVICES = ['integrations', 'scheduling', 'billing', 'reporting'] as const;
+
+export interface Outcome {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export async function startSystem() {
+  const database = await freshDatabase({});
+  const folder = mkdtempSync(join(tmpdir(), 'truckroll-cli-'));
+  mkdirSync(join(folder, '.truckroll'));
+  const servers = { DATABASE_URL: database.url, REDIS_URL: process.env['REDIS_URL'], KAFKA_BROKERS: process.env['KAFKA_BROKERS'] };
+  const processes: ChildProcess[] = [];
+  const start = async (path: string, environment: Record<string, string | undefined>): Promise<string> => {
+    const child = spawn(process.execPath, [join(ROOT, path, 'src/main.ts')], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: { PATH: process.env['PATH'], HOST: '127.0.0.1', PORT: '0', METRICS_PORT: '0', ...servers, ...environment },
+    });
+    processes.push(child);
+    return `127.0.0.1:${await servingPort(child, path)}`;
+  };
+  const addresses: Record<string, string> = {};
+  await Promise.all(SERVICES.map(async (name) => {
+    addresses[`${name.toUpperCase()}_ADDRESS`] = await start(`services/${name}`, {});
+  }));
+  const gateway = await start('gateway', { ...addresses, CURSOR_KEYS: `k1:${randomBytes(32).toString('base64')}` });
+  const env: Record<string, string> = { ...addresses, TRUCKROLL_URL: `http://${gateway}` };
+
+  return {
+    env,
+    folder,
+    /** Runs a command as a person in `folder` would. */
+    truckroll: (...args: string[]) => truckroll(args, env, folder),
+    async stop() {
+      await Promise.all(processes.map(async (child) => {
+        child.kill('SIGTERM');
+        if (child.exitCode === null) await once(child, 'exit');
+      }));
+      rmSync(folder, { recursive: true });
+      await database.drop();
+    },
+  };
+}
+
+/** Runs a command with nothing but this environment. */
+export async function truckroll(args: string[], env: Record<string, string>, cwd: string): Promise<Outcome> {
+  let stdout = '';
+  let stderr = '';
+  const code = await run(args, {
+    env,
+    cwd,
+    stdout: { write: (text) => (stdout += text) },
+    stderr: { write: (text) => (stderr += text) },
+    signal: new AbortController().signal,
+  });
+  return { code, stdout, stderr };
+}
+
+/** The port in the line with which a service says that it serves. */
+async function servingPort(child: ChildProcess, path: string): Promise<number> {
+  const lines = createInterface({ input: child.stdout! });
+  const said: string[] = [];
+  for await (const line of lines) {
+    said.push(line);
+    const { msg, port } = JSON.parse(line) as { msg: string; port?: number };
+    if (msg !== 'serving' || port === undefined) continue;
+    // What it says later is of no interest, but must not fill the pipe.
+    child.stdout!.resume();
+    return port;
+  }
+  throw new Error(`${path} ended before it served:\n${said.join('\n')}`);
+}
