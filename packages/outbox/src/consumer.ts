@@ -1,4 +1,4 @@
-import { backoffMs, type BackgroundPart, type Logger, type Metrics } from '@truckroll/service-kit';
+import { backoffMs, logOutage, type BackgroundPart, type Logger, type Metrics } from '@truckroll/service-kit';
 import type { Consumer as KafkaConsumer, EachBatchPayload, KafkaMessage } from 'kafkajs';
 import { eventOf, type IncomingEvent } from './event.ts';
 import type { KafkaClient } from './kafka.ts';
@@ -67,11 +67,11 @@ export class Consumer implements BackgroundPart {
         // A message waits at the broker for at most this long when none follows it.
         maxWaitTimeInMs: 100,
         minBytes: 1,
-        sessionTimeout: 10_000,
+        sessionTimeout: 6000,
         heartbeatInterval: 1000,
         rebalanceTimeout: 20_000,
         allowAutoTopicCreation: false,
-        retry: { initialRetryTime: 100, maxRetryTime: 1000, retries: 5, restartOnFailure: async () => false },
+        retry: { initialRetryTime: 100, maxRetryTime: 1000, retries: 8, restartOnFailure: async () => false },
       });
       const crashed = new Promise<Error>((resolve) => {
         consumer.on(consumer.events.CRASH, ({ payload }) => resolve(payload.error));
@@ -87,7 +87,7 @@ export class Consumer implements BackgroundPart {
       } catch (error) {
         if (!this.#stopping.signal.aborted) {
           failures += 1;
-          log.warn({ error, failures, group }, 'a consumer lost Kafka and starts again');
+          logOutage(log, 'a consumer lost Kafka and starts again', failures, error, { group });
           await this.#wake.after(backoffMs(failures));
         }
       } finally {
@@ -108,9 +108,10 @@ export class Consumer implements BackgroundPart {
     for (let start = 0; start < batch.messages.length; start += CHUNK) {
       const messages = batch.messages.slice(start, start + CHUNK);
       await this.#withHeartbeat(payload, (signal) => this.#chunk(topic, partition, messages, signal));
-      if (!payload.isRunning() || payload.isStale()) return;
+      // Also while stopping: what is stored need not come again.
       payload.resolveOffset(messages.at(-1)!.offset);
-      await payload.commitOffsetsIfNecessary();
+      await payload.commitOffsetsIfNecessary(payload.uncommittedOffsets());
+      if (!payload.isRunning() || payload.isStale()) return;
     }
     const last = Number(batch.lastOffset());
     const labels = { group: this.#options.group, topic, partition: String(partition) };
@@ -132,7 +133,7 @@ export class Consumer implements BackgroundPart {
         return await handle(events, signal);
       } catch (error) {
         this.#retries.inc({ group, topic });
-        log.warn({ error, group, topic, partition, failures }, 'events could not be applied; trying again');
+        logOutage(log, 'events could not be applied; trying again', failures, error, { group, topic, partition });
         await this.#wake.after(backoffMs(failures, RETRY));
         this.#stopping.signal.throwIfAborted();
       }

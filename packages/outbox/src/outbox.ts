@@ -23,7 +23,7 @@ export class Outbox implements BackgroundPart {
   readonly #options: OutboxOptions;
   readonly #relay: Relay;
   readonly #stopping = new AbortController();
-  #starting: Promise<void> = Promise.resolve();
+  #creating: Promise<void> = Promise.resolve();
 
   constructor(options: OutboxOptions) {
     this.#options = options;
@@ -45,15 +45,14 @@ export class Outbox implements BackgroundPart {
   /** Resolves at once: writes do not wait for Kafka. */
   async start(): Promise<void> {
     const { kafka, topics, log } = this.#options;
-    this.#starting = ensureTopics(kafka, topics, log, this.#stopping.signal).then(
-      () => this.#relay.start(),
-      () => undefined,
-    );
+    // The relay does not wait for the topics: it also measures what waits while Kafka is away.
+    this.#creating = ensureTopics(kafka, topics, log, this.#stopping.signal).catch(() => undefined);
+    await this.#relay.start();
   }
 
   async stop(): Promise<void> {
     this.#stopping.abort();
-    await this.#starting;
+    await this.#creating;
     await this.#relay.stop();
   }
 }

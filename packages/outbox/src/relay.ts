@@ -1,4 +1,4 @@
-import { backoffMs, type BackgroundPart, type Database, type Logger, type Metrics, type Session } from '@truckroll/service-kit';
+import { backoffMs, logOutage, type BackgroundPart, type Database, type Logger, type Metrics, type Session } from '@truckroll/service-kit';
 import type { OutboxRow } from './event.ts';
 import type { Publisher } from './publisher.ts';
 import { Wake } from './wake.ts';
@@ -83,7 +83,7 @@ export class Relay implements BackgroundPart {
         }
       } catch (error) {
         failures += 1;
-        log.warn({ error }, 'the outbox relay lost its place and starts again');
+        logOutage(log, 'the outbox relay lost its place and starts again', failures, error);
         await this.#wake.after(backoffMs(failures));
       } finally {
         this.#active.set({}, 0);
@@ -124,9 +124,12 @@ export class Relay implements BackgroundPart {
         await this.#measure(session);
         measuredAt = performance.now();
       }
+      const readAt = performance.now();
       const rows = await readBatch(session);
       if (rows.length === 0) {
-        await this.#wake.afterOrPoke(pollMs);
+        // Dead rows that a long transaction elsewhere keeps from being vacuumed make a look dear: look less often then.
+        const dearMs = 4 * (performance.now() - readAt);
+        await this.#wake.afterOrPoke(Math.max(pollMs, dearMs));
         pollMs = Math.min(POLL.most, pollMs * 1.5);
         continue;
       }
@@ -137,7 +140,7 @@ export class Relay implements BackgroundPart {
       } catch (error) {
         failures += 1;
         this.#failures.inc({});
-        log.warn({ error, failures, rows: rows.length }, 'Kafka did not take a batch of events; trying again');
+        logOutage(log, 'Kafka did not take a batch of events; trying again', failures, error, { rows: rows.length });
         // A poke must not shorten this: writes go on while Kafka is away.
         await Promise.race([this.#wake.after(backoffMs(failures)), lost]);
         continue;

@@ -1,4 +1,4 @@
-import { retrying, type Logger } from '@truckroll/service-kit';
+import { logOutage, retrying, type Logger } from '@truckroll/service-kit';
 import type { ITopicConfig } from 'kafkajs';
 import type { KafkaClient } from './kafka.ts';
 
@@ -19,7 +19,7 @@ const TOMBSTONE_DAYS = 14;
  */
 export async function ensureTopics(kafka: KafkaClient, topics: readonly Topic[], log: Logger, signal: AbortSignal): Promise<void> {
   await retrying(() => createMissing(kafka, topics, log), (error, failures) => {
-    log.warn({ error, failures }, 'waiting for Kafka to create topics');
+    logOutage(log, 'waiting for Kafka to create topics', failures, error);
     return true;
   }, signal);
 }

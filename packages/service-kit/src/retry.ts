@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Logger } from './log.ts';
 
 export interface Backoff {
   readonly firstMs: number;
@@ -30,4 +31,12 @@ export async function retrying<T>(
       await delay(backoffMs(failures, backoff), undefined, { signal });
     }
   }
+}
+
+/** Tells of something that fails again and again: when it begins and at every tenth failure, the whole error at debug. */
+export function logOutage(log: Logger, message: string, failures: number, error: unknown, fields: object = {}): void {
+  log.debug({ ...fields, error }, message);
+  if (failures % 10 !== 1) return;
+  const cause = error instanceof Error && error.cause instanceof Error ? { cause: error.cause.message } : {};
+  log.warn({ ...fields, failures, reason: String(error), ...cause }, message);
 }

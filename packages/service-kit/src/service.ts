@@ -4,7 +4,7 @@ import { createGrpcServer, type GrpcServer } from './grpc-server.ts';
 import { createLog, type Logger } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { migrate, type MigrationSet } from './migrate.ts';
-import { retrying } from './retry.ts';
+import { logOutage, retrying } from './retry.ts';
 import type { BaseConfig } from './service-config.ts';
 import { startTelemetryServer, type ReadinessCheck, type TelemetryServer } from './telemetry-server.ts';
 import { startTracing } from './tracing.ts';
@@ -88,8 +88,9 @@ export function createService<C extends BaseConfig>(options: ServiceOptions<C>):
       const applied = await retrying(
         () => migrate({ url: database.options.url, schema, sets: migrations }),
         (error, failures) => {
-          if (isUnavailable(error)) log.warn({ error, failures }, 'waiting for PostgreSQL');
-          return isUnavailable(error);
+          if (!isUnavailable(error)) return false;
+          logOutage(log, 'waiting for PostgreSQL', failures, error);
+          return true;
         },
         stopping.signal,
       );

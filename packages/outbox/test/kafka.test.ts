@@ -1,0 +1,137 @@
+// The whole way, on real PostgreSQL and Kafka: transaction, outbox, relay, topic, subscriber, transaction.
+import { Outbox, Subscriber, append, type IncomingEvent, type KafkaClient, type Subscription, type Topic } from '../src/index.ts';
+import { createPublisher } from '../src/publisher.ts';
+import { Relay } from '../src/relay.ts';
+import {
+  Collected, createMetrics, event, eventually, interruptibleKafka, kafka, killLockHolder, metric, newTopic, openSetting, rowsLeft, silentLog, textOf,
+} from './setting.ts';
+
+let setting: Awaited<ReturnType<typeof openSetting>>;
+const parts: { stop(): Promise<void> }[] = [];
+
+beforeEach(async () => {
+  setting = await openSetting();
+});
+afterEach(async () => {
+  await Promise.all(parts.splice(0).map((part) => part.stop()));
+  await setting.close();
+});
+
+async function startOutbox(topics: readonly Topic[], client: KafkaClient = kafka) {
+  const metrics = createMetrics('trial');
+  const outbox = new Outbox({ database: setting.database, kafka: client, source: '/trial', topics, log: silentLog, metrics });
+  parts.push(outbox);
+  await outbox.start();
+  return { outbox, metrics };
+}
+
+/** Stores what it gets, as a service does, and remembers it for the test once it is committed. */
+async function startSubscriber(topic: Topic, client: KafkaClient = kafka) {
+  const applied = new Collected<IncomingEvent>();
+  const subscription: Subscription = {
+    topic, deduplicate: 'event',
+    async apply(tx, events) {
+      await tx.query({ text: 'insert into applied (key, payload) select * from unnest($1::text[], $2::text[])', values: [events.map((item) => item.key), events.map(textOf)] });
+      tx.afterCommit(() => applied.add(...events));
+    },
+  };
+  const subscriber = new Subscriber({ database: setting.database, kafka: client, group: topic.name, subscriptions: [subscription], log: silentLog, metrics: createMetrics('trial') });
+  parts.push(subscriber);
+  await subscriber.start();
+  return applied;
+}
+
+const stored = async (key: string) =>
+  (await setting.database.query<{ payload: string }>({ text: 'select payload from applied where key = $1 order by position', values: [key] })).rows.map((row) => row.payload);
+const numbers = (count: number) => Array.from({ length: count }, (_, index) => String(index));
+
+test('a committed event arrives, with its attributes, and its row is gone', async () => {
+  const topic = newTopic();
+  const { outbox } = await startOutbox([topic]);
+  const applied = await startSubscriber(topic);
+  await setting.database.transaction((tx) => outbox.append(tx, [event(topic, 'k', 'hello', { sequence: 3 })]));
+  await applied.count(1);
+  expect(applied.items[0]).toMatchObject({ type: 'thing.changed', source: '/trial', key: 'k', sequence: 3, topic: topic.name });
+  expect(textOf(applied.items[0]!)).toBe('hello');
+  await eventually(() => rowsLeft(setting.database), (rows) => rows === 0);
+});
+
+test('what a dying relay repeats is applied once', async () => {
+  const topic = newTopic();
+  await (await startOutbox([topic])).outbox.stop();
+  const real = createPublisher(kafka, '/trial');
+  let deaths = 1;
+  const relay = new Relay({
+    database: setting.database, log: silentLog, metrics: createMetrics('trial'),
+    publisher: {
+      async publish(rows) {
+        await real.publish(rows);
+        if (deaths-- > 0) await killLockHolder(setting.database);
+      },
+      close: real.close,
+    },
+  });
+  parts.push(relay);
+  await setting.database.transaction((tx) => append(tx, numbers(20).map((text) => event(topic, 'k', text))));
+  await relay.start();
+  await eventually(() => rowsLeft(setting.database), (rows) => rows === 0);
+  await setting.database.transaction((tx) => append(tx, [event(topic, 'k', 'last')]));
+  const applied = await startSubscriber(topic);
+  await applied.until((items) => items.some((item) => textOf(item) === 'last'));
+  // The topic holds the twenty twice: offsets tell.
+  expect(Number(applied.items.at(-1)!.offset)).toBe(40);
+  expect(await stored('k')).toEqual([...numbers(20), 'last']);
+});
+
+test('while Kafka is away writes go on, and when it is back everything arrives once and in order', async () => {
+  const topic = newTopic();
+  const broker = interruptibleKafka();
+  const { outbox, metrics } = await startOutbox([topic], broker.client);
+  const applied = await startSubscriber(topic, broker.client);
+  const write = (text: string) => setting.database.transaction((tx) => outbox.append(tx, [event(topic, 'k', text)]));
+  await write('0');
+  await applied.count(1);
+  broker.down();
+  for (const text of numbers(100).slice(1)) await write(text);
+  await eventually(() => metric(metrics, 'outbox_failures_total'), (failures) => (failures ?? 0) > 0);
+  expect(await rowsLeft(setting.database)).toBe(99);
+  broker.up();
+  await applied.count(100);
+  expect(await stored('k')).toEqual(numbers(100));
+  await eventually(() => rowsLeft(setting.database), (rows) => rows === 0);
+});
+
+test('two relays of one schema that lose their lock again and again neither lose, reorder nor repeat', async () => {
+  const topic = newTopic();
+  const outboxes = await Promise.all([startOutbox([topic]), startOutbox([topic])]);
+  const applied = await startSubscriber(topic);
+  const subjects = ['a', 'b', 'c', 'd'];
+  await setting.database.query({ text: 'insert into applied (key, version) select unnest($1::text[]), 0', values: [subjects.map((key) => `row ${key}`)] });
+  const perSubject = 100;
+  const writer = async (key: string, outbox: Outbox) => {
+    for (const text of numbers(perSubject)) {
+      await setting.database.transaction(async (tx) => {
+        await tx.query({ text: 'select from applied where key = $1 for update', values: [`row ${key}`] });
+        await outbox.append(tx, [event(topic, key, text)]);
+      });
+      if (Number(text) % 25 === 10) await killLockHolder(setting.database);
+    }
+  };
+  await Promise.all(subjects.map((key, index) => writer(key, outboxes[index % 2]!.outbox)));
+  await applied.count(subjects.length * perSubject);
+  await eventually(() => rowsLeft(setting.database), (rows) => rows === 0);
+  for (const key of subjects) expect(await stored(key)).toEqual(numbers(perSubject));
+});
+
+test('a service whose Kafka is away starts, and catches up when Kafka comes', async () => {
+  const topic = newTopic();
+  const broker = interruptibleKafka();
+  broker.down();
+  const { outbox, metrics } = await startOutbox([topic], broker.client);
+  const applied = await startSubscriber(topic, broker.client);
+  await setting.database.transaction((tx) => outbox.append(tx, [event(topic, 'k', 'early')]));
+  await eventually(() => metric(metrics, 'outbox_failures_total'), (failures) => (failures ?? 0) > 0);
+  broker.up();
+  await applied.count(1);
+  expect(await stored('k')).toEqual(['early']);
+});

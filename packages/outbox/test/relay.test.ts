@@ -1,0 +1,187 @@
+import { createSession, type Transaction } from '@truckroll/service-kit';
+import type { OutboxRow } from '../src/event.ts';
+import { append } from '../src/index.ts';
+import type { Publisher } from '../src/publisher.ts';
+import { Relay } from '../src/relay.ts';
+import { Collected, SCHEMA, createMetrics, event, killLockHolder, metric, newTopic, openSetting, rowsLeft, silentLog, textOf } from './setting.ts';
+
+let setting: Awaited<ReturnType<typeof openSetting>>;
+const running: Relay[] = [];
+const topic = newTopic();
+
+beforeEach(async () => {
+  setting = await openSetting();
+});
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((relay) => relay.stop()));
+  await setting.close();
+});
+
+/** A relay whose broker is a list. */
+async function startRelay(publish: (rows: readonly OutboxRow[]) => Promise<void>, close = async () => undefined as void) {
+  const publisher: Publisher = { publish, close };
+  const metrics = createMetrics('trial');
+  const relay = new Relay({ database: setting.database, publisher, log: silentLog, metrics });
+  running.push(relay);
+  await relay.start();
+  return { relay, metrics };
+}
+
+const add = (tx: Transaction, text: string, key = 'k') => append(tx, [event(topic, key, text)]);
+const commit = (text: string) => setting.database.transaction((tx) => add(tx, text));
+
+test('transactions that commit in the opposite order of their ids lose nothing', async () => {
+  const published = new Collected<OutboxRow>();
+  await startRelay(async (rows) => published.add(...rows));
+  await setting.database.transaction(async (earlier) => {
+    await add(earlier, 'lower id, later commit', 'a');
+    await setting.database.transaction((later) => add(later, 'higher id, earlier commit', 'b'));
+    // The relay has passed the higher id before the lower one is there to be seen.
+    await published.count(1);
+  });
+  await published.count(2);
+  expect(published.items.map(textOf)).toEqual(['higher id, earlier commit', 'lower id, later commit']);
+  expect(published.items[0]!.id).toBeGreaterThan(published.items[1]!.id);
+});
+
+test('events of one subject leave in the order in which its changes were committed', async () => {
+  const published = new Collected<OutboxRow>();
+  await setting.database.query({ text: `insert into applied (key) values ('subject')` });
+  await startRelay(async (rows) => published.add(...rows));
+  await Promise.all(
+    Array.from({ length: 50 }, () =>
+      setting.database.transaction(async (tx) => {
+        const text = `update applied set version = coalesce(version, 0) + 1 where key = 'subject' returning version`;
+        const { rows } = await tx.query<{ version: number }>({ text });
+        await add(tx, String(rows[0]!.version), 'subject');
+      }),
+    ),
+  );
+  await published.count(50);
+  expect(published.items.map(textOf)).toEqual(Array.from({ length: 50 }, (_, index) => String(index + 1)));
+});
+
+test('what is rolled back is never published', async () => {
+  const published = new Collected<OutboxRow>();
+  await startRelay(async (rows) => published.add(...rows));
+  await setting.database.transaction(async (tx) => {
+    await add(tx, 'undone');
+    throw new Error('no');
+  }).catch(() => undefined);
+  await commit('done');
+  await published.count(1);
+  expect(published.items.map(textOf)).toEqual(['done']);
+});
+
+test('a batch that Kafka refuses is tried again, in order, while writes go on', async () => {
+  const published = new Collected<OutboxRow>();
+  const tries = new Collected<number>();
+  let up = false;
+  const { metrics } = await startRelay(async (rows) => {
+    tries.add(rows.length);
+    if (!up) throw new Error('away');
+    published.add(...rows);
+  });
+  await commit('1');
+  await tries.count(1);
+  await commit('2');
+  await commit('3');
+  await tries.count(2);
+  expect(await metric(metrics, 'outbox_failures_total')).toBeGreaterThan(0);
+  up = true;
+  await published.count(3);
+  expect(published.items.map(textOf)).toEqual(['1', '2', '3']);
+});
+
+test('of two relays one publishes; when it dies the other takes over and nothing is lost', async () => {
+  const first = new Collected<OutboxRow>();
+  const second = new Collected<OutboxRow>();
+  await startRelay(async (rows) => first.add(...rows));
+  await commit('1');
+  await first.count(1);
+  const other = await startRelay(async (rows) => second.add(...rows));
+  await commit('2');
+  await first.count(2);
+  expect(second.items).toEqual([]);
+  expect(await metric(other.metrics, 'outbox_active')).toBe(0);
+  const [dying] = running.splice(0, 1);
+  await dying!.stop();
+  await commit('3');
+  await second.count(1);
+  expect(second.items.map(textOf)).toEqual(['3']);
+});
+
+test('a relay that dies between Kafka and the deletion leaves its rows to the next one', async () => {
+  const published = new Collected<OutboxRow>();
+  let deaths = 1;
+  const publish = async (rows: readonly OutboxRow[]) => {
+    published.add(...rows);
+    if (deaths-- > 0) await killLockHolder(setting.database);
+  };
+  await setting.database.transaction((tx) => append(tx, ['1', '2'].map((text) => event(topic, 'k', text))));
+  await startRelay(publish);
+  await startRelay(publish);
+  await published.count(4);
+  expect(published.items.map(textOf)).toEqual(['1', '2', '1', '2']);
+  expect(published.items[2]!.event_id).toBe(published.items[0]!.event_id);
+});
+
+test('losing the lock ends a batch that is under way', async () => {
+  const order = new Collected<string>();
+  await startRelay(
+    async () => {
+      order.add('first publishes');
+      // Kafka does not answer; only losing the lock ends this.
+      await new Promise(() => undefined);
+    },
+    async () => order.add('first gives up'),
+  );
+  await commit('1');
+  await order.count(1);
+  await startRelay(async () => order.add('second publishes'));
+  await killLockHolder(setting.database);
+  await order.until((items) => items.includes('second publishes') && items.includes('first gives up'));
+});
+
+test('a relay survives the loss of PostgreSQL', async () => {
+  const published = new Collected<OutboxRow>();
+  await startRelay(async (rows) => published.add(...rows));
+  await commit('1');
+  await published.count(1);
+  const admin = await createSession({ url: setting.server.url });
+  await admin.query({ text: 'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()' });
+  await admin.query({ text: `insert into ${SCHEMA}.outbox (event_id, topic, key, type, company_id) select event_id, 't', 'k', 't', event_id from (select gen_random_uuid() as event_id) one` });
+  await admin.close();
+  await published.count(2);
+});
+
+test('a large backlog leaves in batches that Kafka accepts', async () => {
+  const batches = new Collected<number>();
+  const big = 'x'.repeat(300_000);
+  await setting.database.transaction((tx) => append(tx, Array.from({ length: 5 }, () => event(topic, 'k', big))));
+  await setting.database.transaction((tx) => append(tx, Array.from({ length: 1200 }, () => event(topic, 'k', 'small'))));
+  await startRelay(async (rows) => batches.add(rows.length));
+  await batches.until((items) => items.reduce((sum, count) => sum + count, 0) === 1205);
+  expect(batches.items.slice(0, 2)).toEqual([2, 2]);
+  expect(Math.max(...batches.items)).toBe(500);
+});
+
+test('a payload that Kafka would never take is refused when it is appended', async () => {
+  await expect(setting.database.transaction((tx) => add(tx, 'x'.repeat(1_000_000)))).rejects.toThrow(RangeError);
+  expect(await rowsLeft(setting.database)).toBe(0);
+});
+
+test('stopping waits for the batch under way and deletes its rows', async () => {
+  const begun = Promise.withResolvers<void>();
+  const acknowledged = Promise.withResolvers<void>();
+  const { relay } = await startRelay(() => {
+    begun.resolve();
+    return acknowledged.promise;
+  });
+  await commit('1');
+  await begun.promise;
+  const stopped = relay.stop();
+  acknowledged.resolve();
+  await stopped;
+  expect(await rowsLeft(setting.database)).toBe(0);
+});

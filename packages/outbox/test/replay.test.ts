@@ -1,0 +1,74 @@
+import { silentLog } from '@truckroll/service-kit';
+import type { Admin } from 'kafkajs';
+import { Outbox, ensureTopics, replay, type IncomingEvent } from '../src/index.ts';
+import { createMetrics, event, eventually, kafka, newTopic, openSetting, rowsLeft, textOf } from './setting.ts';
+
+const signal = new AbortController().signal;
+let admin: Admin;
+
+beforeAll(async () => {
+  admin = kafka.admin();
+  await admin.connect();
+});
+afterAll(() => admin.disconnect());
+
+test('a replay gives a compacted topic whole, up to where it ended, in order per key', async () => {
+  const setting = await openSetting();
+  const topic = newTopic('latest', 3);
+  const outbox = new Outbox({ database: setting.database, kafka, source: '/trial', topics: [topic], log: silentLog, metrics: createMetrics('trial') });
+  await outbox.start();
+  const keys = Array.from({ length: 40 }, (_, index) => `key ${index}`);
+  await setting.database.transaction((tx) => outbox.append(tx, keys.flatMap((key) => [event(topic, key, 'old'), event(topic, key, 'new')])));
+  await setting.database.transaction((tx) => outbox.append(tx, [event(topic, 'key 0', null)]));
+  await eventually(() => rowsLeft(setting.database), (rows) => rows === 0);
+  const state = new Map<string, IncomingEvent>();
+  const count = await replay({
+    kafka, topic,
+    apply: async (events) => {
+      for (const item of events) state.set(item.key, item);
+    },
+  });
+  expect(count).toBe(81);
+  expect([...state.keys()].sort()).toEqual([...keys].sort());
+  expect(state.get('key 0')?.payload).toBeNull();
+  expect(keys.slice(1).map((key) => textOf(state.get(key)!))).toEqual(keys.slice(1).map(() => 'new'));
+  await outbox.stop();
+  await setting.close();
+});
+
+test('a replay of an empty topic ends at once', async () => {
+  const topic = newTopic('latest');
+  await ensureTopics(kafka, [topic], silentLog, signal);
+  expect(await replay({ kafka, topic, apply: async () => undefined })).toBe(0);
+});
+
+test('a replay whose application fails rejects with that error and leaves no group behind', async () => {
+  const topic = newTopic('latest', 1);
+  await ensureTopics(kafka, [topic], silentLog, signal);
+  const producer = kafka.producer();
+  await producer.connect();
+  const headers = {
+    ce_id: 'd3b07384-d9a0-4c3b-8a57-0d4f4d2a1f10', ce_type: 't', ce_source: 's', ce_companyid: 'c', ce_time: '2026-03-01T00:00:00Z', ce_version: '1',
+  };
+  await producer.send({ topic: topic.name, messages: [{ key: 'k', value: 'v', headers }] });
+  await producer.disconnect();
+  await expect(replay({ kafka, topic, apply: () => Promise.reject(new Error('table full')) })).rejects.toThrow('table full');
+  const { groups } = await admin.listGroups();
+  expect(groups.filter((group) => group.groupId.startsWith('truckroll-replay'))).toEqual([]);
+});
+
+test('topics are created once with what they keep, whoever comes first', async () => {
+  const state = newTopic('latest', 2);
+  const events = newTopic({ days: 3 }, 4);
+  await Promise.all([1, 2, 3].map(() => ensureTopics(kafka, [state, events], silentLog, signal)));
+  const { topics } = await admin.fetchTopicMetadata({ topics: [state.name, events.name] });
+  const partitions = new Map(topics.map((topic) => [topic.name, topic.partitions.length]));
+  expect([partitions.get(state.name), partitions.get(events.name)]).toEqual([2, 4]);
+  const { resources } = await admin.describeConfigs({
+    includeSynonyms: false,
+    resources: [state, events].map((topic) => ({ type: 2, name: topic.name, configNames: ['cleanup.policy', 'retention.ms', 'delete.retention.ms'] })),
+  });
+  const settings = resources.map((resource) => Object.fromEntries(resource.configEntries.map((entry) => [entry.configName, entry.configValue])));
+  expect(settings[0]).toMatchObject({ 'cleanup.policy': 'compact', 'delete.retention.ms': String(14 * 86_400_000) });
+  expect(settings[1]).toMatchObject({ 'cleanup.policy': 'delete', 'retention.ms': String(3 * 86_400_000) });
+});

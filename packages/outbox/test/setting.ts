@@ -1,0 +1,120 @@
+import { randomUUID } from 'node:crypto';
+import { connect } from 'node:net';
+import { Database, createMetrics, silentLog, type Metrics, type Session } from '@truckroll/service-kit';
+import { freshDatabase, type TestDatabase } from '@truckroll/testing';
+import { Kafka, logLevel } from 'kafkajs';
+import type { IncomingEvent, OutboxRow, OutgoingEvent } from '../src/event.ts';
+import { createKafka, outboxTables, type KafkaClient, type Topic } from '../src/index.ts';
+
+export const SCHEMA = 'trial';
+export const COMPANY = randomUUID();
+
+/** A database with the outbox tables and a table for what consumers apply. */
+export async function openSetting() {
+  const applied = 'create table applied (position int generated always as identity, key text, payload text, version bigint)';
+  const server: TestDatabase = await freshDatabase({
+    [SCHEMA]: [outboxTables, { name: 'trial', migrations: [{ name: '0001_applied', sql: applied }] }],
+  });
+  const database = new Database({ url: server.url, schema: SCHEMA });
+  return {
+    database,
+    server,
+    async close() {
+      await database.close();
+      await server.drop();
+    },
+  };
+}
+
+const brokers = (process.env['KAFKA_BROKERS'] ?? '').split(',');
+export const kafka: KafkaClient = createKafka('test', { kafkaBrokers: brokers }, silentLog);
+
+/** Kafka's client with a switch that takes the brokers away: connections end and new ones are refused. */
+export function interruptibleKafka() {
+  let up = true;
+  const sockets = new Set<ReturnType<typeof connect>>();
+  const client = new Kafka({
+    clientId: 'test', brokers, logLevel: logLevel.NOTHING,
+    retry: { retries: 1, initialRetryTime: 20, maxRetryTime: 50 },
+    socketFactory: ({ host, port, onConnect }) => {
+      // Port 1 refuses, as a broker that is down does.
+      const socket = connect({ host, port: up ? port : 1 }, onConnect);
+      sockets.add(socket);
+      socket.on('close', () => sockets.delete(socket));
+      return socket;
+    },
+  });
+  return {
+    client,
+    down() {
+      up = false;
+      for (const socket of sockets) socket.destroy(Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' }));
+    },
+    up() {
+      up = true;
+    },
+  };
+}
+
+let topics = 0;
+/** A topic that no other test uses. */
+export function newTopic(keeps: Topic['keeps'] = { days: 1 }, partitions = 3): Topic {
+  return { name: `test.${process.pid}.${Date.now()}.${(topics += 1)}`, partitions, keeps };
+}
+
+export function event(topic: Topic, key: string, text: string | null, more: Partial<OutgoingEvent> = {}): OutgoingEvent {
+  return { topic: topic.name, key, type: 'thing.changed', companyId: COMPANY, payload: text === null ? null : Buffer.from(text), ...more };
+}
+
+export const textOf = (item: IncomingEvent | OutboxRow): string | undefined => item.payload?.toString();
+
+/** Collects items as they come and lets a test wait for a number or a kind of them. */
+export class Collected<T> {
+  readonly items: T[] = [];
+  readonly #waiting: { condition: (items: readonly T[]) => boolean; resolve: () => void }[] = [];
+
+  add(...items: readonly T[]): void {
+    this.items.push(...items);
+    for (const { condition, resolve } of this.#waiting) if (condition(this.items)) resolve();
+  }
+
+  until(condition: (items: readonly T[]) => boolean): Promise<void> {
+    return new Promise((resolve) => {
+      if (condition(this.items)) resolve();
+      else this.#waiting.push({ condition, resolve });
+    });
+  }
+
+  count(count: number): Promise<void> {
+    return this.until((items) => items.length >= count);
+  }
+}
+
+/** Repeats a look at something that has no event to wait for. */
+export async function eventually<T>(look: () => Promise<T>, holds: (value: T) => boolean): Promise<T> {
+  for (;;) {
+    const value = await look();
+    if (holds(value)) return value;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+export async function metric(metrics: Metrics, name: string): Promise<number | undefined> {
+  const line = (await metrics.render()).body.split('\n').find((text) => text.startsWith(`${name}{`) || text.startsWith(`${name} `));
+  return line === undefined ? undefined : Number(line.split(' ').at(-1));
+}
+
+/** Ends the session that holds the relay's lock, as the death of its process would; waits until there is one. */
+export async function killLockHolder(database: Database): Promise<void> {
+  const kill = () =>
+    database.query({
+      text: `select pg_terminate_backend(pid) from pg_locks
+        where locktype = 'advisory' and granted and database = (select oid from pg_database where datname = current_database())`,
+    });
+  await eventually(kill, ({ rowCount }) => rowCount > 0);
+}
+
+export const rowsLeft = async (database: Database): Promise<number> =>
+  (await database.query<{ count: number }>({ text: 'select count(*) from outbox' })).rows[0]!.count;
+
+export { createMetrics, silentLog, type Session };

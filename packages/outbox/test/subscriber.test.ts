@@ -1,0 +1,234 @@
+import { randomUUID } from 'node:crypto';
+import { setImmediate as turn } from 'node:timers/promises';
+import { Database, createSession, silentLog } from '@truckroll/service-kit';
+import { openProxy } from '@truckroll/testing';
+import type { Producer } from 'kafkajs';
+import { messageOf, type IncomingEvent } from '../src/event.ts';
+import { Subscriber, ensureTopics, type Subscription, type Topic } from '../src/index.ts';
+import { COMPANY, Collected, createMetrics, eventually, kafka, metric, newTopic, openSetting, textOf } from './setting.ts';
+
+let setting: Awaited<ReturnType<typeof openSetting>>;
+let producer: Producer;
+const parts: { stop(): Promise<void> }[] = [];
+
+beforeAll(async () => {
+  producer = kafka.producer();
+  await producer.connect();
+});
+afterAll(() => producer.disconnect());
+beforeEach(async () => {
+  setting = await openSetting();
+});
+afterEach(async () => {
+  await Promise.all(parts.splice(0).map((part) => part.stop()));
+  await setting.close();
+});
+
+async function createTopic(keeps: Topic['keeps'] = { days: 1 }, partitions = 1): Promise<Topic> {
+  const topic = newTopic(keeps, partitions);
+  await ensureTopics(kafka, [topic], silentLog, new AbortController().signal);
+  return topic;
+}
+
+interface Sent {
+  key?: string;
+  text?: string | null;
+  id?: string;
+  version?: number;
+}
+
+/** Sends events as a relay would: each the next version of its key unless it says otherwise. */
+async function send(topic: Topic, ...events: Sent[]): Promise<void> {
+  const messages = events.map(({ key = 'k', text = '', id = randomUUID(), version }, index) =>
+    messageOf(
+      {
+        id: version ?? index + 1, event_id: id, topic: topic.name, key, type: 'thing.changed', company_id: COMPANY,
+        sequence: null, trace: null, payload: text === null ? null : Buffer.from(text), created_at: 0,
+      },
+      '/trial',
+    ),
+  );
+  await producer.send({ topic: topic.name, messages });
+}
+
+function subscribe(topic: Topic, own: Partial<Subscription> & { database?: Database } = {}) {
+  const applied = new Collected<IncomingEvent>();
+  const metrics = createMetrics('trial');
+  const { database = setting.database, ...rest } = own;
+  const subscription: Subscription = {
+    topic, deduplicate: 'event',
+    apply: async (tx, events) => tx.afterCommit(() => applied.add(...events)),
+    ...rest,
+  };
+  const subscriber = new Subscriber({ database, kafka, group: topic.name, subscriptions: [subscription], log: silentLog, metrics });
+  parts.push(subscriber);
+  return { subscriber, applied, metrics };
+}
+
+const texts = (applied: Collected<IncomingEvent>) => applied.items.map(textOf);
+
+test('a new group reads from the beginning, and a restarted one goes on where it was', async () => {
+  const topic = await createTopic();
+  await send(topic, { text: '1' }, { text: '2' });
+  const first = subscribe(topic);
+  await first.subscriber.start();
+  await first.applied.count(2);
+  await first.subscriber.stop();
+  await send(topic, { text: '3' });
+  const second = subscribe(topic, { deduplicate: 'handler' });
+  await second.subscriber.start();
+  await second.applied.count(1);
+  expect([...texts(first.applied), ...texts(second.applied)]).toEqual(['1', '2', '3']);
+});
+
+test('an event that arrives again, in one batch or in another, is applied once', async () => {
+  const topic = await createTopic();
+  const id = randomUUID();
+  const { subscriber, applied, metrics } = subscribe(topic);
+  await send(topic, { id, text: 'once' }, { text: 'between' }, { id, text: 'once' });
+  await subscriber.start();
+  await applied.count(2);
+  await send(topic, { id, text: 'once' }, { text: 'last' });
+  await applied.count(3);
+  expect(texts(applied)).toEqual(['once', 'between', 'last']);
+  await eventually(async () => (await metrics.render()).body, (body) => /consumer_events_total\{.*result="repeated".*\} 2/.test(body));
+});
+
+test('of a compacted topic only what is newer is applied, deletions included', async () => {
+  const topic = await createTopic('latest');
+  const { subscriber, applied } = subscribe(topic, { deduplicate: 'version' });
+  await subscriber.start();
+  await send(topic, { key: 'a', text: 'a5', version: 5 });
+  await applied.count(1);
+  await send(topic, { key: 'a', text: 'a4', version: 4 }, { key: 'a', text: null, version: 7 }, { key: 'b', text: 'b1', version: 1 });
+  await applied.count(3);
+  await send(topic, { key: 'a', text: 'a6', version: 6 }, { key: 'b', text: 'b2', version: 2 });
+  await applied.count(4);
+  expect(texts(applied)).toEqual(['a5', undefined, 'b1', 'b2']);
+});
+
+test('an event that cannot be applied is parked and holds up nothing, and can be applied later', async () => {
+  const topic = await createTopic();
+  let mended = false;
+  const applied = new Collected<string | undefined>();
+  const { subscriber, metrics } = subscribe(topic, {
+    apply: async (tx, events) => {
+      await tx.query({ text: 'insert into applied (payload) select unnest($1::text[])', values: [events.map(textOf)] });
+      if (!mended && events.some((item) => textOf(item) === 'poison')) throw new TypeError('cannot read it');
+      tx.afterCommit(() => applied.add(...events.map(textOf)));
+    },
+  });
+  await send(topic, { text: 'before' }, { text: 'poison' }, { text: 'after' });
+  await subscriber.start();
+  await applied.count(2);
+  expect(applied.items).toEqual(['before', 'after']);
+  const parked = await setting.database.query({ text: 'select key, convert_from(payload, $1) as payload, reason from parked_event', values: ['UTF8'] });
+  expect(parked.rows).toEqual([{ key: 'k', payload: 'poison', reason: 'TypeError: cannot read it' }]);
+  expect((await metrics.render()).body).toMatch(/consumer_events_total\{.*result="parked".*\} 1/);
+  await expect(subscriber.retryParked()).rejects.toThrow('cannot read it');
+  mended = true;
+  expect(await subscriber.retryParked()).toBe(1);
+  expect(applied.items).toEqual(['before', 'after', 'poison']);
+  expect(await subscriber.retryParked()).toBe(0);
+  const { rows } = await setting.database.query({ text: 'select payload from applied order by position' });
+  expect(rows.map((row) => row['payload'])).toEqual(['before', 'after', 'poison']);
+});
+
+test('a message that is no event is parked and holds up nothing', async () => {
+  const topic = await createTopic();
+  const { subscriber, applied, metrics } = subscribe(topic);
+  await producer.send({ topic: topic.name, messages: [{ key: 'x', value: 'hello', headers: { who: 'stranger' } }] });
+  await send(topic, { text: 'ours' });
+  await subscriber.start();
+  await applied.count(1);
+  const { rows } = await setting.database.query({ text: 'select reason, headers from parked_event' });
+  expect(rows).toEqual([{ reason: 'the message is no event', headers: { 'header who': 'stranger' } }]);
+  expect(await metric(metrics, 'consumer_unreadable_total')).toBe(1);
+  expect(await subscriber.retryParked()).toBe(0);
+});
+
+test('while PostgreSQL is away events wait, and none is parked', async () => {
+  const { hostname, port } = new URL(setting.server.url);
+  const proxy = await openProxy({ host: hostname, port: Number(port) });
+  const url = new URL(setting.server.url);
+  url.hostname = '127.0.0.1';
+  url.port = String(proxy.port);
+  const database = new Database({ url: url.href, schema: 'trial' });
+  const topic = await createTopic();
+  const { subscriber, applied, metrics } = subscribe(topic, { database });
+  await subscriber.start();
+  await send(topic, { text: '1' });
+  await applied.count(1);
+  await proxy.cut();
+  await send(topic, { text: '2' });
+  await eventually(() => metric(metrics, 'consumer_retries_total'), (retries) => (retries ?? 0) > 1);
+  await proxy.restore();
+  await applied.count(2);
+  expect((await setting.database.query({ text: 'select from parked_event' })).rowCount).toBe(0);
+  await subscriber.stop();
+  await database.close();
+  await proxy.close();
+});
+
+test('the place in a topic moves on only after the commit', async () => {
+  const topic = await createTopic();
+  const attempted = new Collected<number>();
+  const { subscriber } = subscribe(topic, {
+    apply: async (tx, events) => {
+      attempted.add(events.length);
+      await tx.query({ text: 'select pg_terminate_backend(pg_backend_pid())' });
+    },
+  });
+  await send(topic, { text: '1' }, { text: '2' });
+  await subscriber.start();
+  await attempted.count(2);
+  await subscriber.stop();
+  const after = subscribe(topic);
+  await after.subscriber.start();
+  await after.applied.count(2);
+  expect(texts(after.applied)).toEqual(['1', '2']);
+});
+
+test('replicas share the partitions, and every event is applied once while they come and go', async () => {
+  const topic = await createTopic({ days: 1 }, 4);
+  const all = new Collected<string | undefined>();
+  const own: Partial<Subscription> = {
+    apply: async (tx, events) => {
+      await tx.query({ text: 'insert into applied (key, payload) select * from unnest($1::text[], $2::text[])', values: [events.map((item) => item.key), events.map(textOf)] });
+      tx.afterCommit(() => all.add(...events.map(textOf)));
+    },
+  };
+  const first = subscribe(topic, own);
+  await first.subscriber.start();
+  const keys = ['a', 'b', 'c', 'd', 'e', 'f'];
+  let sent = 0;
+  const sendSome = async () => {
+    for (let round = 0; round < 20; round += 1, sent += 1) {
+      await send(topic, ...keys.map((key) => ({ key, text: `${key} ${sent}` })));
+      await turn();
+    }
+  };
+  await sendSome();
+  const second = subscribe(topic, own);
+  await second.subscriber.start();
+  await sendSome();
+  await all.count(sent * keys.length);
+  await first.subscriber.stop();
+  await sendSome();
+  await all.count(sent * keys.length);
+  for (const key of keys) {
+    const { rows } = await setting.database.query({ text: 'select payload from applied where key = $1 order by position', values: [key] });
+    expect(rows.map((row) => row['payload'])).toEqual(Array.from({ length: sent }, (_, index) => `${key} ${index}`));
+  }
+});
+
+test('what Kafka can no longer repeat is forgotten', async () => {
+  const { forgetOld } = await import('../src/inbox.ts');
+  const session = await createSession({ url: setting.server.url, schema: 'trial' });
+  await session.query({
+    text: `insert into inbox select 'c', gen_random_uuid(), now() - make_interval(days => age) from generate_series(1, 12000) row, lateral (select case when row % 2 = 0 then 30 else 1 end as age) age`,
+  });
+  await session.close();
+  expect(await forgetOld(setting.database, 21)).toBe(6000);
+  expect((await setting.database.query({ text: 'select count(*)::int as left from inbox' })).rows).toEqual([{ left: 6000 }]);
+});
