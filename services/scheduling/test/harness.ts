@@ -65,6 +65,13 @@ function companyOf(channel: ReturnType<typeof openChannel>, id: string) {
     return codec(response).decode(await channel.call(rpc, Buffer.from(encode({ ...empty, ...fields }).finish()))) as Json;
   }
 
+  /** A page as the service answers it: messages, not JSON. */
+  async function page(path: string, { ids = [], after = new Uint8Array(), ...own }: Json = {}): Promise<{ data: Json[]; next: Uint8Array }> {
+    const { list } = resource(path);
+    const collection = { company_id: id, time_zone: TIME_ZONE, limit: 100, after, ids };
+    return (await call(list.rpc, list.request.typeName, list.response.typeName, { collection, ...own })) as { data: Json[]; next: Uint8Array };
+  }
+
   return {
     id,
     importLines,
@@ -75,14 +82,10 @@ function companyOf(channel: ReturnType<typeof openChannel>, id: string) {
       if (problems.length > 0) throw new Error(JSON.stringify(problems.slice(0, 5)));
     },
 
-    /** One page as the service answers it: messages, not JSON. */
-    async list(path: string, filters: Json = {}, limit = 100): Promise<Json[]> {
-      const { list } = resource(path);
-      const { ids = [], after = new Uint8Array(), ...own } = filters;
-      const collection = { company_id: id, time_zone: TIME_ZONE, limit, after, ids };
-      const answer = await call(list.rpc, list.request.typeName, list.response.typeName, { collection, ...own });
-      return answer['data'];
-    },
+    page,
+
+    /** The first hundred. */
+    list: async (path: string, filters: Json = {}): Promise<Json[]> => (await page(path, filters)).data,
 
     async detail(path: string, recordId: string): Promise<any> {
       const { detail } = resource(path);
