@@ -39,14 +39,22 @@ export function latestByKey(events: readonly IncomingEvent[]): IncomingEvent[] {
   return events.filter((event) => latest.get(event.key) === event);
 }
 
-async function newerThanStored(tx: Queryable, consumer: string, events: readonly IncomingEvent[]): Promise<IncomingEvent[]> {
+/**
+ * Of a compacted topic's events read again, the latest of each key, unless the consumer has applied a later one already:
+ * a rebuild that runs beside the subscriber undoes nothing.
+ */
+export function notOlder(tx: Queryable, consumer: string, events: readonly IncomingEvent[]): Promise<IncomingEvent[]> {
+  return newerThanStored(tx, consumer, latestByKey(events), true);
+}
+
+async function newerThanStored(tx: Queryable, consumer: string, events: readonly IncomingEvent[], orEqual = false): Promise<IncomingEvent[]> {
   const topic = events[0]?.topic;
   const sorted = events.toSorted((a, b) => (a.key < b.key ? -1 : 1));
   const { rows } = await tx.query<{ key: string }>({
-    name: 'inbox_version_upsert',
+    name: orEqual ? 'inbox_version_upsert_again' : 'inbox_version_upsert',
     text: `insert into inbox_version as seen (consumer, topic, key, version)
       select $1, $2, * from unnest($3::text[], $4::bigint[])
-      on conflict (consumer, topic, key) do update set version = excluded.version where seen.version < excluded.version
+      on conflict (consumer, topic, key) do update set version = excluded.version where seen.version ${orEqual ? '<=' : '<'} excluded.version
       returning key`,
     values: [consumer, topic, sorted.map((event) => event.key), sorted.map((event) => event.version)],
   });

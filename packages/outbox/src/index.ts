@@ -1,7 +1,7 @@
 export { append } from './append.ts';
 export { Consumer, type ConsumerOptions } from './consumer.ts';
 export type { IncomingEvent, OutgoingEvent } from './event.ts';
-export type { Deduplication } from './inbox.ts';
+export { notOlder, type Deduplication } from './inbox.ts';
 export { createKafka, kafkaSettings, type KafkaClient, type KafkaOptions } from './kafka.ts';
 export { Outbox, type OutboxOptions } from './outbox.ts';
 export { replay, type Replay } from './replay.ts';

@@ -5,20 +5,15 @@ create table companies (
   company_id uuid primary key,
   time_zone text not null,
   costing_enabled boolean not null,
-  verified_only boolean not null
+  verified_only boolean not null,
+  copied_at timestamptz not null default now()
 );
 
 create table jobs (
   company_id uuid not null,
   id uuid not null,
-  location_id uuid,
-  account_id uuid,
-  business_unit_id uuid,
-  job_type_id uuid,
-  job_class text,
-  created_at timestamptz not null,
-  completed_at timestamptz,
   document bytea not null,
+  copied_at timestamptz not null default now(), -- a rebuild removes what it did not find again
   primary key (company_id, id)
 );
 
@@ -28,6 +23,7 @@ create table assignments (
   job_id uuid not null,
   team_member_id uuid not null,
   team_member_name text not null, -- stands in until the owner's name arrives
+  copied_at timestamptz not null default now(),
   primary key (company_id, id)
 );
 create index assignments_job on assignments (company_id, job_id);
@@ -47,6 +43,7 @@ create table invoices (
   subtotal_cents bigint not null,
   discount_cents bigint not null,
   tax_cents bigint not null,
+  copied_at timestamptz not null default now(),
   primary key (company_id, id)
 );
 create index invoices_job on invoices (company_id, job_id) where job_id is not null;

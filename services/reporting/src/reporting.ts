@@ -1,7 +1,9 @@
+import { ReportingAdminServiceService } from '@truckroll/contract/gen/reporting/v1/admin';
 import { Subscriber, createKafka, outboxTables } from '@truckroll/outbox';
 import { NameCache, nameSubscription, recordStoreMigrations, serveRecords } from '@truckroll/record-store';
 import { createService, migrationsIn, type Service } from '@truckroll/service-kit';
 import type { ReportingConfig } from './config.ts';
+import { copyAdmin } from './copies/admin.ts';
 import { subscriptionOf } from './copies/copy.ts';
 import { copies } from './copies/index.ts';
 import { tables } from './resources/index.ts';
@@ -21,6 +23,7 @@ export function createReporting(config: ReportingConfig): Service {
       const subscriptions = [nameSubscription(SCHEMA), ...copies.map(subscriptionOf)];
       background({ name: 'names', start: () => names.start(), stop: () => names.stop() });
       background(new Subscriber({ database, kafka, group: SCHEMA, subscriptions, log, metrics }));
+      server.implement(ReportingAdminServiceService, copyAdmin(database, kafka, SCHEMA));
       serveRecords(server, tables, { database, names });
     },
   });

@@ -8,15 +8,17 @@ export const companies: Copy = {
   table: 'companies',
   async store(tx, companyId, payloads) {
     const settings = CompanyAccount.decode(payloads.at(-1) as Buffer);
-    const { rowCount } = await tx.query({
-      text: `insert into companies as c (company_id, time_zone, costing_enabled, verified_only) values ($1, $2, $3, $4)
+    const { rows: before } = await tx.query<{ time_zone: string; costing_enabled: boolean }>({
+      text: 'select time_zone, costing_enabled from companies where company_id = $1',
+      values: [companyId],
+    });
+    await tx.query({
+      text: `insert into companies (company_id, time_zone, costing_enabled, verified_only) values ($1, $2, $3, $4)
         on conflict (company_id) do update set time_zone = excluded.time_zone, costing_enabled = excluded.costing_enabled,
-          verified_only = excluded.verified_only
-        where (c.time_zone, c.costing_enabled) is distinct from (excluded.time_zone, excluded.costing_enabled)
-          or c.verified_only <> excluded.verified_only`,
+          verified_only = excluded.verified_only, copied_at = default`,
       values: [companyId, settings.timezone, settings.costing_enabled, settings.verified_only],
     });
-    if (rowCount === 0) return [];
+    if (before[0]?.time_zone === settings.timezone && before[0].costing_enabled === settings.costing_enabled) return [];
     const { rows } = await tx.query<{ id: string }>({ text: 'select id from job_financials where company_id = $1', values: [companyId] });
     return rows.map(({ id }) => id);
   },

@@ -3,6 +3,10 @@ import { companies } from './companies.ts';
 import type { Copy } from './copy.ts';
 import { invoices } from './invoices.ts';
 import { jobs } from './jobs.ts';
+import type { RecordCopy } from './record-copy.ts';
+
+/** Copies of public records, which can be held against their owners'. */
+export const recordCopies: readonly RecordCopy[] = [jobs, assignments, invoices];
 
 /** What reporting keeps of the other services' records. */
-export const copies: readonly Copy[] = [companies, jobs, assignments, invoices];
+export const copies: readonly Copy[] = [companies, ...recordCopies];

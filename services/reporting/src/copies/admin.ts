@@ -1,0 +1,64 @@
+// The operator's calls about copies.
+import { ApiError } from '@truckroll/contract';
+import type {
+  CompareCopiesRequest,
+  CompareCopiesResponse,
+  ListCopyIdsRequest,
+  ListCopyIdsResponse,
+  RebuildRequest,
+  RebuildResponse,
+} from '@truckroll/contract/gen/reporting/v1/admin';
+import type { KafkaClient } from '@truckroll/outbox';
+import type { CallContext, Database } from '@truckroll/service-kit';
+import { copies, recordCopies } from './index.ts';
+import type { RecordCopy } from './record-copy.ts';
+import { rebuild } from './rebuild.ts';
+
+const PAGE = 10_000;
+
+export function copyAdmin(database: Database, kafka: KafkaClient, group: string) {
+  return {
+    async *rebuild(_: RebuildRequest, { signal }: CallContext): AsyncIterable<RebuildResponse> {
+      for (const copy of copies) {
+        const steps: RebuildResponse[] = [];
+        let wake = (): void => undefined;
+        let ended = false;
+        const work = rebuild(copy, { database, kafka, group, signal }, (step) => {
+          steps.push(step);
+          wake();
+        }).finally(() => {
+          ended = true;
+          wake();
+        });
+        // Its failure is thrown by the await below; until then it is not unhandled.
+        work.catch(() => undefined);
+        while (!ended || steps.length > 0) {
+          const step = steps.shift();
+          if (step !== undefined) yield step;
+          else await new Promise<void>((resolve) => (wake = resolve));
+        }
+        await work;
+      }
+    },
+
+    async compareCopies({ company_id, path, records }: CompareCopiesRequest): Promise<CompareCopiesResponse> {
+      return { differing_ids: await copyOf(path).differing(database, company_id, records.map((record) => Buffer.from(record))) };
+    },
+
+    async listCopyIds({ company_id, path, after }: ListCopyIdsRequest): Promise<ListCopyIdsResponse> {
+      const { table } = copyOf(path);
+      const { rows } = await database.query<{ id: string }>({
+        text: `select id from ${table} where company_id = $1 and ($2::uuid is null or id > $2) order by id limit ${PAGE}`,
+        values: [company_id, after === '' ? null : after],
+      });
+      return { ids: rows.map(({ id }) => id) };
+    },
+  };
+}
+
+function copyOf(path: string): RecordCopy {
+  const found = recordCopies.find((copy) => copy.path === path);
+  if (found !== undefined) return found;
+  const message = `Reporting keeps copies of ${recordCopies.map((copy) => copy.path).join(', ')}.`;
+  throw ApiError.invalid([{ location: 'body', field: 'path', code: 'INVALID_ENUM_VALUE', message }]);
+}

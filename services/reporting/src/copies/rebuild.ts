@@ -1,0 +1,69 @@
+// Building the copies again from their topics, while reads and the subscriber go on (docs/operations.md).
+import { notOlder, replay, type IncomingEvent, type KafkaClient, type Subscription } from '@truckroll/outbox';
+import { refreshRecords } from '@truckroll/record-store';
+import type { Database } from '@truckroll/service-kit';
+import type { RebuildResponse } from '@truckroll/contract/gen/reporting/v1/admin';
+import { jobFinancials } from '../resources/job-financials.ts';
+import type { Copy } from './copy.ts';
+import { subscriptionOf } from './copy.ts';
+
+export interface RebuildOptions {
+  database: Database;
+  kafka: KafkaClient;
+  /** The subscriber's consumer group: versions that it has applied are not undone. */
+  group: string;
+  signal: AbortSignal;
+}
+
+const CHUNK = 500;
+
+/** One copy. Rows that the topic no longer has are removed at the end; a row that changes meanwhile stays. */
+export async function rebuild(copy: Copy, options: RebuildOptions, progress: (step: RebuildResponse) => void): Promise<void> {
+  const { database, kafka, signal } = options;
+  const { rows } = await database.query<{ started: string }>({ text: 'select clock_timestamp()::text as started' });
+  let applied = 0;
+  await replay({
+    kafka,
+    topic: copy.topic,
+    signal,
+    async apply(events) {
+      for (let start = 0; start < events.length; start += CHUNK) {
+        await applyAgain(options, subscriptionOf(copy), events.slice(start, start + CHUNK));
+      }
+      applied += events.length;
+      progress({ table: copy.table, applied, removed: 0, done: false });
+    },
+  });
+  const removed = await removeOlderThan(database, copy, rows[0]?.started as string, signal);
+  progress({ table: copy.table, applied, removed, done: true });
+}
+
+async function applyAgain({ database, group }: RebuildOptions, subscription: Subscription, events: readonly IncomingEvent[]): Promise<void> {
+  await database.transaction(
+    async (tx) => {
+      const current = await notOlder(tx, group, events);
+      if (current.length > 0) await subscription.apply(tx, current);
+    },
+    { retryContention: true },
+  );
+}
+
+async function removeOlderThan(database: Database, copy: Copy, started: string, signal: AbortSignal): Promise<number> {
+  let removed = 0;
+  if (copy.remove === undefined) return removed;
+  for (;;) {
+    signal.throwIfAborted();
+    const { rows } = await database.query<{ company_id: string; id: string }>({
+      text: `select company_id, id from ${copy.table} where copied_at < $1::timestamptz limit ${CHUNK}`,
+      values: [started],
+    });
+    if (rows.length === 0) return removed;
+    for (const [companyId, ofCompany] of Map.groupBy(rows, (row) => row.company_id)) {
+      await database.transaction(async (tx) => {
+        const jobs = await copy.remove?.(tx, companyId, ofCompany.map(({ id }) => id));
+        await refreshRecords(tx, jobFinancials, companyId, jobs ?? []);
+      });
+    }
+    removed += rows.length;
+  }
+}

@@ -1,0 +1,91 @@
+// Copies of public records: which of their facts are kept, in which columns, and how rows follow the owner's.
+import { codec, formatInstant, resource, type TopicDefinition } from '@truckroll/contract';
+import type { Queryable } from '@truckroll/service-kit';
+import type { Copy } from './copy.ts';
+
+type SqlType = 'uuid' | 'text' | 'timestamptz' | 'bigint' | 'bytea';
+
+export interface CopyColumn<R> {
+  type: SqlType;
+  /** Never undefined: null where the record has no such fact. */
+  of: (record: R, payload: Buffer) => string | number | Buffer | null;
+}
+
+export interface RecordCopyDefinition<R> {
+  topic: TopicDefinition;
+  /** Public path of the record, also the name of the table. */
+  path: string;
+  /** Column that holds the job whose figures follow from the record. */
+  jobColumn: string;
+  columns: Record<string, CopyColumn<R>>;
+}
+
+/** A copy whose rows can also be held against the owner's records. */
+export interface RecordCopy extends Copy {
+  path: string;
+  /** Ids of the given records that are missing here or differ. */
+  differing(db: Queryable, companyId: string, payloads: readonly Buffer[]): Promise<string[]>;
+}
+
+export function recordCopy<R extends { id: string }>({ topic, path, jobColumn, columns }: RecordCopyDefinition<R>): RecordCopy {
+  const { record } = resource(path);
+  const table = path.replace('job-', '');
+  const decode = (payload: Buffer): R => codec(record.typeName).decode(payload) as R;
+  const names = Object.keys(columns);
+  const values = (payloads: readonly Buffer[]): unknown[][] => {
+    const records = payloads.map(decode);
+    return [records.map(({ id }) => id), ...names.map((name) => records.map((value, i) => columns[name]?.of(value, payloads[i] as Buffer)))];
+  };
+  const parameters = ['uuid', ...names.map((name) => columns[name]?.type)].map((type, i) => `$${i + 2}::${type}[]`).join(', ');
+
+  async function jobsOf(tx: Queryable, companyId: string, ids: readonly unknown[]): Promise<string[]> {
+    const text = `select distinct ${jobColumn} as job from ${table} where company_id = $1 and id = any($2::uuid[]) and ${jobColumn} is not null`;
+    const { rows } = await tx.query<{ job: string }>({ name: `jobs_of_${table}`, text, values: [companyId, ids] });
+    return rows.map(({ job }) => job);
+  }
+
+  return {
+    topic,
+    path,
+    table,
+    async store(tx, companyId, payloads) {
+      const [ids = [], ...facts] = values(payloads);
+      // A record may have moved to another job: both jobs' figures follow.
+      const before = await jobsOf(tx, companyId, ids);
+      await tx.query({
+        name: `copy_${table}`,
+        text: `insert into ${table} (company_id, id, ${names.join(', ')}) select $1, * from unnest(${parameters})
+          on conflict (company_id, id) do update set copied_at = default, ${names.map((name) => `${name} = excluded.${name}`).join(', ')}`,
+        values: [companyId, ids, ...facts],
+      });
+      return [...before, ...(await jobsOf(tx, companyId, ids))];
+    },
+    async remove(tx, companyId, ids) {
+      const jobs = await jobsOf(tx, companyId, ids);
+      await tx.query({ name: `remove_${table}`, text: `delete from ${table} where company_id = $1 and id = any($2::uuid[])`, values: [companyId, ids] });
+      return jobs;
+    },
+    async differing(db, companyId, payloads) {
+      const list = (alias: string): string => names.map((name) => `${alias}.${name}`).join(', ');
+      const { rows } = await db.query<{ id: string }>({
+        name: `differing_${table}`,
+        text: `select o.id from unnest(${parameters}) o(id, ${names.join(', ')})
+          left join ${table} c on c.company_id = $1 and c.id = o.id
+          where c.id is null or (${list('o')}) is distinct from (${list('c')})`,
+        values: [companyId, ...values(payloads)],
+      });
+      return rows.map(({ id }) => id);
+    },
+  };
+}
+
+/** Microseconds as SQL's own text. */
+export function instant(micros: number | null | undefined): string | null {
+  return micros == null ? null : formatInstant(micros);
+}
+
+/** The public spelling of an enumeration value, by the record's path and the field's name. */
+export function spelling(path: string, field: string): (value: string | null | undefined) => string | null {
+  const spellings = resource(path).record.byName.get(field)?.enum?.spellings;
+  return (value) => (value == null ? null : (spellings?.get(value) ?? null));
+}
