@@ -1,0 +1,30 @@
+import { Draw, stream } from './keyed.ts';
+
+const ORDER = stream('order of a deck');
+
+/** Counts dealt in one fixed cycle: the total before any record is known, so that children have numbers too. */
+export class Deck {
+  readonly #counts: readonly number[];
+  readonly #before: readonly number[];
+  readonly #total: number;
+
+  constructor(weights: readonly (readonly [count: number, weight: number])[]) {
+    const draw = new Draw(0, ORDER, 0);
+    const cards = weights
+      .flatMap(([count, weight]) => Array.from({ length: weight }, () => ({ count, order: draw.next() })))
+      .sort((x, y) => x.order - y.order);
+    let total = 0;
+    this.#counts = cards.map(({ count }) => count);
+    this.#before = this.#counts.map((count) => (total += count) - count);
+    this.#total = total;
+  }
+
+  count(n: number): number {
+    return this.#counts[n % this.#counts.length] as number;
+  }
+
+  /** The sum of the counts of records 0 … n − 1. */
+  before(n: number): number {
+    return Math.floor(n / this.#counts.length) * this.#total + (this.#before[n % this.#counts.length] as number);
+  }
+}

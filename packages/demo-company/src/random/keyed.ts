@@ -1,0 +1,109 @@
+/**
+ * Everything in a demo company is a function of (seed, stream, a, b): nothing is remembered between records, so a
+ * company of any size needs the memory of one record. A stream names what is being drawn (`stream('invoice lines')`).
+ */
+
+export type Stream = number;
+
+/** FNV-1a of the name: the same in every run and on every machine. */
+export function stream(name: string): Stream {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < name.length; i++) hash = Math.imul(hash ^ name.charCodeAt(i), 0x01000193);
+  return hash >>> 0;
+}
+
+let w0 = 0;
+let w1 = 0;
+let w2 = 0;
+let w3 = 0;
+
+/** Eight rounds of Chaskey's permutation of 128 bits: distinct keys never meet, and leave their words in w0…w3. */
+function permute(seed: number, of: Stream, a: number, b: number): void {
+  let v0 = seed ^ 0x6a09e667;
+  let v1 = of ^ 0xbb67ae85;
+  let v2 = a ^ 0x3c6ef372;
+  let v3 = b ^ 0xa54ff53a;
+  for (let round = 0; round < 8; round++) {
+    v0 = (v0 + v1) | 0;
+    v1 = ((v1 << 5) | (v1 >>> 27)) ^ v0;
+    v0 = (v0 << 16) | (v0 >>> 16);
+    v2 = (v2 + v3) | 0;
+    v3 = ((v3 << 8) | (v3 >>> 24)) ^ v2;
+    v0 = (v0 + v3) | 0;
+    v3 = ((v3 << 13) | (v3 >>> 19)) ^ v0;
+    v2 = (v2 + v1) | 0;
+    v1 = ((v1 << 7) | (v1 >>> 25)) ^ v2;
+    v2 = (v2 << 16) | (v2 >>> 16);
+  }
+  w0 = v0;
+  w1 = v1;
+  w2 = v2;
+  w3 = v3;
+}
+
+/** 32 uniform bits. */
+export function hash(seed: number, of: Stream, a: number, b = 0): number {
+  permute(seed, of, a, b);
+  return w0 >>> 0;
+}
+
+const HEX = Array.from({ length: 65_536 }, (_, i) => i.toString(16).padStart(4, '0'));
+const hex = (half: number): string => HEX[half & 0xffff] as string;
+
+/** A lowercase UUID of version 8 (RFC 9562: bits of the maker's own making). */
+export function uuid(seed: number, of: Stream, a: number, b = 0): string {
+  permute(seed, of, a, b);
+  return (
+    `${hex(w0 >>> 16)}${hex(w0)}-${hex(w1 >>> 16)}-${hex((w1 & 0x0fff) | 0x8000)}` +
+    `-${hex(((w2 >>> 16) & 0x3fff) | 0x8000)}-${hex(w2)}${hex(w3 >>> 16)}${hex(w3)}`
+  );
+}
+
+/** A run of draws for one record (sfc32, its state filled by the permutation). */
+export class Draw {
+  #a: number;
+  #b: number;
+  #c: number;
+  #d: number;
+
+  constructor(seed: number, of: Stream, a: number, b = 0) {
+    permute(seed, of, a, b);
+    this.#a = w0;
+    this.#b = w1;
+    this.#c = w2;
+    this.#d = w3;
+  }
+
+  /** Uniform in [0, 1). */
+  next(): number {
+    const t = (((this.#a + this.#b) | 0) + this.#d) | 0;
+    this.#d = (this.#d + 1) | 0;
+    this.#a = this.#b ^ (this.#b >>> 9);
+    this.#b = (this.#c + (this.#c << 3)) | 0;
+    this.#c = (((this.#c << 21) | (this.#c >>> 11)) + t) | 0;
+    return (t >>> 0) / 4_294_967_296;
+  }
+
+  chance(probability: number): boolean {
+    return this.next() < probability;
+  }
+
+  /** An integer in [0, bound). */
+  below(bound: number): number {
+    return Math.floor(this.next() * bound);
+  }
+
+  /** An integer in [low, high], both included. */
+  between(low: number, high: number): number {
+    return low + Math.floor(this.next() * (high - low + 1));
+  }
+
+  pick<T>(list: readonly T[]): T {
+    return list[Math.floor(this.next() * list.length)] as T;
+  }
+
+  /** The value, or null with the given probability. The value is made in either case, so that draws stay aligned. */
+  orNull<T>(probabilityOfNull: number, value: T): T | null {
+    return this.next() < probabilityOfNull ? null : value;
+  }
+}

@@ -1,0 +1,70 @@
+import { hash, stream } from '../random/keyed.ts';
+import { DAY, HOUR, MINUTE, SECOND, month, weekday } from './instant.ts';
+import type { Zone } from './zone.ts';
+
+/** How busy a day is: summers and winters are, weekends are not, and the company grows by half in two years. */
+const BY_MONTH = [1.2, 1.1, 0.8, 0.8, 1.0, 1.4, 1.6, 1.5, 1.0, 0.8, 1.0, 1.2];
+const BY_WEEKDAY = [1.2, 1.1, 1.0, 1.0, 1.1, 0.4, 0.1];
+const GROWTH = 0.5;
+
+const OPENS = 7 * HOUR;
+const CLOSES = 19 * HOUR + 30 * MINUTE;
+const MICROS = stream('microseconds of a booking');
+
+/** Deals `count` bookings out over the days from `since` to `until`, in order. */
+export class Calendar {
+  readonly #seed: number;
+  readonly #zone: Zone;
+  readonly #until: number;
+  readonly #count: number;
+  readonly #firstDay: number;
+  readonly #upTo: Float64Array;
+
+  constructor(seed: number, zone: Zone, since: number, until: number, count: number) {
+    this.#seed = seed;
+    this.#zone = zone;
+    this.#until = until;
+    this.#count = count;
+    this.#firstDay = zone.day(since);
+    const openToday = zone.local(until) % DAY > OPENS + HOUR;
+    const days = zone.day(until) - this.#firstDay + (openToday ? 1 : 0);
+    this.#upTo = new Float64Array(days);
+    let sum = 0;
+    for (let i = 0; i < days; i++) {
+      const day = this.#firstDay + i;
+      sum += (BY_MONTH[month(day)] ?? 1) * (BY_WEEKDAY[weekday(day)] ?? 1) * (1 + (GROWTH * i) / days);
+      this.#upTo[i] = sum;
+    }
+  }
+
+  /** When booking n of `count` was taken: within office hours, never decreasing by more than a second. */
+  bookedAt(n: number): number {
+    const days = this.#upTo;
+    const target = ((n + 0.5) / this.#count) * (days[days.length - 1] ?? 0);
+    let low = 0;
+    let high = days.length - 1;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((days[middle] ?? 0) > target) high = middle;
+      else low = middle + 1;
+    }
+    const before = low === 0 ? 0 : (days[low - 1] ?? 0);
+    const share = (target - before) / ((days[low] ?? 1) - before);
+    const midnight = (this.#firstDay + low) * DAY;
+    const closes = Math.min(CLOSES, this.#zone.local(this.#until) - midnight - MINUTE);
+    const micros = hash(this.#seed, MICROS, n) % SECOND;
+    return this.#zone.instant(midnight + OPENS + Math.floor((share * (closes - OPENS)) / SECOND) * SECOND) + micros;
+  }
+
+  /** The number of bookings taken before an instant (to within a second). */
+  bookedBefore(at: number): number {
+    let low = 0;
+    let high = this.#count;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.bookedAt(middle) >= at) high = middle;
+      else low = middle + 1;
+    }
+    return low;
+  }
+}
