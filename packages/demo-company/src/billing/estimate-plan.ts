@@ -1,0 +1,97 @@
+import { drawOf, idOf, type Company, type Reference } from '../company.ts';
+import type { Enum } from '../enums.ts';
+import { stream, type Draw } from '../random/keyed.ts';
+import { Rota } from '../random/rota.ts';
+import { planLead, type LeadPlan } from '../scheduling/lead-plan.ts';
+import type { JobPlan } from '../scheduling/job-plan.ts';
+import { DAY, HOUR } from '../time/instant.ts';
+
+const ESTIMATES = stream('estimates');
+const PLANS = stream('plans of estimates');
+
+type Status = Enum<'EstimateStatus'>;
+
+/** Estimates that technicians write on repairs, now and then. */
+const ON_REPAIRS = new Rota<Status | null>('estimates on repairs', [
+  [null, 24],
+  ['SOLD', 2],
+  ['DRAFT', 1],
+  ['SENT', 1],
+  ['DECLINED', 1],
+  ['EXPIRED', 1],
+  ['VOIDED', 1],
+]);
+
+/** Where the old unit is given up, an estimate of a new one is left behind. */
+const RARE: readonly Enum<'JobClass'>[] = ['WARRANTY', 'CALLBACK', 'UNKNOWN'];
+
+export interface EstimatePlan {
+  readonly id: string;
+  /** Its own two numbers among estimates, for what belongs to it. */
+  readonly a: number;
+  readonly b: 0 | 1;
+  readonly status: Status;
+  readonly job: JobPlan;
+  /** The lead that it answers, when there is no job yet. */
+  readonly lead: LeadPlan | null;
+  readonly createdAt: number;
+  readonly sentAt: number | null;
+  readonly soldAt: number | null;
+  readonly soldBy: Reference | null;
+}
+
+export function estimateOfJob(company: Company, job: JobPlan): EstimatePlan | null {
+  const draw = drawOf(company, PLANS, job.n);
+  const status = statusOnJob(company, job, draw);
+  if (status === null) return null;
+  const sold = status === 'SOLD';
+  const before = job.type.jobClass === 'INSTALL';
+  const createdAt = before ? job.bookedAt - draw.between(20, 240) * HOUR : (job.completedAt ?? job.bookedAt);
+  return planned(company, draw, {
+    a: job.n,
+    b: 0,
+    status,
+    job,
+    lead: null,
+    createdAt,
+    soldAt: !sold ? null : before ? job.bookedAt : createdAt,
+  });
+}
+
+function statusOnJob(company: Company, job: JobPlan, draw: Draw): Status | null {
+  const { stage, type } = job;
+  if (type.jobClass === 'INSTALL') return stage === 'CANCELED' ? 'VOIDED' : 'SOLD';
+  if (RARE.includes(type.jobClass) && draw.chance(0.5)) return draw.pick(['SENT', 'DECLINED', 'EXPIRED'] as const);
+  if (!type.record.is_opportunity) return job.completedAt === null ? null : ON_REPAIRS.at(company.seed, job.n);
+  if (stage === 'WON') return 'SOLD';
+  if (stage === 'LOST') return draw.pick(['DECLINED', 'DECLINED', 'EXPIRED'] as const);
+  if (stage === 'COMPLETED') return job.bookedAt < company.until - 45 * DAY ? 'EXPIRED' : 'SENT';
+  if (stage === 'CANCELED') return draw.chance(0.5) ? 'VOIDED' : null;
+  return stage === 'IN_PROGRESS' || stage === 'ON_HOLD' ? 'DRAFT' : null;
+}
+
+/** A third of the leads of known customers that were not won got an estimate. */
+export function estimateOfLead(company: Company, n: number): EstimatePlan | null {
+  if (n % 3 !== 0) return null;
+  const lead = planLead(company, n);
+  if (lead.outcome === 'WON' || lead.stranger) return null;
+  const draw = drawOf(company, PLANS, n, 1);
+  const status = lead.outcome === 'LOST'
+    ? draw.pick(['DECLINED', 'EXPIRED'] as const)
+    : draw.pick(['DRAFT', 'SENT'] as const);
+  return planned(company, draw, { a: n, b: 1, status, job: lead.job, lead, createdAt: lead.createdAt, soldAt: null });
+}
+
+type Given = Pick<EstimatePlan, 'a' | 'b' | 'status' | 'job' | 'lead' | 'createdAt' | 'soldAt'>;
+
+function planned(company: Company, draw: Draw, given: Given): EstimatePlan {
+  const { status, soldAt, createdAt, a, b } = given;
+  const sent = status !== 'DRAFT' && (status !== 'VOIDED' || draw.chance(0.5));
+  const sellers = draw.chance(0.8) ? company.members.sales : company.members.technicians;
+  return {
+    ...given,
+    id: idOf(company, ESTIMATES, a, b),
+    sentAt: sent ? Math.min(company.until, createdAt + draw.below(soldAt === createdAt ? 1 : 20) * HOUR) : null,
+    soldBy: soldAt === null ? null : draw.pick(sellers).ref,
+  };
+}

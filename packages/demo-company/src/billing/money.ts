@@ -1,0 +1,78 @@
+import type { Enum } from '../enums.ts';
+
+/** Arithmetic of bills in whole cents. Quantities and multipliers have at most two decimals, rates at most six. */
+
+export interface Line {
+  id: string;
+  position: number;
+  name: string;
+  description: string;
+  quantity: number;
+  unit_price_cents: number;
+  subtotal_cents: number;
+  taxable: boolean;
+  discountable: boolean;
+}
+
+export interface Discount {
+  id: string;
+  name: string;
+  type: Enum<'DiscountType'>;
+  amount_cents: number | null;
+  rate: number | null;
+}
+
+export interface Tax {
+  name: string;
+  rate: number;
+  rounding: Enum<'TaxRounding'>;
+}
+
+export interface Amounts {
+  subtotal_cents: number;
+  discount_cents: number;
+  discounted_subtotal_cents: number;
+  tax_cents: number;
+  total_cents: number;
+}
+
+const MILLION = 1_000_000;
+
+/** Of an exact quotient; half cents go up. Never −0, which JSON does not know. */
+function rounded(cents: number, parts: number, rounding: Enum<'TaxRounding'>): number {
+  return (rounding === 'ceil' ? Math.ceil(cents / parts) : Math.round(cents / parts)) + 0;
+}
+
+/** Price × quantity × multiplier, rounded once. */
+export function lineSubtotal(unitCents: number, quantity: number, multiplier: number): number {
+  return rounded(unitCents * Math.round(quantity * 100) * Math.round(multiplier * 100), 10_000, 'round');
+}
+
+/**
+ * Flat discounts and rates all apply to the discountable lines as they are, and together take at most what those lines
+ * cost. Tax is on the taxable lines after their share of the discount.
+ */
+export function amountsOf(lines: readonly Line[], discounts: readonly Discount[], tax: Tax): Amounts {
+  let subtotal = 0;
+  let taxable = 0;
+  let discountable = 0;
+  for (const line of lines) {
+    subtotal += line.subtotal_cents;
+    if (line.taxable) taxable += line.subtotal_cents;
+    if (line.discountable) discountable += line.subtotal_cents;
+  }
+  let wanted = 0;
+  for (const { amount_cents: flat, rate } of discounts) {
+    wanted += flat ?? rounded(discountable * Math.round((rate ?? 0) * MILLION), MILLION, 'round');
+  }
+  const discount = Math.max(0, Math.min(wanted, discountable, subtotal));
+  const taxed = taxable - (subtotal > 0 ? rounded(discount * taxable, subtotal, 'round') : 0);
+  const taxCents = rounded(taxed * Math.round(tax.rate * MILLION), MILLION, tax.rounding);
+  return {
+    subtotal_cents: subtotal,
+    discount_cents: discount,
+    discounted_subtotal_cents: subtotal - discount,
+    tax_cents: taxCents,
+    total_cents: subtotal - discount + taxCents,
+  };
+}

@@ -1,0 +1,70 @@
+import { parseInstant } from './time/instant.ts';
+
+export interface Size {
+  readonly accounts: number;
+  readonly jobs: number;
+  readonly members: number;
+}
+
+export type NamedSize = 'small' | 'medium' | 'large';
+
+/** Small imports in seconds and still shows every value and null; large has about a million invoices. */
+export const SIZES: Readonly<Record<NamedSize, Size>> = {
+  small: { accounts: 150, jobs: 400, members: 20 },
+  medium: { accounts: 4_000, jobs: 20_000, members: 40 },
+  large: { accounts: 200_000, jobs: 1_080_000, members: 400 },
+};
+
+export interface DemoOptions {
+  /** A whole number from 0 to 2^32 − 1. Two seeds have no id in common. */
+  readonly seed: number;
+  /** A name, a number of jobs, or numbers of your own (what is left out follows from the jobs). */
+  readonly size: NamedSize | number | Partial<Size>;
+  /** IANA time zone with days of work to plan in. */
+  readonly timezone: string;
+  /** "Now" as an instant in UTC: the history is the two years before it, and nothing was recorded after it. */
+  readonly until: string;
+}
+
+/** What a plan of visits is dealt from: weights by number of visits of a job, and of assignments of a visit. */
+export interface Shape {
+  readonly visits: readonly (readonly [count: number, weight: number])[];
+  readonly crew: readonly (readonly [count: number, weight: number])[];
+}
+
+export const BELIEVABLE: Shape = {
+  visits: [[0, 2], [1, 25], [2, 9], [3, 5]],
+  crew: [[0, 2], [1, 13], [2, 4], [3, 1]],
+};
+
+/** Throws RangeError with a sentence for the one who chose the options. */
+export function resolveSize(size: DemoOptions['size']): Size {
+  if (typeof size === 'string') {
+    if (!Object.hasOwn(SIZES, size)) {
+      throw new RangeError(`size ${size} is not known; use ${Object.keys(SIZES).join(', ')} or a number of jobs`);
+    }
+    return SIZES[size];
+  }
+  const given = typeof size === 'number' ? { jobs: size } : size;
+  const jobs = given.jobs ?? SIZES.small.jobs;
+  const accounts = given.accounts ?? Math.max(8, Math.ceil(jobs / 4));
+  const members = given.members ?? Math.min(400, Math.max(20, Math.ceil(jobs / 1000)));
+  for (
+    const [name, value, least] of [['jobs', jobs, 1], ['accounts', accounts, 1], ['members', members, 20]] as const
+  ) {
+    if (!Number.isSafeInteger(value) || value < least || value > 100_000_000) {
+      throw new RangeError(`${name} must be a whole number from ${least} to 100000000, not ${value}`);
+    }
+  }
+  return { accounts, jobs, members };
+}
+
+export function resolveSeed(seed: number): number {
+  if (!Number.isInteger(seed) || seed < 0 || seed > 0xffff_ffff) {
+    throw new RangeError(`seed must be a whole number from 0 to 4294967295, not ${seed}`);
+  }
+  return seed;
+}
+
+/** The instant in microseconds; a RangeError when it is none. */
+export const resolveUntil = parseInstant;

@@ -1,0 +1,75 @@
+import { drawOf, idOf, type Company, type Reference } from '../company.ts';
+import type { Enum } from '../enums.ts';
+import { stream, type Draw } from '../random/keyed.ts';
+import { Rota } from '../random/rota.ts';
+import { SECOND, instantText } from '../time/instant.ts';
+import { accountCreatedAt, accountRef, cityOf, customerOf, editedAt } from './accounts.ts';
+import { phoneIn } from './address.ts';
+import { personOf, type Person } from './person.ts';
+
+const CONTACTS = stream('contacts');
+const NAMES = stream('names of contacts');
+const CHANNELS = stream('channels');
+const COUNTS = new Rota('contacts of an account', [[0, 1], [1, 10], [2, 6], [3, 3]]);
+
+/** An account's contacts are numbered from 0; the first is its primary one. */
+export function contactCount(company: Company, account: number): number {
+  return COUNTS.at(company.seed, account);
+}
+
+/** Without a first and last name: a desk, not a person. */
+function contactPerson(company: Company, account: number, k: number): Person | null {
+  const { person, building } = customerOf(company, account);
+  if (k === 0) return person;
+  const draw = drawOf(company, NAMES, account, k);
+  return draw.chance(building === null ? 0.1 : 0.3) ? null : personOf(draw);
+}
+
+export function contactRef(company: Company, account: number, k: number): Reference {
+  return { id: idOf(company, CONTACTS, account, k), name: contactPerson(company, account, k)?.name ?? 'Front desk' };
+}
+
+export function* buildContacts(company: Company, account: number) {
+  const count = contactCount(company, account);
+  if (count === 0) return;
+  const owner = accountRef(company, account);
+  const ownerCreatedAt = accountCreatedAt(company, account);
+  for (let k = 0; k < count; k++) {
+    const draw = drawOf(company, CONTACTS, account, k);
+    const person = contactPerson(company, account, k);
+    const channels = channelsOf(company, account, k, draw, person?.handle ?? 'frontdesk');
+    const primary = channels.find(({ is_primary }) => is_primary);
+    const createdAt = ownerCreatedAt + k * SECOND;
+    yield {
+      id: idOf(company, CONTACTS, account, k),
+      account: owner,
+      name: person?.name ?? 'Front desk',
+      first_name: person?.first ?? null,
+      last_name: person?.last ?? null,
+      title: draw.orNull(0.6, draw.pick(['Owner', 'Tenant', 'Facility manager', 'Hausmeister 🔧', 'Spouse'])),
+      is_primary: k === 0,
+      archived: k > 0 && draw.chance(0.2),
+      primary_channel: primary ? { type: primary.type, value: primary.value } : null,
+      channels,
+      created_at: instantText(createdAt),
+      updated_at: instantText(editedAt(draw, createdAt, company.until)),
+    };
+  }
+}
+
+/** Up to one channel of each type; a tenth has none, and some have none that is primary. */
+function channelsOf(company: Company, account: number, k: number, draw: Draw, handle: string) {
+  const types: Enum<'ChannelType'>[] = [];
+  if (draw.chance(0.75)) types.push('MOBILE');
+  if (draw.chance(0.6)) types.push('EMAIL');
+  if (draw.chance(0.25)) types.push('PHONE');
+  const primary = draw.chance(0.05) ? -1 : draw.below(types.length);
+  const city = cityOf(company, account);
+  return types.map((type, position) => ({
+    id: idOf(company, CHANNELS, account, k * 4 + position),
+    type,
+    value: type === 'EMAIL' ? `${handle}.${account}.${k}@example.org` : phoneIn(city, draw),
+    is_primary: position === primary,
+    opted_out: draw.chance(0.1),
+  }));
+}

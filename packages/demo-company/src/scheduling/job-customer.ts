@@ -1,0 +1,83 @@
+import type { Company } from '../company.ts';
+import { hash, stream, type Draw } from '../random/keyed.ts';
+import { drawOf } from '../company.ts';
+import type { JobType } from '../reference/job-types.ts';
+import { DAY, month } from '../time/instant.ts';
+import { accountsAt, isCommercial, survivorOf } from './accounts.ts';
+import { contactCount } from './contacts.ts';
+import { locationCount } from './locations.ts';
+
+const TYPES = stream('types of jobs');
+const CUSTOMERS = stream('customers of jobs');
+const ORIGINALS = stream('original jobs');
+
+/** Three consecutive jobs of one business, billed one by one and paid together: the first of every BATCH_EVERY runs. */
+const BATCH_RUN = 16;
+const BATCH_EVERY = 3;
+const BATCH_FIRST = 5;
+export const BATCH_JOBS = 3;
+/** Batches are old enough to be finished and paid. */
+const BATCH_AGE = 150 * DAY;
+
+export function isBatched(n: number): boolean {
+  const place = (n % BATCH_RUN) - BATCH_FIRST;
+  return Math.floor(n / BATCH_RUN) % BATCH_EVERY === 0 && place >= 0 && place < BATCH_JOBS;
+}
+
+/** The first job of the batch that a job belongs to, or null. */
+export function batchOf(company: Company, n: number): number | null {
+  if (!isBatched(n)) return null;
+  const first = n - (n % BATCH_RUN) + BATCH_FIRST;
+  const last = first + BATCH_JOBS - 1;
+  const finished = last < company.size.jobs && company.calendar.bookedAt(last) < company.until - BATCH_AGE;
+  return finished ? first : null;
+}
+
+export interface JobCustomer {
+  readonly account: number;
+  readonly location: number;
+  /** −1 when nobody is named. */
+  readonly contact: number;
+  /** The job that this one repairs. */
+  readonly original: number | null;
+}
+
+/** Seasonal; a type that was given up before the booking is replaced by one that is always sold. */
+export function typeOf(company: Company, n: number, bookedAt: number): JobType {
+  if (isBatched(n)) return company.jobTypes[n % 2 === 0 ? 2 : 4] as JobType;
+  const season = company.seasons[month(company.zone.day(bookedAt))] ?? company.jobTypes;
+  const type = season[hash(company.seed, TYPES, n) % season.length] as JobType;
+  return type.archivedAt !== null && bookedAt >= type.archivedAt ? (company.jobTypes[4] as JobType) : type;
+}
+
+export function jobCustomer(company: Company, n: number, type: JobType): JobCustomer {
+  const original = type.jobClass === 'CALLBACK' || type.jobClass === 'WARRANTY' ? originalOf(company, n) : null;
+  const draw = drawOf(company, CUSTOMERS, batchOf(company, original ?? n) ?? original ?? n);
+  const account = accountOf(company, original ?? n, draw);
+  const location = draw.below(locationCount(company, account));
+  const contacts = contactCount(company, account);
+  const contact = contacts === 0 || draw.chance(0.04) ? -1 : Math.floor(draw.next() ** 2 * contacts);
+  return { account, location, contact, original };
+}
+
+/** Early accounts are the good customers: a few have hundreds of jobs, most have one or two. */
+function accountOf(company: Company, n: number, draw: Draw): number {
+  const batch = batchOf(company, n);
+  const bound = accountsAt(company, batch ?? n);
+  let account = Math.floor(draw.next() ** 2 * bound);
+  for (let step = 0; batch !== null && step < 12 && !isCommercial(company, account); step++)
+    account = (account + 1) % bound;
+  return survivorOf(account);
+}
+
+/** A job some weeks before that was real work; null when there is none at hand. */
+function originalOf(company: Company, n: number): number | null {
+  const draw = drawOf(company, ORIGINALS, n);
+  for (let attempt = 0; attempt < 6; attempt++) {
+    const candidate = n - Math.ceil(company.size.jobs * (0.01 + 0.05 * draw.next()));
+    if (candidate < 0) continue;
+    const { jobClass } = typeOf(company, candidate, company.calendar.bookedAt(candidate));
+    if (jobClass === 'SERVICE' || jobClass === 'MAINTENANCE' || jobClass === 'INSTALL') return candidate;
+  }
+  return null;
+}

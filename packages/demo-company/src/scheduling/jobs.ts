@@ -1,0 +1,69 @@
+import { drawOf, idOf, type Company } from '../company.ts';
+import { estimateOfJob } from '../billing/estimate-plan.ts';
+import { stream } from '../random/keyed.ts';
+import { Rota } from '../random/rota.ts';
+import { statusOf } from '../reference/job-lifecycles.ts';
+import { pickTags } from '../reference/tags.ts';
+import { DAY, instantText, instantTextOrNull } from '../time/instant.ts';
+import { CANCEL_REASONS, SUMMARIES } from '../words/phrases.ts';
+import { accountRef } from './accounts.ts';
+import { contactRef } from './contacts.ts';
+import { leadOfJob } from './lead-plan.ts';
+import { JOBS, planJob, type JobPlan } from './job-plan.ts';
+import { locationId } from './locations.ts';
+import type { Enum } from '../enums.ts';
+
+const DETAILS = stream('job details');
+const MAINTENANCE_PLANS = stream('maintenance plans');
+const PRIORITIES = new Rota<Enum<'Priority'>>('priorities', [['LOW', 3], ['NORMAL', 24], ['HIGH', 3], ['URGENT', 1]]);
+
+export function maintenancePlanId(company: Company, account: number): string {
+  return idOf(company, MAINTENANCE_PLANS, account);
+}
+
+/** The last edit of a job's own fields: soon after whatever happened last. */
+function jobEditedAt(company: Company, plan: JobPlan, hours: number): number {
+  const started = plan.visits.findLast(({ startsAt }) => startsAt <= company.until)?.startsAt;
+  const last = Math.max(plan.bookedAt, plan.completedAt ?? plan.canceledAt ?? started ?? plan.bookedAt);
+  return Math.min(company.until, last + Math.floor((hours / 24) * DAY));
+}
+
+export function* buildJobs(company: Company) {
+  for (let n = 0; n < company.size.jobs; n++) yield buildJob(company, planJob(company, n));
+}
+
+export function buildJob(company: Company, plan: JobPlan) {
+  const { n, account, contact, visits } = plan;
+  const draw = drawOf(company, DETAILS, n);
+  const status = statusOf(plan.lifecycle, plan.stage, draw.below(4));
+  const estimate = estimateOfJob(company, plan);
+  return {
+    id: plan.id,
+    number: plan.number,
+    summary: draw.orNull(0.08, draw.pick(SUMMARIES)),
+    account: accountRef(company, account),
+    location_id: locationId(company, account, plan.location),
+    contact: contact < 0 ? null : contactRef(company, account, contact),
+    business_unit: plan.unit,
+    job_type: plan.jobType,
+    job_class: plan.jobClass,
+    lifecycle: plan.lifecycle.ref,
+    status: { id: status.id, name: status.name, stage: status.stage, is_work_complete: status.is_work_complete },
+    priority: PRIORITIES.at(company.seed, n),
+    lead_source: draw.orNull(0.35, draw.pick(company.leadSources).ref),
+    tags: pickTags(company.tags, 'JOB', draw),
+    sold_by: estimate?.soldBy ?? null,
+    job_lead_id: leadOfJob(company, n),
+    estimate_id: estimate?.soldBy ? estimate.id : null,
+    original_job_id: plan.original === null ? null : idOf(company, JOBS, plan.original),
+    maintenance_plan_id: plan.type.jobClass === 'MAINTENANCE' && draw.chance(0.6)
+      ? maintenancePlanId(company, account)
+      : null,
+    completed_at: instantTextOrNull(plan.completedAt),
+    canceled_at: instantTextOrNull(plan.canceledAt),
+    cancellation_reason: plan.canceledAt === null ? null : draw.orNull(0.15, draw.pick(CANCEL_REASONS)),
+    created_by: draw.orNull(visits.length === 0 ? 0.5 : 0.15, draw.pick(company.members.office).ref),
+    created_at: instantText(plan.bookedAt),
+    updated_at: instantText(jobEditedAt(company, plan, draw.next() * 20)),
+  };
+}

@@ -1,0 +1,69 @@
+import { drawOf, idOf, type Company } from '../company.ts';
+import type { Enum } from '../enums.ts';
+import { stream } from '../random/keyed.ts';
+import { Rota } from '../random/rota.ts';
+import { MINUTE } from '../time/instant.ts';
+import { planJob, type JobPlan } from './job-plan.ts';
+
+export const LEADS = stream('job leads');
+const PLANS = stream('plans of leads');
+
+/** A lead came before this place of every run of jobs; when it was won, that job is what it became. */
+const JOBS_PER_LEAD = 8;
+const LEAD_JOB = 3;
+
+type Stage = Enum<'Stage'>;
+
+/** Stages of leads in every run of 25: 9 won, 9 lost, 7 open. */
+const STAGES = new Rota<Stage>('stages of leads', [
+  ['WON', 6],
+  ['COMPLETED', 3],
+  ['LOST', 7],
+  ['CANCELED', 2],
+  ['NEW', 2],
+  ['IN_PROGRESS', 2],
+  ['SCHEDULED', 2],
+  ['ON_HOLD', 1],
+]);
+
+export interface LeadPlan {
+  readonly id: string;
+  readonly stage: Stage;
+  readonly outcome: Enum<'LeadOutcome'>;
+  /** Somebody who asked once, and is no customer (yet). */
+  readonly stranger: boolean;
+  readonly createdAt: number;
+  /** The job that it became, or one that its customer might have had. */
+  readonly job: JobPlan;
+}
+
+export function leadCount(company: Company): number {
+  return Math.floor((company.size.jobs - LEAD_JOB - 1) / JOBS_PER_LEAD) + 1;
+}
+
+function outcomeOf(stage: Stage): Enum<'LeadOutcome'> {
+  if (stage === 'WON' || stage === 'COMPLETED') return 'WON';
+  return stage === 'LOST' || stage === 'CANCELED' ? 'LOST' : 'OPEN';
+}
+
+/** The id of the won lead that a job came from, or null. */
+export function leadOfJob(company: Company, n: number): string | null {
+  if (n % JOBS_PER_LEAD !== LEAD_JOB) return null;
+  const lead = (n - LEAD_JOB) / JOBS_PER_LEAD;
+  return outcomeOf(STAGES.at(company.seed, lead)) === 'WON' ? idOf(company, LEADS, lead) : null;
+}
+
+export function planLead(company: Company, n: number): LeadPlan {
+  const draw = drawOf(company, PLANS, n);
+  const stage = STAGES.at(company.seed, n);
+  const outcome = outcomeOf(stage);
+  const job = planJob(company, n * JOBS_PER_LEAD + LEAD_JOB);
+  return {
+    id: idOf(company, LEADS, n),
+    stage,
+    outcome,
+    stranger: outcome !== 'WON' && draw.chance(0.4),
+    createdAt: job.bookedAt - draw.between(60, 20_000) * MINUTE + draw.below(1_000_000),
+    job,
+  };
+}

@@ -1,0 +1,70 @@
+import { drawOf, idOf, type Company } from '../company.ts';
+import { hash, stream } from '../random/keyed.ts';
+import { Rota } from '../random/rota.ts';
+import { SECOND, dateText, dayOf, instantText } from '../time/instant.ts';
+import { accountCreatedAt, accountRef, cityOf, customerOf, editedAt, isCommercial, survivorOf } from './accounts.ts';
+import { addressIn } from './address.ts';
+
+const LOCATIONS = stream('locations');
+const COUNTS = stream('locations of an account');
+const FORMER_OWNERS = new Rota('former owners', [[true, 1], [false, 11]]);
+const BUILT_FROM = dayOf('1890-01-01');
+
+/** One home, sometimes two; a business has up to five. An account's locations are numbered from 0. */
+export function locationCount(company: Company, account: number): number {
+  const die = hash(company.seed, COUNTS, account) % 20;
+  return isCommercial(company, account) ? 1 + Math.floor(die / 4) : die < 3 ? 2 : 1;
+}
+
+export function locationId(company: Company, account: number, k: number): string {
+  return idOf(company, LOCATIONS, account, k);
+}
+
+export function* buildLocations(company: Company, account: number) {
+  const { building } = customerOf(company, account);
+  const city = cityOf(company, account);
+  const ownerCreatedAt = accountCreatedAt(company, account);
+  for (let k = 0; k < locationCount(company, account); k++) {
+    const draw = drawOf(company, LOCATIONS, account, k);
+    const address = addressIn(company, city, draw, 16 + account, k);
+    const createdAt = ownerCreatedAt + k * SECOND;
+    const placed = !draw.chance(0.08);
+    const around = (centre: number) => Math.round((centre + (draw.next() - 0.5) * 0.3) * 1e6) / 1e6;
+    yield {
+      id: idOf(company, LOCATIONS, account, k),
+      name: building === null ? (k === 0 ? 'Home' : 'Rental') : `${address.line_1}${k === 0 ? '' : ` (${k + 1})`}`,
+      address,
+      property_type: building ?? draw.pick(['Single family', 'Single family', 'Condo', 'Townhouse', 'Mobile home']),
+      municipality: city.name,
+      estimated_square_footage: building === null ? draw.between(60, 480) * 10 : draw.between(20, 900) * 100,
+      estimated_build_date: draw.orNull(0.25, dateText(BUILT_FROM + draw.below(130 * 365))),
+      description: draw.orNull(
+        0.7,
+        draw.pick([
+          'Blue door, ring twice',
+          'Gate code #4471',
+          'Entrée par la cour',
+          'Roof access by ladder\nBring harness',
+        ]),
+      ),
+      accounts: ownersOf(company, account, k),
+      latitude: placed ? around(city.latitude) : null,
+      longitude: placed ? around(city.longitude) : null,
+      created_by: draw.pick(company.members.office).ref,
+      created_at: instantText(createdAt),
+      updated_at: instantText(editedAt(draw, createdAt, company.until)),
+    };
+  }
+}
+
+/** The owner, and archived: whoever had the place before, or an account that was merged into another. */
+function ownersOf(company: Company, account: number, k: number) {
+  const owner = { account: accountRef(company, account), archived: false };
+  const survivor = survivorOf(account);
+  if (survivor !== account) {
+    return [{ account: accountRef(company, survivor), archived: false }, { ...owner, archived: true }];
+  }
+  if (!FORMER_OWNERS.at(company.seed, account + k)) return [owner];
+  const former = hash(company.seed, COUNTS, account, 1 + k) % company.size.accounts;
+  return former === account ? [owner] : [owner, { account: accountRef(company, former), archived: true }];
+}

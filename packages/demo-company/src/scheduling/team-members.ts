@@ -1,0 +1,126 @@
+import { drawOf, idOf, type Ground, type Reference } from '../company.ts';
+import type { Enum } from '../enums.ts';
+import { stream } from '../random/keyed.ts';
+import type { Unit } from '../reference/business-units.ts';
+import { pickTags, type Tag } from '../reference/tags.ts';
+import { DAY, HOUR, instantText } from '../time/instant.ts';
+import { phoneIn } from './address.ts';
+import { personOf } from './person.ts';
+
+const MEMBERS = stream('team members');
+
+type Role = Enum<'Role'>;
+
+const OFFICE: readonly Role[] = ['OWNER', 'ADMIN', 'OFFICE', 'OFFICE', 'DISPATCHER', 'SALES', 'SALES', 'OTHER'];
+const FIELD: readonly Role[] = [
+  ...Array.from({ length: 11 }, (): Role => 'TECHNICIAN'),
+  'OFFICE',
+  'DISPATCHER',
+  'SALES',
+];
+const FIELD_UNITS = [0, 2, 1, 3, 0, 2, 0, 1, 3, 0, 2];
+const COLORS = ['#E6194B', '#3CB44B', '#4363D8', '#F58231', '#911EB4', '#46F0F0'];
+const UNIT_OF_SALES = 4;
+
+export interface Member {
+  readonly n: number;
+  readonly ref: Reference;
+  readonly role: Role;
+  /** No work of theirs is planned to start from here on: they left, or are not available. */
+  readonly leftAt: number;
+  readonly record: Record<string, unknown>;
+}
+
+export interface Members {
+  readonly all: readonly Member[];
+  /** Those who take bookings and enter records. */
+  readonly office: readonly Member[];
+  readonly sales: readonly Member[];
+  readonly technicians: readonly Member[];
+  /** By business unit: who is sent, preferred ones first. Invited members are nowhere. */
+  readonly crews: readonly (readonly Member[])[];
+}
+
+export function buildMembers(ground: Ground, units: readonly Unit[], tags: readonly Tag[]): Members {
+  const all: Member[] = [];
+  const unitOf: (number | null)[] = [];
+  for (let n = 0; n < ground.size.members; n++) {
+    const place = n - OFFICE.length;
+    const role = (place < 0 ? OFFICE[n] : FIELD[place % FIELD.length]) as Role;
+    const unit = role === 'TECHNICIAN'
+      ? (FIELD_UNITS[place % FIELD.length] ?? 0)
+      : role === 'SALES'
+      ? UNIT_OF_SALES
+      : null;
+    unitOf.push(unit);
+    all.push(buildMember(ground, units, tags, n, role, unit));
+  }
+  const working = all.filter(({ leftAt }) => leftAt > ground.since);
+  const technicians = working.filter(({ role }) => role === 'TECHNICIAN');
+  const sales = working.filter(({ role }) => role === 'SALES');
+  const crews = units.map((_, unit) => {
+    const own = technicians.filter(({ n }) => unitOf[n] === unit);
+    if (unit === UNIT_OF_SALES) return [...sales, ...technicians];
+    return own.length >= 8 ? own : [...own, ...technicians.filter((member) => !own.includes(member))];
+  });
+  return { all, office: working.filter(({ n }) => n > 0 && n < 5), sales, technicians, crews };
+}
+
+/** Of eleven field places the fifth has left, the eighth is invited and the last is away since a month. */
+function buildMember(
+  ground: Ground,
+  units: readonly Unit[],
+  tags: readonly Tag[],
+  n: number,
+  role: Role,
+  unit: number | null,
+): Member {
+  const draw = drawOf(ground, MEMBERS, n);
+  const person = personOf(draw, n % 12 === 9);
+  const city = draw.pick(ground.cities);
+  const place = role === 'TECHNICIAN' ? (n - OFFICE.length) % FIELD.length : -1;
+  const status: Enum<'MemberStatus'> = place === 4 ? 'INACTIVE' : place === 7 ? 'INVITED' : 'ACTIVE';
+  const createdAt = status === 'INVITED' ? ground.until - 2 * DAY - n : ground.founded + n * HOUR;
+  const leftAt = status === 'INVITED'
+    ? 0
+    : status === 'INACTIVE'
+    ? ground.since + draw.between(300, 600) * DAY
+    : place === 10
+    ? ground.until - 30 * DAY
+    : Number.POSITIVE_INFINITY;
+  const ref: Reference = { id: idOf(ground, MEMBERS, n), name: person.name };
+  const record = {
+    id: ref.id,
+    name: person.name,
+    first_name: person.first,
+    last_name: person.last,
+    email: n % 10 === 9 ? null : `${person.handle}.${n}@example.com`,
+    phone: n % 5 === 3 ? null : phoneIn(city, draw),
+    role,
+    title: n % 4 === 1
+      ? null
+      : role === 'TECHNICIAN'
+      ? (n % 3 === 0 ? 'Lead technician' : 'Technician')
+      : titleOf(role),
+    status,
+    assignable: (role === 'TECHNICIAN' || role === 'SALES') && leftAt > ground.until,
+    business_unit: unit === null ? null : (units[unit] as Unit).ref,
+    tags: pickTags(tags, 'TEAM_MEMBER', draw),
+    color: n % 6 === 2 ? null : (COLORS[n % COLORS.length] as string),
+    created_at: instantText(createdAt),
+    updated_at: instantText(Number.isFinite(leftAt) && leftAt > 0 ? leftAt : createdAt + (n % 3) * HOUR),
+  };
+  return { n, ref, role, leftAt, record };
+}
+
+function titleOf(role: Role): string {
+  return {
+    OWNER: 'Owner',
+    ADMIN: 'Controller',
+    OFFICE: 'Customer service',
+    DISPATCHER: 'Dispatch',
+    SALES: 'Comfort advisor',
+    TECHNICIAN: 'Technician',
+    OTHER: 'Bookkeeper (external)',
+  }[role];
+}

@@ -1,0 +1,138 @@
+import { drawOf, idOf, type Company } from '../company.ts';
+import type { Enum } from '../enums.ts';
+import { stream, type Draw } from '../random/keyed.ts';
+import { Rota } from '../random/rota.ts';
+import { DAY, HOUR, MINUTE, instantText, instantTextOrNull } from '../time/instant.ts';
+import { TIME_NOTES } from '../words/phrases.ts';
+import { crewOf, type AssignmentPlan } from './assignments.ts';
+import { planJob } from './job-plan.ts';
+import type { Member } from './team-members.ts';
+import { periodCount, periodStart, timesheetFor } from './timesheets.ts';
+import { VISITS } from './visits.ts';
+
+const ON_VISITS = stream('time entries on visits');
+const ELSEWHERE = stream('time entries elsewhere');
+
+type Activity = Enum<'Activity'>;
+
+/** An end of null: still running. */
+type Span = readonly [activity: Activity, startsAt: number, endsAt: number | null];
+
+const ODD_HOURS = new Rota<Activity | null>('odd hours', [
+  [null, 4],
+  ['TRAINING', 2],
+  ['SHOP', 3],
+  ['TIME_OFF', 2],
+  ['OTHER', 1],
+  ['BREAK', 1],
+]);
+const SOURCES = new Rota<Enum<'TimeSource'>>('sources of time', [['CLOCK', 8], ['MANUAL', 2], ['AUTOMATIC', 2]]);
+
+/** Entries of one assignment, or of one member and period, have numbers below this. */
+const ENTRIES = 8;
+
+/** What was worked on visits, then meetings, training and absence of the technicians. */
+export function* buildTimeEntries(company: Company) {
+  for (let n = 0; n < company.size.jobs; n++) {
+    const plan = planJob(company, n);
+    for (const visit of plan.visits) {
+      if (visit.startsAt > company.until) continue;
+      const appointmentId = idOf(company, VISITS, visit.index);
+      for (const [m, assignment] of crewOf(company, plan, visit).entries()) {
+        const draw = drawOf(company, ON_VISITS, visit.index, m);
+        for (const [e, span] of spansOf(company, assignment, draw).entries()) {
+          /** A few entries name the job alone. */
+          const jobOnly = e === 0 && draw.chance(0.05);
+          const place = {
+            job_id: plan.id,
+            appointment_id: jobOnly ? null : appointmentId,
+            assignment_id: jobOnly ? null : assignment.id,
+          };
+          const id = idOf(company, ON_VISITS, visit.index, m * ENTRIES + e);
+          yield buildEntry(
+            company,
+            assignment.member,
+            id,
+            span,
+            place,
+            SOURCES.at(company.seed, visit.index + e),
+            draw,
+          );
+        }
+      }
+    }
+  }
+  for (const member of company.members.technicians) {
+    const periods = periodCount(company, member);
+    for (let period = 0; period < periods; period++) yield* entriesElsewhere(company, member, period);
+  }
+}
+
+/** The way there and the work, with a meal in a long day; the last span of an active assignment is running. */
+function spansOf(company: Company, assignment: AssignmentPlan, draw: Draw): Span[] {
+  const { status, statusAt } = assignment;
+  const way = draw.between(10, 45) * MINUTE;
+  const running = status === 'EN_ROUTE' || status === 'IN_PROGRESS';
+  const end = running ? company.until : Math.min(statusAt, company.until);
+  const start = Math.min(assignment.startsAt + draw.below(4 * MINUTE), end - MINUTE);
+  if (status === 'EN_ROUTE') return [['TRAVEL', statusAt, null]];
+  const travel: Span = ['TRAVEL', start - way, start];
+  if (status === 'IN_PROGRESS') return [travel, ['WORK', start, null]];
+  if (status === 'PAUSED') return [travel, ['WORK', start, end], ['BREAK', end, null]];
+  if (status !== 'COMPLETED') return [];
+  if (end - start < 5 * HOUR) return [travel, ['WORK', start, end]];
+  const noon = start + 4 * HOUR;
+  return [travel, ['WORK', start, noon], ['MEAL', noon, noon + 30 * MINUTE], ['WORK', noon + 30 * MINUTE, end]];
+}
+
+function* entriesElsewhere(company: Company, member: Member, period: number) {
+  const draw = drawOf(company, ELSEWHERE, member.n, period);
+  const monday = periodStart(company, period);
+  const at = (day: number, local: number) => company.zone.instant((monday + day) * DAY + local);
+  const spans: Span[] = [['MEETING', at(0, 7 * HOUR), at(0, 7 * HOUR + 30 * MINUTE)]];
+  const odd = ODD_HOURS.at(company.seed, member.n * 53 + period);
+  if (odd !== null) spans.push([odd, at(3, 13 * HOUR), at(3, 13 * HOUR + draw.between(1, 16) * 15 * MINUTE)]);
+  for (const [e, span] of spans.entries()) {
+    const [, startsAt, endsAt] = span;
+    if (endsAt === null || endsAt > company.until || startsAt < company.since || endsAt > member.leftAt) continue;
+    const nowhere = { job_id: null, appointment_id: null, assignment_id: null };
+    yield buildEntry(
+      company,
+      member,
+      idOf(company, ELSEWHERE, member.n, period * ENTRIES + e),
+      span,
+      nowhere,
+      'MANUAL',
+      draw,
+    );
+  }
+}
+
+/** Without its duration, which its two times tell. */
+function buildEntry(
+  company: Company,
+  member: Member,
+  id: string,
+  [activity, startsAt, endsAt]: Span,
+  place: { job_id: string | null; appointment_id: string | null; assignment_id: string | null; },
+  source: Enum<'TimeSource'>,
+  draw: Draw,
+) {
+  const edited = draw.chance(0.12);
+  const last = endsAt ?? startsAt;
+  return {
+    id,
+    team_member: member.ref,
+    timesheet_id: timesheetFor(company, member, startsAt),
+    ...place,
+    activity,
+    source,
+    starts_at: instantText(startsAt),
+    ends_at: instantTextOrNull(endsAt),
+    paid: activity === 'MEAL' ? false : activity === 'TIME_OFF' || activity === 'BREAK' ? draw.chance(0.6) : true,
+    note: draw.orNull(0.88, draw.pick(TIME_NOTES)),
+    edited_by: edited ? draw.pick(company.members.office).ref : null,
+    created_at: instantText(source === 'MANUAL' ? last : startsAt),
+    updated_at: instantText(edited ? Math.min(company.until, last + draw.between(1, 40) * HOUR) : last),
+  };
+}

@@ -1,0 +1,80 @@
+import { drawOf, idOf, type Company } from '../company.ts';
+import type { Enum } from '../enums.ts';
+import { hash, stream } from '../random/keyed.ts';
+import { Rota } from '../random/rota.ts';
+import { DAY, HOUR, MINUTE, dateText, instantText, instantTextOrNull, weekday } from '../time/instant.ts';
+import type { Member } from './team-members.ts';
+
+const TIMESHEETS = stream('timesheets');
+const MISSING = stream('entries without a timesheet');
+
+/** Technicians hand in a timesheet every two weeks; office and sales are salaried. */
+const PERIOD_DAYS = 14;
+
+/** What became of sheets of finished periods; the last one is not approved yet. */
+const STATUSES = new Rota<Enum<'TimesheetStatus'>>('timesheets', [['APPROVED', 22], ['SUBMITTED', 2], ['OPEN', 1]]);
+
+/** Local days: the first Monday of a period, counted from the one that the history begins in. */
+export function periodStart(company: Company, period: number): number {
+  const first = company.zone.day(company.since);
+  return first - weekday(first) + period * PERIOD_DAYS;
+}
+
+function periodOf(company: Company, at: number): number {
+  return Math.floor((company.zone.day(at) - periodStart(company, 0)) / PERIOD_DAYS);
+}
+
+/** How many periods have a sheet: up to today, or to the day that the member left. */
+export function periodCount(company: Company, member: Member): number {
+  return periodOf(company, Math.min(company.until, member.leftAt)) + 1;
+}
+
+/** The sheet that an entry is on; null for the salaried, and for a few that nobody has put on one. */
+export function timesheetFor(company: Company, member: Member, at: number): string | null {
+  if (
+    member.role !== 'TECHNICIAN' ||
+    hash(company.seed, MISSING, member.n, Math.floor(at / MINUTE) % 4_294_967_296) % 25 === 0
+  ) return null;
+  const period = periodOf(company, at);
+  return period >= 0 && period < periodCount(company, member) ? idOf(company, TIMESHEETS, member.n, period) : null;
+}
+
+export function* buildTimesheets(company: Company) {
+  for (const member of company.members.technicians) {
+    const periods = periodCount(company, member);
+    for (let period = 0; period < periods; period++) yield buildTimesheet(company, member, period);
+  }
+}
+
+/** Without its totals, which its entries tell. */
+function buildTimesheet(company: Company, member: Member, period: number) {
+  const { zone, until, members } = company;
+  const draw = drawOf(company, TIMESHEETS, member.n, period);
+  const start = periodStart(company, period);
+  const end = start + PERIOD_DAYS;
+  const card = STATUSES.at(company.seed, member.n * 53 + period);
+  const status = end > company.today
+    ? 'OPEN'
+    : end + PERIOD_DAYS > company.today && card === 'APPROVED'
+    ? 'SUBMITTED'
+    : card;
+  const createdAt = zone.startOfDay(start);
+  const submittedAt = status === 'OPEN'
+    ? null
+    : Math.min(until, zone.instant(end * DAY + 7 * HOUR + draw.below(9 * HOUR)));
+  const approvedAt = status === 'APPROVED' && submittedAt !== null
+    ? Math.min(until, submittedAt + draw.between(10, 60) * HOUR)
+    : null;
+  return {
+    id: idOf(company, TIMESHEETS, member.n, period),
+    team_member: member.ref,
+    period_start: dateText(start),
+    period_end: dateText(end),
+    status,
+    submitted_at: instantTextOrNull(submittedAt),
+    approved_at: instantTextOrNull(approvedAt),
+    approved_by: approvedAt === null ? null : draw.orNull(0.05, draw.pick(members.office).ref),
+    created_at: instantText(createdAt),
+    updated_at: instantText(approvedAt ?? submittedAt ?? createdAt),
+  };
+}

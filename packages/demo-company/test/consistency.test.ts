@@ -1,0 +1,207 @@
+import { parseInstant } from '../src/time/instant.ts';
+import { loadCompany, SMALL, type Json } from './company.ts';
+import { applicationsOf, groupBy } from './derived.ts';
+
+const data = loadCompany();
+const until = parseInstant(SMALL.until);
+const at = (text: string) => parseInstant(text);
+
+/** Which path a field points to; a reference object also shows that record's name. */
+const TARGETS: Readonly<Record<string, string>> = {
+  account: 'accounts',
+  account_id: 'accounts',
+  merged_into_id: 'accounts',
+  contact: 'contacts',
+  primary_contact: 'contacts',
+  location_id: 'locations',
+  business_unit: 'business-units',
+  default_business_unit: 'business-units',
+  job_type: 'job-types',
+  lifecycle: 'job-lifecycles',
+  lead_source: 'lead-sources',
+  tags: 'tags',
+  job_id: 'jobs',
+  original_job_id: 'jobs',
+  install_job_id: 'jobs',
+  job_lead_id: 'job-leads',
+  estimate_id: 'estimates',
+  appointment_id: 'job-appointments',
+  assignment_id: 'job-assignments',
+  timesheet_id: 'timesheets',
+  invoice_id: 'invoices',
+  payment_id: 'payments',
+  ...Object.fromEntries(
+    [
+      'created_by',
+      'sold_by',
+      'team_member',
+      'collected_by',
+      'edited_by',
+      'last_edited_by',
+      'approved_by',
+      'saved_by',
+      'assigned_to',
+    ]
+      .map((field) => [field, 'team-members']),
+  ),
+};
+
+const names = Object.fromEntries(
+  Object.entries(data).map(([path, records]) => [path, new Map(records.map(({ id, name }) => [id, name]))]),
+);
+
+function* referencesIn(value: unknown, field = ''): Iterable<readonly [field: string, reference: any]> {
+  if (Array.isArray(value)) { for (const item of value) yield* referencesIn(item, field); }
+  else if (TARGETS[field] !== undefined && value !== null) yield [field, value];
+  else if (value !== null && typeof value === 'object') {
+    for (const [key, inner] of Object.entries(value)) yield* referencesIn(inner, key);
+  }
+}
+
+test('every reference names a record that exists, by its name', () => {
+  const wrong: unknown[] = [];
+  for (const [path, records] of Object.entries(data)) {
+    for (const record of records) {
+      for (const [field, reference] of referencesIn(record)) {
+        const known = names[TARGETS[field]!]!;
+        const fits = typeof reference === 'string' ? known.has(reference) : known.get(reference.id) === reference.name;
+        if (!fits) wrong.push({ path, field, reference });
+      }
+    }
+  }
+  expect(wrong).toEqual([]);
+});
+
+test('ids are unique among all records and their children, but for job financials, which share their job’s', () => {
+  const seen = new Set<string>();
+  const twice: string[] = [];
+  const visit = (value: unknown, key: string) => {
+    if (Array.isArray(value)) value.forEach((item) => visit(item, key));
+    else if (value !== null && typeof value === 'object' && !(TARGETS[key] || key === 'status')) {
+      const { id } = value as Json;
+      if (id !== undefined && (seen.has(id) || !seen.add(id))) twice.push(`${key} ${id}`);
+      for (const [name, inner] of Object.entries(value)) visit(inner, name);
+    }
+  };
+  for (const [path, records] of Object.entries(data)) if (path !== 'job-financials') visit(records, path);
+  expect(twice).toEqual([]);
+  expect(data['job-financials']!.map(({ id }) => id)).toEqual(data.jobs!.map(({ id }) => id));
+});
+
+test('numbers are unique within their path', () => {
+  for (const path of ['jobs', 'job-appointments', 'job-leads', 'estimates', 'invoices', 'payments']) {
+    const numbers = data[path]!.map(({ number }) => number).filter((number) => number !== null);
+    expect(new Set(numbers).size).toBe(numbers.length);
+  }
+});
+
+test('nothing was made or edited after the end, nor edited before it was made', () => {
+  for (const [path, records] of Object.entries(data)) {
+    for (const record of records) {
+      if (path === 'job-classes') continue;
+      const created = at(record.created_at);
+      expect(created).toBeLessThanOrEqual(until);
+      if (typeof record.updated_at !== 'string') continue;
+      if (at(record.updated_at) < created || at(record.updated_at) > until)
+        throw new Error(`${path} ${JSON.stringify(record)}`);
+    }
+  }
+});
+
+test('nothing is booked for an account, place or person before there was one', () => {
+  const since = (path: string) => new Map(data[path]!.map(({ id, created_at }) => [id, at(created_at)]));
+  const [accounts, locations, contacts] = [since('accounts'), since('locations'), since('contacts')];
+  for (const { created_at, account, location_id, contact } of data.jobs!) {
+    expect(accounts.get(account.id)).toBeLessThan(at(created_at));
+    expect(locations.get(location_id)).toBeLessThan(at(created_at));
+    if (contact) expect(contacts.get(contact.id)).toBeLessThan(at(created_at));
+  }
+});
+
+test('visits start within their window and after their booking; assignments stay within their visit', () => {
+  const visits = new Map(data['job-appointments']!.map((visit) => [visit.id, visit]));
+  for (const visit of visits.values()) {
+    expect(at(visit.window_start_at)).toBeLessThanOrEqual(at(visit.starts_at));
+    expect(at(visit.starts_at)).toBeLessThan(at(visit.window_end_at));
+    expect(at(visit.starts_at)).toBeLessThan(at(visit.ends_at));
+    expect(at(visit.created_at)).toBeLessThanOrEqual(at(visit.starts_at));
+  }
+  for (const assignment of data['job-assignments']!) {
+    const visit = visits.get(assignment.appointment_id)!;
+    expect(assignment.job_id).toBe(visit.job_id);
+    expect(at(assignment.starts_at)).toBeGreaterThanOrEqual(at(visit.starts_at));
+    expect(at(assignment.starts_at)).toBeLessThan(at(assignment.ends_at));
+    expect(assignment.ends_at).toBe(visit.ends_at);
+    expect(at(assignment.status_updated_at)).toBeGreaterThanOrEqual(at(assignment.created_at));
+    expect(at(assignment.status_updated_at)).toBeLessThanOrEqual(until);
+  }
+});
+
+test('no technician is twice on a visit, nor was sent after leaving', () => {
+  const members = new Map(data['team-members']!.map((member) => [member.id, member]));
+  for (const crew of groupBy(data['job-assignments']!, 'appointment_id').values()) {
+    expect(new Set(crew.map(({ team_member }) => team_member.id)).size).toBe(crew.length);
+    for (const { team_member, starts_at } of crew) {
+      const { status, updated_at } = members.get(team_member.id)!;
+      expect(status).not.toBe('INVITED');
+      if (status === 'INACTIVE') expect(at(starts_at)).toBeLessThan(at(updated_at));
+    }
+  }
+});
+
+test('a stage fits what happened: completed and canceled jobs say when, and work is done on past visits only', () => {
+  for (const job of data.jobs!) {
+    expect(job.canceled_at !== null).toBe(job.status.stage === 'CANCELED');
+    expect(job.completed_at !== null).toBe(['COMPLETED', 'WON', 'LOST'].includes(job.status.stage));
+    for (const moment of [job.completed_at, job.canceled_at])
+      if (moment) expect(at(moment)).toBeGreaterThanOrEqual(at(job.created_at));
+  }
+});
+
+test('entries of time end after they start, on the sheet of their member and period', () => {
+  const sheets = new Map(data.timesheets!.map((sheet) => [sheet.id, sheet]));
+  for (const entry of data['time-entries']!) {
+    expect(at(entry.starts_at)).toBeLessThanOrEqual(until);
+    if (entry.ends_at) expect(at(entry.ends_at)).toBeGreaterThan(at(entry.starts_at));
+    const sheet = sheets.get(entry.timesheet_id);
+    if (sheet) expect(sheet.team_member).toEqual(entry.team_member);
+  }
+});
+
+test('allocations never exceed the payment, and one payment settles several invoices of its account', () => {
+  const accounts = new Map(data.invoices!.map(({ id, account }) => [id, account.id]));
+  for (const payment of data.payments!) {
+    const applied = payment.invoice_allocations.reduce(
+      (sum: number, { applied_cents }: Json) => sum + applied_cents,
+      0,
+    );
+    expect(applied).toBeLessThanOrEqual(payment.amount_cents);
+    for (const { invoice_id } of payment.invoice_allocations) expect(accounts.get(invoice_id)).toBe(payment.account.id);
+  }
+  expect(data.payments!.filter(({ invoice_allocations }) => invoice_allocations.length > 1).length).toBeGreaterThan(2);
+  expect(data.payments!.some(({ invoice_allocations }) => invoice_allocations.length === 0)).toBe(true);
+});
+
+test('paid invoices are covered by paid payments, drafts have none, and some open ones are overpaid', () => {
+  const applications = applicationsOf(data.payments!);
+  let overpaid = 0;
+  for (const { id, status, amounts } of data.invoices!) {
+    const paid = (applications.get(id) ?? []).reduce(
+      (sum, payment) => sum + (payment.status === 'PAID' ? payment.cents : 0),
+      0,
+    );
+    if (status === 'PAID') expect(paid).toBe(Math.max(0, amounts.total_cents));
+    if (status === 'DRAFT') expect(paid).toBe(0);
+    if (status === 'OPEN' && paid > amounts.total_cents) overpaid++;
+  }
+  expect(overpaid).toBeGreaterThan(0);
+});
+
+test('refunds give back no more than was paid', () => {
+  const payments = new Map(data.payments!.map((payment) => [payment.id, payment]));
+  for (const [id, refunds] of groupBy(data.refunds!, 'payment_id')) {
+    const { status, amount_cents } = payments.get(id)!;
+    expect(status).toBe('PAID');
+    expect(refunds.reduce((sum, refund) => sum + refund.amount_cents, 0)).toBeLessThanOrEqual(amount_cents);
+  }
+});
