@@ -1,0 +1,152 @@
+import { billOf, INVOICE_BILLS } from '../billing/bill.ts';
+import { buildCompany, drawOf, idOf, type Company, type Reference } from '../company.ts';
+import type { Enum } from '../enums.ts';
+import { describeCompany, filesOf, type DemoFile } from '../generate.ts';
+import { resolveSeed, type DemoOptions } from '../options.ts';
+import { stream } from '../random/keyed.ts';
+import { Rota } from '../random/rota.ts';
+import type { JobType } from '../reference/job-types.ts';
+import { accountRef, accountsAt } from '../scheduling/accounts.ts';
+import { JOBS } from '../scheduling/job-plan.ts';
+import { locationId } from '../scheduling/locations.ts';
+import { DAY, HOUR, MINUTE, instantText } from '../time/instant.ts';
+
+export interface InvoiceOptions extends Pick<DemoOptions, 'seed' | 'timezone' | 'until'> {
+  readonly companies: number;
+  readonly invoicesPerCompany: number;
+}
+
+export interface BenchmarkCompany {
+  readonly seed: number;
+  readonly name: string;
+  readonly timezone: string;
+  readonly files: readonly DemoFile[];
+}
+
+const INVOICES = stream('invoices of benchmarks');
+const PAYMENTS = stream('payments of benchmarks');
+const BILL = 4;
+const INVOICES_PER_ACCOUNT = 10;
+const NEXT_SEED = 0x9e3779b1;
+
+interface State {
+  readonly status: Enum<'InvoiceStatus'>;
+  readonly payment: Enum<'PaymentStatus'> | null;
+}
+
+const STATES = new Rota<State>('invoices of benchmarks', [
+  [{ status: 'PAID', payment: 'PAID' }, 34],
+  [{ status: 'OPEN', payment: 'PENDING' }, 4],
+  [{ status: 'OPEN', payment: 'PROCESSING' }, 2],
+  [{ status: 'OPEN', payment: 'FAILED' }, 2],
+  [{ status: 'OPEN', payment: null }, 1],
+  [{ status: 'VOIDED', payment: 'CANCELED' }, 1],
+  [{ status: 'UNCOLLECTABLE', payment: 'FAILED' }, 1],
+]);
+const METHODS = ['CARD', 'CARD', 'ACH', 'CHECK', 'CASH'] as const;
+
+/**
+ * Companies of equal size for measuring reads: each invoice has three line items, one discount and one payment, which is
+ * applied to it and to nothing else; with the accounts, members and reference records that they name. Invoices are dealt
+ * over two years, accounts have about ten each. Throws RangeError like generateCompany.
+ */
+export function* generateInvoices(options: InvoiceOptions): Iterable<BenchmarkCompany> {
+  const { companies, invoicesPerCompany, timezone, until } = options;
+  const first = resolveSeed(options.seed);
+  for (let n = 0; n < companies; n++) {
+    const seed = (first + Math.imul(n, NEXT_SEED)) >>> 0;
+    const size = {
+      jobs: invoicesPerCompany,
+      accounts: Math.ceil(invoicesPerCompany / INVOICES_PER_ACCOUNT),
+      members: 20,
+    };
+    const company = buildCompany({ seed, timezone, until, size });
+    yield {
+      seed,
+      ...describeCompany({ seed, timezone }),
+      files: [
+        ...filesOf(company, ['business-units', 'job-lifecycles', 'job-types', 'team-members', 'accounts']),
+        { path: 'invoices', records: { [Symbol.iterator]: () => buildInvoices(company) } },
+        { path: 'payments', records: { [Symbol.iterator]: () => buildPayments(company) } },
+      ],
+    };
+  }
+}
+
+interface Facts {
+  readonly account: Reference;
+  readonly state: State;
+  readonly issuedAt: number;
+  readonly office: Reference;
+  readonly bill: ReturnType<typeof billOf>;
+  readonly type: JobType;
+  readonly accountNumber: number;
+}
+
+function factsOf(company: Company, n: number): Facts {
+  const draw = drawOf(company, INVOICES, n);
+  const accountNumber = Math.floor(draw.next() ** 1.5 * accountsAt(company, n));
+  const type = draw.pick(company.jobTypes);
+  const terms = { trade: type.trade, lines: 3, discounts: 1, multiplier: 1, charge: 'usual', adjusted: false } as const;
+  return {
+    account: accountRef(company, accountNumber),
+    accountNumber,
+    state: STATES.at(company.seed, n),
+    issuedAt: company.calendar.bookedAt(n),
+    office: draw.pick(company.members.office).ref,
+    bill: billOf(company, INVOICE_BILLS, n, BILL, draw, terms),
+    type,
+  };
+}
+
+function* buildInvoices(company: Company) {
+  for (let n = 0; n < company.size.jobs; n++) {
+    const { account, accountNumber, state, issuedAt, office, bill, type } = factsOf(company, n);
+    const issued = instantText(issuedAt);
+    yield {
+      id: idOf(company, INVOICES, n),
+      number: `INV-${100_001 + n}`,
+      status: state.status,
+      account,
+      job_id: idOf(company, JOBS, n),
+      location_id: locationId(company, accountNumber, 0),
+      maintenance_plan_id: null,
+      business_unit: type.unit.ref,
+      job_type: type.ref,
+      created_by: office,
+      job_class: type.jobClass,
+      created_at: issued,
+      updated_at: issued,
+      issued_at: issued,
+      due_at: instantText(issuedAt + 30 * DAY),
+      currency: 'USD',
+      pricing_multiplier: 1,
+      line_items: bill.lines,
+      discounts: bill.discounts,
+      tax: bill.tax,
+      amounts: bill.amounts,
+    };
+  }
+}
+
+function* buildPayments(company: Company) {
+  for (let n = 0; n < company.size.jobs; n++) {
+    const { account, state, issuedAt, office, bill } = factsOf(company, n);
+    const cents = bill.amounts.total_cents;
+    const receivedAt = instantText(Math.min(company.until, issuedAt + (n % 700) * HOUR + (n % 60) * MINUTE));
+    yield {
+      id: idOf(company, PAYMENTS, n),
+      number: `PAY-${100_001 + n}`,
+      account,
+      status: state.payment,
+      method: METHODS[n % METHODS.length],
+      amount_cents: cents,
+      currency: 'USD',
+      occurred_at: receivedAt,
+      created_at: receivedAt,
+      updated_at: receivedAt,
+      collected_by: office,
+      invoice_allocations: [{ invoice_id: idOf(company, INVOICES, n), applied_cents: cents }],
+    };
+  }
+}

@@ -1,0 +1,47 @@
+import { buildCompany } from '../company.ts';
+import { filesOf, type DemoFile, type Path } from '../generate.ts';
+import type { DemoOptions, Shape } from '../options.ts';
+
+export interface VisitOptions extends Pick<DemoOptions, 'seed' | 'timezone' | 'until'> {
+  /** A multiple of 40; there are twice as many assignments, and half as many jobs. */
+  readonly visits: number;
+  /** Team members, 400 unless told. */
+  readonly members?: number;
+  /** Accounts, one for twenty visits unless told. */
+  readonly accounts?: number;
+}
+
+/** Four jobs have eight visits, and twenty visits have forty assignments. */
+const BUSY: Shape = {
+  visits: [[1, 1], [2, 2], [3, 1]],
+  crew: [[0, 1], [1, 5], [2, 8], [3, 5], [4, 1]],
+};
+const VISITS_PER_JOB = 2;
+const RUN = 40;
+
+const PATHS: readonly Path[] = [
+  'business-units',
+  'lead-sources',
+  'tags',
+  'job-lifecycles',
+  'job-types',
+  'team-members',
+  'accounts',
+  'contacts',
+  'locations',
+  'jobs',
+  'job-appointments',
+  'job-assignments',
+];
+
+/**
+ * A company with very many visits, for measuring filters: statuses, flags, members, accounts and job types are as uneven
+ * as in a believable company, from four fifths of the rows down to a few hundred. Throws RangeError like generateCompany.
+ */
+export function generateVisits({ visits, members, accounts, ...rest }: VisitOptions): DemoFile[] {
+  if (!Number.isSafeInteger(visits) || visits < RUN || visits % RUN !== 0) {
+    throw new RangeError(`visits must be a multiple of ${RUN}, not ${visits}`);
+  }
+  const size = { jobs: visits / VISITS_PER_JOB, members: members ?? 400, accounts: accounts ?? Math.ceil(visits / 20) };
+  return filesOf(buildCompany({ ...rest, size }, BUSY), PATHS);
+}
