@@ -10,6 +10,7 @@ export const EXIT = {
   usage: 2,
   /** Something that the command needs does not answer. */
   unreachable: 3,
+  defect: 70,
   interrupted: 130,
 } as const;
 

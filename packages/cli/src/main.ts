@@ -1,3 +1,4 @@
+import { EXIT } from './failure.ts';
 import { run } from './run.ts';
 
 const interruption = new AbortController();
@@ -5,10 +6,15 @@ process.once('SIGINT', () => interruption.abort()).once('SIGTERM', () => interru
 // A reader such as `head` may close its end early; that ends the command without a word.
 process.stdout.on('error', () => process.exit(0));
 
-process.exitCode = await run(process.argv.slice(2), {
-  env: process.env,
-  cwd: process.cwd(),
-  stdout: process.stdout,
-  stderr: process.stderr,
-  signal: interruption.signal,
-});
+try {
+  process.exitCode = await run(process.argv.slice(2), {
+    env: process.env,
+    cwd: process.cwd(),
+    stdout: process.stdout,
+    stderr: process.stderr,
+    signal: interruption.signal,
+  });
+} catch (error) {
+  process.stderr.write(`This is a defect of the command line; report it with what follows.\n${(error as Error).stack ?? String(error)}\n`);
+  process.exitCode = EXIT.defect;
+}

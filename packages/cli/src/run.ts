@@ -16,14 +16,15 @@ Where things are:
   services, and TRUCKROLL_URL and TRUCKROLL_API_KEY for what is read over HTTP.
 
 Exit codes:
-  0 done   1 a record or line was refused   2 wrong usage   3 something does not answer   130 interrupted
+  0 done   1 a record or line was refused   2 wrong usage   3 something does not answer
+  70 a defect of the command line   130 interrupted
 
 Examples:
   truckroll company create --name "Lone Star Comfort" --timezone America/Chicago
   truckroll key create --company <id> --user <id> --name "Bookkeeping export"
   truckroll import ./lone-star --company <id>`;
 
-/** Runs the command of these arguments; resolves to the exit code. */
+/** Runs the command of these arguments; resolves to the exit code. Rejects only where the code is wrong. */
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const session = new Session(io);
   try {

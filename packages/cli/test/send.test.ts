@@ -48,7 +48,7 @@ test('every batch is answered once and in order, wherever streams break', async 
       expect(await collect(count, call)).toEqual(inOrder(count));
       expect([...stored].sort((a, b) => a - b)).toEqual(inOrder(count));
     }),
-    { numRuns: 40 },
+    { numRuns: 20 },
   );
 });
 

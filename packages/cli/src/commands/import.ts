@@ -37,7 +37,7 @@ export function register(program: Command, session: Session): void {
         try {
           totals.push(await importFile(session, companyId, input));
         } catch (error) {
-          if (!(error instanceof NotImported)) throw error;
+          if (!(error instanceof NotImported)) throw unreadable(error, input.file);
           session.note(error.message);
           session.exitCode = EXIT.refused;
         }
@@ -51,6 +51,13 @@ async function existing(session: Session, id: string): Promise<string> {
   const [company] = companies;
   if (company === undefined) throw new Failure('There is no company with this id: see the ids with `truckroll company list`.', EXIT.refused);
   return company.id;
+}
+
+/** A file that cannot be read to its end. */
+function unreadable(error: unknown, file: string): unknown {
+  const code = error instanceof Error && 'syscall' in error ? (error as NodeJS.ErrnoException).code : undefined;
+  if (code === undefined) return error;
+  return new Failure(`${file} cannot be read (${code}): see that it is there and that you may read it.`, EXIT.unreachable, error);
 }
 
 async function importFile(session: Session, companyId: string, input: InputFile): Promise<Totals> {

@@ -33,8 +33,8 @@ export class Invalidations {
       await this.#bus.publish(pending.map(({ subject }) => subject));
     } catch (cause) {
       const message =
-        'The change is recorded, but Redis does not answer, so the gateways have not been told yet. They will be when ' +
-        'Redis returns; until then those without Redis check every key once a second. Repeating the call is safe.';
+        'The change is recorded, but Redis does not answer, so the gateways have not been told yet. Those that are cut ' +
+        'off from Redis too follow within a second, the others when it answers again. Repeating the call is safe.';
       throw new ApiError('INTERNAL_ERROR', message, { status: 503, retryAfterSeconds: 5, cause });
     }
     // What was published but not removed is published again, which changes nothing.
