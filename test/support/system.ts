@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { ImportServiceService } from '@truckroll/contract/gen/records/v1/records';
 import { CompanyAdminServiceService, KeyAdminServiceService, UserAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
 import { resource } from '@truckroll/contract';
-import { openChannel, testConfig, type Channel, type Service } from '@truckroll/service-kit';
+import { Database, openChannel, testConfig, type Channel, type Service } from '@truckroll/service-kit';
 import { freshDatabase } from '@truckroll/testing';
 import { createGateway } from '../../gateway/src/app.ts';
 import { gatewayConfig } from '../../gateway/src/config.ts';
@@ -39,6 +39,9 @@ export interface System {
   importRecords(company: TestCompany, path: string, records: Iterable<unknown>): Promise<ImportReport>;
   /** GET with the company's key; the body is parsed. */
   get(company: TestCompany, path: string): Promise<{ status: number; headers: Headers; body: any }>;
+  setTimezone(company: TestCompany, timezone: string): Promise<void>;
+  /** For looking at, or spoiling, what the services have stored. */
+  database: Database;
   stop(): Promise<void>;
 }
 
@@ -65,6 +68,7 @@ export async function startSystem(): Promise<System> {
     }),
   });
   const { port } = await gateway.start();
+  const direct = new Database({ url: database.url, maxConnections: 2 });
   const baseUrl = `http://127.0.0.1:${port}`;
   return {
     baseUrl,
@@ -75,8 +79,13 @@ export async function startSystem(): Promise<System> {
       const response = await fetch(`${baseUrl}${path}`, { headers: { authorization: `Bearer ${company.apiKey}`, accept: 'application/json' } });
       return { status: response.status, headers: response.headers, body: await response.json() };
     },
+    async setTimezone(company, timezone) {
+      await channels.integrations.client(CompanyAdminServiceService).updateCompany({ id: company.id, timezone });
+    },
+    database: direct,
     async stop() {
       await gateway.destroy();
+      await direct.close();
       for (const channel of Object.values(channels)) channel.close();
       await Promise.all(services.map((service) => service.destroy()));
       await database.drop();

@@ -13,6 +13,7 @@ create table jobs (
   company_id uuid not null,
   id uuid not null,
   document bytea not null,
+  digest text not null, -- of all but names, to hold against the owner's
   copied_at timestamptz not null default now(), -- a rebuild removes what it did not find again
   primary key (company_id, id)
 );

@@ -9,6 +9,6 @@ export const assignments = recordCopy<Assignment>({
   columns: {
     job_id: { type: 'uuid', of: ({ job_id }) => job_id },
     team_member_id: { type: 'uuid', of: ({ team_member }) => team_member?.id ?? null },
-    team_member_name: { type: 'text', of: ({ team_member }) => team_member?.name ?? '' },
+    team_member_name: { type: 'text', of: ({ team_member }) => team_member?.name ?? '', followsNames: true },
   },
 });

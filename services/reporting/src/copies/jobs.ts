@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { topics } from '@truckroll/contract';
 import { Job } from '@truckroll/contract/gen/scheduling/v1/jobs';
 import { recordCopy } from './record-copy.ts';
@@ -8,6 +9,21 @@ export const jobs = recordCopy<Job>({
   path: 'jobs',
   jobColumn: 'id',
   columns: {
-    document: { type: 'bytea', of: (job) => Buffer.from(Job.encode({ ...job, appointment_count: 0, first_starts_at: null }).finish()) },
+    document: { type: 'bytea', of: (job) => Buffer.from(Job.encode(shown(job)).finish()), followsNames: true },
+    digest: { type: 'text', of: digestOf },
   },
 });
+
+function shown(job: Job): Job {
+  return { ...job, appointment_count: 0, first_starts_at: null };
+}
+
+/** Of all but the names in references, which have a way and a table of their own. */
+function digestOf(job: Job): string {
+  const facts = JSON.stringify(shown(job), (_, value: unknown) => (isReference(value) ? value.id : value));
+  return createHash('sha256').update(facts).digest('hex');
+}
+
+function isReference(value: unknown): value is { id: string } {
+  return typeof value === 'object' && value !== null && Object.keys(value).sort().join() === 'id,name';
+}

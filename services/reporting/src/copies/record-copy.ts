@@ -8,7 +8,9 @@ type SqlType = 'uuid' | 'text' | 'timestamptz' | 'bigint' | 'bytea';
 export interface CopyColumn<R> {
   type: SqlType;
   /** Never undefined: null where the record has no such fact. */
-  of: (record: R, payload: Buffer) => string | number | Buffer | null;
+  of: (record: R) => string | number | Buffer | null;
+  /** It holds names, which an owner shows as they are now and a copy as they were: no difference. */
+  followsNames?: true;
 }
 
 export interface RecordCopyDefinition<R> {
@@ -32,9 +34,10 @@ export function recordCopy<R extends { id: string }>({ topic, path, jobColumn, c
   const table = path.replace('job-', '');
   const decode = (payload: Buffer): R => codec(record.typeName).decode(payload) as R;
   const names = Object.keys(columns);
+  const compared = names.filter((name) => columns[name]?.followsNames === undefined);
   const values = (payloads: readonly Buffer[]): unknown[][] => {
     const records = payloads.map(decode);
-    return [records.map(({ id }) => id), ...names.map((name) => records.map((value, i) => columns[name]?.of(value, payloads[i] as Buffer)))];
+    return [records.map(({ id }) => id), ...names.map((name) => records.map((value) => columns[name]?.of(value)))];
   };
   const parameters = ['uuid', ...names.map((name) => columns[name]?.type)].map((type, i) => `$${i + 2}::${type}[]`).join(', ');
 
@@ -66,7 +69,7 @@ export function recordCopy<R extends { id: string }>({ topic, path, jobColumn, c
       return jobs;
     },
     async differing(db, companyId, payloads) {
-      const list = (alias: string): string => names.map((name) => `${alias}.${name}`).join(', ');
+      const list = (alias: string): string => compared.map((name) => `${alias}.${name}`).join(', ');
       const { rows } = await db.query<{ id: string }>({
         name: `differing_${table}`,
         text: `select o.id from unnest(${parameters}) o(id, ${names.join(', ')})

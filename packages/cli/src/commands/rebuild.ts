@@ -1,0 +1,40 @@
+import { ReportingAdminServiceService } from '@truckroll/contract/gen/reporting/v1/admin';
+import type { Command } from 'commander';
+import { Failure } from '../failure.ts';
+import { createProgress } from '../progress.ts';
+import type { Session } from '../session.ts';
+
+const EXAMPLES = `
+Reads go on meanwhile. It is safe to interrupt and to repeat.
+
+Examples:
+  truckroll rebuild reporting`;
+
+export function register(program: Command, session: Session): void {
+  program
+    .command('rebuild')
+    .description("Build a service's copies of the other services' records again, from the topics that hold them.")
+    .argument('<service>', 'the only one that keeps such copies is reporting')
+    .addHelpText('after', EXAMPLES)
+    .action(async (service: string) => {
+      if (service !== 'reporting') throw new Failure(`There are no copies to rebuild in ${service}: give reporting.`);
+      const tables: { table: string; applied: number; removed: number }[] = [];
+      const progress = createProgress(session.io, 'rebuilding reporting', 'events', session.json);
+      try {
+        const steps = session.channel('reporting').client(ReportingAdminServiceService).rebuild({}, { signal: session.io.signal });
+        let before = 0;
+        for await (const { table, applied, removed, done } of steps) {
+          progress.update(before + applied, 0, undefined);
+          if (!done) continue;
+          before += applied;
+          tables.push({ table, applied, removed });
+        }
+      } catch (error) {
+        throw session.away('reporting', error);
+      } finally {
+        progress.end();
+      }
+      const lines = tables.map(({ table, applied, removed }) => `${table}: ${applied} events applied, ${removed} stale rows removed`);
+      session.print({ tables }, lines.join('\n'));
+    });
+}

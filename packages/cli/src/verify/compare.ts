@@ -1,0 +1,61 @@
+// Owners' records against reporting's copies: page by page, then what is left over on the copies' side.
+import { codec, resource } from '@truckroll/contract';
+import { ReportingAdminServiceService } from '@truckroll/contract/gen/reporting/v1/admin';
+import type { Channel } from '@truckroll/service-kit';
+
+/** Records that reporting keeps copies of. */
+export const COPIED = ['jobs', 'job-assignments', 'invoices'] as const;
+
+export interface Difference {
+  company: string;
+  path: string;
+  id: string;
+  reason: 'missing or different' | 'its owner does not have it';
+}
+
+interface Page {
+  data: { id: string }[];
+  next: Uint8Array;
+}
+
+const PAGE = 100;
+
+export async function compareCopy(
+  channels: { owner: Channel; reporting: Channel },
+  company: { id: string; timezone: string },
+  path: (typeof COPIED)[number],
+): Promise<{ compared: number; differences: Difference[] }> {
+  const reporting = channels.reporting.client(ReportingAdminServiceService);
+  const { record } = resource(path);
+  const differences: Difference[] = [];
+  const owned = new Set<string>();
+  for (let after: Uint8Array = new Uint8Array(); ; ) {
+    const page = await ownersPage(channels.owner, company, path, after);
+    const records = page.data.map((item) => Buffer.from(codec(record.typeName).encode(item).finish()));
+    if (records.length > 0) {
+      const { differing_ids } = await reporting.compareCopies({ company_id: company.id, path, records });
+      differences.push(...differing_ids.map((id) => ({ company: company.id, path, id, reason: 'missing or different' as const })));
+    }
+    for (const { id } of page.data) owned.add(id);
+    if (page.next.length === 0) break;
+    after = page.next;
+  }
+  for (let after = ''; ; ) {
+    const { ids } = await reporting.listCopyIds({ company_id: company.id, path, after });
+    const last = ids.at(-1);
+    if (last === undefined) break;
+    const extra = ids.filter((id) => !owned.has(id));
+    differences.push(...extra.map((id) => ({ company: company.id, path, id, reason: 'its owner does not have it' as const })));
+    after = last;
+  }
+  return { compared: owned.size, differences };
+}
+
+async function ownersPage(owner: Channel, company: { id: string; timezone: string }, path: string, after: Uint8Array): Promise<Page> {
+  const { list } = resource(path);
+  const request = codec(list.request.typeName);
+  const empty = request.decode(new Uint8Array()) as object;
+  const collection = { company_id: company.id, time_zone: company.timezone, limit: PAGE, after, ids: [] };
+  const bytes = await owner.call(list.rpc, Buffer.from(request.encode({ ...empty, collection }).finish()));
+  return codec(list.response.typeName).decode(bytes) as Page;
+}

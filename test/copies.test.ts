@@ -1,0 +1,93 @@
+// What reporting shows of other services' records: names, copies, rebuilds, and the check that compares them.
+import { resource } from '@truckroll/contract';
+import { ReportingAdminServiceService } from '@truckroll/contract/gen/reporting/v1/admin';
+import { generateCompany } from '@truckroll/demo-company';
+import { compareCopy, COPIED } from '../packages/cli/src/verify/compare.ts';
+import type { Json } from './support/expected.ts';
+import { startSystem, type System, type TestCompany } from './support/system.ts';
+import { until } from './support/until.ts';
+
+const TIMEZONE = 'America/Chicago';
+let system: System;
+let company: TestCompany;
+const lines: Record<string, Json[]> = {};
+
+beforeAll(async () => {
+  system = await startSystem();
+  company = await system.createCompany(TIMEZONE);
+  // The owners' records come last: whatever order they arrive in, the figures are the same.
+  const files = generateCompany({ seed: 11, size: 60, timezone: TIMEZONE, until: '2026-11-20T18:00:00Z' });
+  for (const { path, records } of files.toReversed()) {
+    lines[path] = [...records] as Json[];
+    expect((await system.importRecords(company, path, lines[path])).problems).toEqual([]);
+  }
+  await until(async () => (await differences()).length === 0);
+}, 120_000);
+
+afterAll(() => system.stop());
+
+async function differences(): Promise<unknown[]> {
+  const found = await Promise.all(
+    COPIED.map((path) => {
+      const owner = resource(path).owner === 'billing' ? system.channel('billing') : system.channel('scheduling');
+      return compareCopy({ owner, reporting: system.channel('reporting') }, company, path);
+    }),
+  );
+  return found.flatMap((result) => result.differences);
+}
+
+async function financials(): Promise<Json[]> {
+  const { body } = await system.get(company, '/v1/job-financials?limit=100');
+  return body.data;
+}
+
+it('reckons financials from the owners’ jobs, invoices and assignments', async () => {
+  const shown = await financials();
+  expect(shown.length).toBeGreaterThan(10);
+  for (const record of shown) {
+    const job = lines['jobs']!.find(({ id }) => id === record['id'])!;
+    const invoices = lines['invoices']!.filter(({ job_id }) => job_id === record['id']);
+    const revenue = invoices.filter(({ status }) => ['OPEN', 'PAID'].includes(status)).reduce((sum, { amounts }) => sum + amounts.subtotal_cents, 0);
+    const members = new Set(lines['job-assignments']!.filter(({ job_id }) => job_id === record['id']).map(({ team_member }) => team_member.id));
+    const cost = record['cost_entries'].reduce((sum: number, { total_cents }: Json) => sum + total_cents, 0);
+    expect(record).toMatchObject({ number: job['number'], account: { id: job['account'].id }, job_class: job['job_class'] });
+    expect(record['totals']).toMatchObject({ revenue_cents: revenue, total_cost_cents: cost, gross_profit_cents: revenue - cost });
+    expect(record['invoices'].map(({ id }: Json) => id).sort()).toEqual(invoices.map(({ id }) => id).sort());
+    expect(record['participants'].map(({ id }: Json) => id)).toEqual([...members].sort());
+  }
+});
+
+it('shows an account’s new name in every service’s records', async () => {
+  const invoice = lines['invoices']![0]!;
+  const account = lines['accounts']!.find(({ id }) => id === invoice['account'].id)!;
+  const name = 'Renamed Household ✓';
+  await system.importRecords(company, 'accounts', [{ ...account, name }]);
+  const shown = async (path: string) => (await system.get(company, path)).body.data.account.name;
+  const job = lines['jobs']!.find(({ account: of }) => of.id === account['id'])!;
+  expect(await shown(`/v1/jobs/${job['id']}`)).toBe(name);
+  await until(async () => (await shown(`/v1/invoices/${invoice['id']}`)) === name);
+});
+
+it('builds the copies again from the topics, and removes what no topic has', async () => {
+  const before = await financials();
+  const ghost = '00000000-0000-4000-8000-00000000dead';
+  const { database } = system;
+  await database.query({ text: 'update reporting.invoices set subtotal_cents = subtotal_cents + 1, job_id = null where company_id = $1', values: [company.id] });
+  await database.query({
+    text: `insert into reporting.assignments (company_id, id, job_id, team_member_id, team_member_name) values ($1, $2, $3, $2, 'Ghost')`,
+    values: [company.id, ghost, before[0]!['id']],
+  });
+  expect((await differences()).length).toBe(lines['invoices']!.length + 1);
+  const rebuilt: string[] = [];
+  for await (const { table, done } of system.channel('reporting').client(ReportingAdminServiceService).rebuild({})) if (done) rebuilt.push(table);
+  expect(rebuilt).toEqual(['companies', 'jobs', 'assignments', 'invoices']);
+  expect(await differences()).toEqual([]);
+  expect(await financials()).toEqual(before);
+});
+
+it('moves report dates when the company’s time zone changes', async () => {
+  const dates = async () => (await financials()).map(({ id, report_date }) => [id, report_date]);
+  const before = await dates();
+  await system.setTimezone(company, 'Pacific/Kiritimati');
+  await until(async () => JSON.stringify(await dates()) !== JSON.stringify(before));
+});
