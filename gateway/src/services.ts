@@ -1,14 +1,14 @@
 // Channels to the services that own the data.
 import { ApiError, type Operation, type Owner } from '@truckroll/contract';
-import { openChannel, type Channel } from '@truckroll/service-kit';
+import { openChannel, type Channel, type ResponseMetadata } from '@truckroll/service-kit';
 import type { GatewayConfig } from './config.ts';
 import type { Exchange } from './http/exchange.ts';
 
 export interface ServiceAnswer {
   /** The response message. */
   bytes: Buffer;
-  /** Value of a response metadata key; reads have none. */
-  metadata?(name: string): string | undefined;
+  /** What the service said beside the message; reads say nothing. */
+  metadata?: ResponseMetadata;
 }
 
 export interface Services {
@@ -28,14 +28,18 @@ export function connectServices(config: GatewayConfig): Services {
   };
   return {
     channels,
-    call({ owner, rpc }) {
+    call({ owner, rpc, verb }) {
+      const changes = verb !== 'GET';
       const channel = channels[owner];
       return async (request, { requestId, res }) => {
         const gone = new AbortController();
         const abort = (): void => gone.abort();
         res.once('close', abort);
+        const said: { metadata?: ResponseMetadata } = {};
+        const onMetadata = (metadata: ResponseMetadata): void => void (said.metadata = metadata);
         try {
-          return { bytes: await channel.call(rpc, request, { requestId, signal: gone.signal }) };
+          const bytes = await channel.call(rpc, request, { requestId, signal: gone.signal, ...(changes ? { onMetadata } : {}) });
+          return { bytes, ...said };
         } catch (error) {
           if (gone.signal.aborted) throw new ClientGone();
           throw ApiError.from(error);

@@ -1,6 +1,6 @@
 // The OpenAPI 3.1 description of everything that has a public route, made from the contract.
-import { operations, resources, type KeyStyle, type Operation, type Shape } from '@truckroll/contract';
-import { inputsOf } from '../routes/inputs.ts';
+import { operations, resources, type KeyStyle, type Operation, type Resource, type Shape } from '@truckroll/contract';
+import { inputsOf, type Inputs } from '../routes/inputs.ts';
 import { MOST_BODY_BYTES } from '../http/body.ts';
 import { bodyShape } from '../routes/request.ts';
 import { commonHeaders, errorResponses, errorSchemas, headerComponents, limitHeaders, responseComponents } from './errors.ts';
@@ -48,7 +48,7 @@ export function buildDocument(server = '/'): OpenApiDocument {
   const tags = new Map<string, string>();
   for (const operation of operations) {
     const tag = tagOf(operation);
-    if (!tags.has(tag)) tags.set(tag, publicText(operation.response.byName.get('data')?.shape?.doc ?? ''));
+    if (!tags.has(tag)) tags.set(tag, publicText((resourceOf(operation)?.record ?? operation.response.byName.get('data')?.shape)?.doc ?? ''));
     (paths[operation.route] ??= {})[operation.verb.toLowerCase()] = describeOperation(operation, tag, components);
   }
   // Until the contract has changes to make, nothing can conflict.
@@ -94,9 +94,9 @@ function describeOperation(operation: Operation, tag: string, components: Compon
     ...(body && { requestBody: describeBody(body, keys, components) }),
     security: schemes.map((scheme) => ({ [scheme]: [] })),
     responses: {
-      200: {
+      [successOf(operation)]: {
         description: 'Success.',
-        headers: operation.camelCase ? commonHeaders : limitHeaders,
+        headers: headersOf(operation, inputs),
         content: { 'application/json': { schema: describeAnswer(operation, keys, components) } },
       },
       ...errorResponses({ named: inputs.path.length > 0, changes }),
@@ -104,11 +104,24 @@ function describeOperation(operation: Operation, tag: string, components: Compon
   };
 }
 
+/** What makes a record is answered with 201, anything else with 200. */
+function successOf({ verb, pathFields }: Operation): number {
+  return verb === 'POST' && pathFields.length === 0 ? 201 : 200;
+}
+
+function headersOf(operation: Operation, inputs: Inputs): Schema {
+  return {
+    ...(operation.camelCase ? commonHeaders : limitHeaders),
+    ...(successOf(operation) === 201 && !operation.camelCase ? { Location: { $ref: '#/components/headers/Location' } } : {}),
+    ...(inputs.headers.some(({ field }) => field.format === 'idempotency_key') ? { 'Idempotent-Replayed': { $ref: '#/components/headers/Idempotent-Replayed' } } : {}),
+  };
+}
+
 function describeBody(shape: Shape, keys: KeyStyle, components: Components): Schema {
   return {
     required: true,
     description: `A JSON object of at most ${MOST_BODY_BYTES} bytes.`,
-    content: { 'application/json': { schema: components.object(shape, keys) } },
+    content: { 'application/json': { schema: components.object(shape, keys, 'body') } },
   };
 }
 
@@ -130,9 +143,14 @@ function orderOf(operation: Operation): string[] {
   return [resource.order === 'id' ? 'Ordered by `id`.' : 'Ordered by `created_at`, then `id`.'];
 }
 
+/** The record at whose path the operation is: also what changes it. */
+function resourceOf({ route }: Operation): Resource | undefined {
+  return resources.find(({ list, detail }) => list.route === route || detail.route === route);
+}
+
 /** Operations go under the record they are about; what has no list goes under its service's name. */
 function tagOf(operation: Operation): string {
-  const resource = resources.find(({ list, detail }) => list === operation || detail === operation);
+  const resource = resourceOf(operation);
   const service = operation.service.split('.').at(-1)?.replace(/Service$/, '') ?? '';
   return sentence(resource?.path ?? service.replace(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase());
 }

@@ -73,6 +73,11 @@ export const headerComponents: Readonly<Record<string, Schema>> = {
     description: 'What is left of it (`r`) and in how many seconds it starts anew (`t`).',
     schema: { type: 'string', examples: ['"default";r=5999;t=60'] },
   },
+  Location: { description: 'Path of the record that was made.', schema: { type: 'string', examples: [`/v1/job-assignments/${exampleId('job-assignments')}`] } },
+  'Idempotent-Replayed': {
+    description: '`true` where the answer is that of an earlier request with the same key; absent otherwise.',
+    schema: { type: 'string', enum: ['true'] },
+  },
   'Retry-After': { description: 'Seconds after which to try again.', schema: { type: 'integer', minimum: 1 } },
   'WWW-Authenticate': { description: 'Always `Bearer`.', schema: { type: 'string', enum: ['Bearer'] } },
 };

@@ -9,6 +9,7 @@ const BY_FORMAT: Readonly<Record<string, string>> = {
   color: '#1F6FEB',
   currency: 'USD',
   url: 'https://example.com/hooks/truckroll',
+  idempotency_key: 'b1946ac9-2492-4d26-8c4b-3f7e0a6d1c52',
 };
 
 /** An example of one value of the field; of one element where the field repeats. */

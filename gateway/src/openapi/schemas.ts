@@ -25,7 +25,11 @@ const STRINGS: Readonly<Record<string, Schema>> = {
   currency: { enum: ['USD'] },
   revision: { pattern: '^[0-9a-f]{64}$' },
   url: { format: 'uri' },
+  idempotency_key: { pattern: '^[A-Za-z0-9_-]+$' },
 };
+/** What a schema describes. */
+type Use = 'answer' | 'body';
+
 const MOST_CENTS = Number.MAX_SAFE_INTEGER;
 
 /** What the parts of a description are gathered in. */
@@ -39,36 +43,39 @@ export class Components {
     this.#records = records;
   }
 
-  /** A reference to the schema of a shape, which is added where it is new. */
-  object(shape: Shape, keys: KeyStyle): Schema {
-    const known = `${keys} ${shape.typeName}`;
+  /**
+   * A reference to the schema of a shape, which is added where it is new. An answer has every key; of a body, what may
+   * be null or has a default may be left out, and nothing may be added.
+   */
+  object(shape: Shape, keys: KeyStyle, use: Use = 'answer'): Schema {
+    const known = `${use} ${keys} ${shape.typeName}`;
     let name = this.#names.get(known);
     if (name === undefined) {
       name = this.#newName(shape.typeName);
       this.#names.set(known, name);
       this.schemas[name] = {};
-      this.schemas[name] = this.#objectSchema(shape, keys);
+      this.schemas[name] = this.#objectSchema(shape, keys, use);
     }
     return { $ref: `#/components/schemas/${name}` };
   }
 
   /** The schema of a field's value, null and lists included. */
-  field(field: Field, keys: KeyStyle): Schema {
+  field(field: Field, keys: KeyStyle, use: Use = 'answer'): Schema {
     const { doc, range } = field;
     const described = { ...(doc === '' ? {} : { description: publicText(doc) }), ...(field.derived ? { readOnly: true } : {}) };
     const wrapped = field.kind === 'list' ? field.shape?.fields[0] : undefined;
     if (field.repeated || wrapped !== undefined) {
-      const items = this.#value(wrapped ?? field, keys);
+      const items = this.#value(wrapped ?? field, keys, use);
       const bounds = { ...bound('minItems', range?.minItems), ...bound('maxItems', range?.maxItems) };
       return { type: field.nullable ? ['array', 'null'] : 'array', ...described, items, ...bounds };
     }
-    const value = this.#value(field, keys);
+    const value = this.#value(field, keys, use);
     if ('$ref' in value) return field.nullable ? { ...described, anyOf: [value, { type: 'null' }] } : { ...described, ...value };
     return { ...(field.nullable ? orNull(value) : value), ...described, examples: [exampleOf(field, keys)] };
   }
 
-  #value(field: Field, keys: KeyStyle): Schema {
-    if (field.shape !== undefined) return this.object(field.shape, keys);
+  #value(field: Field, keys: KeyStyle, use: Use): Schema {
+    if (field.shape !== undefined) return this.object(field.shape, keys, use);
     return field.enum === undefined ? scalar(field) : this.#enumeration(field.enum);
   }
 
@@ -92,13 +99,14 @@ export class Components {
     return owner.charAt(0).toUpperCase() + owner.slice(1) + own;
   }
 
-  #objectSchema(shape: Shape, keys: KeyStyle): Schema {
+  #objectSchema(shape: Shape, keys: KeyStyle, use: Use): Schema {
     const spelled = (field: Field): string => (keys === 'camel' ? camelCase(field.name) : field.name);
     return {
       type: 'object',
       ...(shape.doc === '' ? {} : { description: publicText(shape.doc) }),
-      required: shape.fields.map(spelled),
-      properties: Object.fromEntries(shape.fields.map((field) => [spelled(field), this.field(field, keys)])),
+      required: shape.fields.filter((field) => use === 'answer' || !(field.nullable || field.dispensable)).map(spelled),
+      properties: Object.fromEntries(shape.fields.map((field) => [spelled(field), this.field(field, keys, use)])),
+      ...(use === 'body' ? { additionalProperties: false } : {}),
       ...(this.#records.has(shape) ? { examples: [exampleRecord(shape, keys)] } : {}),
     };
   }

@@ -4,7 +4,12 @@ import type { Field, Operation, Parameter } from '@truckroll/contract';
 /** Request fields that travel as headers. */
 const HEADERS: Readonly<Record<string, string>> = { idempotency_key: 'Idempotency-Key' };
 /** Messages that the gateway fills from the credential. */
-const FILLED = new Set(['truckroll.type.v1.Collection', 'truckroll.type.v1.Key']);
+const FILLED = new Set(['truckroll.type.v1.Collection', 'truckroll.type.v1.Key', 'truckroll.type.v1.Caller']);
+
+/** The field of a request that the gateway fills, where it has one. */
+export function filledField({ request }: Operation): Field | undefined {
+  return request.fields.find((field) => FILLED.has(field.shape?.typeName ?? ''));
+}
 /** Elements of `ids` (api.md, Limits). */
 const MOST_IDS = 100;
 

@@ -1,9 +1,9 @@
 // Builds an operation's request message from what was read off the HTTP request (see inputs.ts).
 import {
-  checkText, codec, readMessage, type ErrorDetail, type Field, type KeyStyle, type Operation, type Shape,
+  checkEndsAfterStart, checkText, codec, readMessage, type ErrorDetail, type Field, type KeyStyle, type Operation, type Shape,
 } from '@truckroll/contract';
 import type { Principal } from '@truckroll/contract/gen/integrations/v1/identity';
-import type { Inputs } from './inputs.ts';
+import { filledField, type Inputs } from './inputs.ts';
 import type { Query } from './query.ts';
 
 type Message = Record<string, unknown>;
@@ -24,8 +24,9 @@ export type RequestEncoder = (parts: RequestParts) => Buffer;
 export function compileRequest(operation: Operation, inputs: Inputs): RequestEncoder {
   const { encode, decode } = codec(operation.request.typeName);
   const empty = new Uint8Array();
-  const first = operation.request.fields.find((field) => field.name === 'collection' || field.name === 'key');
+  const first = filledField(operation);
   const part = first?.shape && codec(first.shape.typeName);
+  const namesUser = first?.shape?.byName.has('user_id') === true;
 
   return ({ principal, path, query, after, headers, body }) => {
     // Decoding nothing gives a message with every default in place.
@@ -34,6 +35,7 @@ export function compileRequest(operation: Operation, inputs: Inputs): RequestEnc
     const scope = (part?.decode(empty) ?? {}) as Message;
     scope.company_id = principal.company_id;
     scope.time_zone = principal.time_zone;
+    if (namesUser) scope.user_id = principal.user_id;
     if (inputs.pages) {
       scope.limit = query.limit;
       if (after !== undefined) scope.after = after;
@@ -93,6 +95,9 @@ export function bodyShape(operation: Operation, inputs: Inputs): Shape | undefin
 
 export function readJson(shape: Shape, json: unknown, keys: KeyStyle, problems: ErrorDetail[]): Message {
   const { value, problems: found } = readMessage<Message>(shape, json, keys);
+  // A time that could not be read has its own problem, and its default says nothing.
+  const readable = !found.some(({ field }) => field === 'starts_at' || field === 'ends_at');
+  if (readable) found.push(...checkEndsAfterStart(value));
   for (const { field, code, message } of found) problems.push({ location: 'body', field, code, message });
   return value;
 }

@@ -97,6 +97,7 @@ const PATTERNS = {
   email: [/^[^\s@]+@[^\s@]+$/, 'Give an e-mail address.'],
   color: [/^#[0-9A-Fa-f]{6}$/, 'Give a colour as #RRGGBB.'],
   currency: [/^USD$/, 'Give USD, the only currency.'],
+  idempotency_key: [/^[A-Za-z0-9_-]+$/, 'Use letters, digits, underscores and hyphens only.'],
   revision: [/^[0-9a-f]{64}$/, 'Give the 64 lowercase hexadecimal characters of a revision, as a read returned it.'],
 } as const;
 

@@ -22,7 +22,7 @@ export type Kind =
   | 'bytes';
 
 /** Names of the string formats that narrow kind `string`. */
-export type StringFormat = 'time_zone' | 'phone' | 'email' | 'color' | 'currency' | 'revision' | 'url';
+export type StringFormat = 'time_zone' | 'phone' | 'email' | 'color' | 'currency' | 'revision' | 'url' | 'idempotency_key';
 
 export interface Range {
   min?: number;
@@ -94,8 +94,9 @@ const FORMATS: Record<number, Kind | StringFormat | 'lower_case'> = {
   11: 'revision',
   12: 'url',
   13: 'lower_case',
+  14: 'idempotency_key',
 };
-const STRING_FORMATS = new Set<string>(['time_zone', 'phone', 'email', 'color', 'currency', 'revision', 'url']);
+const STRING_FORMATS = new Set<string>(['time_zone', 'phone', 'email', 'color', 'currency', 'revision', 'url', 'idempotency_key']);
 /** Values of google.api.FieldBehavior. */
 const OPTIONAL = 1;
 const OUTPUT_ONLY = 3;

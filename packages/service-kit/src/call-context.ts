@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { Metadata } from '@grpc/grpc-js';
 import type { ServerSurfaceCall } from '@grpc/grpc-js/build/src/server-call.js';
 import { DEFAULT_DEADLINE_MS, REQUEST_ID } from './grpc-options.ts';
 import type { Logger } from './log.ts';
@@ -45,6 +46,13 @@ export class CallContext {
   metadata(key: string): string | undefined {
     const value = this.#call.metadata.get(key)[0];
     return value === undefined ? undefined : value.toString();
+  }
+
+  /** Sends metadata ahead of the answer: once, and only when the answer is sure. */
+  sendMetadata(values: Readonly<Record<string, string>>): void {
+    const metadata = new Metadata();
+    for (const [key, value] of Object.entries(values)) metadata.set(key, value);
+    this.#call.sendMetadata(metadata);
   }
 
   /** Runs `late` when a call that set no deadline itself has taken too long. */

@@ -61,6 +61,11 @@ export function translateDatabaseError(error: unknown): Error {
   return error;
 }
 
+/** True for a statement that gave up waiting for a lock (lock_timeout). */
+export function isLockTimeout(error: unknown): boolean {
+  return isUnavailable(error) && ((error as Error).cause as { code?: string } | undefined)?.code === '55P03';
+}
+
 /** True where waiting may help: PostgreSQL is starting, stopping, overloaded or out of reach. */
 export function isUnavailable(error: unknown): boolean {
   return error instanceof ApiError && error.status === 503;

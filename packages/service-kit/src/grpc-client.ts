@@ -44,6 +44,8 @@ export function openChannel(address: string, settings: ChannelSettings = {}): Ch
         if (error) reject(translate(error));
         else resolve(response as Res);
       });
+      const { onMetadata } = options ?? {};
+      if (onMetadata !== undefined) call.once('metadata', (metadata: Metadata) => onMetadata((name) => metadata.get(name)[0]?.toString()));
       const cancel = () => call.cancel();
       if (options?.signal?.aborted) cancel();
       else options?.signal?.addEventListener('abort', cancel, { once: true });

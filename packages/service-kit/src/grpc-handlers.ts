@@ -28,12 +28,17 @@ export type HandlerOf<M> =
 /** One function for every rpc of a service, under the rpc's name. */
 export type Handlers<D> = { readonly [K in keyof D]: HandlerOf<D[K]> };
 
+/** First value of a metadata key of an answer. */
+export type ResponseMetadata = (name: string) => string | undefined;
+
 export interface CallOptions {
   /** Milliseconds from now. */
   readonly deadlineMs?: number;
   readonly signal?: AbortSignal;
   readonly requestId?: string;
   readonly metadata?: Readonly<Record<string, string>>;
+  /** Told what the peer says beside its answer, before the answer itself. Unary calls only. */
+  readonly onMetadata?: (metadata: ResponseMetadata) => void;
 }
 
 /** The function that calls a method. It rejects, or the loop over its answer throws, with ApiError. */

@@ -5,13 +5,13 @@ export { startTelemetryServer, type ReadinessCheck, type TelemetryServer } from 
 export { startTracing, traceHeaders, withRemoteSpan, withSpan } from './tracing.ts';
 export type { BinaryRow, ConnectionOptions, Statement, StatementResult } from './connection.ts';
 export { Database, type DatabaseOptions, type Queryable, type Transaction, type TransactionOptions } from './database.ts';
-export { StatementError, isContention, isUnavailable, isUniqueViolation } from './database-errors.ts';
+export { StatementError, isContention, isLockTimeout, isUnavailable, isUniqueViolation } from './database-errors.ts';
 export { createSession, type Session } from './session.ts';
 export { MigrationError, migrate, migrationsIn, type Migration, type MigrationSet } from './migrate.ts';
 export { DEFAULT_BACKOFF, backoffMs, logOutage, retrying, type Backoff } from './retry.ts';
 export { CallCancelled, type CallContext } from './call-context.ts';
 export { createGrpcServer, type GrpcServer } from './grpc-server.ts';
-export type { CallOptions, CallerOf, Callers, Definition, HandlerOf, Handlers } from './grpc-handlers.ts';
+export type { CallOptions, CallerOf, Callers, Definition, HandlerOf, Handlers, ResponseMetadata } from './grpc-handlers.ts';
 export { REQUEST_ID, clientOptions, targetOf } from './grpc-options.ts';
 export { openChannel, type Channel, type ChannelSettings } from './grpc-client.ts';
 export { baseSettings, testConfig, type BaseConfig } from './service-config.ts';
