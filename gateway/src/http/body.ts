@@ -3,7 +3,7 @@
 import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
-import { ApiError, type DetailCode } from '@truckroll/contract';
+import { ApiError, type DetailCode, type ErrorDetail } from '@truckroll/contract';
 
 export const MOST_BODY_BYTES = 65_536;
 
@@ -25,21 +25,24 @@ export async function readBody(request: IncomingMessage): Promise<Buffer> {
   return name === 'identity' || name === '' || bytes.length === 0 ? bytes : decompress(bytes, name);
 }
 
-/** The body as JSON. Throws ApiError 400. */
-export function parseJsonBody(bytes: Buffer, contentType: string | undefined): unknown {
+/** The body as JSON, or undefined with the reason among the problems. */
+export function parseJsonBody(bytes: Buffer, contentType: string | undefined, problems: ErrorDetail[]): unknown {
+  const fail = (location: 'header' | 'body', field: string, code: DetailCode, message: string): undefined => {
+    problems.push({ location, field, code, message });
+  };
   const [type = '', ...parameters] = (contentType ?? 'application/json').toLowerCase().split(';').map((part) => part.trim());
   if (!/^application\/(.+\+)?json$/.test(type)) {
-    throw invalid('header', 'Content-Type', 'INVALID_FORMAT', 'Send JSON, and say so: Content-Type: application/json.');
+    return fail('header', 'Content-Type', 'INVALID_FORMAT', 'Send JSON, and say so: Content-Type: application/json.');
   }
   const charset = parameters.find((part) => part.startsWith('charset='))?.slice('charset='.length).replaceAll('"', '');
   if (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8') {
-    throw invalid('header', 'Content-Type', 'INVALID_FORMAT', 'Encode the body as UTF-8.');
+    return fail('header', 'Content-Type', 'INVALID_FORMAT', 'Encode the body as UTF-8.');
   }
-  if (bytes.length === 0) throw invalid('body', 'body', 'MISSING', 'Send a JSON object as the body.');
+  if (bytes.length === 0) return fail('body', 'body', 'MISSING', 'Send a JSON object as the body.');
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch {
-    throw invalid('body', 'body', 'INVALID_FORMAT', 'The body is not JSON in UTF-8: send a JSON object.');
+    return fail('body', 'body', 'INVALID_FORMAT', 'The body is not JSON in UTF-8: send a JSON object.');
   }
 }
 

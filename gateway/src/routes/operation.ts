@@ -1,6 +1,7 @@
 // One public operation, compiled: HTTP request in, gRPC call, HTTP answer out.
 import { ApiError, formatInstant, now, type Operation } from '@truckroll/contract';
-import { sendJson, type Draining } from '../http/answer.ts';
+import type { ResponseMetadata } from '@truckroll/service-kit';
+import { sendJson, type Draining, type Headers } from '../http/answer.ts';
 import { parseJsonBody } from '../http/body.ts';
 import { compileEnvelope } from '../http/envelope.ts';
 import type { Exchange } from '../http/exchange.ts';
@@ -46,12 +47,13 @@ export function compileOperation(operation: Operation, { services, cursors, outp
     const { problems } = query;
     const path = readPath(inputs, values, problems);
     const headers = readHeaders(inputs, (name) => exchange.req.headers[name] as string | undefined, problems);
-    const json = body === undefined ? {} : readJson(body, parseJsonBody(bytes, exchange.req.headers['content-type']), keys, problems);
+    const json = body && parseJsonBody(bytes, exchange.req.headers['content-type'], problems);
+    const message = body === undefined || json === undefined ? {} : readJson(body, json, keys, problems);
     if (problems.length > 0) throw ApiError.invalid(problems);
 
     const scope: CursorScope = { companyId: principal.company_id, operation: operation.name, filters: query.filters };
     const after = query.cursor === undefined ? undefined : openCursor(cursors, scope, query.cursor);
-    const answer = await call(encode({ principal, path, query, after, headers, body: json }), exchange);
+    const answer = await call(encode({ principal, path, query, after, headers, body: message }), exchange);
     if (exchange.res.destroyed) return;
 
     const out = outputs.take();
@@ -59,14 +61,19 @@ export function compileOperation(operation: Operation, { services, cursors, outp
     writeEnvelope(answer.bytes, { meta, seal: (position) => cursors.seal(scope, position) }, out);
     // An answer that was cut off may still be in the socket's hands; its buffer is not used again.
     exchange.res.once('finish', () => outputs.giveBack(out));
-    const extra = Object.entries(RESPONSE_HEADERS).flatMap(([name, header]) => {
-      const value = answer.metadata?.(name);
-      return value === undefined ? [] : [header, value];
-    });
-    sendJson(exchange, Number(answer.metadata?.('http-status') ?? 200), out.view(), extra, draining);
+    const { metadata } = answer;
+    const status = metadata === undefined ? 200 : Number(metadata('http-status') ?? 200);
+    sendJson(exchange, status, out.view(), metadata === undefined ? [] : headersOf(metadata), draining);
   }
 
   return { operation, limitClass: limitClassOf(operation), handle };
+}
+
+function headersOf(metadata: ResponseMetadata): Headers {
+  return Object.entries(RESPONSE_HEADERS).flatMap(([name, header]) => {
+    const value = metadata(name);
+    return value === undefined ? [] : [header, value];
+  });
 }
 
 export function limitClassOf({ kind, verb }: Operation): LimitClass {

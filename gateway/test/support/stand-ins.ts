@@ -1,9 +1,13 @@
 // Real gRPC servers with nothing behind them, for what the gateway itself decides: what it sends, what it makes of an
 // answer, and what it does when a peer is away. What services decide is tested with the services.
-import { ApiError, generateApiKey, hashApiKey } from '@truckroll/contract';
+import { ApiError, codec, generateApiKey, hashApiKey } from '@truckroll/contract';
 import { InvoiceServiceService, type Invoice, type ListInvoicesRequest, type GetInvoiceRequest } from '@truckroll/contract/gen/billing/v1/invoices';
 import { CompanyServiceService } from '@truckroll/contract/gen/integrations/v1/company';
 import { IdentityServiceService, type KeyUse, type Principal } from '@truckroll/contract/gen/integrations/v1/identity';
+import {
+  AssignmentCommandServiceService, type AddAssignmentRequest, type RemoveAssignmentRequest,
+} from '@truckroll/contract/gen/scheduling/v1/assignment_commands';
+import type { Visit } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
 import { createGrpcServer, createMetrics, silentLog, type GrpcServer } from '@truckroll/service-kit';
 import { randomUUID } from 'node:crypto';
 
@@ -111,6 +115,35 @@ export async function standInInvoices(port = 0): Promise<Invoices> {
   });
   invoices.port = await listening(server, port);
   return invoices;
+}
+
+export interface Commands {
+  port: number;
+  added: AddAssignmentRequest[];
+  removed: RemoveAssignmentRequest[];
+  stop(): Promise<void>;
+}
+
+/** Takes every write and says that the second one with a key is a replay. */
+export async function standInCommands(): Promise<Commands> {
+  const server = createGrpcServer({ log: silentLog, metrics: createMetrics('test') });
+  const commands: Commands = { port: 0, added: [], removed: [], stop: () => server.drain(100) };
+  const data = codec('truckroll.scheduling.v1.Visit').decode(new Uint8Array()) as Visit;
+  server.implement(AssignmentCommandServiceService, {
+    addAssignment: (request, context) => {
+      const replayed = commands.added.some(({ idempotency_key: key }) => key === request.idempotency_key);
+      commands.added.push(request);
+      const replay = replayed ? { 'idempotent-replayed': 'true' } : {};
+      context.sendMetadata({ 'http-status': '201', 'http-location': '/v1/job-assignments/new', ...replay });
+      return { data, notification: { status: 'NOTIFICATION_STATUS_NOT_REQUESTED' } };
+    },
+    removeAssignment: (request) => {
+      commands.removed.push(request);
+      return { data, notification: { status: 'NOTIFICATION_STATUS_NOT_REQUESTED' } };
+    },
+  });
+  commands.port = await listening(server, 0);
+  return commands;
 }
 
 async function listening(server: GrpcServer, port: number): Promise<number> {

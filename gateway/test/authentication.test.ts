@@ -1,0 +1,306 @@
+import { ApiError, generateApiKey, hashApiKey, isApiKey, now } from '@truckroll/contract';
+import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWTPayload } from 'jose';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { randomUUID } from 'node:crypto';
+import { eventually, publishInvalidation, redisUrl, request, startGateway, type Answer, type TestGateway } from './support/gateway.ts';
+import { wireTo, type StallableWire } from './support/faults.ts';
+import { userName } from './support/stand-ins.ts';
+
+const delay = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+async function withKey(gateway: TestGateway, key: string, path = '/v1/invoices'): Promise<Answer> {
+  return request(gateway.url + path, { headers: { authorization: `Bearer ${key}` } });
+}
+
+/** A gateway that hears invalidations: before that, answers are kept for a second only. */
+async function listeningGateway(environment: Record<string, string> = {}, given: Parameters<typeof startGateway>[1] = {}): Promise<TestGateway> {
+  const gateway = await startGateway(environment, given);
+  await eventually(async () => (await request(`http://127.0.0.1:${gateway.metricsPort}/metrics`)).text.includes('gateway_revocations_proven{service="gateway"} 1'));
+  return gateway;
+}
+
+describe('an API key', () => {
+  let gateway: TestGateway;
+  beforeAll(async () => {
+    gateway = await listeningGateway();
+  });
+  afterAll(() => gateway.stop());
+
+  test('opens its company', async () => {
+    const { body } = await gateway.get('/v1/company');
+    expect(body.data.id).toBe(gateway.companyId);
+  });
+
+  test('is asked about once', async () => {
+    const { key } = gateway.identities.addKey();
+    const before = gateway.identities.asked;
+    for (let i = 0; i < 20; i++) expect((await withKey(gateway, key)).status).toBe(200);
+    expect(gateway.identities.asked).toBe(before + 1);
+  });
+
+  test('is asked about once by many requests at once', async () => {
+    const { key } = gateway.identities.addKey();
+    const before = gateway.identities.asked;
+    const answers = await Promise.all(Array.from({ length: 20 }, () => withKey(gateway, key)));
+    expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200));
+    expect(gateway.identities.asked).toBe(before + 1);
+  });
+
+  test('with a wrong form or checksum is refused without asking', async () => {
+    const before = gateway.identities.asked;
+    const key = generateApiKey();
+    const altered = key.slice(0, 10) + (key[10] === 'a' ? 'b' : 'a') + key.slice(11);
+    for (const wrong of [altered, key.slice(0, -1), `${key}0`, key.toUpperCase(), 'trk_', key.replace('trk_', 'trk-')]) {
+      expect(isApiKey(wrong)).toBe(false);
+      expect((await withKey(gateway, wrong)).status).toBe(401);
+    }
+    expect(gateway.identities.asked).toBe(before);
+  });
+
+  test.each([undefined, '', 'Bearer', 'Bearer ', 'Basic dXNlcjpwYXNz', 'Bearer a b', 'Token x'])('in the header %s is refused', async (authorization) => {
+    const answer = await request(`${gateway.url}/v1/invoices`, authorization === undefined ? {} : { headers: { authorization } });
+    expect(answer.status).toBe(401);
+    expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+  });
+
+  test('is taken with any spelling of the scheme, and never from the query', async () => {
+    for (const scheme of ['bearer', 'BEARER']) {
+      expect((await request(`${gateway.url}/v1/invoices`, { headers: { authorization: `${scheme} ${gateway.key}` } })).status).toBe(200);
+    }
+    expect((await request(`${gateway.url}/v1/invoices?api_key=${gateway.key}&access_token=${gateway.key}`)).status).toBe(401);
+  });
+
+  test('that nobody knows is asked about once a second at most', async () => {
+    const before = gateway.identities.asked;
+    const key = generateApiKey();
+    for (let i = 0; i < 10; i++) expect((await withKey(gateway, key)).status).toBe(401);
+    expect(gateway.identities.asked - before).toBeLessThanOrEqual(2);
+  });
+
+  test('ends at its time, also when it is kept', async () => {
+    const { key } = gateway.identities.addKey({ expires_at: now() + 400_000 });
+    expect((await withKey(gateway, key)).status).toBe(200);
+    await delay(450);
+    expect((await withKey(gateway, key)).status).toBe(401);
+  });
+
+  test('is noted as used', async () => {
+    await gateway.get('/v1/invoices');
+    const { key_id: id } = gateway.identities.principals.get(hashApiKey(gateway.key).toString('hex')) ?? {};
+    const other = await startGateway({}, { identities: gateway.identities, invoices: gateway.invoices });
+    await withKey(other, gateway.key);
+    await other.stop();
+    const use = gateway.identities.uses.findLast(({ key_id: used }) => used === id);
+    expect(use).toMatchObject({ company_id: gateway.companyId });
+    expect(Math.abs((use?.used_at ?? 0) - now())).toBeLessThan(60_000_000);
+  });
+});
+
+describe('a revocation', () => {
+  test.each(['key', 'user', 'company'] as const)('of a %s reaches every gateway within a second', async (kind) => {
+    const one = await listeningGateway();
+    const two = await listeningGateway({}, { identities: one.identities, invoices: one.invoices });
+    const { key, principal } = one.identities.addKey();
+    for (const gateway of [one, two, one, two]) expect((await withKey(gateway, key)).status).toBe(200);
+    const hash = hashApiKey(key).toString('hex');
+    one.identities.principals.delete(hash);
+    await publishInvalidation({ key: `key:${hash}`, user: `user:${principal.user_id}`, company: `company:${principal.company_id}` }[kind]);
+    const start = Date.now();
+    await eventually(async () => (await withKey(one, key)).status === 401 && (await withKey(two, key)).status === 401, 1000);
+    expect(Date.now() - start).toBeLessThan(1000);
+    expect((await one.get('/v1/invoices')).status).toBe(200);
+    await two.stop();
+    await one.stop();
+  });
+
+  test('while the answer is on its way is not overlooked', async () => {
+    const gateway = await listeningGateway();
+    const { key } = gateway.identities.addKey();
+    const hash = hashApiKey(key).toString('hex');
+    gateway.identities.slowMs = 300;
+    const underWay = withKey(gateway, key);
+    await delay(150);
+    gateway.identities.principals.delete(hash);
+    await publishInvalidation(`key:${hash}`);
+    expect((await underWay).status).toBe(200);
+    gateway.identities.slowMs = 0;
+    expect((await withKey(gateway, key)).status).toBe(401);
+    // Nor may another gateway find it in Redis.
+    const other = await listeningGateway({}, { identities: gateway.identities, invoices: gateway.invoices });
+    expect((await withKey(other, key)).status).toBe(401);
+    await other.stop();
+    await gateway.stop();
+  });
+});
+
+describe('without a connection to', () => {
+  let gateway: TestGateway;
+  let wire: StallableWire;
+  beforeEach(async () => {
+    wire = await wireTo(redisUrl());
+    gateway = await listeningGateway({ REDIS_URL: wire.url });
+    expect((await gateway.get('/v1/invoices')).status).toBe(200);
+  });
+  afterEach(async () => {
+    await gateway.stop();
+    wire.close();
+  });
+
+  test.each(['cut', 'stall'] as const)('Redis (%s) reads go on, revocations hold, and it recovers', async (how) => {
+    wire[how](true);
+    expect((await gateway.get('/v1/invoices')).status).toBe(200);
+    await delay(1500);
+    const before = gateway.identities.asked;
+    const answer = await gateway.get('/v1/invoices');
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('ratelimit')).toMatch(/^"default";r=\d+;t=\d+$/);
+    expect(gateway.identities.asked).toBe(before + 1);
+    const hash = hashApiKey(gateway.key).toString('hex');
+    const principal = gateway.identities.principals.get(hash);
+    gateway.identities.principals.delete(hash);
+    await delay(1050);
+    expect((await gateway.get('/v1/invoices')).status).toBe(401);
+    if (principal !== undefined) gateway.identities.principals.set(hash, principal);
+    wire[how](false);
+    await delay(2500);
+    expect((await gateway.get('/v1/invoices')).status).toBe(200);
+    const then = gateway.identities.asked;
+    await delay(1200);
+    expect((await gateway.get('/v1/invoices')).status).toBe(200);
+    expect(gateway.identities.asked).toBe(then);
+  });
+
+  test('integrations, known keys go on and others get a 503', async () => {
+    gateway.identities.failure = ApiError.unavailable(new Error('away'));
+    expect((await gateway.get('/v1/invoices')).status).toBe(200);
+    const unknown = await withKey(gateway, gateway.identities.addKey().key);
+    expect(unknown.status).toBe(503);
+    expect(unknown.body.error.code).toBe('INTERNAL_ERROR');
+    expect(Number(unknown.headers.get('retry-after'))).toBeGreaterThan(0);
+  });
+
+  test('integrations, a gateway finds in Redis what another has learned', async () => {
+    const other = await listeningGateway({ REDIS_URL: wire.url }, { identities: gateway.identities, invoices: gateway.invoices });
+    const { key } = gateway.identities.addKey();
+    expect((await withKey(gateway, key)).status).toBe(200);
+    gateway.identities.failure = ApiError.unavailable(new Error('away'));
+    expect((await withKey(other, key)).status).toBe(200);
+    await other.stop();
+  });
+
+  test('either, nobody can tell and the answer is a 503', async () => {
+    gateway.identities.failure = ApiError.unavailable(new Error('away'));
+    wire.cut(true);
+    await delay(1100);
+    const answer = await gateway.get('/v1/invoices');
+    expect(answer.status).toBe(503);
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+    gateway.identities.failure = undefined;
+    expect((await gateway.get('/v1/invoices')).status).toBe(200);
+  });
+});
+
+describe('a user token', () => {
+  const issuer = 'https://login.example.com';
+  const audience = 'truckroll';
+  const folder = mkdtempSync(join(tmpdir(), 'jwks-'));
+  const file = join(folder, 'jwks.json');
+  const pairs = new Map<string, { privateKey: CryptoKey; publicKey: CryptoKey }>();
+  const companyId = randomUUID();
+  let gateway: TestGateway;
+
+  async function sign(alg: string, claims: JWTPayload = {}, options: { kid?: string; key?: CryptoKey | Uint8Array } = {}): Promise<string> {
+    const time = Math.floor(Date.now() / 1000);
+    const payload = { iss: issuer, aud: audience, sub: 'dana', iat: time, exp: time + 60, company_id: companyId, ...claims };
+    const defined = Object.fromEntries(Object.entries(payload).filter(([, value]) => value !== undefined));
+    const key = options.key ?? (pairs.get(alg) as { privateKey: CryptoKey }).privateKey;
+    return new SignJWT(defined).setProtectedHeader({ alg, kid: options.kid ?? alg }).sign(key);
+  }
+
+  beforeAll(async () => {
+    const keys = [];
+    for (const alg of ['ES256', 'RS256', 'EdDSA', 'ES384']) {
+      const pair = await generateKeyPair(alg, { extractable: true });
+      pairs.set(alg, pair);
+      keys.push({ ...(await exportJWK(pair.publicKey)), kid: alg, alg });
+    }
+    writeFileSync(file, JSON.stringify({ keys }));
+    gateway = await listeningGateway({ TOKEN_ISSUER: issuer, TOKEN_AUDIENCE: audience, TOKEN_JWKS_FILE: file });
+    const { principal } = gateway.identities.addKey({ company_id: companyId, kind: 'PRINCIPAL_KIND_USER', key_id: null });
+    gateway.identities.principals.set(userName(issuer, 'dana', companyId), principal);
+  });
+  afterAll(async () => {
+    await gateway.stop();
+    rmSync(folder, { recursive: true });
+  });
+
+  test.each(['ES256', 'RS256', 'EdDSA'])('signed with %s opens the reads of its company', async (alg) => {
+    const answer = await withKey(gateway, await sign(alg), '/v1/company');
+    expect(answer.status).toBe(200);
+    expect(answer.body.data.id).toBe(companyId);
+  });
+
+  test.each<[string, () => Promise<string>]>([
+    ['an algorithm that is not accepted', () => sign('ES384')],
+    ['a symmetric algorithm', () => sign('HS256', {}, { kid: 'ES256', key: new TextEncoder().encode('x'.repeat(32)) })],
+    ['a key that is not in the set', async () => sign('ES256', {}, { key: (await generateKeyPair('ES256')).privateKey })],
+    ['an unknown key id', () => sign('ES256', {}, { kid: 'other' })],
+    ['another issuer', () => sign('ES256', { iss: 'https://evil.example.com' })],
+    ['another audience', () => sign('ES256', { aud: 'other' })],
+    ['a time that has passed', () => sign('ES256', { exp: Math.floor(Date.now() / 1000) - 60 })],
+    ['a start in the future', () => sign('ES256', { nbf: Math.floor(Date.now() / 1000) + 60 })],
+    ['an issue in the future', () => sign('ES256', { iat: Math.floor(Date.now() / 1000) + 600 })],
+    ['no end', () => sign('ES256', { exp: undefined as never })],
+    ['no issue time', () => sign('ES256', { iat: undefined as never })],
+    ['no subject', () => sign('ES256', { sub: undefined as never })],
+    ['no company', () => sign('ES256', { company_id: undefined })],
+    ['a company that is not an id', () => sign('ES256', { company_id: 'all' })],
+    ['a company that the user is not in', () => sign('ES256', { company_id: randomUUID() })],
+    ['a user nobody knows', () => sign('ES256', { sub: 'mallory' })],
+    ['no signature', async () => `${(await sign('ES256')).split('.').slice(0, 2).join('.')}.`],
+    ['another payload', async () => {
+      const [head, , signature] = (await sign('ES256')).split('.');
+      return [head, Buffer.from(JSON.stringify({ sub: 'dana' })).toString('base64url'), signature].join('.');
+    }],
+    ['no form at all', async () => 'hello'],
+  ])('with %s is refused', async (_, make) => {
+    expect((await withKey(gateway, await make(), '/v1/company')).status).toBe(401);
+  });
+
+  test('stops working within a second of the user’s deactivation', async () => {
+    const token = await sign('ES256', { sub: 'erin' });
+    const { principal } = gateway.identities.addKey({ company_id: companyId, kind: 'PRINCIPAL_KIND_USER', key_id: null });
+    gateway.identities.principals.set(userName(issuer, 'erin', companyId), principal);
+    expect((await withKey(gateway, token, '/v1/company')).status).toBe(200);
+    gateway.identities.principals.delete(userName(issuer, 'erin', companyId));
+    await publishInvalidation(`user:${principal.user_id}`);
+    await eventually(async () => (await withKey(gateway, token, '/v1/company')).status === 401, 1000);
+  });
+
+  test('is checked against the keys at an address, and is a 503 while they cannot be had', async () => {
+    let away = true;
+    const server = createServer((_, response) => {
+      if (away) response.writeHead(500).end();
+      else void exportJWK((pairs.get('ES256') as { publicKey: CryptoKey }).publicKey).then((key) => response.end(JSON.stringify({ keys: [{ ...key, kid: 'ES256', alg: 'ES256' }] })));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/keys`;
+    const other = await startGateway({ TOKEN_ISSUER: issuer, TOKEN_AUDIENCE: audience, TOKEN_JWKS_URL: url }, { identities: gateway.identities, invoices: gateway.invoices });
+    const token = await sign('ES256');
+    expect((await withKey(other, token, '/v1/company')).status).toBe(503);
+    away = false;
+    expect((await withKey(other, token, '/v1/company')).status).toBe(200);
+    await other.stop();
+    server.close();
+  });
+
+  test('is refused where no issuer is configured', async () => {
+    const other = await startGateway({}, { identities: gateway.identities, invoices: gateway.invoices });
+    expect((await withKey(other, await sign('ES256'), '/v1/company')).status).toBe(401);
+    await other.stop();
+  });
+});

@@ -1,0 +1,141 @@
+import { request, startGateway, type Answer, type TestGateway } from './support/gateway.ts';
+import { standInCommands, type Commands } from './support/stand-ins.ts';
+
+const ID = '0b8f3c1e-7a52-4c6d-9e10-2f4a5b6c7d8e';
+const REVISION = 'ab'.repeat(32);
+const BODY = {
+  expected_revision: REVISION,
+  appointment_id: ID,
+  team_member_id: ID.toUpperCase(),
+  starts_at: '2026-03-02T09:00:00.5-0600',
+  ends_at: '2026-03-02T17:00:00Z',
+};
+
+let commands: Commands;
+let gateway: TestGateway;
+beforeAll(async () => {
+  commands = await standInCommands();
+  gateway = await startGateway({ SCHEDULING_ADDRESS: `127.0.0.1:${commands.port}` });
+});
+afterAll(async () => {
+  await gateway.stop();
+  await commands.stop();
+});
+beforeEach(() => {
+  commands.added.length = 0;
+  commands.removed.length = 0;
+});
+
+function post(body: unknown, headers: Record<string, string> = {}, path = '/v1/job-assignments', method = 'POST'): Promise<Answer> {
+  const text = typeof body === 'string' || body instanceof Uint8Array ? (body as string) : JSON.stringify(body);
+  return gateway.get(path, { method, body: text, headers: { 'content-type': 'application/json', 'idempotency-key': 'key-12345', ...headers } });
+}
+
+const failures = ({ status, body }: Answer): string[] => {
+  expect(status).toBe(400);
+  expect(body.error.code).toBe('INVALID_REQUEST');
+  return body.error.details.map(({ location, field, code }: Record<string, string>) => `${location} ${field} ${code}`);
+};
+
+test('a write reaches its service whole, and its answer has the status and headers that the service says', async () => {
+  const first = await post(BODY);
+  expect(first.status).toBe(201);
+  expect(first.headers.get('location')).toBe('/v1/job-assignments/new');
+  expect(first.headers.has('idempotent-replayed')).toBe(false);
+  expect(first.headers.get('ratelimit-policy')).toBe('"writes";q=1200;w=60');
+  expect(Object.keys(first.body)).toEqual(['data', 'notification', 'meta']);
+  expect(first.body.notification).toEqual({ status: 'NOT_REQUESTED' });
+  expect(commands.added).toEqual([
+    {
+      caller: { company_id: gateway.companyId, time_zone: 'America/Chicago', user_id: expect.stringMatching(/^[0-9a-f-]{36}$/) },
+      idempotency_key: 'key-12345',
+      expected_revision: REVISION,
+      appointment_id: ID,
+      team_member_id: ID,
+      starts_at: Date.UTC(2026, 2, 2, 15, 0, 0, 500) * 1000,
+      ends_at: Date.UTC(2026, 2, 2, 17) * 1000,
+      allow_outside_window: false,
+      customer_notification: null,
+    },
+  ]);
+  const again = await post(BODY);
+  expect(again.status).toBe(201);
+  expect(again.headers.get('idempotent-replayed')).toBe('true');
+  expect(again.body.meta.request_id).not.toBe(first.body.meta.request_id);
+});
+
+test('a removal takes its id from the path and its revision from the body', async () => {
+  expect((await post({ expected_revision: REVISION }, {}, `/v1/job-assignments/${ID}`, 'DELETE')).status).toBe(200);
+  expect(commands.removed).toMatchObject([{ id: ID, expected_revision: REVISION, idempotency_key: 'key-12345' }]);
+});
+
+test('everything that is wrong with a write is listed at once, and nothing is sent', async () => {
+  const body = { expected_revision: 'AB', starts_at: '2026-03-02', ends_at: BODY.ends_at, appointment_id: 'x', note: 'hi', company_id: ID, caller: {} };
+  expect(failures(await post(body, { 'idempotency-key': 'short' }, '/v1/job-assignments?dry_run=true')).toSorted()).toEqual([
+    'body appointment_id INVALID_UUID',
+    'body caller UNKNOWN_FIELD',
+    'body company_id UNKNOWN_FIELD',
+    'body expected_revision INVALID_FORMAT',
+    'body note UNKNOWN_FIELD',
+    'body starts_at INVALID_FORMAT',
+    'body team_member_id MISSING',
+    'header Idempotency-Key OUT_OF_RANGE',
+    'query dry_run UNKNOWN_PARAMETER',
+  ]);
+  expect(failures(await post('nonsense', { 'idempotency-key': '' }, '/v1/job-assignments/x?y=1', 'DELETE'))).toEqual([
+    'query y UNKNOWN_PARAMETER', 'path id INVALID_UUID', 'header Idempotency-Key EMPTY_VALUE', 'body body INVALID_FORMAT',
+  ]);
+  expect(commands.added).toEqual([]);
+  expect(commands.removed).toEqual([]);
+});
+
+test('a caller that may only read is refused, and counted', async () => {
+  const { key } = gateway.identities.addKey({ kind: 'PRINCIPAL_KIND_USER', key_id: null });
+  const answer = await post(BODY, { authorization: `Bearer ${key}` });
+  expect(answer.status).toBe(401);
+  expect(answer.body.error.code).toBe('UNAUTHENTICATED');
+  expect(answer.headers.get('ratelimit')).toMatch(/^"writes";r=1199/);
+  expect(commands.added).toEqual([]);
+});
+
+test('a write needs its idempotency key', async () => {
+  const headers = { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' };
+  const answer = await request(`${gateway.url}/v1/job-assignments`, { method: 'POST', headers, body: JSON.stringify(BODY) });
+  expect(failures(answer)).toEqual(['header Idempotency-Key MISSING']);
+});
+
+test.each(['short12', 'x'.repeat(129), 'with space', 'ümlaut-key', 'semi;colon'])('the idempotency key %s is refused', async (key) => {
+  const bytes = Buffer.from(key).toString('latin1');
+  expect(failures(await post(BODY, { 'idempotency-key': bytes }))).toHaveLength(1);
+});
+
+test.each<[string, string | Uint8Array, Record<string, string>]>([
+  ['not JSON', '{', {}],
+  ['empty', '', {}],
+  ['a list', '[]', {}],
+  ['a text', '"x"', {}],
+  ['null', 'null', {}],
+  ['a form', 'a=b', { 'content-type': 'application/x-www-form-urlencoded' }],
+  ['JSON in another type', JSON.stringify(BODY), { 'content-type': 'text/plain' }],
+  ['in another charset', JSON.stringify(BODY), { 'content-type': 'application/json; charset=latin1' }],
+  ['not UTF-8', Buffer.concat([Buffer.from('{"note":"'), Buffer.of(0xff), Buffer.from('"}')]), {}],
+])('a body that is %s is refused', async (_, body, headers) => {
+  expect(failures(await post(body, headers))[0]).toMatch(/^(body|header Content-Type)/);
+  expect(commands.added).toEqual([]);
+});
+
+test('a body may name its charset and a type of its own', async () => {
+  for (const type of ['application/json; charset=UTF-8', 'application/vnd.truckroll+json']) {
+    expect((await post(BODY, { 'content-type': type })).status).toBe(201);
+  }
+});
+
+test('a body above 64 KB is refused before it is parsed', async () => {
+  const answer = await post(`{"note":"${'x'.repeat(70_000)}`);
+  expect(failures(answer)).toEqual(['body body TOO_LARGE']);
+});
+
+test('two values of one field leave no doubt about what is taken: the last, as JSON.parse reads it', async () => {
+  await post(JSON.stringify(BODY).replace('{', '{"allow_outside_window":true,"allow_outside_window":false,'));
+  expect(commands.added[0]?.allow_outside_window).toBe(false);
+});

@@ -1,0 +1,265 @@
+import { ApiError } from '@truckroll/contract';
+import { connect } from 'node:net';
+import { Agent, request as httpRequest } from 'node:http';
+import { gzipSync } from 'node:zlib';
+import { invoice } from './support/invoice.ts';
+import { request, startGateway, type Answer, type TestGateway } from './support/gateway.ts';
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await startGateway();
+});
+afterAll(() => gateway.stop());
+beforeEach(() => {
+  Object.assign(gateway.invoices, { data: [], next: Buffer.alloc(0), failure: undefined });
+});
+
+const ID = '0b8f3c1e-7a52-4c6d-9e10-2f4a5b6c7d8e';
+
+/** What every answer has, right or wrong (decisions §3). */
+function expectCommonHeaders({ headers, body }: Answer, authenticated = true): void {
+  expect(headers.get('cache-control')).toBe('private, no-store');
+  expect(headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+  expect(headers.has('x-powered-by')).toBe(false);
+  expect(headers.has('etag')).toBe(false);
+  if (body !== undefined) expect(body.meta?.request_id ?? body.error?.request_id).toBe(headers.get('x-request-id'));
+  if (!authenticated) return;
+  expect(headers.get('ratelimit-policy')).toMatch(/^"default";q=6000;w=60$/);
+  expect(headers.get('ratelimit')).toMatch(/^"default";r=\d+;t=([1-9]|[1-5]\d|60)$/);
+}
+
+function expectError(answer: Answer, status: number, code: string): void {
+  expect(answer.status).toBe(status);
+  expect(answer.body).toEqual({
+    error: { code, message: expect.stringMatching(/\.$/), request_id: expect.any(String), details: expect.any(Array) },
+  });
+}
+
+describe('a list', () => {
+  test('is the page, the way on and the meta', async () => {
+    gateway.invoices.data = [invoice({ number: 'A "1"' }), invoice({ number: 'Ü 2' })];
+    gateway.invoices.next = Buffer.from('position');
+    const answer = await gateway.get('/v1/invoices?limit=2');
+    expect(answer.status).toBe(200);
+    expectCommonHeaders(answer);
+    expect(answer.headers.get('content-type')).toBe('application/json');
+    expect(Object.keys(answer.body)).toEqual(['data', 'pagination', 'meta']);
+    expect(answer.body.data.map(({ number }: { number: string }) => number)).toEqual(['A "1"', 'Ü 2']);
+    expect(answer.body.meta).toEqual({
+      request_id: answer.headers.get('x-request-id'),
+      generated_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{6})?Z$/),
+      timezone: 'America/Chicago',
+    });
+    expect(gateway.invoices.lists.at(-1)?.collection).toMatchObject({ company_id: gateway.companyId, time_zone: 'America/Chicago', limit: 2 });
+    expect(gateway.invoices.requestIds.at(-1)).toBe(answer.headers.get('x-request-id'));
+  });
+
+  test('without rows is an empty page', async () => {
+    const { body } = await gateway.get('/v1/invoices');
+    expect(body).toMatchObject({ data: [], pagination: { next_cursor: null } });
+  });
+
+  test('goes on with its cursor, also with another page size, and with nothing else changed', async () => {
+    gateway.invoices.next = Buffer.from('position');
+    const cursor = (await gateway.get('/v1/invoices?status=OPEN&status=PAID')).body.pagination.next_cursor;
+    expect((await gateway.get(`/v1/invoices?status=PAID&limit=7&status=OPEN&cursor=${cursor}`)).status).toBe(200);
+    expect(gateway.invoices.lists.at(-1)?.collection?.after.toString()).toBe('position');
+    for (const path of ['invoices?', 'invoices?status=OPEN&', 'payments?', 'invoices?status=OPEN&status=PAID&job_class=INSTALL&']) {
+      expectError(await gateway.get(`/v1/${path}cursor=${cursor}`), 400, 'INVALID_CURSOR');
+    }
+    const other = gateway.identities.addKey();
+    const headers = { authorization: `Bearer ${other.key}` };
+    expectError(await gateway.get(`/v1/invoices?status=OPEN&status=PAID&cursor=${cursor}`, { headers }), 400, 'INVALID_CURSOR');
+  });
+});
+
+describe('a detail', () => {
+  test('is the record and the meta', async () => {
+    gateway.invoices.data = [invoice({ id: ID })];
+    const answer = await gateway.get(`/v1/invoices/${ID.toUpperCase()}`);
+    expect(answer.status).toBe(200);
+    expectCommonHeaders(answer);
+    expect(Object.keys(answer.body)).toEqual(['data', 'meta']);
+    expect(answer.body.data.id).toBe(ID);
+    expect(gateway.invoices.gets.at(-1)?.key).toEqual({ company_id: gateway.companyId, time_zone: 'America/Chicago', id: ID });
+  });
+
+  test('of a missing record is a 404', async () => {
+    expectError(await gateway.get(`/v1/invoices/${ID}`), 404, 'NOT_FOUND');
+  });
+
+  test.each(['abc', '%zz', '%00', `${ID}x`, 'null'])('of the id %s is a 400', async (id) => {
+    const answer = await gateway.get(`/v1/invoices/${id}`);
+    expectError(answer, 400, 'INVALID_REQUEST');
+    expect(answer.body.error.details).toMatchObject([{ location: 'path', field: 'id', code: 'INVALID_UUID' }]);
+  });
+
+  test('lists what is wrong in path and query together', async () => {
+    const { body } = await gateway.get('/v1/invoices/abc?limit=1');
+    expect(body.error.details.map(({ location }: { location: string }) => location)).toEqual(['query', 'path']);
+  });
+});
+
+describe('the router', () => {
+  test.each(['/', '/v1', '/v1/', '/v1/nope', '/v1/invoices/', '/v1//invoices', '/V1/invoices', '/v1/Invoices', `/v1/invoices/${ID}/x`, '/v2/invoices'])(
+    'answers %s with 404',
+    async (path) => {
+      const answer = await gateway.get(path);
+      expectError(answer, 404, 'NOT_FOUND');
+      expectCommonHeaders(answer);
+    },
+  );
+
+  test.each(['POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS', 'QUERY'])('answers %s on a read with 405 and Allow', async (method) => {
+    const answer = await gateway.get('/v1/invoices', { method });
+    expect(answer.status).toBe(405);
+    expect(answer.headers.get('allow')).toBe('GET');
+    expectCommonHeaders(answer);
+    if (method !== 'HEAD') expectError(answer, 405, 'METHOD_NOT_ALLOWED');
+  });
+
+  test('answers any path and verb of an anonymous caller with 401', async () => {
+    for (const path of ['/', '/v1/invoices', '/v1/nope', '/api/v1/x', '/metrics', '/openapi.json/']) {
+      for (const method of ['GET', 'POST', 'OPTIONS']) {
+        const answer = await request(gateway.url + path, { method });
+        expectError(answer, 401, 'UNAUTHENTICATED');
+        expectCommonHeaders(answer, false);
+        expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+        expect(answer.headers.has('ratelimit')).toBe(false);
+      }
+    }
+  });
+});
+
+describe('public paths', () => {
+  test.each([
+    ['/openapi.json', 'application/json'],
+    ['/docs', 'text/html; charset=utf-8'],
+    ['/.well-known/api-catalog', 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"'],
+    ['/healthz', 'text/plain; charset=utf-8'],
+    ['/readyz', 'text/plain; charset=utf-8'],
+  ])('%s needs no credential', async (path, type) => {
+    const answer = await request(gateway.url + path);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-type')).toBe(type);
+    expectCommonHeaders({ ...answer, body: undefined }, false);
+    const refused = await request(gateway.url + path, { method: 'POST' });
+    expectError(refused, 405, 'METHOD_NOT_ALLOWED');
+    expect(refused.headers.get('allow')).toBe('GET, HEAD');
+  });
+});
+
+describe('a failure of a service', () => {
+  test('that it explains is passed on', async () => {
+    gateway.invoices.failure = new ApiError('STALE_REVISION', 'Read it again.', {
+      details: [{ location: 'body', field: 'expected_revision', code: 'STALE_REVISION', message: 'Read it again.', current_revision: 'ab' }],
+    });
+    const { status, body } = await gateway.get('/v1/invoices');
+    expect(status).toBe(409);
+    expect(body.error.details).toEqual([
+      { location: 'body', field: 'expected_revision', code: 'STALE_REVISION', message: 'Read it again.', current_revision: 'ab' },
+    ]);
+  });
+
+  test('that it does not explain says nothing of the inside', async () => {
+    gateway.invoices.failure = new Error('select secret from db.internal');
+    const answer = await gateway.get('/v1/invoices');
+    expectError(answer, 500, 'INTERNAL_ERROR');
+    expect(answer.text).not.toMatch(/select|internal\b|stack/);
+  });
+
+  test('that is a missing service is a 503 with Retry-After', async () => {
+    const answer = await gateway.get('/v1/accounts');
+    expectError(answer, 503, 'INTERNAL_ERROR');
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+  });
+});
+
+describe('a body', () => {
+  const send = (body: Buffer, headers: Record<string, string> = {}): Promise<Answer> => raw('GET', '/v1/invoices', body, headers);
+  const tooLarge = (answer: Answer): void => {
+    expectError(answer, 400, 'INVALID_REQUEST');
+    expect(answer.body.error.details).toMatchObject([{ location: 'body', code: 'TOO_LARGE' }]);
+  };
+
+  /** fetch gives no bodies to GET. */
+  function raw(method: string, path: string, body: Buffer, headers: Record<string, string>, chunked = false): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      const all = { authorization: `Bearer ${gateway.key}`, ...headers, ...(chunked ? { 'transfer-encoding': 'chunked' } : { 'content-length': String(body.length) }) };
+      const outgoing = httpRequest(gateway.url + path, { method, headers: all }, (response) => {
+        const parts: Buffer[] = [];
+        response.on('data', (part: Buffer) => parts.push(part));
+        response.on('end', () => {
+          const text = Buffer.concat(parts).toString();
+          resolve({ status: response.statusCode ?? 0, headers: new Headers(response.headers as Record<string, string>), text, body: JSON.parse(text) });
+        });
+      });
+      outgoing.on('error', reject);
+      outgoing.end(body);
+    });
+  }
+
+  test('of 64 KB is taken and of one byte more refused', async () => {
+    expect((await send(Buffer.alloc(65_536, 'x'))).status).toBe(200);
+    tooLarge(await send(Buffer.alloc(65_537, 'x')));
+  });
+
+  test('in chunks counts the same', async () => {
+    expect((await raw('GET', '/v1/invoices', Buffer.alloc(65_536, 'x'), {}, true)).status).toBe(200);
+    tooLarge(await raw('GET', '/v1/invoices', Buffer.alloc(65_537, 'x'), {}, true));
+    tooLarge(await raw('GET', '/v1/invoices', Buffer.alloc(3_000_000, 'x'), {}, true));
+  });
+
+  test('counts as it is after decompression', async () => {
+    const compressed = gzipSync(Buffer.alloc(10_000_000));
+    expect(compressed.length).toBeLessThan(65_536);
+    tooLarge(await send(compressed, { 'content-encoding': 'gzip' }));
+    expect((await send(gzipSync(Buffer.alloc(65_536)), { 'content-encoding': 'GZIP' })).status).toBe(200);
+  });
+
+  test.each([
+    ['zstd', 'header'],
+    ['gzip', 'body'],
+    ['constructor', 'header'],
+  ])('that is not what Content-Encoding %s says is refused', async (encoding, location) => {
+    const answer = await send(Buffer.from('hello'), { 'content-encoding': encoding });
+    expectError(answer, 400, 'INVALID_REQUEST');
+    expect(answer.body.error.details).toMatchObject([{ location, code: 'INVALID_FORMAT' }]);
+  });
+
+  test('leaves the connection usable', async () => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const statuses: number[] = [];
+    for (const size of [100_000, 0, 200_000, 0]) {
+      statuses.push(
+        await new Promise((resolve, reject) => {
+          const headers = { authorization: `Bearer ${gateway.key}`, 'content-length': size };
+          const outgoing = httpRequest(`${gateway.url}/v1/invoices`, { agent, headers }, (response) => {
+            response.resume().on('end', () => resolve(response.statusCode ?? 0));
+          });
+          outgoing.on('error', reject).end(Buffer.alloc(size));
+        }),
+      );
+    }
+    agent.destroy();
+    expect(statuses).toEqual([400, 200, 400, 200]);
+  });
+});
+
+describe('what is not HTTP', () => {
+  test.each([
+    ['garbage\r\n\r\n', 400],
+    [`GET /v1/invoices?x=${'y'.repeat(70_000)} HTTP/1.1\r\nHost: x\r\n\r\n`, 400],
+    ['GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n', 400],
+  ])('%# gets the envelope too', async (text, status) => {
+    const answer = await new Promise<string>((resolve, reject) => {
+      const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1', () => socket.write(text));
+      let received = '';
+      socket.on('data', (part) => (received += part.toString())).on('end', () => resolve(received)).on('error', reject);
+    });
+    const [head = '', body = ''] = answer.split('\r\n\r\n');
+    expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    expect(head).toContain(`X-Request-Id: ${JSON.parse(body).error.request_id}`);
+    expect(JSON.parse(body).error.code).toBe('INVALID_REQUEST');
+  });
+});

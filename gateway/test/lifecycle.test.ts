@@ -1,0 +1,135 @@
+import { connect } from 'node:net';
+import { createGateway } from '../src/app.ts';
+import { gatewayConfig } from '../src/config.ts';
+import { invoice } from './support/invoice.ts';
+import { eventually, request, startGateway } from './support/gateway.ts';
+import { standInInvoices } from './support/stand-ins.ts';
+
+const delay = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+test('a stop lets requests finish, ends idle connections and takes no new ones', async () => {
+  const gateway = await startGateway({ DRAIN_DELAY: '300ms' });
+  const port = Number(new URL(gateway.url).port);
+  gateway.invoices.data = [invoice({ number: 'late' })];
+  gateway.invoices.slowMs = 800;
+  const idle = connect(port, '127.0.0.1');
+  const idleEnded = new Promise((resolve) => idle.once('close', resolve));
+  const running = gateway.get('/v1/invoices');
+  await delay(100);
+  const stopping = gateway.stop();
+  // Load balancers see it before connections are refused.
+  expect((await request(`${gateway.url}/readyz`)).status).toBe(503);
+  expect((await request(`${gateway.url}/healthz`)).status).toBe(200);
+  const answer = await running;
+  expect(answer.status).toBe(200);
+  expect(answer.body.data[0].number).toBe('late');
+  await stopping;
+  await idleEnded;
+  await expect(fetch(`${gateway.url}/healthz`)).rejects.toThrow();
+});
+
+test('answers during a stop end their connections', async () => {
+  const gateway = await startGateway({ DRAIN_DELAY: '300ms' });
+  const stopping = gateway.stop();
+  expect((await request(`${gateway.url}/healthz`)).headers.get('connection')).toBe('close');
+  await stopping;
+});
+
+test('a stop does not wait for ever', async () => {
+  const gateway = await startGateway({ DRAIN_TIMEOUT: '300ms' });
+  gateway.invoices.slowMs = 3000;
+  const running = gateway.get('/v1/invoices').then(() => 'answered', () => 'cut off');
+  await delay(100);
+  const start = Date.now();
+  await gateway.service.destroy();
+  expect(Date.now() - start).toBeLessThan(1500);
+  expect(await running).toBe('cut off');
+  await gateway.identities.stop();
+  await gateway.invoices.stop();
+});
+
+test('a service that goes away is a 503, and is used again soon after its return', async () => {
+  const invoices = await standInInvoices();
+  const gateway = await startGateway({}, { invoices });
+  expect((await gateway.get('/v1/invoices')).status).toBe(200);
+  await invoices.stop();
+  const away = await gateway.get('/v1/invoices');
+  expect(away.status).toBe(503);
+  expect(Number(away.headers.get('retry-after'))).toBeGreaterThan(0);
+  const back = await standInInvoices(invoices.port);
+  await eventually(async () => (await gateway.get('/v1/invoices')).status === 200, 10_000);
+  await gateway.stop();
+  await gateway.identities.stop();
+  await back.stop();
+}, 20_000);
+
+test('a service that is too slow is a 503', async () => {
+  const gateway = await startGateway({ CALL_DEADLINE: '200ms' });
+  gateway.invoices.slowMs = 1000;
+  const answer = await gateway.get('/v1/invoices');
+  expect(answer.status).toBe(503);
+  expect(answer.headers.has('retry-after')).toBe(true);
+  await gateway.stop();
+});
+
+test('a client that goes away frees the call that was made for it', async () => {
+  const gateway = await startGateway();
+  gateway.invoices.slowMs = 500;
+  const gone = new AbortController();
+  const running = gateway.get('/v1/invoices', { signal: gone.signal }).catch(() => undefined);
+  await eventually(() => gateway.invoices.lists.length > 0);
+  gone.abort();
+  await running;
+  await eventually(async () => (await request(`http://127.0.0.1:${gateway.metricsPort}/metrics`)).text.includes('status="499"'));
+  gateway.invoices.slowMs = 0;
+  expect((await gateway.get('/v1/invoices')).status).toBe(200);
+  await gateway.stop();
+});
+
+test('many answers at once, of different sizes, are each whole', async () => {
+  const gateway = await startGateway();
+  gateway.invoices.data = Array.from({ length: 100 }, (_, index) => invoice({ number: `${index} ${'ü"\\\n'.repeat(200)}` }));
+  const answers = await Promise.all(
+    Array.from({ length: 60 }, (_, index) => gateway.get(index % 3 === 0 ? '/v1/company' : `/v1/invoices?limit=${index + 1}`)),
+  );
+  for (const [index, { status, body, headers }] of answers.entries()) {
+    expect(status).toBe(200);
+    expect(body.meta.request_id).toBe(headers.get('x-request-id'));
+    if (index % 3 !== 0) expect(body.data.map(({ number }: { number: string }) => number)).toEqual(gateway.invoices.data.map(({ number }) => number));
+  }
+  await gateway.stop();
+});
+
+test('a request is logged once, without its credential or query', async () => {
+  const lines: Record<string, unknown>[] = [];
+  const level = (fields: object, message: string): void => void lines.push({ ...fields, message });
+  const log = { debug: level, info: level, warn: level, error: level, child: () => log };
+  const inner = await startGateway();
+  const config = gatewayConfig({
+    HOST: '127.0.0.1', PORT: '0', METRICS_PORT: '0', REDIS_URL: 'redis://127.0.0.1:1', CURSOR_KEYS: `k:${Buffer.alloc(32).toString('base64')}`,
+    BILLING_ADDRESS: `127.0.0.1:${inner.invoices.port}`, SCHEDULING_ADDRESS: '127.0.0.1:1', REPORTING_ADDRESS: '127.0.0.1:1',
+    INTEGRATIONS_ADDRESS: `127.0.0.1:${inner.identities.port}`,
+  });
+  const gateway = createGateway({ config, log });
+  const { port } = await gateway.start();
+  const { headers } = await request(`http://127.0.0.1:${port}/v1/invoices?status=OPEN`, { headers: { authorization: `Bearer ${inner.key}` } });
+  await request(`http://127.0.0.1:${port}/v1/invoices?status=OPEN`, { headers: { authorization: 'Bearer trk_wrong' } });
+  await eventually(() => lines.filter(({ message }) => message === 'request').length === 2);
+  const [line] = lines.filter(({ message }) => message === 'request');
+  expect(line).toMatchObject({ requestId: headers.get('x-request-id'), method: 'GET', path: '/v1/invoices', status: 200, companyId: inner.companyId });
+  const all = JSON.stringify(lines);
+  for (const secret of [inner.key, 'trk_', 'OPEN', 'authorization']) expect(all).not.toContain(secret);
+  await gateway.destroy();
+  await inner.stop();
+});
+
+describe('the environment', () => {
+  test('is refused as a whole, with everything that is missing', () => {
+    expect(() => gatewayConfig({})).toThrow(/REDIS_URL[^]*BILLING_ADDRESS[^]*INTEGRATIONS_ADDRESS[^]*CURSOR_KEYS/);
+  });
+
+  test('never shows a key', () => {
+    const config = { ...gatewayConfig({ REDIS_URL: 'redis://x', BILLING_ADDRESS: 'x:1', SCHEDULING_ADDRESS: 'x:1', REPORTING_ADDRESS: 'x:1', INTEGRATIONS_ADDRESS: 'x:1', CURSOR_KEYS: 'secret' }) };
+    expect(() => createGateway({ config })).toThrow(/^(?!.*secret).*CURSOR_KEYS/);
+  });
+});

@@ -1,0 +1,79 @@
+import { operations, resources } from '@truckroll/contract';
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { docsPage } from '../src/openapi/docs.ts';
+import { buildDocument } from '../src/openapi/document.ts';
+import { markdown } from '../src/openapi/html.ts';
+
+const document = buildDocument();
+const gateway = join(import.meta.dirname, '..');
+
+/** Every object in the document. */
+function* objects(value: unknown): Generator<Record<string, unknown>> {
+  if (typeof value !== 'object' || value === null) return;
+  if (!Array.isArray(value)) yield value as Record<string, unknown>;
+  for (const part of Object.values(value)) yield* objects(part);
+}
+
+describe('the description', () => {
+  test('is committed as the contract has it', () => {
+    expect(JSON.parse(readFileSync(join(gateway, 'openapi.json'), 'utf8'))).toEqual(JSON.parse(JSON.stringify(document)));
+  });
+
+  test('is valid OpenAPI 3.1 by the recommended rules', () => {
+    execFileSync(join(gateway, 'node_modules/.bin/redocly'), ['lint', '--extends', 'recommended', '--max-problems', '0', 'openapi.json'], {
+      cwd: gateway,
+      env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
+      stdio: 'pipe',
+    });
+  }, 30_000);
+
+  test('has every operation once, with every error it can give', () => {
+    for (const { route, verb, name } of operations) {
+      const described = document.paths[route]?.[verb.toLowerCase()] as { operationId: string; responses: object };
+      expect(described.operationId.toLowerCase()).toBe(name.toLowerCase());
+      expect(Object.keys(described.responses)[0]).toMatch(/^20\d$/);
+      expect(Object.keys(described.responses)).toEqual(expect.arrayContaining(['400', '401', '429', '500', '503']));
+      expect(Object.keys(described.responses).includes('404')).toBe(route.includes('{') || verb !== 'GET');
+    }
+  });
+
+  test('refers only to what it has', () => {
+    for (const { $ref: ref } of objects(document)) {
+      if (typeof ref !== 'string') continue;
+      const [, kind, group, name] = ref.split('/') as [string, 'components', string, string];
+      expect(document[kind][group]?.[name]).toBeDefined();
+    }
+  });
+
+  test('explains every field of every record and every value of every enumeration', () => {
+    for (const { record } of resources) {
+      for (const field of record.fields) expect(`${record.typeName}.${field.name}: ${field.doc}`).toMatch(/: \S/);
+    }
+  });
+
+  test('says nothing of where we keep our own documents', () => {
+    expect(JSON.stringify(document)).not.toMatch(/api\.md|decisions|truckroll\.\w+\.v1/);
+  });
+});
+
+describe('the reference', () => {
+  const page = docsPage(document);
+  const text = page.body.toString();
+
+  test('shows every operation and schema, and its links lead somewhere', () => {
+    for (const { route } of operations) expect(text).toContain(`>${route}<`);
+    const ids = new Set([...text.matchAll(/ id="([^"]+)"/g)].map((match) => match[1]));
+    for (const [, target] of text.matchAll(/href="#([^"]+)"/g)) expect(ids).toContain(target);
+  });
+
+  test('needs no script and no outside address', () => {
+    expect(text).not.toMatch(/<script|(src|href)="(?![#/])|@import|url\(/);
+    expect(page.headers?.join(' ')).toContain("default-src 'none'");
+  });
+
+  test('escapes what it shows', () => {
+    expect(markdown('a <b> & `"c"`').text).toBe('<p>a &#60;b&#62; &#38; <code>&#34;c&#34;</code></p>');
+  });
+});

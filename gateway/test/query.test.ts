@@ -1,0 +1,155 @@
+import fc from 'fast-check';
+import { formatInstant, operations, type Operation } from '@truckroll/contract';
+import { inputsOf } from '../src/routes/inputs.ts';
+import { compileQuery, MOST_PROBLEMS, type Query } from '../src/routes/query.ts';
+
+const operation = (name: string): Operation => operations.find((candidate) => candidate.name === name) as Operation;
+const parser = (name: string): ((text: string) => Query) => compileQuery(inputsOf(operation(name)));
+const parse = parser('ListInvoices');
+const value = (query: Query, name: string): unknown => [...query.values].find(([parameter]) => parameter.name === name)?.[1];
+const codes = (query: Query): string[] => query.problems.map(({ field, code }) => `${field} ${code}`);
+const ID = '0B8F3C1E-7a52-4c6d-9e10-2f4a5b6c7d8e';
+
+describe('a query', () => {
+  test('that is empty asks for the first 50 records', () => {
+    expect(parse('')).toMatchObject({ limit: 50, cursor: undefined, filters: '', problems: [] });
+    expect(parse('&&')).toMatchObject({ limit: 50, problems: [] });
+  });
+
+  test('takes ids in any case and keeps distinct ones in lower case', () => {
+    const query = parse(`ids=${ID}&ids=${ID.toLowerCase()}&ids=${ID.replace('0B', '1c')}`);
+    expect(query.problems).toEqual([]);
+    expect(value(query, 'ids')).toEqual([ID.toLowerCase(), ID.toLowerCase().replace('0b', '1c')]);
+  });
+
+  test('takes percent-encoding in names and values', () => {
+    const query = parse('%73tatus=%4FPEN&created_from=2026-03-01T15%3A04%3A05.123456%2B01%3A00');
+    expect(query.problems).toEqual([]);
+    expect(value(query, 'created_from')).toBe(Date.UTC(2026, 2, 1, 14, 4, 5) * 1000 + 123_456);
+  });
+
+  test.each([
+    ['limit=0', 'limit OUT_OF_RANGE'],
+    ['limit=101', 'limit OUT_OF_RANGE'],
+    ['limit=-1', 'limit OUT_OF_RANGE'],
+    ['limit=5.5', 'limit INVALID_FORMAT'],
+    ['limit=ten', 'limit INVALID_FORMAT'],
+    ['limit=1e1', 'limit INVALID_FORMAT'],
+    ['limit=99999999999999999999', 'limit INVALID_FORMAT'],
+    ['limit=', 'limit EMPTY_VALUE'],
+    ['limit', 'limit EMPTY_VALUE'],
+    ['limit=5&limit=5', 'limit REPEATED_PARAMETER'],
+    ['cursor=', 'cursor EMPTY_VALUE'],
+    ['cursor=a&cursor=b', 'cursor REPEATED_PARAMETER'],
+    ['status=', 'status EMPTY_VALUE'],
+    ['status=open', 'status INVALID_ENUM_VALUE'],
+    ['status=null', 'status INVALID_ENUM_VALUE'],
+    ['status=INVOICE_STATUS_OPEN', 'status INVALID_ENUM_VALUE'],
+    ['status=OPEN,PAID', 'status INVALID_ENUM_VALUE'],
+    ['job_class=null', 'job_class INVALID_ENUM_VALUE'],
+    ['ids=1', 'ids INVALID_UUID'],
+    [`ids=${ID},${ID}`, 'ids INVALID_UUID'],
+    [`ids=%7B${ID}%7D`, 'ids INVALID_UUID'],
+    ['created_from=2026-03-01', 'created_from INVALID_FORMAT'],
+    ['created_from=2026-03-01T15:04Z', 'created_from INVALID_FORMAT'],
+    ['created_from=2026-03-01T15:04:05', 'created_from INVALID_FORMAT'],
+    ['created_from=2026-02-29T15:04:05Z', 'created_from INVALID_FORMAT'],
+    ['created_from=1772377445', 'created_from INVALID_FORMAT'],
+    ['created_from=2026-03-01T00:00:00Z&created_from=2026-03-01T00:00:00Z', 'created_from REPEATED_PARAMETER'],
+    ['issued_from=2026-02-30', 'issued_from INVALID_FORMAT'],
+    ['issued_from=2026-03-01T00:00:00Z', 'issued_from INVALID_FORMAT'],
+    ['issued_from=null', 'issued_from INVALID_FORMAT'],
+    ['issued_from=2026-03-01&issued_before=2026-03-01', 'issued_before RANGE_ORDER'],
+    ['issued_from=2026-03-02&issued_before=2026-03-01', 'issued_before RANGE_ORDER'],
+    ['created_from=2026-03-01T00:00:00.000001Z&created_before=2026-03-01T01:00:00.000001%2B01:00', 'created_before RANGE_ORDER'],
+    ['status=%', 'status INVALID_FORMAT'],
+    ['status=%ff', 'status INVALID_FORMAT'],
+    ['%ff=1', '%ff INVALID_FORMAT'],
+    ['Status=OPEN', 'Status UNKNOWN_PARAMETER'],
+    ['ids[]=1', 'ids[] UNKNOWN_PARAMETER'],
+    ['company_id=1', 'company_id UNKNOWN_PARAMETER'],
+    ['time_zone=UTC', 'time_zone UNKNOWN_PARAMETER'],
+    ['after=1', 'after UNKNOWN_PARAMETER'],
+    ['collection=1', 'collection UNKNOWN_PARAMETER'],
+    ['__proto__=1', '__proto__ UNKNOWN_PARAMETER'],
+    ['=1', ' UNKNOWN_PARAMETER'],
+    ['x=1&x=2', 'x UNKNOWN_PARAMETER'],
+  ])('%s is refused', (text, expected) => {
+    expect(codes(parse(text))).toEqual([expected]);
+  });
+
+  test('lists every failure at once', () => {
+    expect(codes(parse('limit=0&stat=1&ids=x&ids=y&created_from=now&job_id='))).toEqual([
+      'limit OUT_OF_RANGE', 'stat UNKNOWN_PARAMETER', 'ids INVALID_UUID', 'ids INVALID_UUID', 'created_from INVALID_FORMAT', 'job_id EMPTY_VALUE',
+    ]);
+  });
+
+  test('says what to do', () => {
+    const messages = parse(`statsu=OPEN&created_from=2026-03-01T00:00:00+01:00&ids=${ID},${ID}`).problems.map(({ message }) => message);
+    expect(messages[0]).toContain('Did you mean status?');
+    expect(messages[1]).toContain('%2B');
+    expect(messages[2]).toContain('ids=A&ids=B');
+  });
+
+  test('takes 100 ids and no more', () => {
+    const ids = Array.from({ length: 101 }, (_, index) => `ids=0b8f3c1e-7a52-4c6d-9e10-${String(index).padStart(12, '0')}`);
+    expect(codes(parse(ids.slice(0, 100).join('&')))).toEqual([]);
+    expect(codes(parse(ids.join('&')))).toEqual(['ids OUT_OF_RANGE']);
+  });
+
+  test('of nothing but rubbish is answered briefly', () => {
+    const rubbish = Array.from({ length: 5000 }, (_, index) => `p${index}=1`).join('&');
+    expect(parse(rubbish).problems).toHaveLength(MOST_PROBLEMS);
+  });
+
+  test('of a detail takes no parameter', () => {
+    for (const text of ['limit=1', 'cursor=a', `ids=${ID}`]) expect(codes(parser('GetInvoice')(text))).toHaveLength(1);
+  });
+
+  test('on records without timestamps takes no filter on them', () => {
+    expect(codes(parser('ListRefunds')('updated_since=2026-03-01T00:00:00Z'))).toEqual(['updated_since UNKNOWN_PARAMETER']);
+    const classes = parser('ListJobClasses');
+    expect(codes(classes('created_from=2026-03-01T00:00:00Z'))).toEqual(['created_from UNKNOWN_PARAMETER']);
+    expect(value(classes('ids=INSTALL'), 'ids')).toEqual(['INSTALL']);
+    expect(codes(classes('ids=install'))).toEqual(['ids INVALID_ENUM_VALUE']);
+  });
+});
+
+describe('the text of the filters', () => {
+  test('is the same for every spelling of the same filters, and different for different ones', () => {
+    const statuses = fc.uniqueArray(fc.constantFrom('DRAFT', 'OPEN', 'PAID', 'VOIDED'), { minLength: 0 });
+    const instant = fc.option(fc.integer({ min: 0, max: 4_000_000_000_000_000 }), { nil: undefined });
+    const filters = fc.record({ statuses, from: instant, page: fc.option(fc.integer({ min: 1, max: 100 }), { nil: undefined }) });
+    type Filters = { statuses: string[]; from: number | undefined; page: number | undefined };
+    const pieces = ({ statuses: chosen, from, page }: Filters, offset: boolean): string[] => [
+      ...chosen.map((status) => `status=${status}`),
+      ...(from === undefined ? [] : [`created_from=${offset ? shifted(from) : formatInstant(from)}`]),
+      ...(page === undefined ? [] : [`limit=${page}`]),
+    ];
+    fc.assert(
+      fc.property(filters, filters, fc.boolean(), (one, other, repeat) => {
+        const text = parse(pieces(one, false).join('&')).filters;
+        const again = pieces({ ...one, page: undefined }, true).toReversed();
+        expect(parse([...again, ...(repeat ? again.filter((piece) => piece.startsWith('status')) : [])].join('&')).filters).toBe(text);
+        const equal = one.from === other.from && one.statuses.toSorted().join() === other.statuses.toSorted().join();
+        expect(parse(pieces(other, false).join('&')).filters === text).toBe(equal);
+      }),
+    );
+  });
+});
+
+/** The same instant, written with an offset. */
+function shifted(micros: number): string {
+  return formatInstant(micros + 5.5 * 3_600_000_000).replace('Z', '%2B05:30');
+}
+
+describe('every operation', () => {
+  test('refuses a parameter that it does not have, and never fails on any text', () => {
+    for (const candidate of operations) {
+      const anyQuery = compileQuery(inputsOf(candidate));
+      expect(codes(anyQuery('no_such_thing=1')).at(0)).toBe('no_such_thing UNKNOWN_PARAMETER');
+      fc.assert(fc.property(fc.webQueryParameters(), (text) => void anyQuery(text)), { numRuns: 20 });
+      fc.assert(fc.property(fc.string(), (text) => void anyQuery(text)), { numRuns: 20 });
+    }
+  });
+});
