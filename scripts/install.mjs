@@ -6,28 +6,25 @@ import { dirname, join } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
 const stamp = join(root, 'node_modules/.truckroll-installed');
-const lock = join(root, '.truckroll/install.lock');
+const lock = join(root, 'node_modules/.truckroll-lock');
 
-export async function install() {
-  if (installed()) return;
-  await locked(() => {
-    if (installed()) return;
-    const digest = wanted();
-    const { packageManager } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-    const startedAt = performance.now();
-    console.error(`installing packages with ${packageManager} …`);
-    // Standard output belongs to the command that was asked for: progress goes to standard error.
-    const result = spawnSync(
-      'npm',
-      ['exec', '--yes', `--package=${packageManager}`, '--', 'pnpm', 'install', '--frozen-lockfile', '--config.confirmModulesPurge=false'],
-      { cwd: root, stdio: ['ignore', 2, 2] },
-    );
-    if (result.status !== 0) {
-      throw new Error('The packages could not be installed, for the reason above: check the network and the disk, and try again.');
-    }
-    writeFileSync(stamp, digest);
-    console.error(`installed packages in ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
-  });
+export function install() {
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted()) return;
+  const digest = wanted();
+  const { packageManager } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const startedAt = performance.now();
+  console.error(`installing packages with ${packageManager} …`);
+  // Standard output belongs to the command that was asked for: progress goes to standard error.
+  const result = spawnSync(
+    'npm',
+    ['exec', '--yes', `--package=${packageManager}`, '--', 'pnpm', 'install', '--frozen-lockfile', '--config.confirmModulesPurge=false'],
+    { cwd: root, stdio: ['ignore', 2, 2] },
+  );
+  if (result.status !== 0) {
+    throw new Error('The packages could not be installed, for the reason above: check the network and the disk, and try again.');
+  }
+  writeFileSync(stamp, digest);
+  console.error(`installed packages in ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
 }
 
 function wanted() {
@@ -36,12 +33,8 @@ function wanted() {
   return hash.digest('hex');
 }
 
-function installed() {
-  return existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted();
-}
-
-/** Two commands that start at once in a fresh checkout install once. The lock of a process that has gone is ignored. */
-async function locked(work) {
+/** Runs work while no other command of this checkout does. The lock of a process that has gone is ignored. */
+export async function alone(work) {
   mkdirSync(dirname(lock), { recursive: true });
   for (let told = false; ; ) {
     try {
@@ -55,22 +48,24 @@ async function locked(work) {
       rmSync(lock, { force: true });
       continue;
     }
-    if (!told) console.error(`waiting for process ${owner}, which is installing packages …`);
+    if (!told) console.error(`waiting for process ${owner}, which installs packages or generates code …`);
     told = true;
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
   try {
-    work();
+    return work();
   } finally {
     rmSync(lock, { force: true });
   }
 }
 
+/** The number of the process that has the lock; undefined when it has gone, or the number is another program's by now. */
 function holder() {
   try {
     const pid = Number(readFileSync(lock, 'utf8'));
     process.kill(pid, 0);
-    return pid;
+    const { stdout } = spawnSync('ps', ['-o', 'command=', '-p', String(pid)], { encoding: 'utf8' });
+    return stdout?.includes('run.mjs') === false ? undefined : pid;
   } catch {
     return undefined;
   }

@@ -1,9 +1,10 @@
 // What the npm scripts run, on whatever Node the machine has: installs packages, finds Node 24, generates code from
 // proto/, and then runs the program that was asked for, with its input, output, signals and exit code.
 import { spawn, spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
-import { install } from './install.mjs';
+import { alone, install } from './install.mjs';
 import { environmentFor, findNode } from './node24.mjs';
 
 const root = join(import.meta.dirname, '..');
@@ -22,6 +23,9 @@ const programs = {
   typecheck: { script: 'node_modules/typescript/bin/tsc', args: ['-p', 'tsconfig.json'] },
   lint: { script: 'node_modules/eslint/bin/eslint.js', args: ['.'] },
   generate: {},
+  openapi: { script: 'gateway/src/openapi/write.ts' },
+  'openapi:check': { script: 'gateway/src/openapi/write.ts', args: ['--check'] },
+  'openapi:lint': { script: 'gateway/node_modules/@redocly/cli/bin/cli.js', args: ['lint', '--extends', 'recommended', 'gateway/openapi.json'] },
 };
 
 function programFor(asked) {
@@ -33,22 +37,27 @@ function programFor(asked) {
 try {
   const program = programFor(name);
   if (!program) throw new Error(`usage: node scripts/run.mjs ${Object.keys(programs).join('|')}|bench:NAME [arguments]`);
-  await install();
-  const node = findNode();
-  const env = environmentFor(node);
-  const generated = spawnSync(node, [join(root, 'scripts/generate.mjs')], { stdio: ['ignore', 2, 2], env });
-  if (generated.status !== 0) throw new Error('Code could not be generated from proto/, for the reason above.');
-  process.exitCode = program.script ? await run(node, program, env) : 0;
+  const node = await alone(prepare);
+  process.exitCode = program.script ? await run(node, program) : 0;
 } catch (error) {
   console.error(error.message);
   process.exitCode = 1;
 }
 
-function run(node, program, env) {
+/** Two commands that start at once in a fresh checkout prepare it once. Resolves to the path of Node. */
+function prepare() {
+  install();
+  const node = findNode();
+  const generated = spawnSync(node, [join(root, 'scripts/generate.mjs')], { stdio: ['ignore', 2, 2], env: environmentFor(node) });
+  if (generated.status !== 0) throw new Error('Code could not be generated from proto/, for the reason above.');
+  return node;
+}
+
+function run(node, program) {
   const child = spawn(node, [join(root, program.script), ...(program.args ?? []), ...args], {
     stdio: ['inherit', 'inherit', 'inherit', ...(program.supervised ? ['ipc'] : [])],
     cwd: program.cwd ?? root,
-    env,
+    env: environmentFor(node),
   });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   watchNpm(child);
@@ -58,11 +67,30 @@ function run(node, program, env) {
   });
 }
 
-/** npm that is killed cannot pass that on; this process is then given to another parent. */
+/**
+ * npm that is killed cannot pass that on. Between npm and this process there may be a shell, which goes on; so its parent
+ * is looked at as well, but never the parent of npm, which may end before npm does.
+ */
 function watchNpm(child) {
   if (!process.env.npm_lifecycle_event) return;
-  const npm = process.ppid;
+  const parent = process.ppid;
+  const shell = /^(sh|dash|bash|ash|busybox)$/.test(processFile(parent, 'comm').trim());
+  const npm = () => (shell ? parentOf(parent) : process.ppid);
+  const before = npm();
   setInterval(() => {
-    if (process.ppid !== npm) child.kill('SIGTERM');
+    if (process.ppid !== parent || npm() !== before) child.kill('SIGTERM');
   }, 1000).unref();
+}
+
+function parentOf(pid) {
+  return processFile(pid, 'stat').replace(/^.*\) /s, '').split(' ')[1];
+}
+
+/** Empty where the system has no such files, or no such process. */
+function processFile(pid, name) {
+  try {
+    return readFileSync(`/proc/${pid}/${name}`, 'utf8');
+  } catch {
+    return '';
+  }
 }

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { createSession, type Session } from '@truckroll/service-kit';
+import pg from 'pg';
 import { Problem } from './problem.ts';
 
 /** Each owns the schema of its name and may enter no other. */
@@ -19,15 +19,15 @@ export interface Provisioning {
 export async function provision(options: Provisioning): Promise<Readonly<Record<Schema, string>>> {
   const url = new URL(options.adminUrl);
   if (options.database !== undefined) {
-    await within(url.href, (session) => createDatabase(session, options.database!));
+    await within(url.href, (client) => createDatabase(client, options.database!));
     url.pathname = `/${options.database}`;
   }
   const secret = options.database === undefined ? url.password || options.secret : options.secret;
   const passwords = SCHEMAS.map((schema) => [schema, createHmac('sha256', secret).update(`role ${schema}`).digest('hex')] as const);
-  await within(url.href, async (session) => {
+  await within(url.href, async (client) => {
     // Two checkouts that share a server may start at once.
-    await session.query({ text: `select pg_advisory_lock(hashtext('truckroll roles'))` });
-    for (const [schema, password] of passwords) await createRole(session, schema, password);
+    await client.query(`select pg_advisory_lock(hashtext('truckroll roles'))`);
+    for (const [schema, password] of passwords) await createRole(client, schema, password);
   });
   const urls = passwords.map(([schema, password]) => {
     const own = new URL(url);
@@ -38,36 +38,36 @@ export async function provision(options: Provisioning): Promise<Readonly<Record<
   return Object.fromEntries(urls) as Record<Schema, string>;
 }
 
-async function createDatabase(session: Session, name: string): Promise<void> {
-  const { rowCount } = await session.query({ text: 'select from pg_database where datname = $1', values: [name] });
-  if (rowCount === 0) await session.query({ text: `create database "${name}"` });
+async function createDatabase(client: pg.Client, name: string): Promise<void> {
+  const { rowCount } = await client.query('select from pg_database where datname = $1', [name]);
+  if (rowCount === 0) await client.query(`create database "${name}"`);
 }
 
-async function createRole(session: Session, role: Schema, password: string): Promise<void> {
-  const { rowCount } = await session.query({ text: 'select from pg_roles where rolname = $1', values: [role] });
-  await session.query({ text: `${rowCount === 0 ? 'create' : 'alter'} role ${role} login password '${password}'` });
+async function createRole(client: pg.Client, role: Schema, password: string): Promise<void> {
+  const { rowCount } = await client.query('select from pg_roles where rolname = $1', [role]);
+  await client.query(`${rowCount === 0 ? 'create' : 'alter'} role ${role} login password '${password}'`);
   // Only a member of a role may give it a schema; superusers are members of all.
-  await session.query({ text: `grant ${role} to current_user` });
-  await session.query({ text: `create schema if not exists ${role} authorization ${role}` });
+  await client.query(`grant ${role} to current_user`);
+  await client.query(`create schema if not exists ${role} authorization ${role}`);
 }
 
-async function within(url: string, work: (session: Session) => Promise<void>): Promise<void> {
-  const session = await createSession({ url }).catch((error: unknown) => {
-    throw new Problem(`PostgreSQL at ${new URL(url).host} refuses the connection (${causeOf(error)}): correct DATABASE_URL.`);
-  });
+async function within(url: string, work: (client: pg.Client) => Promise<void>): Promise<void> {
+  const client = new pg.Client({ connectionString: url, application_name: 'truckroll-local-stack' });
+  // Without a listener the loss of the connection would end the process. The statement that ran on it has failed.
+  client.on('error', () => undefined);
   try {
-    await work(session);
+    await client.connect();
   } catch (error) {
-    if ((error as { sqlState?: string }).sqlState !== '42501') throw error;
+    throw new Problem(`PostgreSQL at ${new URL(url).host} refuses the connection (${(error as Error).message}): correct DATABASE_URL.`);
+  }
+  try {
+    await work(client);
+  } catch (error) {
+    if (!(error instanceof pg.DatabaseError) || error.code !== '42501') throw error;
     throw new Problem(
-      `The user ${new URL(url).username} of DATABASE_URL may not create roles and schemas (${causeOf(error)}): name a user that may, or leave DATABASE_URL out.`,
+      `The user ${new URL(url).username} of DATABASE_URL may not create roles and schemas (${error.message}): name a user that may, or leave DATABASE_URL out.`,
     );
   } finally {
-    await session.close();
+    await client.end();
   }
-}
-
-function causeOf(error: unknown): string {
-  const { cause, message } = error as Error;
-  return cause instanceof Error ? cause.message : message;
 }

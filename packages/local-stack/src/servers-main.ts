@@ -5,7 +5,7 @@ import { writeJson } from './files.ts';
 import { STATE } from './folder.ts';
 import { runMain } from './problem.ts';
 import { stopRequest } from './processes/stop-request.ts';
-import { Watchdog } from './processes/watchdog.ts';
+import { Watchdog, endLeftovers } from './processes/watchdog.ts';
 import { say } from './say.ts';
 import { readSecrets } from './secrets.ts';
 import { startServers } from './servers/index.ts';
@@ -15,7 +15,9 @@ const FILE = join(STATE, 'servers.json');
 
 await runMain(async () => {
   const lock = lockState(STATE, 'npm run servers');
-  const watchdog = new Watchdog();
+  const record = join(STATE, 'processes.json');
+  await endLeftovers(record);
+  const watchdog = new Watchdog(record);
   watchdog.deleteAtEnd(FILE);
   try {
     const { databasePassword: password } = readSecrets(STATE);

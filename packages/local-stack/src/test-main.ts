@@ -38,7 +38,7 @@ function jest(args: readonly string[], servers: Record<string, string>, watchdog
   });
   const identity = identify(child.pid!);
   if (identity) watchdog?.add({ ...identity, order: 'gateway', signal: 'SIGKILL', graceMs: 1000 });
-  stopRequest.then((signal) => child.kill(signal));
+  void stopRequest.then((signal) => child.kill(signal));
   return new Promise((resolve, reject) => {
     child.once('error', reject);
     child.once('exit', (code) => {

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Daemon } from '../src/processes/daemon.ts';
 import { identify, isRunning } from '../src/processes/identity.ts';
+import { endLeftovers } from '../src/processes/watchdog.ts';
 import { Scratch, program, until } from './support.ts';
 
 const scratch = new Scratch();
@@ -18,6 +19,25 @@ test('a parent that is killed takes its processes along, the gateway first and t
   await until(() => identities.every((identity) => !isRunning(identity)));
   expect(readFileSync(join(folder, 'ends'), 'utf8')).toBe('gateway\nservice\nserver\n');
   await until(() => !existsSync(join(folder, 'run')));
+});
+
+test('what was left running when parent and watchdog were killed together is ended by the next start', async () => {
+  const folder = scratch.folder();
+  const record = join(folder, 'processes.json');
+  const parent = program('family.ts', folder, record);
+  const pids = Object.values(JSON.parse(await parent.next()) as Record<string, number>);
+  const identities = pids.map((pid) => identify(pid)!);
+  const watchdog = Number(await parent.next());
+  // Stopped first, so that it does not see the pipe close before it is killed itself.
+  process.kill(watchdog, 'SIGSTOP');
+  parent.child.kill('SIGKILL');
+  process.kill(watchdog, 'SIGKILL');
+  await new Promise((resolve) => parent.child.once('exit', resolve));
+  expect(identities.every((identity) => isRunning(identity))).toBe(true);
+
+  await endLeftovers(record);
+  expect(identities.some((identity) => isRunning(identity))).toBe(false);
+  expect(readFileSync(join(folder, 'ends'), 'utf8')).toBe('gateway\nservice\nserver\n');
 });
 
 test('a process that ignores the signal is killed after its grace period', async () => {

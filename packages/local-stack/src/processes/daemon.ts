@@ -3,7 +3,8 @@ import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { identify } from './identity.ts';
 import { LogTail } from './log-tail.ts';
-import type { StopOrder, Watchdog } from './watchdog.ts';
+import type { StopOrder } from './stop-in-order.ts';
+import type { Watchdog } from './watchdog.ts';
 
 export interface DaemonOptions {
   readonly name: string;

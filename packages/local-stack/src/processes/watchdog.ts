@@ -1,16 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
-import type { ProcessIdentity } from './identity.ts';
-
-/** Stopped in this order: what uses others goes before what is used. */
-export type StopOrder = 'gateway' | 'service' | 'server';
-
-export interface Watched extends ProcessIdentity {
-  readonly order: StopOrder;
-  readonly signal: NodeJS.Signals;
-  /** Milliseconds until a process that ignores the signal is killed. */
-  readonly graceMs: number;
-}
+import { readJson, writeJson } from '../files.ts';
+import { stopInOrder, type Watched } from './stop-in-order.ts';
 
 /** What the watchdog reads, one JSON object a line. A path is deleted when everything has stopped. */
 export type WatchdogMessage = { readonly add: Watched } | { readonly remove: number } | { readonly deleteAtEnd: string };
@@ -23,11 +14,15 @@ export type WatchdogMessage = { readonly add: Watched } | { readonly remove: num
 export class Watchdog {
   readonly #told = new Map<number, Watched>();
   readonly #paths = new Set<string>();
+  readonly #record: string | undefined;
   #process: ChildProcess;
   #stopping = false;
 
-  constructor() {
+  /** With a file that records what runs, so that `endLeftovers` can stop it if the watchdog is killed as well. */
+  constructor(record?: string) {
+    this.#record = record;
     this.#process = this.#launch();
+    if (record !== undefined) this.deleteAtEnd(record);
   }
 
   get pid(): number | undefined {
@@ -37,10 +32,13 @@ export class Watchdog {
   add(watched: Watched): void {
     this.#told.set(watched.pid, watched);
     this.#tell({ add: watched });
+    this.#write();
   }
 
   remove(pid: number): void {
-    if (this.#told.delete(pid)) this.#tell({ remove: pid });
+    if (!this.#told.delete(pid)) return;
+    this.#tell({ remove: pid });
+    this.#write();
   }
 
   /** A file or folder that must not outlive what is watched. */
@@ -82,4 +80,13 @@ export class Watchdog {
   #tell(message: WatchdogMessage): void {
     this.#process.stdin?.write(`${JSON.stringify(message)}\n`);
   }
+
+  #write(): void {
+    if (this.#record !== undefined && !this.#stopping) writeJson(this.#record, [...this.#told.values()]);
+  }
+}
+
+/** Stops what an earlier start has left running, because it was killed together with its watchdog. */
+export async function endLeftovers(record: string): Promise<void> {
+  await stopInOrder(readJson<Watched[]>(record) ?? []);
 }

@@ -65,7 +65,7 @@ export async function startServers(options: ServerOptions): Promise<Servers> {
   };
   const missing = names.filter((name) => !kinds[name].given);
   if (missing.length > 0) requireSpace(folder, NEEDED_SPACE);
-  await Promise.all(names.map((name) => kinds[name].given && requireAnswer(name, kinds[name].given)));
+  await Promise.all(names.map(async (name) => kinds[name].given && requireAnswer(name, kinds[name].given)));
   const results = await Promise.allSettled(missing.map(begin));
   const failed = results.find((result) => result.status === 'rejected');
   if (failed) throw failed.reason;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { ROOT } from '../folder.ts';
 import { Problem } from '../problem.ts';
 import { isFree, type Ports } from '../ports.ts';
-import type { StopOrder } from '../processes/watchdog.ts';
+import type { StopOrder } from '../processes/stop-in-order.ts';
 import { SCHEMAS, type Schema } from '../roles.ts';
 import type { Say } from '../say.ts';
 

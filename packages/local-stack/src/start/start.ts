@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { writeJson } from '../files.ts';
 import { Ports } from '../ports.ts';
 import { describe } from '../problem.ts';
-import { Watchdog } from '../processes/watchdog.ts';
+import { Watchdog, endLeftovers } from '../processes/watchdog.ts';
 import { provision } from '../roles.ts';
 import { say, since } from '../say.ts';
 import { readSecrets } from '../secrets.ts';
@@ -28,7 +28,9 @@ export interface StartOptions {
 export async function start(options: StartOptions): Promise<number> {
   const { state } = options;
   const lock = lockState(state, 'npm start');
-  const watchdog = new Watchdog();
+  const record = join(state, 'processes.json');
+  await endLeftovers(record);
+  const watchdog = new Watchdog(record);
   const stopping = new AbortController();
   for (const file of ['ready.json', 'services.json']) watchdog.deleteAtEnd(join(state, file));
   try {
@@ -87,7 +89,7 @@ async function bringUp({ state, environment }: StartOptions, watchdog: Watchdog,
   });
   signal.throwIfAborted();
   announce(state, whole, access, { databaseUrl: servers.databaseUrl, redisUrl: servers.redisUrl, kafkaBrokers: servers.kafkaBrokers });
-  say(welcome(whole, access, since(startedAt)));
+  process.stdout.write(welcome(whole, access, since(startedAt)));
 }
 
 /** The same for scripts. */

@@ -1,10 +1,11 @@
-// Starts one process of each order, prints their numbers and the watchdog's parent's, and then waits to be killed.
+// Starts one process of each order, prints their numbers and the watchdog's, and then waits to be killed.
 import { join } from 'node:path';
 import { Daemon } from '../../src/processes/daemon.ts';
-import { Watchdog, type StopOrder } from '../../src/processes/watchdog.ts';
+import type { StopOrder } from '../../src/processes/stop-in-order.ts';
+import { Watchdog } from '../../src/processes/watchdog.ts';
 
-const [folder = ''] = process.argv.slice(2);
-const watchdog = new Watchdog();
+const [folder = '', record] = process.argv.slice(2);
+const watchdog = new Watchdog(record);
 watchdog.deleteAtEnd(join(folder, 'run'));
 const ends = join(folder, 'ends');
 const pids: Record<string, number> = {};
@@ -22,4 +23,5 @@ for (const order of ['server', 'service', 'gateway'] satisfies StopOrder[]) {
   pids[order] = daemon.pid!;
 }
 console.log(JSON.stringify(pids));
+console.log(watchdog.pid);
 setInterval(() => undefined, 1000);
