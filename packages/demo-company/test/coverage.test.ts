@@ -5,7 +5,7 @@ import { loadCompany, SMALL } from './company.ts';
 import { Coverage, NEVER_EMPTY } from './coverage.ts';
 import { agingOf, applicationsOf, dispatchStatus, groupBy } from './derived.ts';
 
-/** The ones that a user is most likely to take; of other seeds, some two in a thousand miss one value. */
+/** The ones that a user is most likely to take; of a thousand others tried, one in a hundred missed one value. */
 const SEEDS = [0, 1, 2, 3, 42];
 
 test('every record of any company has the public shape, whatever its size, zone and moment', () => {

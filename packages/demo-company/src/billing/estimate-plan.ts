@@ -61,7 +61,7 @@ export function estimateOfJob(company: Company, job: JobPlan): EstimatePlan | nu
 function statusOnJob(company: Company, job: JobPlan, draw: Draw): Status | null {
   const { stage, type } = job;
   if (type.jobClass === 'INSTALL') return stage === 'CANCELED' ? 'VOIDED' : 'SOLD';
-  if (RARE.includes(type.jobClass) && draw.chance(0.5)) return draw.pick(['SENT', 'DECLINED', 'EXPIRED'] as const);
+  if (RARE.includes(type.jobClass) && draw.chance(0.6)) return draw.pick(['SENT', 'DECLINED', 'EXPIRED'] as const);
   if (!type.record.is_opportunity) return job.completedAt === null ? null : ON_REPAIRS.at(company.seed, job.n);
   if (stage === 'WON') return 'SOLD';
   if (stage === 'LOST') return draw.pick(['DECLINED', 'DECLINED', 'EXPIRED'] as const);

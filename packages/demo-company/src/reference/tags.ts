@@ -45,10 +45,10 @@ export function buildTags(ground: Ground) {
   });
 }
 
-/** None to two tags of those that fit the target, in their own order; most records have none. */
-export function pickTags(tags: readonly Tag[], target: Target, draw: Draw): Reference[] {
+/** None to two tags of those that fit the target, in their own order; most records have none, unless they must. */
+export function pickTags(tags: readonly Tag[], target: Target, draw: Draw, must = false): Reference[] {
   const wanted = draw.next();
-  if (wanted < 0.7) return [];
+  if (wanted < 0.7 && !must) return [];
   const fitting = tags.filter(({ appliesTo }) => appliesTo.includes(target));
   const first = draw.below(fitting.length);
   const second = wanted < 0.92 ? first : draw.below(fitting.length);

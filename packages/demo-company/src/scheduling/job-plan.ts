@@ -60,7 +60,7 @@ export function planJob(company: Company, n: number): JobPlan {
     number: jobNumber(n),
     type,
     jobType: draw.orNull(0.06, type.ref),
-    unit: draw.orNull(0.04, type.unit.ref),
+    unit: draw.orNull(0.06, type.unit.ref),
     jobClass: draw.orNull(0.06, type.jobClass),
     lifecycle: type.lifecycle,
     bookedAt,

@@ -105,7 +105,7 @@ function buildMember(
     status,
     assignable: (role === 'TECHNICIAN' || role === 'SALES') && leftAt > ground.until,
     business_unit: unit === null ? null : (units[unit] as Unit).ref,
-    tags: pickTags(tags, 'TEAM_MEMBER', draw),
+    tags: pickTags(tags, 'TEAM_MEMBER', draw, place === 0),
     color: n % 6 === 2 ? null : (COLORS[n % COLORS.length] as string),
     created_at: instantText(createdAt),
     updated_at: instantText(Number.isFinite(leftAt) && leftAt > 0 ? leftAt : createdAt + (n % 3) * HOUR),
