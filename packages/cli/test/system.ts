@@ -22,7 +22,13 @@ export async function startSystem() {
   const database = await freshDatabase({});
   const folder = mkdtempSync(join(tmpdir(), 'truckroll-cli-'));
   mkdirSync(join(folder, '.truckroll'));
-  const servers = { DATABASE_URL: database.url, REDIS_URL: process.env['REDIS_URL'], KAFKA_BROKERS: process.env['KAFKA_BROKERS'] };
+  const servers = {
+    DATABASE_URL: database.url,
+    REDIS_URL: process.env['REDIS_URL'],
+    KAFKA_BROKERS: process.env['KAFKA_BROKERS'],
+    // Other test files use the same Kafka at the same time.
+    KAFKA_PREFIX: `${randomBytes(4).toString('hex')}.`,
+  };
   const processes: ChildProcess[] = [];
   const start = async (path: string, environment: Record<string, string | undefined>): Promise<string> => {
     const child = spawn(process.execPath, [join(ROOT, path, 'src/main.ts')], {
