@@ -6,5 +6,7 @@ export * from './time.ts';
 export * from './money.ts';
 export * from './scalar.ts';
 export * from './json-reader.ts';
+export { JsonBuffer } from './json-buffer.ts';
+export { camelCase, type KeyStyle } from './json-plan.ts';
 export * from './json-writer.ts';
 export * from './topics.ts';

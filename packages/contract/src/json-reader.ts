@@ -1,5 +1,5 @@
 // JSON into a generated message, strictly: for import lines and request bodies. Every failure is listed, none thrown.
-import { camelCase, type KeyStyle } from './json-writer.ts';
+import { camelCase, type KeyStyle } from './json-plan.ts';
 import type { DetailCode } from './errors.ts';
 import { checkValue } from './scalar.ts';
 import type { Field, Shape } from './shape.ts';

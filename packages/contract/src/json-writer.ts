@@ -1,98 +1,13 @@
-// JSON straight from protobuf wire bytes. Decoding a page into objects and stringifying them costs six times as much
+// JSON straight from protobuf wire bytes. Decoding a page into objects and stringifying them costs many times as much
 // (docs/adr/0002); no object is made here, and uuids, dates and texts are copied as the bytes that they are.
+import { textOf, type JsonBuffer, type Text } from './json-buffer.ts';
+import {
+  BOOLEAN, BYTES, ENUM, INTEGER, LIST, MESSAGE, NUMBER, PLAIN, STRING, TIMESTAMP, planOf,
+  type FieldPlan, type KeyStyle, type Plan,
+} from './json-plan.ts';
 import { codec } from './operation.ts';
-import { civil } from './time.ts';
-import type { Field, Shape } from './shape.ts';
-
-/** A growing piece of JSON text. Reused between requests: see OutputPool in the gateway. */
-export class JsonBuffer {
-  bytes: Buffer;
-  length = 0;
-
-  constructor(size = 64 * 1024) {
-    this.bytes = Buffer.allocUnsafeSlow(size);
-  }
-
-  /** Makes room for so many more bytes. */
-  reserve(more: number): void {
-    if (this.length + more <= this.bytes.length) return;
-    const grown = Buffer.allocUnsafeSlow(Math.max(this.bytes.length * 2, this.length + more));
-    this.bytes.copy(grown, 0, 0, this.length);
-    this.bytes = grown;
-  }
-
-  /** Appends text that holds only ASCII and is JSON already. */
-  ascii(text: string): void {
-    this.reserve(text.length);
-    this.length += this.bytes.write(text, this.length, 'latin1');
-  }
-
-  /** What has been written; valid until the buffer is written again. */
-  view(): Buffer {
-    return this.bytes.subarray(0, this.length);
-  }
-}
-
-interface FieldPlan {
-  index: number;
-  number: number;
-  kind: Field['kind'];
-  repeated: boolean;
-  /** `"name":` */
-  key: Uint8Array;
-  /** What stands for a field that is not on the wire: null, a proto3 default or []. */
-  absent: Uint8Array;
-  /** Quoted spelling by enum number. */
-  spellings: readonly (Uint8Array | undefined)[];
-  /** Strings whose format allows no character that JSON must escape. */
-  plain: boolean;
-  shape: Shape | undefined;
-}
-
-interface Plan {
-  fields: readonly FieldPlan[];
-  byNumber: readonly (FieldPlan | undefined)[];
-}
-
-/** How keys are spelled: as the contract does, or in lowerCamelCase for `/api/v1`. */
-export type KeyStyle = 'snake' | 'camel';
-
-const plans: Record<KeyStyle, Map<Shape, Plan>> = { snake: new Map(), camel: new Map() };
-const ascii = (text: string): Uint8Array => Buffer.from(text, 'latin1');
-const ABSENT: Partial<Record<Field['kind'], string>> = { boolean: 'false', cents: '0', integer: '0', number: '0' };
-const PLAIN_FORMATS = new Set<string | undefined>(['phone', 'color', 'currency', 'revision', 'time_zone']);
-
-/** `created_at` as `createdAt`. */
-export function camelCase(name: string): string {
-  return name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
-}
-
-function planOf(shape: Shape, style: KeyStyle): Plan {
-  const known = plans[style].get(shape);
-  if (known !== undefined) return known;
-  const fields = shape.fields.map((field, index): FieldPlan => {
-    const spellings: (Uint8Array | undefined)[] = [];
-    for (const [number, name] of field.enum?.names ?? []) spellings[number] = ascii(`"${name}"`);
-    const text = field.kind === 'string' || field.kind === 'uuid' || field.kind === 'date' || field.kind === 'timestamp';
-    const absent = field.repeated ? '[]' : field.nullable ? 'null' : (ABSENT[field.kind] ?? (text ? '""' : 'null'));
-    return {
-      index,
-      number: field.number,
-      kind: field.kind,
-      repeated: field.repeated,
-      key: ascii(`"${style === 'camel' ? camelCase(field.name) : field.name}":`),
-      absent: ascii(!field.nullable && field.kind === 'timestamp' ? '"1970-01-01T00:00:00Z"' : absent),
-      spellings,
-      plain: field.kind === 'uuid' || field.kind === 'date' || PLAIN_FORMATS.has(field.format),
-      shape: field.shape,
-    };
-  });
-  const byNumber: (FieldPlan | undefined)[] = [];
-  for (const field of fields) byNumber[field.number] = field;
-  const plan = { fields, byNumber };
-  plans[style].set(shape, plan);
-  return plan;
-}
+import type { Shape } from './shape.ts';
+import { formatDate } from './time.ts';
 
 const VARINT = 0;
 const FIXED64 = 1;
@@ -101,14 +16,29 @@ const FIXED32 = 5;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
+const ZERO = 0x30;
+/** A control character is one byte on the wire and six in JSON. */
+const MOST_GROWTH = 6;
+const DAY = 86_400_000_000;
+/** Days whose text is kept; the instants of a page lie on few. */
+const DAYS_KEPT = 512;
 
-/** Reads wire bytes and writes JSON. One instance serves one thread; it keeps no state between calls. */
+/**
+ * Reads wire bytes and writes JSON. One instance serves one thread; it keeps no state between calls. Room is reserved
+ * once for each object and each element of a list, and not for every byte: see Plan.room.
+ */
 export class JsonWriter {
   readonly #style: KeyStyle;
   #in: Uint8Array = new Uint8Array();
-  #view: DataView = new DataView(new ArrayBuffer(0));
+  #inData: DataView = new DataView(new ArrayBuffer(0));
   #at = 0;
-  #out = new JsonBuffer(0);
+  #buffer: JsonBuffer | undefined;
+  #out: Uint8Array = new Uint8Array();
+  #outData: DataView = new DataView(new ArrayBuffer(0));
+  #to = 0;
+  readonly #days = new Int32Array(DAYS_KEPT).fill(-0x8000_0000);
+  /** `"2026-03-01T` */
+  readonly #dates = new Array<Text>(DAYS_KEPT).fill(textOf(''));
 
   constructor(style: KeyStyle = 'snake') {
     this.#style = style;
@@ -116,19 +46,36 @@ export class JsonWriter {
 
   /** Appends the message in bytes[start, end) as a JSON object. Unknown fields are left out. */
   write(shape: Shape, bytes: Uint8Array, start: number, end: number, out: JsonBuffer): void {
-    this.#in = bytes;
-    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    this.#at = start;
-    this.#out = out;
-    this.#object(planOf(shape, this.#style), shape, end);
+    this.#read(bytes, start);
+    this.#buffer = out;
+    this.#out = out.bytes;
+    this.#outData = out.data;
+    this.#to = out.length;
+    this.#object(planOf(shape, this.#style), end);
+    out.length = this.#to;
   }
 
-  #object(plan: Plan, shape: Shape, end: number): void {
+  #read(bytes: Uint8Array, start: number): void {
+    this.#in = bytes;
+    this.#inData = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.#at = start;
+  }
+
+  #reserve(more: number): void {
+    if (this.#to + more <= this.#out.length) return;
+    const buffer = this.#buffer as JsonBuffer;
+    buffer.length = this.#to;
+    buffer.reserve(more);
+    this.#out = buffer.bytes;
+    this.#outData = buffer.data;
+  }
+
+  #object(plan: Plan, end: number): void {
     const start = this.#at;
-    const out = this.#out;
-    const begin = out.length;
+    const begin = this.#to;
     const { fields, byNumber } = plan;
-    this.#byte(0x7b);
+    this.#reserve(plan.room + (end - start) * MOST_GROWTH);
+    if (fields.length === 0) this.#out[this.#to++] = 0x7b;
     let next = 0;
     while (this.#at < end) {
       const tag = this.#varint();
@@ -138,47 +85,41 @@ export class JsonWriter {
         continue;
       }
       if (field.index < next) {
-        out.length = begin;
-        this.#disordered(plan, shape, start, end);
+        this.#to = begin;
+        this.#disordered(plan, start, end);
         return;
       }
-      while (next < field.index) this.#absent(fields[next++] as FieldPlan);
-      if (next > 0) this.#byte(COMMA);
-      this.#copy(field.key);
+      while (next < field.index) this.#text((fields[next++] as FieldPlan).absent);
+      this.#text(field.key);
       if (field.repeated) this.#array(field, tag, end);
       else this.#value(field);
+      // What is nested takes more than this object reckoned with.
+      if (field.repeated || field.shape !== undefined) this.#reserve(plan.room + (end - this.#at) * MOST_GROWTH);
       next++;
     }
-    while (next < fields.length) this.#absent(fields[next++] as FieldPlan);
-    this.#byte(0x7d);
+    while (next < fields.length) this.#text((fields[next++] as FieldPlan).absent);
+    this.#out[this.#to++] = 0x7d;
   }
 
   /** Fields out of order or twice: decode (which merges, as protobuf says), encode in order, write that. */
-  #disordered(plan: Plan, shape: Shape, start: number, end: number): void {
-    const { encode, decode } = codec(shape.typeName);
-    const ordered = encode(decode(this.#in.subarray(start, end))).finish();
-    const [bytes, view] = [this.#in, this.#view];
-    this.#in = ordered;
-    this.#view = new DataView(ordered.buffer, ordered.byteOffset, ordered.byteLength);
-    this.#at = 0;
-    this.#object(plan, shape, ordered.length);
-    [this.#in, this.#view, this.#at] = [bytes, view, end];
+  #disordered(plan: Plan, start: number, end: number): void {
+    const { encode, decode } = codec(plan.shape.typeName);
+    const bytes = this.#in;
+    const ordered = encode(decode(bytes.subarray(start, end))).finish();
+    this.#read(ordered, 0);
+    this.#object(plan, ordered.length);
+    this.#read(bytes, end);
   }
 
-  #absent(field: FieldPlan): void {
-    if (field.index > 0) this.#byte(COMMA);
-    this.#copy(field.key);
-    this.#copy(field.absent);
-  }
-
+  /** The elements and the closing bracket; the key has opened it. */
   #array(field: FieldPlan, tag: number, end: number): void {
-    this.#byte(0x5b);
-    const packed = (tag & 7) === DELIMITED && field.kind === 'enum';
+    const packed = (tag & 7) === DELIMITED && field.kind === ENUM;
     let first = true;
     for (;;) {
       const stop = packed ? this.#varint() + this.#at : this.#at + 1;
       while (this.#at < stop) {
-        if (!first) this.#byte(COMMA);
+        this.#reserve(field.room + (end - this.#at) * MOST_GROWTH);
+        if (!first) this.#out[this.#to++] = COMMA;
         first = false;
         this.#value(field);
       }
@@ -188,137 +129,154 @@ export class JsonWriter {
         break;
       }
     }
-    this.#byte(0x5d);
+    this.#reserve(1);
+    this.#out[this.#to++] = 0x5d;
   }
 
   /** A list's wrapper as the list itself. */
-  #list(wrapper: Shape): void {
+  #list(field: FieldPlan): void {
     const end = this.#varint() + this.#at;
-    const values = planOf(wrapper, this.#style).fields[0] as FieldPlan;
-    if (this.#at < end) this.#array(values, this.#varint(), end);
-    else this.#copy(values.absent);
+    const values = this.#planOf(field).fields[0] as FieldPlan;
+    if (this.#at >= end) return this.#text(values.nothing);
+    this.#out[this.#to++] = 0x5b;
+    this.#array(values, this.#varint(), end);
+  }
+
+  #planOf(field: FieldPlan): Plan {
+    return (field.plan ??= planOf(field.shape as Shape, this.#style));
   }
 
   #value(field: FieldPlan): void {
     switch (field.kind) {
-      case 'uuid':
-      case 'date':
-      case 'local_date':
-      case 'string':
-        return this.#string(field.plain);
-      case 'reference':
-      case 'object': {
+      case PLAIN:
+        return this.#plain();
+      case STRING:
+        return this.#string();
+      case MESSAGE: {
         const end = this.#varint() + this.#at;
-        const shape = field.shape as Shape;
-        return this.#object(planOf(shape, this.#style), shape, end);
+        return this.#object(this.#planOf(field), end);
       }
-      case 'list':
-        return this.#list(field.shape as Shape);
-      case 'timestamp':
+      case LIST:
+        return this.#list(field);
+      case TIMESTAMP:
         return this.#timestamp(this.#int64());
-      case 'cents':
-      case 'integer':
+      case INTEGER:
         return this.#integer(this.#int64());
-      case 'boolean':
-        return this.#out.ascii(this.#varint() === 0 ? 'false' : 'true');
-      case 'enum': {
-        const number = this.#varint();
+      case BOOLEAN:
+        return this.#text(field.spellings[this.#varint() === 0 ? 0 : 1] as Text);
+      case ENUM: {
+        const spelling = field.spellings[this.#varint()];
         // A newer peer's value has no name here yet; clients are told to expect values that they do not know.
-        const spelling = field.spellings[number];
-        return spelling === undefined ? this.#out.ascii('"UNRECOGNIZED"') : this.#copy(spelling);
+        return spelling === undefined ? this.#ascii('"UNRECOGNIZED"') : this.#text(spelling);
       }
-      case 'number': {
-        const value = this.#view.getFloat64(this.#at, true);
+      case NUMBER: {
+        const value = this.#inData.getFloat64(this.#at, true);
         this.#at += 8;
-        return this.#out.ascii(String(value));
+        return Number.isInteger(value) ? this.#integer(value) : this.#ascii(String(value));
       }
-      case 'bytes':
+      case BYTES:
         throw new Error('bytes are never public');
     }
   }
 
-  #string(plain: boolean): void {
+  /** A string in which nothing must be escaped. */
+  #plain(): void {
     const size = this.#varint();
-    const out = this.#out;
-    const source = this.#in;
+    const [inData, outData] = [this.#inData, this.#outData];
     const end = this.#at + size;
-    // The worst case is six characters for one control character.
-    out.reserve((plain ? size : size * 6) + 2);
-    const target = out.bytes;
-    let to = out.length;
-    target[to++] = QUOTE;
-    for (let from = this.#at; from < end; from++) {
-      const byte = source[from] as number;
-      if (plain || (byte >= 0x20 && byte !== QUOTE && byte !== BACKSLASH)) {
-        target[to++] = byte;
-      } else {
-        to += target.write(JSON.stringify(String.fromCharCode(byte)).slice(1, -1), to, 'latin1');
-      }
+    let [at, to] = [this.#at, this.#to];
+    this.#out[to++] = QUOTE;
+    for (; at + 8 <= end; at += 8, to += 8) outData.setFloat64(to, inData.getFloat64(at, true), true);
+    if (at + 4 <= end) {
+      outData.setInt32(to, inData.getInt32(at, true), true);
+      at += 4;
+      to += 4;
     }
-    target[to++] = QUOTE;
-    out.length = to;
+    while (at < end) this.#out[to++] = this.#in[at++] as number;
+    this.#out[to++] = QUOTE;
     this.#at = end;
+    this.#to = to;
+  }
+
+  #string(): void {
+    const size = this.#varint();
+    const [inData, outData] = [this.#inData, this.#outData];
+    const end = this.#at + size;
+    this.#out[this.#to++] = QUOTE;
+    while (this.#at + 4 <= end) {
+      const word = inData.getInt32(this.#at, true);
+      if (mustEscape(word)) {
+        this.#characters(this.#at + 4);
+        continue;
+      }
+      outData.setInt32(this.#to, word, true);
+      this.#at += 4;
+      this.#to += 4;
+    }
+    this.#characters(end);
+    this.#out[this.#to++] = QUOTE;
+  }
+
+  /** Up to `end`, one byte after the other. */
+  #characters(end: number): void {
+    while (this.#at < end) {
+      const byte = this.#in[this.#at++] as number;
+      if (byte >= 0x20 && byte !== QUOTE && byte !== BACKSLASH) this.#out[this.#to++] = byte;
+      else this.#ascii(JSON.stringify(String.fromCharCode(byte)).slice(1, -1));
+    }
   }
 
   #timestamp(micros: number): void {
-    const out = this.#out;
-    out.reserve(32);
-    const days = Math.floor(micros / 86_400_000_000);
-    const rest = micros - days * 86_400_000_000;
+    const days = Math.floor(micros / DAY);
+    const rest = micros - days * DAY;
     const seconds = Math.floor(rest / 1_000_000);
     const fraction = rest - seconds * 1_000_000;
-    const [year, month, day] = civil(days);
-    this.#byte(QUOTE);
-    this.#digits(year, 4, 0x2d);
-    this.#digits(month, 2, 0x2d);
-    this.#digits(day, 2, 0x54);
-    this.#digits((seconds / 3600) | 0, 2, 0x3a);
-    this.#digits(((seconds / 60) | 0) % 60, 2, 0x3a);
-    this.#digits(seconds % 60, 2, fraction === 0 ? 0x5a : 0x2e);
+    const minutes = (seconds / 60) | 0;
+    const hours = (minutes / 60) | 0;
+    const slot = days & (DAYS_KEPT - 1);
+    if (this.#days[slot] !== days) {
+      this.#days[slot] = days;
+      this.#dates[slot] = textOf(`"${formatDate(days)}T`);
+    }
+    this.#text(this.#dates[slot] as Text);
+    this.#digits(hours, 2, 0x3a);
+    this.#digits(minutes - hours * 60, 2, 0x3a);
+    this.#digits(seconds - minutes * 60, 2, fraction === 0 ? 0x5a : 0x2e);
     if (fraction !== 0) this.#digits(fraction, 6, 0x5a);
-    this.#byte(QUOTE);
+    this.#out[this.#to++] = QUOTE;
   }
 
-  /** A number with leading zeros, and the character after it. Room is reserved by the caller. */
+  /** A number with leading zeros, and the character after it. */
   #digits(value: number, width: number, after: number): void {
-    const { bytes, length } = this.#out;
+    const out = this.#out;
+    const end = this.#to + width;
     let rest = value;
-    for (let at = length + width - 1; at >= length; at--) {
+    for (let at = end - 1; at >= this.#to; at--) {
       const tenth = (rest / 10) | 0;
-      bytes[at] = 0x30 + rest - tenth * 10;
+      out[at] = ZERO + rest - tenth * 10;
       rest = tenth;
     }
-    bytes[length + width] = after;
-    this.#out.length = length + width + 1;
+    out[end] = after;
+    this.#to = end + 1;
   }
 
   #integer(value: number): void {
-    const out = this.#out;
-    if (value < 0 || value > 0x7fffffff) return out.ascii(String(value));
-    out.reserve(10);
+    if (value < 0 || value > 0x7fff_ffff) return this.#ascii(String(value));
     let width = 1;
     for (let bound = 10; value >= bound && width < 10; bound *= 10) width++;
-    let rest = value;
-    for (let at = out.length + width - 1; at >= out.length; at--) {
-      const tenth = (rest / 10) | 0;
-      out.bytes[at] = 0x30 + rest - tenth * 10;
-      rest = tenth;
-    }
-    out.length += width;
+    this.#digits(value, width, 0);
+    this.#to--;
   }
 
-  #byte(byte: number): void {
-    const out = this.#out;
-    if (out.length === out.bytes.length) out.reserve(1);
-    out.bytes[out.length++] = byte;
+  #text({ words, length }: Text): void {
+    const data = this.#outData;
+    let to = this.#to;
+    for (let i = 0; i < words.length; i++, to += 8) data.setFloat64(to, words[i] as number, true);
+    this.#to += length;
   }
 
-  #copy(text: Uint8Array): void {
-    const out = this.#out;
-    out.reserve(text.length);
-    const { bytes, length } = out;
-    for (let i = 0; i < text.length; i++) bytes[length + i] = text[i] as number;
-    out.length = length + text.length;
+  #ascii(text: string): void {
+    for (let i = 0; i < text.length; i++) this.#out[this.#to++] = text.charCodeAt(i);
   }
 
   /** An unsigned varint below 2^32: tags, lengths, enums, booleans. */
@@ -359,4 +317,13 @@ export class JsonWriter {
     else if (wireType === FIXED32) this.#at += 4;
     else throw new Error(`wire type ${wireType} is not one that proto3 writes`);
   }
+}
+
+/** Whether any of four bytes is a control character, a quote or a backslash. */
+function mustEscape(word: number): boolean {
+  const control = (word - 0x2020_2020) & ~word;
+  const quote = word ^ 0x2222_2222;
+  const backslash = word ^ 0x5c5c_5c5c;
+  const others = ((quote - 0x0101_0101) & ~quote) | ((backslash - 0x0101_0101) & ~backslash);
+  return ((control | others) & 0x8080_8080) !== 0;
 }

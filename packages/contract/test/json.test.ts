@@ -106,6 +106,15 @@ it('writes fields that come out of order, twice or from a newer peer', () => {
   expect(written(record, bytes)).toMatchObject({ number: 'P-2', currency: 'USD', amount_cents: 0, invoice_allocations: [] });
 });
 
+it('finds room for what takes six times as much in JSON as on the wire', () => {
+  const { record } = resource('invoices');
+  const text = '\u0001"\\é\u007f'.repeat(500);
+  const line = { id: '', name: text, description: text, position: 1, quantity: 0.1, unit_price_cents: -1, subtotal_cents: 1, taxable: true, discountable: true };
+  const { encode } = codec(record.typeName);
+  const bytes = encode({ ...(codec(record.typeName).decode(new Uint8Array()) as object), number: text, line_items: [line, line], discounts: [] }).finish();
+  expect(written(record, bytes)).toMatchObject({ number: text, line_items: [{ name: text, description: text, taxable: true }, { name: text }], aging: null });
+});
+
 describe('a query value', () => {
   const parameter = (path: string, name: string) => resource(path).list.parameters.find((candidate) => candidate.name === name)!.field;
 

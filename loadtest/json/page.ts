@@ -1,0 +1,31 @@
+// A page of invoices as billing sends it, for measuring what the gateway makes of it.
+import { readMessage, resource } from '@truckroll/contract';
+import { AgingBucket, Invoice, ListInvoicesResponse } from '@truckroll/contract/gen/billing/v1/invoices';
+import { PaymentStatus } from '@truckroll/contract/gen/billing/v1/payments';
+import { generateInvoices, type BenchmarkCompany } from '@truckroll/demo-company';
+
+const OPTIONS = { seed: 1, companies: 1, invoicesPerCompany: 1000, timezone: 'America/Chicago', until: '2026-06-30T18:00:00Z' };
+
+/** Wire bytes of a page of invoices, each with three line items, a discount and a payment. */
+export function pageBytes(size: number): Buffer {
+  const [company] = generateInvoices(OPTIONS) as Iterable<BenchmarkCompany>;
+  const { record } = resource('invoices');
+  const data: Invoice[] = [];
+  for (const json of company?.files.find(({ path }) => path === 'invoices')?.records ?? []) {
+    if (data.length === size) break;
+    data.push(derived(readMessage<Invoice>(record, json).value));
+  }
+  return Buffer.from(ListInvoicesResponse.encode({ data, next: new Uint8Array() }).finish());
+}
+
+/** With the fields that billing adds. */
+function derived(invoice: Invoice): Invoice {
+  const cents = invoice.amounts?.total_cents ?? 0;
+  const application = { payment_id: invoice.id, applied_cents: cents, payment_status: PaymentStatus.PAID };
+  return {
+    ...invoice,
+    amounts: { ...(invoice.amounts as NonNullable<Invoice['amounts']>), paid_cents: cents, processing_cents: 0, open_balance_cents: 0 },
+    payment_applications: [application],
+    aging: invoice.number.endsWith('3') ? { days_past_due: 12, bucket: AgingBucket.PAST_DUE_1_30 } : null,
+  };
+}
