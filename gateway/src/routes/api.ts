@@ -58,7 +58,7 @@ async function serve(exchange: Exchange, parts: ApiParts, extra: Headers): Promi
     throw new ApiError('NOT_FOUND', 'Nothing is at this path. /openapi.json lists what there is.');
   }
   if (target === undefined) {
-    const allowed = [...match.targets.keys()].join(', ');
+    const allowed = [...match.targets.keys()].toSorted().join(', ');
     extra.push('Allow', allowed);
     throw new ApiError('METHOD_NOT_ALLOWED', `This path answers ${allowed} only.`);
   }

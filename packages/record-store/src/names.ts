@@ -101,10 +101,10 @@ export class NameCache {
   }
 
   /** Fetches what a page lacks. The result knows every wanted name, cached or not. */
-  async fetch(companyId: string, wanted: ReadonlyMap<string, ReadonlySet<string>>): Promise<NameLookup> {
+  async fetch(companyId: string, wanted: ReadonlyMap<string, ReadonlySet<string>>, through: Queryable = this.#database): Promise<NameLookup> {
     const generation = this.#generation;
     const pairs = [...wanted].flatMap(([kind, ids]) => [...ids].map((id) => [kind, id] as const));
-    const { rows } = await this.#database.query<{ kind: string; id: string; name: string }>({
+    const { rows } = await through.query<{ kind: string; id: string; name: string }>({
       name: 'fetch_names',
       text: `select n.kind, n.id, n.name from unnest($2::text[], $3::uuid[]) w(kind, id)
         join names n on n.company_id = $1 and n.kind = w.kind and n.id = w.id`,

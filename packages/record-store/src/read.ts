@@ -1,6 +1,6 @@
 // List and detail of every record: one statement, no objects, protobuf bytes out.
 import { ApiError, codec, type Operation } from '@truckroll/contract';
-import type { BinaryRow, Database } from '@truckroll/service-kit';
+import type { BinaryRow, Database, Queryable } from '@truckroll/service-kit';
 import { Assembler, ByteBuffer } from './assemble.ts';
 import { idType, listStatement, type ListRequest } from './list-query.ts';
 import type { NameCache, NameLookup } from './names.ts';
@@ -83,6 +83,15 @@ export class RecordReader {
     return out.bytes.subarray(0, out.length);
   }
 
+  /**
+   * One record from what a transaction is about to store, as `detail` returns it once that is committed. Names that are
+   * not cached are read by `tx`: a transaction that waited for a second connection could wait for itself.
+   */
+  async assembled(tx: Queryable, companyId: string, document: Uint8Array, derived: Uint8Array): Promise<Buffer> {
+    const out = await this.#assemble(companyId, [{ all: [document, derived], derived: true }], tx);
+    return out.bytes.subarray(0, out.length);
+  }
+
   #parts(row: BinaryRow, keys: number, context: ReadContext): Parts {
     const all: Uint8Array[] = [row[keys] as Buffer];
     const derived = row[keys + 1];
@@ -92,11 +101,11 @@ export class RecordReader {
     return { all, derived: derived != null };
   }
 
-  async #assemble(companyId: string, records: readonly Parts[]): Promise<ByteBuffer> {
+  async #assemble(companyId: string, records: readonly Parts[], through: Queryable = this.#database): Promise<ByteBuffer> {
     const cached = this.#names.of(companyId);
     const { out, missing } = this.#write(records, cached);
     if (missing.size === 0) return out;
-    return this.#write(records, await this.#names.fetch(companyId, missing)).out;
+    return this.#write(records, await this.#names.fetch(companyId, missing, through)).out;
   }
 
   #write(records: readonly Parts[], names: NameLookup): { out: ByteBuffer; missing: Assembler['missing'] } {

@@ -1,14 +1,18 @@
 import { topics } from '@truckroll/contract';
+import { AssignmentCommandServiceService } from '@truckroll/contract/gen/scheduling/v1/assignment_commands';
 import { Outbox, createKafka, outboxTables } from '@truckroll/outbox';
-import { NameCache, recordStoreMigrations, serveRecords } from '@truckroll/record-store';
+import { NameCache, RecordReader, recordStoreMigrations, serveRecords, type Table } from '@truckroll/record-store';
 import { createService, migrationsIn, type Service } from '@truckroll/service-kit';
+import { addAssignment } from './assignments/add.ts';
+import { keyPurge } from './assignments/purge.ts';
+import { removeAssignment } from './assignments/remove.ts';
 import type { SchedulingConfig } from './config.ts';
-import { tables } from './resources/index.ts';
+import { tables, visits } from './resources/index.ts';
 import { storeJobClasses } from './resources/job-classes.ts';
 
 const SCHEMA = 'scheduling';
 /** What scheduling publishes on. */
-const TOPICS = [topics.names, topics.jobs, topics.assignments];
+const TOPICS = [topics.names, topics.jobs, topics.assignments, topics.scheduling];
 
 /** Customers, places, people, jobs, visits and everything around them; the owner of all names. */
 export function createScheduling(config: SchedulingConfig): Service {
@@ -31,7 +35,13 @@ export function createScheduling(config: SchedulingConfig): Service {
       background({ name: 'job classes', start: () => storeJobClasses(database), stop: async () => undefined });
       background({ name: 'names', start: () => names.start(), stop: () => names.stop() });
       background(outbox);
+      background(keyPurge(database, log));
       serveRecords(server, tables, { database, names, afterImport: () => outbox.poke() });
+      const writes = { database, reader: new RecordReader(visits as Table<any> as Table, { database, names }), poke: () => outbox.poke() };
+      server.implement(AssignmentCommandServiceService, {
+        addAssignment: (request, context) => addAssignment(writes, request, context),
+        removeAssignment: (request, context) => removeAssignment(writes, request, context),
+      });
     },
   });
 }

@@ -1,0 +1,64 @@
+// POST /v1/job-assignments: one technician more on a visit (decisions §5).
+import { randomUUID } from 'node:crypto';
+import { ApiError, checkEndsAfterStart, now } from '@truckroll/contract';
+import { AddAssignmentRequest } from '@truckroll/contract/gen/scheduling/v1/assignment_commands';
+import { AssignmentStatus, type Assignment } from '@truckroll/contract/gen/scheduling/v1/job_assignments';
+import type { TeamMember } from '@truckroll/contract/gen/scheduling/v1/team_members';
+import type { CallContext } from '@truckroll/service-kit';
+import { eventsOf } from './events.ts';
+import { canBeAssigned, refuseAdding, refuseOutsideWindow, refuseStale, withAssignments } from './rules.ts';
+import { holdVisit, storeAdded, type HeldVisit } from './store.ts';
+import { perform, type Planned, type Write, type WriteServices } from './write.ts';
+
+interface Found {
+  held?: HeldVisit;
+  member?: TeamMember;
+}
+
+const ADDING: Write<AddAssignmentRequest, Found> = {
+  name: 'AddAssignment',
+  encode: (command) => AddAssignmentRequest.encode(command),
+  find: (tx, companyId, { appointment_id, team_member_id }) => holdVisit(tx, companyId, appointment_id, team_member_id),
+  plan,
+};
+
+/** The visit with the technician, as AddAssignmentResponse. Errors: as `perform`. */
+export async function addAssignment(services: WriteServices, request: AddAssignmentRequest, context: CallContext): Promise<Buffer> {
+  const problems = checkEndsAfterStart(request);
+  if (problems.length > 0) throw ApiError.invalid(problems.map((problem) => ({ location: 'body', ...problem })));
+  return perform(services, ADDING, request, context);
+}
+
+function plan(companyId: string, request: AddAssignmentRequest, { held, member }: Found): Planned {
+  if (held === undefined) throw ApiError.notFound('visit');
+  if (member === undefined || !canBeAssigned(member)) throw ApiError.notFound('assignable team member');
+  const { visit } = held;
+  const at = now();
+  const assignment: Assignment = {
+    id: randomUUID(),
+    job_id: visit.job_id,
+    appointment_id: visit.id,
+    team_member: { id: member.id, name: member.name },
+    starts_at: request.starts_at,
+    ends_at: request.ends_at,
+    status: AssignmentStatus.TO_DO,
+    status_updated_at: at,
+    created_at: at,
+    updated_at: undefined,
+  };
+  return {
+    held,
+    next: withAssignments(visit, [...visit.assignments, assignment]),
+    *refusals() {
+      yield refuseAdding(visit, member.id);
+      yield refuseOutsideWindow(visit, request);
+      yield refuseStale(visit, request.expected_revision);
+    },
+    status: 201,
+    location: `/v1/job-assignments/${assignment.id}`,
+    store(tx, changed) {
+      const { document, stored } = storeAdded(tx, companyId, changed, assignment);
+      return { stored, events: eventsOf(companyId, changed, assignment, document) };
+    },
+  };
+}

@@ -1,0 +1,31 @@
+import { topics } from '@truckroll/contract';
+import { VisitAssignmentChanged } from '@truckroll/contract/gen/events/v1/visit_events';
+import type { Assignment } from '@truckroll/contract/gen/scheduling/v1/job_assignments';
+import type { OutgoingEvent } from '@truckroll/outbox';
+import { recordKey } from '@truckroll/record-store';
+import type { Changed } from './store.ts';
+
+/**
+ * What a write tells: the change of the visit, and the assignment's own state, which `document` is; null deletes it.
+ * The visit's row is locked, so its events are stored in the order of its sequence.
+ */
+export function eventsOf(companyId: string, { visit, sequence }: Changed, assignment: Assignment, document: Uint8Array | null): OutgoingEvent[] {
+  const { id: visit_id, revision, dispatch_status } = visit;
+  return [
+    {
+      topic: topics.scheduling.name,
+      key: recordKey(companyId, visit_id),
+      type: document === null ? 'visit.assignment_removed' : 'visit.assignment_added',
+      companyId,
+      sequence,
+      payload: VisitAssignmentChanged.encode({ visit_id, assignment, revision, dispatch_status }).finish(),
+    },
+    {
+      topic: topics.assignments.name,
+      key: recordKey(companyId, assignment.id),
+      type: document === null ? 'assignment.removed' : 'assignment.changed',
+      companyId,
+      payload: document,
+    },
+  ];
+}

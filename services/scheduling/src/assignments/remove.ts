@@ -1,0 +1,41 @@
+// DELETE /v1/job-assignments/{id}: one technician fewer on a visit (decisions §5).
+import { ApiError } from '@truckroll/contract';
+import { RemoveAssignmentRequest } from '@truckroll/contract/gen/scheduling/v1/assignment_commands';
+import type { CallContext } from '@truckroll/service-kit';
+import { eventsOf } from './events.ts';
+import { refuseRemoving, refuseStale, withAssignments } from './rules.ts';
+import { holdVisitOf, storeRemoved, type HeldVisit } from './store.ts';
+import { perform, type Planned, type Write, type WriteServices } from './write.ts';
+
+const REMOVING: Write<RemoveAssignmentRequest, HeldVisit | undefined> = {
+  name: 'RemoveAssignment',
+  encode: (command) => RemoveAssignmentRequest.encode(command),
+  find: (tx, companyId, { id }) => holdVisitOf(tx, companyId, id),
+  plan,
+};
+
+/** The visit without the technician, as RemoveAssignmentResponse. Errors: as `perform`. */
+export function removeAssignment(services: WriteServices, request: RemoveAssignmentRequest, context: CallContext): Promise<Buffer> {
+  return perform(services, REMOVING, request, context);
+}
+
+function plan(companyId: string, request: RemoveAssignmentRequest, held: HeldVisit | undefined): Planned {
+  // Also missing: one that another write removed while this one waited for the visit.
+  const assignment = held?.visit.assignments.find(({ id }) => id === request.id);
+  if (held === undefined || assignment === undefined) throw ApiError.notFound('assignment');
+  const { visit } = held;
+  return {
+    held,
+    next: withAssignments(visit, visit.assignments.filter(({ id }) => id !== assignment.id)),
+    *refusals() {
+      yield refuseRemoving(assignment);
+      yield refuseStale(visit, request.expected_revision);
+    },
+    status: 200,
+    location: null,
+    store: (tx, changed) => ({
+      stored: storeRemoved(tx, companyId, changed, assignment),
+      events: eventsOf(companyId, changed, assignment, null),
+    }),
+  };
+}

@@ -1,0 +1,119 @@
+// What the two writes read and store. A write costs PostgreSQL few statements: rows are found and locked in one, and
+// changed with all that follows from it in another. What is stored is what an import of the same records would derive
+// (consequences.ts); a test compares the two.
+import { encodeFragment } from '@truckroll/contract';
+import { Visit } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
+import { Assignment } from '@truckroll/contract/gen/scheduling/v1/job_assignments';
+import { TeamMember } from '@truckroll/contract/gen/scheduling/v1/team_members';
+import type { Transaction } from '@truckroll/service-kit';
+import { jobAppointments } from '../resources/job-appointments.ts';
+import { jobAssignments } from '../resources/job-assignments.ts';
+
+/** A visit whose row the transaction holds: until it ends, nothing that the visit shows of itself changes. */
+export interface HeldVisit {
+  visit: Visit;
+  document: Buffer;
+  /** Of the latest event about the visit. */
+  sequence: number;
+}
+
+/** A change of a visit, ready to be stored. */
+export interface Changed {
+  visit: Visit;
+  derived: Buffer;
+  sequence: number;
+}
+
+/** Locks a visit and looks a team member up; either may be missing. */
+export async function holdVisit(tx: Transaction, companyId: string, visitId: string, memberId: string): Promise<{ held?: HeldVisit; member?: TeamMember }> {
+  const [row] = await tx.queryBinary({
+    name: 'hold_visit',
+    text: `select v.document, v.derived, v.event_sequence, m.document
+      from job_appointments v left join team_members m on m.company_id = $1 and m.id = $3
+      where v.company_id = $1 and v.id = $2 for no key update of v`,
+    values: [companyId, visitId, memberId],
+  });
+  if (row === undefined) return {};
+  const member = row[3];
+  return { held: heldOf(row), ...(member == null ? {} : { member: TeamMember.decode(member) }) };
+}
+
+/**
+ * Locks the visit of an assignment, and its job: whether a technician stays on the job is seen only by who sees the
+ * job's other visits as they are. Undefined where the assignment is missing.
+ */
+export async function holdVisitOf(tx: Transaction, companyId: string, assignmentId: string): Promise<HeldVisit | undefined> {
+  const [[row]] = await Promise.all([
+    tx.queryBinary({
+      name: 'hold_visit_of_assignment',
+      text: `select v.document, v.derived, v.event_sequence from job_appointments v
+        where v.company_id = $1 and v.id = (select appointment_id from job_assignments where company_id = $1 and id = $2)
+        for no key update`,
+      values: [companyId, assignmentId],
+    }),
+    tx.query({
+      name: 'hold_job_of_assignment',
+      text: `select from jobs where company_id = $1 and id = (
+          select v.job_id from job_assignments a join job_appointments v on v.company_id = $1 and v.id = a.appointment_id
+          where a.company_id = $1 and a.id = $2)
+        for no key update`,
+      values: [companyId, assignmentId],
+    }),
+  ]);
+  return row && heldOf(row);
+}
+
+function heldOf([document, derived, sequence]: readonly (Buffer | null)[]): HeldVisit {
+  const { revision, job, assignments, dispatch_status } = Visit.decode(derived as Buffer);
+  const visit = { ...Visit.decode(document as Buffer), revision, job, assignments, dispatch_status };
+  return { visit, document: document as Buffer, sequence: Number((sequence as Buffer).readBigInt64BE()) };
+}
+
+export function changeOf({ sequence }: HeldVisit, visit: Visit): Changed {
+  const { revision, job, assignments, dispatch_status } = visit;
+  const derived = encodeFragment(Visit, { revision, job, assignments, dispatch_status });
+  return { visit, derived: Buffer.from(derived.buffer, derived.byteOffset, derived.byteLength), sequence: sequence + 1 };
+}
+
+const ASSIGNMENT_COLUMNS = jobAssignments.columns.filter(({ of }) => of !== undefined);
+const dispatchStatus = jobAppointments.columns.find(({ name }) => name === 'dispatch_status')?.of as (visit: Visit) => unknown;
+/** The part of both changes that is the visit's: $1 is the company, $2 the visit. */
+const VISIT = `update job_appointments set derived = $3, dispatch_status = $4, event_sequence = $5 where company_id = $1 and id = $2`;
+const visitValues = (companyId: string, { visit, derived, sequence }: Changed): unknown[] => [companyId, visit.id, derived, dispatchStatus(visit), sequence];
+
+const ADD = `with visit as (${VISIT} returning created_at),
+  added as (
+    insert into job_assignments (company_id, ${ASSIGNMENT_COLUMNS.map(({ name }) => name).join(', ')}, document)
+    values ($1, ${ASSIGNMENT_COLUMNS.map((_, i) => `$${i + 9}`).join(', ')}, $8)
+  ),
+  visit_team as (
+    insert into job_appointment_team_members (company_id, value, created_at, id) select $1, $6, created_at, $2 from visit
+    on conflict do nothing
+  ),
+  job as materialized (select created_at from jobs where company_id = $1 and id = $7 for no key update)
+  insert into job_team_members (company_id, value, created_at, id) select $1, $6, created_at, $7 from job on conflict do nothing`;
+
+/** Stores a new assignment, what its visit shows now, and the filters by team member. Returns the assignment's document. */
+export function storeAdded(tx: Transaction, companyId: string, changed: Changed, assignment: Assignment): { document: Uint8Array; stored: Promise<unknown> } {
+  const document = Assignment.encode(assignment).finish();
+  const columns = ASSIGNMENT_COLUMNS.map(({ of }) => of?.(assignment as never));
+  const own = [assignment.team_member?.id, changed.visit.job_id, Buffer.from(document)];
+  const stored = tx.query({ name: 'add_assignment', text: ADD, values: [...visitValues(companyId, changed), ...own, ...columns] });
+  return { document, stored };
+}
+
+const REMOVE = `with visit as (${VISIT}),
+  removed as (delete from job_assignments where company_id = $1 and id = $6),
+  visit_team as (
+    delete from job_appointment_team_members where company_id = $1 and id = $2 and value = $7
+      and not exists (select from job_assignments where company_id = $1 and appointment_id = $2 and team_member_id = $7 and id <> $6)
+  )
+  delete from job_team_members l where l.company_id = $1 and l.id = $8 and l.value = $7 and not exists (
+    select from job_appointments v join job_assignments a on a.company_id = $1 and a.appointment_id = v.id
+    where v.company_id = $1 and v.job_id = $8 and a.team_member_id = $7 and a.id <> $6)`;
+
+/** Deletes an assignment, and stores what its visit shows now and the filters by team member. */
+export async function storeRemoved(tx: Transaction, companyId: string, changed: Changed, { id, team_member }: Assignment): Promise<void> {
+  const values = [...visitValues(companyId, changed), id, team_member?.id, changed.visit.job_id];
+  await tx.query({ name: 'remove_assignment', text: REMOVE, values });
+}

@@ -1,0 +1,105 @@
+// What both writes do around their rules: one transaction that holds the claim of the key, the change, its events, the
+// notification and the answer (decisions §5).
+import { ApiError } from '@truckroll/contract';
+import { NotificationOutcome, type CustomerNotification } from '@truckroll/contract/gen/scheduling/v1/assignment_commands';
+import type { Visit, VisitJob } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
+import type { Caller } from '@truckroll/contract/gen/type/v1/type';
+import { append, type OutgoingEvent } from '@truckroll/outbox';
+import type { RecordReader } from '@truckroll/record-store';
+import { isContention, type CallContext, type Database, type Transaction } from '@truckroll/service-kit';
+import { afterTechniciansChanged } from '../intake/technicians.ts';
+import { acceptNotification } from '../notifications/accept.ts';
+import { answered, claim, fingerprintOf, remember, type Answer, type Claim } from './idempotency.ts';
+import { technicians } from './rules.ts';
+import { changeOf, type Changed, type HeldVisit } from './store.ts';
+
+export interface WriteServices {
+  database: Database;
+  /** Of visits. */
+  reader: RecordReader;
+  /** Wakes the relay. */
+  poke(): void;
+}
+
+/** What is asked, whichever write it is. */
+export interface Command {
+  caller?: Caller | null | undefined;
+  idempotency_key: string;
+  customer_notification?: CustomerNotification | null | undefined;
+}
+
+/** A write that has found what it is about. */
+export interface Planned {
+  held: HeldVisit;
+  /** The visit as it will be. */
+  next: Visit;
+  /** What stands against the change, in the order of the checks. */
+  refusals: () => Iterable<ApiError | undefined>;
+  status: number;
+  /** Path of the record that is made. */
+  location: string | null;
+  /** Sends the statements of the change; the events that tell of it. */
+  store(tx: Transaction, changed: Changed): { stored: Promise<unknown>; events: OutgoingEvent[] };
+}
+
+export interface Write<C extends Command, F> {
+  name: string;
+  encode(command: C): { finish(): Uint8Array };
+  /** Finds and locks. Sent together with the claim: what it finds counts only if the claim succeeds. */
+  find(tx: Transaction, companyId: string, command: C): Promise<F>;
+  /** Errors: 404. */
+  plan(companyId: string, command: C, found: F): Planned;
+}
+
+/** Runs a write, or repeats the answer of the one that had its key. Errors: 400, 404, 409, 503. */
+export async function perform<C extends Command, F>(services: WriteServices, write: Write<C, F>, command: C, context: CallContext): Promise<Buffer> {
+  const { caller } = command;
+  if (caller == null) throw ApiError.internal(new Error('a command came without its caller'));
+  const asked = write.encode({ ...command, caller: null, idempotency_key: '' }).finish();
+  const fingerprint = fingerprintOf(write.name, asked);
+  const key: Claim = { companyId: caller.company_id, userId: caller.user_id, key: command.idempotency_key, fingerprint };
+  let replayed = false;
+  const answer = await services.database
+    .transaction(
+      async (tx) => {
+        const [claimed, found] = await Promise.all([claim(tx, key), write.find(tx, key.companyId, command)]);
+        replayed = !claimed;
+        return claimed ? await change(services, tx, key, write.plan(key.companyId, command, found), command) : await answered(tx, key);
+      },
+      // An import locks the same rows in another order.
+      { retryContention: true },
+    )
+    .catch((error: unknown) => {
+      throw isContention(error) ? ApiError.unavailable(error, 1) : error;
+    });
+  if (!replayed) services.poke();
+  context.sendMetadata({
+    'http-status': String(answer.status),
+    ...(answer.location === null ? {} : { 'http-location': answer.location }),
+    ...(replayed ? { 'idempotent-replayed': 'true' } : {}),
+  });
+  return answer.response;
+}
+
+async function change({ reader }: WriteServices, tx: Transaction, key: Claim, planned: Planned, command: Command): Promise<Answer> {
+  const { companyId } = key;
+  const { held, next } = planned;
+  const request = command.customer_notification ?? null;
+  // Before the rules, as its contact may be missing; what it stores goes with a write that is refused.
+  const notification = await acceptNotification(tx, { companyId, visit: next, job: next.job as VisitJob, request });
+  for (const refusal of planned.refusals()) if (refusal !== undefined) throw refusal;
+
+  const changed = changeOf(held, next);
+  const outcome = Buffer.from(NotificationOutcome.encode(notification).finish());
+  const visit = await reader.assembled(tx, companyId, held.document, changed.derived);
+  const response = Buffer.concat([visit, Buffer.of(NOTIFICATION_TAG, outcome.length), outcome]);
+  const answer = { status: planned.status, location: planned.location, response };
+  // Sent one after the other without waiting in between.
+  const { stored, events } = planned.store(tx, changed);
+  await Promise.all([stored, append(tx, events), remember(tx, key, answer)]);
+  await afterTechniciansChanged(tx, companyId, next.id, technicians(next).length);
+  return answer;
+}
+
+/** Field 2 of both responses, a message. `data`, field 1, comes as a read of the visit has it. */
+const NOTIFICATION_TAG = 0x12;
