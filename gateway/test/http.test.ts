@@ -249,6 +249,7 @@ describe('a body', () => {
 describe('what is not HTTP', () => {
   test.each([
     ['garbage\r\n\r\n', 400],
+    ['GET /v1/invoices HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
     [`GET /v1/invoices?x=${'y'.repeat(70_000)} HTTP/1.1\r\nHost: x\r\n\r\n`, 400],
     ['GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n', 400],
   ])('%# gets the envelope too', async (text, status) => {

@@ -1,6 +1,6 @@
 // User tokens (decisions §8): JWTs whose signature, issuer, audience and times are checked here; whether the user still
 // belongs to the company is for integrations to say.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { createLocalJWKSet, createRemoteJWKSet, errors, jwtVerify, type JWTVerifyGetKey } from 'jose';
 import { LRUCache } from 'lru-cache';
@@ -29,7 +29,7 @@ export function createTokenVerifier(settings: TokenSettings): TokenVerifier {
   const remembered = new LRUCache<string, { claims: UserClaims; endsAt: number }>({ max: 10_000, ttl: REMEMBERED_MS });
 
   return async (token) => {
-    const digest = createHash('sha256').update(token).digest('base64');
+    const digest = hash('sha256', token, 'base64');
     const known = remembered.get(digest);
     if (known !== undefined) return known.endsAt > Date.now() ? known.claims : undefined;
     const verified = await verify(token, keys, issuer, audience);

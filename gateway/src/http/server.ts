@@ -31,6 +31,8 @@ export function createHttpServer(handler: RequestListener, draining: Draining): 
       requestTimeout: REQUEST_MS,
       connectionsCheckingInterval: 2000,
       maxHeaderSize: MOST_HEADER_BYTES,
+      // Checked by the application, which answers in the form of every other error.
+      requireHostHeader: false,
     },
     handler,
   );

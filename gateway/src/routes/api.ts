@@ -45,6 +45,9 @@ export function createApi(parts: ApiParts): (req: Request, res: Response) => voi
 /** `extra` takes the headers that go with an error. */
 async function serve(exchange: Exchange, parts: ApiParts, extra: Headers): Promise<void> {
   const { req, path } = exchange;
+  if (req.headers.host === undefined && req.httpVersion === '1.1') {
+    throw ApiError.invalid([{ location: 'header', field: 'Host', code: 'MISSING', message: 'Send the header Host, as HTTP/1.1 requires.' }]);
+  }
   if (parts.pages.serve(exchange, extra)) return;
   const found = parts.authenticate(req.headers.authorization);
   const principal = found instanceof Promise ? await found : found;

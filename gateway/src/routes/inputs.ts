@@ -57,7 +57,7 @@ export function mostValues({ within, field }: Parameter): number | undefined {
   return field.range?.maxItems ?? (within === 'collection' ? MOST_IDS : undefined);
 }
 
-/** A report's range has no default; whatever may be left out is nullable or repeated. */
+/** A report's range has no default; whatever may be left out is nullable, repeated, or has a default. */
 export function isRequired({ within, field }: Parameter): boolean {
-  return within === 'request' && !field.nullable && !field.repeated;
+  return within === 'request' && !field.nullable && !field.repeated && !field.dispensable;
 }

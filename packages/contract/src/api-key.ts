@@ -1,6 +1,6 @@
 // The form of an API key (decisions §8): `trk_`, 32 random base62 characters, and their CRC-32 as 6 more. The checksum
 // lets a mistyped or made-up key be refused without asking anybody, and scanners recognise a leaked one.
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 const PREFIX = 'trk_';
@@ -30,7 +30,7 @@ export function isApiKey(text: string): boolean {
 
 /** What is stored and looked up instead of the key: SHA-256. The key is random, so it needs neither salt nor stretching. */
 export function hashApiKey(key: string): Buffer {
-  return createHash('sha256').update(key).digest();
+  return hash('sha256', key, 'buffer');
 }
 
 /** The parts of a key that may be shown. */

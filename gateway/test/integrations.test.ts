@@ -1,0 +1,102 @@
+// The gateway and the service that owns keys, users and companies, together.
+import { KeyAdminServiceService, CompanyAdminServiceService, UserAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
+import { openChannel, type Callers, type Channel, type Service } from '@truckroll/service-kit';
+import { freshDatabase, type TestDatabase } from '@truckroll/testing';
+import { randomBytes } from 'node:crypto';
+import { integrationsConfig } from '../../services/integrations/src/config.ts';
+import { createIntegrations } from '../../services/integrations/src/integrations.ts';
+import { eventually, request, startGateway, type Answer, type TestGateway } from './support/gateway.ts';
+
+let database: TestDatabase;
+let service: Service;
+let channel: Channel;
+let keys: Callers<typeof KeyAdminServiceService>;
+let companies: Callers<typeof CompanyAdminServiceService>;
+let users: Callers<typeof UserAdminServiceService>;
+let gateways: TestGateway[];
+let companyId: string;
+let userId: string;
+
+beforeAll(async () => {
+  database = await freshDatabase({});
+  const prefix = `${randomBytes(4).toString('hex')}.`;
+  const environment = { ...process.env, HOST: '127.0.0.1', PORT: '0', METRICS_PORT: '0', LOG_LEVEL: 'silent', DATABASE_URL: database.url, KAFKA_PREFIX: prefix };
+  service = createIntegrations(integrationsConfig(environment));
+  const { port } = await service.start();
+  channel = openChannel(`127.0.0.1:${port}`);
+  keys = channel.client(KeyAdminServiceService);
+  companies = channel.client(CompanyAdminServiceService);
+  users = channel.client(UserAdminServiceService);
+  const address = { INTEGRATIONS_ADDRESS: `127.0.0.1:${port}` };
+  gateways = [await startGateway(address), await startGateway(address)];
+  companyId = (await companies.createCompany({ name: 'Lone Star Comfort', timezone: 'America/Chicago' })).company?.id ?? '';
+  userId = (await newUser()).id;
+}, 60_000);
+afterAll(async () => {
+  for (const gateway of gateways) await gateway.stop();
+  channel.close();
+  await service.destroy();
+  await database.drop();
+});
+
+async function newUser(): Promise<{ id: string }> {
+  const email = `${randomBytes(4).toString('hex')}@example.com`;
+  return (await users.createUser({ company_id: companyId, email, first_name: 'Ana', last_name: 'Ruiz' })).user as { id: string };
+}
+
+async function newKey(of = userId, more: object = {}): Promise<{ id: string; value: string }> {
+  const { key, value } = await keys.createKey({ company_id: companyId, user_id: of, name: 'Test', limits: undefined, ...more } as never);
+  return { id: key?.id ?? '', value };
+}
+
+const read = (key: string, at = 0, path = '/v1/company'): Promise<Answer> =>
+  request(`${(gateways[at] as TestGateway).url}${path}`, { headers: { authorization: `Bearer ${key}` } });
+
+async function refusedEverywhere(key: string): Promise<void> {
+  await eventually(async () => (await read(key, 0)).status === 401 && (await read(key, 1)).status === 401, 1000);
+}
+
+test('a key reads the company it was made for', async () => {
+  const { body, status } = await read((await newKey()).value);
+  expect(status).toBe(200);
+  expect(body.data).toEqual({ id: companyId, name: 'Lone Star Comfort', timezone: 'America/Chicago', currency: 'USD' });
+});
+
+test('a revoked key is refused on every gateway within a second', async () => {
+  const { id, value } = await newKey();
+  for (const at of [0, 1]) expect((await read(value, at)).status).toBe(200);
+  await keys.revokeKey({ id });
+  await refusedEverywhere(value);
+});
+
+test('so are the keys of a user who has been deactivated', async () => {
+  const user = await newUser();
+  const { value } = await newKey(user.id);
+  for (const at of [0, 1]) expect((await read(value, at)).status).toBe(200);
+  await users.deactivateUser({ id: user.id });
+  await refusedEverywhere(value);
+});
+
+test('a company’s new time zone shows within a second', async () => {
+  const { value } = await newKey();
+  for (const at of [0, 1]) await read(value, at);
+  await companies.updateCompany({ id: companyId, timezone: 'America/Denver' });
+  await eventually(async () => (await read(value, 1)).body.meta.timezone === 'America/Denver', 1000);
+  await companies.updateCompany({ id: companyId, timezone: 'America/Chicago' });
+});
+
+test('a key has the limits that its operator gave it', async () => {
+  const { value } = await newKey(userId, { limits: { reads_per_minute: 2 } });
+  const statuses = [];
+  for (let i = 0; i < 3; i++) statuses.push((await read(value)).status);
+  expect(statuses).toEqual([200, 200, 429]);
+});
+
+test('the last use of a key is noted', async () => {
+  const { id, value } = await newKey();
+  await read(value, 1);
+  const last = gateways.pop() as TestGateway;
+  await last.stop();
+  const { keys: all } = await keys.listKeys({ company_id: companyId });
+  expect(all.find((key) => key.id === id)?.last_used_at).toBeGreaterThan(Date.now() * 1000 - 60_000_000);
+});
