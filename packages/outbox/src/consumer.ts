@@ -2,7 +2,9 @@ import { backoffMs, logOutage, type BackgroundPart, type Logger, type Metrics } 
 import type { Consumer as KafkaConsumer, EachBatchPayload, KafkaMessage } from 'kafkajs';
 import { eventOf, type IncomingEvent } from './event.ts';
 import type { KafkaClient } from './kafka.ts';
+import { goodbye } from './limit.ts';
 import { ensureTopics, type Topic } from './topics.ts';
+import { watch } from './vital-signs.ts';
 import { Wake } from './wake.ts';
 
 export interface ConsumerOptions {
@@ -63,7 +65,7 @@ export class Consumer implements BackgroundPart {
     const { kafka, topics, log, group } = this.#options;
     for (let failures = 0; !this.#stopping.signal.aborted; ) {
       const consumer = kafka.consumer({
-        groupId: group,
+        groupId: kafka.prefix + group,
         // A message waits at the broker for at most this long when none follows it.
         maxWaitTimeInMs: 100,
         minBytes: 1,
@@ -73,16 +75,14 @@ export class Consumer implements BackgroundPart {
         allowAutoTopicCreation: false,
         retry: { initialRetryTime: 100, maxRetryTime: 1000, retries: 8, restartOnFailure: async () => false },
       });
-      const crashed = new Promise<Error>((resolve) => {
-        consumer.on(consumer.events.CRASH, ({ payload }) => resolve(payload.error));
-      });
+      const watched = watch(consumer);
       consumer.on(consumer.events.GROUP_JOIN, () => {
         failures = 0;
       });
       try {
         await ensureTopics(kafka, topics, log, this.#stopping.signal);
-        await this.#consume(consumer);
-        const error = await Promise.race([crashed, this.#stopped()]);
+        const consuming = this.#consume(consumer).then(() => this.#stopped());
+        const error = await Promise.race([watched.failed, consuming]);
         if (error !== undefined) throw error;
       } catch (error) {
         if (!this.#stopping.signal.aborted) {
@@ -91,20 +91,23 @@ export class Consumer implements BackgroundPart {
           await this.#wake.after(backoffMs(failures));
         }
       } finally {
-        await consumer.disconnect().catch(() => undefined);
+        watched.stop();
+        await goodbye(consumer);
       }
     }
   }
 
   async #consume(consumer: KafkaConsumer): Promise<void> {
     await consumer.connect();
-    await consumer.subscribe({ topics: this.#options.topics.map((topic) => topic.name), fromBeginning: true });
+    const { kafka, topics } = this.#options;
+    await consumer.subscribe({ topics: topics.map((topic) => kafka.prefix + topic.name), fromBeginning: true });
     await consumer.run({ eachBatchAutoResolve: false, partitionsConsumedConcurrently: 2, eachBatch: (payload) => this.#batch(payload) });
   }
 
   async #batch(payload: EachBatchPayload): Promise<void> {
     const { batch } = payload;
-    const { topic, partition } = batch;
+    const { partition } = batch;
+    const topic = batch.topic.slice(this.#options.kafka.prefix.length);
     for (let start = 0; start < batch.messages.length; start += CHUNK) {
       const messages = batch.messages.slice(start, start + CHUNK);
       await this.#withHeartbeat(payload, (signal) => this.#chunk(topic, partition, messages, signal));

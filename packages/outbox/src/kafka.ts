@@ -1,5 +1,6 @@
 import { env, type Logger } from '@truckroll/service-kit';
 import { Kafka, logLevel, type KafkaConfig } from 'kafkajs';
+import { repairKafkajs } from './kafkajs-repairs.ts';
 
 /** Connection settings of Kafka. Spread them into a service's settings. */
 export function kafkaSettings() {
@@ -9,6 +10,8 @@ export function kafkaSettings() {
     kafkaMechanism: env.oneOf('KAFKA_SASL_MECHANISM', ['none', 'plain', 'scram-sha-256', 'scram-sha-512'], 'none'),
     kafkaUsername: env.string('KAFKA_USERNAME', ''),
     kafkaPassword: env.secret('KAFKA_PASSWORD', ''),
+    /** Stands before the names of topics and groups, for installations that share a cluster. */
+    kafkaPrefix: env.string('KAFKA_PREFIX', ''),
   };
 }
 
@@ -18,13 +21,18 @@ export interface KafkaOptions {
   readonly kafkaMechanism?: 'none' | 'plain' | 'scram-sha-256' | 'scram-sha-512';
   readonly kafkaUsername?: string;
   readonly kafkaPassword?: string;
+  readonly kafkaPrefix?: string;
 }
 
 /** The clients of one process share these settings, not a connection. */
-export type KafkaClient = Kafka;
+export type KafkaClient = Kafka & {
+  /** Before the names of topics and groups in Kafka; the names in code and tables go without it. */
+  readonly prefix: string;
+};
 
 /** Opens no connection. Whoever uses it retries on its own; kafkajs itself gives up after about a second. */
 export function createKafka(name: string, options: KafkaOptions, log: Logger): KafkaClient {
+  repairKafkajs();
   const { kafkaMechanism: mechanism = 'none', kafkaUsername: username = '', kafkaPassword: password = '' } = options;
   const config: KafkaConfig = {
     clientId: `truckroll-${name}`,
@@ -40,5 +48,5 @@ export function createKafka(name: string, options: KafkaOptions, log: Logger): K
     },
   };
   if (mechanism !== 'none') config.sasl = { mechanism, username, password } as NonNullable<KafkaConfig['sasl']>;
-  return new Kafka(config);
+  return Object.assign(new Kafka(config), { prefix: options.kafkaPrefix ?? '' });
 }

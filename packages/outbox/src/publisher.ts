@@ -1,12 +1,16 @@
 import { Partitioners, type Producer, type TopicMessages } from 'kafkajs';
 import { messageOf, type OutboxRow } from './event.ts';
 import type { KafkaClient } from './kafka.ts';
+import { goodbye, limited } from './limit.ts';
 
 /** Hands rows to Kafka. Resolves when all are acknowledged; after a rejection any part of them may have arrived. */
 export interface Publisher {
   publish(rows: readonly OutboxRow[]): Promise<void>;
   close(): Promise<void>;
 }
+
+/** Beyond the time limits of kafkajs itself, should those fail. Milliseconds. */
+const PUBLISH_MS = 60_000;
 
 /**
  * An idempotent producer (acks=all, one request at a time) per run of success: the broker drops what kafkajs sends
@@ -23,7 +27,7 @@ export function createPublisher(kafka: KafkaClient, source: string): Publisher {
   async function discard(): Promise<void> {
     const old = producer;
     producer = undefined;
-    await old?.disconnect().catch(() => undefined);
+    await goodbye(old);
   }
 
   async function connected(): Promise<Producer> {
@@ -44,11 +48,12 @@ export function createPublisher(kafka: KafkaClient, source: string): Publisher {
       const byTopic = new Map<string, TopicMessages>();
       for (const row of rows) {
         let topic = byTopic.get(row.topic);
-        if (topic === undefined) byTopic.set(row.topic, (topic = { topic: row.topic, messages: [] }));
+        if (topic === undefined) byTopic.set(row.topic, (topic = { topic: kafka.prefix + row.topic, messages: [] }));
         topic.messages.push(messageOf(row, source));
       }
       try {
-        await (producer ?? (await connected())).sendBatch({ acks: -1, timeout: 10_000, topicMessages: [...byTopic.values()] });
+        const sending = (producer ?? (await connected())).sendBatch({ acks: -1, timeout: 10_000, topicMessages: [...byTopic.values()] });
+        await limited(sending, PUBLISH_MS, 'publishing');
       } catch (error) {
         await discard();
         throw error;

@@ -2,7 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { KafkaMessage } from 'kafkajs';
 import { eventOf, type IncomingEvent } from './event.ts';
 import type { KafkaClient } from './kafka.ts';
+import { goodbye } from './limit.ts';
 import type { Topic } from './topics.ts';
+import { watch } from './vital-signs.ts';
 
 export interface Replay {
   readonly kafka: KafkaClient;
@@ -18,15 +20,16 @@ export interface Replay {
  * signal aborts; replaying again is safe where apply recognises repeats.
  */
 export async function replay({ kafka, topic, apply, signal }: Replay): Promise<number> {
-  const groupId = `truckroll-replay-${randomUUID()}`;
+  const groupId = `${kafka.prefix}truckroll-replay-${randomUUID()}`;
   const ends = await endOffsets(kafka, topic);
   if (ends.size === 0) return 0;
   const consumer = kafka.consumer({ groupId, maxWaitTimeInMs: 100, allowAutoTopicCreation: false });
+  const watched = watch(consumer);
   let count = 0;
   try {
     await new Promise<void>((resolve, reject) => {
       signal?.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
-      consumer.on(consumer.events.CRASH, ({ payload }) => reject(payload.error));
+      watched.failed.then(reject, reject);
       // Raised for batches without messages too: those that compaction has emptied still move the place on.
       consumer.on(consumer.events.END_BATCH_PROCESS, ({ payload: { partition, lastOffset } }) => {
         if (BigInt(lastOffset) + 1n >= (ends.get(partition) ?? 0n)) ends.delete(partition);
@@ -34,7 +37,7 @@ export async function replay({ kafka, topic, apply, signal }: Replay): Promise<n
       });
       const read = async () => {
         await consumer.connect();
-        await consumer.subscribe({ topics: [topic.name], fromBeginning: true });
+        await consumer.subscribe({ topics: [kafka.prefix + topic.name], fromBeginning: true });
         await consumer.run({
           autoCommit: false,
           eachBatch: async ({ batch: { partition, messages } }) => {
@@ -54,7 +57,8 @@ export async function replay({ kafka, topic, apply, signal }: Replay): Promise<n
       read().catch(reject);
     });
   } finally {
-    await consumer.disconnect().catch(() => undefined);
+    watched.stop();
+    await goodbye(consumer);
     await forgetGroup(kafka, groupId);
   }
   return count;
@@ -65,11 +69,11 @@ async function endOffsets(kafka: KafkaClient, topic: Topic): Promise<Map<number,
   const admin = kafka.admin();
   try {
     await admin.connect();
-    const offsets = await admin.fetchTopicOffsets(topic.name);
+    const offsets = await admin.fetchTopicOffsets(kafka.prefix + topic.name);
     const filled = offsets.filter(({ low, high }) => BigInt(low) < BigInt(high));
     return new Map(filled.map(({ partition, high }) => [partition, BigInt(high)]));
   } finally {
-    await admin.disconnect();
+    await goodbye(admin);
   }
 }
 
@@ -81,7 +85,7 @@ async function forgetGroup(kafka: KafkaClient, groupId: string): Promise<void> {
   } catch {
     // Left behind it costs nothing: it holds no offsets, and Kafka drops empty groups.
   } finally {
-    await admin.disconnect().catch(() => undefined);
+    await goodbye(admin);
   }
 }
 

@@ -1,13 +1,10 @@
+import type { TopicDefinition } from '@truckroll/contract';
 import { logOutage, retrying, type Logger } from '@truckroll/service-kit';
 import type { ITopicConfig } from 'kafkajs';
 import type { KafkaClient } from './kafka.ts';
+import { goodbye } from './limit.ts';
 
-/** A topic of events keeps each for a time; one of state keeps the latest message of each key for ever. */
-export interface Topic {
-  readonly name: string;
-  readonly partitions: number;
-  readonly keeps: { readonly days: number } | 'latest';
-}
+export type Topic = TopicDefinition;
 
 const DAY_MS = 86_400_000;
 /** How long a deletion stays readable on a compacted topic: the longest that a consumer may be away. */
@@ -29,13 +26,13 @@ async function createMissing(kafka: KafkaClient, topics: readonly Topic[], log: 
   try {
     await admin.connect();
     const existing = new Set(await admin.listTopics());
-    const missing = topics.filter((topic) => !existing.has(topic.name));
+    const missing = topics.map((topic) => ({ ...topic, name: kafka.prefix + topic.name })).filter((topic) => !existing.has(topic.name));
     if (missing.length === 0) return;
     const replicas = Math.min(3, (await admin.describeCluster()).brokers.length);
     await admin.createTopics({ topics: missing.map((topic) => configOf(topic, replicas)), waitForLeaders: true });
     log.info({ topics: missing.map((topic) => topic.name) }, 'created topics');
   } finally {
-    await admin.disconnect();
+    await goodbye(admin);
   }
 }
 

@@ -33,7 +33,7 @@ export const kafka: KafkaClient = createKafka('test', { kafkaBrokers: brokers },
 export function interruptibleKafka() {
   let up = true;
   const sockets = new Set<ReturnType<typeof connect>>();
-  const client = new Kafka({
+  const inner = new Kafka({
     clientId: 'test', brokers, logLevel: logLevel.NOTHING,
     retry: { retries: 1, initialRetryTime: 20, maxRetryTime: 50 },
     socketFactory: ({ host, port, onConnect }) => {
@@ -44,6 +44,7 @@ export function interruptibleKafka() {
       return socket;
     },
   });
+  const client: KafkaClient = Object.assign(inner, { prefix: '' });
   return {
     client,
     down() {

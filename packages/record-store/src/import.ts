@@ -1,7 +1,7 @@
 // The import of one service's records (decisions §10): lines of JSON in, a count and every bad line's reason out.
 import { ApiError, readMessage, type JsonProblem } from '@truckroll/contract';
 import type { ImportRequest, ImportResponse, LineProblem } from '@truckroll/contract/gen/records/v1/records';
-import type { Database } from '@truckroll/service-kit';
+import type { Database, Transaction } from '@truckroll/service-kit';
 import { storedUnder, type Table } from './table.ts';
 import { upsertRecords } from './upsert.ts';
 
@@ -28,14 +28,21 @@ export async function importBatch(database: Database, tables: readonly Table[], 
   if (records.length === 0) return answer;
   const stored = await database.transaction(
     async (tx) => {
-      // Derived values look at several records; one import of a company at a time sees them whole.
-      await tx.query({ text: `select pg_advisory_xact_lock(hashtextextended('import:' || $1, 0))`, values: [request.company_id] });
+      await lockCompany(tx, request.company_id);
       return upsertRecords(tx, table, storedUnder(table, request.company_id), records);
     },
     { retryContention: true },
   );
   const { created, changed, unchanged } = stored;
   return { ...answer, created, changed: changed.length - created, unchanged };
+}
+
+/**
+ * Until the transaction ends, the only one that stores records of the company or what they follow from: values that are
+ * derived from several records see all of them or are refreshed by the one that comes later.
+ */
+export async function lockCompany(tx: Transaction, companyId: string): Promise<void> {
+  await tx.query({ name: 'lock_company', text: `select pg_advisory_xact_lock(hashtextextended('records of ' || $1, 0))`, values: [companyId] });
 }
 
 function readLine(table: Table<unknown>, line: Uint8Array): { record: unknown } | { problems: JsonProblem[] } {

@@ -4,7 +4,7 @@ export { NameCache, writeNames, type Name } from './names.ts';
 export { RecordReader, rawMethod, type ReadContext } from './read.ts';
 export { asRead, refreshRecords } from './derive.ts';
 export { upsertRecords, writeLinks, type Upserted } from './upsert.ts';
-export { importBatch } from './import.ts';
+export { importBatch, lockCompany } from './import.ts';
 export { serveRecords } from './serve.ts';
 export { instantOf, uuidOf } from './position.ts';
 export { byCompany, nameSubscription, publishing, recordKey } from './messaging.ts';

@@ -38,7 +38,8 @@ export function nameSubscription(schema: string): Subscription {
   };
 }
 
-/** Events by their company, each in order. */
+/** Events by their company, each in order; companies in the order of their ids, so that two who lock them do not deadlock. */
 export function byCompany(events: readonly IncomingEvent[]): Map<string, IncomingEvent[]> {
-  return Map.groupBy(events, (event) => event.companyId);
+  const groups = Map.groupBy(events, (event) => event.companyId);
+  return new Map([...groups].sort(([a], [b]) => (a < b ? -1 : 1)));
 }

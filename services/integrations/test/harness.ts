@@ -1,5 +1,6 @@
 // The service as its callers meet it: a gRPC server on a database of its own, with the run's Redis behind a wire that
 // can be cut.
+import { randomBytes } from 'node:crypto';
 import { CompanyAdminServiceService, KeyAdminServiceService, UserAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
 import { CompanyServiceService } from '@truckroll/contract/gen/integrations/v1/company';
 import { IdentityServiceService } from '@truckroll/contract/gen/integrations/v1/identity';
@@ -15,8 +16,9 @@ export async function startHarness() {
   const redis = new URL(process.env['REDIS_URL'] ?? '');
   const wire = await openProxy({ host: redis.hostname, port: Number(redis.port || 6379) });
   redis.host = `127.0.0.1:${wire.port}`;
+  const kafkaPrefix = `${randomBytes(4).toString('hex')}.`;
   const start = async (at = 0) => {
-    const service = createIntegrations({ ...testConfig, ...readConfig(kafkaSettings(), process.env), port: at, databaseUrl: database.url, redisUrl: redis.href });
+    const service = createIntegrations({ ...testConfig, ...readConfig(kafkaSettings(), process.env), kafkaPrefix, port: at, databaseUrl: database.url, redisUrl: redis.href });
     const { port } = await service.start();
     return { service, port };
   };

@@ -25,7 +25,7 @@ export async function startHarness() {
   const fresh = await freshDatabase({ scheduling: [recordStoreMigrations, outboxTables, own] });
   // Nobody listens there: what is published stays in the outbox, where tests look at it.
   const kafkaBrokers = ['127.0.0.1:1'];
-  const kafka = { kafkaBrokers, kafkaTls: false, kafkaMechanism: 'none', kafkaUsername: '', kafkaPassword: '' } as const;
+  const kafka = { kafkaBrokers, kafkaTls: false, kafkaMechanism: 'none', kafkaUsername: '', kafkaPassword: '', kafkaPrefix: '' } as const;
   const service = createScheduling({ ...testConfig, ...kafka, databaseUrl: fresh.url });
   const { port } = await service.start();
   const channel = openChannel(`127.0.0.1:${port}`);

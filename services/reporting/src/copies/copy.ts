@@ -2,7 +2,7 @@
 // figures follow from it.
 import type { TopicDefinition } from '@truckroll/contract';
 import type { IncomingEvent, Subscription } from '@truckroll/outbox';
-import { byCompany, refreshRecords } from '@truckroll/record-store';
+import { byCompany, lockCompany, refreshRecords } from '@truckroll/record-store';
 import type { Queryable, Transaction } from '@truckroll/service-kit';
 import { jobFinancials } from '../resources/job-financials.ts';
 
@@ -18,6 +18,8 @@ export interface Copy {
 /** Applies events in the caller's transaction, figures included. */
 export async function applyTo(copy: Copy, tx: Transaction, events: readonly IncomingEvent[]): Promise<void> {
   for (const [companyId, ofCompany] of byCompany(events)) {
+    // An import of financials that is under way does not see these copies, nor is it seen: one of the two must wait.
+    await lockCompany(tx, companyId);
     const payloads = ofCompany.flatMap(({ payload }) => payload ?? []);
     const gone = ofCompany.filter(({ payload }) => payload === null).map(({ key }) => key.slice(key.indexOf('/') + 1));
     const stored = payloads.length > 0 ? await copy.store(tx, companyId, payloads) : [];

@@ -1,6 +1,6 @@
 // Building the copies again from their topics, while reads and the subscriber go on (docs/operations.md).
 import { notOlder, replay, type IncomingEvent, type KafkaClient, type Subscription } from '@truckroll/outbox';
-import { refreshRecords } from '@truckroll/record-store';
+import { lockCompany, refreshRecords } from '@truckroll/record-store';
 import type { Database } from '@truckroll/service-kit';
 import type { RebuildResponse } from '@truckroll/contract/gen/reporting/v1/admin';
 import { jobFinancials } from '../resources/job-financials.ts';
@@ -60,6 +60,7 @@ async function removeOlderThan(database: Database, copy: Copy, started: string, 
     if (rows.length === 0) return removed;
     for (const [companyId, ofCompany] of Map.groupBy(rows, (row) => row.company_id)) {
       await database.transaction(async (tx) => {
+        await lockCompany(tx, companyId);
         const jobs = await copy.remove?.(tx, companyId, ofCompany.map(({ id }) => id));
         await refreshRecords(tx, jobFinancials, companyId, jobs ?? []);
       });

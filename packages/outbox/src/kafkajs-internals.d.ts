@@ -1,0 +1,23 @@
+// The parts of kafkajs 2.2.4 that kafkajs-repairs.ts changes. It publishes no types for them.
+declare module 'kafkajs/src/network/requestQueue/index.js' {
+  export default class RequestQueue {
+    readonly inflight: ReadonlyMap<number, unknown>;
+    readonly pending: readonly unknown[];
+    push(request: {
+      entry: { correlationId: number; resolve(value: unknown): void; reject(error: unknown): void };
+      expectResponse: boolean;
+      requestTimeout: number | null;
+      sendRequest(): void;
+    }): void;
+    rejectAll(error: Error): void;
+    destroy(): void;
+    scheduleCheckPendingRequests(): void;
+    constructor(options: Record<string, unknown>);
+  }
+}
+declare module 'kafkajs/src/network/connection.js' {
+  export default class Connection {
+    isConnected(): boolean;
+    connect(): Promise<unknown>;
+  }
+}

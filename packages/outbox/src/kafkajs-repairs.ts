@@ -1,0 +1,42 @@
+import kafkajs from 'kafkajs';
+import Connection from 'kafkajs/src/network/connection.js';
+import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
+
+let repaired = false;
+
+/**
+ * Mends what kafkajs 2.2.4, its last release, gets wrong and its interface gives no way around. Once per process.
+ *
+ * - An idle connection sets a timer of 1 ms for ever: about 3 % of a core for each client.
+ * - A request that is made while a connection is being closed is written to nobody, and its time limit is switched off
+ *   with the connection: who waits for it waits for ever.
+ * - Callers that need a lost connection at once open one each, which all feed the same parser.
+ */
+export function repairKafkajs(): void {
+  if (repaired) return;
+  repaired = true;
+
+  const schedule = RequestQueue.prototype.scheduleCheckPendingRequests;
+  RequestQueue.prototype.scheduleCheckPendingRequests = function (this: RequestQueue) {
+    if (this.pending.length > 0) schedule.call(this);
+  };
+
+  const destroy = RequestQueue.prototype.destroy;
+  RequestQueue.prototype.destroy = function (this: RequestQueue) {
+    destroy.call(this);
+    if (this.inflight.size + this.pending.length > 0) this.rejectAll(new kafkajs.KafkaJSConnectionError('The connection was closed'));
+  };
+
+  const connect = Connection.prototype.connect;
+  const connecting = new WeakMap<Connection, Promise<unknown>>();
+  Connection.prototype.connect = function (this: Connection) {
+    let attempt = connecting.get(this);
+    if (attempt === undefined) {
+      const settled = () => connecting.delete(this);
+      attempt = connect.call(this);
+      connecting.set(this, attempt);
+      attempt.then(settled, settled);
+    }
+    return attempt;
+  };
+}

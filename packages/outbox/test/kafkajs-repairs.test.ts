@@ -1,0 +1,66 @@
+import { connect, type Socket } from 'node:net';
+import { Kafka, KafkaJSConnectionError, logLevel } from 'kafkajs';
+import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
+import { repairKafkajs } from '../src/kafkajs-repairs.ts';
+
+const [host = '', port = ''] = (process.env['KAFKA_BROKERS'] ?? '').split(',')[0]!.split(':');
+beforeAll(repairKafkajs);
+
+function newQueue() {
+  const logger = { debug: () => undefined, warn: () => undefined };
+  return new RequestQueue({ maxInFlightRequests: 1, requestTimeout: 60_000, enforceRequestTimeout: true, clientId: 'test', broker: 'test', logger });
+}
+
+function request(queue: RequestQueue, correlationId: number): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    queue.push({ entry: { correlationId, resolve, reject }, expectResponse: true, requestTimeout: null, sendRequest: () => undefined });
+  });
+}
+
+test('a request that nobody will answer any more is rejected when its connection ends', async () => {
+  const queue = newQueue();
+  const outcomes = Promise.allSettled([request(queue, 1), request(queue, 2)]);
+  queue.destroy();
+  for (const outcome of await outcomes) {
+    expect(outcome).toMatchObject({ status: 'rejected', reason: expect.any(KafkaJSConnectionError) });
+  }
+});
+
+test('an idle connection sets no timers', async () => {
+  const kafka = new Kafka({ clientId: 'test', brokers: [`${host}:${port}`], logLevel: logLevel.NOTHING });
+  const admin = kafka.admin();
+  await admin.connect();
+  await admin.listTopics();
+  const original = globalThis.setTimeout;
+  let timers = 0;
+  globalThis.setTimeout = ((...args: Parameters<typeof setTimeout>) => {
+    timers += 1;
+    return original(...args);
+  }) as typeof setTimeout;
+  await new Promise((resolve) => original(resolve, 200));
+  globalThis.setTimeout = original;
+  await admin.disconnect();
+  expect(timers).toBe(0);
+});
+
+test('callers that need a connection at once share one', async () => {
+  const sockets: Socket[] = [];
+  const kafka = new Kafka({
+    clientId: 'test', brokers: [`${host}:${port}`], logLevel: logLevel.NOTHING,
+    socketFactory: ({ host: to, port: at, onConnect }) => {
+      const socket = connect({ host: to, port: at }, onConnect);
+      sockets.push(socket);
+      return socket;
+    },
+  });
+  const admin = kafka.admin();
+  await admin.connect();
+  await admin.listTopics();
+  const before = sockets.length;
+  const closed = new Promise((resolve) => sockets.at(-1)!.once('close', resolve));
+  sockets.at(-1)!.destroy(new Error('read ECONNRESET'));
+  await closed;
+  await Promise.all([admin.listTopics(), admin.listTopics(), admin.listTopics(), admin.listTopics()]);
+  expect(sockets.length - before).toBe(1);
+  await admin.disconnect();
+});
