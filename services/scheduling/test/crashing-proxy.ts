@@ -42,7 +42,7 @@ export async function crashingProxy(target: { host: string; port: number }): Pro
         plan.taken = true;
         [sent, done] = [-1, -1];
       }
-      if (plan !== undefined && (type === 'Q' || type === 'S')) {
+      if (plan === armed && plan !== undefined && (type === 'Q' || type === 'S')) {
         sent++;
         if (sent === plan.n) plan.reached = true;
         if (plan.moment === 'before' && sent >= plan.n) return crash();
@@ -51,7 +51,7 @@ export async function crashingProxy(target: { host: string; port: number }): Pro
       if (!client.destroyed) upstream.write(message);
     }));
     upstream.on('data', splitter(false, (message) => {
-      if (plan?.moment === 'after' && message[0] === READY && ++done >= plan.n) return crash();
+      if (plan === armed && plan?.moment === 'after' && message[0] === READY && ++done >= plan.n) return crash();
       if (!client.destroyed) client.write(message);
     }));
   });
