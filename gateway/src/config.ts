@@ -1,4 +1,4 @@
-// The gateway's environment (docs/operations.md lists it for operators).
+// The gateway's environment.
 import { baseSettings, env, readConfig, type Config } from '@truckroll/service-kit';
 
 export const settings = {
