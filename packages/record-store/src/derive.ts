@@ -44,7 +44,8 @@ async function refreshChunk<R>(tx: Transaction, table: Table<R>, companyId: stri
   const { decode } = codec(table.resource.record.typeName);
   const rows = await tx.queryBinary({
     name: `hold_${table.table}`,
-    text: `select id, document from ${table.table} where company_id = $1 and id = any($2::uuid[]) order by id for no key update`,
+    text: `select t.id, t.document from unnest($2::uuid[]) u(id) join ${table.table} t on t.company_id = $1 and t.id = u.id
+      order by t.id for no key update of t`,
     values: [companyId, ids],
   });
   const stored = rows.map(([id, document]): Changed<R> => {

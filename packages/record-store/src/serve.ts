@@ -5,6 +5,7 @@ import { importBatch } from './import.ts';
 import type { ListRequest } from './list-query.ts';
 import type { NameCache } from './names.ts';
 import { RecordReader, rawMethod } from './read.ts';
+import { statisticsKeeper } from './statistics.ts';
 import type { Table } from './table.ts';
 
 export interface RecordServices {
@@ -27,11 +28,13 @@ export function serveRecords(server: GrpcServer, tables: readonly Table[], servi
       },
     );
   }
+  const keepStatistics = statisticsKeeper(services.database, tables);
   server.implement(ImportServiceService, {
     import: async function* (requests: AsyncIterable<ImportRequest>) {
       for await (const request of requests) {
         yield await importBatch(services.database, tables, request);
         services.afterImport?.();
+        await keepStatistics();
       }
     },
   });

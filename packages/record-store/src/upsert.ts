@@ -66,8 +66,9 @@ async function recall<R>(tx: Transaction, table: Table<R>, companyId: string, by
   if (table.derive === undefined && table.remembers === undefined) return;
   const { rows } = await tx.query<{ id: string } & Record<string, unknown>>({
     name: `recall_${table.table}`,
-    text: `select ${['id', ...(table.remembers ?? [])].join(', ')} from ${table.table}
-      where company_id = $1 and id = any($2::${idType(table)}[]) order by id for no key update`,
+    text: `select ${['id', ...(table.remembers ?? [])].map((name) => `t.${name}`).join(', ')}
+      from unnest($2::${idType(table)}[]) u(id) join ${table.table} t on t.company_id = $1 and t.id = u.id
+      order by t.id for no key update of t`,
     values: [companyId, [...byId.keys()]],
   });
   for (const { id, ...before } of rows) byId.set(id, { ...(byId.get(id) as Changed<R>), before });
@@ -100,8 +101,9 @@ export async function writeLinks(
   await tx.query({
     name: `unlink_${link}`,
     text: `delete from ${link} l using unnest($2::uuid[]) gone(id) where l.company_id = $1 and l.id = gone.id
-      and not exists (select from unnest($3::uuid[], $4::${type}[]) kept(id, value) join ${table.table} t on t.company_id = $1 and t.id = kept.id
-        where kept.id = l.id and kept.value = l.value and (${list('l')}) = (${list('t')}))`,
+      and (l.value, ${list('l')}) not in (
+        select kept.value, ${list('t')} from unnest($3::uuid[], $4::${type}[]) kept(id, value)
+        join ${table.table} t on t.company_id = $1 and t.id = kept.id)`,
     values: [companyId, ids, pairs.map((pair) => pair.id), pairs.map((pair) => pair.value)],
   });
   if (pairs.length === 0) return;

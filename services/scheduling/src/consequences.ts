@@ -94,7 +94,7 @@ async function refreshAssigned(tx: Transaction, companyId: string, visitIds: Ids
   await refreshVisitTeams(tx, companyId, visitIds);
   const { rows } = await tx.query<{ job_id: string }>({
     name: 'jobs_of_assigned_visits',
-    text: `select distinct job_id from job_appointments where company_id = $1 and id = any($2::uuid[])`,
+    text: `select distinct v.job_id from unnest($2::uuid[]) u(id) join job_appointments v on v.company_id = $1 and v.id = u.id`,
     values: [companyId, visitIds],
   });
   await refreshJobTeams(tx, companyId, rows.map(({ job_id }) => job_id));
@@ -104,7 +104,7 @@ async function refreshAssigned(tx: Transaction, companyId: string, visitIds: Ids
 async function idsWhere(tx: Transaction, table: string, column: string, companyId: string, values: Ids): Promise<string[]> {
   const { rows } = await tx.query<{ id: string }>({
     name: `${table}_where_${column}`,
-    text: `select id from ${table} where company_id = $1 and ${column} = any($2::uuid[])`,
+    text: `select t.id from unnest($2::uuid[]) u(value) join ${table} t on t.company_id = $1 and t.${column} = u.value`,
     values: [companyId, values],
   });
   return rows.map(({ id }) => id);

@@ -12,21 +12,23 @@ interface Followed {
 const VISIT_TEAMS: Followed = {
   link: 'job_appointment_team_members',
   table: 'job_appointments',
-  pairs: `select appointment_id, team_member_id from job_assignments where company_id = $1 and appointment_id = any($2::uuid[])`,
+  pairs: `select a.appointment_id, a.team_member_id
+    from unnest($2::uuid[]) u(id) join job_assignments a on a.company_id = $1 and a.appointment_id = u.id`,
 };
 
 const JOB_TEAMS: Followed = {
   link: 'job_team_members',
   table: 'jobs',
   pairs: `select v.job_id, a.team_member_id
-    from job_appointments v join job_assignments a on a.company_id = v.company_id and a.appointment_id = v.id
-    where v.company_id = $1 and v.job_id = any($2::uuid[])`,
+    from unnest($2::uuid[]) u(id)
+    join job_appointments v on v.company_id = $1 and v.job_id = u.id
+    join job_assignments a on a.company_id = $1 and a.appointment_id = v.id`,
 };
 
 const ACCOUNT_LOCATIONS: Followed = {
   link: 'account_locations',
   table: 'accounts',
-  pairs: `select value, id from location_accounts where company_id = $1 and value = any($2::uuid[])`,
+  pairs: `select l.value, l.id from unnest($2::uuid[]) u(id) join location_accounts l on l.company_id = $1 and l.value = u.id`,
 };
 
 /** Who is assigned to visits: canceled assignments and canceled visits included, for the person stays on the record. */
@@ -38,7 +40,7 @@ export async function refreshVisitTeams(tx: Transaction, companyId: string, visi
 export async function refreshJobTeams(tx: Transaction, companyId: string, jobIds: readonly string[]): Promise<void> {
   await tx.query({
     name: 'hold_jobs_for_teams',
-    text: `select from jobs where company_id = $1 and id = any($2::uuid[]) order by id for no key update`,
+    text: `select from unnest($2::uuid[]) u(id) join jobs j on j.company_id = $1 and j.id = u.id order by j.id for no key update of j`,
     values: [companyId, jobIds],
   });
   await follow(tx, JOB_TEAMS, companyId, jobIds);
@@ -53,7 +55,7 @@ export async function refreshAccountLocations(tx: Transaction, companyId: string
 export async function accountsLinkedTo(tx: Transaction, companyId: string, locationIds: readonly string[]): Promise<string[]> {
   const { rows } = await tx.query<{ id: string }>({
     name: 'accounts_linked_to_locations',
-    text: `select distinct id from account_locations where company_id = $1 and value = any($2::uuid[])`,
+    text: `select distinct l.id from unnest($2::uuid[]) u(id) join account_locations l on l.company_id = $1 and l.value = u.id`,
     values: [companyId, locationIds],
   });
   return rows.map(({ id }) => id);
@@ -67,8 +69,8 @@ async function follow(tx: Transaction, { link, table, pairs }: Followed, company
         select distinct t.company_id, p.value, t.created_at, t.id
         from (${pairs}) p(id, value) join ${table} t on t.company_id = $1 and t.id = p.id
       ), gone as (
-        delete from ${link} l where l.company_id = $1 and l.id = any($2::uuid[])
-          and not exists (select from wanted w where (w.id, w.value, w.created_at) = (l.id, l.value, l.created_at))
+        delete from ${link} l using unnest($2::uuid[]) u(id) where l.company_id = $1 and l.id = u.id
+          and (l.id, l.value, l.created_at) not in (select id, value, created_at from wanted)
       )
       insert into ${link} (company_id, value, created_at, id) select * from wanted on conflict do nothing`,
     values: [companyId, ids],

@@ -21,14 +21,7 @@ export function createScheduling(config: SchedulingConfig): Service {
     config,
     create({ server, log, metrics, database: open, background }) {
       const own = migrationsIn(SCHEMA, new URL('../migrations/', import.meta.url));
-      const database = open({
-        url: config.databaseUrl,
-        schema: SCHEMA,
-        migrations: [recordStoreMigrations, outboxTables, own],
-        // Every statement names the company and has an index for it. A plan that was made while a table was small,
-        // and that an import goes on using for minutes, must not read the whole of it.
-        settings: { enable_seqscan: 'off' },
-      });
+      const database = open({ url: config.databaseUrl, schema: SCHEMA, migrations: [recordStoreMigrations, outboxTables, own] });
       const kafka = createKafka(SCHEMA, config, log);
       const names = new NameCache(database, SCHEMA, log);
       const outbox = new Outbox({ database, kafka, source: '/truckroll/scheduling', topics: TOPICS, log, metrics });

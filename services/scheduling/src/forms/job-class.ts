@@ -9,8 +9,9 @@ export async function refreshFormClasses(tx: Transaction, companyId: string, by:
     name: `form_classes_by_${by}`,
     text: `update form_responses f set job_class = now.job_class
       from (
-        select r.id, j.job_class from form_responses r left join jobs j on j.company_id = r.company_id and j.id = r.job_id
-        where r.company_id = $1 and r.${by} = any($2::uuid[])
+        select r.id, j.job_class from unnest($2::uuid[]) u(id)
+        join form_responses r on r.company_id = $1 and r.${by} = u.id
+        left join jobs j on j.company_id = $1 and j.id = r.job_id
       ) now
       where f.company_id = $1 and f.id = now.id and f.job_class is distinct from now.job_class`,
     values: [companyId, ids],

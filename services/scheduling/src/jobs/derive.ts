@@ -44,8 +44,9 @@ export async function deriveLeads(
 async function visitsOf(tx: Transaction, companyId: string, jobIds: readonly string[]): Promise<Map<string, Visits>> {
   const { rows } = await tx.query<{ job_id: string } & Visits>({
     name: 'visits_of_jobs',
-    text: `select job_id, count(*) as appointment_count, min(starts_at) as first_starts_at
-      from job_appointments where company_id = $1 and job_id = any($2::uuid[]) and not canceled group by job_id`,
+    text: `select v.job_id, count(*) as appointment_count, min(v.starts_at) as first_starts_at
+      from unnest($2::uuid[]) j(id) join job_appointments v on v.company_id = $1 and v.job_id = j.id and not v.canceled
+      group by v.job_id`,
     values: [companyId, jobIds],
   });
   return new Map(rows.map(({ job_id, ...visits }) => [job_id, visits]));

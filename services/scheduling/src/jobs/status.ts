@@ -11,7 +11,7 @@ export type Statuses = ReadonlyMap<string, LifecycleStatus>;
 export async function statusesOf(tx: Transaction, companyId: string, lifecycleIds: Iterable<string>): Promise<Statuses> {
   const rows = await tx.queryBinary({
     name: 'lifecycles_of_jobs',
-    text: `select document from job_lifecycles where company_id = $1 and id = any($2::uuid[])`,
+    text: `select l.document from unnest($2::uuid[]) u(id) join job_lifecycles l on l.company_id = $1 and l.id = u.id`,
     values: [companyId, [...new Set(lifecycleIds)]],
   });
   const lifecycles = rows.map(([document]) => JobLifecycle.decode(document as Buffer));

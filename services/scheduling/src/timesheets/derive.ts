@@ -37,9 +37,10 @@ export async function deriveTimesheets(
 ): Promise<ReadonlyMap<string, Totals>> {
   const { rows } = await tx.query<{ timesheet_id: string } & Totals>({
     name: 'entries_of_timesheets',
-    text: `select timesheet_id, count(*) as entry_count, coalesce(sum(duration_minutes), 0) as total_minutes,
-        coalesce(sum(duration_minutes) filter (where paid), 0) as paid_minutes
-      from time_entries where company_id = $1 and timesheet_id = any($2::uuid[]) group by timesheet_id`,
+    text: `select e.timesheet_id, count(*) as entry_count, coalesce(sum(e.duration_minutes), 0) as total_minutes,
+        coalesce(sum(e.duration_minutes) filter (where e.paid), 0) as paid_minutes
+      from unnest($2::uuid[]) s(id) join time_entries e on e.company_id = $1 and e.timesheet_id = s.id
+      group by e.timesheet_id`,
     values: [companyId, batch.map(({ id }) => id)],
   });
   const totals = new Map(rows.map(({ timesheet_id, ...sums }) => [timesheet_id, sums]));

@@ -37,7 +37,8 @@ export async function deriveVisits(
 async function assignmentsOf(tx: Transaction, companyId: string, visitIds: readonly string[]): Promise<Map<string, Assignment[]>> {
   const rows = await tx.queryBinary({
     name: 'assignments_of_visits',
-    text: `select document from job_assignments where company_id = $1 and appointment_id = any($2::uuid[])`,
+    text: `select a.document from unnest($2::uuid[]) v(id)
+      join job_assignments a on a.company_id = $1 and a.appointment_id = v.id`,
     values: [companyId, visitIds],
   });
   return Map.groupBy(rows.map(([document]) => Assignment.decode(document as Buffer)), ({ appointment_id }) => appointment_id);
@@ -46,7 +47,7 @@ async function assignmentsOf(tx: Transaction, companyId: string, visitIds: reado
 async function jobsOf(tx: Transaction, companyId: string, ids: readonly string[]): Promise<Map<string, Job>> {
   const rows = await tx.queryBinary({
     name: 'jobs_of_visits',
-    text: `select id, document from jobs where company_id = $1 and id = any($2::uuid[])`,
+    text: `select j.id, j.document from unnest($2::uuid[]) u(id) join jobs j on j.company_id = $1 and j.id = u.id`,
     values: [companyId, [...new Set(ids)]],
   });
   return new Map(rows.map(([id, document]) => [uuidOf(id as Buffer), Job.decode(document as Buffer)]));
@@ -55,7 +56,7 @@ async function jobsOf(tx: Transaction, companyId: string, ids: readonly string[]
 async function locationsOf(tx: Transaction, companyId: string, ids: readonly string[]): Promise<Map<string, Location>> {
   const rows = await tx.queryBinary({
     name: 'locations_of_visits',
-    text: `select id, document from locations where company_id = $1 and id = any($2::uuid[])`,
+    text: `select l.id, l.document from unnest($2::uuid[]) u(id) join locations l on l.company_id = $1 and l.id = u.id`,
     values: [companyId, [...new Set(ids)]],
   });
   return new Map(rows.map(([id, document]) => [uuidOf(id as Buffer), Location.decode(document as Buffer)]));
