@@ -33,6 +33,7 @@ export async function startHarness() {
 
   return {
     database,
+    channel,
     company: () => companyOf(channel, randomUUID()),
     async stop() {
       channel.close();

@@ -1,0 +1,153 @@
+// What the two writes leave in the service's tables: claims of keys, events in order, and what an import would derive.
+import { randomUUID } from 'node:crypto';
+import { codec } from '@truckroll/contract';
+import { VisitAssignmentChanged } from '@truckroll/contract/gen/events/v1/visit_events';
+import { AddAssignmentRequest, AddAssignmentResponse, type RemoveAssignmentRequest } from '@truckroll/contract/gen/scheduling/v1/assignment_commands';
+import { Assignment } from '@truckroll/contract/gen/scheduling/v1/job_assignments';
+import type { Visit } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
+import { refreshRecords } from '@truckroll/record-store';
+import { fingerprintOf, purgeKeys } from '../src/assignments/idempotency.ts';
+import { refreshJobTeams, refreshVisitTeams } from '../src/links.ts';
+import { jobAppointments } from '../src/resources/job-appointments.ts';
+import { startHarness, type Company, type Harness } from './harness.ts';
+import * as line from './records.ts';
+
+let harness: Harness;
+let company: Company;
+const userId = randomUUID();
+const job = line.job();
+const members = Array.from({ length: 5 }, (_, i) => ({
+  id: randomUUID(), name: `Member ${i}`, first_name: 'Member', last_name: String(i), role: 'TECHNICIAN', status: 'ACTIVE', assignable: true, tags: [],
+  created_at: '2026-03-01T15:00:00Z', updated_at: '2026-03-01T15:00:00Z',
+}));
+
+beforeAll(async () => {
+  harness = await startHarness();
+  company = harness.company();
+  await company.store('team-members', ...members);
+  await company.store('jobs', job);
+}, 60_000);
+afterAll(() => harness.stop());
+
+const caller = () => ({ company_id: company.id, time_zone: 'America/Chicago', user_id: userId });
+
+async function newVisit(): Promise<Visit> {
+  const visit = line.visit({ job_id: job['id'] });
+  await company.store('job-appointments', visit);
+  return company.detail('job-appointments', visit['id']);
+}
+
+function addition(visit: Visit, member = 0): AddAssignmentRequest {
+  return {
+    caller: caller(), idempotency_key: randomUUID(), expected_revision: visit.revision, appointment_id: visit.id, team_member_id: members[member]!.id,
+    starts_at: visit.window_start_at, ends_at: visit.window_end_at, allow_outside_window: false, customer_notification: null,
+  };
+}
+
+async function write(rpc: 'AddAssignment' | 'RemoveAssignment', request: AddAssignmentRequest | RemoveAssignmentRequest): Promise<Visit> {
+  const { encode } = codec(`truckroll.scheduling.v1.${rpc}Request`);
+  const path = `/truckroll.scheduling.v1.AssignmentCommandService/${rpc}`;
+  return AddAssignmentResponse.decode(await harness.channel.call(path, Buffer.from(encode(request).finish()))).data as Visit;
+}
+
+const add = (visit: Visit, member = 0): Promise<Visit> => write('AddAssignment', addition(visit, member));
+const remove = (visit: Visit, index = 0): Promise<Visit> =>
+  write('RemoveAssignment', { caller: caller(), idempotency_key: randomUUID(), id: visit.assignments[index]!.id, expected_revision: visit.revision, customer_notification: null });
+
+it('leaves what an import would derive, byte for byte', async () => {
+  let one = await newVisit();
+  let other = await newVisit();
+  for (const member of [0, 1, 2]) one = await add(one, member);
+  for (const member of [1, 3]) other = await add(other, member);
+  one = await remove(one, 1);
+  other = await remove(other, 0);
+  const links = async (): Promise<unknown[]> => {
+    const { rows } = await harness.database.query({
+      text: `select 'visit' as of, id, value, created_at from job_appointment_team_members where company_id = $1
+        union all select 'job', id, value, created_at from job_team_members where company_id = $1 order by 1, 2, 3`,
+      values: [company.id],
+    });
+    return rows;
+  };
+  const before = await links();
+  await harness.database.transaction(async (tx) => {
+    expect(await refreshRecords(tx, jobAppointments, company.id, [one.id, other.id])).toEqual([]);
+    await refreshVisitTeams(tx, company.id, [one.id, other.id]);
+    await refreshJobTeams(tx, company.id, [job['id']]);
+  });
+  expect(await links()).toEqual(before);
+  expect(before.length).toBeGreaterThan(4);
+});
+
+it('tells of every write in the order of the visit’s sequence, with the assignment’s own state beside it', async () => {
+  let visit = await newVisit();
+  visit = await add(visit, 0);
+  const first = visit.assignments[0]!;
+  visit = await add(visit, 1);
+  visit = await remove(visit, visit.assignments.findIndex(({ id }) => id === first.id));
+  const { rows } = await harness.database.query<{ topic: string; key: string; type: string; sequence: number | null; payload: Buffer | null }>({
+    text: `select topic, key, type, sequence, payload from outbox where company_id = $1 and (key = $2 or key = $3) order by id`,
+    values: [company.id, `${company.id}/${visit.id}`, `${company.id}/${first.id}`],
+  });
+  expect(rows.map(({ topic, type, sequence }) => [topic.split('.').at(-1), type, sequence])).toEqual([
+    ['events', 'visit.assignment_added', 1],
+    ['assignments', 'assignment.changed', null],
+    ['events', 'visit.assignment_added', 2],
+    ['events', 'visit.assignment_removed', 3],
+    ['assignments', 'assignment.removed', null],
+  ]);
+  expect(Assignment.decode(rows[1]!.payload!)).toEqual(first);
+  expect(rows[4]!.payload).toBeNull();
+  expect(VisitAssignmentChanged.decode(rows[3]!.payload!)).toMatchObject({ visit_id: visit.id, assignment: first, revision: visit.revision });
+});
+
+it('is told to come back when a request with its key takes longer than it waits, and replays once that is done', async () => {
+  const request = addition(await newVisit());
+  const asked = AddAssignmentRequest.encode({ ...request, caller: null, idempotency_key: '' }).finish();
+  await harness.database.transaction(async (tx) => {
+    await tx.query({
+      text: `insert into idempotency_keys (company_id, user_id, key, fingerprint, status, response) values ($1, $2, $3, $4, 201, $5)`,
+      values: [company.id, userId, request.idempotency_key, fingerprintOf('AddAssignment', asked), Buffer.of(0x0a, 0x00)],
+    });
+    await expect(write('AddAssignment', request)).rejects.toMatchObject({ code: 'IDEMPOTENCY_IN_PROGRESS', status: 409, retryAfterSeconds: 1 });
+  });
+  expect(await write('AddAssignment', request)).toMatchObject({ assignments: [] });
+});
+
+it('goes on with its own write when the request that it waited for is undone', async () => {
+  const request = addition(await newVisit());
+  let waiting: Promise<Visit> | undefined;
+  const undone = harness.database.transaction(async (tx) => {
+    await tx.query({
+      text: `insert into idempotency_keys (company_id, user_id, key, fingerprint) values ($1, $2, $3, '')`,
+      values: [company.id, userId, request.idempotency_key],
+    });
+    waiting = write('AddAssignment', request);
+    for (let blocked = 0; blocked === 0; ) {
+      const { rows } = await tx.query<{ blocked: number }>({ text: `select count(*) as blocked from pg_locks where not granted and locktype = 'transactionid'` });
+      blocked = rows[0]!.blocked;
+    }
+    throw new Error('undone');
+  });
+  await expect(undone).rejects.toThrow('undone');
+  expect((await waiting)?.assignments).toHaveLength(1);
+});
+
+it('forgets keys after 30 days: the purge deletes them, and one that it has not met yet counts as none', async () => {
+  const age = (days: number, key: string) =>
+    harness.database.query({ text: `update idempotency_keys set created_at = now() - make_interval(days => $2) where key = $1`, values: [key, days] });
+  const [kept, expired, reused] = await Promise.all([newVisit(), newVisit(), newVisit()]).then((visits) => visits.map((visit) => addition(visit)));
+  for (const request of [kept, expired, reused]) await write('AddAssignment', request!);
+  await age(29, kept!.idempotency_key);
+  await age(31, expired!.idempotency_key);
+  await age(31, reused!.idempotency_key);
+  const fresh = { ...addition(await newVisit()), idempotency_key: reused!.idempotency_key };
+  expect((await write('AddAssignment', fresh)).id).toBe(fresh.appointment_id);
+  // A row that somebody holds is passed over, not waited for.
+  await harness.database.transaction(async (tx) => {
+    await tx.query({ text: `select from idempotency_keys where key = $1 for update`, values: [expired!.idempotency_key] });
+    expect(await purgeKeys(harness.database)).toBe(0);
+  });
+  expect(await purgeKeys(harness.database)).toBe(1);
+  expect((await write('AddAssignment', kept!)).id).toBe(kept!.appointment_id);
+});
