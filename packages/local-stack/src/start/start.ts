@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeJson } from '../files.ts';
 import { Ports } from '../ports.ts';
@@ -32,7 +33,10 @@ export async function start(options: StartOptions): Promise<number> {
   await endLeftovers(record);
   const watchdog = new Watchdog(record);
   const stopping = new AbortController();
-  for (const file of ['ready.json', 'services.json']) watchdog.deleteAtEnd(join(state, file));
+  for (const file of ['ready.json', 'services.json'].map((name) => join(state, name))) {
+    rmSync(file, { force: true });
+    watchdog.deleteAtEnd(file);
+  }
   try {
     const up = bringUp(options, watchdog, stopping.signal);
     const stoppedEarly = await Promise.race([up.then(() => false), options.stop.then(() => true)]);
