@@ -5,7 +5,7 @@ import type { Account } from '@truckroll/contract/gen/scheduling/v1/accounts';
 import type { FormResponse } from '@truckroll/contract/gen/scheduling/v1/form_responses';
 import type { Visit } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
 import type { Assignment } from '@truckroll/contract/gen/scheduling/v1/job_assignments';
-import type { JobLifecycle } from '@truckroll/contract/gen/scheduling/v1/job_lifecycles';
+import { JobLifecycle } from '@truckroll/contract/gen/scheduling/v1/job_lifecycles';
 import type { Job } from '@truckroll/contract/gen/scheduling/v1/jobs';
 import type { Location } from '@truckroll/contract/gen/scheduling/v1/locations';
 import type { TimeEntry } from '@truckroll/contract/gen/scheduling/v1/time_entries';
@@ -13,6 +13,7 @@ import { refreshRecords, type AfterChange, type Changed } from '@truckroll/recor
 import type { Transaction } from '@truckroll/service-kit';
 import { publishAssignments, publishJobs, publishRemovedAssignments } from './events.ts';
 import { refreshFormClasses } from './forms/job-class.ts';
+import { changedStatuses } from './jobs/status.ts';
 import { accountsLinkedTo, refreshAccountLocations, refreshJobTeams, refreshVisitTeams } from './links.ts';
 import { jobAppointments } from './resources/job-appointments.ts';
 import { jobLeads } from './resources/job-leads.ts';
@@ -49,9 +50,12 @@ export const afterLocations: AfterChange<Location> = async (tx, companyId, chang
 };
 
 export const afterLifecycles: AfterChange<JobLifecycle> = async (tx, companyId, changed) => {
-  const ids = idsOf(changed);
-  await refreshJobs(tx, companyId, await idsWhere(tx, 'jobs', 'lifecycle_id', companyId, ids));
-  await refreshRecords(tx, jobLeads, companyId, await idsWhere(tx, 'job_leads', 'lifecycle_id', companyId, ids));
+  const statusIds = changed.flatMap(({ record, before }) => {
+    const former = before?.['document'] as Buffer | undefined;
+    return changedStatuses(former && JobLifecycle.decode(former), record);
+  });
+  await refreshJobs(tx, companyId, await idsWhere(tx, 'jobs', 'status_id', companyId, statusIds));
+  await refreshRecords(tx, jobLeads, companyId, await idsWhere(tx, 'job_leads', 'status_id', companyId, statusIds));
 };
 
 export const afterJobs: AfterChange<Job> = async (tx, companyId, changed) => {

@@ -30,6 +30,14 @@ export function latestStatus<S extends Shown>(
   return latest === undefined ? recorded : { ...recorded, name: latest.name, stage: latest.stage, [flag]: latest[flag] };
 }
 
+/** Statuses that jobs and leads would now show otherwise than before; all of them where the lifecycle is new. */
+export function changedStatuses(before: JobLifecycle | undefined, now: JobLifecycle): string[] {
+  const shown = ({ name, stage, is_work_complete, is_lead_won }: LifecycleStatus): string => JSON.stringify([name, stage, is_work_complete, is_lead_won]);
+  const former = new Map(before?.statuses.map((status) => [status.id, shown(status)]));
+  const latest = new Map(now.statuses.map((status) => [status.id, shown(status)]));
+  return [...new Set([...former.keys(), ...latest.keys()])].filter((id) => former.get(id) !== latest.get(id));
+}
+
 /** A status belongs to its lifecycle: the same id elsewhere is another. */
 function statusKey(lifecycleId: string, statusId: string): string {
   return `${lifecycleId} ${statusId}`;

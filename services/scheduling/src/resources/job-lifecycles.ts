@@ -9,4 +9,6 @@ export const jobLifecycles = defineTable<JobLifecycle>({
     type: 'type',
     archived: 'archived',
   },
+  // Most changes concern few of the statuses: src/jobs/status.ts.
+  remembers: ['document'],
 });
