@@ -2,7 +2,7 @@
 // packages/contract/src/gen, which git ignores. Skipped while proto/ is as it was at the last run.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
@@ -25,13 +25,18 @@ if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== digest) {
       stdio: 'inherit',
       env: { ...process.env, PATH: `${bin}${delimiter}${process.env.PATH}` },
     });
-  rmSync(out, { recursive: true, force: true });
-  mkdirSync(out, { recursive: true });
-  run('generate');
-  run('build', '-o', join(out, 'truckroll.binpb'));
+  // Made beside and put in place whole, for programs that are starting meanwhile.
+  const fresh = `${out}.${process.pid}`;
+  mkdirSync(fresh, { recursive: true });
+  run('generate', '-o', fresh);
+  run('build', '-o', join(fresh, 'truckroll.binpb'));
   // The type registry knows a message only once its module is loaded; this module loads them all.
-  const modules = readdirSync(out, { recursive: true }).filter((name) => name.endsWith('.ts')).sort();
-  writeFileSync(join(out, 'all.ts'), modules.map((name) => `import './${name}';\n`).join(''));
-  writeFileSync(stamp, digest);
+  const modules = readdirSync(fresh, { recursive: true }).filter((name) => name.endsWith('.ts')).sort();
+  writeFileSync(join(fresh, 'all.ts'), modules.map((name) => `import './${name}';\n`).join(''));
+  writeFileSync(join(fresh, '.stamp'), digest);
+  const former = `${fresh}.former`;
+  if (existsSync(out)) renameSync(out, former);
+  renameSync(fresh, out);
+  rmSync(former, { recursive: true, force: true });
   console.error(`generated code for ${sources.length} proto files`);
 }

@@ -1,0 +1,39 @@
+// npm run test:fuzz: every operation of the description, fuzzed on a whole system with a demo company in it.
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { generateCompany } from '@truckroll/demo-company';
+import { ROOT, Watchdog, runFolder, runMain, say, serverEnvironment, startServers } from '@truckroll/local-stack';
+import { startSystem } from '../support/system.ts';
+import { fuzz, requireSchemathesis } from './schemathesis.ts';
+
+const TIMEZONE = 'America/Chicago';
+
+await runMain(async () => {
+  const { values } = parseArgs({ options: { seconds: { type: 'string', default: '600' }, seed: { type: 'string', default: '1' } } });
+  const program = requireSchemathesis();
+  const watchdog = new Watchdog();
+  const folder = runFolder('fuzz-runs');
+  watchdog.deleteAtEnd(folder);
+  const servers = await startServers({ folder, watchdog, say, password: 'fuzz', careless: true, environment: process.env });
+  Object.assign(process.env, serverEnvironment(servers));
+  try {
+    const system = await startSystem();
+    try {
+      const company = await system.createCompany(TIMEZONE);
+      for (const { path, records } of generateCompany({ seed: 5, size: 60, timezone: TIMEZONE, until: new Date().toISOString() })) {
+        await system.importRecords(company, path, records);
+      }
+      return await fuzz(program, {
+        description: join(ROOT, 'gateway/openapi.json'),
+        baseUrl: system.baseUrl,
+        authorization: `Bearer ${company.apiKey}`,
+        seconds: Number(values.seconds),
+        seed: Number(values.seed),
+      });
+    } finally {
+      await system.stop();
+    }
+  } finally {
+    await watchdog.stopAll();
+  }
+});
