@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { Problem } from './problem.ts';
+import { Problem, fullDisk } from './problem.ts';
 
 /** The parsed file; undefined when it is absent or, after a crash of the machine, unreadable. */
 export function readJson<T>(file: string): T | undefined {
@@ -22,13 +22,6 @@ export function writeJson(file: string, value: unknown): void {
     rmSync(partial, { force: true });
     throw fullDisk(error, file) ?? error;
   }
-}
-
-/** The sentence for "no space left on device"; undefined when the error says something else. */
-export function fullDisk(error: unknown, path: string): Problem | undefined {
-  const text = error instanceof Error ? `${(error as NodeJS.ErrnoException).code ?? ''} ${error.message}` : String(error);
-  if (!/ENOSPC|EDQUOT|No space left on device|Disk quota exceeded/i.test(text)) return undefined;
-  return new Problem(`The disk that holds ${path} is full: free some space there and start again.`);
 }
 
 /** Fails before a server runs into a full disk halfway through its first write. */

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { requireSpace, fullDisk } from '../src/files.ts';
+import { requireSpace } from '../src/files.ts';
+import { fullDisk } from '../src/problem.ts';
 import { Ports } from '../src/ports.ts';
 import { startServers } from '../src/servers/index.ts';
 import { readSecrets } from '../src/secrets.ts';

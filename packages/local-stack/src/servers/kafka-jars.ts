@@ -3,8 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync }
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fullDisk } from '../files.ts';
-import { Problem } from '../problem.ts';
+import { Problem, fullDisk } from '../problem.ts';
 import { works } from '../processes/run.ts';
 import { since, type Say } from '../say.ts';
 

@@ -1,7 +1,6 @@
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fullDisk } from '../files.ts';
-import { Problem } from '../problem.ts';
+import { Problem, fullDisk } from '../problem.ts';
 import { run } from '../processes/run.ts';
 import { kafkaJars } from './kafka-jars.ts';
 import { launch } from './launch.ts';

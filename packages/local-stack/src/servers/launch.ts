@@ -1,5 +1,4 @@
-import { fullDisk } from '../files.ts';
-import { Problem } from '../problem.ts';
+import { Problem, fullDisk } from '../problem.ts';
 import { Daemon, exitText, type DaemonOptions } from '../processes/daemon.ts';
 
 export interface Launch extends Omit<DaemonOptions, 'order'> {

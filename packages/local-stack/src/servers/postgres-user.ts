@@ -24,7 +24,9 @@ export function postgresUser(binary: string, folder: string): PostgresUser | und
   if (direct.status === 0) return { ...ids, prefix: [] };
   const prefix = [
     'setpriv', `--reuid=${ids.uid}`, `--regid=${ids.gid}`, '--clear-groups',
-    '--inh-caps=+dac_override', '--ambient-caps=+dac_override', '--',
+    '--inh-caps=+dac_override', '--ambient-caps=+dac_override',
+    // Without it access(2), which initdb asks, takes no account of that right.
+    '--securebits=+no_setuid_fixup', '--',
   ];
   const privileged = spawnSync(prefix[0]!, [...prefix.slice(1), ...probe], { stdio: 'ignore' });
   if (privileged.status === 0) return { ...ids, prefix };

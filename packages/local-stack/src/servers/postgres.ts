@@ -3,8 +3,7 @@ import { chownSync, existsSync, mkdirSync, readFileSync, readlinkSync, renameSyn
 import { createRequire } from 'node:module';
 import { totalmem } from 'node:os';
 import { join } from 'node:path';
-import { fullDisk } from '../files.ts';
-import { Problem } from '../problem.ts';
+import { Problem, fullDisk } from '../problem.ts';
 import { run } from '../processes/run.ts';
 import { postgresUser, type PostgresUser } from './postgres-user.ts';
 import { launch } from './launch.ts';
