@@ -42,7 +42,7 @@ function identified({ seed, name, timezone, files }: Generated): BenchmarkCompan
 }
 
 /** A uuid of version 8: one that says of itself that it was made up. */
-function companyId(text: string): string {
+export function companyId(text: string): string {
   const hex = createHash('sha256').update(text).digest('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }

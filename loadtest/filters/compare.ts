@@ -1,0 +1,97 @@
+// The time of a filtered page beside that of the unfiltered one, at the owner's own boundary, in turn.
+import { codec, type Parameter, type Resource } from '@truckroll/contract';
+import type { Channel } from '@truckroll/service-kit';
+import { median } from '../measure/rounds.ts';
+import type { MeasuredCompany } from './prepare.ts';
+
+export interface FilterTime {
+  path: string;
+  /** `dispatch_status=ASSIGNED`. */
+  filter: string;
+  /** Median of a page. */
+  milliseconds: number;
+  /** Against the unfiltered page, in the same rounds. */
+  ratio: number;
+  /** Date ranges are shown beside: a page in the middle of time is another page. */
+  range: boolean;
+}
+
+const PAGE = 100;
+/** Pages from which values of ids are taken, so that frequent and rare ones come up as they do in the data. */
+const SAMPLED_PAGES = 20;
+const VALUES_OF_A_FILTER = 5;
+
+type Filter = Readonly<Record<string, unknown>>;
+interface Case {
+  name: string;
+  filter: Filter;
+  range: boolean;
+}
+
+export async function compareFilters(owner: Channel, of: Resource, company: MeasuredCompany, rounds: number): Promise<FilterTime[]> {
+  const page = pageReader(owner, of, company);
+  const records: Record<string, unknown>[] = [];
+  for (let n = 0, after: Uint8Array = new Uint8Array(); n < SAMPLED_PAGES; n++) {
+    const { data, next } = await page({}, after);
+    records.push(...data);
+    if (next.length === 0) break;
+    after = next;
+  }
+  const cases = of.list.parameters.flatMap((parameter) => casesOf(parameter, records));
+  const times = new Map<Case, { filtered: number[]; plain: number[] }>(cases.map((each) => [each, { filtered: [], plain: [] }]));
+  for (let round = -2; round < rounds; round++) {
+    for (const [{ filter }, { filtered, plain }] of times) {
+      const [one, other] = [await timed(() => page(filter)), await timed(() => page({}))];
+      if (round < 0) continue;
+      filtered.push(one);
+      plain.push(other);
+    }
+  }
+  return [...times].map(([{ name, range }, { filtered, plain }]) => {
+    return { path: of.path, filter: name, milliseconds: median(filtered), ratio: median(filtered) / median(plain), range };
+  });
+}
+
+function pageReader(owner: Channel, { list }: Resource, { id, timezone }: MeasuredCompany) {
+  const request = codec(list.request.typeName);
+  const empty = request.decode(new Uint8Array()) as object;
+  return async (filter: Filter, after: Uint8Array = new Uint8Array()) => {
+    const collection = { company_id: id, time_zone: timezone, limit: PAGE, after, ids: filter['ids'] ?? [], ...instants(filter) };
+    const bytes = await owner.call(list.rpc, Buffer.from(request.encode({ ...empty, ...filter, collection }).finish()));
+    return codec(list.response.typeName).decode(bytes) as { data: Record<string, unknown>[]; next: Uint8Array };
+  };
+}
+
+/** Filters that stand in `collection`. */
+function instants(filter: Filter): Filter {
+  const names = ['created_from', 'created_before', 'updated_since'];
+  return Object.fromEntries(names.flatMap((name) => (name in filter ? [[name, filter[name]]] : [])));
+}
+
+function casesOf(parameter: Parameter, records: readonly Record<string, unknown>[]): Case[] {
+  const { name, field, filter } = parameter;
+  if (filter === undefined) return [];
+  const one = (value: unknown, shown = String(value)): Case => {
+    return { name: `${name}=${shown}`, filter: { [name]: field.repeated ? [value] : value }, range: filter.comparison !== 'any' };
+  };
+  if (field.kind === 'boolean') return [one(true), one(false)];
+  if (field.enum !== undefined) return [...field.enum.generated].map(([shown, value]) => one(value, shown));
+  const values = [...new Set(records.flatMap((record) => at(record, filter.field.split('.'))))];
+  const step = Math.max(1, Math.floor(values.length / VALUES_OF_A_FILTER));
+  const some = values.filter((_, index) => index % step === 0).slice(0, filter.comparison === 'any' ? VALUES_OF_A_FILTER : 1);
+  if (field.kind === 'local_date') return [one(new Date((some[0] as number) / 1000).toISOString().slice(0, 10))];
+  return some.map((value) => one(value));
+}
+
+function at(value: unknown, path: readonly string[]): unknown[] {
+  if (value === null || value === undefined) return [];
+  if (Array.isArray(value)) return value.flatMap((element) => at(element, path));
+  const [name, ...rest] = path;
+  return name === undefined ? [value] : at((value as Record<string, unknown>)[name], rest);
+}
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const startedAt = performance.now();
+  await work();
+  return performance.now() - startedAt;
+}

@@ -1,0 +1,47 @@
+// One company with very many visits, made once through the import.
+import { generateVisits } from '@truckroll/demo-company';
+import { say } from '@truckroll/local-stack';
+import type pg from 'pg';
+import { companyId } from '../data/companies.ts';
+import { importFile } from '../data/import.ts';
+import { startServices } from '../system/programs.ts';
+import type { Stack } from '../system/stack.ts';
+
+export interface VisitSet {
+  /** Name of the database that holds it. */
+  readonly database: string;
+  /** A multiple of 40; assignments are twice as many. */
+  readonly visits: number;
+}
+
+export interface MeasuredCompany {
+  readonly id: string;
+  readonly timezone: string;
+}
+
+const TIMEZONE = 'America/Chicago';
+
+/** Does nothing but name the company where the database holds the data already. */
+export async function prepareVisits(stack: Stack, client: pg.Client, { visits }: VisitSet): Promise<MeasuredCompany> {
+  const company = { id: companyId(`truckroll visits ${visits}`), timezone: TIMEZONE };
+  const { rows } = await client.query<{ there: boolean }>(`select to_regclass('public.prepared') is not null as there`);
+  if (rows[0]?.there === true) return company;
+  await client.query('drop schema if exists scheduling cascade');
+  const services = await startServices(stack, ['scheduling']);
+  for (const file of generateVisits({ seed: 3, visits, timezone: TIMEZONE, until: '2026-06-30T18:00:00Z' })) {
+    const startedAt = performance.now();
+    let records = 0;
+    await importFile(services.channels, company.id, file, (count) => {
+      const before = records;
+      records += count;
+      if (Math.floor(before / 50_000) < Math.floor(records / 50_000)) say(`${file.path}: ${records} …`);
+    });
+    const seconds = (performance.now() - startedAt) / 1000;
+    say(`${file.path}: ${records} records in ${seconds.toFixed(1)} s, ${Math.round(records / seconds)}/s`);
+  }
+  await services.stop('scheduling');
+  say('Vacuuming and analysing …');
+  await client.query('vacuum (analyze)');
+  await client.query('create table public.prepared as select now() as at');
+  return company;
+}
