@@ -182,10 +182,13 @@ export function codec(typeName: string): Codec {
   return found;
 }
 
+type Message<T> = { encode(message: T): { finish(): Uint8Array }; decode(bytes: Uint8Array): T };
+
+const empty = new WeakMap<object, object>();
+
 /** Bytes of a message in which only the given fields are set: a fragment that replaces those fields of a record. */
-export function encodeFragment<T extends object>(
-  type: { encode(message: T): { finish(): Uint8Array }; decode(bytes: Uint8Array): T },
-  fields: Partial<T>,
-): Uint8Array {
-  return type.encode({ ...type.decode(new Uint8Array()), ...fields }).finish();
+export function encodeFragment<T extends object>(type: Message<T>, fields: Partial<T>): Uint8Array {
+  let defaults = empty.get(type) as T | undefined;
+  if (defaults === undefined) empty.set(type, (defaults = type.decode(new Uint8Array())));
+  return type.encode({ ...defaults, ...fields }).finish();
 }

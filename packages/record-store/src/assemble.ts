@@ -1,66 +1,15 @@
 // A record as it is read: the stored document, the derived fields that replace its own, what depends on the moment,
 // and in every reference the owner's latest name. Works on wire bytes; fields without references are copied in runs.
 import type { Shape } from '@truckroll/contract';
+import type { ByteBuffer } from './byte-buffer.ts';
 import type { NameLookup } from './names.ts';
+import { WireCursor } from './wire-cursor.ts';
 
-/** Growing bytes, written front to back. */
-export class ByteBuffer {
-  bytes: Buffer;
-  length = 0;
-
-  constructor(size = 64 * 1024) {
-    this.bytes = Buffer.allocUnsafeSlow(size);
-  }
-
-  reserve(more: number): void {
-    if (this.length + more <= this.bytes.length) return;
-    const grown = Buffer.allocUnsafeSlow(Math.max(this.bytes.length * 2, this.length + more));
-    this.bytes.copy(grown, 0, 0, this.length);
-    this.bytes = grown;
-  }
-
-  copy(source: Uint8Array, start: number, end: number): void {
-    const size = end - start;
-    this.reserve(size);
-    const { bytes, length } = this;
-    if (size > 48) bytes.set(source.subarray(start, end), length);
-    else for (let i = 0; i < size; i++) bytes[length + i] = source[start + i] as number;
-    this.length = length + size;
-  }
-
-  varint(value: number): void {
-    this.reserve(5);
-    let rest = value;
-    while (rest > 0x7f) {
-      this.bytes[this.length++] = (rest & 0x7f) | 0x80;
-      rest >>>= 7;
-    }
-    this.bytes[this.length++] = rest;
-  }
-
-  /** Leaves room for the length of what follows; see close(). */
-  open(): number {
-    this.reserve(LENGTH_BYTES);
-    this.length += LENGTH_BYTES;
-    return this.length;
-  }
-
-  /** Writes the length of everything since open(), as a varint padded to the room that was left. */
-  close(start: number): void {
-    const size = this.length - start;
-    for (let i = 0; i < LENGTH_BYTES; i++) {
-      const more = i < LENGTH_BYTES - 1 ? 0x80 : 0;
-      this.bytes[start - LENGTH_BYTES + i] = ((size >>> (7 * i)) & 0x7f) | more;
-    }
-  }
-}
-
-/** Enough for 256 MiB. Protobuf allows a varint longer than it needs to be. */
-const LENGTH_BYTES = 4;
 const NONE: ReadonlySet<number> = new Set();
-const DELIMITED = 2;
 const REFERENCE_ID = 0x0a;
 const REFERENCE_NAME = 0x12;
+/** Ids of a page whose names are kept at hand; a power of two. */
+const KEPT = 128;
 
 /** What happens to a field: copied as it is unless it leads to a reference. */
 interface Step {
@@ -69,6 +18,13 @@ interface Step {
   nested?: Plan;
 }
 type Plan = readonly (Step | undefined)[];
+
+/** A name that was just looked up. */
+interface Kept {
+  kind: string;
+  id: Uint8Array;
+  name: Uint8Array | null;
+}
 
 const plans = new Map<Shape, Plan | undefined>();
 
@@ -93,6 +49,7 @@ export class Assembler {
   readonly #plan: Plan;
   readonly #out: ByteBuffer;
   readonly #names: NameLookup;
+  readonly #kept: (Kept | undefined)[] = new Array<Kept | undefined>(KEPT).fill(undefined);
   /** Kind → ids that were not cached. */
   readonly missing = new Map<string, Set<string>>();
 
@@ -107,92 +64,78 @@ export class Assembler {
    * replaces an earlier part's, and the first part's fields numbered in `without` are passed over.
    */
   record(parts: readonly Uint8Array[], without: ReadonlySet<number> = NONE): void {
-    const cursors = parts.map((part) => new Cursor(part));
+    const cursors = parts.map((part) => new WireCursor(part));
     for (;;) {
       const [first] = cursors;
       while (first !== undefined && without.has(first.field)) first.skipField();
-      let winner: Cursor | undefined;
+      let winner: WireCursor | undefined;
       for (const cursor of cursors) {
         if (cursor.field !== 0 && (winner === undefined || cursor.field <= winner.field)) winner = cursor;
       }
       if (winner === undefined) return;
       const { field } = winner;
       for (const cursor of cursors) if (cursor !== winner && cursor.field === field) cursor.skipField();
-      this.#fields(winner, winner === first && without.size > 0 ? field + 1 : this.#nextOther(cursors, winner));
+      this.#fields(winner, this.#plan, winner === first && without.size > 0 ? field + 1 : this.#nextOther(cursors, winner));
     }
   }
 
   /** The smallest field number that another part still has: up to there the winner can be copied in one go. */
-  #nextOther(cursors: readonly Cursor[], winner: Cursor): number {
+  #nextOther(cursors: readonly WireCursor[], winner: WireCursor): number {
     let next = Infinity;
     for (const cursor of cursors) if (cursor !== winner && cursor.field !== 0 && cursor.field < next) next = cursor.field;
     return next;
   }
 
-  #fields(cursor: Cursor, before: number): void {
+  /** Copies fields numbered below `before`, in runs that end where something must be written anew. */
+  #fields(cursor: WireCursor, plan: Plan, before: number): void {
+    const out = this.#out;
     let runStart = cursor.start;
-    while (cursor.field !== 0 && cursor.field < before) {
-      const step = this.#plan[cursor.field];
-      if (step === undefined) {
-        cursor.advance();
-        continue;
-      }
-      this.#out.copy(cursor.bytes, runStart, cursor.start);
-      this.#step(step, cursor);
-      cursor.advance();
-      runStart = cursor.start;
-    }
-    this.#out.copy(cursor.bytes, runStart, cursor.start);
-  }
-
-  #step(step: Step, cursor: Cursor): void {
-    const { bytes, start, body, end } = cursor;
-    // The tag; the length is written anew.
-    this.#out.copy(bytes, start, start + (cursor.field < 16 ? 1 : 2));
-    if (step.refersTo !== undefined) this.#reference(step.refersTo, bytes, body, end);
-    else this.#object(step.nested as Plan, bytes, body, end);
-  }
-
-  #object(plan: Plan, bytes: Uint8Array, start: number, end: number): void {
-    const out = this.#out;
-    const begin = out.open();
-    const cursor = new Cursor(bytes, start, end);
-    let runStart = start;
-    while (cursor.field !== 0) {
+    for (; cursor.field !== 0 && cursor.field < before; cursor.advance()) {
       const step = plan[cursor.field];
-      if (step !== undefined) {
-        out.copy(bytes, runStart, cursor.start);
-        this.#step(step, cursor);
-        runStart = cursor.end;
-      }
-      cursor.advance();
+      if (step === undefined) continue;
+      const name = step.refersTo === undefined ? undefined : this.#newName(step.refersTo, cursor);
+      if (step.nested === undefined && name === undefined) continue;
+      // Up to and with the tag; the length is written anew.
+      out.copy(cursor.bytes, runStart, cursor.start + (cursor.field < 16 ? 1 : 2));
+      const begin = out.open();
+      if (step.nested !== undefined) this.#fields(new WireCursor(cursor.bytes, cursor.body, cursor.end), step.nested, Infinity);
+      else this.#reference(cursor, name as Uint8Array);
+      out.close(begin);
+      runStart = cursor.end;
     }
-    out.copy(bytes, runStart, end);
-    out.close(begin);
+    out.copy(cursor.bytes, runStart, cursor.start);
   }
 
-  #reference(kind: string, bytes: Uint8Array, start: number, end: number): void {
+  #reference({ bytes, body }: WireCursor, name: Uint8Array): void {
     const out = this.#out;
-    // Reference is id, then name, each a tag and a length below 128 for the id.
-    const idSize = bytes[start] === REFERENCE_ID ? (bytes[start + 1] as number) : 0;
-    const idEnd = start + 2 + idSize;
-    const id = (bytes as Buffer).toString('latin1', start + 2, idEnd);
+    out.copy(bytes, body, idEndOf(bytes, body));
+    if (name.length === 0) return;
+    out.byte(REFERENCE_NAME);
+    out.varint(name.length);
+    out.append(name);
+  }
+
+  /** The name that must replace the one in the document; undefined where that one stands. */
+  #newName(kind: string, { bytes, body, end }: WireCursor): Uint8Array | undefined {
+    if (body === end || bytes[body] !== REFERENCE_ID) return undefined;
+    const idEnd = idEndOf(bytes, body);
+    const name = this.#nameOf(kind, bytes, body + 2, idEnd);
+    if (name === undefined || name === null) return undefined;
+    return endsWith(bytes, idEnd, end, name) ? undefined : name;
+  }
+
+  /** Most references of a page repeat a few ids: those are known again by their bytes, without making a string. */
+  #nameOf(kind: string, bytes: Uint8Array, start: number, end: number): Uint8Array | null | undefined {
+    let hash = kind.length;
+    for (let at = start; at < end; at += 5) hash = (hash * 31 + (bytes[at] as number)) | 0;
+    const slot = hash & (KEPT - 1);
+    const kept = this.#kept[slot];
+    if (kept !== undefined && kept.kind === kind && equal(kept.id, bytes, start, end)) return kept.name;
+    const id = (bytes as Buffer).toString('latin1', start, end);
     const name = this.#names.get(kind, id);
     if (name === undefined) this.#miss(kind, id);
-    if (name === undefined || name === null) {
-      out.varint(end - start);
-      out.copy(bytes, start, end);
-      return;
-    }
-    const begin = out.open();
-    out.copy(bytes, start, idEnd);
-    if (name.length > 0) {
-      out.reserve(1);
-      out.bytes[out.length++] = REFERENCE_NAME;
-      out.varint(name.length);
-      out.copy(name, 0, name.length);
-    }
-    out.close(begin);
+    else this.#kept[slot] = { kind, id: bytes.subarray(start, end), name };
+    return name;
   }
 
   #miss(kind: string, id: string): void {
@@ -202,66 +145,21 @@ export class Assembler {
   }
 }
 
-/** Walks the fields of an encoded message. */
-class Cursor {
-  readonly bytes: Uint8Array;
-  readonly #stop: number;
-  /** Number of the field at hand; 0 at the end. */
-  field = 0;
-  /** Where its tag begins, its content begins, and it ends. */
-  start: number;
-  body = 0;
-  end: number;
+/** Reference is id, then name, each a tag and a length; that of the id is below 128. */
+function idEndOf(bytes: Uint8Array, body: number): number {
+  return body + 2 + (bytes[body + 1] as number);
+}
 
-  constructor(bytes: Uint8Array, start = 0, stop = bytes.length) {
-    this.bytes = bytes;
-    this.#stop = stop;
-    this.start = start;
-    this.end = start;
-    this.advance();
-  }
+/** Whether a tag, a length and exactly this name are at the end of a reference. */
+function endsWith(bytes: Uint8Array, idEnd: number, end: number, name: Uint8Array): boolean {
+  const start = end - name.length;
+  if (name.length === 0) return idEnd === end;
+  const lengthSize = name.length < 0x80 ? 1 : name.length < 0x4000 ? 2 : 3;
+  return start === idEnd + 1 + lengthSize && equal(name, bytes, start, end);
+}
 
-  /** To the next field. */
-  advance(): void {
-    this.start = this.end;
-    if (this.start >= this.#stop) {
-      this.field = 0;
-      return;
-    }
-    this.body = this.start;
-    const tag = this.#varint();
-    this.field = tag >>> 3;
-    switch (tag & 7) {
-      case 0:
-        this.end = this.body;
-        while ((this.bytes[this.end++] as number) >= 0x80);
-        break;
-      case 1:
-        this.end = this.body + 8;
-        break;
-      case DELIMITED:
-        this.end = this.#varint() + this.body;
-        break;
-      case 5:
-        this.end = this.body + 4;
-        break;
-      default:
-        throw new Error(`field ${this.field} of a stored document has wire type ${tag & 7}`);
-    }
-  }
-
-  /** Past every occurrence of the field at hand. */
-  skipField(): void {
-    const { field } = this;
-    while (this.field === field) this.advance();
-  }
-
-  #varint(): number {
-    let value = 0;
-    for (let shift = 0; ; shift += 7) {
-      const byte = this.bytes[this.body++] as number;
-      value |= (byte & 0x7f) << shift;
-      if (byte < 0x80) return value >>> 0;
-    }
-  }
+function equal(text: Uint8Array, bytes: Uint8Array, start: number, end: number): boolean {
+  if (text.length !== end - start) return false;
+  for (let i = 0; i < text.length; i++) if (text[i] !== bytes[start + i]) return false;
+  return true;
 }

@@ -2,7 +2,8 @@
 // they follow from has changed. One rule for both, so the order in which records arrive does not matter.
 import { codec, encodeFragment } from '@truckroll/contract';
 import type { Transaction } from '@truckroll/service-kit';
-import { Assembler, ByteBuffer } from './assemble.ts';
+import { Assembler } from './assemble.ts';
+import { ByteBuffer } from './byte-buffer.ts';
 import { uuidOf } from './position.ts';
 import type { Changed, Table } from './table.ts';
 
@@ -80,5 +81,5 @@ export function asRead<R>(table: Table<R>, { document, derived }: Changed<R>): U
   if (derived === undefined) return document;
   const out = new ByteBuffer(document.length + derived.length + 256);
   new Assembler(table.resource.record, out, { get: () => null }).record([document, derived]);
-  return out.bytes.subarray(0, out.length);
+  return out.view();
 }

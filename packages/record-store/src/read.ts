@@ -1,7 +1,8 @@
 // List and detail of every record: one statement, no objects, protobuf bytes out.
 import { ApiError, codec, type Operation } from '@truckroll/contract';
 import type { BinaryRow, Database, Queryable } from '@truckroll/service-kit';
-import { Assembler, ByteBuffer } from './assemble.ts';
+import { Assembler } from './assemble.ts';
+import { ByteBuffer } from './byte-buffer.ts';
 import { idType, listStatement, type ListRequest } from './list-query.ts';
 import type { NameCache, NameLookup } from './names.ts';
 import { encodePosition } from './position.ts';
@@ -62,12 +63,11 @@ export class RecordReader {
     if (rows.length > limit) {
       const last = page.at(-1) as BinaryRow;
       const next = encodePosition(last.slice(0, keys) as Buffer[], idType(this.#table));
-      out.reserve(1);
-      out.bytes[out.length++] = NEXT_TAG;
+      out.byte(NEXT_TAG);
       out.varint(next.length);
-      out.copy(next, 0, next.length);
+      out.append(next);
     }
-    return out.bytes.subarray(0, out.length);
+    return out.view();
   }
 
   /** One record: GetXResponse. Errors: 404, the same for a missing record and another company's. */
@@ -80,7 +80,7 @@ export class RecordReader {
     const [row] = await this.#database.queryBinary(statement);
     if (row === undefined) throw ApiError.notFound();
     const out = await this.#assemble(companyId, [this.#parts(row, 0, { companyId, timeZone })]);
-    return out.bytes.subarray(0, out.length);
+    return out.view();
   }
 
   /**
@@ -89,7 +89,7 @@ export class RecordReader {
    */
   async assembled(tx: Queryable, companyId: string, document: Uint8Array, derived: Uint8Array): Promise<Buffer> {
     const out = await this.#assemble(companyId, [{ all: [document, derived], derived: true }], tx);
-    return out.bytes.subarray(0, out.length);
+    return out.view();
   }
 
   #parts(row: BinaryRow, keys: number, context: ReadContext): Parts {
@@ -114,8 +114,7 @@ export class RecordReader {
     const out = new ByteBuffer(size);
     const assembler = new Assembler(this.#table.resource.record, out, names);
     for (const parts of records) {
-      out.reserve(1);
-      out.bytes[out.length++] = DATA_TAG;
+      out.byte(DATA_TAG);
       const start = out.open();
       assembler.record(parts.all, parts.derived ? this.#replaced : undefined);
       out.close(start);

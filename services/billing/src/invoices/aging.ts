@@ -19,11 +19,24 @@ export function agingAt(at: number, dueAt: number | null, timeZone: string): Agi
   return { days_past_due: days, bucket };
 }
 
+/** Encoded ages by number of days: there are few, and most invoices of a page are as old as some other. */
+const fragments = new Map<number | null, Uint8Array>();
+/** Ten years and more in both directions. */
+const MOST_FRAGMENTS = 10_000;
+const OPEN = Buffer.from('OPEN');
+
 /** Appends the age of OPEN invoices to what is stored. */
 export const agingOnRead = {
   columns: ['status', 'due_at'],
   fragment([status, dueAt]: readonly (Buffer | null)[], { timeZone }: ReadContext): Uint8Array | undefined {
-    if (status?.toString('latin1') !== 'OPEN') return undefined;
-    return encodeFragment(Invoice, { aging: agingAt(now(), dueAt == null ? null : instantOf(dueAt), timeZone) });
+    if (status == null || !OPEN.equals(status)) return undefined;
+    const aging = agingAt(now(), dueAt == null ? null : instantOf(dueAt), timeZone);
+    const days = aging.days_past_due ?? null;
+    let fragment = fragments.get(days);
+    if (fragment === undefined) {
+      if (fragments.size >= MOST_FRAGMENTS) fragments.clear();
+      fragments.set(days, (fragment = encodeFragment(Invoice, { aging })));
+    }
+    return fragment;
   },
 };
