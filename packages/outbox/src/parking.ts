@@ -30,21 +30,21 @@ export function parkedForm(event: IncomingEvent): Parked {
   return { key, payload, topic, partition, offset, headers };
 }
 
-/** The oldest events that were parked and can be applied again, locked until the transaction ends. */
-export async function takeParked(tx: Queryable, consumer: string, limit: number): Promise<{ id: number; event: IncomingEvent }[]> {
+/** The oldest parked event after an id that can be applied again, locked until the transaction ends. */
+export async function takeParked(tx: Queryable, consumer: string, after: number): Promise<{ id: number; event: IncomingEvent } | undefined> {
   const { rows } = await tx.query<Omit<Parked, 'offset'> & { id: number; log_offset: number }>({
     name: 'take_parked',
     text: `select id, topic, partition, log_offset, key, headers, payload from parked_event
-      where consumer = $1 and headers ? 'id' order by id limit $2 for update skip locked`,
-    values: [consumer, limit],
+      where consumer = $1 and id > $2 and headers ? 'id' order by id limit 1 for update skip locked`,
+    values: [consumer, after],
   });
-  return rows.map(({ id, headers, log_offset, ...rest }) => ({
-    id,
-    event: { ...headers, ...rest, offset: String(log_offset) } as unknown as IncomingEvent,
-  }));
+  const [row] = rows;
+  if (row === undefined) return undefined;
+  const { id, headers, log_offset, ...rest } = row;
+  return { id, event: { ...headers, ...rest, offset: String(log_offset) } as unknown as IncomingEvent };
 }
 
-/** Deletes parked events that were applied after all. */
-export async function unpark(tx: Queryable, ids: readonly number[]): Promise<void> {
-  await tx.query({ name: 'unpark', text: 'delete from parked_event where id = any($1::bigint[])', values: [ids] });
+/** Deletes a parked event that was applied after all. */
+export async function unpark(tx: Queryable, id: number): Promise<void> {
+  await tx.query({ name: 'unpark', text: 'delete from parked_event where id = $1', values: [id] });
 }

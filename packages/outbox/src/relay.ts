@@ -168,13 +168,17 @@ export class Relay implements BackgroundPart {
   }
 }
 
+/** The lowest rows, as many as one request may carry: at least one, and no more than BATCH_BYTES otherwise. */
 async function readBatch(session: Session): Promise<OutboxRow[]> {
   const { rows } = await session.query<OutboxRow>({
     name: 'outbox_read',
     text: `select id, event_id, topic, key, type, company_id, sequence, trace, payload, created_at
-      from outbox order by id limit ${BATCH_ROWS}`,
+      from (
+        select *, sum(coalesce(octet_length(payload), 0)) over (order by id rows unbounded preceding) as bytes
+        from outbox order by id limit ${BATCH_ROWS}
+      ) lowest
+      where bytes <= ${BATCH_BYTES} or bytes = coalesce(octet_length(payload), 0)
+      order by id`,
   });
-  let bytes = 0;
-  const cut = rows.findIndex((row) => (bytes += row.payload?.length ?? 0) > BATCH_BYTES);
-  return cut === -1 ? rows : rows.slice(0, Math.max(1, cut));
+  return rows;
 }

@@ -4,7 +4,7 @@ import {
 } from '@truckroll/service-kit';
 import { Consumer } from './consumer.ts';
 import type { IncomingEvent } from './event.ts';
-import { forgetOld, unseen, type Deduplication } from './inbox.ts';
+import { forgetOld, notOlder, unseen, type Deduplication } from './inbox.ts';
 import type { KafkaClient } from './kafka.ts';
 import { park, parkedForm, takeParked, unpark } from './parking.ts';
 import type { Topic } from './topics.ts';
@@ -88,17 +88,26 @@ export class Subscriber implements BackgroundPart {
   }
 
   /**
-   * Applies parked events again, after what was wrong has been put right. Stops at the first that fails, which stays
-   * parked with all after it. Returns how many were applied.
+   * Applies parked events again, the oldest first and each in its own transaction, after what was wrong has been put
+   * right. One of a compacted topic is dropped where a newer one of its key has been applied since. Returns how many
+   * are parked no more; rejects with the error of the first that fails again, which stays.
    */
-  async retryParked(limit = 1000): Promise<number> {
+  async retryParked(): Promise<number> {
     const { database, group } = this.#options;
-    return await database.transaction(async (tx) => {
-      const parked = await takeParked(tx, group, limit);
-      for (const { event } of parked) await this.#subscription(event).apply(tx, [event]);
-      await unpark(tx, parked.map(({ id }) => id));
-      return parked.length;
-    });
+    let count = 0;
+    for (let last: number | undefined = 0; last !== undefined; count += 1) {
+      const after: number = last;
+      last = await database.transaction(async (tx) => {
+        const parked = await takeParked(tx, group, after);
+        if (parked === undefined) return undefined;
+        const subscription = this.#subscription(parked.event);
+        const events = subscription.deduplicate === 'version' ? await notOlder(tx, group, [parked.event]) : [parked.event];
+        if (events.length > 0) await subscription.apply(tx, events);
+        await unpark(tx, parked.id);
+        return parked.id;
+      });
+    }
+    return count - 1;
   }
 
   async #applyAll(events: readonly IncomingEvent[]): Promise<void> {

@@ -134,6 +134,28 @@ test('an event that cannot be applied is parked and holds up nothing, and can be
   expect(rows.map((row) => row['payload'])).toEqual(['before', 'after', 'poison']);
 });
 
+test('a parked event of a compacted topic does not undo a newer one', async () => {
+  const topic = await createTopic('latest');
+  let broken = true;
+  const { subscriber, applied } = subscribe(topic, {
+    deduplicate: 'version',
+    apply: async (tx, events) => {
+      if (broken) throw new TypeError('cannot read it');
+      tx.afterCommit(() => applied.add(...events));
+    },
+  });
+  await subscriber.start();
+  await send(topic, { key: 'a', text: 'a1', version: 1 }, { key: 'b', text: 'b1', version: 1 });
+  const parked = () => setting.database.query({ text: 'select from parked_event' });
+  await eventually(parked, ({ rowCount }) => rowCount === 2);
+  broken = false;
+  await send(topic, { key: 'a', text: 'a2', version: 2 });
+  await applied.count(1);
+  expect(await subscriber.retryParked()).toBe(2);
+  expect(texts(applied)).toEqual(['a2', 'b1']);
+  expect((await parked()).rowCount).toBe(0);
+});
+
 test('a message that is no event is parked and holds up nothing', async () => {
   const topic = await createTopic();
   const { subscriber, applied, metrics } = subscribe(topic);

@@ -36,16 +36,20 @@ export interface Transaction extends Queryable {
   afterCommit(action: () => void): void;
 }
 
+/** How long ago a busy pool may have had its last answer to count as well. */
+const BUSY_MS = 2000;
+
 /** A service's pool of connections to its own schema. */
 export class Database implements Queryable {
   readonly options: DatabaseOptions;
   readonly #pool: pg.Pool;
   readonly #observe: (statement: string, startedAt: number) => void;
+  #answeredAt = -Infinity;
 
   constructor(options: DatabaseOptions) {
     this.options = options;
     const max = options.maxConnections ?? 10;
-    this.#pool = new pg.Pool({ ...connectionConfig(options), max, idleTimeoutMillis: 60_000, Client: Connection as unknown as new () => pg.ClientBase });
+    this.#pool = new pg.Pool({ ...connectionConfig(options), max, idleTimeoutMillis: 60_000, maxLifetimeSeconds: 1800, Client: Connection as unknown as new () => pg.ClientBase });
     // An idle connection was lost: the pool has already dropped it, and the next statement opens another.
     this.#pool.on('error', () => undefined);
     this.#observe = observer(options.metrics, this.#pool);
@@ -77,8 +81,12 @@ export class Database implements Queryable {
     return createSession(this.options);
   }
 
-  /** Resolves when PostgreSQL answers; a readiness check. */
+  /**
+   * Resolves when PostgreSQL answers; a readiness check. A pool that is busy but gets answers is well: taking a replica
+   * out because it is loaded would only load the others.
+   */
   async check(): Promise<void> {
+    if (this.#pool.waitingCount > 0 && performance.now() - this.#answeredAt < BUSY_MS) return;
     await this.query({ text: 'select 1' });
   }
 
@@ -95,6 +103,7 @@ export class Database implements Queryable {
         execute(client, statement, binary).then(
           (result) => {
             release();
+            this.#answeredAt = performance.now();
             this.#observe(statement.name ?? 'unnamed', startedAt);
             resolve(resultOf(result));
           },
