@@ -2,17 +2,17 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { runMain, say } from '@truckroll/local-stack';
-import pg from 'pg';
 import { FULL, QUICK, deepCompany, evenCompanies, type DataSet } from './data/companies.ts';
 import { prepareData } from './data/prepare.ts';
 import { collectTargets, deepPage, type Caller, type Pair } from './data/targets.ts';
-import { parentOf, type Groups } from './measure/cpu.ts';
+import type { Groups } from './measure/cpu.ts';
 import { pageDepth } from './measure/depth.ts';
 import { requireEqual } from './measure/equal.ts';
 import { rounded, table } from './measure/report.ts';
 import { measure, warmUp, type Figures, type Variant } from './measure/rounds.ts';
 import { requireWrk, writeTargets } from './measure/wrk.ts';
 import { KeyFile, Operator } from './system/operator.ts';
+import { postgresPid } from './system/postgres.ts';
 import { startBaseline, startGateway, startServices } from './system/programs.ts';
 import { FOLDER, Stack } from './system/stack.ts';
 
@@ -135,16 +135,4 @@ function targetFiles(workload: Workload, pairs: readonly Pair[]): { system: stri
     return file;
   };
   return { system: write('system'), baseline: write('baseline') };
-}
-
-/** The process whose children serve the connections. */
-async function postgresPid(stack: Stack): Promise<number> {
-  const client = new pg.Client({ connectionString: stack.databaseUrl });
-  await client.connect();
-  try {
-    const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
-    return parentOf(rows[0]?.pid ?? 0) ?? 0;
-  } finally {
-    await client.end();
-  }
 }

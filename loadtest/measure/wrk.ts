@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Problem, say } from '@truckroll/local-stack';
 
 const SCRIPT = join(import.meta.dirname, 'requests.lua');
+const WRITES = join(import.meta.dirname, 'writes.lua');
 
 /** One request that may be sent. */
 export interface Target {
@@ -20,6 +21,11 @@ export interface Load {
   readonly seconds: number;
   /** The same seed sends the same requests in the same order. */
   readonly seed: number;
+}
+
+interface Work extends Pick<Load, 'port' | 'connections' | 'seconds'> {
+  /** For the script. */
+  readonly args: readonly string[];
 }
 
 export interface Outcome {
@@ -50,9 +56,19 @@ export function writeTargets(file: string, targets: readonly Target[]): void {
   writeFileSync(file, targets.map(({ path, header }) => `${path}\t${header.join('\t')}\n`).join(''), { mode: 0o600 });
 }
 
+/** Reads: requests out of a file. */
+export function runLoad({ file, seed, ...load }: Load): Promise<Outcome> {
+  return run(SCRIPT, { ...load, args: [file, String(seed)] });
+}
+
+/** Writes: see writes.lua for the arguments. */
+export function runWrites(load: Work): Promise<Outcome> {
+  return run(WRITES, load);
+}
+
 /** Runs for the given time. Throws when any request failed or was refused: such a run measures something else. */
-export async function runLoad({ port, file, connections, seconds, seed }: Load): Promise<Outcome> {
-  const args = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '10s', '-s', SCRIPT, `http://127.0.0.1:${port}`, '--', file, String(seed)];
+async function run(script: string, { port, connections, seconds, args: own }: Work): Promise<Outcome> {
+  const args = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '10s', '-s', script, `http://127.0.0.1:${port}`, '--', ...own];
   const child = spawn('wrk', args, { stdio: ['ignore', 'pipe', 'inherit'] });
   const stop = (): void => void child.kill();
   process.once('exit', stop);

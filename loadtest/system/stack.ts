@@ -28,20 +28,23 @@ export class Stack {
   readonly databaseUrl: string;
   readonly #servers: Servers;
   readonly #watchdog: Watchdog;
+  /** Where data, logs and lists of requests are. */
+  readonly folder: string;
 
-  private constructor(servers: Servers, watchdog: Watchdog, databaseUrl: string) {
+  private constructor(folder: string, servers: Servers, watchdog: Watchdog, databaseUrl: string) {
+    this.folder = folder;
     this.#servers = servers;
     this.#watchdog = watchdog;
     this.databaseUrl = databaseUrl;
   }
 
   /** Servers that the environment names are used as they are; the database is made where it is missing. */
-  static async start(database: string): Promise<Stack> {
+  static async start(database: string, folder = FOLDER): Promise<Stack> {
     const watchdog = new Watchdog();
     try {
-      const password = readSecrets(FOLDER).databasePassword;
-      const servers = await startServers({ folder: FOLDER, watchdog, say, password, environment: process.env });
-      return new Stack(servers, watchdog, await createDatabase(servers.databaseUrl, database));
+      const password = readSecrets(folder).databasePassword;
+      const servers = await startServers({ folder, watchdog, say, password, environment: process.env });
+      return new Stack(folder, servers, watchdog, await createDatabase(servers.databaseUrl, database));
     } catch (error) {
       await watchdog.stopAll();
       throw error;
@@ -66,13 +69,13 @@ export class Stack {
       command: process.execPath,
       args: [join(ROOT, script), ...args],
       env: { ...process.env, NODE_ENV: 'production', HOST: '127.0.0.1', PORT: String(port), METRICS_PORT: String(metricsPort), ...this.environment, ...env },
-      log: join(FOLDER, 'logs', `${name}.log`),
+      log: join(this.folder, 'logs', `${name}.log`),
       order: name === 'gateway' ? 'gateway' : 'service',
       stopSignal: 'SIGTERM',
       graceMs: 20_000,
       watchdog: this.#watchdog,
     });
-    await ready(daemon, `http://127.0.0.1:${metricsPort}/readyz`, join(FOLDER, 'logs', `${name}.log`));
+    await ready(daemon, `http://127.0.0.1:${metricsPort}/readyz`, join(this.folder, 'logs', `${name}.log`));
     return { pid: daemon.pid as number, port, stop: async () => void (await daemon.stop()) };
   }
 

@@ -1,0 +1,52 @@
+// A company with visits to staff. Ids are numbers behind a prefix, so that pgbench can make them up as it goes.
+import type { DemoFile } from '@truckroll/demo-company';
+
+export const VISITS = 10_000;
+export const TECHNICIANS = 50;
+
+const PREFIX = { job: '20000000', visit: '10000000', technician: '40000000' };
+const AT = '2026-03-01T15:00:00Z';
+const DAY_MS = 86_400_000;
+
+export type Numbered = keyof typeof PREFIX;
+
+export function idOf(kind: Numbered, number: number): string {
+  const digits = PREFIX[kind] + String(number).padStart(24, '0');
+  return [digits.slice(0, 8), digits.slice(8, 12), digits.slice(12, 16), digits.slice(16, 20), digits.slice(20)].join('-');
+}
+
+/** The same in SQL, of a number that pgbench chooses. */
+export function idInSql(kind: Numbered, variable: string): string {
+  return `('${PREFIX[kind]}' || lpad(:${variable}, 24, '0'))::uuid`;
+}
+
+const numbers = (count: number): number[] => Array.from({ length: count }, (_, i) => i + 1);
+const reference = (name: string): object => ({ id: idOf('technician', 1), name });
+
+export function visitFiles(): DemoFile[] {
+  const stamped = (number: number): object => {
+    const at = new Date(Date.parse(AT) + number * (DAY_MS / 1000)).toISOString().replace('.000', '');
+    return { created_at: at, updated_at: at };
+  };
+  const job = (number: number): object => ({
+    id: idOf('job', number), number: `J-${number}`, summary: 'AC not cooling upstairs', account: reference('Whitfield Residence'), location_id: idOf('job', 1),
+    contact: reference('Dana Whitfield'), business_unit: reference('HVAC North'), job_type: reference('Diagnostic'), job_class: 'SERVICE',
+    lifecycle: reference('Service'), status: { id: idOf('job', 1), name: 'Scheduled', stage: 'SCHEDULED', is_work_complete: false },
+    priority: 'NORMAL', lead_source: null, tags: [], sold_by: null, created_by: reference('Ada Ortiz'), ...stamped(number),
+  });
+  const visit = (number: number): object => ({
+    id: idOf('visit', number), number: `J-${number}-1`, job_id: idOf('job', number), type: 'Diagnostic', description: 'Check the upstairs air handler',
+    window_start_at: '2026-03-02T14:00:00Z', window_end_at: '2026-03-02T18:00:00Z', confirmed: true, canceled: false, cancellation_reason: null,
+    cancellation_note: null, created_by: reference('Ada Ortiz'), kind: 'APPOINTMENT', starts_at: '2026-03-02T15:00:00Z', ends_at: '2026-03-02T16:00:00Z',
+    ...stamped(number),
+  });
+  const technician = (number: number): object => ({
+    id: idOf('technician', number), name: `Technician ${number}`, first_name: 'Technician', last_name: String(number), role: 'TECHNICIAN', status: 'ACTIVE',
+    assignable: true, tags: [], ...stamped(number),
+  });
+  return [
+    { path: 'team-members', records: numbers(TECHNICIANS).map(technician) },
+    { path: 'jobs', records: numbers(VISITS).map(job) },
+    { path: 'job-appointments', records: numbers(VISITS).map(visit) },
+  ] as unknown as DemoFile[];
+}

@@ -1,0 +1,179 @@
+// npm run bench:writes: the two scheduling writes over HTTP, in turn with the same statements run by pgbench on the same
+// database (issue 5).
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { randomBytes } from 'node:crypto';
+import { parseArgs } from 'node:util';
+import { STATE, runMain, say } from '@truckroll/local-stack';
+import { importFile } from './data/import.ts';
+import { TECHNICIANS, VISITS, idInSql, idOf, visitFiles } from './data/visits.ts';
+import { cpuOf } from './measure/cpu.ts';
+import { pgbenchPath, runPgbench, scriptOf, type Script } from './measure/pgbench.ts';
+import { startRecorder } from './measure/recorder.ts';
+import { rounded } from './measure/report.ts';
+import { median } from './measure/rounds.ts';
+import { requireWrk, runWrites } from './measure/wrk.ts';
+import { KeyFile, Operator } from './system/operator.ts';
+import { postgresPid } from './system/postgres.ts';
+import { startGateway, startServices } from './system/programs.ts';
+import { Stack, type Running } from './system/stack.ts';
+
+const HELP = `npm run bench:writes -- [--rounds 3] [--seconds 10] [--quick]
+
+Adds and removes technicians on 10,000 visits with 16 connections over HTTP, in turn with pgbench, which runs the
+statements that the service was seen to send, in the same transactions and pipelines, on the same database. --quick runs
+one short round: for developing only.
+`;
+const DATABASE = 'truckroll_writes';
+/** Of its own: it can run beside the other benchmarks’ data. */
+const FOLDER = join(STATE, 'benchmarks-writes');
+const COMPANY = { id: '7d1c0f52-3e0b-8c41-a6f2-0d4b8e1f9a37', name: 'Benchmark of writes', timezone: 'America/Chicago', files: [] };
+const CONNECTIONS = 16;
+const PAGE = 100;
+
+const { values: options } = parseArgs({
+  options: {
+    rounds: { type: 'string' },
+    seconds: { type: 'string' },
+    quick: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+});
+
+await runMain(async () => {
+  if (options.help) {
+    process.stdout.write(HELP);
+    return 0;
+  }
+  requireWrk();
+  pgbenchPath();
+  const stack = await Stack.start(DATABASE, FOLDER);
+  try {
+    process.stdout.write(`figures: ${JSON.stringify(await benchmark(stack))}\n`);
+    return 0;
+  } finally {
+    await stack.close();
+  }
+});
+
+interface Visit {
+  id: string;
+  revision: string;
+  assignments: { id: string }[];
+}
+
+async function benchmark(stack: Stack): Promise<Record<string, number>> {
+  const { key, script, settings } = await prepare(stack);
+  const services = await startServices(stack, ['integrations', 'scheduling']);
+  const gateway = await startGateway(stack, services);
+  const groups = {
+    gateway: [gateway.pid],
+    scheduling: [services.running.scheduling.pid],
+    PostgreSQL: [await postgresPid(stack)],
+  };
+  const rounds = Number(options.rounds ?? (options.quick ? 1 : 3));
+  const seconds = Number(options.seconds ?? (options.quick ? 4 : 10));
+  const http = async (duration: number) => {
+    const file = join(FOLDER, 'writes.targets');
+    const visits = shuffled(await readVisits(gateway, key));
+    writeFileSync(file, visits.map(({ id, revision, assignments }) => `${id}\t${revision}\t${assignments[0]?.id ?? '-'}\n`).join(''));
+    const technicians = Array.from({ length: TECHNICIANS }, (_, i) => idOf('technician', i + 1)).join(',');
+    const args = [file, `Bearer ${key}`, technicians, randomBytes(8).toString('hex')];
+    return runWrites({ port: gateway.port, connections: CONNECTIONS, seconds: duration, args });
+  };
+  // Each run of the script is an addition and a removal.
+  const pgbench = async (duration: number) =>
+    2 * (await runPgbench({ databaseUrl: stack.databaseUrl, settings, script: script.text, variables: script.variables, connections: CONNECTIONS, seconds: duration }, FOLDER));
+
+  say('Warming up …');
+  await http(Math.min(5, seconds));
+  await pgbench(2);
+  const results: { system: number; pgbench: number; p50: number; p99: number; cpu: Record<string, number> }[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const before = cpuOf(groups);
+    const { requests, perSecond, p50, p99 } = await http(seconds);
+    const after = cpuOf(groups);
+    const cpu = Object.fromEntries(Object.keys(groups).map((name) => [name, ((after[name] ?? 0) - (before[name] ?? 0)) / requests]));
+    const alone = await pgbench(seconds);
+    results.push({ system: perSecond, pgbench: alone, p50, p99, cpu });
+    const shares = Object.entries(cpu).map(([name, ms]) => `${name} ${ms.toFixed(2)}`).join(', ');
+    say(`round ${round + 1}: ${perSecond.toFixed(0)} writes/s (p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms, CPU ms: ${shares}), pgbench ${alone.toFixed(0)}/s`);
+  }
+  const system = median(results.map((result) => result.system));
+  const alone = median(results.map((result) => result.pgbench));
+  process.stdout.write(`\nwrites, ${CONNECTIONS} connections, medians of ${rounds} × ${seconds} s: ${system.toFixed(0)}/s; pgbench ${alone.toFixed(0)}/s\n`);
+  return { write_throughput: rounded(system / alone), writes_per_second: Math.round(system), pgbench_per_second: Math.round(alone) };
+}
+
+/** Data, a key, and the statements of one addition and one removal as the service sends them. */
+async function prepare(stack: Stack): Promise<{ key: string; script: Script; settings: string }> {
+  const url = new URL(stack.databaseUrl);
+  const recorder = await startRecorder({ host: url.hostname, port: Number(url.port) });
+  url.hostname = '127.0.0.1';
+  url.port = String(recorder.port);
+  const others = await startServices(stack, ['integrations']);
+  const services = await startServices(stack, ['scheduling'], { DATABASE_URL: url.href });
+  const operator = new Operator(others.running.integrations.port);
+  const keys = new KeyFile(join(FOLDER, `${DATABASE}-keys.json`));
+  await operator.createCompany(COMPANY);
+  const key = await keys.of(COMPANY.id, operator);
+  say(`Importing ${VISITS} visits, where they are not there yet …`);
+  for (const file of visitFiles()) await importFile(services.channels, COMPANY.id, file, () => undefined);
+
+  const gateway = await startGateway(stack, { running: { ...others.running, ...services.running } });
+  const visit = (await readVisits(gateway, key)).find(({ assignments }) => assignments.length === 0) as Visit;
+  const number = Number(visit.id.replaceAll('-', '').slice(8));
+  const technician = idOf('technician', 1);
+  recorder.take();
+  const idempotencyKeys = ['recorded-addition', 'recorded-removal'].map((name) => `${name}-${randomBytes(6).toString('hex')}`) as [string, string];
+  const body = { expected_revision: visit.revision, appointment_id: visit.id, team_member_id: technician, starts_at: '2026-03-02T15:00:00Z', ends_at: '2026-03-02T16:00:00Z' };
+  const added = await write(gateway, key, 'POST', '', body, idempotencyKeys[0]);
+  const addition = recorder.take();
+  const assignment = (added.assignments[0] as { id: string }).id;
+  await write(gateway, key, 'DELETE', `/${assignment}`, { expected_revision: added.revision }, idempotencyKeys[1]);
+  const removal = recorder.take();
+
+  await gateway.stop();
+  await services.stop('scheduling');
+  await others.stop('integrations');
+  recorder.close();
+  const replaced = new Map([
+    [visit.id, idInSql('visit', 'v')],
+    [idOf('job', number), idInSql('job', 'v')],
+    [technician, idInSql('technician', 'm')],
+    [assignment, `('3' || lpad(:a, 31, '0'))::uuid`],
+    [`/v1/job-assignments/${assignment}`, `('/v1/job-assignments/30000000-0000-4000-8000-' || lpad(:a, 12, '0'))`],
+    [idempotencyKeys[0], `('addition-' || lpad(:k, 18, '0'))`],
+    [idempotencyKeys[1], `('removal-' || lpad(:k, 18, '0'))`],
+  ]);
+  const most = 999_999_999_999_999;
+  const head = `\\set v random(1, ${VISITS})\n\\set m random(1, ${TECHNICIANS})\n\\set a random(1, ${most})\n\\set k random(1, ${most})`;
+  return { key, settings: recorder.settings(), script: scriptOf([addition, removal], replaced, head) };
+}
+
+async function write(gateway: Running, key: string, method: string, path: string, body: unknown, idempotencyKey: string): Promise<Visit> {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'idempotency-key': idempotencyKey };
+  const response = await fetch(`http://127.0.0.1:${gateway.port}/v1/job-assignments${path}`, { method, headers, body: JSON.stringify(body) });
+  if (!response.ok) throw new Error(`a write was refused: ${await response.text()}`);
+  return ((await response.json()) as { data: Visit }).data;
+}
+
+async function readVisits(gateway: Running, key: string): Promise<Visit[]> {
+  const visits: Visit[] = [];
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const after = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`;
+    const response = await fetch(`http://127.0.0.1:${gateway.port}/v1/job-appointments?limit=${PAGE}${after}`, { headers: { authorization: `Bearer ${key}` } });
+    if (!response.ok) throw new Error(`visits could not be read: ${await response.text()}`);
+    const page = (await response.json()) as { data: Visit[]; pagination: { next_cursor: string | null } };
+    visits.push(...page.data);
+    cursor = page.pagination.next_cursor;
+  }
+  return visits;
+}
+
+/** The same order in every run, and no order of the data. */
+function shuffled<T>(values: readonly T[]): T[] {
+  let state = 1;
+  const random = (): number => (state = (state * 48_271) % 0x7fffffff);
+  return values.map((value) => [random(), value] as const).toSorted(([a], [b]) => a - b).map(([, value]) => value);
+}
