@@ -5,7 +5,7 @@ import { ImportServiceService } from '@truckroll/contract/gen/records/v1/records
 import { CompanyAdminServiceService, KeyAdminServiceService, UserAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
 import { resource } from '@truckroll/contract';
 import { Database, openChannel, testConfig, type Channel, type Service } from '@truckroll/service-kit';
-import { freshDatabase } from '@truckroll/testing';
+import { freshDatabase, openProxy, type TcpProxy } from '@truckroll/testing';
 import { createGateway } from '../../gateway/src/app.ts';
 import { gatewayConfig } from '../../gateway/src/config.ts';
 import { createBilling } from '../../services/billing/src/billing.ts';
@@ -42,16 +42,31 @@ export interface System {
   setTimezone(company: TestCompany, timezone: string): Promise<void>;
   /** For looking at, or spoiling, what the services have stored. */
   database: Database;
+  /** The wires to the servers behind the system, for taking them away; present where the system was started with them. */
+  wires: Readonly<Partial<Record<'postgres' | 'redis', TcpProxy>>>;
+  /** Ends one service, as its process would end. */
+  stopService(name: ServiceName): Promise<void>;
   stop(): Promise<void>;
+}
+
+export interface SystemOptions {
+  /** Reach PostgreSQL and Redis through wires that a test can cut. */
+  wired?: boolean;
 }
 
 const BATCH = 200;
 
-export async function startSystem(): Promise<System> {
-  // Topics and consumer groups belong to the run's one broker: a prefix would hide that production has none, so
-  // every system has its own company ids instead and reads past the others' events.
+export async function startSystem({ wired = false }: SystemOptions = {}): Promise<System> {
   const database = await freshDatabase({});
-  const environment = { databaseUrl: database.url, kafkaBrokers: brokers(), redisUrl: required('REDIS_URL') };
+  // Test files share one broker: a system without topics of its own would take events from another's consumers.
+  const kafkaPrefix = `${randomBytes(4).toString('hex')}.`;
+  const wires = wired ? { postgres: await wireTo(database.url), redis: await wireTo(required('REDIS_URL')) } : {};
+  const environment = {
+    databaseUrl: through(database.url, wires.postgres),
+    kafkaBrokers: brokers(),
+    kafkaPrefix,
+    redisUrl: through(required('REDIS_URL'), wires.redis),
+  };
   const config = { ...testConfig, ...environment } as never;
   const services: Service[] = [createIntegrations(config), createScheduling(config), createBilling(config), createReporting(config)];
   const ports = await Promise.all(services.map(async (service) => (await service.start()).port));
@@ -83,11 +98,14 @@ export async function startSystem(): Promise<System> {
       await channels.integrations.client(CompanyAdminServiceService).updateCompany({ id: company.id, timezone });
     },
     database: direct,
+    wires,
+    stopService: (name) => (services[OWNERS.indexOf(name)] as Service).destroy(),
     async stop() {
       await gateway.destroy();
       await direct.close();
       for (const channel of Object.values(channels)) channel.close();
       await Promise.all(services.map((service) => service.destroy()));
+      await Promise.all(Object.values(wires).map((wire) => wire.close()));
       await database.drop();
     },
   };
@@ -126,6 +144,17 @@ async function importRecords(owner: Channel, companyId: string, path: string, re
     report.problems.push(...answer.problems);
   }
   return report;
+}
+
+function wireTo(url: string): Promise<TcpProxy> {
+  const { hostname: host, port } = new URL(url);
+  return openProxy({ host, port: Number(port) });
+}
+
+function through(url: string, wire: TcpProxy | undefined): string {
+  const address = new URL(url);
+  if (wire !== undefined) address.host = `127.0.0.1:${wire.port}`;
+  return address.href;
 }
 
 function brokers(): string[] {
