@@ -10,3 +10,6 @@ export { JsonBuffer } from './json-buffer.ts';
 export { camelCase, type KeyStyle } from './json-plan.ts';
 export * from './json-writer.ts';
 export * from './topics.ts';
+export * from './webhook-target.ts';
+export { specialRange } from './address.ts';
+export * from './webhook-target.ts';
