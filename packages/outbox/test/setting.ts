@@ -57,6 +57,23 @@ export function interruptibleKafka() {
   };
 }
 
+/** Kafka's client with a switch that loses the brokers' answers, though the brokers do what they are asked. */
+export function deafKafka() {
+  let deaf = false;
+  const inner = new Kafka({
+    clientId: 'test', brokers, logLevel: logLevel.NOTHING, requestTimeout: 200,
+    socketFactory: ({ host, port, onConnect }) => {
+      const socket = connect({ host, port }, onConnect);
+      const on = socket.on.bind(socket) as (event: string, listener: (...args: unknown[]) => void) => typeof socket;
+      socket.on = ((event: string, listener: (...args: unknown[]) => void) =>
+        on(event, event === 'data' ? (...args) => { if (!deaf) listener(...args); } : listener)) as typeof socket.on;
+      return socket;
+    },
+  });
+  const client: KafkaClient = Object.assign(inner, { prefix: '' });
+  return { client, hear: (hears: boolean) => { deaf = !hears; } };
+}
+
 let topics = 0;
 /** A topic that no other test uses. */
 export function newTopic(keeps: Topic['keeps'] = { days: 1 }, partitions = 3): Topic {

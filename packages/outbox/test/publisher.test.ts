@@ -1,0 +1,57 @@
+import { randomUUID } from 'node:crypto';
+import { silentLog } from '@truckroll/service-kit';
+import type { OutboxRow } from '../src/event.ts';
+import { ensureTopics, replay, type Topic } from '../src/index.ts';
+import { createPublisher } from '../src/publisher.ts';
+import { COMPANY, deafKafka, kafka, newTopic, textOf } from './setting.ts';
+
+async function createTopic(): Promise<Topic> {
+  const topic = newTopic({ days: 1 }, 1);
+  await ensureTopics(kafka, [topic], silentLog, new AbortController().signal);
+  return topic;
+}
+
+let id = 0;
+const row = (topic: Topic, text: string): OutboxRow => ({
+  id: (id += 1), event_id: randomUUID(), topic: topic.name, key: 'k', type: 'thing.changed', company_id: COMPANY,
+  sequence: null, trace: null, payload: Buffer.from(text), created_at: 0,
+});
+
+async function stored(topic: Topic): Promise<(string | undefined)[]> {
+  const texts: (string | undefined)[] = [];
+  await replay({ kafka, topic, apply: async (events) => void texts.push(...events.map(textOf)) });
+  return texts;
+}
+
+test('after a batch whose answer was lost, the next one is stored and not taken for a repeat', async () => {
+  const topic = await createTopic();
+  const { client, hear } = deafKafka();
+  const publisher = createPublisher(client, '/trial');
+  await publisher.publish([row(topic, 'first')]);
+  hear(false);
+  await expect(publisher.publish([row(topic, 'unheard')])).rejects.toThrow();
+  hear(true);
+  await publisher.publish([row(topic, 'next')]);
+  await publisher.close();
+  // What kafkajs repeated while it heard nothing, the broker has dropped.
+  expect(await stored(topic)).toEqual(['first', 'unheard', 'next']);
+});
+
+test('one batch goes to several topics, in order on each', async () => {
+  const [a, b] = [await createTopic(), await createTopic()];
+  const publisher = createPublisher(kafka, '/trial');
+  await publisher.publish([row(a, 'a1'), row(b, 'b1'), row(a, 'a2'), row(b, 'b2')]);
+  await publisher.close();
+  expect([await stored(a), await stored(b)]).toEqual([['a1', 'a2'], ['b1', 'b2']]);
+});
+
+test('a topic that does not exist rejects the batch, and is not made', async () => {
+  const topic = newTopic();
+  const publisher = createPublisher(kafka, '/trial');
+  await expect(publisher.publish([row(topic, 'x')])).rejects.toThrow();
+  await publisher.close();
+  const admin = kafka.admin();
+  await admin.connect();
+  expect(await admin.listTopics()).not.toContain(topic.name);
+  await admin.disconnect();
+});
