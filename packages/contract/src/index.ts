@@ -12,4 +12,3 @@ export * from './json-writer.ts';
 export * from './topics.ts';
 export * from './webhook-target.ts';
 export { specialRange } from './address.ts';
-export * from './webhook-target.ts';
