@@ -95,9 +95,10 @@ async function benchmark(stack: Stack): Promise<Record<string, number>> {
     const after = cpuOf(groups);
     const cpu = Object.fromEntries(Object.keys(groups).map((name) => [name, ((after[name] ?? 0) - (before[name] ?? 0)) / requests]));
     const alone = await pgbench(seconds);
+    const alonePostgres = ((cpuOf(groups)['PostgreSQL'] ?? 0) - (after['PostgreSQL'] ?? 0)) / (alone * seconds);
     results.push({ system: perSecond, pgbench: alone, p50, p99, cpu });
     const shares = Object.entries(cpu).map(([name, ms]) => `${name} ${ms.toFixed(2)}`).join(', ');
-    say(`round ${round + 1}: ${perSecond.toFixed(0)} writes/s (p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms, CPU ms: ${shares}), pgbench ${alone.toFixed(0)}/s`);
+    say(`round ${round + 1}: ${perSecond.toFixed(0)} writes/s (p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms, CPU ms: ${shares}), pgbench ${alone.toFixed(0)}/s (PostgreSQL ${alonePostgres.toFixed(2)})`);
   }
   const system = median(results.map((result) => result.system));
   const alone = median(results.map((result) => result.pgbench));

@@ -1,3 +1,4 @@
+import type { Writable } from 'node:stream';
 import pg from 'pg';
 import { readBinaryRows } from './binary-rows.ts';
 import { typeParsers } from './database-types.ts';
@@ -69,8 +70,15 @@ export function connectionConfig(options: ConnectionOptions): pg.PoolConfig {
 
 const rawTypes = { getTypeParser: () => (value: unknown) => value };
 
+/** Statements that are sent before anything is waited for leave in one system call, which costs more than they do. */
+function gather(stream: Writable): void {
+  stream.cork();
+  process.nextTick(() => stream.uncork());
+}
+
 /** Runs one statement on a connection; rejects with pg's own error. */
 export function execute(client: pg.ClientBase, statement: Statement, binary: boolean): Promise<pg.QueryResult> {
+  gather((client as unknown as { connection: { stream: Writable } }).connection.stream);
   return new Promise((resolve, reject) => {
     const config = {
       text: statement.text,
