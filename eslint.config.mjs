@@ -27,6 +27,7 @@ const CLIENTS = {
   'prom-client': ['packages/service-kit'],
   pino: ['packages/service-kit'],
   jose: ['gateway', 'packages/cli'],
+  nodemailer: ['services'],
 };
 const TESTS = ['**/test/**', '**/*.test.ts', 'packages/testing/**'];
 

@@ -1,5 +1,6 @@
 import { kafkaSettings } from '@truckroll/outbox';
 import { baseSettings, env, readConfig, type Config } from '@truckroll/service-kit';
+import { notificationSettings, type NotificationConfig } from './notifications/settings.ts';
 
 const settings = {
   ...baseSettings(50051),
@@ -7,9 +8,9 @@ const settings = {
   ...kafkaSettings(),
 };
 
-export type SchedulingConfig = Config<typeof settings>;
+export type SchedulingConfig = Config<typeof settings> & NotificationConfig;
 
 /** Throws ConfigError that names everything missing or invalid. */
 export function schedulingConfig(environment: Readonly<Record<string, string | undefined>>): SchedulingConfig {
-  return readConfig(settings, environment);
+  return readConfig({ ...settings, ...notificationSettings }, environment);
 }

@@ -1,5 +1,6 @@
 import { topics } from '@truckroll/contract';
 import { AssignmentCommandServiceService } from '@truckroll/contract/gen/scheduling/v1/assignment_commands';
+import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
 import { Outbox, createKafka, outboxTables } from '@truckroll/outbox';
 import { NameCache, RecordReader, recordStoreMigrations, serveRecords, type Table } from '@truckroll/record-store';
 import { createService, migrationsIn, type Service } from '@truckroll/service-kit';
@@ -7,12 +8,15 @@ import { addAssignment } from './assignments/add.ts';
 import { keyPurge } from './assignments/purge.ts';
 import { removeAssignment } from './assignments/remove.ts';
 import type { SchedulingConfig } from './config.ts';
+import { intakeHandlers } from './intake/intake.ts';
+import { chooseProviders } from './notifications/providers/choose.ts';
+import { notificationSender } from './notifications/sender.ts';
 import { tables, visits } from './resources/index.ts';
 import { storeJobClasses } from './resources/job-classes.ts';
 
 const SCHEMA = 'scheduling';
 /** What scheduling publishes on. */
-const TOPICS = [topics.names, topics.jobs, topics.assignments, topics.scheduling];
+const TOPICS = [topics.names, topics.jobs, topics.assignments, topics.scheduling, topics.serviceRequests];
 
 /** Customers, places, people, jobs, visits and everything around them; the owner of all names. */
 export function createScheduling(config: SchedulingConfig): Service {
@@ -29,12 +33,16 @@ export function createScheduling(config: SchedulingConfig): Service {
       background({ name: 'names', start: () => names.start(), stop: () => names.stop() });
       background(outbox);
       background(keyPurge(database, log));
-      serveRecords(server, tables, { database, names, afterImport: () => outbox.poke() });
-      const writes = { database, reader: new RecordReader(visits as Table<any> as Table, { database, names }), poke: () => outbox.poke() };
+      const poke = (): void => outbox.poke();
+      const providers = chooseProviders(config, log);
+      background(notificationSender({ database, providers, log, metrics, poke, timeoutMs: config.notificationTimeoutMs }));
+      serveRecords(server, tables, { database, names, afterImport: poke });
+      const writes = { database, reader: new RecordReader(visits as Table<any> as Table, { database, names }), poke };
       server.implement(AssignmentCommandServiceService, {
         addAssignment: (request, context) => addAssignment(writes, request, context),
         removeAssignment: (request, context) => removeAssignment(writes, request, context),
       });
+      server.implement(IntakeServiceService, intakeHandlers({ database, poke }));
     },
   });
 }

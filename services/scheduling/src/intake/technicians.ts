@@ -1,11 +1,28 @@
+import { now } from '@truckroll/contract';
+import type { ServiceRequest } from '@truckroll/contract/gen/scheduling/v1/service_requests';
 import type { Transaction } from '@truckroll/service-kit';
+import type { Step } from './events.ts';
+import { withLatestNames } from './references.ts';
+import { followed } from './states.ts';
+import { holdServiceRequestsOf, storeSteps } from './store.ts';
 
 /**
- * Follows up on the service request that a visit was booked for, in the transaction that added or removed a technician
- * (decisions §6): the first one makes it SCHEDULED, none left makes it BOOKED again. `technicians` are those on the
- * visit now; canceled assignments do not count. Visits without a service request are left alone, and until service
- * requests are recorded here there are no others.
+ * Follows up on the service requests that a visit was booked for, in the transaction that added or removed a technician
+ * (decisions §6): the first one makes them SCHEDULED, none left makes them BOOKED again. `technicians` are those on the
+ * visit now; canceled assignments do not count. The caller holds the visit.
  */
-export async function afterTechniciansChanged(_tx: Transaction, _companyId: string, _visitId: string, _technicians: number): Promise<void> {
-  return Promise.resolve();
+export async function afterTechniciansChanged(tx: Transaction, companyId: string, visitId: string, technicians: number): Promise<void> {
+  for (const held of await holdServiceRequestsOf(tx, companyId, visitId)) {
+    if (followed(held.request.status, technicians) === undefined) continue;
+    const at = now();
+    const request = await withLatestNames(tx, companyId, held.request);
+    await storeSteps(tx, companyId, held, at, stepsAfter(request, technicians, at));
+  }
+}
+
+/** What so many technicians on its visit change about a service request. */
+export function stepsAfter(request: ServiceRequest, technicians: number, at: number): Step[] {
+  const status = followed(request.status, technicians);
+  if (status === undefined) return [];
+  return [{ type: 'service_request.status_changed', data: { ...request, status, updated_at: at }, previous: request.status }];
 }

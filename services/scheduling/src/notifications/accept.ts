@@ -1,9 +1,15 @@
 // The notification that a write asks for, accepted in the write's transaction (decisions §5).
+import { randomUUID } from 'node:crypto';
+import { ApiError } from '@truckroll/contract';
+import { Account } from '@truckroll/contract/gen/scheduling/v1/accounts';
 import type { CustomerNotification } from '@truckroll/contract/gen/scheduling/v1/assignment_commands';
 import { NotificationStatus } from '@truckroll/contract/gen/scheduling/v1/assignment_commands';
+import { Contact } from '@truckroll/contract/gen/scheduling/v1/contacts';
 import type { Visit, VisitJob } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
-import { ApiError } from '@truckroll/contract';
 import type { Transaction } from '@truckroll/service-kit';
+import { recipientOf } from './recipient.ts';
+import { defaultMessage, subjectOf } from './text.ts';
+import { queued } from './wake.ts';
 
 export interface NotificationInput {
   companyId: string;
@@ -18,7 +24,36 @@ export interface NotificationInput {
  * How the notification stands when the write is answered. Runs before the write's rules, as a contact that is not the
  * account's is a 404; what it stores is rolled back with a write that is refused.
  */
-export async function acceptNotification(_tx: Transaction, { request }: NotificationInput): Promise<{ status: NotificationStatus }> {
+export async function acceptNotification(tx: Transaction, { companyId, visit, job, request }: NotificationInput): Promise<{ status: NotificationStatus }> {
   if (request === null) return { status: NotificationStatus.NOT_REQUESTED };
-  throw ApiError.unavailable(new Error('customer notifications are not built yet'));
+  const accountId = job.account?.id;
+  const account = accountId === undefined ? undefined : await accountWith(tx, companyId, accountId);
+  const asked = request.contact_id ?? undefined;
+  const contactId = asked ?? job.contact?.id ?? account?.primary_contact?.id;
+  const contact = contactId === undefined ? undefined : await contactWith(tx, companyId, contactId);
+  if (asked !== undefined && contact?.account?.id !== accountId) throw ApiError.notFound('contact of this account');
+  const recipient = recipientOf(account, contact);
+  if ('reason' in recipient) return { status: NotificationStatus.SUPPRESSED };
+  const message = request.message ?? defaultMessage(visit, job);
+  await tx.query({
+    name: 'queue_notification',
+    text: `insert into notifications (company_id, id, appointment_id, job_id, account_id, contact_id, revision, channel, address, subject, message)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+    values: [
+      companyId, randomUUID(), visit.id, visit.job_id, accountId, contactId, visit.revision, recipient.channel, recipient.address,
+      subjectOf(visit), message,
+    ],
+  });
+  tx.afterCommit(queued);
+  return { status: NotificationStatus.QUEUED };
+}
+
+async function accountWith(tx: Transaction, companyId: string, id: string): Promise<Account | undefined> {
+  const [row] = await tx.queryBinary({ name: 'account_to_notify', text: 'select document from accounts where company_id = $1 and id = $2', values: [companyId, id] });
+  return row && Account.decode(row[0] as Buffer);
+}
+
+async function contactWith(tx: Transaction, companyId: string, id: string): Promise<Contact | undefined> {
+  const [row] = await tx.queryBinary({ name: 'contact_to_notify', text: 'select document from contacts where company_id = $1 and id = $2', values: [companyId, id] });
+  return row && Contact.decode(row[0] as Buffer);
 }

@@ -1,0 +1,50 @@
+// The four public events (decisions §6), ready for the outbox.
+import { randomUUID } from 'node:crypto';
+import { topics } from '@truckroll/contract';
+import { InteractionCompleted, ServiceRequestBooked, ServiceRequestCreated, ServiceRequestStatusChanged } from '@truckroll/contract/gen/events/v1/public_events';
+import type { Interaction } from '@truckroll/contract/gen/scheduling/v1/interactions';
+import type { ServiceRequest, ServiceRequestStatus } from '@truckroll/contract/gen/scheduling/v1/service_requests';
+import type { OutgoingEvent } from '@truckroll/outbox';
+import { recordKey } from '@truckroll/record-store';
+
+/** One thing that happened to a service request, and the request as of then. */
+export type Step =
+  | { type: 'service_request.created' | 'service_request.booked'; data: ServiceRequest }
+  | { type: 'service_request.status_changed'; data: ServiceRequest; previous: ServiceRequestStatus };
+
+/** What all bodies have; `data` differs. */
+interface Envelope {
+  id: string;
+  type: string;
+  timestamp: number;
+  company_id: string;
+  sequence: number;
+}
+
+/** Events of a service request, in order; `sequence` is that of the latest before them. The caller holds its row. */
+export function serviceRequestEvents(companyId: string, sequence: number, at: number, steps: readonly Step[]): OutgoingEvent[] {
+  return steps.map((step, index) => outgoing(companyId, step.data.id, step.type, sequence + index + 1, at, (envelope) => encoded(step, envelope)));
+}
+
+/** The only event of an interaction. */
+export function interactionCompleted(companyId: string, data: Interaction, at: number): OutgoingEvent {
+  return outgoing(companyId, data.id, 'interaction.completed', 1, at, (envelope) => InteractionCompleted.encode({ ...envelope, data }).finish());
+}
+
+function encoded(step: Step, envelope: Envelope): Uint8Array {
+  const { data } = step;
+  switch (step.type) {
+    case 'service_request.created':
+      return ServiceRequestCreated.encode({ ...envelope, data }).finish();
+    case 'service_request.booked':
+      return ServiceRequestBooked.encode({ ...envelope, data }).finish();
+    case 'service_request.status_changed':
+      return ServiceRequestStatusChanged.encode({ ...envelope, data: { ...data, previous_status: step.previous } }).finish();
+  }
+}
+
+function outgoing(companyId: string, subject: string, type: string, sequence: number, at: number, encode: (envelope: Envelope) => Uint8Array): OutgoingEvent {
+  const id = randomUUID();
+  const payload = encode({ id, type, timestamp: at, company_id: companyId, sequence });
+  return { id, topic: topics.serviceRequests.name, key: recordKey(companyId, subject), type, companyId, sequence, payload };
+}

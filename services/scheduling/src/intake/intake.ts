@@ -1,0 +1,38 @@
+// IntakeService: what the company's own systems tell of customers (decisions §6).
+import { ApiError } from '@truckroll/contract';
+import type { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
+import type { Database, Handlers } from '@truckroll/service-kit';
+import { completeInteraction, readInteraction, recordInteraction } from './interactions.ts';
+import { bookServiceRequest, changeStatus } from './move.ts';
+import { recordServiceRequest } from './record.ts';
+import { checked } from './requests.ts';
+import { readServiceRequest } from './store.ts';
+
+export interface IntakeServices {
+  database: Database;
+  /** Wakes the relay. */
+  poke(): void;
+}
+
+export function intakeHandlers(services: IntakeServices): Handlers<typeof IntakeServiceService> {
+  const { database } = services;
+  return {
+    recordServiceRequest: (request) => recordServiceRequest(services, request),
+    changeServiceRequestStatus: (request) => changeStatus(services, request),
+    bookServiceRequest: (request) => bookServiceRequest(services, request),
+    async getServiceRequest(request) {
+      const { company_id, id } = checked('GetServiceRequestRequest', request);
+      const service_request = await readServiceRequest(database, company_id, id);
+      if (service_request === undefined) throw ApiError.notFound('service request');
+      return { service_request };
+    },
+    recordInteraction: (request) => recordInteraction(services, request),
+    completeInteraction: (request) => completeInteraction(services, request),
+    async getInteraction(request) {
+      const { company_id, id } = checked('GetInteractionRequest', request);
+      const interaction = await readInteraction(database, company_id, id);
+      if (interaction === undefined) throw ApiError.notFound('interaction');
+      return { interaction };
+    },
+  };
+}

@@ -1,0 +1,60 @@
+// Service requests in their table. Whoever changes one holds its row, so that its events are stored in their order.
+import { ServiceRequest } from '@truckroll/contract/gen/scheduling/v1/service_requests';
+import { append } from '@truckroll/outbox';
+import type { Queryable, Transaction } from '@truckroll/service-kit';
+import { serviceRequestEvents, type Step } from './events.ts';
+
+/** A service request whose row the transaction holds. */
+export interface Held {
+  request: ServiceRequest;
+  /** Of the latest event about it. */
+  sequence: number;
+}
+
+interface Row {
+  document: Buffer;
+  event_sequence: number;
+}
+
+const held = ({ document, event_sequence }: Row): Held => ({ request: ServiceRequest.decode(document), sequence: event_sequence });
+
+export async function holdServiceRequest(tx: Transaction, companyId: string, id: string): Promise<Held | undefined> {
+  const { rows } = await tx.query<Row>({
+    name: 'hold_service_request',
+    text: 'select document, event_sequence from service_requests where company_id = $1 and id = $2 for no key update',
+    values: [companyId, id],
+  });
+  return rows[0] && held(rows[0]);
+}
+
+/** Those that are booked for a visit. The caller holds the visit: who holds both took the visit first. */
+export async function holdServiceRequestsOf(tx: Transaction, companyId: string, visitId: string): Promise<Held[]> {
+  const { rows } = await tx.query<Row>({
+    name: 'hold_service_requests_of_visit',
+    text: `select document, event_sequence from service_requests
+      where company_id = $1 and appointment_id = $2 order by id for no key update`,
+    values: [companyId, visitId],
+  });
+  return rows.map(held);
+}
+
+export async function readServiceRequest(from: Queryable, companyId: string, id: string): Promise<ServiceRequest | undefined> {
+  const { rows } = await from.query<Row>({
+    name: 'read_service_request',
+    text: 'select document, event_sequence from service_requests where company_id = $1 and id = $2',
+    values: [companyId, id],
+  });
+  return rows[0] && held(rows[0]).request;
+}
+
+/** Stores a held service request as its last step has it, and tells of every step. */
+export async function storeSteps(tx: Transaction, companyId: string, { sequence }: Held, at: number, steps: readonly Step[]): Promise<void> {
+  const latest = steps.at(-1)?.data;
+  if (latest === undefined) return;
+  await tx.query({
+    name: 'store_service_request',
+    text: `update service_requests set document = $3, appointment_id = $4, event_sequence = $5 where company_id = $1 and id = $2`,
+    values: [companyId, latest.id, Buffer.from(ServiceRequest.encode(latest).finish()), latest.appointment_id ?? null, sequence + steps.length],
+  });
+  await append(tx, serviceRequestEvents(companyId, sequence, at, steps));
+}

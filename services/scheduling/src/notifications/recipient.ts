@@ -1,0 +1,30 @@
+// Whom a notification goes to, and by which way (decisions §5). Pure.
+import type { Account } from '@truckroll/contract/gen/scheduling/v1/accounts';
+import { ContactChannelType, type Contact } from '@truckroll/contract/gen/scheduling/v1/contacts';
+
+export type Channel = 'EMAIL' | 'SMS';
+
+export interface Recipient {
+  channel: Channel;
+  /** E-mail address, or telephone number in E.164 form. */
+  address: string;
+}
+
+const CHANNELS: Partial<Record<ContactChannelType, Channel>> = {
+  [ContactChannelType.EMAIL]: 'EMAIL',
+  [ContactChannelType.MOBILE]: 'SMS',
+};
+
+/** The way to a contact of an account, or why there is none. Asked at acceptance, and again before delivery. */
+export function recipientOf(account: Account | undefined, contact: Contact | undefined): Recipient | { reason: string } {
+  if (account === undefined) return { reason: 'the account is not known' };
+  if (!account.notifications_enabled) return { reason: 'the account gets no notifications' };
+  if (contact === undefined) return { reason: 'there is no contact' };
+  if (contact.archived) return { reason: 'the contact is archived' };
+  const primary = contact.primary_channel;
+  if (primary == null) return { reason: 'the contact has no primary channel' };
+  const channel = CHANNELS[primary.type];
+  if (channel === undefined) return { reason: 'the contact’s primary channel takes no messages' };
+  const optedOut = contact.channels.some(({ type, value, opted_out }) => opted_out && type === primary.type && value === primary.value);
+  return optedOut ? { reason: 'the contact has opted out' } : { channel, address: primary.value };
+}

@@ -1,0 +1,138 @@
+// The table of notifications, as the sender works on it. Every change of status is committed before what follows from it
+// is done: an attempt is in the table before the provider hears of it.
+import { Account } from '@truckroll/contract/gen/scheduling/v1/accounts';
+import { Contact } from '@truckroll/contract/gen/scheduling/v1/contacts';
+import { Visit } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
+import type { Reference } from '@truckroll/contract/gen/type/v1/type';
+import type { Database, Transaction } from '@truckroll/service-kit';
+import { recipientOf, type Channel } from './recipient.ts';
+
+/** A notification that this process is trying to deliver: nobody else ever will. */
+export interface Lease {
+  companyId: string;
+  id: string;
+  channel: Channel;
+  address: string;
+  subject: string;
+  text: string;
+  attempts: number;
+  visitId: string;
+  jobId: string;
+  account: Reference;
+  contact: Reference;
+}
+
+interface Row {
+  company_id: string;
+  id: string;
+  appointment_id: string;
+  job_id: string;
+  revision: string;
+  channel: Channel;
+  address: string;
+  subject: string;
+  message: string;
+  attempts: number;
+  visit: Buffer | null;
+  account: Buffer | null;
+  contact: Buffer | null;
+}
+
+/** Whether there is anything to take or to give up. */
+export async function hasWork(database: Database): Promise<boolean> {
+  const { rows } = await database.query<{ work: boolean }>({
+    name: 'notifications_waiting',
+    text: `select exists (select from notifications where status = 'QUEUED' and due_at <= now())
+      or exists (select from notifications where status = 'ATTEMPTING' and attempt_ends_at < now()) as work`,
+  });
+  return rows[0]?.work === true;
+}
+
+/** Attempts whose process has gone without a word: what came of them is never known. Resolves to their number. */
+export async function giveUp(database: Database): Promise<number> {
+  const { rowCount } = await database.query({
+    name: 'give_up_notifications',
+    text: `update notifications set status = 'UNKNOWN', finished_at = now(), detail = 'the attempt was cut short'
+      where status = 'ATTEMPTING' and attempt_ends_at < now()`,
+  });
+  return rowCount;
+}
+
+/**
+ * Begins the attempts of those that are due, at most so many, and suppresses those whose visit or recipient has changed.
+ * An attempt that has told no end after `leaseMs` counts as lost.
+ */
+export function take(database: Database, most: number, leaseMs: number): Promise<{ leases: Lease[]; suppressed: Channel[] }> {
+  return database.transaction(async (tx) => {
+    const { rows } = await tx.query<Row>({
+      name: 'due_notifications',
+      text: `select n.company_id, n.id, n.appointment_id, n.job_id, n.revision, n.channel, n.address, n.subject, n.message, n.attempts,
+          v.derived as visit, a.document as account, c.document as contact
+        from notifications n
+        left join job_appointments v on v.company_id = n.company_id and v.id = n.appointment_id
+        left join accounts a on a.company_id = n.company_id and a.id = n.account_id
+        left join contacts c on c.company_id = n.company_id and c.id = n.contact_id
+        where n.status = 'QUEUED' and n.due_at <= now() order by n.due_at limit $1 for update of n skip locked`,
+      values: [most],
+    });
+    const leases: Lease[] = [];
+    const suppressed: Channel[] = [];
+    for (const row of rows) {
+      const leased = leaseOf(row);
+      if ('reason' in leased) suppressed.push(row.channel);
+      else leases.push(leased);
+      await ('reason' in leased ? suppress(tx, row, leased.reason) : begin(tx, row, leaseMs));
+    }
+    return { leases, suppressed };
+  });
+}
+
+function leaseOf(row: Row): Lease | { reason: string } {
+  const account = row.account === null ? undefined : Account.decode(row.account);
+  const contact = row.contact === null ? undefined : Contact.decode(row.contact);
+  if (row.visit === null || Visit.decode(row.visit).revision !== row.revision) return { reason: 'the visit has changed' };
+  const recipient = recipientOf(account, contact);
+  if ('reason' in recipient) return recipient;
+  if (recipient.channel !== row.channel || recipient.address !== row.address) return { reason: 'the contact’s primary channel has changed' };
+  const { company_id: companyId, appointment_id: visitId, job_id: jobId, id, channel, address, subject, message: text, attempts } = row;
+  const reference = ({ id: of, name }: Reference): Reference => ({ id: of, name });
+  return { companyId, id, channel, address, subject, text, attempts: attempts + 1, visitId, jobId, account: reference(account as Account), contact: reference(contact as Contact) };
+}
+
+async function suppress(tx: Transaction, { company_id, id }: Row, reason: string): Promise<void> {
+  await tx.query({
+    name: 'suppress_notification',
+    text: `update notifications set status = 'SUPPRESSED', finished_at = now(), detail = $3 where company_id = $1 and id = $2`,
+    values: [company_id, id, reason],
+  });
+}
+
+async function begin(tx: Transaction, { company_id, id }: Row, leaseMs: number): Promise<void> {
+  await tx.query({
+    name: 'begin_notification',
+    text: `update notifications set status = 'ATTEMPTING', attempts = attempts + 1, attempted_at = now(),
+        attempt_ends_at = now() + $3 * interval '1 millisecond' where company_id = $1 and id = $2`,
+    values: [company_id, id, leaseMs],
+  });
+}
+
+/** Stores how an attempt ended. Undefined where it was given up meanwhile: UNKNOWN stays so. */
+export async function finish(tx: Transaction, { companyId, id }: Lease, status: 'SENT' | 'FAILED' | 'UNKNOWN', detail: string): Promise<{ attempted_at: number; finished_at: number } | undefined> {
+  const { rows } = await tx.query<{ attempted_at: number; finished_at: number }>({
+    name: 'finish_notification',
+    text: `update notifications set status = $3, finished_at = now(), detail = $4
+      where company_id = $1 and id = $2 and status = 'ATTEMPTING' returning attempted_at, finished_at`,
+    values: [companyId, id, status, detail],
+  });
+  return rows[0];
+}
+
+/** Queues one again that no provider has taken. */
+export async function postpone(tx: Transaction, { companyId, id }: Lease, delayMs: number, detail: string): Promise<void> {
+  await tx.query({
+    name: 'postpone_notification',
+    text: `update notifications set status = 'QUEUED', due_at = now() + $3 * interval '1 millisecond', attempt_ends_at = null, detail = $4
+      where company_id = $1 and id = $2 and status = 'ATTEMPTING'`,
+    values: [companyId, id, Math.round(delayMs), detail],
+  });
+}

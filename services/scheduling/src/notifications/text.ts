@@ -1,0 +1,15 @@
+// What a notification says where the write gives no words of its own.
+import type { Visit, VisitJob } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
+import { AssignmentStatus } from '@truckroll/contract/gen/scheduling/v1/job_assignments';
+
+export function subjectOf({ number }: Pick<Visit, 'number'>): string {
+  return `Your appointment ${number}`;
+}
+
+/** Without times: how the customer's clock stands is not known here, and a time that is an hour off is worse than none. */
+export function defaultMessage({ number, assignments }: Pick<Visit, 'number' | 'assignments'>, { location }: Pick<VisitJob, 'location'>): string {
+  const names = assignments.filter(({ status }) => status !== AssignmentStatus.CANCELED).flatMap(({ team_member }) => team_member?.name ?? []);
+  const place = location?.address ? ` at ${location.address}` : '';
+  const who = names.length === 0 ? 'We will tell you who comes.' : `Who comes: ${new Intl.ListFormat('en').format(names)}.`;
+  return `There is news about your appointment ${number}${place}. ${who}`;
+}

@@ -1,0 +1,13 @@
+/** The senders of this process. Those of other replicas find what is queued by looking. */
+const senders = new Set<() => void>();
+
+/** Calls the function whenever a notification may have been queued here. Returns how to end that. */
+export function onQueued(wake: () => void): () => void {
+  senders.add(wake);
+  return () => void senders.delete(wake);
+}
+
+/** A transaction that queued a notification was committed. */
+export function queued(): void {
+  for (const wake of senders) wake();
+}
