@@ -39,8 +39,12 @@ export interface ConnectionOptions {
  * (pipelining), so that BEGIN and the first statement share a round trip.
  */
 export class Connection extends pg.Client {
-  constructor(config: pg.ClientConfig) {
+  /** After so many milliseconds without an answer the connection counts as lost; 0 = never. */
+  readonly giveUpMs: number;
+
+  constructor({ query_timeout: giveUpMs, ...config }: pg.ClientConfig) {
     super({ ...config, pipeline: true });
+    this.giveUpMs = typeof giveUpMs === 'number' ? giveUpMs : 0;
     readBinaryRows((this as unknown as { connection: Parameters<typeof readBinaryRows>[0] }).connection);
     // Without a listener the loss of a connection would end the process. The statements that ran on it have failed.
     this.on('error', () => undefined);
@@ -76,19 +80,27 @@ function gather(stream: Writable): void {
   process.nextTick(() => stream.uncork());
 }
 
-/** Runs one statement on a connection; rejects with pg's own error. */
+/**
+ * Runs one statement on a connection; rejects with pg's own error. The query is made here, with its callback: pg would
+ * set that later, also where it watches the time itself, and V8 then keeps every answer until its next full collection.
+ */
 export function execute(client: pg.ClientBase, statement: Statement, binary: boolean): Promise<pg.QueryResult> {
-  gather((client as unknown as { connection: { stream: Writable } }).connection.stream);
+  const { giveUpMs, connection: { stream } } = client as unknown as Connection & { connection: { stream: Writable } };
+  gather(stream);
   return new Promise((resolve, reject) => {
+    // Answers come in order: behind one that does not come, nothing else will.
+    const late = giveUpMs > 0 ? setTimeout(() => stream.destroy(), giveUpMs) : undefined;
     const config = {
       text: statement.text,
       values: statement.values ?? [],
       ...(statement.name === undefined ? {} : { name: statement.name }),
       ...(binary ? { binary: true, queryMode: 'extended', rowMode: 'array', types: rawTypes } : {}),
+      callback: (error: Error | null, result: pg.QueryResult) => {
+        clearTimeout(late);
+        if (error) reject(error);
+        else resolve(result);
+      },
     };
-    client.query(config as unknown as pg.QueryConfig, (error: Error | null, result: pg.QueryResult) => {
-      if (error) reject(error);
-      else resolve(result);
-    });
+    client.query(new pg.Query(config as unknown as pg.QueryConfig));
   });
 }

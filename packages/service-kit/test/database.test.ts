@@ -1,3 +1,4 @@
+import { connect, createServer, type AddressInfo } from 'node:net';
 import { freshDatabase, openProxy, type TestDatabase } from '@truckroll/testing';
 import { ApiError } from '@truckroll/contract';
 import { Database, StatementError, isUnavailable, isUniqueViolation } from '../src/index.ts';
@@ -129,6 +130,34 @@ describe('errors', () => {
     await expect(impatient.query({ text: 'select pg_sleep(20)' })).rejects.toMatchObject({ status: 503 });
     expect((await impatient.query({ text: 'select 1 as one' })).rows).toEqual([{ one: 1 }]);
     await impatient.close();
+  });
+
+  test('an answer that never comes is a 503 a second after the server should have given up, and another connection serves', async () => {
+    const { hostname, port } = new URL(server.url);
+    let silent = false;
+    const relay = createServer((client) => {
+      const upstream = connect(Number(port), hostname);
+      client.pipe(upstream);
+      upstream.on('data', (bytes) => silent || client.write(bytes));
+      client.on('close', () => upstream.destroy()).on('error', () => undefined);
+      upstream.on('error', () => client.destroy());
+    });
+    await new Promise<void>((resolve) => relay.listen(0, '127.0.0.1', resolve));
+    const url = new URL(server.url);
+    url.port = String((relay.address() as AddressInfo).port);
+    const distant = new Database({ url: url.href, schema: 'trial', statementTimeoutMs: 200, maxConnections: 1 });
+    try {
+      await distant.check();
+      silent = true;
+      const startedAt = performance.now();
+      await expect(distant.check()).rejects.toMatchObject({ status: 503 });
+      expect(performance.now() - startedAt).toBeGreaterThan(1100);
+      silent = false;
+      await distant.check();
+    } finally {
+      await distant.close();
+      relay.close();
+    }
   });
 
   test('a pool without a free connection answers 503 instead of waiting for ever', async () => {
