@@ -1,0 +1,276 @@
+// Customer notifications (decisions §5): whom they go to, and what becomes of them with providers that really answer,
+// refuse, hang and hang up.
+import { randomUUID } from 'node:crypto';
+import { AssignmentCommandServiceService, NotificationStatus, type CustomerNotification } from '@truckroll/contract/gen/scheduling/v1/assignment_commands';
+import { InteractionCompleted } from '@truckroll/contract/gen/events/v1/public_events';
+import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
+import type { Visit } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
+import { ServiceRequestChannel } from '@truckroll/contract/gen/scheduling/v1/service_requests';
+import { startHarness, type Company, type Harness, type Json } from './harness.ts';
+import { startMailServer, startSmsServer, type MailServer, type SmsServer } from './providers.ts';
+import * as line from './records.ts';
+
+const TIMEOUT_MS = 1500;
+let mail: MailServer;
+let sms: SmsServer;
+let harness: Harness;
+let company: Company;
+const member = {
+  id: randomUUID(), name: 'Dana Whitfield', first_name: 'Dana', last_name: 'Whitfield', role: 'TECHNICIAN', status: 'ACTIVE', assignable: true, tags: [],
+  created_at: '2026-03-01T15:00:00Z', updated_at: '2026-03-01T15:00:00Z',
+};
+
+beforeAll(async () => {
+  [mail, sms] = await Promise.all([startMailServer(), startSmsServer()]);
+  harness = await startHarness({
+    smtpUrl: `smtp://127.0.0.1:${mail.port}?ignoreTLS=true`, notificationFrom: 'Lone Star Comfort <service@lonestar.example>',
+    smsUrl: sms.url, smsToken: 'secret', notificationTimeoutMs: TIMEOUT_MS,
+  });
+  company = harness.company();
+  await company.store('team-members', member);
+}, 60_000);
+afterAll(async () => {
+  await harness.stop();
+  await Promise.all([mail.stop(), sms.stop()]);
+});
+
+type ChannelType = 'EMAIL' | 'MOBILE' | 'PHONE';
+const channel = (type: ChannelType, value: string, opted_out = false): Json => ({ id: randomUUID(), type, value, is_primary: true, opted_out });
+
+function contactOf(account: Json, fields: Json = {}): Json {
+  const address = `${randomUUID()}@customer.example`;
+  return {
+    id: randomUUID(), account: line.ref(account['id'], account['name']), name: 'Marcus Oyelaran', first_name: null, last_name: null, title: null, is_primary: true,
+    archived: false, primary_channel: { type: 'EMAIL', value: address }, channels: [channel('EMAIL', address)],
+    created_at: '2026-03-01T15:00:00Z', updated_at: '2026-03-01T15:00:00Z', ...fields,
+  };
+}
+
+/** A visit of a job of an account, with the contacts that the test asks for. */
+async function scene({ of = {}, job = {}, contact = {} }: { of?: Json; job?: Json; contact?: Json } = {}) {
+  const account = line.account(of);
+  const primary = contactOf(account, contact);
+  account['primary_contact'] = line.ref(primary['id'], primary['name']);
+  const work = line.job({ account: line.ref(account['id'], account['name']), ...job });
+  const record = line.visit({ job_id: work['id'] });
+  await company.store('accounts', account);
+  await company.store('contacts', primary);
+  await company.store('jobs', work);
+  await company.store('job-appointments', record);
+  return { account, contact: primary, job: work, visit: (await company.detail('job-appointments', record['id'])) as Visit, address: primary['primary_channel']?.value as string };
+}
+
+async function add(visit: Visit, customer_notification: CustomerNotification | null): Promise<NotificationStatus | undefined> {
+  const answer = await harness.channel.client(AssignmentCommandServiceService).addAssignment({
+    caller: { company_id: company.id, time_zone: 'America/Chicago', user_id: randomUUID() }, idempotency_key: randomUUID(),
+    expected_revision: visit.revision, appointment_id: visit.id, team_member_id: member.id, starts_at: visit.window_start_at, ends_at: visit.window_end_at,
+    allow_outside_window: false, customer_notification,
+  });
+  return answer.notification?.status;
+}
+
+const rows = async (visit: Visit): Promise<Json[]> =>
+  (await harness.database.query<Json>({ text: 'select * from notifications where appointment_id = $1', values: [visit.id] })).rows;
+
+/** What becomes of a visit's notification: it has no event when it comes to nothing, so it is looked for. */
+async function outcome(visit: Visit, wanted = ['SENT', 'FAILED', 'UNKNOWN', 'SUPPRESSED']): Promise<Json> {
+  for (;;) {
+    const [row] = await rows(visit);
+    if (row !== undefined && wanted.includes(row['status'])) return row;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+async function sent(scenery: { contact?: Json } = {}, message?: string) {
+  const set = await scene(scenery);
+  expect(await add(set.visit, message === undefined ? {} : { message })).toBe(NotificationStatus.QUEUED);
+  return { ...set, row: await outcome(set.visit) };
+}
+
+describe('whom a notification goes to', () => {
+  const to = async (visit: Visit) => (await rows(visit))[0]?.['contact_id'] as string | undefined;
+
+  it('is the contact asked for, else the job’s, else the account’s primary one', async () => {
+    const { account, contact, visit } = await scene();
+    await add(visit, {});
+    expect(await to(visit)).toBe(contact['id']);
+
+    const jobs = await scene();
+    const second = contactOf(jobs.account);
+    await company.store('contacts', second);
+    await company.store('jobs', { ...jobs.job, contact: line.ref(second['id']) });
+    const now = (await company.detail('job-appointments', jobs.visit.id)) as Visit;
+    await add(now, {});
+    expect(await to(now)).toBe(second['id']);
+
+    const asked = contactOf(account);
+    await company.store('contacts', asked);
+    const other = await scene({ job: { account: line.ref(account['id']), contact: line.ref(contact['id']) } });
+    await add(other.visit, { contact_id: asked['id'] });
+    expect(await to(other.visit)).toBe(asked['id']);
+  });
+
+  it('is 404 for a contact who is missing or another account’s, and nothing is written', async () => {
+    const [{ visit }, stranger] = [await scene(), await scene()];
+    for (const contact_id of [randomUUID(), stranger.contact['id']]) {
+      await expect(add(visit, { contact_id })).rejects.toMatchObject({ status: 404 });
+    }
+    expect((await company.detail('job-appointments', visit.id)).revision).toBe(visit.revision);
+    expect(await rows(visit)).toEqual([]);
+  });
+
+  it.each<[string, Parameters<typeof scene>[0]]>([
+    ['who opted out', { contact: { primary_channel: { type: 'EMAIL', value: 'a@b.example' }, channels: [channel('EMAIL', 'a@b.example', true)] } }],
+    ['without a primary channel', { contact: { primary_channel: null } }],
+    ['whose telephone takes calls only', { contact: { primary_channel: { type: 'PHONE', value: '+15125550142' } } }],
+    ['who is archived', { contact: { archived: true } }],
+    ['of an account that gets no notifications', { of: { notifications_enabled: false } }],
+  ])('is nobody, and SUPPRESSED at once, for a contact %s', async (_, scenery) => {
+    const { visit } = await scene(scenery);
+    expect(await add(visit, {})).toBe(NotificationStatus.SUPPRESSED);
+    expect(await rows(visit)).toEqual([]);
+  });
+});
+
+describe('an e-mail', () => {
+  it('that the server takes is SENT: once, in the words given, and a completed interaction', async () => {
+    const set = await scene();
+    const intake = harness.channel.client(IntakeServiceService);
+    const request = { company_id: company.id, id: randomUUID(), channel: ServiceRequestChannel.WEB };
+    await intake.recordServiceRequest(request);
+    await intake.bookServiceRequest({ company_id: company.id, id: request.id, job_id: set.job['id'], appointment_id: set.visit.id });
+    await add(set.visit, { message: 'Dana comes at noon.\n.\nSee you' });
+    const row = await outcome(set.visit);
+    expect(row).toMatchObject({ status: 'SENT', attempts: 1, channel: 'EMAIL' });
+    const letters = mail.letters.filter(({ to }) => to === set.address);
+    expect(letters).toHaveLength(1);
+    expect(letters[0]).toMatchObject({ from: 'service@lonestar.example' });
+    expect(letters[0]!.text).toMatch(/From: Lone Star Comfort <service@lonestar\.example>[^]*Dana comes at noon\.\r\n\.\r\nSee you/);
+    expect(letters[0]!.text).toContain(`Message-ID: <${row['id']}@lonestar.example>`);
+    const { interaction } = await intake.getInteraction({ company_id: company.id, id: row['id'] });
+    const record = {
+      id: row['id'], channel: 'INTERACTION_CHANNEL_EMAIL', direction: 'INTERACTION_DIRECTION_OUTBOUND', status: 'INTERACTION_STATUS_COMPLETED',
+      account: { id: set.account['id'], name: set.account['name'] }, contact: { id: set.contact['id'], name: 'Marcus Oyelaran' }, service_request_id: request.id, job_id: set.job['id'],
+    };
+    expect(interaction).toMatchObject(record);
+    const told = await harness.database.query<{ payload: Buffer }>({ text: 'select payload from outbox where key = $1', values: [`${company.id}/${row['id']}`] });
+    expect(told.rows.map(({ payload }) => InteractionCompleted.decode(payload))).toEqual([expect.objectContaining({ type: 'interaction.completed', sequence: 1, data: interaction })]);
+  });
+
+  it('without words of its own names the visit and who comes', async () => {
+    const { address, visit } = await sent();
+    const letter = mail.letters.find(({ to }) => to === address);
+    expect(letter?.text).toContain(`Subject: Your appointment ${visit.number}`);
+    expect(letter?.text).toContain('Dana Whitfield');
+  });
+
+  it.each([
+    ['the recipient', 'refuse-recipient', '550'],
+    ['the message', 'refuse-message', '554'],
+  ] as const)('that the server refuses for %s is FAILED, with what the server said', async (_, behaviour, code) => {
+    mail.behave(behaviour);
+    const { row } = await sent();
+    expect(row).toMatchObject({ status: 'FAILED', attempts: 1 });
+    expect(row['detail']).toContain(code);
+  });
+
+  it.each([
+    ['hangs up after the message', 'drop-after-data'],
+    ['says nothing after the message', 'hang-after-data'],
+  ] as const)('is UNKNOWN when the server %s, and is not sent again', async (_, behaviour) => {
+    mail.behave(behaviour);
+    const { row, address } = await sent();
+    expect(row).toMatchObject({ status: 'UNKNOWN', attempts: 1 });
+    mail.behave('accept');
+    // Whatever is queued later has been looked for after it.
+    await sent();
+    expect(mail.letters.filter(({ to }) => to === address)).toHaveLength(1);
+    await expect(harness.channel.client(IntakeServiceService).getInteraction({ company_id: company.id, id: row['id'] })).rejects.toMatchObject({ status: 404 });
+  });
+
+  it('waits, untaken, for a server that hangs before it is told anything or asks to come back', async () => {
+    for (const behaviour of ['no-greeting', 'busy'] as const) {
+      mail.behave(behaviour);
+      const { visit, address } = await scene();
+      await add(visit, {});
+      // It is QUEUED from the start: what is waited for is the end of an attempt.
+      let row: Json | undefined;
+      while (row?.['detail'] == null) [row] = await rows(visit);
+      expect(row).toMatchObject({ status: 'QUEUED', attempts: 1 });
+      mail.behave('accept');
+      await harness.database.query({ text: 'update notifications set due_at = now() where id = $1', values: [row['id']] });
+      expect(await outcome(visit)).toMatchObject({ status: 'SENT', attempts: 2 });
+      expect(mail.letters.filter(({ to }) => to === address)).toHaveLength(1);
+    }
+  });
+});
+
+describe('a text message', () => {
+  const mobile = (value: string) => ({ contact: { primary_channel: { type: 'MOBILE', value }, channels: [channel('MOBILE', value)] } });
+
+  it('goes to the HTTP provider with the notification’s id as idempotency key', async () => {
+    const { row } = await sent(mobile('+15125550142'), 'On our way');
+    expect(row).toMatchObject({ status: 'SENT', channel: 'SMS' });
+    expect(sms.requests.filter(({ headers }) => headers['idempotency-key'] === row['id'])).toEqual([
+      expect.objectContaining({ method: 'POST', body: { id: row['id'], to: '+15125550142', text: 'On our way' }, headers: expect.objectContaining({ authorization: 'Bearer secret' }) }),
+    ]);
+  });
+
+  it.each([
+    [422, 'FAILED'],
+    [500, 'UNKNOWN'],
+    [302, 'UNKNOWN'],
+    ['hang up', 'UNKNOWN'],
+  ] as const)('that is answered with %s is %s', async (answer, status) => {
+    sms.answer(answer);
+    const { row } = await sent(mobile('+15125550143'));
+    sms.answer(202);
+    expect(row['status']).toBe(status);
+  });
+});
+
+describe('between acceptance and delivery', () => {
+  /** Queued while the only server is busy, so that the second attempt meets what has changed since. */
+  async function waiting(scenery: Parameters<typeof scene>[0] = {}) {
+    mail.behave('busy');
+    const set = await scene(scenery);
+    await add(set.visit, {});
+    let row: Json | undefined;
+    while (row?.['detail'] == null) [row] = await rows(set.visit);
+    mail.behave('accept');
+    return { ...set, retry: () => harness.database.query({ text: 'update notifications set due_at = now() where appointment_id = $1', values: [set.visit.id] }) };
+  }
+
+  it('a visit that changes suppresses it', async () => {
+    const { visit, job, retry, address } = await waiting();
+    await company.store('job-appointments', line.visit({ id: visit.id, job_id: job['id'], description: 'moved' }));
+    await retry();
+    expect(await outcome(visit)).toMatchObject({ status: 'SUPPRESSED', detail: 'the visit has changed' });
+    expect(mail.letters.filter(({ to }) => to === address)).toEqual([]);
+  });
+
+  it('a contact who opts out suppresses it', async () => {
+    const { visit, contact, retry } = await waiting();
+    await company.store('contacts', { ...contact, channels: [{ ...contact['channels'][0], opted_out: true }] });
+    await retry();
+    expect(await outcome(visit)).toMatchObject({ status: 'SUPPRESSED', detail: 'the contact has opted out' });
+  });
+});
+
+it('is UNKNOWN for good when its process dies between attempt and outcome', async () => {
+  mail.behave('busy');
+  const { visit, address } = await scene();
+  await add(visit, {});
+  let row: Json | undefined;
+  while (row?.['detail'] == null) [row] = await rows(visit);
+  mail.behave('accept');
+  // What a process that was killed leaves behind: an attempt whose time has passed.
+  await harness.database.query({
+    text: `update notifications set status = 'ATTEMPTING', attempt_ends_at = now() - interval '1 second', due_at = now() where id = $1`,
+    values: [row['id']],
+  });
+  expect(await outcome(visit)).toMatchObject({ status: 'UNKNOWN' });
+  await sent();
+  expect((await rows(visit))[0]).toMatchObject({ status: 'UNKNOWN' });
+  expect(mail.letters.filter(({ to }) => to === address)).toEqual([]);
+});
