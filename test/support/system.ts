@@ -12,6 +12,7 @@ import { createBilling } from '../../services/billing/src/billing.ts';
 import { createIntegrations } from '../../services/integrations/src/integrations.ts';
 import { createReporting } from '../../services/reporting/src/reporting.ts';
 import { createScheduling } from '../../services/scheduling/src/scheduling.ts';
+import { createIssuer } from './tokens.ts';
 
 export const OWNERS = ['integrations', 'scheduling', 'billing', 'reporting'] as const;
 export type ServiceName = (typeof OWNERS)[number];
@@ -40,6 +41,8 @@ export interface System {
   /** GET with the company's key; the body is parsed. */
   get(company: TestCompany, path: string): Promise<{ status: number; headers: Headers; body: any }>;
   setTimezone(company: TestCompany, timezone: string): Promise<void>;
+  /** A token of the company's user. */
+  userToken(company: TestCompany): string;
   /** For looking at, or spoiling, what the services have stored. */
   database: Database;
   /** The wires to the servers behind the system, for taking them away; present where the system was started with them. */
@@ -52,11 +55,13 @@ export interface System {
 export interface SystemOptions {
   /** Reach PostgreSQL and Redis through wires that a test can cut. */
   wired?: boolean;
+  /** Exact address:port pairs to which webhooks may be sent although they are not public. */
+  webhookAllowedTargets?: readonly string[];
 }
 
 const BATCH = 200;
 
-export async function startSystem({ wired = false }: SystemOptions = {}): Promise<System> {
+export async function startSystem({ wired = false, webhookAllowedTargets = [] }: SystemOptions = {}): Promise<System> {
   const database = await freshDatabase({});
   // Test files share one broker: a system without topics of its own would take events from another's consumers.
   const kafkaPrefix = `${randomBytes(4).toString('hex')}.`;
@@ -66,7 +71,11 @@ export async function startSystem({ wired = false }: SystemOptions = {}): Promis
     kafkaBrokers: brokers(),
     kafkaPrefix,
     redisUrl: through(required('REDIS_URL'), wires.redis),
+    webhookSecretKeys: `test:${randomBytes(32).toString('base64')}`,
+    webhookAllowedTargets,
+    webhookAllowHttp: false,
   };
+  const issuer = createIssuer();
   const config = { ...testConfig, ...environment } as never;
   const services: Service[] = [createIntegrations(config), createScheduling(config), createBilling(config), createReporting(config)];
   const ports = await Promise.all(services.map(async (service) => (await service.start()).port));
@@ -79,6 +88,7 @@ export async function startSystem({ wired = false }: SystemOptions = {}): Promis
       LOG_LEVEL: 'silent',
       REDIS_URL: environment.redisUrl,
       CURSOR_KEYS: `test:${randomBytes(32).toString('base64')}`,
+      ...issuer.environment,
       ...Object.fromEntries(OWNERS.map((owner, i) => [`${owner.toUpperCase()}_ADDRESS`, `127.0.0.1:${ports[i]}`])),
     }),
   });
@@ -97,11 +107,13 @@ export async function startSystem({ wired = false }: SystemOptions = {}): Promis
     async setTimezone(company, timezone) {
       await channels.integrations.client(CompanyAdminServiceService).updateCompany({ id: company.id, timezone });
     },
+    userToken: (company) => issuer.token(company),
     database: direct,
     wires,
     stopService: (name) => (services[OWNERS.indexOf(name)] as Service).destroy(),
     async stop() {
       await gateway.destroy();
+      issuer.close();
       await direct.close();
       for (const channel of Object.values(channels)) channel.close();
       await Promise.all(services.map((service) => service.destroy()));

@@ -35,6 +35,7 @@ export function compileEnvelope(operation: Operation): EnvelopeWriter {
     text: `${index === 0 ? '' : ','}"${camel ? camelCase(field.name) : field.name}":`,
   }));
   const pages = next !== undefined;
+  const pagination = `,"pagination":{"${camel ? 'nextCursor' : 'next_cursor'}":`;
   /** Start and end of every occurrence of a field, by its number; reused, as nothing here waits. */
   const spans: number[][] = [];
   for (const field of response.fields) spans[field.number] = [];
@@ -57,7 +58,7 @@ export function compileEnvelope(operation: Operation): EnvelopeWriter {
     }
     if (pages) {
       const [start = 0, end = 0] = spans[next.number] as number[];
-      out.ascii(end === start ? ',"pagination":{"next_cursor":null}' : `,"pagination":{"next_cursor":"${seal(bytes.subarray(start, end))}"}`);
+      out.ascii(`${pagination}${end === start ? 'null' : `"${seal(bytes.subarray(start, end))}"`}}`);
     }
     out.ascii(camel ? '}' : `,"meta":${meta}}`);
   };

@@ -32,14 +32,14 @@ const META: Schema = {
   },
 };
 
-const PAGINATION: Schema = {
+const pagination = (key: string): Schema => ({
   type: 'object',
   description: 'Where the list goes on.',
-  required: ['next_cursor'],
+  required: [key],
   properties: {
-    next_cursor: { type: ['string', 'null'], description: 'Give it as `cursor` to read the next page; null on the last one.', examples: [null] },
+    [key]: { type: ['string', 'null'], description: 'Give it as `cursor` to read the next page; null on the last one.', examples: [null] },
   },
-};
+});
 
 /** The whole document. `server` is the base address that it names. */
 export function buildDocument(server = '/'): OpenApiDocument {
@@ -66,7 +66,7 @@ export function buildDocument(server = '/'): OpenApiDocument {
     tags: [...tags].map(([name, description]) => ({ name, description })).toSorted((a, b) => a.name.localeCompare(b.name)),
     paths: sorted(paths),
     components: {
-      schemas: sorted({ ...components.schemas, Meta: META, Pagination: PAGINATION, ...errorSchemas }),
+      schemas: sorted({ ...components.schemas, Meta: META, Pagination: pagination('next_cursor'), CamelCasePagination: pagination('nextCursor'), ...errorSchemas }),
       parameters: { cursor: cursorParameter },
       headers: headerComponents,
       responses,
@@ -94,7 +94,7 @@ function describeOperation(operation: Operation, tag: string, components: Compon
     ...(body && { requestBody: describeBody(body, keys, components) }),
     security: schemes.map((scheme) => ({ [scheme]: [] })),
     responses: {
-      [successOf(operation)]: {
+      [operation.status]: {
         description: 'Success.',
         headers: headersOf(operation, inputs),
         content: { 'application/json': { schema: describeAnswer(operation, keys, components) } },
@@ -104,15 +104,10 @@ function describeOperation(operation: Operation, tag: string, components: Compon
   };
 }
 
-/** What makes a record is answered with 201, anything else with 200. */
-function successOf({ verb, pathFields }: Operation): number {
-  return verb === 'POST' && pathFields.length === 0 ? 201 : 200;
-}
-
 function headersOf(operation: Operation, inputs: Inputs): Schema {
   return {
     ...(operation.camelCase ? commonHeaders : limitHeaders),
-    ...(successOf(operation) === 201 && !operation.camelCase ? { Location: { $ref: '#/components/headers/Location' } } : {}),
+    ...(operation.status === 201 && !operation.camelCase ? { Location: { $ref: '#/components/headers/Location' } } : {}),
     ...(inputs.headers.some(({ field }) => field.format === 'idempotency_key') ? { 'Idempotent-Replayed': { $ref: '#/components/headers/Idempotent-Replayed' } } : {}),
   };
 }
@@ -129,7 +124,7 @@ function describeBody(shape: Shape, keys: KeyStyle, components: Components): Sch
 function describeAnswer({ name, response, camelCase }: Operation, keys: KeyStyle, components: Components): Schema {
   const properties: Record<string, Schema> = {};
   for (const field of response.fields) {
-    if (field.name === 'next') properties.pagination = { $ref: '#/components/schemas/Pagination' };
+    if (field.name === 'next') properties.pagination = { $ref: `#/components/schemas/${camelCase ? 'CamelCasePagination' : 'Pagination'}` };
     else properties[field.name] = components.field(field, keys);
   }
   if (!camelCase) properties.meta = { $ref: '#/components/schemas/Meta' };

@@ -1,5 +1,5 @@
 // Where each field of a request message comes from: the path, the query, a header, the body, or the gateway itself.
-import type { Field, Operation, Parameter } from '@truckroll/contract';
+import { camelCase, type Field, type Operation, type Parameter } from '@truckroll/contract';
 
 /** Request fields that travel as headers. */
 const HEADERS: Readonly<Record<string, string>> = { idempotency_key: 'Idempotency-Key' };
@@ -14,6 +14,7 @@ export function filledField({ request }: Operation): Field | undefined {
 const MOST_IDS = 100;
 
 export interface PathInput {
+  /** As clients spell it. */
   name: string;
   field: Field;
   /** Whether it goes into the request's `key` or beside it. */
@@ -41,7 +42,7 @@ export function inputsOf(operation: Operation): Inputs {
   });
   return {
     path: operation.pathFields.map((field) => ({
-      name: field.name,
+      name: operation.camelCase ? camelCase(field.name) : field.name,
       field,
       within: operation.request.byName.has(field.name) ? 'request' : 'key',
     })),

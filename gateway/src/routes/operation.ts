@@ -62,7 +62,7 @@ export function compileOperation(operation: Operation, { services, cursors, outp
     // An answer that was cut off may still be in the socket's hands; its buffer is not used again.
     exchange.res.once('finish', () => outputs.giveBack(out));
     const { metadata } = answer;
-    const status = metadata === undefined ? 200 : Number(metadata('http-status') ?? 200);
+    const status = Number(metadata?.('http-status') ?? operation.status);
     sendJson(exchange, status, out.view(), metadata === undefined ? [] : headersOf(metadata), draining);
   }
 

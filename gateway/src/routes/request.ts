@@ -41,10 +41,10 @@ export function compileRequest(operation: Operation, inputs: Inputs): RequestEnc
       if (after !== undefined) scope.after = after;
     }
     for (const [parameter, value] of query.values) {
-      (parameter.within === 'collection' ? scope : message)[parameter.name] = value;
+      (parameter.within === 'collection' ? scope : message)[parameter.field.name] = value;
     }
-    inputs.path.forEach(({ name, within }, index) => {
-      (within === 'key' ? scope : message)[name] = path[index];
+    inputs.path.forEach(({ field, within }, index) => {
+      (within === 'key' ? scope : message)[field.name] = path[index];
     });
     for (const [field, value] of headers) message[field.name] = value;
     if (first !== undefined) message[first.name] = scope;

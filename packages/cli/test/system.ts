@@ -28,6 +28,7 @@ export async function startSystem() {
     KAFKA_BROKERS: process.env['KAFKA_BROKERS'],
     // Other test files use the same Kafka at the same time.
     KAFKA_PREFIX: `${randomBytes(4).toString('hex')}.`,
+    WEBHOOK_SECRET_KEYS: `k1:${randomBytes(32).toString('base64')}`,
   };
   const processes: ChildProcess[] = [];
   const start = async (path: string, environment: Record<string, string | undefined>): Promise<string> => {

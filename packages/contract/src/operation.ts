@@ -3,6 +3,7 @@ import type { DescMethod } from '@bufbuild/protobuf';
 import './gen/all.ts';
 import { messageTypeRegistry } from './gen/typeRegistry.ts';
 import { allServices, documentation, option } from './image.ts';
+import { camelCase } from './json-plan.ts';
 import { shapeOf, type Field, type Shape } from './shape.ts';
 
 export type Owner = 'billing' | 'scheduling' | 'reporting' | 'integrations';
@@ -14,8 +15,9 @@ export interface Filter {
   comparison: 'any' | 'from' | 'before';
 }
 
-/** One query parameter of an operation. */
+/** One query parameter of an operation. Its field's name is the one in the request message. */
 export interface Parameter {
+  /** As clients spell it. */
   name: string;
   field: Field;
   /** Where its value goes in the request message: into `collection` or beside it. */
@@ -47,6 +49,8 @@ export interface Operation {
   route: string;
   /** A list pages through records, a detail reads one, a report pages through rows, anything else is a command. */
   kind: 'list' | 'detail' | 'report' | 'command';
+  /** HTTP status of success, unless the owner's answer says another. */
+  status: number;
   camelCase: boolean;
   request: Shape;
   response: Shape;
@@ -71,12 +75,12 @@ interface HttpRule {
 function operationOf(method: DescMethod): Operation | undefined {
   const http = option<HttpRule>(method, 'google.api.http');
   if (http === undefined) return undefined;
-  const route = String(http.pattern.value);
+  const template = String(http.pattern.value);
   const request = shapeOf(method.input);
   const response = shapeOf(method.output);
   const first = request.fields[0]?.shape?.typeName;
   const key = request.fields.find((field) => field.shape?.typeName === FIRST_FIELD.key)?.shape;
-  const pathNames = [...route.matchAll(/\{(\w+)\}/g)].map((match) => match[1] as string);
+  const pathNames = [...template.matchAll(/\{(\w+)\}/g)].map((match) => match[1] as string);
   const pathFields = pathNames.map((name) => {
     const field = request.byName.get(name) ?? key?.byName.get(name);
     if (field === undefined) throw new Error(`${method.name}: the route names ${name}, the request does not`);
@@ -85,20 +89,24 @@ function operationOf(method: DescMethod): Operation | undefined {
   const plain = request.fields.filter((field) => field.shape === undefined && !pathNames.includes(field.name));
   const isCollection = first === FIRST_FIELD.collection;
   const owner = method.parent.typeName.split('.')[1] as Owner;
-  const isReport = route.startsWith('/v1/reports/');
+  const isReport = template.startsWith('/v1/reports/');
+  const camel = option<number>(method.parent, 'truckroll.options.v1.naming') === 1;
+  const spelled = (name: string): string => (camel ? camelCase(name) : name);
+  const parameters = http.body === '*' ? [] : [...collectionParameters(request, response, isReport), ...plain.map(parameterOf(method))];
   return {
     name: method.name,
     owner,
     service: method.parent.typeName,
     rpc: `/${method.parent.typeName}/${method.name}`,
     verb: http.pattern.case?.toUpperCase() as Operation['verb'],
-    route,
+    route: template.replace(/\{(\w+)\}/g, (_, name: string) => `{${spelled(name)}}`),
     kind: isReport ? 'report' : isCollection ? 'list' : http.pattern.case === 'get' ? 'detail' : 'command',
-    camelCase: option<number>(method.parent, 'truckroll.options.v1.naming') === 1,
+    status: option<number>(method, 'truckroll.options.v1.status') ?? (http.pattern.case === 'post' && pathNames.length === 0 ? 201 : 200),
+    camelCase: camel,
     request,
     response,
     pathFields,
-    parameters: http.body === '*' ? [] : [...collectionParameters(request, response, isReport), ...plain.map(parameterOf(method))],
+    parameters: parameters.map((parameter) => ({ ...parameter, name: spelled(parameter.name) })),
     bodyFields: http.body === '*' ? request.fields.filter((field) => !pathNames.includes(field.name)) : [],
     doc: documentation(method).text,
   };

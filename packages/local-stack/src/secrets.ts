@@ -8,6 +8,8 @@ export interface Secrets {
   readonly databasePassword: string;
   /** `id:base64`, 32 bytes: seals cursors. */
   readonly cursorKeys: string;
+  /** `id:base64`, 32 bytes: seals the signing secrets of webhook endpoints. */
+  readonly webhookSecretKeys: string;
 }
 
 export function readSecrets(state: string): Secrets {
@@ -16,7 +18,9 @@ export function readSecrets(state: string): Secrets {
   const secrets: Secrets = {
     databasePassword: kept?.databasePassword ?? randomBytes(18).toString('hex'),
     cursorKeys: kept?.cursorKeys ?? `k1:${randomBytes(32).toString('base64')}`,
+    webhookSecretKeys: kept?.webhookSecretKeys ?? `k1:${randomBytes(32).toString('base64')}`,
   };
-  if (!kept) writeJson(file, secrets);
+  // A folder of an earlier release lacks what was added since.
+  if (JSON.stringify(kept) !== JSON.stringify(secrets)) writeJson(file, secrets);
   return secrets;
 }

@@ -1,16 +1,31 @@
+import { checkAllowedTargets } from '@truckroll/contract';
 import { kafkaSettings } from '@truckroll/outbox';
-import { baseSettings, env, readConfig, type Config } from '@truckroll/service-kit';
+import { ConfigError, baseSettings, env, readConfig, type Config } from '@truckroll/service-kit';
+import { createSecretBox } from './webhooks/secrets.ts';
 
 const settings = {
   ...baseSettings(50054),
   databaseUrl: env.url('DATABASE_URL'),
   redisUrl: env.url('REDIS_URL'),
   ...kafkaSettings(),
+  /** `id:base64,…`, 32 bytes each: the first seals the signing secrets of webhook endpoints, all open them. */
+  webhookSecretKeys: env.secret('WEBHOOK_SECRET_KEYS'),
+  /** Where webhooks may be sent beyond https to public hosts; tell the dispatcher the same. Exact address:port pairs: */
+  webhookAllowedTargets: env.list('WEBHOOK_ALLOWED_TARGETS', []),
+  /** Whether public hosts may be reached by http. */
+  webhookAllowHttp: env.boolean('WEBHOOK_ALLOW_HTTP', false),
 };
 
 export type IntegrationsConfig = Config<typeof settings>;
 
 /** Throws ConfigError that names everything missing or invalid. */
 export function integrationsConfig(environment: Readonly<Record<string, string | undefined>>): IntegrationsConfig {
-  return readConfig(settings, environment);
+  const config = readConfig(settings, environment);
+  try {
+    createSecretBox(config.webhookSecretKeys);
+    checkAllowedTargets(config.webhookAllowedTargets);
+  } catch (error) {
+    throw new ConfigError((error as Error).message);
+  }
+  return config;
 }

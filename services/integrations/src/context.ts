@@ -1,11 +1,20 @@
+import type { TargetPolicy } from '@truckroll/contract';
 import type { Outbox } from '@truckroll/outbox';
 import type { Database, Logger } from '@truckroll/service-kit';
 import type { Invalidations } from './identity/invalidations.ts';
+import type { Partitions } from './webhooks/partitions.ts';
+import type { SecretBox } from './webhooks/secrets.ts';
 
 /** What the handlers of this service work with. */
 export interface Context {
   readonly database: Database;
   readonly invalidations: Invalidations;
   readonly outbox: Outbox;
+  /** Seals and opens signing secrets. */
+  readonly secrets: SecretBox;
+  /** Where webhooks may be sent. */
+  readonly targets: TargetPolicy;
+  /** Of the webhook log. */
+  readonly partitions: Partitions;
   readonly log: Logger;
 }

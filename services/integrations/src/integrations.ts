@@ -1,7 +1,11 @@
 import { topics } from '@truckroll/contract';
 import { CompanyAdminServiceService, KeyAdminServiceService, UserAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
+import { ApiKeyServiceService } from '@truckroll/contract/gen/integrations/v1/api_keys';
 import { CompanyServiceService } from '@truckroll/contract/gen/integrations/v1/company';
+import { DeliveryServiceService } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { IdentityServiceService } from '@truckroll/contract/gen/integrations/v1/identity';
+import { WebhookDeliveryServiceService } from '@truckroll/contract/gen/integrations/v1/webhook_deliveries';
+import { WebhookServiceService } from '@truckroll/contract/gen/integrations/v1/webhooks';
 import { Outbox, createKafka, outboxTables } from '@truckroll/outbox';
 import { createService, migrationsIn, type Service } from '@truckroll/service-kit';
 import { companyAdmin } from './companies/admin.ts';
@@ -12,11 +16,19 @@ import { identity } from './identity/authenticate.ts';
 import { Invalidations } from './identity/invalidations.ts';
 import { createBus } from './identity/redis.ts';
 import { keyAdmin } from './keys/admin.ts';
+import { apiKeys } from './keys/public.ts';
 import { userAdmin } from './users/admin.ts';
+import { webhookDeliveries } from './webhooks/deliveries.ts';
+import { fanOut } from './webhooks/fan-out.ts';
+import { lease } from './webhooks/lease.ts';
+import { Partitions } from './webhooks/partitions.ts';
+import { report } from './webhooks/report.ts';
+import { createSecretBox } from './webhooks/secrets.ts';
+import { webhooks } from './webhooks/webhooks.ts';
 
 const SCHEMA = 'integrations';
 
-/** Companies, users, keys: who may call, and what they stand for. */
+/** Companies, users, keys: who may call, and what they stand for. Webhook endpoints and what is sent to them. */
 export function createIntegrations(config: IntegrationsConfig): Service {
   return createService({
     name: SCHEMA,
@@ -28,15 +40,23 @@ export function createIntegrations(config: IntegrationsConfig): Service {
       const invalidations = new Invalidations(database, bus, log);
       const kafka = createKafka(SCHEMA, config, log);
       const outbox = new Outbox({ database, kafka, source: '/truckroll/integrations', topics: [topics.companies], log, metrics });
-      const context: Context = { database, invalidations, outbox, log };
+      const partitions = new Partitions(database, log);
+      const secrets = createSecretBox(config.webhookSecretKeys);
+      const targets = { allowHttp: config.webhookAllowHttp, allowedTargets: config.webhookAllowedTargets };
+      const context: Context = { database, invalidations, outbox, secrets, targets, partitions, log };
       server.implement(CompanyAdminServiceService, bound(companyAdmin, context));
       server.implement(UserAdminServiceService, bound(userAdmin, context));
       server.implement(KeyAdminServiceService, bound(keyAdmin, context));
       server.implement(IdentityServiceService, bound(identity, context));
       server.implement(CompanyServiceService, bound({ getCompany }, context));
+      server.implement(ApiKeyServiceService, bound(apiKeys, context));
+      server.implement(WebhookServiceService, bound(webhooks, context));
+      server.implement(WebhookDeliveryServiceService, bound(webhookDeliveries, context));
+      server.implement(DeliveryServiceService, bound({ fanOut, lease, report }, context));
       background({ name: 'Redis', start: async () => bus.connect(), stop: async () => bus.close() });
       background(outbox);
       background({ name: 'invalidations', start: async () => invalidations.start(), stop: () => invalidations.stop() });
+      background(partitions);
     },
   });
 }

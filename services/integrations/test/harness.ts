@@ -3,7 +3,11 @@
 import { randomBytes } from 'node:crypto';
 import { CompanyAdminServiceService, KeyAdminServiceService, UserAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
 import { CompanyServiceService } from '@truckroll/contract/gen/integrations/v1/company';
+import { ApiKeyServiceService } from '@truckroll/contract/gen/integrations/v1/api_keys';
+import { DeliveryServiceService } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { IdentityServiceService } from '@truckroll/contract/gen/integrations/v1/identity';
+import { WebhookDeliveryServiceService } from '@truckroll/contract/gen/integrations/v1/webhook_deliveries';
+import { WebhookServiceService } from '@truckroll/contract/gen/integrations/v1/webhooks';
 import { kafkaSettings } from '@truckroll/outbox';
 import { migrationsIn, openChannel, readConfig, testConfig } from '@truckroll/service-kit';
 import { freshDatabase, openProxy } from '@truckroll/testing';
@@ -16,9 +20,10 @@ export async function startHarness() {
   const redis = new URL(process.env['REDIS_URL'] ?? '');
   const wire = await openProxy({ host: redis.hostname, port: Number(redis.port || 6379) });
   redis.host = `127.0.0.1:${wire.port}`;
+  const webhooks = { webhookSecretKeys: `k1:${randomBytes(32).toString('base64')}`, webhookAllowedTargets: ['127.0.0.1:4567'], webhookAllowHttp: false };
   const kafkaPrefix = `${randomBytes(4).toString('hex')}.`;
   const start = async (at = 0) => {
-    const service = createIntegrations({ ...testConfig, ...readConfig(kafkaSettings(), process.env), kafkaPrefix, port: at, databaseUrl: database.url, redisUrl: redis.href });
+    const service = createIntegrations({ ...testConfig, ...readConfig(kafkaSettings(), process.env), ...webhooks, kafkaPrefix, port: at, databaseUrl: database.url, redisUrl: redis.href });
     const { port } = await service.start();
     return { service, port };
   };
@@ -33,6 +38,10 @@ export async function startHarness() {
     keys: channel.client(KeyAdminServiceService),
     identity: channel.client(IdentityServiceService),
     reads: channel.client(CompanyServiceService),
+    apiKeys: channel.client(ApiKeyServiceService),
+    webhooks: channel.client(WebhookServiceService),
+    log: channel.client(WebhookDeliveryServiceService),
+    deliveries: channel.client(DeliveryServiceService),
     /** Between the service and Redis. */
     wire,
     database,

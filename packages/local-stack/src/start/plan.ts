@@ -33,6 +33,7 @@ export interface PlanOptions {
   readonly redisUrl: string;
   readonly kafkaBrokers: string;
   readonly cursorKeys: string;
+  readonly webhookSecretKeys: string;
   readonly tokens: { readonly issuer: string; readonly audience: string; readonly jwksFile: string };
   /** What the person at the keyboard has set. */
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -40,12 +41,14 @@ export interface PlanOptions {
 
 const HOST = '127.0.0.1';
 const PREFERRED_PORT = 8080;
+/** Where `truckroll listen` waits for webhooks: the only target that is not public (decisions §7). */
+const LISTEN_TARGET = `${HOST}:4567`;
 /** The gateway's sealing keys and tokens are its own; the dispatcher calls strangers and gets no server but Kafka. */
 const DISPATCHER = 'webhook-dispatcher';
 
 /** Chooses the ports and writes down what every process is told. Processes that this checkout lacks are left out. */
 export async function plan(options: PlanOptions): Promise<Plan> {
-  const { ports, databaseUrls, redisUrl, kafkaBrokers, cursorKeys, tokens, environment } = options;
+  const { ports, databaseUrls, redisUrl, kafkaBrokers, cursorKeys, webhookSecretKeys, tokens, environment } = options;
   const addresses: Record<string, string> = {};
   for (const name of SCHEMAS) addresses[name] = `${HOST}:${await ports.take(name)}`;
   const peers = Object.fromEntries(SCHEMAS.map((name) => [`${name.toUpperCase()}_ADDRESS`, addresses[name]!]));
@@ -63,13 +66,15 @@ export async function plan(options: PlanOptions): Promise<Plan> {
       environment: { ...common, METRICS_PORT, ...settings },
     });
   };
+  const targets = { WEBHOOK_ALLOWED_TARGETS: environment['WEBHOOK_ALLOWED_TARGETS'] || LISTEN_TARGET };
+  const own: Partial<Record<Schema, Record<string, string>>> = { integrations: { WEBHOOK_SECRET_KEYS: webhookSecretKeys, ...targets } };
   for (const name of SCHEMAS) {
     const [, PORT = ''] = addresses[name]!.split(':');
-    const settings = { PORT, DATABASE_URL: databaseUrls[name], REDIS_URL: redisUrl, KAFKA_BROKERS: kafkaBrokers, ...peers };
+    const settings = { PORT, DATABASE_URL: databaseUrls[name], REDIS_URL: redisUrl, KAFKA_BROKERS: kafkaBrokers, ...peers, ...own[name] };
     await add(name, `services/${name}`, 'service', settings);
   }
   await add(DISPATCHER, `services/${DISPATCHER}`, 'service', {
-    PORT: String(await ports.take(DISPATCHER)), KAFKA_BROKERS: kafkaBrokers, INTEGRATIONS_ADDRESS: addresses['integrations']!,
+    PORT: String(await ports.take(DISPATCHER)), KAFKA_BROKERS: kafkaBrokers, INTEGRATIONS_ADDRESS: addresses['integrations']!, ...targets,
   });
   const port = await gatewayPort(options);
   const baseUrl = `http://${HOST}:${port}`;

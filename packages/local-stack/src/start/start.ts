@@ -72,6 +72,7 @@ async function bringUp({ state, environment }: StartOptions, watchdog: Watchdog,
     redisUrl: servers.redisUrl,
     kafkaBrokers: servers.kafkaBrokers,
     cursorKeys: secrets.cursorKeys,
+    webhookSecretKeys: secrets.webhookSecretKeys,
     tokens: tokenIssuer(state),
   });
   writeJson(join(state, 'services.json'), whole.addresses);

@@ -61,6 +61,18 @@ export async function revokeKey(tx: Queryable, id: string): Promise<KeyAccount |
   return rows[0] && keyOf(rows[0]);
 }
 
+/** Gives a key another value, which exists only in what this returns. */
+export async function replaceKeyValue(tx: Queryable, id: string): Promise<string> {
+  const value = generateApiKey();
+  const { keyPrefix, keySuffix } = apiKeyEnds(value);
+  await tx.query({
+    name: 'replace_key_value',
+    text: 'update api_keys set hash = $2, key_prefix = $3, key_suffix = $4, last_used_at = null where id = $1',
+    values: [id, hashApiKey(value), keyPrefix, keySuffix],
+  });
+  return value;
+}
+
 /** Times before the noted ones change nothing. In order of id, so that two gateways cannot lock each other out. */
 export async function touchKeys(db: Queryable, uses: readonly KeyUse[]): Promise<void> {
   await db.query({

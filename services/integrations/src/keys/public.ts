@@ -1,0 +1,77 @@
+// API keys as a company's users manage them (decisions §8).
+import { ApiError, now } from '@truckroll/contract';
+import type {
+  ApiKey, CreateApiKeyRequest, CreateApiKeyResponse, DeleteApiKeyRequest, DeleteApiKeyResponse, ListApiKeysRequest, ListApiKeysResponse,
+  RotateApiKeyRequest, RotateApiKeyResponse,
+} from '@truckroll/contract/gen/integrations/v1/api_keys';
+import { CreatorKind } from '@truckroll/contract/gen/integrations/v1/people';
+import type { Queryable } from '@truckroll/service-kit';
+import type { Context } from '../context.ts';
+import { forgetKey } from '../identity/pending.ts';
+import { CREATOR_COLUMNS, creatorOf, type CreatorRow } from '../people.ts';
+import { callerOf, checked, companyOf, refused } from '../requests.ts';
+import { lockActiveUser } from '../users/store.ts';
+import { insertKey, replaceKeyValue, revokeKey } from './store.ts';
+
+type Row = Omit<ApiKey, 'created_by'> & CreatorRow & { kind: 'USER' | 'OPERATOR' };
+
+const noKey = (): ApiError => ApiError.notFound('API key');
+
+async function list({ database }: Context, request: ListApiKeysRequest): Promise<ListApiKeysResponse> {
+  return { data: await select(database, companyOf(request)) };
+}
+
+async function create({ database }: Context, request: CreateApiKeyRequest): Promise<CreateApiKeyResponse> {
+  const { company_id, user_id } = callerOf(request);
+  const { name, expires_at } = checked('CreateApiKeyRequest', request);
+  if (expires_at != null && expires_at <= now()) {
+    throw refused('expiresAt', 'Give a time in the future, or none for a key that does not end by itself.', 'OUT_OF_RANGE');
+  }
+  return await database.transaction(async (tx) => {
+    if (!(await lockActiveUser(tx, company_id, user_id))) throw ApiError.notFound('active user');
+    const { key, value } = await insertKey(tx, { company_id, user_id, name, expires_at: expires_at ?? null, limits: null }, 'USER');
+    const [made] = await select(tx, company_id, key.id);
+    return { data: { ...(made as ApiKey), key: value } };
+  });
+}
+
+async function remove({ invalidations }: Context, request: DeleteApiKeyRequest): Promise<DeleteApiKeyResponse> {
+  const { company_id } = callerOf(request);
+  const { id } = checked('DeleteApiKeyRequest', request);
+  return await invalidations.commit(async (tx) => {
+    const [key] = await select(tx, company_id, id);
+    if (key === undefined) throw noKey();
+    await revokeKey(tx, id);
+    return { answer: { data: key }, pending: await forgetKey(tx, id) };
+  });
+}
+
+async function rotate({ invalidations }: Context, request: RotateApiKeyRequest): Promise<RotateApiKeyResponse> {
+  const { company_id } = callerOf(request);
+  const { id } = checked('RotateApiKeyRequest', request);
+  return await invalidations.commit(async (tx) => {
+    if ((await select(tx, company_id, id)).length === 0) throw noKey();
+    // Before the change: gateways know a key by the hash of its old value.
+    const pending = await forgetKey(tx, id);
+    const value = await replaceKeyValue(tx, id);
+    const [key] = await select(tx, company_id, id);
+    return { answer: { data: { ...(key as ApiKey), key: value } }, pending };
+  });
+}
+
+/** The company's keys that are not revoked, oldest first; or the one with that id. */
+async function select(db: Queryable, companyId: string, id: string | null = null): Promise<ApiKey[]> {
+  const { rows } = await db.query<Row>({
+    name: 'select_api_keys',
+    text: `select k.id, k.name, k.key_prefix, k.key_suffix, k.created_at, k.last_used_at, k.expires_at, k.created_by_kind as kind, ${CREATOR_COLUMNS}
+      from api_keys k join users u on u.id = k.user_id
+      where k.company_id = $1 and k.revoked_at is null and ($2::uuid is null or k.id = $2) order by k.created_at, k.id`,
+    values: [companyId, id],
+  });
+  return rows.map(({ kind, user_id, email, first_name, last_name, ...key }) => ({
+    ...key,
+    created_by: creatorOf({ user_id, email, first_name, last_name }, CreatorKind[kind]),
+  }));
+}
+
+export const apiKeys = { listApiKeys: list, createApiKey: create, deleteApiKey: remove, rotateApiKey: rotate };

@@ -1,0 +1,17 @@
+// Who made a key or an endpoint, as the public answers show it.
+import type { Creator, CreatorKind } from '@truckroll/contract/gen/integrations/v1/people';
+
+/** Columns of users u for `creatorOf`. */
+export const CREATOR_COLUMNS = 'u.id as user_id, u.email, u.first_name, u.last_name';
+
+export interface CreatorRow {
+  user_id: string;
+  email: string;
+  first_name: string;
+  last_name: string;
+}
+
+export function creatorOf(row: CreatorRow, kind: CreatorKind): Creator {
+  const { user_id: id, email, first_name, last_name } = row;
+  return { id, kind, display_name: `${first_name} ${last_name}`, email, first_name, last_name };
+}

@@ -1,0 +1,28 @@
+// Identifiers of deliveries: the event's time in milliseconds (48 bits), then a hash of event and endpoint. The same
+// event and endpoint always give the same id, which makes fan-out idempotent; the id tells the log's partition; and ids
+// order deliveries by the time of their events. A UUID of version 8 (RFC 9562).
+import { hash } from 'node:crypto';
+import { formatDate } from '@truckroll/contract';
+
+const DAY_MS = 86_400_000;
+
+/** `occurredAt` in microseconds. */
+export function deliveryId(occurredAt: number, eventId: string, endpointId: string): string {
+  const time = Math.floor(occurredAt / 1000).toString(16).padStart(12, '0');
+  const digest = hash('sha256', `${eventId} ${endpointId}`, 'hex');
+  const variant = ((parseInt(digest.charAt(3), 16) & 3) | 8).toString(16);
+  return `${time.slice(0, 8)}-${time.slice(8)}-8${digest.slice(0, 3)}-${variant}${digest.slice(4, 7)}-${digest.slice(7, 19)}`;
+}
+
+/** Day of the partition, in UTC, `2026-03-01`. Any UUID has one; of ids that are not ours it holds nothing. */
+export function dayOfDelivery(id: string): string {
+  return dayOf(parseInt(id.slice(0, 8) + id.slice(9, 13), 16) * 1000);
+}
+
+/** `occurredAt` in microseconds. Days that no database can hold are the last one that can. */
+export function dayOf(occurredAt: number): string {
+  return formatDate(Math.min(Math.floor(occurredAt / 1000 / DAY_MS), MOST_DAYS));
+}
+
+/** 9999-12-31. */
+const MOST_DAYS = 2_932_896;

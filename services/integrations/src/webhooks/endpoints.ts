@@ -1,0 +1,124 @@
+// Endpoints in the database.
+import { ApiError, formatInstant } from '@truckroll/contract';
+import { DeliveryStatus } from '@truckroll/contract/gen/integrations/v1/deliveries';
+import { CreatorKind } from '@truckroll/contract/gen/integrations/v1/people';
+import { DisabledReason, type Webhook } from '@truckroll/contract/gen/integrations/v1/webhooks';
+import type { Queryable, Transaction } from '@truckroll/service-kit';
+import { CREATOR_COLUMNS, creatorOf, type CreatorRow } from '../people.ts';
+import type { DeliveryState } from './rules.ts';
+
+interface Row extends CreatorRow {
+  id: string;
+  name: string;
+  url: string;
+  event_types: string[];
+  enabled: boolean;
+  disabled_reason: 'GONE' | 'FAILING' | null;
+  created_at: number;
+  updated_at: number;
+  last_at: number | null;
+  last_state: DeliveryState | null;
+}
+
+export const noEndpoint = (): ApiError => ApiError.notFound('webhook endpoint');
+
+/** The company's endpoints, oldest first; or the one with that id. */
+export async function selectEndpoints(db: Queryable, companyId: string, id: string | null = null): Promise<Webhook[]> {
+  const { rows } = await db.query<Row>({
+    name: 'select_webhooks',
+    text: `select e.id, e.name, e.url, e.event_types, e.enabled, e.disabled_reason, e.created_at, e.updated_at,
+        l.changed_at as last_at, l.state as last_state, ${CREATOR_COLUMNS}
+      from webhook_endpoints e join users u on u.id = e.created_by
+      left join lateral (
+        select d.changed_at, d.state from webhook_deliveries d where d.company_id = e.company_id and d.endpoint_id = e.id
+        order by d.day desc, d.id desc limit 1) l on true
+      where e.company_id = $1 and e.deleted_at is null and ($2::uuid is null or e.id = $2) order by e.created_at, e.id`,
+    values: [companyId, id],
+  });
+  return rows.map((row) => ({
+    id: row.id, name: row.name, url: row.url, event_types: row.event_types, enabled: row.enabled,
+    disabled_reason: row.disabled_reason === null ? null : DisabledReason[row.disabled_reason],
+    created_at: row.created_at, updated_at: row.updated_at, created_by: creatorOf(row, CreatorKind.USER),
+    last_delivery_at: row.last_at, last_delivery_status: row.last_state === null ? null : DeliveryStatus[row.last_state],
+  }));
+}
+
+/** Errors: 404. */
+export async function selectEndpoint(db: Queryable, companyId: string, id: string): Promise<Webhook> {
+  const [endpoint] = await selectEndpoints(db, companyId, id);
+  if (endpoint === undefined) throw noEndpoint();
+  return endpoint;
+}
+
+export interface NewEndpoint {
+  id: string;
+  companyId: string;
+  userId: string;
+  name: string;
+  url: string;
+  eventTypes: readonly string[];
+  enabled: boolean;
+  /** Sealed. */
+  secret: Buffer;
+}
+
+export async function insertEndpoint(tx: Transaction, endpoint: NewEndpoint): Promise<void> {
+  await tx.query({
+    name: 'insert_webhook',
+    text: `insert into webhook_endpoints (id, company_id, created_by, name, url, event_types, enabled, secret) values ($1, $2, $3, $4, $5, $6, $7, $8)`,
+    values: [
+      endpoint.id, endpoint.companyId, endpoint.userId, endpoint.name, endpoint.url, endpoint.eventTypes, endpoint.enabled, endpoint.secret,
+    ],
+  });
+}
+
+export interface HeldEndpoint {
+  enabled: boolean;
+  secret: Buffer;
+}
+
+/** The endpoint, locked until the transaction ends. Errors: 404. */
+export async function lockEndpoint(tx: Transaction, companyId: string, id: string): Promise<HeldEndpoint> {
+  const { rows } = await tx.query<HeldEndpoint>({
+    name: 'lock_webhook',
+    text: 'select enabled, secret from webhook_endpoints where company_id = $1 and id = $2 and deleted_at is null for update',
+    values: [companyId, id],
+  });
+  if (rows[0] === undefined) throw noEndpoint();
+  return rows[0];
+}
+
+export interface EndpointChange {
+  name: string | null;
+  url: string | null;
+  eventTypes: readonly string[] | null;
+  enabled: boolean | null;
+}
+
+/** What is null stays. Being enabled, or sent elsewhere, is a new start: what went wrong before is forgotten. */
+export async function updateEndpoint(tx: Transaction, id: string, change: EndpointChange): Promise<void> {
+  const { name, url, eventTypes, enabled } = change;
+  await tx.query({
+    name: 'update_webhook',
+    text: `update webhook_endpoints set name = coalesce($2, name), url = coalesce($3, url), event_types = coalesce($4::text[], event_types),
+        enabled = coalesce($5, enabled), disabled_reason = case when $5 is null then disabled_reason end,
+        failing_since = case when $6 then null else failing_since end, slowdowns = case when $6 then 0 else slowdowns end,
+        resume_at = case when $6 then null else resume_at end, updated_at = now()
+      where id = $1`,
+    values: [id, name, url, eventTypes, enabled, enabled === true || url !== null],
+  });
+}
+
+export async function markDeleted(tx: Transaction, id: string): Promise<void> {
+  await tx.query({ text: 'update webhook_endpoints set deleted_at = now(), enabled = false where id = $1', values: [id] });
+  await tx.query({ text: 'delete from webhook_queue where endpoint_id = $1', values: [id] });
+}
+
+/** The secret of before goes on being signed with until then. */
+export async function replaceSecret(tx: Transaction, id: string, secret: Buffer, previousUntil: number): Promise<void> {
+  await tx.query({
+    name: 'rotate_webhook_secret',
+    text: 'update webhook_endpoints set previous_secret = secret, previous_secret_until = $3, secret = $2, updated_at = now() where id = $1',
+    values: [id, secret, formatInstant(previousUntil)],
+  });
+}

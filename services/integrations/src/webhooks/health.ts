@@ -1,0 +1,63 @@
+// Storing how an endpoint fares, and what happens when it is disabled.
+import { formatInstant } from '@truckroll/contract';
+import type { Transaction } from '@truckroll/service-kit';
+import type { DisabledReason, HealthChange } from './rules.ts';
+
+/** Most attempts change nothing, and then the endpoint's row is left alone. `at` is when the attempt ended. */
+export async function storeHealth(tx: Transaction, endpointId: string, change: HealthChange, at: number): Promise<void> {
+  const { failingSince, slowdowns, resumeAt, disable } = change;
+  if (failingSince !== undefined) {
+    await tx.query({
+      name: 'note_webhook_failing',
+      // Of several first failures the earliest counts; a success ends what began before it.
+      text: `update webhook_endpoints set failing_since = case when $2::timestamptz is null then null else least(failing_since, $2) end where id = $1`,
+      values: [endpointId, failingSince === null ? null : formatInstant(failingSince)],
+    });
+  }
+  if (slowdowns !== undefined) {
+    await tx.query({
+      name: 'slow_webhook_down',
+      text: 'update webhook_endpoints set slowdowns = $2, resume_at = $3 where id = $1',
+      values: [endpointId, slowdowns, resumeAt == null ? null : formatInstant(resumeAt)],
+    });
+  }
+  if (disable !== undefined) await disableFor(tx, endpointId, disable, at);
+}
+
+async function disableFor(tx: Transaction, endpointId: string, reason: DisabledReason, at: number): Promise<void> {
+  const { rows } = await tx.query<{ company_id: string; created_by: string; name: string; url: string }>({
+    name: 'disable_webhook',
+    text: `update webhook_endpoints set enabled = false, disabled_reason = $2, updated_at = now() where id = $1 and enabled and deleted_at is null
+      returning company_id, created_by, name, url`,
+    values: [endpointId, reason],
+  });
+  const endpoint = rows[0];
+  if (endpoint === undefined) return;
+  await skipQueued(tx, endpointId);
+  if (reason !== 'FAILING') return;
+  const host = new URL(endpoint.url).host;
+  const body = [
+    `The webhook endpoint "${endpoint.name}" (${host}) has answered nothing but failures for five days, until ${formatInstant(at)}.`,
+    'It has been disabled. Events from now on are kept as skipped, for 30 days.',
+    'Once it answers again, enable it and recover what was skipped: nothing in that time is lost.',
+  ].join('\n\n');
+  await tx.query({
+    name: 'insert_pending_mail',
+    text: 'insert into pending_mails (company_id, user_id, subject, body) values ($1, $2, $3, $4)',
+    values: [endpoint.company_id, endpoint.created_by, `Webhook endpoint "${endpoint.name}" was disabled`, body],
+  });
+}
+
+/**
+ * Takes what waits out of the queue and keeps it as SKIPPED. What is under way is left to its report, what a user asked
+ * for is still sent.
+ */
+export async function skipQueued(tx: Transaction, endpointId: string): Promise<void> {
+  await tx.query({
+    name: 'skip_webhook_deliveries',
+    text: `with gone as (
+        delete from webhook_queue where endpoint_id = $1 and not forced and (leased_until is null or leased_until <= now()) returning day, delivery_id)
+      update webhook_deliveries d set state = 'SKIPPED', changed_at = now() from gone where d.day = gone.day and d.id = gone.delivery_id`,
+    values: [endpointId],
+  });
+}

@@ -1,0 +1,103 @@
+// The log's partitions: one for each UTC day, made when something of that day is stored, dropped after 30 days.
+import { formatDate, now } from '@truckroll/contract';
+import { logOutage, type BackgroundPart, type Database, type Logger, type Transaction } from '@truckroll/service-kit';
+
+export const KEPT_DAYS = 30;
+const DAY = 86_400_000_000;
+const EVERY_MS = 3_600_000;
+const TABLES = ['webhook_events', 'webhook_deliveries', 'webhook_attempts'];
+/** Days to come for which partitions are ready, so that no event waits for one at midnight. */
+const AHEAD = 2;
+
+/** The oldest day that is kept, `2026-03-01`. */
+export function oldestDay(at = now()): string {
+  return formatDate(Math.floor(at / DAY) - KEPT_DAYS);
+}
+
+export class Partitions implements BackgroundPart {
+  readonly name = 'webhook log';
+  readonly #database: Database;
+  readonly #log: Logger;
+  readonly #known = new Set<string>();
+  readonly #stopping = new AbortController();
+  #timer: NodeJS.Timeout | undefined;
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(database: Database, log: Logger) {
+    this.#database = database;
+    this.#log = log;
+  }
+
+  /** Makes what is missing. Days must not be older than the oldest that is kept. */
+  async ensure(days: Iterable<string>): Promise<void> {
+    const missing = [...new Set(days)].filter((day) => !this.#known.has(day)).toSorted();
+    if (missing.length === 0) return;
+    await this.#exclusively(async (tx) => {
+      const { rows } = await tx.query<{ name: string }>({ text: `select relname as name from pg_class where relnamespace = current_schema()::regnamespace and relname ~ '^webhook_deliveries_'` });
+      const existing = new Set(rows.map(({ name }) => name));
+      for (const day of missing.filter((each) => !existing.has(partition('webhook_deliveries', each)))) {
+        for (const table of TABLES) {
+          // A date in our own spelling: nothing that needs quoting.
+          await tx.query({ text: `create table ${partition(table, day)} partition of ${table} for values from ('${day}') to ('${day}'::date + 1)` });
+        }
+      }
+    });
+    for (const day of missing) this.#known.add(day);
+  }
+
+  /** Drops what is older than is kept, and what was still queued of it. */
+  async drop(at = now()): Promise<string[]> {
+    const oldest = oldestDay(at);
+    return await this.#exclusively(async (tx) => {
+      const { rows } = await tx.query<{ name: string }>({
+        text: `select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid join pg_class p on p.oid = i.inhparent
+          where p.relnamespace = current_schema()::regnamespace and p.relname = any($1)
+            and substring(c.relname from '[0-9]+$') < $2 order by c.relname`,
+        values: [TABLES, digits(oldest)],
+      });
+      if (rows.length === 0) return [];
+      await tx.query({ text: 'delete from webhook_queue where day < $1', values: [oldest] });
+      for (const { name } of rows) await tx.query({ text: `drop table "${name}"` });
+      this.#known.clear();
+      return rows.map(({ name }) => name);
+    });
+  }
+
+  async start(): Promise<void> {
+    this.#running = this.#run();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    clearTimeout(this.#timer);
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    try {
+      const today = Math.floor(now() / DAY);
+      await this.ensure(Array.from({ length: AHEAD + 1 }, (_, i) => formatDate(today + i)));
+      const dropped = await this.drop();
+      if (dropped.length > 0) this.#log.info({ dropped }, 'dropped old parts of the webhook log');
+    } catch (error) {
+      logOutage(this.#log, 'the webhook log was not tidied; trying again in an hour', 1, error);
+    }
+    if (!this.#stopping.signal.aborted) this.#timer = setTimeout(() => void (this.#running = this.#run()), EVERY_MS).unref();
+  }
+
+  /** One replica at a time, others wait. */
+  async #exclusively<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    return await this.#database.transaction(async (tx) => {
+      await tx.query({ text: `select pg_advisory_xact_lock(hashtextextended('webhook partitions of ' || current_schema(), 0))` });
+      return await work(tx);
+    });
+  }
+}
+
+function partition(table: string, day: string): string {
+  return `${table}_${digits(day)}`;
+}
+
+function digits(day: string): string {
+  return day.replaceAll('-', '');
+}

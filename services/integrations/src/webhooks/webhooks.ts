@@ -1,0 +1,137 @@
+// The management of endpoints under /api/v1 (decisions §7).
+import { randomUUID } from 'node:crypto';
+import { ApiError, formatInstant, now, readTarget, TargetProblem, type ErrorDetail } from '@truckroll/contract';
+import { DeliveryStatus } from '@truckroll/contract/gen/integrations/v1/deliveries';
+import type * as wire from '@truckroll/contract/gen/integrations/v1/webhooks';
+import type { Context } from '../context.ts';
+import { callerOf, checked, companyOf } from '../requests.ts';
+import { lockActiveUser } from '../users/store.ts';
+import { dayOf, deliveryId } from './delivery-id.ts';
+import { insertEndpoint, lockEndpoint, markDeleted, replaceSecret, selectEndpoint, selectEndpoints, updateEndpoint } from './endpoints.ts';
+import { TEST_EVENT, eventTypes } from './event-types.ts';
+import { insertDeliveries } from './fan-out.ts';
+import { skipQueued } from './health.ts';
+import { recover } from './recover.ts';
+import { newSecret, secretText } from './secrets.ts';
+
+/** How long the old secret is signed with after a rotation. Microseconds. */
+const OVERLAP = 24 * 3_600_000_000;
+
+async function create({ database, secrets, targets }: Context, request: wire.CreateWebhookRequest): Promise<wire.CreateWebhookResponse> {
+  const { company_id: companyId, user_id: userId } = callerOf(request);
+  const { name, url, event_types, enabled } = checked('CreateWebhookRequest', request);
+  refuseWrong([...urlProblems(url, targets), ...typeProblems(event_types)]);
+  const id = randomUUID();
+  const secret = newSecret();
+  return await database.transaction(async (tx) => {
+    if (!(await lockActiveUser(tx, companyId, userId))) throw ApiError.notFound('active user');
+    const eventTypes = [...new Set(event_types)];
+    await insertEndpoint(tx, { id, companyId, userId, name, url, eventTypes, enabled: enabled ?? true, secret: secrets.seal(id, secret) });
+    return { data: { ...(await selectEndpoint(tx, companyId, id)), signing_secret: secretText(secret) } };
+  });
+}
+
+async function list({ database }: Context, request: wire.ListWebhooksRequest): Promise<wire.ListWebhooksResponse> {
+  return { data: await selectEndpoints(database, companyOf(request)) };
+}
+
+async function get({ database }: Context, request: wire.GetWebhookRequest): Promise<wire.GetWebhookResponse> {
+  return { data: await selectEndpoint(database, companyOf(request), request.key?.id ?? '') };
+}
+
+async function update({ database, targets }: Context, request: wire.UpdateWebhookRequest): Promise<wire.UpdateWebhookResponse> {
+  const { company_id: companyId } = callerOf(request);
+  const { id, name = null, url = null, event_types, enabled = null } = checked('UpdateWebhookRequest', request);
+  const types = event_types == null ? null : [...new Set(event_types.values)];
+  refuseWrong([...(url === null ? [] : urlProblems(url, targets)), ...typeProblems(types ?? [])]);
+  return await database.transaction(
+    async (tx) => {
+      const before = await lockEndpoint(tx, companyId, id);
+      await updateEndpoint(tx, id, { name, url, eventTypes: types, enabled });
+      if (before.enabled && enabled === false) await skipQueued(tx, id);
+      return { data: await selectEndpoint(tx, companyId, id) };
+    },
+    { retryContention: true },
+  );
+}
+
+async function remove({ database }: Context, request: wire.DeleteWebhookRequest): Promise<wire.DeleteWebhookResponse> {
+  const { company_id: companyId } = callerOf(request);
+  const { id } = checked('DeleteWebhookRequest', request);
+  return await database.transaction(
+    async (tx) => {
+      await lockEndpoint(tx, companyId, id);
+      const data = await selectEndpoint(tx, companyId, id);
+      await markDeleted(tx, id);
+      return { data };
+    },
+    { retryContention: true },
+  );
+}
+
+async function test({ database, partitions }: Context, request: wire.TestWebhookRequest): Promise<wire.TestWebhookResponse> {
+  const { company_id } = callerOf(request);
+  const { id: endpointId } = checked('TestWebhookRequest', request);
+  const id = randomUUID();
+  const timestamp = now();
+  const data = { webhook_id: endpointId, message: 'A test: the endpoint receives what Truckroll sends.' };
+  const body = Buffer.from(JSON.stringify({ id, type: TEST_EVENT, timestamp: formatInstant(timestamp), company_id, sequence: 1, data }));
+  // A subject of its own, so that it waits for nothing.
+  const event = { id, type: TEST_EVENT, company_id, subject: id, sequence: 1, timestamp, body };
+  await partitions.ensure([dayOf(timestamp)]);
+  await database.transaction(async (tx) => {
+    await lockEndpoint(tx, company_id, endpointId);
+    await insertDeliveries(tx, [{ event, endpointId, state: 'PENDING', forced: true }]);
+  });
+  return { data: { id: deliveryId(timestamp, id, endpointId), event_id: id, status: DeliveryStatus.PENDING } };
+}
+
+async function rotateSecret({ database, secrets }: Context, request: wire.RotateWebhookSecretRequest): Promise<wire.RotateWebhookSecretResponse> {
+  const { company_id: companyId } = callerOf(request);
+  const { id } = checked('RotateWebhookSecretRequest', request);
+  const secret = newSecret();
+  return await database.transaction(async (tx) => {
+    await lockEndpoint(tx, companyId, id);
+    await replaceSecret(tx, id, secrets.seal(id, secret), now() + OVERLAP);
+    return { data: { ...(await selectEndpoint(tx, companyId, id)), signing_secret: secretText(secret) } };
+  });
+}
+
+async function listEventTypes(_: Context, request: wire.ListWebhookEventTypesRequest): Promise<wire.ListWebhookEventTypesResponse> {
+  companyOf(request);
+  return { data: [...eventTypes] };
+}
+
+/** Names are resolved, and their addresses judged, when something is sent. */
+function urlProblems(url: string, targets: Context['targets']): ErrorDetail[] {
+  try {
+    readTarget(url, targets);
+    return [];
+  } catch (error) {
+    if (!(error instanceof TargetProblem)) throw error;
+    return [{ location: 'body', field: 'url', code: 'INVALID_FORMAT', message: error.message }];
+  }
+}
+
+function typeProblems(types: readonly string[]): ErrorDetail[] {
+  const names = eventTypes.map(({ type }) => type);
+  return types.flatMap((type, index): ErrorDetail[] =>
+    names.includes(type) ? [] : [{ location: 'body', field: `eventTypes[${index}]`, code: 'INVALID_ENUM_VALUE', message: `Give one of ${names.join(', ')}.` }],
+  );
+}
+
+function refuseWrong(details: readonly ErrorDetail[]): void {
+  if (details.length > 0) throw ApiError.invalid(details);
+}
+
+export const webhooks = {
+  createWebhook: create,
+  listWebhooks: list,
+  getWebhook: get,
+  updateWebhook: update,
+  deleteWebhook: remove,
+  testWebhook: test,
+  rotateWebhookSecret: rotateSecret,
+  recoverWebhook: recover,
+  listWebhookEventTypes: listEventTypes,
+};

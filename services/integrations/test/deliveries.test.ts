@@ -1,0 +1,146 @@
+import { randomUUID } from 'node:crypto';
+import { now } from '@truckroll/contract';
+import { AttemptError } from '@truckroll/contract/gen/integrations/v1/deliveries';
+import { DAY, FAILURE, SECOND, reportOf, startDesk } from './webhooks.ts';
+
+let desk: Awaited<ReturnType<typeof startDesk>>;
+beforeAll(async () => void (desk = await startDesk()), 60_000);
+// A lease takes whatever is due, of any endpoint.
+afterEach(() => desk.sql('delete from webhook_queue'));
+afterAll(() => desk.stop());
+
+test('an event becomes one delivery for each endpoint of its company that subscribes to its type, however often it comes', async () => {
+  const one = await desk.endpoint();
+  const other = await desk.endpoint();
+  const event = one.event();
+  expect(await desk.fanOut(event, one.event({ type: 'interaction.completed' }))).toEqual({ pending: 1, skipped: 0 });
+  expect(await desk.fanOut(event, event)).toEqual({ pending: 0, skipped: 0 });
+  expect(await one.deliveries()).toMatchObject([{ event_id: event.id, status: 'DELIVERY_STATUS_PENDING', attempts: [] }]);
+  expect(await other.deliveries()).toEqual([]);
+
+  const [delivery] = await desk.lease();
+  expect(delivery).toMatchObject({ event_id: event.id, endpoint_id: one.id, url: 'https://example.com/hook', attempt: 1, body: event.body });
+  expect(delivery!.secrets.map((secret) => `whsec_${Buffer.from(secret).toString('base64')}`)).toEqual([one.secret]);
+  expect(await desk.lease()).toEqual([]);
+  expect(await desk.report(delivery!)).toMatchObject({ status: 'DELIVERY_STATUS_SUCCEEDED', next_attempt_at: null, lease_lost: false });
+  expect(await desk.lease()).toEqual([]);
+  expect(await one.read()).toMatchObject({ last_delivery_status: 'DELIVERY_STATUS_SUCCEEDED' });
+});
+
+test('events at the same time by two dispatchers are delivered once', async () => {
+  const one = await desk.endpoint();
+  const events = Array.from({ length: 20 }, () => one.event());
+  const answers = await Promise.all([desk.fanOut(...events), desk.fanOut(...events.toReversed()), desk.fanOut(...events)]);
+  expect(answers.reduce((sum, { pending }) => sum + pending, 0)).toBe(20);
+  const leases = await Promise.all([desk.lease({ cap: 8 }), desk.lease({ cap: 8 })]);
+  // The cap is the endpoint's, not each worker's.
+  expect(leases.flat()).toHaveLength(8);
+  await Promise.all(leases.flat().map((delivery) => desk.report(delivery)));
+  const rest = [...(await desk.lease({ cap: 8 })), ...(await desk.lease({ cap: 12 }))];
+  expect(rest).toHaveLength(12);
+  await Promise.all(rest.map((delivery) => desk.report(delivery)));
+});
+
+test('an event waits for the first attempt of the one before it, not for its retries', async () => {
+  const one = await desk.endpoint();
+  const subject = randomUUID();
+  const [first, second] = [1, 2].map((sequence) => one.event({ subject, sequence, timestamp: now() + sequence }));
+  const elsewhere = one.event();
+  await desk.fanOut(first!, second!, elsewhere);
+  const leased = await desk.lease();
+  expect(leased.map(({ event_id }) => event_id).toSorted()).toEqual([first!.id, elsewhere.id].toSorted());
+  expect(await desk.report(leased.find(({ event_id }) => event_id === first!.id)!, FAILURE)).toMatchObject({ status: 'DELIVERY_STATUS_PENDING' });
+  const [next] = await desk.lease();
+  expect(next).toMatchObject({ event_id: second!.id });
+  for (const delivery of [next!, leased.find(({ event_id }) => event_id === elsewhere.id)!]) await desk.report(delivery);
+});
+
+test('an attempt and the time of the next are stored together; a report that comes twice counts once', async () => {
+  const one = await desk.endpoint();
+  await desk.fanOut(one.event());
+  const [delivery] = await desk.lease();
+  const failed = reportOf(delivery!, { response_status: null, error: AttemptError.TIMEOUT, error_message: 'Not over after 15 s.' });
+  const answer = await desk.deliveries.report(failed);
+  expect(answer.next_attempt_at! - failed.ended_at).toBeGreaterThanOrEqual(4 * SECOND);
+  expect(answer.next_attempt_at! - failed.ended_at).toBeLessThanOrEqual(6 * SECOND);
+  expect((await desk.deliveries.report(failed)).next_attempt_at).toBe(answer.next_attempt_at);
+  expect((await one.deliveries())[0]).toMatchObject({
+    status: 'DELIVERY_STATUS_PENDING', next_attempt_at: answer.next_attempt_at,
+    attempts: [{ number: 1, succeeded: false, response: null, error: 'ATTEMPT_ERROR_TIMEOUT', error_message: 'Not over after 15 s.' }],
+  });
+});
+
+test('a lease that nobody reports ends; its late report stays in the log, and a late success settles the delivery', async () => {
+  const one = await desk.endpoint();
+  await desk.fanOut(one.event());
+  const [first] = await desk.lease();
+  await desk.sql(`update webhook_queue set leased_until = now() where delivery_id = $1`, [first!.delivery_id]);
+  const [second] = await desk.lease();
+  expect(second).toMatchObject({ delivery_id: first!.delivery_id, event_id: first!.event_id });
+  expect(await desk.report(first!, FAILURE)).toMatchObject({ lease_lost: true, status: 'DELIVERY_STATUS_PENDING' });
+  expect(await desk.report(second!)).toMatchObject({ lease_lost: false, status: 'DELIVERY_STATUS_SUCCEEDED' });
+  expect((await one.deliveries())[0]!.attempts.map(({ succeeded }) => succeeded)).toEqual([false, true]);
+});
+
+test('410 disables the endpoint and keeps what waits, to be recovered', async () => {
+  const one = await desk.endpoint();
+  await desk.fanOut(one.event(), one.event({ timestamp: now() + 1000 }));
+  const [delivery] = await desk.lease({ max: 1 });
+  expect(await desk.report(delivery!, { response_status: 410 })).toMatchObject({ endpoint_disabled: true, status: 'DELIVERY_STATUS_SKIPPED' });
+  expect(await one.read()).toMatchObject({ enabled: false, disabled_reason: 'DISABLED_REASON_GONE' });
+  await desk.fanOut(one.event({ timestamp: now() + 2000 }));
+  expect((await one.deliveries()).map(({ status }) => status)).toEqual(Array(3).fill('DELIVERY_STATUS_SKIPPED'));
+  expect(await desk.lease()).toEqual([]);
+
+  await one.update({ enabled: true });
+  expect(await one.read()).toMatchObject({ enabled: true, disabled_reason: null });
+  const recovered = await desk.webhooks.recoverWebhook({ caller: one.caller, id: one.id, since: now() - DAY, until: now() + DAY });
+  expect(recovered.data).toEqual({ queued: 3, remaining: 0 });
+  const leased = await desk.lease();
+  expect(leased).toHaveLength(3);
+  await Promise.all(leased.map((each) => desk.report(each)));
+  expect((await one.deliveries()).map(({ status }) => status)).toEqual(Array(3).fill('DELIVERY_STATUS_SUCCEEDED'));
+});
+
+test('five days of nothing but failure disable an endpoint and write to its creator; one success in between does not', async () => {
+  const one = await desk.endpoint();
+  await desk.fanOut(one.event(), one.event(), one.event());
+  const leased = await desk.lease();
+  await desk.report(leased[0]!, FAILURE);
+  const since = `update webhook_endpoints set failing_since = now() - interval '5 days' where id = $1`;
+  await desk.sql(since, [one.id]);
+  await desk.report(leased[1]!);
+  expect(await desk.report(leased[2]!, FAILURE)).toMatchObject({ endpoint_disabled: false });
+  await desk.sql(since, [one.id]);
+  await desk.fanOut(one.event());
+  const [last] = await desk.lease();
+  expect(await desk.report(last!, FAILURE)).toMatchObject({ endpoint_disabled: true });
+  expect(await one.read()).toMatchObject({ enabled: false, disabled_reason: 'DISABLED_REASON_FAILING' });
+  const mails = await desk.sql('select user_id, subject, sent_at from pending_mails where company_id = $1', [one.company.id]);
+  expect(mails).toEqual([{ user_id: one.user.id, subject: 'Webhook endpoint "Lead sync" was disabled', sent_at: null }]);
+});
+
+test('an endpoint that asks to slow down is left in peace, and then gets one delivery at a time', async () => {
+  const one = await desk.endpoint();
+  await desk.fanOut(one.event(), one.event(), one.event());
+  const [delivery] = await desk.lease({ max: 1 });
+  const answer = await desk.report(delivery!, { response_status: 429, retry_after_seconds: 120 });
+  expect(answer.next_attempt_at).toBeGreaterThanOrEqual(now() + 100 * SECOND);
+  expect(await desk.lease()).toEqual([]);
+  await desk.sql('update webhook_endpoints set resume_at = now() where id = $1', [one.id]);
+  const [next, ...others] = await desk.lease();
+  expect(others).toEqual([]);
+  await desk.report(next!);
+  const [last] = await desk.lease();
+  await desk.report(last!);
+});
+
+test('endpoints whose circuit is open are left out, and a busy endpoint does not push others out of a batch', async () => {
+  const [busy, quiet] = [await desk.endpoint(), await desk.endpoint()];
+  await desk.fanOut(...Array.from({ length: 30 }, () => busy.event()), quiet.event());
+  expect((await desk.lease({ without: [busy.id], max: 5 })).map(({ endpoint_id }) => endpoint_id)).toEqual([quiet.id]);
+  await desk.sql('update webhook_queue set leased_until = now() where endpoint_id = $1', [quiet.id]);
+  const leased = await desk.lease({ max: 5, cap: 10 });
+  expect(leased.filter(({ endpoint_id }) => endpoint_id === quiet.id)).toHaveLength(1);
+  expect(leased).toHaveLength(5);
+});

@@ -1,0 +1,80 @@
+import fc from 'fast-check';
+import { dayOf, dayOfDelivery, deliveryId } from '../src/webhooks/delivery-id.ts';
+import { deliveryAfter, healthAfter, nextAttemptAt, type Health, type Outcome } from '../src/webhooks/rules.ts';
+import { createSecretBox } from '../src/webhooks/secrets.ts';
+
+const SECOND = 1_000_000;
+const HOUR = 3600 * SECOND;
+const outcome = (fields: Partial<Outcome> = {}): Outcome => ({ status: 500, error: false, startedAt: 0, endedAt: 0, retryAfter: undefined, ...fields });
+const health = (fields: Partial<Health> = {}): Health => ({ enabled: true, failingSince: undefined, slowdowns: 0, resumeAt: undefined, ...fields });
+
+test('ten attempts: at once, 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h, 24 h, each within a fifth', () => {
+  const pauses = [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400];
+  for (const [index, seconds] of pauses.entries()) {
+    expect(nextAttemptAt(index + 1, outcome(), 0)).toBe(seconds * SECOND * 0.8);
+    expect(nextAttemptAt(index + 1, outcome(), 0.5)).toBe(seconds * SECOND);
+    expect(nextAttemptAt(index + 1, outcome(), 1)).toBe(seconds * SECOND * 1.2);
+  }
+  expect(nextAttemptAt(10, outcome(), 0.5)).toBeUndefined();
+});
+
+test('Retry-After is a floor, up to a day', () => {
+  expect(nextAttemptAt(1, outcome({ retryAfter: 60 }), 0.5)).toBe(60 * SECOND);
+  expect(nextAttemptAt(1, outcome({ retryAfter: 1 }), 0.5)).toBe(5 * SECOND);
+  expect(nextAttemptAt(1, outcome({ retryAfter: 10_000_000 }), 0.5)).toBe(24 * HOUR);
+});
+
+test.each([
+  [200, 'SUCCEEDED'], [299, 'SUCCEEDED'], [301, 'PENDING'], [404, 'PENDING'], [500, 'PENDING'], [undefined, 'PENDING'],
+] as const)('an answer of %s leaves a delivery %s', (status, state) => {
+  expect(deliveryAfter({ failures: 0, isTest: false, enabled: true }, outcome({ status }), 0.5).state).toBe(state);
+});
+
+test('an answer that broke off is a failure; the last failure gives up; tests are tried once; a disabled endpoint’s wait', () => {
+  const standing = { failures: 0, isTest: false, enabled: true };
+  expect(deliveryAfter(standing, outcome({ status: 200, error: true }), 0.5).state).toBe('PENDING');
+  expect(deliveryAfter({ ...standing, failures: 9 }, outcome(), 0.5)).toEqual({ state: 'FAILED' });
+  expect(deliveryAfter({ ...standing, isTest: true }, outcome(), 0.5)).toEqual({ state: 'FAILED' });
+  expect(deliveryAfter({ ...standing, enabled: false }, outcome(), 0.5)).toEqual({ state: 'SKIPPED' });
+});
+
+test('429, 502 and 504 slow an endpoint down more and more, those under way together once; successes speed it up again', () => {
+  const first = healthAfter(health(), outcome({ status: 429, endedAt: SECOND }));
+  expect(first).toMatchObject({ slowdowns: 1, resumeAt: 2 * SECOND });
+  expect(healthAfter(health({ slowdowns: 1, resumeAt: 2 * SECOND, failingSince: 0 }), outcome({ status: 502, startedAt: SECOND }))).toEqual({});
+  expect(healthAfter(health({ slowdowns: 3, failingSince: 0 }), outcome({ status: 504 }))).toEqual({ slowdowns: 4, resumeAt: 8 * SECOND });
+  expect(healthAfter(health({ failingSince: 0 }), outcome({ status: 429, retryAfter: 90 }))).toMatchObject({ resumeAt: 90 * SECOND });
+  expect(healthAfter(health({ slowdowns: 3, failingSince: 0 }), outcome({ status: 204 }))).toEqual({ failingSince: null, slowdowns: 2, resumeAt: null });
+  expect(healthAfter(health({ failingSince: 0 }), outcome({ status: 503 }))).toEqual({});
+});
+
+test('a success of an endpoint in good health changes nothing', () => {
+  expect(healthAfter(health(), outcome({ status: 200 }))).toEqual({});
+});
+
+test('the same event and endpoint have one id, others another; it tells its day and sorts by time', () => {
+  const time = fc.integer({ min: 0, max: 4_102_444_800_000_000 });
+  fc.assert(
+    fc.property(time, time, fc.uuid(), fc.uuid(), (at, other, event, endpoint) => {
+      const id = deliveryId(at, event, endpoint);
+      expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+      expect(deliveryId(at, event, endpoint)).toBe(id);
+      expect(dayOfDelivery(id)).toBe(dayOf(at));
+      if (event !== endpoint) expect(deliveryId(at, endpoint, event)).not.toBe(id);
+      if (Math.floor(at / 1000) < Math.floor(other / 1000)) expect(id < deliveryId(other, event, endpoint)).toBe(true);
+    }),
+  );
+});
+
+test('a signing secret opens under the key that sealed it, for its own endpoint only', () => {
+  const key = (fill: number): string => Buffer.alloc(32, fill).toString('base64');
+  const old = createSecretBox(`a:${key(1)}`);
+  const rotated = createSecretBox(`b:${key(2)},a:${key(1)}`);
+  const secret = Buffer.alloc(32, 7);
+  const sealed = old.seal('one', secret);
+  expect(sealed.includes(secret)).toBe(false);
+  expect(rotated.open('one', sealed)).toEqual(secret);
+  expect(() => rotated.open('two', sealed)).toThrow();
+  expect(() => old.open('one', rotated.seal('one', secret))).toThrow('lacks the key b');
+  for (const wrong of ['', 'a', `a:${key(1)},a:${key(2)}`, 'a:c2hvcnQ=']) expect(() => createSecretBox(wrong)).toThrow('WEBHOOK_SECRET_KEYS');
+});

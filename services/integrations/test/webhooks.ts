@@ -1,0 +1,83 @@
+// What tests of webhooks need: an endpoint, events, a worker that sends nothing.
+import { randomUUID } from 'node:crypto';
+import { now } from '@truckroll/contract';
+import { AttemptError, type LeasedDelivery, type PublicEvent, type ReportRequest } from '@truckroll/contract/gen/integrations/v1/deliveries';
+import { createSession } from '@truckroll/service-kit';
+import { startHarness } from './harness.ts';
+
+export const SECOND = 1_000_000;
+export const DAY = 86_400 * SECOND;
+
+export async function startDesk() {
+  const harness = await startHarness();
+  const { webhooks, deliveries, log } = harness;
+
+  return {
+    ...harness,
+
+    /** A company with one endpoint. */
+    async endpoint(fields: { event_types?: string[]; enabled?: boolean } = {}) {
+      const company = await harness.company();
+      const user = await harness.user(company.id);
+      const caller = { company_id: company.id, time_zone: 'America/Chicago', user_id: user.id };
+      const request = { caller, name: 'Lead sync', url: 'https://example.com/hook', event_types: ['service_request.created'], ...fields };
+      const { data } = await webhooks.createWebhook(request);
+      const id = data!.id;
+      return {
+        id,
+        company,
+        user,
+        caller,
+        secret: data!.signing_secret,
+        /** As it is read. */
+        read: async () => (await webhooks.getWebhook({ key: { company_id: company.id, time_zone: 'America/Chicago', id } })).data!,
+        update: (change: { enabled?: boolean }) => webhooks.updateWebhook({ caller, id, ...change }),
+        /** Its deliveries, oldest first. */
+        async deliveries() {
+          const collection = { company_id: company.id, time_zone: 'America/Chicago', limit: 100, after: Buffer.alloc(0), ids: [] };
+          const { data } = await log.listWebhookDeliveries({ collection, webhook_id: id, status: [], event_type: [] });
+          return data.toReversed();
+        },
+        event: (fields: Partial<PublicEvent> = {}): PublicEvent => {
+          const eventId = randomUUID();
+          const type = fields.type ?? 'service_request.created';
+          return {
+            id: eventId, type, company_id: company.id, subject: randomUUID(), sequence: 1, timestamp: now(),
+            body: Buffer.from(JSON.stringify({ id: eventId, type })), ...fields,
+          };
+        },
+      };
+    },
+
+    fanOut: (...events: PublicEvent[]) => deliveries.fanOut({ events }),
+
+    async lease(options: { max?: number; cap?: number; without?: string[] } = {}): Promise<LeasedDelivery[]> {
+      const { max = 100, cap = 10, without = [] } = options;
+      const asked = { worker_id: 'test', max_deliveries: max, max_in_flight_per_endpoint: cap, excluded_endpoint_ids: without };
+      return (await deliveries.lease(asked)).deliveries;
+    },
+
+    report: (delivery: LeasedDelivery, fields: Partial<ReportRequest> = {}) => deliveries.report(reportOf(delivery, fields)),
+
+    /** What only time would do. */
+    async sql(text: string, values: unknown[] = []) {
+      const session = await createSession({ url: harness.database.url, schema: 'integrations' });
+      try {
+        return (await session.query<Record<string, any>>({ text, values })).rows;
+      } finally {
+        await session.close();
+      }
+    },
+  };
+}
+
+export function reportOf(delivery: LeasedDelivery, fields: Partial<ReportRequest> = {}): ReportRequest {
+  return {
+    delivery_id: delivery.delivery_id, lease_token: delivery.lease_token, response_status: 200, error: AttemptError.UNSPECIFIED,
+    error_message: '', started_at: now() - SECOND, ended_at: now(), request_headers: [{ name: 'webhook-id', value: delivery.event_id }],
+    response_headers: [{ name: 'content-type', value: 'text/plain' }], response_body: Buffer.from('thanks'), response_truncated: false,
+    retry_after_seconds: null, resolved_address: '203.0.113.7', ...fields,
+  };
+}
+
+export const FAILURE: Partial<ReportRequest> = { response_status: 500 };
