@@ -6,7 +6,7 @@ import { outboxTables } from '@truckroll/outbox';
 import { recordStoreMigrations } from '@truckroll/record-store';
 import { Database, migrationsIn, openChannel, testConfig } from '@truckroll/service-kit';
 import { freshDatabase } from '@truckroll/testing';
-import type { NotificationConfig } from '../src/notifications/settings.ts';
+import type { SchedulingConfig } from '../src/config.ts';
 import { createScheduling } from '../src/scheduling.ts';
 
 export type Json = Record<string, any>;
@@ -22,13 +22,13 @@ export async function soon<T>(look: () => Promise<T>, expected: T): Promise<void
 }
 
 /** Without providers, notifications fail. */
-export async function startHarness(notifications: NotificationConfig = {}) {
+export async function startHarness(config: Partial<SchedulingConfig> = {}) {
   const own = migrationsIn('scheduling', new URL('../migrations/', import.meta.url));
   const fresh = await freshDatabase({ scheduling: [recordStoreMigrations, outboxTables, own] });
   // Nobody listens there: what is published stays in the outbox, where tests look at it.
   const kafkaBrokers = ['127.0.0.1:1'];
   const kafka = { kafkaBrokers, kafkaTls: false, kafkaMechanism: 'none', kafkaUsername: '', kafkaPassword: '', kafkaPrefix: '' } as const;
-  const service = createScheduling({ ...testConfig, ...kafka, ...notifications, databaseUrl: fresh.url });
+  const service = createScheduling({ ...testConfig, ...kafka, ...config, databaseUrl: fresh.url });
   const { port } = await service.start();
   const channel = openChannel(`127.0.0.1:${port}`);
   const database = new Database({ url: fresh.url, schema: 'scheduling', maxConnections: 2 });

@@ -1,5 +1,5 @@
 // Providers of notifications that behave as a test wants: a real SMTP server and an HTTP server.
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { connect, createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net';
 import { SMTPServer } from 'smtp-server';
@@ -19,6 +19,7 @@ export async function startMailServer() {
   const letters: Letter[] = [];
   let behaviour: Behaviour = 'accept';
   const sockets = new Set<Socket>();
+  const arrivals = new EventEmitter();
   const server = new SMTPServer({
     authOptional: true,
     disabledCommands: ['AUTH', 'STARTTLS'],
@@ -36,6 +37,7 @@ export async function startMailServer() {
         if (behaviour === 'refuse-message') return done(refusal('Message refused', 554));
         const { mailFrom, rcptTo } = session.envelope;
         letters.push({ from: mailFrom === false ? '' : mailFrom.address, to: rcptTo[0]?.address ?? '', text: Buffer.concat(chunks).toString() });
+        arrivals.emit('letter');
         if (behaviour === 'accept') return done();
         if (behaviour === 'drop-after-data') for (const socket of sockets) socket.destroy();
       });
@@ -59,6 +61,8 @@ export async function startMailServer() {
   return {
     port: (front.address() as AddressInfo).port,
     letters,
+    /** Resolves at the next letter. */
+    arrival: () => once(arrivals, 'letter'),
     behave: (next: Behaviour) => void (behaviour = next),
     async stop() {
       for (const socket of sockets) socket.destroy();

@@ -1,0 +1,99 @@
+// A scheduling process that is killed while a mail server thinks about a message: whoever comes next must not send it
+// again, as nobody knows whether the first one arrived (decisions §5).
+import { spawn, type ChildProcess } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { outboxTables } from '@truckroll/outbox';
+import { recordStoreMigrations } from '@truckroll/record-store';
+import { Database, migrationsIn, testConfig } from '@truckroll/service-kit';
+import { freshDatabase, type TestDatabase } from '@truckroll/testing';
+import { Account } from '@truckroll/contract/gen/scheduling/v1/accounts';
+import { Contact } from '@truckroll/contract/gen/scheduling/v1/contacts';
+import { Visit } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
+import { encodeFragment } from '@truckroll/contract';
+import { createScheduling } from '../src/scheduling.ts';
+import { startMailServer, type MailServer } from './providers.ts';
+
+const companyId = randomUUID();
+const address = 'marcus@customer.example';
+let fresh: TestDatabase;
+let database: Database;
+let mail: MailServer;
+let child: ChildProcess | undefined;
+
+beforeAll(async () => {
+  const own = migrationsIn('scheduling', new URL('../migrations/', import.meta.url));
+  fresh = await freshDatabase({ scheduling: [recordStoreMigrations, outboxTables, own] });
+  database = new Database({ url: fresh.url, schema: 'scheduling', maxConnections: 2 });
+  mail = await startMailServer();
+}, 60_000);
+afterAll(async () => {
+  child?.kill('SIGKILL');
+  await database.close();
+  await mail.stop();
+  await fresh.drop();
+});
+
+/** Ports of any kind are free to take; Kafka is away, which concerns no notification. */
+const environment = () => ({
+  PATH: process.env['PATH'], HOST: '127.0.0.1', PORT: '0', METRICS_PORT: '0', DATABASE_URL: fresh.url, KAFKA_BROKERS: '127.0.0.1:1',
+  SMTP_URL: `smtp://127.0.0.1:${mail.port}?ignoreTLS=true`, NOTIFICATION_FROM: 'service@lonestar.example', NOTIFICATION_TIMEOUT: '60s',
+});
+
+/** A notification as a write leaves it, with what it is checked against. */
+async function queue(): Promise<string> {
+  const [id, accountId, contactId, visitId, jobId] = Array.from({ length: 5 }, () => randomUUID());
+  const revision = 'a'.repeat(64);
+  const account = encodeFragment(Account, { id: accountId as string, name: 'Whitfield Residence', notifications_enabled: true });
+  const contact = encodeFragment(Contact, { id: contactId as string, name: 'Marcus', primary_channel: { type: 'CONTACT_CHANNEL_TYPE_EMAIL', value: address } });
+  const insert = (table: string, values: Record<string, unknown>) =>
+    database.query({
+      text: `insert into ${table} (${Object.keys(values).join(', ')}) values (${Object.keys(values).map((_, i) => `$${i + 1}`).join(', ')})`,
+      values: Object.values(values),
+    });
+  const record = { company_id: companyId, created_at: '2026-03-01T15:00:00Z', updated_at: '2026-03-01T15:00:00Z' };
+  await insert('accounts', { ...record, id: accountId, type: 'RESIDENTIAL', archived: false, document: Buffer.from(account) });
+  await insert('contacts', { ...record, id: contactId, account_id: accountId, archived: false, document: Buffer.from(contact) });
+  await insert('job_appointments', {
+    ...record, id: visitId, job_id: jobId, dispatch_status: 'ASSIGNED', confirmed: false, canceled: false, starts_at: '2026-03-02T15:00:00Z',
+    document: Buffer.alloc(0), derived: Buffer.from(encodeFragment(Visit, { revision })),
+  });
+  await insert('notifications', {
+    company_id: companyId, id, appointment_id: visitId, job_id: jobId, account_id: accountId, contact_id: contactId, revision, channel: 'EMAIL', address,
+    subject: 'Your appointment', message: 'Dana comes at noon.',
+  });
+  return id as string;
+}
+
+const row = async (id: string) => (await database.query<{ status: string }>({ text: 'select status from notifications where id = $1', values: [id] })).rows[0]?.status;
+
+it('leaves an attempt that is UNKNOWN to the next process once its time is over, and never sends it again', async () => {
+  mail.behave('hang-after-data');
+  const id = await queue();
+  child = spawn(process.execPath, [join(import.meta.dirname, '../src/main.ts')], { stdio: ['ignore', 'pipe', 'inherit'], env: environment() });
+  createInterface({ input: child.stdout! }).on('line', () => undefined);
+  // The server has the whole message, and its answer is not out.
+  while (mail.letters.length === 0) await mail.arrival();
+  expect(await row(id)).toBe('ATTEMPTING');
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+
+  mail.behave('accept');
+  const kafka = { kafkaBrokers: ['127.0.0.1:1'], kafkaTls: false, kafkaMechanism: 'none', kafkaUsername: '', kafkaPassword: '', kafkaPrefix: '' } as const;
+  const next = createScheduling({ ...testConfig, ...kafka, databaseUrl: fresh.url, smtpUrl: environment().SMTP_URL, notificationFrom: 'service@lonestar.example' });
+  await next.start();
+  try {
+    await database.query({ text: `update notifications set attempt_ends_at = now() - interval '1 second' where id = $1`, values: [id] });
+    while ((await row(id)) === 'ATTEMPTING') await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(await row(id)).toBe('UNKNOWN');
+    // One that is queued later is looked for after it.
+    const later = await queue();
+    while (mail.letters.length < 2) await mail.arrival();
+    expect(mail.letters.map(({ text }) => /Message-ID: <(.*)@/.exec(text)?.[1])).toEqual([id, later]);
+    expect(await row(id)).toBe('UNKNOWN');
+  } finally {
+    await next.destroy();
+  }
+});
