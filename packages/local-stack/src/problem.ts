@@ -19,6 +19,8 @@ export function describe(error: unknown): string {
 /** Runs a program's main function and ends the process with the code that it resolves to, 1 after an error. */
 export async function runMain(main: () => Promise<number>): Promise<void> {
   let code: number;
+  // A terminal or pipe that is gone must not end the process before what it has started has been stopped.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   try {
     code = await main();
   } catch (error) {

@@ -22,7 +22,8 @@ test('only warnings and errors reach the terminal, as sentences with their cause
   const { log, said, write } = watch();
   write({ level: 'info', msg: 'serving' }, { level: 'warn', time: '…', msg: 'waiting for PostgreSQL', error: { message: 'refused\n  at …' } });
   write({ level: 'info', msg: 'an "level":"error" in a text' }, { level: 'error', msg: 'failed' });
-  expect(said).toEqual(['billing warn: waiting for PostgreSQL (refused)', 'billing error: failed']);
+  write({ level: 'error', msg: 'failed', error: { message: 'not now', cause: { message: 'the socket closed' } } });
+  expect(said).toEqual(['billing warn: waiting for PostgreSQL (refused)', 'billing error: failed', 'billing error: failed (the socket closed)']);
   log.stop();
 });
 

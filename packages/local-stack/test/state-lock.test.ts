@@ -2,7 +2,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { identify } from '../src/processes/identity.ts';
 import { lockState } from '../src/state-lock.ts';
-import { Scratch, program } from './support.ts';
+import { Scratch } from './support.ts';
 
 const scratch = new Scratch();
 afterAll(() => scratch.end());
@@ -20,7 +20,7 @@ test('a second start says that there is a first one, and where', () => {
 
 test('the lock of a process that was killed is taken over', async () => {
   const state = scratch.folder();
-  const owner = program('lock-owner.ts', state);
+  const owner = scratch.program('lock-owner.ts', state);
   await owner.next();
   expect(() => lockState(state, 'npm start')).toThrow(`as process ${owner.child.pid}`);
   const exited = new Promise((resolve) => owner.child.once('exit', resolve));

@@ -10,10 +10,17 @@ import { Watchdog } from '../src/processes/watchdog.ts';
 import type { RunningServer, ServerContext } from '../src/servers/server.ts';
 import { silent } from '../src/say.ts';
 
-/** Folders and watchdogs of one test file, all gone after it. */
+interface Program {
+  readonly child: ChildProcess;
+  readonly said: () => string;
+  readonly next: () => Promise<string>;
+}
+
+/** Folders, processes and watchdogs of one test file, all gone after it. */
 export class Scratch {
   readonly #folders: string[] = [];
   readonly #watchdogs: Watchdog[] = [];
+  readonly #children: ChildProcess[] = [];
 
   folder(): string {
     const folder = mkdtempSync(join(tmpdir(), 'truckroll-'));
@@ -35,7 +42,19 @@ export class Scratch {
     return { folder, ports, logs: join(folder, 'logs'), watchdog: this.watchdog(), say: silent, careless: true };
   }
 
+  /** A program of test/programs in a process of its own, the lines that it prints, and all that it says beside them. */
+  program(name: string, ...args: string[]): Program {
+    const child = spawn(process.execPath, [join(import.meta.dirname, 'programs', name), ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+    this.#children.push(child);
+    let said = '';
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
+    const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+    return { child, said: () => said, next: async () => String((await lines.next()).value) };
+  }
+
   async end(): Promise<void> {
+    // What they have started ends with them.
+    for (const child of this.#children) child.kill('SIGKILL');
     await Promise.all(this.#watchdogs.map((watchdog) => watchdog.stopAll()));
     for (const folder of this.#folders) rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
   }
@@ -61,13 +80,6 @@ export async function occupant(port = 0): Promise<{ port: number; server: Server
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
   return { server, port: (server.address() as AddressInfo).port };
-}
-
-/** A program of test/programs in a process of its own, and the lines that it prints. */
-export function program(name: string, ...args: string[]): { child: ChildProcess; next: () => Promise<string> } {
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'programs', name), ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
-  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-  return { child, next: async () => String((await lines.next()).value) };
 }
 
 /** Resolves when the condition holds; the test's own limit ends a wait in vain. */

@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { Daemon } from '../src/processes/daemon.ts';
 import { identify, isRunning } from '../src/processes/identity.ts';
 import { endLeftovers } from '../src/processes/watchdog.ts';
-import { Scratch, program, until } from './support.ts';
+import { Scratch, until } from './support.ts';
 
 const scratch = new Scratch();
 afterAll(() => scratch.end());
 
 test('a parent that is killed takes its processes along, the gateway first and the servers last', async () => {
   const folder = scratch.folder();
-  const parent = program('family.ts', folder);
+  const parent = scratch.program('family.ts', folder);
   const pids = Object.values(JSON.parse(await parent.next()) as Record<string, number>);
   const identities = pids.map((pid) => identify(pid)!);
   expect(existsSync(join(folder, 'run'))).toBe(true);
@@ -24,7 +24,7 @@ test('a parent that is killed takes its processes along, the gateway first and t
 test('what was left running when parent and watchdog were killed together is ended by the next start', async () => {
   const folder = scratch.folder();
   const record = join(folder, 'processes.json');
-  const parent = program('family.ts', folder, record);
+  const parent = scratch.program('family.ts', folder, record);
   const pids = Object.values(JSON.parse(await parent.next()) as Record<string, number>);
   const identities = pids.map((pid) => identify(pid)!);
   const watchdog = Number(await parent.next());

@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, renameSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { identify } from './identity.ts';
 import { LogTail } from './log-tail.ts';
@@ -32,6 +32,9 @@ export function exitText(exit: Exit): string {
   return exit.signal ?? `exit code ${exit.code}`;
 }
 
+/** A log that has grown beyond this is kept once more under another name, in bytes. */
+export const LONGEST_LOG = 64 << 20;
+
 /** A process of its own session, out of reach of the terminal's Ctrl-C: it is stopped by us, in order, or by the watchdog. */
 export class Daemon {
   readonly name: string;
@@ -47,6 +50,7 @@ export class Daemon {
     this.name = options.name;
     this.#options = options;
     mkdirSync(dirname(options.log), { recursive: true });
+    if ((statSync(options.log, { throwIfNoEntry: false })?.size ?? 0) > LONGEST_LOG) renameSync(options.log, `${options.log}.1`);
     this.output = new LogTail(options.log);
     const log = openSync(options.log, 'a');
     this.#child = spawn(options.command, options.args, {

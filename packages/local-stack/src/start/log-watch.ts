@@ -1,21 +1,25 @@
 import { copyFileSync, statSync, truncateSync } from 'node:fs';
+import { LONGEST_LOG } from '../processes/daemon.ts';
 import { read } from '../processes/log-tail.ts';
 import type { Say } from '../say.ts';
 
 const POLL_MS = 250;
 const NEWLINE = 10;
-/** A log that grows beyond this is kept once more under another name and begins anew. */
-const LONGEST_LOG = 64 << 20;
 /** The same sentence of the same process is shown once in this time, in milliseconds. */
 const REPEAT_MS = 30_000;
 /** Within this much of a line its level is told; lines of lower levels are not parsed, of which there are thousands. */
 const LEVELS = ['warn', 'error', 'fatal'].map((level) => Buffer.from(`"level":"${level}"`));
 
+interface Fault {
+  readonly message?: string;
+  readonly cause?: Fault;
+}
+
 interface Entry {
   readonly level: string;
   readonly msg?: string;
-  readonly error?: { readonly message?: string };
-  readonly err?: { readonly message?: string };
+  readonly error?: Fault;
+  readonly err?: Fault;
 }
 
 /** Shows the warnings and errors of a log file, as sentences, while it grows. */
@@ -59,7 +63,7 @@ export class LogWatch {
   #show(line: string): void {
     const entry = parse(line);
     if (!entry) return;
-    const cause = (entry.error ?? entry.err)?.message;
+    const cause = innermost(entry.error ?? entry.err);
     const sentence = `${this.#name} ${entry.level}: ${entry.msg ?? ''}${cause ? ` (${cause.split('\n')[0]})` : ''}`;
     const before = this.#shown.get(sentence);
     const now = performance.now();
@@ -77,6 +81,13 @@ export class LogWatch {
     truncateSync(this.#file);
     this.#position = 0;
   }
+}
+
+/** Of a chain of errors the first cause says what is wrong; what was made of it is for the callers. */
+function innermost(fault: Fault | undefined): string | undefined {
+  let deepest = fault;
+  while (deepest?.cause?.message) deepest = deepest.cause;
+  return deepest?.message;
 }
 
 function parse(line: string): Entry | undefined {

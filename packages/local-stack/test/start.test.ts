@@ -1,0 +1,60 @@
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { identify, isRunning } from '../src/processes/identity.ts';
+import type { Watched } from '../src/processes/stop-in-order.ts';
+import { isReady } from '../src/start/readiness.ts';
+import { Scratch, until } from './support.ts';
+
+const scratch = new Scratch();
+afterAll(() => scratch.end());
+
+interface Ready {
+  baseUrl: string;
+  apiKey: string;
+  userToken: string;
+  otherApiKey: string;
+  pid: number;
+}
+
+async function start(state: string) {
+  const { child, said } = scratch.program('start.ts', state);
+  const file = join(state, 'ready.json');
+  const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
+  await until(() => existsSync(file) || child.exitCode !== null);
+  if (child.exitCode !== null) throw new Error(`the start ended with ${child.exitCode}: ${said()}`);
+  return { child, exited, file, ready: JSON.parse(readFileSync(file, 'utf8')) as Ready };
+}
+
+async function read(ready: Ready, token: string) {
+  const answer = await fetch(`${ready.baseUrl}/v1/invoices?limit=2`, { headers: { authorization: `Bearer ${token}` } });
+  return { status: answer.status, body: (await answer.json()) as { data: { id: string }[] } };
+}
+
+test('one command brings up a company that can be read, stops whole, and finds the company again', async () => {
+  const state = join(scratch.folder(), '.truckroll');
+  const first = await start(state);
+  expect(first.ready.pid).toBe(first.child.pid);
+  expect(statSync(first.file).mode & 0o777).toBe(0o600);
+  const [own, byUser, other] = await Promise.all(
+    [first.ready.apiKey, first.ready.userToken, first.ready.otherApiKey].map((token) => read(first.ready, token)),
+  );
+  expect([own, byUser, other].map((answer) => answer?.status)).toEqual([200, 200, 200]);
+  expect(own!.body.data).toHaveLength(2);
+  expect(byUser!.body.data).toEqual(own!.body.data);
+  expect(other!.body.data.map(({ id }) => id)).not.toEqual(own!.body.data.map(({ id }) => id));
+
+  const running = JSON.parse(readFileSync(join(state, 'processes.json'), 'utf8')) as Watched[];
+  expect(running.filter(({ order }) => order === 'server')).toHaveLength(3);
+  first.child.kill('SIGTERM');
+  expect(await first.exited).toBe(0);
+  expect(running.some((one) => isRunning(one))).toBe(false);
+  expect(existsSync(first.file)).toBe(false);
+  expect(await isReady(`${first.ready.baseUrl}/readyz`)).toBe(false);
+
+  const second = await start(state);
+  expect(second.ready).toMatchObject({ baseUrl: first.ready.baseUrl, apiKey: first.ready.apiKey, otherApiKey: first.ready.otherApiKey });
+  expect((await read(second.ready, second.ready.apiKey)).body.data).toEqual(own!.body.data);
+  const identities = (JSON.parse(readFileSync(join(state, 'processes.json'), 'utf8')) as Watched[]).map(({ pid }) => identify(pid)!);
+  second.child.kill('SIGKILL');
+  await until(() => identities.every((identity) => !isRunning(identity)));
+}, 300_000);
