@@ -1,0 +1,244 @@
+// /api/v1 as integrators and consoles meet it: gateway and integrations together, every answer held against the
+// published description.
+import { randomUUID } from 'node:crypto';
+import { DeliveryServiceService, type LeasedDelivery } from '@truckroll/contract/gen/integrations/v1/deliveries';
+import { now } from '@truckroll/contract';
+import { reportOf } from '../services/integrations/test/webhooks.ts';
+import { violations } from './support/openapi.ts';
+import { startSystem, type System, type TestCompany } from './support/system.ts';
+
+const HOOKS = '/api/v1/integrations/webhooks';
+const KEYS = '/api/v1/integrations/api-keys';
+const CREATE = { name: 'Lead sync', url: 'https://example.com/hook', eventTypes: ['service_request.created', 'interaction.completed'] };
+const UUID = /^[0-9a-f-]{36}$/;
+
+let system: System;
+let company: TestCompany;
+let other: TestCompany;
+beforeAll(async () => {
+  system = await startSystem({ webhookAllowedTargets: ['127.0.0.1:4567'] });
+  company = await system.createCompany();
+  other = await system.createCompany();
+}, 60_000);
+afterAll(() => system.stop());
+
+interface Answer {
+  status: number;
+  body: any;
+}
+
+/** With a user token unless another credential is given. The description must have the answer. */
+async function call(verb: string, path: string, body?: unknown, credential = system.userToken(company)): Promise<Answer> {
+  const response = await fetch(`${system.baseUrl}${path}`, {
+    method: verb,
+    headers: { authorization: `Bearer ${credential}`, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const answer = { status: response.status, body: await response.json() };
+  const route = path.replace(/\?.*/, '').replace(/(webhooks)\/[^/]+(?=\/deliveries)/, '$1/{webhookId}').replace(/(webhooks|deliveries|api-keys)\/(?!\{)[^/]+/g, '$1/{id}');
+  expect(violations(verb.toLowerCase(), route, answer.status, answer.body)).toEqual([]);
+  return answer;
+}
+
+async function endpoint(fields: object = {}): Promise<any> {
+  const { status, body } = await call('POST', HOOKS, { ...CREATE, ...fields });
+  expect(status).toBe(201);
+  return body.data;
+}
+
+const deliveryService = () => system.channel('integrations').client(DeliveryServiceService);
+
+async function happen(count = 1, type = 'service_request.created'): Promise<void> {
+  const events = Array.from({ length: count }, (_, i) => ({
+    id: randomUUID(), type, company_id: company.id, subject: randomUUID(), sequence: 1, timestamp: now() + i * 1000, body: Buffer.from(`{"type":"${type}","note":"✓"}`),
+  }));
+  await deliveryService().fanOut({ events });
+}
+
+async function lease(endpointId: string): Promise<LeasedDelivery[]> {
+  const { deliveries } = await deliveryService().lease({ worker_id: 'test', max_deliveries: 1000, max_in_flight_per_endpoint: 100, excluded_endpoint_ids: [] });
+  return deliveries.filter((delivery) => delivery.endpoint_id === endpointId);
+}
+
+test('creating an endpoint shows its secret once, and everything else as api.md says', async () => {
+  const created = await endpoint();
+  expect(created).toMatchObject({
+    ...CREATE, id: expect.stringMatching(UUID), enabled: true, disabledReason: null, lastDeliveryAt: null, lastDeliveryStatus: null,
+    signingSecret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/),
+    createdBy: { id: company.userId, kind: 'USER', displayName: 'Ada Ortiz', email: expect.stringContaining('@'), firstName: 'Ada', lastName: 'Ortiz' },
+  });
+  const { signingSecret: _, ...shown } = created;
+  expect((await call('GET', `${HOOKS}/${created.id}`)).body).toEqual({ data: shown });
+  expect((await call('GET', HOOKS)).body.data).toContainEqual(shown);
+});
+
+test('changes need a user token; the listings take a key as well; another company sees nothing', async () => {
+  const { id } = await endpoint();
+  expect((await call('GET', HOOKS, undefined, company.apiKey)).status).toBe(200);
+  expect((await call('GET', KEYS, undefined, company.apiKey)).status).toBe(200);
+  const changes = [['POST', HOOKS], ['PATCH', `${HOOKS}/${id}`], ['DELETE', `${HOOKS}/${id}`], ['POST', `${HOOKS}/${id}/test`], ['POST', KEYS]] as const;
+  for (const [verb, path] of changes) expect((await call(verb, path, CREATE, company.apiKey)).status).toBe(401);
+
+  const foreign = system.userToken(other);
+  for (const [verb, path, body] of [
+    ['GET', `${HOOKS}/${id}`], ['PATCH', `${HOOKS}/${id}`, { name: 'Mine' }], ['DELETE', `${HOOKS}/${id}`], ['POST', `${HOOKS}/${id}/test`],
+    ['POST', `${HOOKS}/${id}/rotate-secret`], ['POST', `${HOOKS}/${id}/recover`, { since: '2026-03-01T00:00:00Z' }], ['GET', `${HOOKS}/${id}/deliveries`],
+  ] as const) {
+    expect((await call(verb, path, body, foreign)).status).toBe(404);
+  }
+  expect((await call('GET', HOOKS, undefined, foreign)).body).toEqual({ data: [] });
+  expect((await call('GET', `${HOOKS}/${id}`)).body.data.name).toBe('Lead sync');
+});
+
+test('everything that is wrong with an endpoint is told at once', async () => {
+  const wrong = await call('POST', HOOKS, { name: '', url: 7, eventTypes: [], colour: 'red' });
+  expect(wrong.status).toBe(400);
+  expect(wrong.body.error.details.map(({ field, code }: any) => [field, code])).toEqual([
+    ['name', 'OUT_OF_RANGE'], ['url', 'INVALID_FORMAT'], ['eventTypes', 'OUT_OF_RANGE'], ['colour', 'UNKNOWN_FIELD'],
+  ]);
+  const meant = await call('POST', HOOKS, { ...CREATE, url: 'http://example.com/hook', eventTypes: ['job.created'] });
+  expect(meant.body.error.details).toMatchObject([{ field: 'url', code: 'INVALID_FORMAT' }, { field: 'eventTypes[0]', code: 'INVALID_ENUM_VALUE' }]);
+  expect((await call('POST', HOOKS, { ...CREATE, name: 'x'.repeat(101) })).status).toBe(400);
+  expect((await call('POST', HOOKS, { ...CREATE, url: `https://example.com/${'x'.repeat(2048)}` })).status).toBe(400);
+});
+
+test.each([
+  'https://127.0.0.1/', 'https://2130706433/', 'https://0x7f.1/', 'https://0177.0.0.1/', 'https://10.1.2.3/', 'https://169.254.169.254/latest',
+  'https://100.64.0.1/', 'https://[::1]/', 'https://[::ffff:10.0.0.1]/', 'https://[64:ff9b::a00:1]/', 'https://[2002:a00:1::]/',
+  'https://[2001:0:4136:e378::1]/', 'https://[fe80::1]/', 'https://[fd00::1]/', 'https://localhost/', 'https://metadata.internal/',
+  'https://user:pass@example.com/', 'ftp://example.com/', 'http://127.0.0.1:4568/', 'https://example.com/#part', '//example.com/', 'example.com',
+])('%s is no target', async (url) => {
+  expect((await call('POST', HOOKS, { ...CREATE, url })).body.error.details).toMatchObject([{ field: 'url', code: 'INVALID_FORMAT' }]);
+});
+
+test('the operator can allow exact targets, over http too', async () => {
+  expect((await endpoint({ url: 'http://127.0.0.1:4567/hook' })).url).toBe('http://127.0.0.1:4567/hook');
+});
+
+test('a change leaves alone what it does not name, and a deleted endpoint is gone', async () => {
+  const { id } = await endpoint();
+  expect((await call('PATCH', `${HOOKS}/${id}`, { name: 'Renamed' })).body.data).toMatchObject({ ...CREATE, name: 'Renamed', enabled: true });
+  expect((await call('PATCH', `${HOOKS}/${id}`, { enabled: false, eventTypes: ['service_request.booked'] })).body.data).toMatchObject({
+    name: 'Renamed', enabled: false, eventTypes: ['service_request.booked'],
+  });
+  expect((await call('PATCH', `${HOOKS}/${id}`, { url: 'https://10.0.0.1/' })).status).toBe(400);
+  expect((await call('DELETE', `${HOOKS}/${id}`)).body.data).toMatchObject({ id, name: 'Renamed' });
+  expect((await call('GET', `${HOOKS}/${id}`)).status).toBe(404);
+  expect((await call('DELETE', `${HOOKS}/${id}`)).status).toBe(404);
+});
+
+test('nothing is lost while an endpoint is disabled: it is kept as skipped and can be recovered', async () => {
+  const { id } = await endpoint({ enabled: false });
+  await happen(3);
+  await call('PATCH', `${HOOKS}/${id}`, { enabled: true });
+  await happen(2);
+  await call('PATCH', `${HOOKS}/${id}`, { enabled: false });
+  expect((await call('GET', `${HOOKS}/${id}`)).body.data).toMatchObject({ lastDeliveryStatus: 'skipped' });
+  expect((await call('GET', `${HOOKS}/${id}/deliveries?status=skipped`)).body.data).toHaveLength(5);
+  expect(await lease(id)).toEqual([]);
+
+  await call('PATCH', `${HOOKS}/${id}`, { enabled: true });
+  const since = '2026-03-01T00:00:00Z';
+  const until = new Date(Date.now() + 3_600_000).toISOString();
+  expect(await call('POST', `${HOOKS}/${id}/recover`, { since, until })).toEqual({ status: 202, body: { data: { queued: 5, remaining: 0 } } });
+  expect(await lease(id)).toHaveLength(5);
+  expect((await call('POST', `${HOOKS}/${id}/recover`, { since: until, until: since })).status).toBe(400);
+});
+
+test('the log shows every attempt with request and answer, filtered and in pages, newest first', async () => {
+  const { id } = await endpoint();
+  await happen(4);
+  await happen(1, 'interaction.completed');
+  const [first, ...rest] = await lease(id);
+  const answer = Buffer.from('x'.repeat(3000));
+  await deliveryService().report(reportOf(first!, { response_status: 503, response_body: answer }));
+  for (const delivery of rest) await deliveryService().report(reportOf(delivery));
+
+  const page = await call('GET', `${HOOKS}/${id}/deliveries?limit=2`);
+  expect(page.body.data).toHaveLength(2);
+  const next = await call('GET', `${HOOKS}/${id}/deliveries?limit=3&cursor=${page.body.pagination.nextCursor}`);
+  expect(next.body.pagination).toEqual({ nextCursor: null });
+  const all = [...page.body.data, ...next.body.data];
+  expect(all.map((delivery) => delivery.id)).toEqual(all.map((delivery) => delivery.id).toSorted().toReversed());
+  expect((await call('GET', `${HOOKS}/${id}/deliveries?eventType=interaction.completed&status=succeeded`)).body.data).toHaveLength(1);
+  expect((await call('GET', `${HOOKS}/${id}/deliveries?event_type=x`)).body.error.details).toMatchObject([{ code: 'UNKNOWN_PARAMETER' }]);
+
+  const [failed] = (await call('GET', `${HOOKS}/${id}/deliveries?status=pending`)).body.data;
+  expect(failed.attempts[0].response).toMatchObject({ status: 503, body: 'x'.repeat(2048), bodyTruncated: true });
+  const whole = (await call('GET', `${HOOKS}/${id}/deliveries/${failed.id}`)).body.data;
+  expect(whole).toMatchObject({
+    eventId: first!.event_id, status: 'pending', nextAttemptAt: expect.any(String), requestBody: '{"type":"service_request.created","note":"✓"}', requestBodyTruncated: false,
+    attempts: [{
+      number: 1, succeeded: false, error: null, errorMessage: null,
+      request: { headers: [{ name: 'webhook-id', value: first!.event_id }], address: '203.0.113.7' },
+      response: { status: 503, headers: [{ name: 'content-type', value: 'text/plain' }], body: 'x'.repeat(3000), bodyTruncated: false },
+    }],
+  });
+  expect((await call('GET', `${HOOKS}/${id}/deliveries/${randomUUID()}`)).status).toBe(404);
+});
+
+test('a delivery can be made again, and a test is sent, also to an endpoint that is disabled', async () => {
+  const { id } = await endpoint();
+  await happen();
+  const [delivery] = await lease(id);
+  await deliveryService().report(reportOf(delivery!));
+  await call('PATCH', `${HOOKS}/${id}`, { enabled: false });
+
+  const again = await call('POST', `${HOOKS}/${id}/deliveries/${delivery!.delivery_id}/redeliver`);
+  expect(again).toEqual({ status: 202, body: { data: { id: delivery!.delivery_id, eventId: delivery!.event_id, status: 'pending' } } });
+  const tried = await call('POST', `${HOOKS}/${id}/test`);
+  expect(tried).toMatchObject({ status: 202, body: { data: { status: 'pending' } } });
+
+  const leased = await lease(id);
+  expect(leased).toHaveLength(2);
+  const test = leased.find((each) => each.delivery_id === tried.body.data.id)!;
+  expect(JSON.parse(Buffer.from(test.body).toString())).toMatchObject({ id: tried.body.data.eventId, type: 'webhook.test', company_id: company.id, sequence: 1 });
+  for (const each of leased) await deliveryService().report(reportOf(each, { response_status: each === test ? 500 : 200 }));
+  const statuses = (await call('GET', `${HOOKS}/${id}/deliveries`)).body.data.map((each: any) => [each.eventType, each.status, each.attempts.length]);
+  expect(statuses).toEqual([['webhook.test', 'failed', 1], ['service_request.created', 'succeeded', 2]]);
+  expect((await call('POST', `${HOOKS}/${id}/deliveries/${randomUUID()}/redeliver`)).status).toBe(404);
+});
+
+test('after a rotation both secrets sign, for a day', async () => {
+  const { id, signingSecret } = await endpoint();
+  const rotated = await call('POST', `${HOOKS}/${id}/rotate-secret`);
+  expect(rotated.status).toBe(200);
+  const secrets = async (): Promise<string[]> => {
+    await happen();
+    const [delivery] = await lease(id);
+    await deliveryService().report(reportOf(delivery!));
+    return delivery!.secrets.map((secret) => `whsec_${Buffer.from(secret).toString('base64')}`);
+  };
+  expect(await secrets()).toEqual([rotated.body.data.signingSecret, signingSecret]);
+  await system.database.query({ text: `update integrations.webhook_endpoints set previous_secret_until = now() where id = $1`, values: [id] });
+  expect(await secrets()).toEqual([rotated.body.data.signingSecret]);
+});
+
+test('the event types are those of api.md', async () => {
+  const { body } = await call('GET', '/api/v1/integrations/webhook-event-types', undefined, company.apiKey);
+  const types = ['service_request.created', 'service_request.status_changed', 'service_request.booked', 'interaction.completed'];
+  expect(body.data.map(({ type }: any) => type)).toEqual(types);
+});
+
+test('a user makes, sees, rotates and revokes keys; a value opens the company as long as it is the key’s', async () => {
+  const opens = async (key: string): Promise<number> => (await fetch(`${system.baseUrl}/v1/company`, { headers: { authorization: `Bearer ${key}` } })).status;
+  const created = (await call('POST', KEYS, { name: 'Export', expiresAt: '2099-01-01T00:00:00Z' })).body.data;
+  expect(created).toMatchObject({ name: 'Export', expiresAt: '2099-01-01T00:00:00Z', lastUsedAt: null, createdBy: { id: company.userId, kind: 'USER' } });
+  expect([created.keyPrefix, created.keySuffix]).toEqual([created.key.slice(0, 8), created.key.slice(-4)]);
+  const { key: first, ...shown } = created;
+  const listed = (await call('GET', KEYS)).body.data;
+  expect(listed).toContainEqual(shown);
+  expect(listed.map(({ createdBy }: any) => createdBy.kind)).toEqual(['OPERATOR', 'USER']);
+  expect(await opens(first)).toBe(200);
+
+  const rotated = (await call('POST', `${KEYS}/${created.id}/rotate`)).body.data;
+  expect(rotated).toMatchObject({ id: created.id, name: 'Export' });
+  expect([await opens(first), await opens(rotated.key)]).toEqual([401, 200]);
+
+  expect((await call('DELETE', `${KEYS}/${created.id}`, undefined, system.userToken(other))).status).toBe(404);
+  expect((await call('DELETE', `${KEYS}/${created.id}`)).status).toBe(200);
+  expect(await opens(rotated.key)).toBe(401);
+  expect((await call('DELETE', `${KEYS}/${created.id}`)).status).toBe(404);
+  expect((await call('POST', `${KEYS}/${created.id}/rotate`)).status).toBe(404);
+  expect((await call('POST', KEYS, { name: 'Late', expiresAt: '2020-01-01T00:00:00Z' })).body.error.details).toMatchObject([{ field: 'expiresAt', code: 'OUT_OF_RANGE' }]);
+});
