@@ -29,3 +29,11 @@ export function run(command: string, args: readonly string[], options: RunOption
 export async function works(command: string, ...args: string[]): Promise<boolean> {
   return (await run(command, args)).code === 0;
 }
+
+/** Runs a command whose progress the person at the keyboard sees; resolves when it has ended, however. */
+export function shown(command: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
+  return new Promise((resolve) => {
+    // Standard output is for results: see say.ts.
+    spawn(command, args, { stdio: ['ignore', 2, 2], env }).once('error', () => resolve()).once('close', () => resolve());
+  });
+}

@@ -1,8 +1,7 @@
-import { spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Problem } from '../problem.ts';
-import { works } from '../processes/run.ts';
+import { shown, works } from '../processes/run.ts';
 import { launch } from './launch.ts';
 import type { RunningServer, ServerContext } from './server.ts';
 
@@ -41,7 +40,7 @@ async function install(context: ServerContext): Promise<void> {
     // RUNLEVEL=1 keeps the package from starting a server of its own.
     const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
     for (const args of [['update'], ['install', '-y', '--no-install-recommends', 'redis-server']]) {
-      spawnSync('apt-get', ['-q', ...args], { stdio: ['ignore', 2, 2], env });
+      await shown('apt-get', ['-q', ...args], env);
     }
     if (await present()) return;
   }
