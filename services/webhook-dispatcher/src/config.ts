@@ -1,0 +1,30 @@
+import { checkAllowedTargets } from '@truckroll/contract';
+import { kafkaSettings } from '@truckroll/outbox';
+import { ConfigError, baseSettings, env, readConfig, type Config } from '@truckroll/service-kit';
+
+const settings = {
+  ...baseSettings(50055),
+  ...kafkaSettings(),
+  integrationsAddress: env.string('INTEGRATIONS_ADDRESS'),
+  /** Exact address:port pairs that may be reached although they are private, and by http. */
+  allowedTargets: env.list('WEBHOOK_ALLOWED_TARGETS', []),
+  /** Whether public hosts may be reached by http. */
+  allowHttp: env.boolean('WEBHOOK_ALLOW_HTTP', false),
+  /** Exchanges at once, those that take long not counted: see Lanes. */
+  maxInFlight: env.integer('WEBHOOK_MAX_IN_FLIGHT', { min: 1, max: 10_000 }, 256),
+  /** Exchanges at once with one endpoint, those of other replicas included. */
+  maxInFlightPerEndpoint: env.integer('WEBHOOK_MAX_IN_FLIGHT_PER_ENDPOINT', { min: 1, max: 1000 }, 10),
+};
+
+export type WebhookDispatcherConfig = Config<typeof settings>;
+
+/** Throws ConfigError that names everything missing or invalid. */
+export function webhookDispatcherConfig(environment: Readonly<Record<string, string | undefined>>): WebhookDispatcherConfig {
+  const config = readConfig(settings, environment);
+  try {
+    checkAllowedTargets(config.allowedTargets);
+  } catch (error) {
+    throw new ConfigError((error as Error).message);
+  }
+  return config;
+}

@@ -1,0 +1,40 @@
+import { JsonBuffer, JsonWriter, codec, shapeNamed } from '@truckroll/contract';
+import type { PublicEvent } from '@truckroll/contract/gen/integrations/v1/deliveries';
+import type { IncomingEvent } from '@truckroll/outbox';
+
+/** What every message of public_events.proto begins with. */
+interface Envelope {
+  readonly id: string;
+  readonly type: string;
+  readonly timestamp: number;
+  readonly company_id: string;
+  readonly sequence: number;
+}
+
+const writer = new JsonWriter();
+const out = new JsonBuffer();
+
+/**
+ * The event as it is stored and sent. The body is written here once and never again, so that every attempt and every
+ * endpoint gets the same bytes. Throws where the event is none of the public ones, or is broken.
+ */
+export function publicEvent(event: IncomingEvent): PublicEvent {
+  if (event.payload === null) throw new Error('the event has no payload');
+  const typeName = messageOf(event.type);
+  const shape = shapeNamed(typeName);
+  const { id, type, timestamp, company_id, sequence } = codec(typeName).decode(event.payload) as Envelope;
+  if (type !== event.type || company_id !== event.companyId) throw new Error('the event is not what its headers say');
+  out.length = 0;
+  writer.write(shape, event.payload, 0, event.payload.length, out);
+  return { id, type, company_id, subject: subjectOf(event.key), sequence, timestamp, body: Buffer.from(out.view()) };
+}
+
+/** `service_request.created` is described by truckroll.events.v1.ServiceRequestCreated. */
+function messageOf(type: string): string {
+  return `truckroll.events.v1.${type.replace(/(?:^|[._])(\w)/g, (_, letter: string) => letter.toUpperCase())}`;
+}
+
+/** Keys are `<company>/<service request or interaction>`. */
+function subjectOf(key: string): string {
+  return key.slice(key.indexOf('/') + 1);
+}

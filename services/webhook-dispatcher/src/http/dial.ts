@@ -1,0 +1,86 @@
+// The one place from which the internet is reached. Nothing is dialled but an address that was classified just before, and
+// it is dialled as an address: no second look-up could lead elsewhere.
+import type { Socket } from 'node:net';
+import { checkAddress, isLoopbackName, type Target, type TargetPolicy } from '@truckroll/contract';
+import { AttemptError } from '@truckroll/contract/gen/integrations/v1/deliveries';
+import { buildConnector } from 'undici';
+import { ExchangeFailure, connectFailure, tlsFailure } from './failure.ts';
+import type { Resolve } from './resolve.ts';
+import { unlessForbidden } from './target.ts';
+
+export interface DialOptions {
+  readonly policy: TargetPolicy;
+  readonly resolve: Resolve;
+  /** Certificates to trust instead of those of Node. */
+  readonly ca?: string | undefined;
+}
+
+/** Opens a connection for a target. `dialling` is told each address before it is dialled. */
+export type Dial = (target: Target, signal: AbortSignal, dialling: (address: string) => void) => Promise<Socket>;
+
+/** Addresses tried for one connection, and how long each but the last may take: one that drops packets is passed over. */
+const MOST_ADDRESSES = 4;
+const TRY_MS = 2500;
+
+export function createDial({ policy, resolve, ca }: DialOptions): Dial {
+  // The signal ends what takes too long, the time for name and handshake included.
+  const connector = buildConnector({ timeout: 0, allowH2: false, ...(ca === undefined ? {} : { ca }) });
+
+  function connect(target: Target, address: string, limitMs: number | undefined, signal: AbortSignal): Promise<Socket> {
+    return new Promise((resolve, reject) => {
+      let connected = false;
+      const { protocol, host } = target.url;
+      const options = { hostname: address, host, protocol, port: String(target.port) };
+      const servername = protocol === 'https:' && !target.isAddress ? { servername: target.host.replace(/\.$/, '') } : {};
+      // undici's types do not tell that it returns the socket, whose connecting must be ended when time is up.
+      const socket = connector({ ...options, ...servername }, (...[error]: [Error | null, ...unknown[]]) => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', abandon);
+        if (error === null) resolve(socket);
+        else reject(connected && protocol === 'https:' ? tlsFailure(error) : connectFailure(error));
+      }) as unknown as Socket;
+      socket.once('connect', () => {
+        connected = true;
+        clearTimeout(timer);
+      });
+      const abandon = () => void socket.destroy(new Error('time is up'));
+      const timer = limitMs === undefined ? undefined : setTimeout(abandon, limitMs);
+      signal.addEventListener('abort', abandon, { once: true });
+    });
+  }
+
+  return async (target, signal, dialling) => {
+    const addresses = await unlessAborted(addressesOf(target, policy, resolve), signal);
+    for (const [index, address] of addresses.entries()) {
+      signal.throwIfAborted();
+      dialling(address);
+      const isLast = index === addresses.length - 1;
+      try {
+        return await connect(target, address, isLast ? undefined : TRY_MS, signal);
+      } catch (error) {
+        if (isLast || signal.aborted || (error as ExchangeFailure).kind !== AttemptError.CONNECT) throw error;
+      }
+    }
+    throw new ExchangeFailure(AttemptError.NAME, 'The host has no address.');
+  };
+}
+
+/** Every address counts, those that would not be dialled included: one that is private makes the whole name suspect. */
+async function addressesOf(target: Target, policy: TargetPolicy, resolve: Resolve): Promise<readonly string[]> {
+  const known = target.isAddress ? [target.host] : isLoopbackName(target.host) ? ['127.0.0.1'] : undefined;
+  const addresses = known ?? (await resolve(target.host.replace(/\.$/, '')));
+  unlessForbidden(() => {
+    for (const address of addresses) checkAddress(target, address, policy);
+  });
+  return addresses.slice(0, MOST_ADDRESSES);
+}
+
+/** A look-up cannot be ended, but need not be waited for. */
+function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason as Error);
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
+}

@@ -1,0 +1,98 @@
+import { readTarget, type Target, type TargetPolicy } from '@truckroll/contract';
+import { readCapped } from './body.ts';
+import type { Connection, Connections } from './connections.ts';
+import { failureOf, timeoutFailure, type ExchangeFailure } from './failure.ts';
+import { unlessForbidden } from './target.ts';
+
+export interface Header {
+  readonly name: string;
+  readonly value: string;
+}
+
+export interface ExchangeRequest {
+  readonly endpointId: string;
+  readonly url: string;
+  /** In lower case; Host and Content-Length come on top. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+}
+
+/** All that an exchange has led to. Status and failure may both be there, where an answer began and did not end. */
+export interface ExchangeResult {
+  status?: number;
+  failure?: ExchangeFailure;
+  requestHeaders: Header[];
+  responseHeaders: Header[];
+  responseBody: Buffer;
+  truncated: boolean;
+  /** The address that was dialled. */
+  address?: string;
+}
+
+export interface ExchangeOptions {
+  readonly connections: Connections;
+  readonly policy: TargetPolicy;
+  /** For the whole exchange: name, connection, handshake, headers, body. */
+  readonly timeoutMs: number;
+  /** Of the answer's body, after decompression. */
+  readonly bodyLimit: number;
+}
+
+/** Sends one POST and reads the answer. Never rejects: whatever goes wrong is in the result. */
+export async function exchange(options: ExchangeOptions, request: ExchangeRequest): Promise<ExchangeResult> {
+  const result: ExchangeResult = { requestHeaders: [], responseHeaders: [], responseBody: Buffer.alloc(0), truncated: false };
+  const time = new AbortController();
+  const timer = setTimeout(() => time.abort(timeoutFailure(options.timeoutMs / 1000)), options.timeoutMs);
+  try {
+    const target = unlessForbidden(() => readTarget(request.url, options.policy));
+    result.requestHeaders = [
+      { name: 'host', value: target.url.host },
+      ...Object.entries(request.headers).map(([name, value]) => ({ name, value })),
+      { name: 'content-length', value: String(request.body.length) },
+    ];
+    await exchangeWith(options, request, target, time.signal, result);
+  } catch (error) {
+    result.failure = time.signal.aborted ? (time.signal.reason as ExchangeFailure) : failureOf(error);
+  } finally {
+    clearTimeout(timer);
+  }
+  return result;
+}
+
+async function exchangeWith(
+  options: ExchangeOptions, request: ExchangeRequest, target: Target, signal: AbortSignal, result: ExchangeResult,
+): Promise<void> {
+  const { connections, bodyLimit } = options;
+  for (let tries = 1; ; tries += 1) {
+    const connection = connections.take(request.endpointId, target, signal);
+    const dials = connection.dials;
+    try {
+      const answer = await connection.client.request({
+        method: 'POST', path: target.url.pathname + target.url.search, headers: request.headers, body: request.body, signal,
+      });
+      result.status = answer.statusCode;
+      result.responseHeaders = headersOf(answer.headers);
+      note(result, connection);
+      const read = await readCapped(answer.body, String(answer.headers['content-encoding'] ?? ''), bodyLimit);
+      result.responseBody = read.bytes;
+      result.truncated = read.truncated;
+      if (read.truncated) connections.discard(connection);
+      else connections.give(connection);
+      return;
+    } catch (error) {
+      note(result, connection);
+      connections.discard(connection);
+      // The other side may close an idle connection just when it is used. The receiver knows the event by its id.
+      const wasKept = dials > 0 && connection.dials === dials;
+      if (!wasKept || tries > 1 || result.status !== undefined || signal.aborted) throw error;
+    }
+  }
+}
+
+function note(result: ExchangeResult, connection: Connection): void {
+  if (connection.address !== undefined) result.address = connection.address;
+}
+
+function headersOf(headers: Readonly<Record<string, string | string[] | undefined>>): Header[] {
+  return Object.entries(headers).flatMap(([name, value]) => [value ?? []].flat().map((single) => ({ name: name.toLowerCase(), value: single })));
+}

@@ -1,0 +1,22 @@
+import { Resolver } from 'node:dns/promises';
+import { AttemptError } from '@truckroll/contract/gen/integrations/v1/deliveries';
+import { ExchangeFailure } from './failure.ts';
+
+/** All addresses of a name. Rejects with ExchangeFailure where there is none. */
+export type Resolve = (name: string) => Promise<readonly string[]>;
+
+/**
+ * Asks the DNS servers of this machine, and nothing else: the hosts file and search domains name our own network. It
+ * does so without the threads that dns.lookup uses, four for the whole process, which one dead name server would hold.
+ */
+export function createResolve(): Resolve {
+  const resolver = new Resolver({ timeout: 2000, tries: 2 });
+  return async (name) => {
+    const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
+    const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+    if (addresses.length > 0) return addresses;
+    const reason = answers.find((answer) => answer.status === 'rejected')?.reason as { code?: string } | undefined;
+    const unknown = reason?.code === 'ENOTFOUND' || reason?.code === 'ENODATA';
+    throw new ExchangeFailure(AttemptError.NAME, unknown ? 'The host has no address.' : 'The name of the host could not be resolved.', reason);
+  };
+}

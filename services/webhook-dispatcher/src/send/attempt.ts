@@ -1,0 +1,44 @@
+import { AttemptError, type LeasedDelivery, type ReportRequest } from '@truckroll/contract/gen/integrations/v1/deliveries';
+import { exchange, type ExchangeOptions, type ExchangeResult } from '../http/exchange.ts';
+import { retryAfterSeconds } from '../http/retry-after.ts';
+import { signatureOf } from '../http/signature.ts';
+
+/** Sends a delivery once, and puts down all that the log is to know of it. Never rejects. */
+export async function attempt(options: ExchangeOptions, delivery: LeasedDelivery): Promise<ReportRequest> {
+  const startedAt = Date.now();
+  const timestamp = Math.floor(startedAt / 1000);
+  const body = Buffer.from(delivery.body.buffer, delivery.body.byteOffset, delivery.body.byteLength);
+  const headers = {
+    'content-type': 'application/json',
+    'user-agent': 'Truckroll-Webhooks/1.0',
+    'webhook-id': delivery.event_id,
+    'webhook-timestamp': String(timestamp),
+    'webhook-signature': signatureOf(delivery.secrets, delivery.event_id, timestamp, body),
+  };
+  const result = await exchange(options, { endpointId: delivery.endpoint_id, url: delivery.url, headers, body });
+  const endedAt = Date.now();
+  return {
+    delivery_id: delivery.delivery_id,
+    lease_token: delivery.lease_token,
+    response_status: result.status ?? null,
+    error: result.failure?.kind ?? AttemptError.UNSPECIFIED,
+    error_message: result.failure?.message.slice(0, 500) ?? '',
+    started_at: startedAt * 1000,
+    ended_at: endedAt * 1000,
+    request_headers: result.requestHeaders,
+    response_headers: result.responseHeaders,
+    response_body: result.responseBody,
+    response_truncated: result.truncated,
+    retry_after_seconds: retryAfterSeconds(headerOf(result, 'retry-after'), endedAt) ?? null,
+    resolved_address: result.address ?? null,
+  };
+}
+
+/** Whether the exchange shows that the endpoint is well enough to be sent more: it answers, and not that it cannot. */
+export function endpointAnswers({ error, response_status: status }: ReportRequest): boolean {
+  return error === AttemptError.UNSPECIFIED && status !== null && status !== undefined && status < 500 && status !== 429;
+}
+
+function headerOf(result: ExchangeResult, name: string): string | undefined {
+  return result.responseHeaders.find((header) => header.name === name)?.value;
+}

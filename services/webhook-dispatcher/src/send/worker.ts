@@ -1,0 +1,179 @@
+import { ApiError } from '@truckroll/contract';
+import type { LeaseRequest, LeaseResponse, LeasedDelivery, ReportRequest, ReportResponse } from '@truckroll/contract/gen/integrations/v1/deliveries';
+import { backoffMs, logOutage, retrying, type BackgroundPart, type Logger, type Metrics } from '@truckroll/service-kit';
+import { endpointAnswers } from './attempt.ts';
+import { Alarm } from './alarm.ts';
+import { Circuits } from './circuits.ts';
+import { Lanes } from './lanes.ts';
+
+export interface WorkerOptions {
+  readonly workerId: string;
+  readonly lease: (request: LeaseRequest, options: { signal: AbortSignal }) => Promise<LeaseResponse>;
+  readonly report: (request: ReportRequest) => Promise<ReportResponse>;
+  /** Sends a delivery once; never rejects. */
+  readonly attempt: (delivery: LeasedDelivery) => Promise<ReportRequest>;
+  readonly maxInFlight: number;
+  readonly maxInFlightPerEndpoint: number;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+}
+
+const MOST_AT_ONCE = 200;
+/** How long to wait where nothing tells of something due: what other replicas fan out, and what becomes due meanwhile. */
+const POLL_MS = 500;
+/** A delivery that has waited here is sent only while its lease lasts longer than an exchange may take. */
+const LEASE_RESERVE_MS = 20_000;
+/** How long reports are tried while stopping; runService allows 40 s for all, and exchanges take up to 15 s. */
+const REPORT_WHILE_STOPPING_MS = 8000;
+
+/**
+ * Fetches what is due, sends it, reports it. It remembers nothing that matters: what it does not report is due again when
+ * its lease ends.
+ */
+export class Worker implements BackgroundPart {
+  readonly name = 'webhook worker';
+  readonly #options: WorkerOptions;
+  readonly #stopping = new AbortController();
+  readonly #givingUp = new AbortController();
+  readonly #alarm = new Alarm();
+  readonly #lanes: Lanes;
+  readonly #circuits = new Circuits();
+  readonly #running = new Set<Promise<void>>();
+  /** Deliveries that wait for the exchange which tries a half-open circuit, by endpoint. */
+  readonly #waiting = new Map<string, LeasedDelivery[]>();
+  readonly #attempts;
+  #loop: Promise<void> = Promise.resolve();
+  #leasing = false;
+
+  constructor(options: WorkerOptions) {
+    this.#options = options;
+    const { metrics } = options;
+    this.#lanes = new Lanes(options.maxInFlight, () => this.#alarm.ring());
+    this.#attempts = metrics.histogram('webhook_attempt_seconds', 'Exchanges by how they ended', ['result']);
+    metrics.observedGauge('webhook_in_flight', 'Exchanges that are going on', () => this.#lanes.inFlight);
+  }
+
+  async start(): Promise<void> {
+    this.#loop = this.#run();
+  }
+
+  /** Fetches nothing more; lets exchanges end and be reported. What waits for a circuit stays leased until that ends. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    this.#alarm.ring();
+    this.#waiting.clear();
+    await this.#loop;
+    const timer = setTimeout(() => this.#givingUp.abort(), 15_000 + REPORT_WHILE_STOPPING_MS);
+    await Promise.all(this.#running);
+    clearTimeout(timer);
+  }
+
+  /** Something is due now. */
+  wake(): void {
+    this.#alarm.ring();
+  }
+
+  /** Throws while deliveries cannot be fetched. */
+  check(): void {
+    if (!this.#leasing) throw new Error('no deliveries could be fetched');
+  }
+
+  async #run(): Promise<void> {
+    const { log } = this.#options;
+    for (let failures = 0; !this.#stopping.signal.aborted; ) {
+      try {
+        const waitMs = await this.#round();
+        failures = 0;
+        this.#leasing = true;
+        await this.#alarm.wait(waitMs);
+      } catch (error) {
+        if (this.#stopping.signal.aborted) return;
+        failures += 1;
+        this.#leasing = false;
+        logOutage(log, 'deliveries could not be fetched; trying again', failures, error);
+        await this.#alarm.pause(backoffMs(failures), this.#stopping.signal);
+      }
+    }
+  }
+
+  /** Fetches once. Resolves to how long nothing is to be expected, in ms. */
+  async #round(): Promise<number> {
+    const { workerId, lease, maxInFlightPerEndpoint } = this.#options;
+    const room = Math.min(this.#lanes.free, MOST_AT_ONCE);
+    if (room <= 0) return POLL_MS;
+    const { deliveries, next_due_at: nextDueAt } = await lease(
+      {
+        worker_id: workerId,
+        max_deliveries: room,
+        max_in_flight_per_endpoint: maxInFlightPerEndpoint,
+        excluded_endpoint_ids: this.#circuits.excluded(Date.now()),
+      },
+      { signal: this.#stopping.signal },
+    );
+    for (const delivery of deliveries) this.#begin(delivery);
+    if (deliveries.length > 0) return 0;
+    const now = Date.now();
+    const times = [nextDueAt == null ? undefined : nextDueAt / 1000, this.#circuits.nextAt()].filter((time) => time !== undefined);
+    return Math.max(1, Math.min(POLL_MS, ...times.map((time) => time - now)));
+  }
+
+  #begin(delivery: LeasedDelivery): void {
+    const { endpoint_id: endpointId } = delivery;
+    if (!this.#circuits.mayBegin(endpointId, Date.now())) {
+      const waiting = this.#waiting.get(endpointId);
+      if (waiting === undefined) this.#waiting.set(endpointId, [delivery]);
+      else waiting.push(delivery);
+      return;
+    }
+    const running = this.#send(delivery).catch((error: unknown) => {
+      this.#options.log.error({ error, delivery: delivery.delivery_id }, 'a delivery failed in an unexpected way');
+    });
+    this.#running.add(running);
+    void running.finally(() => this.#running.delete(running));
+  }
+
+  async #send(delivery: LeasedDelivery): Promise<void> {
+    const leave = this.#lanes.enter();
+    try {
+      const startedAt = performance.now();
+      const report = await this.#options.attempt(delivery);
+      const answered = endpointAnswers(report);
+      this.#attempts.observe({ result: answered ? 'answered' : 'failed' }, (performance.now() - startedAt) / 1000);
+      this.#settle(delivery.endpoint_id, answered);
+      await this.#report(report);
+    } finally {
+      leave();
+    }
+  }
+
+  /** Notes how an endpoint does, and goes on with what has waited to know, or leaves it to become due again. */
+  #settle(endpointId: string, answered: boolean): void {
+    const now = Date.now();
+    if (answered) this.#circuits.succeeded(endpointId);
+    else this.#circuits.failed(endpointId, now);
+    const waiting = this.#waiting.get(endpointId);
+    if (waiting === undefined) return;
+    this.#waiting.delete(endpointId);
+    if (this.#circuits.isOpen(endpointId, now) || this.#stopping.signal.aborted) return;
+    for (const delivery of waiting) {
+      if (delivery.lease_expires_at / 1000 - now > LEASE_RESERVE_MS) this.#begin(delivery);
+    }
+  }
+
+  /** Tries until it is stored: an attempt must not be missing in the log. */
+  async #report(report: ReportRequest): Promise<void> {
+    const { report: send, log } = this.#options;
+    const again = (error: unknown, failures: number) => {
+      if (error instanceof ApiError && error.status < 500) return false;
+      logOutage(log, 'an attempt could not be reported; trying again', failures, error, { delivery: report.delivery_id });
+      return true;
+    };
+    try {
+      const { endpoint_disabled: disabled, lease_lost: lost } = await retrying(() => send(report), again, this.#givingUp.signal);
+      if (disabled) log.info({ delivery: report.delivery_id }, 'an endpoint was disabled');
+      if (lost) log.warn({ delivery: report.delivery_id }, 'a lease ended before its attempt was reported');
+    } catch (error) {
+      log.error({ error, delivery: report.delivery_id }, 'an attempt was not reported; its delivery will be due again');
+    }
+  }
+}

@@ -1,0 +1,55 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { topics } from '@truckroll/contract';
+import { DeliveryServiceService } from '@truckroll/contract/gen/integrations/v1/deliveries';
+import { Consumer, createKafka } from '@truckroll/outbox';
+import { createService, openChannel, type Service } from '@truckroll/service-kit';
+import type { WebhookDispatcherConfig } from './config.ts';
+import { createFanOut } from './events/fan-out.ts';
+import { Connections } from './http/connections.ts';
+import { createDial } from './http/dial.ts';
+import { createResolve, type Resolve } from './http/resolve.ts';
+import { attempt } from './send/attempt.ts';
+import { Worker } from './send/worker.ts';
+
+const NAME = 'webhook-dispatcher';
+const EXCHANGE_MS = 15_000;
+const ANSWER_BYTES = 64 * 1024;
+
+/** What tests put in the place of the internet. */
+export interface Surroundings {
+  readonly resolve?: Resolve;
+  /** Certificates to trust instead of those of Node. */
+  readonly ca?: string;
+  readonly exchangeMs?: number;
+}
+
+/** Sends public events to the endpoints of integrators. It owns nothing, and reaches integrations, Kafka and the internet. */
+export function createWebhookDispatcher(config: WebhookDispatcherConfig, surroundings: Surroundings = {}): Service {
+  return createService({
+    name: NAME,
+    config,
+    create({ log, metrics, background, check }) {
+      const integrations = openChannel(config.integrationsAddress);
+      const { fanOut, lease, report } = integrations.client(DeliveryServiceService);
+      const { resolve = createResolve(), ca, exchangeMs: timeoutMs = EXCHANGE_MS } = surroundings;
+      const policy = { allowHttp: config.allowHttp, allowedTargets: config.allowedTargets };
+      const connections = new Connections(createDial({ policy, resolve, ca }));
+      const exchanges = { connections, policy, timeoutMs, bodyLimit: ANSWER_BYTES };
+      const worker = new Worker({
+        workerId: `${hostname()}/${randomUUID()}`,
+        lease, report, log, metrics,
+        attempt: (delivery) => attempt(exchanges, delivery),
+        maxInFlight: config.maxInFlight,
+        maxInFlightPerEndpoint: config.maxInFlightPerEndpoint,
+      });
+      background({ name: 'integrations', start: async () => undefined, stop: async () => integrations.close() });
+      background({ name: 'connections', start: async () => undefined, stop: () => connections.close() });
+      const handle = createFanOut({ fanOut, due: () => worker.wake(), log, metrics });
+      background(new Consumer({ kafka: createKafka(NAME, config, log), group: NAME, topics: [topics.serviceRequests], handle, log, metrics }));
+      // Started last, hence stopped first: nothing is fetched once stopping has begun.
+      background(worker);
+      check('integrations', () => worker.check());
+    },
+  });
+}

@@ -1,0 +1,189 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { ApiError, codec, formatInstant, topics } from '@truckroll/contract';
+import { createKafka, ensureTopics, type KafkaClient } from '@truckroll/outbox';
+import { silentLog, testConfig, type Service } from '@truckroll/service-kit';
+import { Webhook } from 'standardwebhooks';
+import { webhookDispatcherConfig } from '../src/config.ts';
+import { createWebhookDispatcher } from '../src/webhook-dispatcher.ts';
+import { Deliveries } from './support/deliveries.ts';
+import { startReceiver, type Answer, type Receiver } from './support/receiver.ts';
+
+const company = randomUUID();
+const open: (() => Promise<unknown>)[] = [];
+let deliveries: Deliveries;
+let kafka: KafkaClient;
+let prefix: string;
+
+beforeEach(async () => {
+  deliveries = new Deliveries();
+  await deliveries.start();
+  prefix = `${randomBytes(4).toString('hex')}.`;
+  kafka = createKafka('test', { kafkaBrokers: brokers(), kafkaPrefix: prefix }, silentLog);
+});
+afterEach(async () => {
+  for (const close of open.splice(0).toReversed()) await close();
+  await deliveries.stop();
+});
+
+function brokers(): string[] {
+  return process.env['KAFKA_BROKERS']!.split(',');
+}
+
+async function receiver(answer?: Answer): Promise<Receiver> {
+  const started = await startReceiver(answer);
+  open.push(() => started.close());
+  return started;
+}
+
+async function dispatcher(receivers: readonly Receiver[], settings: object = {}): Promise<Service> {
+  const environment = {
+    INTEGRATIONS_ADDRESS: deliveries.address, KAFKA_BROKERS: brokers().join(), KAFKA_PREFIX: prefix,
+    WEBHOOK_ALLOWED_TARGETS: receivers.map(({ target }) => target).join(),
+  };
+  const service = createWebhookDispatcher({ ...webhookDispatcherConfig(environment), ...testConfig, ...settings });
+  await service.start();
+  open.push(() => service.destroy());
+  return service;
+}
+
+/** An event as scheduling publishes it. */
+function message(sequence: number, summary: string, subject = randomUUID()) {
+  const [id, type, at] = [randomUUID(), 'service_request.created', Date.now() * 1000];
+  const data = { id: subject, number: 'SR-1', status: 'SERVICE_REQUEST_STATUS_NEW', channel: 'SERVICE_REQUEST_CHANNEL_PHONE', summary, created_at: at, updated_at: at };
+  const event = { id, type, timestamp: at, company_id: company, sequence, data };
+  const value = Buffer.from(codec('truckroll.events.v1.ServiceRequestCreated').encode(event as never).finish());
+  const headers = {
+    ce_id: id, ce_type: type, ce_source: '/truckroll/scheduling', ce_time: formatInstant(at), ce_companyid: company,
+    ce_version: String(sequence), ce_sequence: String(sequence),
+  };
+  return { id, key: `${company}/${subject}`, value, headers };
+}
+
+async function publish(messages: readonly object[]): Promise<void> {
+  await ensureTopics(kafka, [topics.serviceRequests], silentLog, new AbortController().signal);
+  const producer = kafka.producer();
+  await producer.connect();
+  await producer.send({ topic: prefix + topics.serviceRequests.name, messages: messages as never });
+  await producer.disconnect();
+}
+
+function due(count: number, endpoint: ReturnType<Deliveries['endpoint']>): void {
+  for (let i = 0; i < count; i += 1) {
+    const event = { id: randomUUID(), type: 'interaction.completed', company_id: company, subject: randomUUID(), sequence: 1, timestamp: Date.now() * 1000, body: Buffer.from(`{"n":${i}}`) };
+    deliveries.add(event, [endpoint]);
+  }
+}
+
+test('an event on the topic arrives at every endpoint, signed, as the JSON that is documented', async () => {
+  const there = await receiver();
+  const endpoint = deliveries.endpoint(there.url);
+  const sent = message(1, 'AC — "not" cooling');
+  await publish([sent]);
+  await dispatcher([there]);
+  await deliveries.until(() => deliveries.reports.length === 1);
+
+  const [got] = there.received;
+  const verified = new Webhook(`whsec_${endpoint.secret.toString('base64')}`).verify(got!.body, got!.headers) as Record<string, any>;
+  expect(Object.keys(verified)).toEqual(['id', 'type', 'timestamp', 'company_id', 'sequence', 'data']);
+  expect(verified).toMatchObject({ id: sent.id, type: 'service_request.created', company_id: company, sequence: 1, data: { status: 'NEW', summary: 'AC — "not" cooling', job_id: null } });
+  expect(got!.headers).toMatchObject({ 'webhook-id': sent.id, 'content-type': 'application/json' });
+  expect(deliveries.reports[0]).toMatchObject({ response_status: 200, error: 'ATTEMPT_ERROR_UNSPECIFIED', resolved_address: '127.0.0.1' });
+  const { started_at: from, ended_at: to } = deliveries.reports[0]!;
+  expect(Math.floor(from / 1e6)).toBe(Number(got!.headers['webhook-timestamp']));
+  expect(to).toBeGreaterThanOrEqual(from);
+});
+
+test('a place in the topic is left only when its events are stored; events that never can be are passed over', async () => {
+  const there = await receiver();
+  deliveries.endpoint(there.url);
+  let refusals = 3;
+  deliveries.before = (call, request) => {
+    if (call !== 'fanOut') return;
+    if (refusals-- > 0) throw ApiError.unavailable(undefined);
+    if ((request as { events: { sequence: number }[] }).events.some(({ sequence }) => sequence === 2)) throw ApiError.invalid([]);
+  };
+  const subject = randomUUID();
+  const [first, refused, last] = [1, 2, 3].map((sequence) => message(sequence, 'x', subject));
+  const broken = { ...message(9, 'x', subject), value: Buffer.from([0xff, 0xff]) };
+  const unknown = message(9, 'x', subject);
+  unknown.headers.ce_type = 'service_request.sneezed';
+  await publish([first!, broken, unknown, refused!, last!]);
+  await dispatcher([there]);
+  await deliveries.until(() => deliveries.reports.length === 2);
+  expect(deliveries.fanned.map(({ id, sequence, subject: of }) => [id, sequence, of])).toEqual([[first!.id, 1, subject], [last!.id, 3, subject]]);
+});
+
+test('endpoints that hang, more than there is room for, hold up no other', async () => {
+  const well = await receiver();
+  const hanging = await receiver(() => undefined);
+  for (let i = 0; i < 8; i += 1) due(4, deliveries.endpoint(hanging.url));
+  const healthy = deliveries.endpoint(well.url);
+  await dispatcher([well, hanging], { maxInFlight: 8, maxInFlightPerEndpoint: 4 });
+  await hanging.until(8);
+  due(30, healthy);
+  await deliveries.until(() => deliveries.reportsOf(healthy).length === 30);
+  expect(deliveries.reports).toHaveLength(30);
+  // Ends what hangs, which stopping would wait for.
+  await hanging.close();
+});
+
+test('an endpoint that fails five times is left alone for a time, then tried by one exchange', async () => {
+  let failing = true;
+  const there = await receiver((response) => response.writeHead(failing ? 503 : 200).end());
+  const endpoint = deliveries.endpoint(there.url);
+  due(5, endpoint);
+  await dispatcher([there], { maxInFlightPerEndpoint: 5 });
+  await deliveries.until(() => deliveries.leases.some(({ excluded_endpoint_ids: ids }) => ids.includes(endpoint.id)));
+  expect(there.received).toHaveLength(5);
+  failing = false;
+  due(20, endpoint);
+  await deliveries.until(() => deliveries.reportsOf(endpoint).length === 25);
+  expect(deliveries.leases.at(-1)!.excluded_endpoint_ids).toEqual([]);
+});
+
+test('stopping lets what has begun be sent and reported', async () => {
+  let finish = () => undefined as void;
+  const there = await receiver((response) => void (finish = () => void response.end()));
+  due(1, deliveries.endpoint(there.url));
+  const service = await dispatcher([there]);
+  await there.until(1);
+  const stopped = service.destroy();
+  finish();
+  await stopped;
+  expect(deliveries.reports).toMatchObject([{ response_status: 200 }]);
+});
+
+test('an attempt is reported again until it is stored', async () => {
+  const there = await receiver();
+  due(1, deliveries.endpoint(there.url));
+  let failures = 2;
+  deliveries.before = (call) => {
+    if (call === 'report' && failures-- > 0) throw ApiError.unavailable(undefined);
+  };
+  await dispatcher([there]);
+  await deliveries.until(() => deliveries.reports.length === 1);
+  expect(there.received).toHaveLength(1);
+});
+
+test('it is ready only while deliveries can be fetched', async () => {
+  const service = createWebhookDispatcher({
+    ...webhookDispatcherConfig({ INTEGRATIONS_ADDRESS: deliveries.address, KAFKA_BROKERS: brokers().join(), KAFKA_PREFIX: prefix }), ...testConfig,
+  });
+  const { metricsPort } = await service.start();
+  open.push(() => service.destroy());
+  const ready = async () => (await fetch(`http://127.0.0.1:${metricsPort}/readyz`)).status;
+  await deliveries.until(() => deliveries.leases.length >= 2);
+  expect(await ready()).toBe(200);
+  let refused = 0;
+  deliveries.before = (call) => {
+    if (call === 'lease') refused += 1;
+    throw ApiError.unavailable(undefined);
+  };
+  for (let status = 200; status !== 503; ) status = await ready();
+  expect(refused).toBeGreaterThan(0);
+});
+
+test('a configuration with names for addresses is refused', () => {
+  const environment = { INTEGRATIONS_ADDRESS: 'x:1', KAFKA_BROKERS: 'x:1', WEBHOOK_ALLOWED_TARGETS: '127.0.0.1:80,sink:4567' };
+  expect(() => webhookDispatcherConfig(environment)).toThrow(/WEBHOOK_ALLOWED_TARGETS.*sink:4567/);
+});

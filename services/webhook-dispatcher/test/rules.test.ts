@@ -1,0 +1,64 @@
+import { retryAfterSeconds } from '../src/http/retry-after.ts';
+import { CLOSED, afterFailure, afterSuccess, atTime, type Circuit } from '../src/send/circuit.ts';
+import { Circuits } from '../src/send/circuits.ts';
+
+const now = Date.parse('2026-03-01T12:00:00Z');
+
+test.each([
+  ['0', 0],
+  ['120', 120],
+  [' 7 ', 7],
+  ['99999999999999999999', 315_360_000],
+  ['Sun, 01 Mar 2026 12:02:00 GMT', 120],
+  ['Sunday, 01-Mar-26 12:02:00 GMT', 120],
+  ['Sun Mar  1 12:02:00 2026', 120],
+  ['Sun, 01 Mar 2026 11:00:00 GMT', 0],
+  ['-5', undefined],
+  ['1.5', undefined],
+  ['soon', undefined],
+  ['2026-03-01T12:02:00Z', undefined],
+  ['', undefined],
+  [undefined, undefined],
+])('Retry-After %p asks for %p seconds', (value, seconds) => {
+  expect(retryAfterSeconds(value, now)).toBe(seconds);
+});
+
+function failing(times: number, circuit: Circuit = CLOSED): Circuit {
+  return times === 0 ? circuit : failing(times - 1, afterFailure(circuit, now));
+}
+
+test('a circuit opens at the fifth failure in a row', () => {
+  expect(failing(4)).toEqual({ state: 'closed', failures: 4 });
+  expect(failing(5)).toEqual({ state: 'open', until: now + 5000, coolDownMs: 5000 });
+  expect(failing(4, afterSuccess())).toMatchObject({ state: 'closed' });
+});
+
+test('failures of exchanges that had begun before do not hold it open longer', () => {
+  expect(failing(50)).toEqual(failing(5));
+});
+
+test('after a time it is half-open; a failure then opens it for twice as long, up to a minute, a success closes it', () => {
+  let circuit = failing(5);
+  expect(atTime(circuit, now + 4999)).toBe(circuit);
+  const seconds: number[] = [];
+  for (let i = 0; i < 6; i += 1) {
+    circuit = afterFailure(atTime(circuit, now + 1_000_000), now);
+    seconds.push((circuit as { coolDownMs: number }).coolDownMs / 1000);
+  }
+  expect(seconds).toEqual([10, 20, 40, 60, 60, 60]);
+  expect(afterSuccess()).toBe(CLOSED);
+});
+
+test('a half-open circuit lets one exchange begin, and its endpoint is left out until that is over', () => {
+  const circuits = new Circuits();
+  for (let i = 0; i < 5; i += 1) circuits.failed('dead', now);
+  expect(circuits.excluded(now)).toEqual(['dead']);
+  expect(circuits.nextAt()).toBe(now + 5000);
+  const later = now + 5000;
+  expect(circuits.excluded(later)).toEqual([]);
+  expect([circuits.mayBegin('dead', later), circuits.mayBegin('dead', later), circuits.mayBegin('well', later)]).toEqual([true, false, true]);
+  expect(circuits.excluded(later)).toEqual(['dead']);
+  circuits.succeeded('dead');
+  expect(circuits.mayBegin('dead', later)).toBe(true);
+  expect(circuits.excluded(later)).toEqual([]);
+});

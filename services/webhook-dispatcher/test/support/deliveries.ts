@@ -1,0 +1,124 @@
+// DeliveryService in memory: as much of what integrations promises as the dispatcher's own tests need.
+import { randomBytes, randomUUID } from 'node:crypto';
+import {
+  DeliveryServiceService, type LeaseRequest, type LeasedDelivery, type PublicEvent, type ReportRequest,
+} from '@truckroll/contract/gen/integrations/v1/deliveries';
+import { createGrpcServer, createMetrics, silentLog, type GrpcServer } from '@truckroll/service-kit';
+
+export interface Endpoint {
+  readonly id: string;
+  readonly url: string;
+  readonly secret: Buffer;
+}
+
+interface Delivery {
+  readonly lent: LeasedDelivery;
+  state: 'due' | 'lent' | 'reported';
+}
+
+export class Deliveries {
+  readonly endpoints: Endpoint[] = [];
+  readonly fanned: PublicEvent[] = [];
+  readonly reports: ReportRequest[] = [];
+  readonly leases: LeaseRequest[] = [];
+  /** Called first in every call; may throw. */
+  before: (call: 'fanOut' | 'lease' | 'report', request: object) => void = () => undefined;
+  readonly #deliveries: Delivery[] = [];
+  readonly #waiting = new Set<() => void>();
+  readonly #server: GrpcServer;
+  address = '';
+
+  constructor() {
+    this.#server = createGrpcServer({ log: silentLog, metrics: createMetrics('test') });
+    this.#server.implement(DeliveryServiceService, {
+      fanOut: async (request) => {
+        this.before('fanOut', request);
+        for (const event of request.events) this.add(event);
+        this.#changed();
+        return { pending: request.events.length * this.endpoints.length, skipped: 0 };
+      },
+      lease: async (request) => {
+        this.before('lease', request);
+        this.leases.push(request);
+        this.#changed();
+        return { deliveries: this.#lend(request), next_due_at: null };
+      },
+      report: async (request) => {
+        this.before('report', request);
+        const delivery = this.#deliveries.find(({ lent }) => lent.delivery_id === request.delivery_id);
+        if (delivery !== undefined) delivery.state = 'reported';
+        this.reports.push(request);
+        this.#changed();
+        return { status: 'DELIVERY_STATUS_SUCCEEDED', next_attempt_at: null, endpoint_disabled: false, lease_lost: false };
+      },
+    });
+  }
+
+  async start(): Promise<void> {
+    this.address = `127.0.0.1:${await this.#server.listen(0, '127.0.0.1')}`;
+  }
+
+  async stop(): Promise<void> {
+    await this.#server.drain(100);
+  }
+
+  endpoint(url: string): Endpoint {
+    const endpoint = { id: randomUUID(), url, secret: randomBytes(32) };
+    this.endpoints.push(endpoint);
+    return endpoint;
+  }
+
+  /** A delivery of the event for each endpoint, or for one; due at once. */
+  add(event: PublicEvent, endpoints: readonly Endpoint[] = this.endpoints): void {
+    if (this.fanned.some(({ id }) => id === event.id)) return;
+    this.fanned.push(event);
+    for (const { id, url, secret } of endpoints) {
+      const lent: LeasedDelivery = {
+        delivery_id: randomUUID(), lease_token: randomUUID(), lease_expires_at: (Date.now() + 60_000) * 1000, company_id: event.company_id,
+        endpoint_id: id, url, secrets: [secret], event_id: event.id, event_type: event.type, body: event.body, attempt: 1,
+      };
+      this.#deliveries.push({ lent, state: 'due' });
+    }
+  }
+
+  reportsOf(endpoint: Endpoint): ReportRequest[] {
+    const ids = new Set(this.#deliveries.filter(({ lent }) => lent.endpoint_id === endpoint.id).map(({ lent }) => lent.delivery_id));
+    return this.reports.filter((report) => ids.has(report.delivery_id));
+  }
+
+  /** Resolves when the condition holds; looked at after every call. */
+  until(condition: () => boolean): Promise<void> {
+    return new Promise((resolve) => {
+      const check = () => {
+        if (!condition()) return;
+        this.#waiting.delete(check);
+        resolve();
+      };
+      this.#waiting.add(check);
+      check();
+    });
+  }
+
+  #lend(request: LeaseRequest): LeasedDelivery[] {
+    const excluded = new Set(request.excluded_endpoint_ids);
+    const busy = new Map<string, number>();
+    for (const { lent, state } of this.#deliveries) {
+      if (state === 'lent') busy.set(lent.endpoint_id, (busy.get(lent.endpoint_id) ?? 0) + 1);
+    }
+    const chosen: LeasedDelivery[] = [];
+    for (const delivery of this.#deliveries) {
+      const { endpoint_id: id } = delivery.lent;
+      const inFlight = busy.get(id) ?? 0;
+      if (delivery.state !== 'due' || excluded.has(id) || inFlight >= request.max_in_flight_per_endpoint) continue;
+      if (chosen.length === request.max_deliveries) break;
+      busy.set(id, inFlight + 1);
+      delivery.state = 'lent';
+      chosen.push(delivery.lent);
+    }
+    return chosen;
+  }
+
+  #changed(): void {
+    for (const check of [...this.#waiting]) check();
+  }
+}

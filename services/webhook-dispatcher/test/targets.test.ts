@@ -1,0 +1,143 @@
+// Hostile targets, each in its own way. None may make a connection: the canaries listen on loopback over IPv4 and IPv6, on
+// one port, so that whatever gets through reaches one of them.
+import { exchanges } from './support/exchanges.ts';
+import { startReceiver, type Receiver } from './support/receiver.ts';
+
+let canary: Receiver;
+let canary6: Receiver | undefined;
+
+beforeAll(async () => {
+  canary = await startReceiver();
+  canary6 = await startReceiver(undefined, { host: '::1' }).catch(() => undefined);
+});
+afterAll(async () => {
+  await canary.close();
+  await canary6?.close();
+});
+
+const connections = () => canary.connections + (canary6?.connections ?? 0);
+
+/** Literal hosts. */
+const literals = [
+  // Loopback in every notation that a URL parser takes.
+  '127.0.0.1', '127.1', '127.0.1', '2130706433', '0x7f000001', '0x7f.0.0.1', '0x7f.1', '0177.0.0.1', '017700000001', '0177.1',
+  '127.0.0.1.', '127.255.255.254', '①②⑦.⓪.⓪.①', '127。0。0。1', '%31%32%37.0.0.1',
+  // This network, private, carrier-grade, link-local and metadata, reserved, documentation, benchmarks, multicast.
+  '0.0.0.0', '0', '0.1.2.3', '10.0.0.1', '10.255.255.255', '167772161', '0xa.1', '012.0.0.1', '100.64.0.1', '100.127.255.255',
+  '169.254.169.254', '0xa9fea9fe', '2852039166', '172.16.0.1', '172.31.255.255', '192.0.0.1', '192.0.0.170', '192.0.2.1',
+  '192.88.99.1', '192.168.0.1', '192.168.255.255', '3232235521', '198.18.0.1', '198.19.255.255', '198.51.100.1', '203.0.113.1',
+  '224.0.0.1', '239.255.255.255', '240.0.0.1', '255.255.255.255',
+  // IPv6: loopback, unspecified, mapped, compatible, NAT64, 6to4, Teredo, local, reserved, multicast.
+  '[::1]', '[0:0:0:0:0:0:0:1]', '[::]', '[::ffff:127.0.0.1]', '[::ffff:7f00:1]', '[::ffff:169.254.169.254]', '[::ffff:8.8.8.8]',
+  '[::127.0.0.1]', '[::ffff:0:127.0.0.1]', '[64:ff9b::127.0.0.1]', '[64:ff9b::7f00:1]', '[64:ff9b::a00:1]', '[64:ff9b:1::127.0.0.1]',
+  '[2002:7f00:1::]', '[2002:a00:1::1]', '[2001:0:7f00:1::]', '[2001::1]', '[2001:2::1]', '[2001:10::1]', '[2001:20::1]', '[2001:db8::1]',
+  '[3fff::1]', '[100::1]', '[5f00::1]', '[fc00::1]', '[fd00:ec2::254]', '[fe80::1]', '[febf::1]', '[fec0::1]', '[ff02::1]', '[4000::1]',
+  // Names that are this machine, or this network, without being asked for.
+  'localhost', 'LOCALHOST', 'localhost.', 'hooks.localhost', 'metadata.google.internal', 'printer.local', 'router.home.arpa',
+];
+
+/** What a hostile name may lead to; the first of several is harmless. */
+const answers: readonly (readonly string[])[] = [
+  ['127.0.0.1'], ['10.1.2.3'], ['169.254.169.254'], ['100.64.0.1'], ['192.168.1.1'], ['172.20.0.1'], ['0.0.0.0'], ['255.255.255.255'],
+  ['::1'], ['::'], ['::ffff:127.0.0.1'], ['::ffff:7f00:1'], ['64:ff9b::7f00:1'], ['64:ff9b:1::7f00:1'], ['2002:7f00:1::'], ['fd00::1'],
+  ['fe80::1'], ['fe80::1%lo'], ['2606:4700::1%lo'], ['2001:0:1::1'], ['ff02::1'], ['::7f00:1'], ['0177.0.0.1'], ['127.1'], ['2130706433'], ['evil'],
+  ['93.184.215.14', '127.0.0.1'], ['127.0.0.1', '93.184.215.14'], ['2606:2800:21f::1', '::1'], ['93.184.215.14', '::ffff:10.0.0.1'],
+  // More addresses than would be dialled count as well.
+  [...Array.from({ length: 9 }, (_, i) => `93.184.215.${i + 1}`), '127.0.0.1'],
+];
+
+test('the corpus is as large as was promised', () => {
+  expect(literals.length + answers.length).toBeGreaterThan(100);
+});
+
+test.each(literals)('https://%s is refused and nothing is dialled', async (host) => {
+  for (const scheme of ['https', 'http']) {
+    const { send, close } = exchanges({ allowHttp: true, allowed: ['127.0.0.1:1'] });
+    const result = await send(`${scheme}://${host}:${canary.port}/latest/meta-data`);
+    await close();
+    expect(result).toMatchObject({ failure: { kind: 'ATTEMPT_ERROR_FORBIDDEN_TARGET' } });
+    expect(result.status).toBeUndefined();
+    expect(result.address).toBeUndefined();
+  }
+  expect(connections()).toBe(0);
+});
+
+test.each(answers)('a name that leads to %s… is refused and nothing is dialled', async (...addresses) => {
+  const { send, close } = exchanges({ allowHttp: true, resolve: async () => addresses });
+  for (const scheme of ['https', 'http']) {
+    const result = await send(`${scheme}://receiver.test:${canary.port}/`);
+    expect(result).toMatchObject({ failure: { kind: 'ATTEMPT_ERROR_FORBIDDEN_TARGET' } });
+    expect(result.address).toBeUndefined();
+  }
+  await close();
+  expect(connections()).toBe(0);
+});
+
+test.each([
+  'file:///etc/passwd', 'gopher://127.0.0.1:25/', 'ftp://127.0.0.1/', 'https://user:password@receiver.test/', 'data:text/plain,x', '//127.0.0.1/', 'https://', '',
+])('%s is no target', async (url) => {
+  const { send, close } = exchanges({ allowHttp: true });
+  expect(await send(url)).toMatchObject({ failure: { kind: 'ATTEMPT_ERROR_FORBIDDEN_TARGET' } });
+  await close();
+});
+
+test('http is refused, and https to a public address is not, unless the operator says otherwise', async () => {
+  const { send, close } = exchanges({ allowed: [canary.target] });
+  expect(await send(`http://receiver.test:${canary.port}/`)).toMatchObject({ failure: { kind: 'ATTEMPT_ERROR_FORBIDDEN_TARGET' } });
+  expect(connections()).toBe(0);
+  await close();
+});
+
+test('a name is asked once for a connection, and what it answers next is not dialled', async () => {
+  const public1 = await startReceiver();
+  const asked: string[] = [];
+  // The first answer is allowed, every other one leads to the canary: a guard that asks again would dial that.
+  const resolve = async (name: string) => {
+    asked.push(name);
+    return asked.length === 1 ? ['127.0.0.1'] : ['127.0.0.2'];
+  };
+  const { send, close } = exchanges({ allowHttp: true, allowed: [public1.target], resolve });
+  const first = await send(`http://rebinding.test:${public1.port}/`);
+  expect(first).toMatchObject({ status: 200, address: '127.0.0.1' });
+  expect(asked).toEqual(['rebinding.test']);
+  expect(public1.received).toHaveLength(1);
+  // A new connection, a new answer: it is refused.
+  const second = await send(`http://rebinding.test:${public1.port}/`, 'another endpoint');
+  expect(second).toMatchObject({ failure: { kind: 'ATTEMPT_ERROR_FORBIDDEN_TARGET' } });
+  await close();
+  await public1.close();
+});
+
+test('an allowed target is one address with one port', async () => {
+  const { send, close } = exchanges({ allowed: [`127.0.0.1:${canary.port + 1}`, `127.0.0.2:${canary.port}`] });
+  expect(await send(canary.url)).toMatchObject({ failure: { kind: 'ATTEMPT_ERROR_FORBIDDEN_TARGET' } });
+  expect(connections()).toBe(0);
+  await close();
+});
+
+test.each([301, 302, 303, 307, 308])('a redirect (%i) to a private address is not followed', async (status) => {
+  for (const location of [canary.url, `//127.0.0.1:${canary.port}/`, `http://[::1]:${canary.port}/`, `http://0x7f.1:${canary.port}/`]) {
+    const redirecting = await startReceiver((response) => response.writeHead(status, { location }).end());
+    const { send, close } = exchanges({ allowed: [redirecting.target] });
+    expect(await send(redirecting.url)).toMatchObject({ status });
+    await close();
+    await redirecting.close();
+  }
+  expect(connections()).toBe(0);
+});
+
+test('proxies of the environment are not heeded', async () => {
+  const names = ['http_proxy', 'https_proxy', 'HTTP_PROXY', 'HTTPS_PROXY', 'all_proxy', 'NODE_USE_ENV_PROXY'];
+  const before = names.map((name) => [name, process.env[name]] as const);
+  for (const name of names) process.env[name] = name === 'NODE_USE_ENV_PROXY' ? '1' : canary.url;
+  const there = await startReceiver();
+  const { send, close } = exchanges({ allowed: [there.target] });
+  expect(await send(there.url)).toMatchObject({ status: 200 });
+  for (const [name, value] of before) {
+    if (value === undefined) delete process.env[name];
+    else process.env[name] = value;
+  }
+  await close();
+  await there.close();
+  expect(connections()).toBe(0);
+});

@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto';
+import type { LeasedDelivery, ReportRequest } from '@truckroll/contract/gen/integrations/v1/deliveries';
+import { createMetrics, silentLog } from '@truckroll/service-kit';
+import { Lanes } from '../src/send/lanes.ts';
+import { Worker, type WorkerOptions } from '../src/send/worker.ts';
+
+/** Modules get it here; only scripts have it as a global. */
+const clock = (import.meta as unknown as { jest: typeof jest }).jest;
+
+const lent = (endpointId: string): LeasedDelivery => ({
+  delivery_id: randomUUID(), lease_token: randomUUID(), lease_expires_at: (Date.now() + 60_000) * 1000, company_id: randomUUID(),
+  endpoint_id: endpointId, url: 'https://receiver.test/', secrets: [], event_id: randomUUID(), event_type: 'x', body: Buffer.alloc(0), attempt: 1,
+});
+const reported = (delivery: LeasedDelivery, status: number) => ({ delivery_id: delivery.delivery_id, response_status: status, error: 'ATTEMPT_ERROR_UNSPECIFIED' }) as ReportRequest;
+const stored = { status: 'DELIVERY_STATUS_SUCCEEDED', next_attempt_at: null, endpoint_disabled: false, lease_lost: false } as const;
+
+/** Leases answer with what the test hands out, one batch after the other. */
+function harness(options: Partial<WorkerOptions>) {
+  const batches: LeasedDelivery[][] = [];
+  const reports: ReportRequest[] = [];
+  let leases = 0;
+  const worker = new Worker({
+    workerId: 'test', maxInFlight: 10, maxInFlightPerEndpoint: 10, log: silentLog, metrics: createMetrics('test'),
+    lease: async () => {
+      leases += 1;
+      return { deliveries: batches.shift() ?? [], next_due_at: null };
+    },
+    report: async (report) => {
+      reports.push(report);
+      return stored;
+    },
+    attempt: async (delivery) => reported(delivery, 200),
+    ...options,
+  });
+  return { worker, batches, reports, leases: () => leases };
+}
+
+test('once it stops it fetches nothing, and ends when what is in flight is reported', async () => {
+  let finish: (status: number) => void = () => undefined;
+  const begun: LeasedDelivery[] = [];
+  let started: () => void = () => undefined;
+  const sending = new Promise<void>((resolve) => (started = resolve));
+  const { worker, batches, reports, leases } = harness({
+    attempt: (delivery) => {
+      begun.push(delivery);
+      started();
+      return new Promise((resolve) => (finish = (status) => resolve(reported(delivery, status))));
+    },
+  });
+  batches.push([lent('one')]);
+  await worker.start();
+  await sending;
+  const stopped = worker.stop();
+  const before = leases();
+  batches.push([lent('one')]);
+  worker.wake();
+  finish(200);
+  await stopped;
+  expect(reports.map(({ delivery_id: id }) => id)).toEqual([begun[0]!.delivery_id]);
+  expect(begun).toHaveLength(1);
+  expect(leases()).toBe(before);
+});
+
+test('where the exchange that tries a circuit fails, what waits for it is not sent and stays leased', async () => {
+  clock.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance'] });
+  try {
+    const sent: string[] = [];
+    const { worker, batches } = harness({
+      attempt: async (delivery) => {
+        sent.push(delivery.delivery_id);
+        return reported(delivery, 503);
+      },
+    });
+    batches.push([1, 2, 3, 4, 5].map(() => lent('dead')));
+    await worker.start();
+    await clock.advanceTimersByTimeAsync(600);
+    expect(sent).toHaveLength(5);
+    await clock.advanceTimersByTimeAsync(5000);
+    batches.push([1, 2, 3].map(() => lent('dead')));
+    await clock.advanceTimersByTimeAsync(600);
+    expect(sent).toHaveLength(6);
+    await worker.stop();
+  } finally {
+    clock.useRealTimers();
+  }
+});
+
+test('an exchange that takes long gives its room to others, as far as memory allows', async () => {
+  clock.useFakeTimers();
+  try {
+    let freed = 0;
+    const lanes = new Lanes(2, () => void (freed += 1), 3);
+    const leave = [lanes.enter(), lanes.enter()];
+    expect(lanes.free).toBe(0);
+    clock.advanceTimersByTime(1000);
+    expect([lanes.free, lanes.inFlight, freed]).toEqual([2, 2, 2]);
+    leave.push(lanes.enter(), lanes.enter());
+    clock.advanceTimersByTime(1000);
+    // There is room for three that are slow.
+    expect([lanes.free, lanes.inFlight]).toEqual([1, 4]);
+    for (const each of leave) each();
+    expect([lanes.free, lanes.inFlight]).toEqual([2, 0]);
+  } finally {
+    clock.useRealTimers();
+  }
+});
