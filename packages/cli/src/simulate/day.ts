@@ -1,0 +1,93 @@
+// A working day: requests arrive by themselves, and each goes its own way beside the others.
+import { setMaxListeners } from 'node:events';
+import type { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
+import type { Callers } from '@truckroll/service-kit';
+import { Failure } from '../failure.ts';
+import { Refused, type Named, type SchedulingApi, type Visit } from './api.ts';
+import type { Chance } from './chance.ts';
+import { Clock } from './clock.ts';
+import { story } from './story.ts';
+
+export interface DayOptions {
+  readonly api: SchedulingApi;
+  readonly intake: Callers<typeof IntakeServiceService>;
+  readonly chance: Chance;
+  /** How many times faster than real time. */
+  readonly speed: number;
+  /** Simulated minutes; the day is over then, wherever the requests are. */
+  readonly minutes: number;
+  readonly requestsPerHour: number;
+  /** Aborted: the day ends now. */
+  readonly signal: AbortSignal;
+  say(line: string): void;
+}
+
+/** How often each thing happened. */
+export type Tally = Record<'requests' | 'interactions' | 'booked' | 'added' | 'removed' | 'completed' | 'ended' | 'refused', number>;
+
+/** The company, as far as the stories need it. */
+export interface Scene extends Omit<DayOptions, 'say'> {
+  readonly companyId: string;
+  readonly clock: Clock;
+  readonly accounts: readonly Named[];
+  readonly technicians: readonly Named[];
+  readonly tally: Tally;
+  say(text: string): void;
+  /** A visit that no other request of this day has; undefined when there is none left. */
+  freeVisit(): Visit | undefined;
+}
+
+const DEMO = 'make one with `truckroll demo`.';
+
+/** Plays until the day is over or ended. Errors: Failure where the company has nothing to play with. */
+export async function playDay(options: DayOptions): Promise<Tally> {
+  const { api, chance, minutes } = options;
+  const tally: Tally = { requests: 0, interactions: 0, booked: 0, added: 0, removed: 0, completed: 0, ended: 0, refused: 0 };
+  const [companyId, accounts, technicians, visits] = await Promise.all([
+    api.companyId(),
+    api.list<Named>('/v1/accounts', { archived: 'false' }),
+    api.list<Named>('/v1/team-members', { status: 'ACTIVE', assignable: 'true' }),
+    freeVisits(api),
+  ]);
+  if (accounts.length === 0 || technicians.length === 0 || visits.length === 0) {
+    throw new Failure(`The company needs accounts, technicians and visits that can still be staffed: ${DEMO}`);
+  }
+  const over = new AbortController();
+  const signal = AbortSignal.any([options.signal, over.signal]);
+  setMaxListeners(0, signal);
+  const clock = new Clock(options.speed, signal);
+  const say = (text: string): void => options.say(`${clock.text}  ${text}`);
+  const scene: Scene = { ...options, signal, companyId, clock, accounts, technicians, tally, say, freeVisit: () => visits.shift() };
+
+  const stories = new Set<Promise<void>>();
+  const end = clock.wait(minutes).catch(() => undefined).then(() => over.abort());
+  while (!signal.aborted) {
+    await clock.wait(chance.gap(options.requestsPerHour)).catch(() => undefined);
+    if (signal.aborted) break;
+    const one: Promise<void> = told(scene).finally(() => void stories.delete(one));
+    stories.add(one);
+  }
+  await end;
+  await Promise.all(stories);
+  return tally;
+}
+
+/** A story that is cut short, by the end of the day or by a refusal, ends there. */
+async function told(scene: Scene): Promise<void> {
+  try {
+    await story(scene);
+  } catch (error) {
+    if (scene.signal.aborted) return;
+    if (!(error instanceof Refused) && !(error instanceof Failure)) throw error;
+    scene.tally.refused += 1;
+    scene.say(`refused: ${error.message}`);
+  }
+}
+
+/** Visits that nobody is on yet first. */
+async function freeVisits(api: SchedulingApi): Promise<Visit[]> {
+  const [free, staffed] = await Promise.all(
+    ['UNASSIGNED', 'ASSIGNED'].map((dispatch_status) => api.list<Visit>('/v1/job-appointments', { dispatch_status, canceled: 'false' })),
+  );
+  return [...(free ?? []), ...(staffed ?? [])];
+}

@@ -1,0 +1,85 @@
+import { randomUUID } from 'node:crypto';
+import { run } from '../src/run.ts';
+import { startSystem } from './system.ts';
+
+type Json = Record<string, any>;
+
+let system: Awaited<ReturnType<typeof startSystem>>;
+let demo: Json;
+beforeAll(async () => {
+  system = await startSystem();
+  demo = await json('demo', '--seed', '5', '--size', '80');
+}, 120_000);
+afterAll(() => system.stop(), 30_000);
+
+async function json(...args: string[]): Promise<Json> {
+  const { code, stdout, stderr } = await system.truckroll(...args, '--json');
+  if (code !== 0) throw new Error(stderr);
+  return JSON.parse(stdout) as Json;
+}
+
+async function read(path: string): Promise<Json> {
+  const response = await fetch(`${system.env['TRUCKROLL_URL']}${path}`, { headers: { authorization: `Bearer ${demo['api_key']}` } });
+  return (await response.json()) as Json;
+}
+
+const intake = (...args: string[]) => json('intake', ...args, '--company', demo['company_id']);
+
+test('a service request goes from its recording to its end, and is shown as it is', async () => {
+  const [account] = (await read('/v1/accounts?limit=1'))['data'];
+  const [visit] = (await read('/v1/job-appointments?canceled=false&dispatch_status=UNASSIGNED&limit=1'))['data'];
+  const id = randomUUID();
+  const request = ['request', '--id', id, '--channel', 'phone', '--summary', 'AC not cooling', '--account', account.id, '--wants-from', '2027-01-31T15:00:00Z'];
+  const recorded = await intake(...request);
+  expect(recorded).toMatchObject({ id, status: 'NEW', channel: 'PHONE', account: { name: account.name }, requested_starts_at: '2027-01-31T15:00:00Z' });
+  expect(await intake(...request)).toEqual(recorded);
+  expect(await intake('status', id, 'contacted')).toMatchObject({ status: 'CONTACTED' });
+  expect(await intake('book', id, '--job', visit.job_id, '--appointment', visit.id)).toMatchObject({ status: 'BOOKED', appointment_id: visit.id });
+  expect(await intake('status', id, 'closed', '--reason', 'Went elsewhere')).toMatchObject({ status: 'CLOSED', closed_reason: 'Went elsewhere' });
+  expect(await intake('show', id)).toMatchObject({ status: 'CLOSED' });
+
+  const refused = await system.truckroll('intake', 'status', id, 'contacted', '--company', demo['company_id']);
+  expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('is CLOSED and cannot become CONTACTED: it is final') });
+});
+
+test('an interaction is recorded and completed', async () => {
+  const { id, status } = await intake('interaction', '--channel', 'call', '--direction', 'inbound', '--started', '2027-01-31T15:00:00Z');
+  expect(status).toBe('IN_PROGRESS');
+  const completed = await intake('complete', id, '--outcome', 'Booked', '--ended', '2027-01-31T15:03:20Z');
+  expect(completed).toMatchObject({ status: 'COMPLETED', outcome: 'Booked', duration_seconds: 200 });
+  const wrong = await system.truckroll('intake', 'interaction', '--channel', 'fax', '--direction', 'inbound', '--company', demo['company_id']);
+  expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('Allowed choices are call, sms, email, chat') });
+});
+
+/** Plays with the demo company's key; `onOutput` may end it. */
+async function simulate(args: string[], onOutput: (soFar: string, stop: () => void) => void = () => undefined) {
+  const interruption = new AbortController();
+  let [stdout, stderr] = ['', ''];
+  const code = await run(['simulate', ...args], {
+    env: { ...system.env, TRUCKROLL_API_KEY: demo['api_key'] }, cwd: system.folder, signal: interruption.signal,
+    stdout: { write: (text) => onOutput((stdout += text), () => interruption.abort()) },
+    stderr: { write: (text) => (stderr += text) },
+  });
+  return { code, stdout, stderr };
+}
+
+test('a simulated day leaves what it says: requests, technicians on visits by the public API, interactions', async () => {
+  const assigned = async () => (await read('/v1/job-assignments?status=TO_DO&limit=100'))['data'].length as number;
+  const before = await assigned();
+  const { code, stdout, stderr } = await simulate(['--speed', '3000', '--minutes', '400', '--per-hour', '10', '--seed', '7']);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  const tally = Object.fromEntries(stdout.trim().split('\n').slice(-8).map((line) => line.split(/ +/)));
+  expect(Object.keys(tally)).toEqual(['requests', 'interactions', 'booked', 'added', 'removed', 'completed', 'ended', 'refused']);
+  expect(Number(tally['added'])).toBeGreaterThan(0);
+  expect(tally['refused']).toBe('0');
+  expect((await assigned()) - before).toBe(Number(tally['added']) - Number(tally['removed']));
+  expect(stdout).toMatch(/^08:\d\d {2}SR-\d+ arrives by (phone|web|sms|email): /m);
+}, 60_000);
+
+test('an interrupted day finishes what it has begun and says how far it came', async () => {
+  const { code, stdout, stderr } = await simulate(['--speed', '3000', '--minutes', '100000', '--per-hour', '60'], (soFar, stop) => {
+    if (soFar.includes('is booked on')) stop();
+  });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout).toMatch(/\n\nrequests +\d+/);
+}, 60_000);
