@@ -13,7 +13,6 @@ const MOST_BODY_BYTES = 65_536;
 
 interface Found {
   state: DeliveryState;
-  attempts: number;
   event_type: string;
   endpoint_id: string;
   lease_token: string | null;
@@ -29,13 +28,14 @@ export async function report({ database, log }: Context, request: ReportRequest)
   const attempt = checked('ReportRequest', request);
   const day = dayOfDelivery(attempt.delivery_id);
   const answer = await database.transaction((tx) => store(tx, day, attempt), { retryContention: true });
-  if (answer.endpoint_disabled) log.warn({ delivery: attempt.delivery_id, status: attempt.response_status }, 'a webhook endpoint was disabled');
+  if (answer.endpoint_disabled) {
+    const message = 'a webhook endpoint was disabled; where its creator is to be told, the e-mail waits in pending_mails for whatever sends it';
+    log.warn({ delivery: attempt.delivery_id, status: attempt.response_status }, message);
+  }
   return answer;
 }
 
 async function store(tx: Transaction, day: string, attempt: ReportRequest): Promise<ReportResponse> {
-  const found = await find(tx, day, attempt.delivery_id);
-  if (found === undefined) throw new ApiError('NOT_FOUND', 'No such delivery: its day may have been dropped.');
   const outcome: Outcome = {
     status: attempt.response_status ?? undefined,
     error: attempt.error !== 'ATTEMPT_ERROR_UNSPECIFIED',
@@ -44,8 +44,10 @@ async function store(tx: Transaction, day: string, attempt: ReportRequest): Prom
     retryAfter: attempt.retry_after_seconds ?? undefined,
   };
   const succeeded = isSuccess(outcome);
+  // Sent together: the first locks the delivery, so that the second counts its attempts alone.
+  const [found, isNew] = await Promise.all([find(tx, day, attempt.delivery_id), insertAttempt(tx, day, attempt, succeeded)]);
+  if (found === undefined) throw new ApiError('NOT_FOUND', 'No such delivery: its day may have been dropped.');
   const holds = found.lease_token === attempt.lease_token;
-  const isNew = await insertAttempt(tx, day, attempt, found.attempts + 1, succeeded);
   // Told before, and settled then.
   if (!isNew) return answerOf(found.state, found.state === 'PENDING' ? found.due_at : null, false, !holds);
 
@@ -86,7 +88,7 @@ function settleQueue(tx: Transaction, deliveryId: string, nextAt: number | undef
 async function find(tx: Transaction, day: string, id: string): Promise<Found | undefined> {
   const { rows } = await tx.query<Found>({
     name: 'find_reported_delivery',
-    text: `select d.state, d.attempts, d.event_type, d.endpoint_id, q.lease_token, q.due_at, q.failures,
+    text: `select d.state, d.event_type, d.endpoint_id, q.lease_token, q.due_at, q.failures,
         e.enabled, e.failing_since, e.slowdowns, e.resume_at
       from webhook_deliveries d join webhook_endpoints e on e.id = d.endpoint_id left join webhook_queue q on q.delivery_id = d.id
       where d.day = $1 and d.id = $2 for update of d`,
@@ -96,15 +98,17 @@ async function find(tx: Transaction, day: string, id: string): Promise<Found | u
 }
 
 /** False where this lease was reported before. */
-async function insertAttempt(tx: Transaction, day: string, attempt: ReportRequest, number: number, succeeded: boolean): Promise<boolean> {
+async function insertAttempt(tx: Transaction, day: string, attempt: ReportRequest, succeeded: boolean): Promise<boolean> {
   const body = Buffer.from(attempt.response_body);
   const { rowCount } = await tx.query({
     name: 'insert_webhook_attempt',
     text: `insert into webhook_attempts (day, delivery_id, lease_token, number, started_at, ended_at, succeeded, status, error, error_message,
         address, request_headers, response_headers, response_body, response_truncated)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) on conflict do nothing`,
+      select d.day, d.id, $3::uuid, d.attempts + 1, $4::timestamptz, $5::timestamptz, $6::boolean, $7::integer, $8, $9, $10, $11::jsonb, $12::jsonb,
+        $13::bytea, $14::boolean
+      from webhook_deliveries d where d.day = $1 and d.id = $2 on conflict do nothing`,
     values: [
-      day, attempt.delivery_id, attempt.lease_token, number, formatInstant(attempt.started_at), formatInstant(attempt.ended_at), succeeded,
+      day, attempt.delivery_id, attempt.lease_token, formatInstant(attempt.started_at), formatInstant(attempt.ended_at), succeeded,
       attempt.response_status ?? null, attempt.error === 'ATTEMPT_ERROR_UNSPECIFIED' ? null : attempt.error, attempt.error_message || null,
       attempt.resolved_address ?? null, headersJson(attempt.request_headers), headersJson(attempt.response_headers),
       body.subarray(0, MOST_BODY_BYTES), attempt.response_truncated || body.length > MOST_BODY_BYTES,
