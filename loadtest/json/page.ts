@@ -1,21 +1,21 @@
 // A page of invoices as billing sends it, for measuring what the gateway makes of it.
 import { readMessage, resource } from '@truckroll/contract';
-import { AgingBucket, Invoice, ListInvoicesResponse } from '@truckroll/contract/gen/billing/v1/invoices';
+import { AgingBucket, ListInvoicesResponse, type Invoice } from '@truckroll/contract/gen/billing/v1/invoices';
 import { PaymentStatus } from '@truckroll/contract/gen/billing/v1/payments';
-import { generateInvoices, type BenchmarkCompany } from '@truckroll/demo-company';
+import { generateInvoices } from '@truckroll/demo-company';
 
 const OPTIONS = { seed: 1, companies: 1, invoicesPerCompany: 1000, timezone: 'America/Chicago', until: '2026-06-30T18:00:00Z' };
 
 /** Wire bytes of a page of invoices, each with three line items, a discount and a payment. */
 export function pageBytes(size: number): Buffer {
-  const [company] = generateInvoices(OPTIONS) as Iterable<BenchmarkCompany>;
+  const [company] = generateInvoices(OPTIONS);
   const { record } = resource('invoices');
   const data: Invoice[] = [];
   for (const json of company?.files.find(({ path }) => path === 'invoices')?.records ?? []) {
     if (data.length === size) break;
     data.push(derived(readMessage<Invoice>(record, json).value));
   }
-  return Buffer.from(ListInvoicesResponse.encode({ data, next: new Uint8Array() }).finish());
+  return Buffer.from(ListInvoicesResponse.encode({ data, next: Buffer.alloc(0) }).finish());
 }
 
 /** With the fields that billing adds. */
