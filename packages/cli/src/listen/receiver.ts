@@ -1,0 +1,66 @@
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { judge, type Verdict } from './verdict.ts';
+
+export interface ReceiverOptions {
+  readonly port: number;
+  /** `whsec_…`; whoever is rotating has two. None verifies nothing. */
+  readonly secrets: readonly string[];
+  /** What is answered to a delivery that is not refused. */
+  readonly status: number;
+  readonly received: (verdict: Verdict) => void;
+}
+
+export interface Receiver {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/** Events are far smaller; a request beyond this is none of ours. */
+const MOST_BYTES = 4 * 1024 * 1024;
+
+/** Listens on this machine alone. Rejects where the port is taken. */
+export async function startReceiver({ port, secrets, status, received }: ReceiverOptions): Promise<Receiver> {
+  const server = createServer((request, response) => {
+    if (request.method !== 'POST') return void response.writeHead(405, { allow: 'POST' }).end();
+    read(request).then(
+      (body) => {
+        if (body === undefined) return void response.writeHead(413, { connection: 'close' }).end();
+        const verdict = judge(secrets, (name) => single(request.headers[name]), body);
+        const answer = verdict.problem === undefined ? status : 401;
+        // First the answer, for who sent it waits.
+        response.writeHead(answer).end();
+        received({ ...verdict, answer });
+      },
+      () => response.destroy(),
+    );
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, '127.0.0.1', resolve);
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeIdleConnections();
+      }),
+  };
+}
+
+/** The body as it came, for it is signed byte by byte; undefined where it is too long. */
+async function read(request: IncomingMessage): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > MOST_BYTES) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function single(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value[0] : value;
+}

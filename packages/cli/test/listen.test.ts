@@ -1,0 +1,86 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { createServer, type AddressInfo } from 'node:net';
+import { once } from 'node:events';
+import { Webhook } from 'standardwebhooks';
+import { run } from '../src/run.ts';
+
+const newSecret = () => `whsec_${randomBytes(32).toString('base64')}`;
+const event = { id: randomUUID(), type: 'service_request.created', sequence: 1, data: { summary: 'AC not cooling' } };
+
+/** The command in this process; `url` is known once it listens. */
+function listen(...args: string[]) {
+  const interruption = new AbortController();
+  const output = { stdout: '', stderr: '' };
+  let listening: (url: string) => void;
+  const url = new Promise<string>((resolve) => (listening = resolve));
+  const ended = run(['listen', '--port', '0', ...args], {
+    env: {}, cwd: '/', signal: interruption.signal,
+    stdout: { write: (text) => (output.stdout += text) },
+    stderr: {
+      write: (text) => {
+        output.stderr += text;
+        const found = /http:\S+/.exec(output.stderr)?.[0];
+        if (found !== undefined) listening(found);
+      },
+    },
+  });
+  return { url, ended, output, interrupt: () => interruption.abort() };
+}
+
+async function deliver(url: string, secret: string, body = JSON.stringify(event), signedBody = body): Promise<number> {
+  const at = new Date();
+  const headers = {
+    'content-type': 'application/json',
+    'webhook-id': event.id,
+    'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
+    'webhook-signature': new Webhook(secret).sign(event.id, at, signedBody),
+  };
+  return (await fetch(url, { method: 'POST', headers, body })).status;
+}
+
+test('a delivery with a right signature is answered and printed', async () => {
+  const secret = newSecret();
+  const { url, ended, output } = listen('--secret', secret, '--count', '2');
+  expect(await deliver(await url, secret)).toBe(204);
+  expect(await deliver(await url, secret)).toBe(204);
+  expect(await ended).toBe(0);
+  expect(output.stdout).toMatch(/service_request\.created #1 {2}verified {2}→ 204\n/);
+  expect(output.stdout).toContain('"summary": "AC not cooling"');
+  expect(output.stdout.match(/came before/g)).toHaveLength(1);
+});
+
+test('both secrets of a rotation are right', async () => {
+  const [latter, former] = [newSecret(), newSecret()];
+  const { url, ended } = listen('--secret', latter, '--secret', former, '--count', '2');
+  expect(await deliver(await url, former)).toBe(204);
+  expect(await deliver(await url, latter)).toBe(204);
+  expect(await ended).toBe(0);
+});
+
+test('one with a wrong signature is answered 401, and the command ends with 1', async () => {
+  const secret = newSecret();
+  const { url, ended, output, interrupt } = listen('--json', '--secret', secret);
+  expect(await deliver(await url, newSecret())).toBe(401);
+  expect(await deliver(await url, secret, '{"type":"forged"}', '{}')).toBe(401);
+  interrupt();
+  expect(await ended).toBe(1);
+  const lines = output.stdout.trim().split('\n').map((line) => JSON.parse(line));
+  expect(lines).toMatchObject([{ verified: false, answer: 401, problem: expect.any(String) }, { type: 'forged', verified: false }]);
+});
+
+test('without a secret everything is printed, and answered as asked', async () => {
+  const { url, ended, output } = listen('--status', '503', '--count', '1');
+  expect(await deliver(await url, newSecret())).toBe(503);
+  expect(await ended).toBe(0);
+  expect(output.stdout).toContain('not verified');
+});
+
+test('a port that is in use, and what is no secret, are told', async () => {
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const taken = listen('--port', String((other.address() as AddressInfo).port));
+  expect(await taken.ended).toBe(3);
+  expect(taken.output.stderr).toContain('--port');
+  other.close();
+  expect(await listen('--secret', 'hunter2').ended).toBe(2);
+});
