@@ -66,7 +66,8 @@ export function listStatement(table: Table, request: ListRequest): Statement {
     // One record may have two of the values: it stands once in the page.
     text = `select distinct on (${order}) p.* from ${each} order by ${order} limit ${limit}`;
   }
-  const name = statementName(text);
+  // How much lies within bounds depends on their values: such a page is planned for them each time.
+  const name = bounds.length > 0 ? undefined : statementName(text);
   return name === undefined ? { text, values } : { name, text, values };
 }
 

@@ -1,7 +1,8 @@
 -- The records of scheduling. A row is a record: `document` holds what was recorded, `derived` what follows from other
 -- records, and the columns what filters, order and rules look at (docs/adr/0001).
 -- Every index begins with the company and ends in the list's order, so that a filtered page is one short walk; an index
--- on an instant or a day that only bounds a list ends there.
+-- on an instant or a day that only bounds a list ends there. The index of the order itself also holds those instants and
+-- days: a page that begins far into the list passes over what lies out of bounds without looking at the rows.
 
 create table team_members (
   company_id uuid not null,
@@ -16,7 +17,7 @@ create table team_members (
   derived bytea,
   primary key (company_id, id)
 );
-create index team_members_order on team_members (company_id, created_at, id);
+create index team_members_order on team_members (company_id, created_at, id, updated_at);
 create index team_members_updated on team_members (company_id, updated_at);
 create index team_members_status on team_members (company_id, status, created_at, id);
 create index team_members_role on team_members (company_id, role, created_at, id);
@@ -33,7 +34,7 @@ create table business_units (
   derived bytea,
   primary key (company_id, id)
 );
-create index business_units_order on business_units (company_id, created_at, id);
+create index business_units_order on business_units (company_id, created_at, id, updated_at);
 create index business_units_updated on business_units (company_id, updated_at);
 create index business_units_archived on business_units (company_id, archived, created_at, id);
 
@@ -48,7 +49,7 @@ create table lead_sources (
   derived bytea,
   primary key (company_id, id)
 );
-create index lead_sources_order on lead_sources (company_id, created_at, id);
+create index lead_sources_order on lead_sources (company_id, created_at, id, updated_at);
 create index lead_sources_updated on lead_sources (company_id, updated_at);
 create index lead_sources_archived on lead_sources (company_id, archived, created_at, id);
 create index lead_sources_category on lead_sources (company_id, category, created_at, id) where category is not null;
@@ -63,7 +64,7 @@ create table tags (
   derived bytea,
   primary key (company_id, id)
 );
-create index tags_order on tags (company_id, created_at, id);
+create index tags_order on tags (company_id, created_at, id, updated_at);
 create index tags_updated on tags (company_id, updated_at);
 create index tags_archived on tags (company_id, archived, created_at, id);
 
@@ -89,7 +90,7 @@ create table accounts (
   derived bytea,
   primary key (company_id, id)
 );
-create index accounts_order on accounts (company_id, created_at, id);
+create index accounts_order on accounts (company_id, created_at, id, updated_at);
 create index accounts_updated on accounts (company_id, updated_at);
 create index accounts_type on accounts (company_id, type, created_at, id);
 create index accounts_archived on accounts (company_id, archived, created_at, id);
@@ -126,7 +127,7 @@ create table contacts (
   derived bytea,
   primary key (company_id, id)
 );
-create index contacts_order on contacts (company_id, created_at, id);
+create index contacts_order on contacts (company_id, created_at, id, updated_at);
 create index contacts_updated on contacts (company_id, updated_at);
 create index contacts_account on contacts (company_id, account_id, created_at, id);
 create index contacts_archived on contacts (company_id, archived, created_at, id);
@@ -141,7 +142,7 @@ create table locations (
   derived bytea,
   primary key (company_id, id)
 );
-create index locations_order on locations (company_id, created_at, id);
+create index locations_order on locations (company_id, created_at, id, updated_at);
 create index locations_updated on locations (company_id, updated_at);
 create index locations_postal_code on locations (company_id, address_postal_code, created_at, id) where address_postal_code is not null;
 

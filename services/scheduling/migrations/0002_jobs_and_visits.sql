@@ -12,7 +12,7 @@ create table job_types (
   derived bytea,
   primary key (company_id, id)
 );
-create index job_types_order on job_types (company_id, created_at, id);
+create index job_types_order on job_types (company_id, created_at, id, updated_at);
 create index job_types_updated on job_types (company_id, updated_at);
 create index job_types_archived on job_types (company_id, archived, created_at, id);
 create index job_types_job_class on job_types (company_id, job_class, created_at, id);
@@ -40,7 +40,7 @@ create table job_lifecycles (
   derived bytea,
   primary key (company_id, id)
 );
-create index job_lifecycles_order on job_lifecycles (company_id, created_at, id);
+create index job_lifecycles_order on job_lifecycles (company_id, created_at, id, updated_at);
 create index job_lifecycles_updated on job_lifecycles (company_id, updated_at);
 create index job_lifecycles_type on job_lifecycles (company_id, type, created_at, id);
 create index job_lifecycles_archived on job_lifecycles (company_id, archived, created_at, id);
@@ -64,7 +64,7 @@ create table jobs (
   derived bytea,
   primary key (company_id, id)
 ) with (fillfactor = 90);
-create index jobs_order on jobs (company_id, created_at, id);
+create index jobs_order on jobs (company_id, created_at, id, updated_at, first_starts_at, completed_at);
 create index jobs_updated on jobs (company_id, updated_at);
 create index jobs_account on jobs (company_id, account_id, created_at, id);
 create index jobs_location on jobs (company_id, location_id, created_at, id);
@@ -117,7 +117,7 @@ create table job_appointments (
   derived bytea,
   primary key (company_id, id)
 ) with (fillfactor = 80);
-create index job_appointments_order on job_appointments (company_id, created_at, id);
+create index job_appointments_order on job_appointments (company_id, created_at, id, updated_at, starts_at);
 create index job_appointments_updated on job_appointments (company_id, updated_at);
 create index job_appointments_job on job_appointments (company_id, job_id, created_at, id);
 create index job_appointments_account on job_appointments (company_id, job_account_id, created_at, id) where job_account_id is not null;
@@ -153,7 +153,7 @@ create table job_assignments (
   derived bytea,
   primary key (company_id, id)
 );
-create index job_assignments_order on job_assignments (company_id, created_at, id);
+create index job_assignments_order on job_assignments (company_id, created_at, id, updated_at, starts_at);
 create index job_assignments_updated on job_assignments (company_id, updated_at) where updated_at is not null;
 create index job_assignments_job on job_assignments (company_id, job_id, created_at, id);
 create index job_assignments_appointment on job_assignments (company_id, appointment_id, created_at, id);
@@ -173,12 +173,11 @@ create table job_leads (
   lead_source_id uuid,
   assigned_to_id uuid,
   follow_up_on date,
-  lifecycle_id uuid not null,
   document bytea not null,
   derived bytea,
   primary key (company_id, id)
 );
-create index job_leads_order on job_leads (company_id, created_at, id);
+create index job_leads_order on job_leads (company_id, created_at, id, updated_at, follow_up_on);
 create index job_leads_updated on job_leads (company_id, updated_at);
 create index job_leads_outcome on job_leads (company_id, outcome, created_at, id);
 create index job_leads_status on job_leads (company_id, status_id, created_at, id);
@@ -187,4 +186,3 @@ create index job_leads_location on job_leads (company_id, location_id, created_a
 create index job_leads_lead_source on job_leads (company_id, lead_source_id, created_at, id) where lead_source_id is not null;
 create index job_leads_assigned_to on job_leads (company_id, assigned_to_id, created_at, id) where assigned_to_id is not null;
 create index job_leads_follow_up on job_leads (company_id, follow_up_on) where follow_up_on is not null;
-create index job_leads_lifecycle on job_leads (company_id, lifecycle_id);

@@ -70,7 +70,7 @@ create table time_entries (
   derived bytea,
   primary key (company_id, id)
 );
-create index time_entries_order on time_entries (company_id, created_at, id);
+create index time_entries_order on time_entries (company_id, created_at, id, updated_at, starts_at);
 create index time_entries_updated on time_entries (company_id, updated_at);
 create index time_entries_team_member on time_entries (company_id, team_member_id, created_at, id);
 create index time_entries_timesheet on time_entries (company_id, timesheet_id, created_at, id) where timesheet_id is not null;
@@ -91,7 +91,7 @@ create table timesheets (
   derived bytea,
   primary key (company_id, id)
 ) with (fillfactor = 90);
-create index timesheets_order on timesheets (company_id, created_at, id);
+create index timesheets_order on timesheets (company_id, created_at, id, updated_at, period_start);
 create index timesheets_updated on timesheets (company_id, updated_at);
 create index timesheets_team_member on timesheets (company_id, team_member_id, created_at, id);
 create index timesheets_status on timesheets (company_id, status, created_at, id);

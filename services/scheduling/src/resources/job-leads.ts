@@ -14,7 +14,6 @@ export const jobLeads = defineTable<JobLead>({
     lead_source_id: 'lead_source.id',
     assigned_to_id: 'assigned_to.id',
     follow_up_on: 'follow_up_on',
-    lifecycle_id: 'lifecycle.id',
   },
   derive: deriveLeads,
 });
