@@ -70,6 +70,31 @@ test('an attempt and the time of the next are stored together; a report that com
   });
 });
 
+test('whatever an endpoint answers with, its attempt is in the log', async () => {
+  const one = await desk.endpoint();
+  await desk.fanOut(one.event());
+  const [delivery] = await desk.lease();
+  const strange = { response_headers: [{ name: 'x', value: 'a\0b' }], response_body: Buffer.alloc(70_000, 0xff), error_message: `\0${'é'.repeat(600)}` };
+  await desk.report(delivery!, { ...FAILURE, ...strange });
+  const [logged] = await one.deliveries();
+  expect(logged!.attempts[0]).toMatchObject({ error_message: `\uFFFD${'é'.repeat(499)}`, response: { headers: [{ name: 'x', value: 'a\uFFFDb' }], body_truncated: true } });
+  const [kept] = await desk.sql('select octet_length(response_body) as size from webhook_attempts where delivery_id = $1', [delivery!.delivery_id]);
+  expect(kept).toEqual({ size: 65_536 });
+});
+
+test('reports beside each other, while one disables the endpoint, all reach the log', async () => {
+  const one = await desk.endpoint();
+  await desk.fanOut(...Array.from({ length: 40 }, () => one.event()));
+  const leased = await desk.lease({ cap: 20 });
+  expect(leased).toHaveLength(20);
+  await Promise.all(leased.map((delivery, index) => desk.report(delivery, { response_status: index % 4 === 0 ? 410 : 500 })));
+  const log = await one.deliveries();
+  expect(log.flatMap(({ attempts }) => attempts)).toHaveLength(20);
+  expect(log.filter(({ attempts, status }) => attempts.length === 0 && status !== 'DELIVERY_STATUS_SKIPPED')).toEqual([]);
+  expect((await one.read()).enabled).toBe(false);
+  expect(await desk.lease()).toEqual([]);
+});
+
 test('a lease that nobody reports ends; its late report stays in the log, and a late success settles the delivery', async () => {
   const one = await desk.endpoint();
   await desk.fanOut(one.event());

@@ -1,6 +1,6 @@
 // DeliveryService.Report: an attempt, and what follows from it, in one transaction.
 import { ApiError, formatInstant } from '@truckroll/contract';
-import { DeliveryStatus, type ReportRequest, type ReportResponse } from '@truckroll/contract/gen/integrations/v1/deliveries';
+import { DeliveryStatus, type HttpHeader, type ReportRequest, type ReportResponse } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import type { Transaction } from '@truckroll/service-kit';
 import type { Context } from '../context.ts';
 import { checked } from '../requests.ts';
@@ -10,6 +10,7 @@ import { TEST_EVENT } from './event-types.ts';
 import { deliveryAfter, healthAfter, isSuccess, type DeliveryState, type Outcome } from './rules.ts';
 
 const MOST_BODY_BYTES = 65_536;
+const MOST_MESSAGE_CHARACTERS = 500;
 
 interface Found {
   state: DeliveryState;
@@ -25,7 +26,7 @@ interface Found {
 }
 
 export async function report({ database, log }: Context, request: ReportRequest): Promise<ReportResponse> {
-  const attempt = checked('ReportRequest', request);
+  const attempt = checked('ReportRequest', readable(request));
   const day = dayOfDelivery(attempt.delivery_id);
   const answer = await database.transaction((tx) => store(tx, day, attempt), { retryContention: true });
   if (answer.endpoint_disabled) {
@@ -33,6 +34,18 @@ export async function report({ database, log }: Context, request: ReportRequest)
     log.warn({ delivery: attempt.delivery_id, status: attempt.response_status }, message);
   }
   return answer;
+}
+
+/** What strangers sent is stored as far as the database can hold it: no attempt is missing from the log for its text. */
+function readable(request: ReportRequest): ReportRequest {
+  const text = (value: string): string => value.replaceAll('\0', '\uFFFD').toWellFormed();
+  const headers = (all: readonly HttpHeader[]): HttpHeader[] => all.map(({ name, value }) => ({ name: text(name), value: text(value) }));
+  return {
+    ...request,
+    error_message: [...text(request.error_message)].slice(0, MOST_MESSAGE_CHARACTERS).join(''),
+    request_headers: headers(request.request_headers),
+    response_headers: headers(request.response_headers),
+  };
 }
 
 async function store(tx: Transaction, day: string, attempt: ReportRequest): Promise<ReportResponse> {
@@ -110,16 +123,11 @@ async function insertAttempt(tx: Transaction, day: string, attempt: ReportReques
     values: [
       day, attempt.delivery_id, attempt.lease_token, formatInstant(attempt.started_at), formatInstant(attempt.ended_at), succeeded,
       attempt.response_status ?? null, attempt.error === 'ATTEMPT_ERROR_UNSPECIFIED' ? null : attempt.error, attempt.error_message || null,
-      attempt.resolved_address ?? null, headersJson(attempt.request_headers), headersJson(attempt.response_headers),
+      attempt.resolved_address ?? null, JSON.stringify(attempt.request_headers), JSON.stringify(attempt.response_headers),
       body.subarray(0, MOST_BODY_BYTES), attempt.response_truncated || body.length > MOST_BODY_BYTES,
     ],
   });
   return rowCount === 1;
-}
-
-/** What a stranger puts into headers may hold what jsonb cannot. */
-function headersJson(headers: ReportRequest['request_headers']): string {
-  return JSON.stringify(headers.map(({ name, value }) => ({ name, value: value.replaceAll('\0', '�').toWellFormed() })));
 }
 
 function answerOf(state: DeliveryState, nextAt: number | null, disabled: boolean, lost: boolean): ReportResponse {
