@@ -47,6 +47,8 @@ export interface System {
   database: Database;
   /** The wires to the servers behind the system, for taking them away; present where the system was started with them. */
   wires: Readonly<Partial<Record<'postgres' | 'redis', TcpProxy>>>;
+  /** What the webhook dispatcher, which tests start by themselves, is to be told. */
+  dispatcherEnvironment: Readonly<Record<string, string>>;
   /** Ends one service, as its process would end. */
   stopService(name: ServiceName): Promise<void>;
   stop(): Promise<void>;
@@ -110,6 +112,12 @@ export async function startSystem({ wired = false, webhookAllowedTargets = [] }:
     userToken: (company) => issuer.token(company),
     database: direct,
     wires,
+    dispatcherEnvironment: {
+      INTEGRATIONS_ADDRESS: `127.0.0.1:${ports[OWNERS.indexOf('integrations')]}`,
+      KAFKA_BROKERS: brokers().join(),
+      KAFKA_PREFIX: kafkaPrefix,
+      WEBHOOK_ALLOWED_TARGETS: webhookAllowedTargets.join(),
+    },
     stopService: (name) => (services[OWNERS.indexOf(name)] as Service).destroy(),
     async stop() {
       await gateway.destroy();

@@ -1,0 +1,130 @@
+// The whole way of a webhook: what the company's systems record, through scheduling's outbox, Kafka, this dispatcher and
+// integrations, to an integrator's server that verifies.
+import { randomUUID } from 'node:crypto';
+import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
+import { testConfig, type Service } from '@truckroll/service-kit';
+import { Webhook } from 'standardwebhooks';
+import { startSystem, type System, type TestCompany } from '../../../test/support/system.ts';
+import { webhookDispatcherConfig } from '../src/config.ts';
+import { createWebhookDispatcher } from '../src/webhook-dispatcher.ts';
+import { startReceiver, type Receiver } from './support/receiver.ts';
+
+const HOOKS = '/api/v1/integrations/webhooks';
+const TYPES = ['service_request.created', 'service_request.status_changed', 'service_request.booked', 'interaction.completed'];
+
+let receiver: Receiver;
+let system: System;
+let company: TestCompany;
+let dispatcher: Service;
+let status = 204;
+
+beforeAll(async () => {
+  receiver = await startReceiver((response) => response.writeHead(status).end());
+  system = await startSystem({ webhookAllowedTargets: [receiver.target] });
+  company = await system.createCompany();
+  dispatcher = createWebhookDispatcher({ ...webhookDispatcherConfig(system.dispatcherEnvironment), ...testConfig });
+  await dispatcher.start();
+}, 60_000);
+afterAll(async () => {
+  await dispatcher.destroy();
+  await system.stop();
+  await receiver.close();
+});
+afterEach(async () => {
+  status = 204;
+  receiver.received.length = 0;
+  const { data } = await call('GET', HOOKS);
+  for (const { id } of data) await call('DELETE', `${HOOKS}/${id}`);
+});
+
+async function call(method: string, path: string, body?: object): Promise<any> {
+  const headers = { authorization: `Bearer ${system.userToken(company)}`, 'content-type': 'application/json' };
+  const response = await fetch(`${system.baseUrl}${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+  return text === '' ? undefined : JSON.parse(text);
+}
+
+const createEndpoint = async (): Promise<any> => (await call('POST', HOOKS, { name: 'Lead sync', url: receiver.url, eventTypes: TYPES })).data;
+const intake = () => system.channel('scheduling').client(IntakeServiceService);
+
+async function record(): Promise<string> {
+  const id = randomUUID();
+  await intake().recordServiceRequest({ company_id: company.id, id, channel: 'SERVICE_REQUEST_CHANNEL_PHONE', summary: 'AC “not cooling”' } as never);
+  return id;
+}
+
+/** Asks until an answer is as it should be; each answer is awaited, no time is. */
+async function eventually<T>(read: () => Promise<T>, right: (value: T) => boolean): Promise<T> {
+  for (;;) {
+    const value = await read();
+    if (right(value)) return value;
+  }
+}
+
+const deliveriesOf = async (id: string): Promise<any[]> => (await call('GET', `${HOOKS}/${id}/deliveries`)).data;
+
+test('what happens arrives in order, verified, and is in the log with request and answer', async () => {
+  const endpoint = await createEndpoint();
+  const id = await record();
+  await intake().changeServiceRequestStatus({ company_id: company.id, id, status: 'SERVICE_REQUEST_STATUS_CONTACTED' } as never);
+  await intake().changeServiceRequestStatus({ company_id: company.id, id, status: 'SERVICE_REQUEST_STATUS_CLOSED', closed_reason: 'Duplicate' } as never);
+  await receiver.until(3);
+  const verifier = new Webhook(endpoint.signingSecret);
+  const events = receiver.received.map(({ body, headers }) => verifier.verify(body, headers) as Record<string, any>);
+  expect(events.map(({ type, sequence, company_id, data }) => [type, sequence, company_id, data.id, data.status, data.previous_status])).toEqual([
+    ['service_request.created', 1, company.id, id, 'NEW', undefined],
+    ['service_request.status_changed', 2, company.id, id, 'CONTACTED', 'NEW'],
+    ['service_request.status_changed', 3, company.id, id, 'CLOSED', 'CONTACTED'],
+  ]);
+  expect(receiver.received.map(({ headers }) => headers['webhook-id'])).toEqual(events.map((event) => event.id));
+  const log = await eventually(() => deliveriesOf(endpoint.id), (rows) => rows.length === 3 && rows.every((row) => row.status === 'succeeded'));
+  expect(log[0].attempts).toHaveLength(1);
+  const { data: listed } = await call('GET', `${HOOKS}/${endpoint.id}`);
+  expect(listed.lastDeliveryStatus).toBe('succeeded');
+});
+
+test('what fails is tried again after some seconds with the same id and a new time', async () => {
+  status = 500;
+  const endpoint = await createEndpoint();
+  await record();
+  await receiver.until(1);
+  status = 204;
+  await receiver.until(2);
+  const [first, second] = receiver.received;
+  expect(second!.headers['webhook-id']).toBe(first!.headers['webhook-id']);
+  expect(Number(second!.headers['webhook-timestamp'])).toBeGreaterThan(Number(first!.headers['webhook-timestamp']));
+  expect(second!.body).toBe(first!.body);
+  for (const { body, headers } of receiver.received) new Webhook(endpoint.signingSecret).verify(body, headers);
+});
+
+test('while secrets rotate, both verify', async () => {
+  const endpoint = await createEndpoint();
+  const { data } = await call('POST', `${HOOKS}/${endpoint.id}/rotate-secret`);
+  await record();
+  await receiver.until(1);
+  const [{ body, headers }] = receiver.received as [{ body: string; headers: Record<string, string> }];
+  for (const secret of [endpoint.signingSecret, data.signingSecret]) expect(() => new Webhook(secret).verify(body, headers)).not.toThrow();
+});
+
+test('nothing that happens while an endpoint is off is lost: it is recovered', async () => {
+  const endpoint = await createEndpoint();
+  const since = new Date(Date.now() - 60_000).toISOString();
+  await call('PATCH', `${HOOKS}/${endpoint.id}`, { enabled: false });
+  const ids = [await record(), await record()];
+  await eventually(() => deliveriesOf(endpoint.id), (rows) => rows.length === 2 && rows.every((row) => row.status === 'skipped'));
+  expect(receiver.received).toHaveLength(0);
+  await call('PATCH', `${HOOKS}/${endpoint.id}`, { enabled: true });
+  await call('POST', `${HOOKS}/${endpoint.id}/recover`, { since });
+  await receiver.until(2);
+  expect(receiver.received.map(({ body }) => JSON.parse(body).data.id).sort()).toEqual(ids.sort());
+});
+
+test('a test event can be sent, and an answer of 410 disables the endpoint', async () => {
+  status = 410;
+  const endpoint = await createEndpoint();
+  await call('POST', `${HOOKS}/${endpoint.id}/test`);
+  await receiver.until(1);
+  const { data } = await eventually(() => call('GET', `${HOOKS}/${endpoint.id}`), (answer) => answer.data.enabled === false);
+  expect(data.disabledReason).not.toBeNull();
+});
