@@ -1,0 +1,68 @@
+// The receivers of docs/webhooks.md, run as they are printed there.
+import { spawn, spawnSync } from 'node:child_process';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { signatureOf } from '../src/http/signature.ts';
+
+const page = readFileSync(join(import.meta.dirname, '../../../docs/webhooks.md'), 'utf8');
+const secret = randomBytes(32);
+
+function block(language: string): string {
+  const found = new RegExp(`\`\`\`${language}\n([^]*?)\`\`\``).exec(page)?.[1];
+  if (found === undefined) throw new Error(`the page shows nothing in ${language}`);
+  return found;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+function post(port: number, body: string, change: Record<string, string> = {}): Promise<Response> {
+  const [id, at] = [randomUUID(), Math.floor(Date.now() / 1000)];
+  const headers = {
+    'content-type': 'application/json', 'webhook-id': id, 'webhook-timestamp': String(at),
+    'webhook-signature': `v1,${randomBytes(32).toString('base64')} ${signatureOf([secret], id, at, Buffer.from(body))}`, ...change,
+  };
+  return fetch(`http://127.0.0.1:${port}/hooks`, { method: 'POST', headers, body });
+}
+
+/** Node is always there; Python is where the machine has it. */
+const receivers = [
+  ['js', 'receiver.mjs', process.execPath],
+  ['python', 'receiver.py', 'python3'],
+].filter(([, , program]) => spawnSync(program!, ['--version']).status === 0) as [string, string, string][];
+
+test.each(receivers)('the receiver in %s takes what is ours and refuses everything else', async (language, file, program) => {
+  const folder = mkdtempSync(join(tmpdir(), 'truckroll-receiver-'));
+  symlinkSync(join(import.meta.dirname, '../node_modules'), join(folder, 'node_modules'));
+  writeFileSync(join(folder, file), block(language));
+  const port = await freePort();
+  const env = { PATH: process.env['PATH'], PORT: String(port), WEBHOOK_SECRET: `whsec_${secret.toString('base64')}` };
+  const child = spawn(program, [join(folder, file)], { env, stdio: ['ignore', 'pipe', 'ignore'] });
+  const ended = once(child, 'exit');
+  try {
+    const body = JSON.stringify({ id: randomUUID(), type: 'interaction.completed', data: { id: randomUUID(), summary: 'Ünïcode' } });
+    const said = once(child.stdout, 'data');
+    // It listens some time after it was started.
+    let answer: Response | undefined;
+    while (answer === undefined && child.exitCode === null) answer = await post(port, body).catch(() => undefined);
+    expect(answer?.status).toBe(204);
+    expect(String((await said)[0])).toContain('interaction.completed');
+    expect((await post(port, body, { 'webhook-id': randomUUID() })).status).toBe(401);
+    expect((await post(port, body, { 'webhook-timestamp': '1700000000' })).status).toBe(401);
+    expect((await post(port, body, { 'webhook-signature': 'v1,AAAA' })).status).toBe(401);
+  } finally {
+    child.kill();
+    await ended;
+    rmSync(folder, { recursive: true });
+  }
+});
