@@ -80,6 +80,11 @@ async function refreshChunk<R>(tx: Transaction, table: Table<R>, companyId: stri
 export function asRead<R>(table: Table<R>, { document, derived }: Changed<R>): Uint8Array {
   if (derived === undefined) return document;
   const out = new ByteBuffer(document.length + derived.length + 256);
-  new Assembler(table.resource.record, out, { get: () => null }).record([document, derived]);
+  new Assembler(table.resource.record, out, { get: () => null }).record([asBuffer(document), asBuffer(derived)]);
   return out.view();
+}
+
+/** The assembler reads texts out of buffers; an encoder gives plain arrays. */
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
