@@ -27,6 +27,8 @@ export interface Plan {
 }
 
 export interface PlanOptions {
+  /** The state folder. */
+  readonly state: string;
   readonly ports: Ports;
   readonly say: Say;
   readonly databaseUrls: Readonly<Record<Schema, string>>;
@@ -48,7 +50,7 @@ const DISPATCHER = 'webhook-dispatcher';
 
 /** Chooses the ports and writes down what every process is told. Processes that this checkout lacks are left out. */
 export async function plan(options: PlanOptions): Promise<Plan> {
-  const { ports, databaseUrls, redisUrl, kafkaBrokers, cursorKeys, webhookSecretKeys, tokens, environment } = options;
+  const { state, ports, databaseUrls, redisUrl, kafkaBrokers, cursorKeys, webhookSecretKeys, tokens, environment } = options;
   const addresses: Record<string, string> = {};
   for (const name of SCHEMAS) addresses[name] = `${HOST}:${await ports.take(name)}`;
   const peers = Object.fromEntries(SCHEMAS.map((name) => [`${name.toUpperCase()}_ADDRESS`, addresses[name]!]));
@@ -67,7 +69,11 @@ export async function plan(options: PlanOptions): Promise<Plan> {
     });
   };
   const targets = { WEBHOOK_ALLOWED_TARGETS: environment['WEBHOOK_ALLOWED_TARGETS'] || LISTEN_TARGET };
-  const own: Partial<Record<Schema, Record<string, string>>> = { integrations: { WEBHOOK_SECRET_KEYS: webhookSecretKeys, ...targets } };
+  const own: Partial<Record<Schema, Record<string, string>>> = {
+    integrations: { WEBHOOK_SECRET_KEYS: webhookSecretKeys, ...targets },
+    // Messages to the customers of a demo company must reach nobody, unless providers are given.
+    scheduling: { NOTIFICATION_FOLDER: environment['NOTIFICATION_FOLDER'] || join(state, 'outgoing') },
+  };
   for (const name of SCHEMAS) {
     const [, PORT = ''] = addresses[name]!.split(':');
     const settings = { PORT, DATABASE_URL: databaseUrls[name], REDIS_URL: redisUrl, KAFKA_BROKERS: kafkaBrokers, ...peers, ...own[name] };

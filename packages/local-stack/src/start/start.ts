@@ -68,7 +68,7 @@ async function bringUp({ state, environment }: StartOptions, watchdog: Watchdog,
     ...(servers.running.has('postgres') ? { database: 'truckroll' } : {}),
   });
   const whole = await plan({
-    ports, say, environment, databaseUrls,
+    state, ports, say, environment, databaseUrls,
     redisUrl: servers.redisUrl,
     kafkaBrokers: servers.kafkaBrokers,
     cursorKeys: secrets.cursorKeys,
