@@ -26,7 +26,8 @@ export function createLog(service: string, level: LogLevel = 'info', destination
     serializers: { error: pino.stdSerializers.errWithCause, err: pino.stdSerializers.errWithCause },
     redact: ['password', 'authorization', 'token', 'secret', '*.password', '*.authorization', '*.token', '*.secret'],
   };
-  return destination === undefined ? pino(options) : pino(options, destination);
+  // Not pino's own writer: that one writes from a thread, and mixes up or loses the last lines of a process.
+  return pino(options, destination ?? process.stdout);
 }
 
 export const silentLog: Logger = createLog('silent', 'silent');

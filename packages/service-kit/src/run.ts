@@ -19,6 +19,8 @@ export async function runService(name: string, create: () => Service): Promise<v
     return;
   }
   const log = service.log;
+  // Whoever read the log is gone; the service is not.
+  process.stdout.on('error', () => undefined);
   service.metrics.watchProcess();
   process.on('unhandledRejection', (error) => {
     log.error({ error }, 'a promise was rejected and nobody handled it');
@@ -43,9 +45,9 @@ export async function runService(name: string, create: () => Service): Promise<v
   }
 }
 
-/** Gives the log a turn of the event loop to be written. */
+/** Ends the process once the log is written, or a second later. */
 function end(code: number): void {
   process.exitCode = code;
-  setImmediate(() => process.exit(code));
+  setTimeout(() => process.exit(code), 1000);
+  process.stdout.write('', () => process.exit(code));
 }
-
