@@ -103,7 +103,7 @@ test('while secrets rotate, both verify', async () => {
   const { data } = await call('POST', `${HOOKS}/${endpoint.id}/rotate-secret`);
   await record();
   await receiver.until(1);
-  const [{ body, headers }] = receiver.received as [{ body: string; headers: Record<string, string> }];
+  const { body, headers } = receiver.received[0]!;
   for (const secret of [endpoint.signingSecret, data.signingSecret]) expect(() => new Webhook(secret).verify(body, headers)).not.toThrow();
 });
 

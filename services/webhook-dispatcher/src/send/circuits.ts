@@ -31,9 +31,9 @@ export class Circuits {
     return [...this.#circuits.keys()].filter((id) => this.#probing.has(id) || this.isOpen(id, now));
   }
 
-  /** When the next circuit becomes half-open; undefined where none is open. */
-  nextAt(): number | undefined {
-    const times = [...this.#circuits.values()].flatMap((circuit) => (circuit.state === 'open' ? [circuit.until] : []));
+  /** When the next circuit becomes half-open; undefined where none is open any more. */
+  nextAt(now: number): number | undefined {
+    const times = [...this.#circuits.values()].flatMap((circuit) => (circuit.state === 'open' && circuit.until > now ? [circuit.until] : []));
     return times.length === 0 ? undefined : Math.min(...times);
   }
 

@@ -21,6 +21,8 @@ export interface WorkerOptions {
 const MOST_AT_ONCE = 200;
 /** How long to wait where nothing tells of something due: what other replicas fan out, and what becomes due meanwhile. */
 const POLL_MS = 500;
+/** What integrations holds for due soon may be long past by the clock of this machine. */
+const LEAST_WAIT_MS = 20;
 /** A delivery that has waited here is sent only while its lease lasts longer than an exchange may take. */
 const LEASE_RESERVE_MS = 20_000;
 /** How long reports are tried while stopping; runService allows 40 s for all, and exchanges take up to 15 s. */
@@ -113,8 +115,8 @@ export class Worker implements BackgroundPart {
     for (const delivery of deliveries) this.#begin(delivery);
     if (deliveries.length > 0) return 0;
     const now = Date.now();
-    const times = [nextDueAt == null ? undefined : nextDueAt / 1000, this.#circuits.nextAt()].filter((time) => time !== undefined);
-    return Math.max(1, Math.min(POLL_MS, ...times.map((time) => time - now)));
+    const times = [nextDueAt == null ? undefined : nextDueAt / 1000, this.#circuits.nextAt(now)].filter((time) => time !== undefined);
+    return Math.max(LEAST_WAIT_MS, Math.min(POLL_MS, ...times.map((time) => time - now)));
   }
 
   #begin(delivery: LeasedDelivery): void {
@@ -136,7 +138,11 @@ export class Worker implements BackgroundPart {
     const leave = this.#lanes.enter();
     try {
       const startedAt = performance.now();
-      const report = await this.#options.attempt(delivery);
+      const report = await this.#options.attempt(delivery).catch((error: unknown) => {
+        // It never should; but whoever waits for this exchange must not wait for ever.
+        this.#settle(delivery.endpoint_id, false);
+        throw error;
+      });
       const answered = endpointAnswers(report);
       this.#attempts.observe({ result: answered ? 'answered' : 'failed' }, (performance.now() - startedAt) / 1000);
       this.#settle(delivery.endpoint_id, answered);
