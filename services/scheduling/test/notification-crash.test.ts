@@ -67,15 +67,35 @@ async function queue(): Promise<string> {
   return id as string;
 }
 
+/** A limit for what hangs, with what there is to know about it. */
+const MOST_MS = 100_000;
+const said: string[] = [];
+async function explained<T>(work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      void database.query({ text: 'select status, attempts, detail, due_at, attempt_ends_at from notifications' }).then(({ rows }) => {
+        reject(new Error(`nothing came of ${JSON.stringify(rows)}; the process said:\n${said.join('\n')}`));
+      }, reject);
+    }, MOST_MS);
+  });
+  return Promise.race([work, late]).finally(() => clearTimeout(timer));
+}
+
+/** The mail server has been given so many messages. */
+async function letters(count: number): Promise<void> {
+  while (mail.letters.length < count) await mail.arrival();
+}
+
 const row = async (id: string) => (await database.query<{ status: string }>({ text: 'select status from notifications where id = $1', values: [id] })).rows[0]?.status;
 
 it('leaves an attempt that is UNKNOWN to the next process once its time is over, and never sends it again', async () => {
   mail.behave('hang-after-data');
   const id = await queue();
   child = spawn(process.execPath, [join(import.meta.dirname, '../src/main.ts')], { stdio: ['ignore', 'pipe', 'inherit'], env: environment() });
-  createInterface({ input: child.stdout! }).on('line', () => undefined);
+  createInterface({ input: child.stdout! }).on('line', (text) => said.push(text));
   // The server has the whole message, and its answer is not out.
-  while (mail.letters.length === 0) await mail.arrival();
+  await explained(letters(1));
   expect(await row(id)).toBe('ATTEMPTING');
   child.kill('SIGKILL');
   await once(child, 'exit');
@@ -90,10 +110,10 @@ it('leaves an attempt that is UNKNOWN to the next process once its time is over,
     expect(await row(id)).toBe('UNKNOWN');
     // One that is queued later is looked for after it.
     const later = await queue();
-    while (mail.letters.length < 2) await mail.arrival();
+    await explained(letters(2));
     expect(mail.letters.map(({ text }) => /Message-ID: <(.*)@/.exec(text)?.[1])).toEqual([id, later]);
     expect(await row(id)).toBe('UNKNOWN');
   } finally {
     await next.destroy();
   }
-});
+}, 2 * MOST_MS);
