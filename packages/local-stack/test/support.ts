@@ -10,6 +10,9 @@ import { Watchdog } from '../src/processes/watchdog.ts';
 import type { RunningServer, ServerContext } from '../src/servers/server.ts';
 import { silent } from '../src/say.ts';
 
+/** A busy machine may take long to answer; a test is not about that. */
+const PATIENT_MS = 30_000;
+
 interface Program {
   readonly child: ChildProcess;
   readonly said: () => string;
@@ -61,7 +64,7 @@ export class Scratch {
 }
 
 export async function sql<R = Record<string, unknown>>(url: string, text: string): Promise<R[]> {
-  const session = await createSession({ url });
+  const session = await createSession({ url, connectTimeoutMs: PATIENT_MS });
   try {
     return (await session.query<R>({ text })).rows;
   } finally {

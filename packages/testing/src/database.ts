@@ -1,6 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { createSession, migrate, type MigrationSet, type Session } from '@truckroll/service-kit';
 
+/** A busy machine may take long to answer; a test is not about that. */
+const PATIENT_MS = 30_000;
+
 /** Migrations of each schema that a test needs. */
 export type Schemas = Readonly<Record<string, readonly MigrationSet[]>>;
 
@@ -17,7 +20,7 @@ export interface TestDatabase {
  */
 export async function freshDatabase(schemas: Schemas): Promise<TestDatabase> {
   const name = `test_${randomBytes(8).toString('hex')}`;
-  const admin = await createSession({ url: adminUrl(), statementTimeoutMs: 0 });
+  const admin = await createSession({ url: adminUrl(), statementTimeoutMs: 0, connectTimeoutMs: PATIENT_MS });
   try {
     // One at a time: PostgreSQL refuses to clone a database that anybody is connected to.
     await admin.query({ text: `select pg_advisory_lock(hashtext('truckroll test databases'))` });
@@ -43,7 +46,7 @@ async function templateFor(admin: Session, schemas: Schemas): Promise<string> {
 }
 
 async function dropDatabase(name: string): Promise<void> {
-  const admin = await createSession({ url: adminUrl(), statementTimeoutMs: 0 });
+  const admin = await createSession({ url: adminUrl(), statementTimeoutMs: 0, connectTimeoutMs: PATIENT_MS });
   try {
     await admin.query({ text: `drop database if exists ${name} with (force)` });
   } finally {
