@@ -81,8 +81,10 @@ function gather(stream: Writable): void {
 }
 
 /**
- * Runs one statement on a connection; rejects with pg's own error. The query is made here, with its callback: pg would
- * set that later, also where it watches the time itself, and V8 then keeps every answer until its next full collection.
+ * Runs one statement on a connection; rejects with pg's own error. The query is made here, with its callback: pg assigns
+ * functions to `query.callback` otherwise, also for its own query_timeout, and V8 puts functions that are written down
+ * as assigned to a property where only a full collection finds them. Each would keep its answer until then, which took
+ * half of the time of a read (loadtest/reads.ts).
  */
 export function execute(client: pg.ClientBase, statement: Statement, binary: boolean): Promise<pg.QueryResult> {
   const { giveUpMs, connection: { stream } } = client as unknown as Connection & { connection: { stream: Writable } };
