@@ -1,6 +1,7 @@
 // What the JSON writer knows of a message before it sees one: texts that never change, and how much room they take.
 import { textOf, type Text } from './json-buffer.ts';
 import type { Field, Kind, Shape } from './shape.ts';
+import { formatDate } from './time.ts';
 
 /** How keys are spelled: as the contract does, or in lowerCamelCase for `/api/v1`. */
 export type KeyStyle = 'snake' | 'camel';
@@ -116,4 +117,17 @@ function fieldPlan(field: Field, index: number, style: KeyStyle): FieldPlan {
     shape,
     plan: undefined,
   };
+}
+
+/** Days whose text is kept, eleven years in a row; a power of two. */
+const DAYS_KEPT = 4096;
+const days = new Int32Array(DAYS_KEPT).fill(-0x8000_0000);
+const dates = new Array<Text>(DAYS_KEPT);
+
+/** `"2026-03-01T`, the beginning of an instant's text, of a count of days since 1970-01-01. */
+export function dateText(day: number): Text {
+  const slot = day & (DAYS_KEPT - 1);
+  if (days[slot] === day) return dates[slot] as Text;
+  days[slot] = day;
+  return (dates[slot] = textOf(`"${formatDate(day)}T`));
 }

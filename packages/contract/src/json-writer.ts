@@ -1,13 +1,12 @@
 // JSON straight from protobuf wire bytes. Decoding a page into objects and stringifying them costs many times as much
 // (docs/adr/0002); no object is made here, and uuids, dates and texts are copied as the bytes that they are.
-import { textOf, type JsonBuffer, type Text } from './json-buffer.ts';
+import type { JsonBuffer, Text } from './json-buffer.ts';
 import {
-  BOOLEAN, BYTES, ENUM, INTEGER, LIST, MESSAGE, NUMBER, PLAIN, STRING, TIMESTAMP, planOf,
+  BOOLEAN, BYTES, ENUM, INTEGER, LIST, MESSAGE, NUMBER, PLAIN, STRING, TIMESTAMP, dateText, planOf,
   type FieldPlan, type KeyStyle, type Plan,
 } from './json-plan.ts';
 import { codec } from './operation.ts';
 import type { Shape } from './shape.ts';
-import { formatDate } from './time.ts';
 
 const VARINT = 0;
 const FIXED64 = 1;
@@ -20,8 +19,6 @@ const ZERO = 0x30;
 /** A control character is one byte on the wire and six in JSON. */
 const MOST_GROWTH = 6;
 const DAY = 86_400_000_000;
-/** Days whose text is kept; the instants of a page lie on few. */
-const DAYS_KEPT = 512;
 
 /**
  * Reads wire bytes and writes JSON. One instance serves one thread; it keeps no state between calls. Room is reserved
@@ -36,9 +33,6 @@ export class JsonWriter {
   #out: Uint8Array = new Uint8Array();
   #outData: DataView = new DataView(new ArrayBuffer(0));
   #to = 0;
-  readonly #days = new Int32Array(DAYS_KEPT).fill(-0x8000_0000);
-  /** `"2026-03-01T` */
-  readonly #dates = new Array<Text>(DAYS_KEPT).fill(textOf(''));
 
   constructor(style: KeyStyle = 'snake') {
     this.#style = style;
@@ -233,12 +227,7 @@ export class JsonWriter {
     const fraction = rest - seconds * 1_000_000;
     const minutes = (seconds / 60) | 0;
     const hours = (minutes / 60) | 0;
-    const slot = days & (DAYS_KEPT - 1);
-    if (this.#days[slot] !== days) {
-      this.#days[slot] = days;
-      this.#dates[slot] = textOf(`"${formatDate(days)}T`);
-    }
-    this.#text(this.#dates[slot] as Text);
+    this.#text(dateText(days));
     this.#digits(hours, 2, 0x3a);
     this.#digits(minutes - hours * 60, 2, 0x3a);
     this.#digits(seconds - minutes * 60, 2, fraction === 0 ? 0x5a : 0x2e);
