@@ -121,14 +121,20 @@ export class Database implements Queryable {
     const client = await this.#pool.connect().catch((error: unknown) => { throw translateDatabaseError(error); });
     const actions: (() => void)[] = [];
     let open = true;
+    // Statements are sent without waiting for each other: the one that failed may be heard of after those that PostgreSQL
+    // refused because of it, which say nothing of the reason.
+    let reason: Error | undefined;
     const run = async (statement: Statement, binary: boolean): Promise<StatementResult<any>> => {
       if (!open) throw new Error('a statement was run after its transaction had ended');
       options.signal?.throwIfAborted();
       const startedAt = performance.now();
       try {
         return resultOf(await spanned(statement, () => execute(client, statement, binary)));
-      } catch (error) {
-        throw translateDatabaseError(error);
+      } catch (thrown) {
+        const error = translateDatabaseError(thrown);
+        const follows = error instanceof StatementError && error.sqlState === '25P02';
+        if (!follows) reason = error;
+        throw follows && reason !== undefined ? reason : error;
       } finally {
         this.#observe(statement.name ?? 'unnamed', startedAt);
       }

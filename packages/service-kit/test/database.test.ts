@@ -52,6 +52,19 @@ describe('columns', () => {
 });
 
 describe('transactions', () => {
+  test('statements that are sent together fail for the reason that one of them had', async () => {
+    const together = database.transaction(async (tx) => {
+      const through = async (steps: number): Promise<unknown> => (steps === 0 ? tx.query({ text: 'select 1 / 0' }) : await through(steps - 1));
+      const both = Promise.all([through(10), tx.query({ text: 'select 1' })]);
+      both.catch(() => undefined);
+      await new Promise(setImmediate);
+      // Both answers arrive in one packet, as they do on a busy machine.
+      for (const until = performance.now() + 50; performance.now() < until; );
+      await both;
+    });
+    await expect(together).rejects.toMatchObject({ sqlState: '22012' });
+  });
+
   test('what is done before a rejection is undone', async () => {
     const run = database.transaction(async (tx) => {
       await tx.query(insert(1));
