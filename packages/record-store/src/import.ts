@@ -1,13 +1,13 @@
 // The import of one service's records (decisions §10): lines of JSON in, a count and every bad line's reason out.
 import { ApiError, readMessage, type JsonProblem } from '@truckroll/contract';
 import type { ImportRequest, ImportResponse, LineProblem } from '@truckroll/contract/gen/records/v1/records';
-import type { Database, Transaction } from '@truckroll/service-kit';
+import { isContention, type Database, type Transaction } from '@truckroll/service-kit';
 import { storedUnder, type Table } from './table.ts';
 import { upsertRecords } from './upsert.ts';
 
 /**
  * Stores one batch in one transaction. A bad line is reported and stops nothing else; sending the same batch again
- * changes nothing. Errors: 400 for a path that this service does not own.
+ * changes nothing. Errors: 400 for a path that this service does not own; 503 where sending it again may help.
  */
 export async function importBatch(database: Database, tables: readonly Table[], request: ImportRequest): Promise<ImportResponse> {
   const table = tables.find((candidate) => candidate.resource.path === request.path) as Table<unknown> | undefined;
@@ -26,13 +26,13 @@ export async function importBatch(database: Database, tables: readonly Table[], 
   });
   const answer = { first_line: request.first_line, lines: request.lines.length, created: 0, changed: 0, unchanged: 0, problems };
   if (records.length === 0) return answer;
-  const stored = await database.transaction(
-    async (tx) => {
-      await lockCompany(tx, request.company_id);
-      return upsertRecords(tx, table, storedUnder(table, request.company_id), records);
-    },
-    { retryContention: true },
-  );
+  const store = async (tx: Transaction) => {
+    await lockCompany(tx, request.company_id);
+    return upsertRecords(tx, table, storedUnder(table, request.company_id), records);
+  };
+  const stored = await database.transaction(store, { retryContention: true }).catch((error: unknown) => {
+    throw isContention(error) ? ApiError.unavailable(error, 1) : error;
+  });
   const { created, changed, unchanged } = stored;
   return { ...answer, created, changed: changed.length - created, unchanged };
 }

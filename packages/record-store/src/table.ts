@@ -76,6 +76,11 @@ export interface TableDefinition<R> {
    * records' own rows are locked by then. Fields told as they are also reach the columns that look at them.
    */
   derive?: (tx: Transaction, companyId: string, batch: readonly Changed<R>[]) => Promise<ReadonlyMap<string, Uint8Array | Fields<R>>>;
+  /**
+   * Locks what others lock before the records themselves, so that nobody waits in a circle: runs before a batch's own
+   * rows are locked or written.
+   */
+  lockFirst?: (tx: Transaction, companyId: string, batch: readonly Changed<R>[]) => Promise<void>;
   /** Columns whose former values afterChange is told, where it must also mend what a record used to lead to. */
   remembers?: readonly string[];
   /** The records are the same in every company, stored once: see EVERY_COMPANY. */

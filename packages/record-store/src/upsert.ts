@@ -28,6 +28,7 @@ export async function upsertRecords<R>(
     const id = idOf(table, record);
     byId.set(id, { id, record, document: encode(record).finish() });
   }
+  await table.lockFirst?.(tx, companyId, [...byId.values()]);
   await recall(tx, table, companyId, byId);
   const batch = await withDerived(tx, table, companyId, [...byId.values()]);
   for (const item of batch) byId.set(item.id, item);

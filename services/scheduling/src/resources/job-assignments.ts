@@ -1,6 +1,7 @@
 import { resource } from '@truckroll/contract';
 import type { Assignment } from '@truckroll/contract/gen/scheduling/v1/job_assignments';
 import { defineTable } from '@truckroll/record-store';
+import { lockVisitsOfAssignments } from '../visits/locks.ts';
 
 export const jobAssignments = defineTable<Assignment>({
   resource: resource('job-assignments'),
@@ -12,5 +13,6 @@ export const jobAssignments = defineTable<Assignment>({
     status: 'status',
     starts_at: 'starts_at',
   },
+  lockFirst: lockVisitsOfAssignments,
   remembers: ['appointment_id'],
 });

@@ -2,6 +2,7 @@ import { resource } from '@truckroll/contract';
 import type { Job } from '@truckroll/contract/gen/scheduling/v1/jobs';
 import { defineTable } from '@truckroll/record-store';
 import { deriveJobs } from '../jobs/derive.ts';
+import { lockVisitsOfJobs } from '../visits/locks.ts';
 
 export const jobs = defineTable<Job>({
   resource: resource('jobs'),
@@ -23,5 +24,6 @@ export const jobs = defineTable<Job>({
     // Follows from the assignments of the job's visits: src/links.ts.
     team_member_id: { table: 'job_team_members' },
   },
+  lockFirst: lockVisitsOfJobs,
   derive: deriveJobs,
 });

@@ -1,0 +1,29 @@
+// The two writes lock a visit, then its job, then an assignment (assignments/store.ts). An import of jobs or assignments
+// goes on to change visits, so it locks them first, in the order of their ids: then nobody waits in a circle.
+import type { Assignment } from '@truckroll/contract/gen/scheduling/v1/job_assignments';
+import type { Job } from '@truckroll/contract/gen/scheduling/v1/jobs';
+import type { Changed } from '@truckroll/record-store';
+import type { Transaction } from '@truckroll/service-kit';
+
+export async function lockVisitsOfJobs(tx: Transaction, companyId: string, batch: readonly Changed<Job>[]): Promise<void> {
+  await tx.query({
+    name: 'lock_visits_of_jobs',
+    text: `select from unnest($2::uuid[]) u(id) join job_appointments v on v.company_id = $1 and v.job_id = u.id
+      order by v.id for no key update of v`,
+    values: [companyId, batch.map(({ id }) => id)],
+  });
+}
+
+/** The visits that assignments belong to now, and those that they are about to leave. */
+export async function lockVisitsOfAssignments(tx: Transaction, companyId: string, batch: readonly Changed<Assignment>[]): Promise<void> {
+  await tx.query({
+    name: 'lock_visits_of_assignments',
+    text: `select from (
+        select unnest($2::uuid[]) as id
+        union
+        select a.appointment_id from unnest($3::uuid[]) u(id) join job_assignments a on a.company_id = $1 and a.id = u.id
+      ) u join job_appointments v on v.company_id = $1 and v.id = u.id
+      order by v.id for no key update of v`,
+    values: [companyId, batch.map(({ record }) => record.appointment_id), batch.map(({ id }) => id)],
+  });
+}
