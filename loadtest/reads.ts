@@ -1,7 +1,7 @@
 // npm run bench:reads: lists and details of invoices beside the usual service on the same data (design/performance.md).
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { runMain, say } from '@truckroll/local-stack';
+import { Problem, runMain, say } from '@truckroll/local-stack';
 import { FULL, QUICK, deepCompany, evenCompanies, type DataSet } from './data/companies.ts';
 import { prepareData } from './data/prepare.ts';
 import { collectTargets, deepPage, type Caller, type Pair } from './data/targets.ts';
@@ -45,6 +45,8 @@ await runMain(async () => {
     process.stdout.write(HELP);
     return 0;
   }
+  const { only } = options;
+  if (only !== undefined && !['list', 'detail', 'depth'].includes(only)) throw new Problem(`--only ${only} is not known: give list, detail or depth.`);
   requireWrk();
   const set = options.quick ? QUICK : FULL;
   const stack = await Stack.start(set.database);

@@ -1,6 +1,8 @@
 // Backing servers of the benchmarks' own, with data that is kept between runs, and the processes that are measured.
 import { join } from 'node:path';
-import { Daemon, Problem, ROOT, STATE, Watchdog, choosePort, readSecrets, say, serverEnvironment, startServers, type Servers } from '@truckroll/local-stack';
+import {
+  Daemon, Problem, ROOT, STATE, Watchdog, choosePort, endLeftovers, lockState, readSecrets, say, serverEnvironment, startServers, type Servers,
+} from '@truckroll/local-stack';
 import pg from 'pg';
 
 export const FOLDER = join(STATE, 'benchmarks');
@@ -28,25 +30,31 @@ export class Stack {
   readonly databaseUrl: string;
   readonly #servers: Servers;
   readonly #watchdog: Watchdog;
+  readonly #release: () => void;
   /** Where data, logs and lists of requests are. */
   readonly folder: string;
 
-  private constructor(folder: string, servers: Servers, watchdog: Watchdog, databaseUrl: string) {
+  private constructor(folder: string, servers: Servers, watchdog: Watchdog, databaseUrl: string, release: () => void) {
     this.folder = folder;
     this.#servers = servers;
     this.#watchdog = watchdog;
     this.databaseUrl = databaseUrl;
+    this.#release = release;
   }
 
   /** Servers that the environment names are used as they are; the database is made where it is missing. */
   static async start(database: string, folder = FOLDER): Promise<Stack> {
-    const watchdog = new Watchdog();
+    const lock = lockState(folder, 'a benchmark');
+    const record = join(folder, 'processes.json');
+    await endLeftovers(record);
+    const watchdog = new Watchdog(record);
     try {
       const password = readSecrets(folder).databasePassword;
       const servers = await startServers({ folder, watchdog, say, password, environment: process.env });
-      return new Stack(folder, servers, watchdog, await createDatabase(servers.databaseUrl, database));
+      return new Stack(folder, servers, watchdog, await createDatabase(servers.databaseUrl, database), lock.release);
     } catch (error) {
       await watchdog.stopAll();
+      lock.release();
       throw error;
     }
   }
@@ -80,8 +88,9 @@ export class Stack {
   }
 
   /** Stops what was started here: the gateway, then services, then servers. */
-  close(): Promise<void> {
-    return this.#watchdog.stopAll();
+  async close(): Promise<void> {
+    await this.#watchdog.stopAll();
+    this.#release();
   }
 }
 

@@ -10,3 +10,4 @@ export { startServers, type Addresses, type ServerName, type ServerOptions, type
 export { serverEnvironment } from './environment.ts';
 export { SCHEMAS, provision, type Provisioning, type Schema } from './roles.ts';
 export { tokenIssuer, type TokenIssuer } from './token-issuer.ts';
+export { lockState } from './state-lock.ts';

@@ -1,0 +1,62 @@
+// What storing takes: time, processor time, log and room, for each record.
+import type pg from 'pg';
+import { cpuOf, type Groups } from './cpu.ts';
+
+export interface Cost {
+  readonly name: string;
+  readonly records: number;
+  readonly seconds: number;
+  /** Milliseconds for a thousand records, by group of processes. */
+  readonly cpu: Readonly<Record<string, number>>;
+  /** Bytes per record. */
+  readonly log: number;
+  readonly tables: number;
+  readonly indexes: number;
+}
+
+/** Measures work that stores records into tables of a schema and says how many; vacuums before it looks at the room. */
+export async function costOf(
+  client: pg.ClientBase,
+  { name, groups, schema, tables, work }: { name: string; groups: Groups; schema: string; tables: readonly string[]; work: () => Promise<number> },
+): Promise<Cost> {
+  const from = await position(client);
+  const before = cpuOf(groups);
+  const startedAt = performance.now();
+  const records = await work();
+  const seconds = (performance.now() - startedAt) / 1000;
+  const after = cpuOf(groups);
+  const log = (await position(client)) - from;
+  const names = tables.map((table) => `${schema}.${table}`);
+  await client.query(`vacuum (analyze) ${names.join(', ')}`);
+  const { rows } = await client.query<{ tables: string; indexes: string }>(
+    `select sum(pg_table_size(t::regclass)) as tables, sum(pg_indexes_size(t::regclass)) as indexes from unnest($1::text[]) t`,
+    [names],
+  );
+  return {
+    name, records, seconds,
+    cpu: Object.fromEntries(Object.keys(groups).map((group) => [group, (((after[group] ?? 0) - (before[group] ?? 0)) / records) * 1000])),
+    log: log / records,
+    tables: Number(rows[0]?.tables) / records,
+    indexes: Number(rows[0]?.indexes) / records,
+  };
+}
+
+/** Of the end of the write-ahead log, in bytes. */
+async function position(client: pg.ClientBase): Promise<number> {
+  const { rows } = await client.query<{ bytes: string }>(`select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0') as bytes`);
+  return Number(rows[0]?.bytes);
+}
+
+export function costTable(costs: readonly Cost[]): string {
+  const head = ['', 'records/s', 'CPU ms / 1000', 'of which', 'log B', 'tables B', 'indexes B'];
+  const rows = costs.map(({ name, records, seconds, cpu, log, tables, indexes }) => [
+    name,
+    (records / seconds).toFixed(0),
+    Object.values(cpu).reduce((sum, ms) => sum + ms, 0).toFixed(0),
+    Object.entries(cpu).map(([group, ms]) => `${group} ${ms.toFixed(0)}`).join(', '),
+    ...[log, tables, indexes].map((bytes) => bytes.toFixed(0)),
+  ]);
+  const all = [head, ...rows];
+  const widths = head.map((_, column) => Math.max(...all.map((row) => (row[column] as string).length)));
+  return `${all.map((row) => row.map((cell, column) => ([0, 3].includes(column) ? cell.padEnd(widths[column] as number) : cell.padStart(widths[column] as number))).join('  ').trimEnd()).join('\n')}\n`;
+}
