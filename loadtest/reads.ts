@@ -14,7 +14,7 @@ import { requireWrk, writeTargets } from './measure/wrk.ts';
 import { KeyFile, Operator } from './system/operator.ts';
 import { postgresPid } from './system/postgres.ts';
 import { startBaseline, startGateway, startServices } from './system/programs.ts';
-import { FOLDER, Stack } from './system/stack.ts';
+import { Stack } from './system/stack.ts';
 
 const HELP = `npm run bench:reads -- [--rounds 3] [--seconds 10] [--only list|detail|depth] [--quick]
 
@@ -59,7 +59,7 @@ await runMain(async () => {
 });
 
 async function benchmark(stack: Stack, set: DataSet): Promise<Record<string, number>> {
-  const keys = new KeyFile(join(FOLDER, `${set.database}-keys.json`));
+  const keys = new KeyFile(join(stack.folder, `${set.database}-keys.json`));
   await prepareData(stack, set, keys);
   const services = await startServices(stack, ['integrations', 'billing']);
   const gateway = await startGateway(stack, services);
@@ -88,7 +88,7 @@ async function benchmark(stack: Stack, set: DataSet): Promise<Record<string, num
   const figures: Record<string, number> = {};
   for (const workload of Object.keys(WORKLOADS) as Workload[]) {
     if (options.only !== undefined && options.only !== workload) continue;
-    const files = targetFiles(workload, targets[WORKLOADS[workload]]);
+    const files = targetFiles(stack, workload, targets[WORKLOADS[workload]]);
     const variants: Variant[] = [
       { name: 'baseline', port: plain.port, file: files.baseline, groups: { service: [plain.pid], PostgreSQL: [postgres] } },
       { name: 'tuned', port: tuned.port, file: files.baseline, groups: { service: [tuned.pid], PostgreSQL: [postgres] } },
@@ -130,9 +130,9 @@ async function depth(port: number, caller: Caller): Promise<number> {
   return rounded(ratio);
 }
 
-function targetFiles(workload: Workload, pairs: readonly Pair[]): { system: string; baseline: string } {
+function targetFiles({ folder }: Stack, workload: Workload, pairs: readonly Pair[]): { system: string; baseline: string } {
   const write = (side: keyof Pair): string => {
-    const file = join(FOLDER, `${workload}-${side}.targets`);
+    const file = join(folder, `${workload}-${side}.targets`);
     writeTargets(file, pairs.map((pair) => pair[side]));
     return file;
   };
