@@ -1,10 +1,11 @@
-import { operations, resources } from '@truckroll/contract';
+import { operations, publicEvents, resources } from '@truckroll/contract';
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { docsPage } from '../src/openapi/docs.ts';
 import { buildDocument } from '../src/openapi/document.ts';
 import { markdown } from '../src/openapi/html.ts';
+import { eventViolations } from '../../test/support/openapi.ts';
 
 const document = buildDocument();
 const gateway = join(import.meta.dirname, '..');
@@ -39,6 +40,19 @@ describe('the description', () => {
     }
   });
 
+  test('has every type of event as a webhook, with an example that is one', () => {
+    expect(Object.keys(document.webhooks)).toEqual(publicEvents.map(({ type }) => type));
+    for (const { type, body } of publicEvents) {
+      const { responses, parameters } = document.webhooks[type]?.['post'] as { responses: object; parameters: { $ref: string }[] };
+      expect(Object.keys(responses)).toEqual(expect.arrayContaining(['2XX', '410', '429']));
+      expect(parameters.map(({ $ref }) => $ref.split('/').at(-1))).toEqual(['webhook-id', 'webhook-timestamp', 'webhook-signature']);
+      const schema = document.components['schemas']?.[body.typeName.split('.').at(-1) as string];
+      const [example] = schema?.['examples'] as [Record<string, unknown>];
+      expect([type, eventViolations(type, example)]).toEqual([type, []]);
+      expect(eventViolations(type, { ...example, type: 'another.type' })).not.toEqual([]);
+    }
+  });
+
   test('refers only to what it has', () => {
     for (const { $ref: ref } of objects(document)) {
       if (typeof ref !== 'string') continue;
@@ -64,6 +78,7 @@ describe('the reference', () => {
 
   test('shows every operation and schema, and its links lead somewhere', () => {
     for (const { route } of operations) expect(text).toContain(`>${route}<`);
+    for (const { type } of publicEvents) expect(text).toContain(`>${type}</h3>`);
     const ids = new Set([...text.matchAll(/ id="([^"]+)"/g)].map((match) => match[1]));
     for (const [, target] of text.matchAll(/href="#([^"]+)"/g)) expect(ids).toContain(target);
   });

@@ -12,7 +12,16 @@ const validators = new Map<string, ValidateFunction>();
 /** What a body violates; empty where it is as described. Throws for an answer that the description does not have. */
 export function violations(verb: string, route: string, status: number, body: unknown): string[] {
   const pointer = `/paths/${escaped(route)}/${verb}/responses/${status}`;
-  const validate = validators.get(pointer) ?? ajv.compile({ $ref: `openapi.json#${resolved(pointer)}/content/application~1json/schema` });
+  return violationsAt(`${resolved(pointer)}/content/application~1json/schema`, body);
+}
+
+/** What the body of a webhook violates. Throws for a type of event that the description does not have. */
+export function eventViolations(type: string, body: unknown): string[] {
+  return violationsAt(`${resolved(`/webhooks/${escaped(type)}/post/requestBody`)}/content/application~1json/schema`, body);
+}
+
+function violationsAt(pointer: string, body: unknown): string[] {
+  const validate = validators.get(pointer) ?? ajv.compile({ $ref: `openapi.json#${pointer}` });
   validators.set(pointer, validate);
   return validate(body) ? [] : (validate.errors ?? []).slice(0, 5).map(({ instancePath, message }) => `${instancePath} ${message}`);
 }

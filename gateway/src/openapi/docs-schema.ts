@@ -29,6 +29,7 @@ function bounds(schema: Schema): string {
     maxLength: (value) => `at most ${String(value)} characters`,
     maxItems: (value) => `at most ${String(value)}`,
     pattern: (value) => `matching ${String(value)}`,
+    const: (value) => `always ${String(value)}`,
     default: (value) => `default ${String(value)}`,
   };
   const parts = Object.entries(words).flatMap(([key, say]) => (schema[key] === undefined ? [] : [say(schema[key])]));

@@ -2,13 +2,14 @@
 import { createHash } from 'node:crypto';
 import type { Page } from '../routes/public-pages.ts';
 import { docsStyle } from './docs-style.ts';
-import { fieldList, namedSchema, typeText, type Row } from './docs-schema.ts';
+import { fieldList, namedSchema, propertyRows, typeText, type Row } from './docs-schema.ts';
 import type { OpenApiDocument } from './document.ts';
 import { Html, html, markdown, slug } from './html.ts';
 import type { Schema } from './schemas.ts';
 
 interface DescribedOperation {
   verb: string;
+  /** Empty where the request goes to a receiver of webhooks. */
   path: string;
   schema: Schema;
 }
@@ -27,10 +28,12 @@ export function docsPage(document: OpenApiDocument): Page {
 }
 
 function render(document: OpenApiDocument): Html {
-  const { info, tags, paths, components } = document;
-  const described = Object.entries(paths).flatMap(([path, verbs]) =>
+  const { info, tags, paths, webhooks, components } = document;
+  const called = Object.entries(paths).flatMap(([path, verbs]) =>
     Object.entries(verbs).map(([verb, schema]): DescribedOperation => ({ verb: verb.toUpperCase(), path, schema })),
   );
+  const sent = Object.values(webhooks).flatMap(({ post: schema }): DescribedOperation[] => (schema === undefined ? [] : [{ verb: 'POST', path: '', schema }]));
+  const described = [...called, ...sent];
   const groups = tags.map((tag) => ({ ...tag, operations: described.filter(({ schema }) => (schema.tags as string[])[0] === tag.name) }));
   const chapters = [...info.description.matchAll(/^## (.*)$/gm)].map((match) => match[1] as string);
   const schemas = Object.entries(components.schemas ?? {});
@@ -70,6 +73,10 @@ ${schemas.map(([name, schema]) => namedSchema(name, schema))}
 }
 
 function describe({ verb, path, schema }: DescribedOperation, components: OpenApiDocument['components']): Html {
+  return path === '' ? describeWebhook(schema, components) : describeOperation({ verb, path, schema }, components);
+}
+
+function describeOperation({ verb, path, schema }: DescribedOperation, components: OpenApiDocument['components']): Html {
   const parameters = (schema.parameters as Schema[]).map((parameter) => parameterRow(resolve(parameter, components)));
   const responses = Object.entries(schema.responses as Record<string, Schema>);
   const security = (schema.security as Record<string, unknown>[]).flatMap((scheme) => Object.keys(scheme));
@@ -82,6 +89,22 @@ ${markdown(schema.description ?? '')}
 ${parameters.length > 0 && html`<h4>Parameters</h4>${fieldList(parameters)}`}
 <h4>Answers</h4>
 <dl class="fields">${responses.map(([status, response]) => answerRow(status, resolve(response, components)))}</dl>
+</article>`;
+}
+
+function describeWebhook(schema: Schema, components: OpenApiDocument['components']): Html {
+  const parameters = (schema.parameters as Schema[]).map((parameter) => parameterRow(resolve(parameter, components)));
+  const body = (schema.requestBody as { content: Record<string, { schema: Schema }> }).content['application/json']?.schema as Schema;
+  const event = resolve(body, components);
+  return html`<article aria-labelledby="${id(schema)}">
+<h3 id="${id(schema)}">${schema.summary}</h3>
+<p><span class="verb write">POST</span> <span class="path">your endpoint’s URL</span></p>
+${markdown(schema.description ?? '')}
+<h4>Headers</h4>${fieldList(parameters)}
+<h4>Body</h4>${fieldList(propertyRows(event))}
+<details><summary>Example</summary><pre tabindex="0"><code>${JSON.stringify(event.examples?.[0], null, 2)}</code></pre></details>
+<h4>Your answer</h4>
+<dl class="fields">${Object.entries(schema.responses as Record<string, Schema>).map(([status, response]) => answerRow(status, response))}</dl>
 </article>`;
 }
 

@@ -1,5 +1,5 @@
 // The OpenAPI 3.1 description of everything that has a public route, made from the contract.
-import { operations, resources, type KeyStyle, type Operation, type Resource, type Shape } from '@truckroll/contract';
+import { operations, publicEvents, resources, type KeyStyle, type Operation, type Resource, type Shape } from '@truckroll/contract';
 import { inputsOf, type Inputs } from '../routes/inputs.ts';
 import { MOST_BODY_BYTES } from '../http/body.ts';
 import { bodyShape } from '../routes/request.ts';
@@ -8,11 +8,14 @@ import { exampleId, publicText, sentence } from './examples.ts';
 import { overview } from './overview.ts';
 import { cursorParameter, describeParameters } from './parameters.ts';
 import { Components, type Schema } from './schemas.ts';
+import { WEBHOOKS_TAG, describeWebhooks, webhookParameters } from './webhooks.ts';
 
 export interface OpenApiDocument extends Schema {
   info: { title: string; version: string; description: string; license: Schema };
   tags: { name: string; description: string }[];
   paths: Record<string, Record<string, Schema>>;
+  /** By type of event; what receivers are asked. */
+  webhooks: Record<string, Record<string, Schema>>;
   components: Record<string, Record<string, Schema>>;
 }
 
@@ -43,7 +46,7 @@ const pagination = (key: string): Schema => ({
 
 /** The whole document. `server` is the base address that it names. */
 export function buildDocument(server = '/'): OpenApiDocument {
-  const components = new Components(new Set(resources.map(({ record }) => record)));
+  const components = new Components(new Set([...resources.map(({ record }) => record), ...publicEvents.map(({ body }) => body)]));
   const paths: OpenApiDocument['paths'] = {};
   const tags = new Map<string, string>();
   for (const operation of operations) {
@@ -51,6 +54,8 @@ export function buildDocument(server = '/'): OpenApiDocument {
     if (!tags.has(tag)) tags.set(tag, publicText((resourceOf(operation)?.record ?? operation.response.byName.get('data')?.shape)?.doc ?? ''));
     (paths[operation.route] ??= {})[operation.verb.toLowerCase()] = describeOperation(operation, tag, components);
   }
+  const webhooks = describeWebhooks(publicEvents, components);
+  tags.set(WEBHOOKS_TAG.name, WEBHOOKS_TAG.description);
   // Until the contract has changes to make, nothing can conflict.
   const changes = operations.some(({ verb }) => verb !== 'GET');
   const responses = Object.fromEntries(Object.entries(responseComponents).filter(([name]) => changes || name !== 'Conflict'));
@@ -65,9 +70,10 @@ export function buildDocument(server = '/'): OpenApiDocument {
     servers: [{ url: server, description: 'The address that this description came from.' }],
     tags: [...tags].map(([name, description]) => ({ name, description })).toSorted((a, b) => a.name.localeCompare(b.name)),
     paths: sorted(paths),
+    webhooks,
     components: {
       schemas: sorted({ ...components.schemas, Meta: META, Pagination: pagination('next_cursor'), CamelCasePagination: pagination('nextCursor'), ...errorSchemas }),
-      parameters: { cursor: cursorParameter },
+      parameters: { cursor: cursorParameter, ...webhookParameters },
       headers: headerComponents,
       responses,
       securitySchemes: {

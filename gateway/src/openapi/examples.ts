@@ -16,7 +16,7 @@ const BY_FORMAT: Readonly<Record<string, string>> = {
 export function exampleOf(field: Field, keys: KeyStyle): unknown {
   switch (field.kind) {
     case 'uuid':
-      return exampleId(field.name);
+      return field.example ?? exampleId(field.name);
     case 'string':
       return field.example ?? BY_FORMAT[field.format ?? ''] ?? (field.format === 'revision' ? hex(field.name) : sentence(field.name));
     case 'date':
@@ -37,7 +37,8 @@ export function exampleOf(field: Field, keys: KeyStyle): unknown {
     case 'reference':
       return { id: exampleId(field.refersTo ?? field.name), name: sentence(field.name) };
     case 'object':
-      return exampleRecord(field.shape as Shape, keys);
+      // Its own example says where it differs from what its fields say.
+      return { ...exampleRecord(field.shape as Shape, keys), ...(JSON.parse(field.example ?? '{}') as object) };
     case 'list':
       return [exampleOf(field.shape?.fields[0] as Field, keys)];
     case 'bytes':

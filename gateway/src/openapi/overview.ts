@@ -31,6 +31,11 @@ no request names a company. A missing, unknown, expired or revoked credential is
 Requests are counted per key and minute: reads, reports and writes each have a limit of their own, which the headers
 \`RateLimit-Policy\` and \`RateLimit\` tell. Beyond it the answer is a 429 with \`Retry-After\`. Bodies hold at most 64 KB.
 
+## Webhooks
+
+Register an endpoint by \`POST /api/v1/integrations/webhooks\` to be told of service requests and interactions moments after
+they change. What is sent, how to verify it and what to answer is under "Webhook events".
+
 ## Errors
 
 Every error has the same body, \`{"error": {code, message, request_id, details}}\`. Quote the \`request_id\`, which is also

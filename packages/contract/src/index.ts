@@ -9,6 +9,7 @@ export * from './json-reader.ts';
 export { JsonBuffer } from './json-buffer.ts';
 export { camelCase, type KeyStyle } from './json-plan.ts';
 export * from './json-writer.ts';
+export * from './events.ts';
 export * from './topics.ts';
 export * from './webhook-target.ts';
 export { specialRange } from './address.ts';

@@ -1,9 +1,12 @@
 // The whole way of a webhook: what the company's systems record, through scheduling's outbox, Kafka, this dispatcher and
 // integrations, to an integrator's server that verifies.
 import { randomUUID } from 'node:crypto';
+import { publicEvents } from '@truckroll/contract';
 import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
 import { testConfig, type Service } from '@truckroll/service-kit';
 import { Webhook } from 'standardwebhooks';
+import { eventViolations } from '../../../test/support/openapi.ts';
+import * as line from '../../scheduling/test/records.ts';
 import { startSystem, type System, type TestCompany } from '../../../test/support/system.ts';
 import { webhookDispatcherConfig } from '../src/config.ts';
 import { createWebhookDispatcher } from '../src/webhook-dispatcher.ts';
@@ -82,6 +85,25 @@ test('what happens arrives in order, verified, and is in the log with request an
   expect(log[0].attempts).toHaveLength(1);
   const { data: listed } = await call('GET', `${HOOKS}/${endpoint.id}`);
   expect(listed.lastDeliveryStatus).toBe('succeeded');
+});
+
+test('what arrives is what the published description says of its type, for every type', async () => {
+  const account = line.account();
+  const job = line.job({ account: line.ref(account['id'], account['name']) });
+  const visit = line.visit({ job_id: job['id'] });
+  await system.importRecords(company, 'accounts', [account]);
+  await system.importRecords(company, 'jobs', [job]);
+  await system.importRecords(company, 'job-appointments', [visit]);
+  const endpoint = await createEndpoint();
+  const id = await record();
+  await intake().bookServiceRequest({ company_id: company.id, id, job_id: job['id'], appointment_id: visit['id'] });
+  const interaction = { company_id: company.id, id: randomUUID(), channel: 'INTERACTION_CHANNEL_CALL', direction: 'INTERACTION_DIRECTION_INBOUND', account_id: account['id'] };
+  await intake().recordInteraction({ ...interaction, service_request_id: id, started_at: Date.now() * 1000 - 5_000_000, ended_at: Date.now() * 1000 } as never);
+  await call('POST', `${HOOKS}/${endpoint.id}/test`);
+  await receiver.until(publicEvents.length);
+  const bodies = receiver.received.map(({ body }) => JSON.parse(body) as { type: string });
+  expect(bodies.map(({ type }) => type).toSorted()).toEqual(publicEvents.map(({ type }) => type).toSorted());
+  expect(bodies.map((body) => [body.type, ...eventViolations(body.type, body)])).toEqual(bodies.map(({ type }) => [type]));
 });
 
 test('what fails is tried again after some seconds with the same id and a new time', async () => {

@@ -1,12 +1,11 @@
 // DeliveryService.Report: an attempt, and what follows from it, in one transaction.
-import { ApiError, formatInstant } from '@truckroll/contract';
+import { ApiError, TEST_EVENT, formatInstant } from '@truckroll/contract';
 import { DeliveryStatus, type HttpHeader, type ReportRequest, type ReportResponse } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import type { Transaction } from '@truckroll/service-kit';
 import type { Context } from '../context.ts';
 import { checked } from '../requests.ts';
 import { dayOfDelivery } from './delivery-id.ts';
 import { storeHealth } from './health.ts';
-import { TEST_EVENT } from './event-types.ts';
 import { deliveryAfter, healthAfter, isSuccess, type DeliveryState, type Outcome } from './rules.ts';
 
 const MOST_BODY_BYTES = 65_536;

@@ -1,6 +1,6 @@
 // The management of endpoints under /api/v1 (decisions §7).
 import { randomUUID } from 'node:crypto';
-import { ApiError, formatInstant, now, readTarget, TargetProblem, type ErrorDetail } from '@truckroll/contract';
+import { ApiError, TEST_EVENT, formatInstant, now, readTarget, TargetProblem, type ErrorDetail } from '@truckroll/contract';
 import { DeliveryStatus } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import type * as wire from '@truckroll/contract/gen/integrations/v1/webhooks';
 import type { Context } from '../context.ts';
@@ -8,7 +8,7 @@ import { callerOf, checked, companyOf } from '../requests.ts';
 import { lockActiveUser } from '../users/store.ts';
 import { dayOf, deliveryId } from './delivery-id.ts';
 import { insertEndpoint, lockEndpoint, markDeleted, replaceSecret, selectEndpoint, selectEndpoints, updateEndpoint } from './endpoints.ts';
-import { TEST_EVENT, eventTypes } from './event-types.ts';
+import { eventTypes } from './event-types.ts';
 import { insertDeliveries } from './fan-out.ts';
 import { skipQueued } from './health.ts';
 import { recover } from './recover.ts';

@@ -1,4 +1,4 @@
-import { JsonBuffer, JsonWriter, codec, shapeNamed } from '@truckroll/contract';
+import { JsonBuffer, JsonWriter, codec, publicEvents } from '@truckroll/contract';
 import type { PublicEvent } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import type { IncomingEvent } from '@truckroll/outbox';
 
@@ -11,6 +11,7 @@ interface Envelope {
   readonly sequence: number;
 }
 
+const shapes = new Map(publicEvents.map(({ type, body }) => [type, body]));
 const writer = new JsonWriter();
 const out = new JsonBuffer();
 
@@ -20,18 +21,13 @@ const out = new JsonBuffer();
  */
 export function publicEvent(event: IncomingEvent): PublicEvent {
   if (event.payload === null) throw new Error('the event has no payload');
-  const typeName = messageOf(event.type);
-  const shape = shapeNamed(typeName);
-  const { id, type, timestamp, company_id, sequence } = codec(typeName).decode(event.payload) as Envelope;
+  const shape = shapes.get(event.type);
+  if (shape === undefined) throw new Error(`the contract has no event ${event.type}`);
+  const { id, type, timestamp, company_id, sequence } = codec(shape.typeName).decode(event.payload) as Envelope;
   if (type !== event.type || company_id !== event.companyId) throw new Error('the event is not what its headers say');
   out.length = 0;
   writer.write(shape, event.payload, 0, event.payload.length, out);
   return { id, type, company_id, subject: subjectOf(event.key), sequence, timestamp, body: Buffer.from(out.view()) };
-}
-
-/** `service_request.created` is described by truckroll.events.v1.ServiceRequestCreated. */
-function messageOf(type: string): string {
-  return `truckroll.events.v1.${type.replace(/(?:^|[._])(\w)/g, (_, letter: string) => letter.toUpperCase())}`;
 }
 
 /** Keys are `<company>/<service request or interaction>`. */
