@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { traceHeaders, type Queryable } from '@truckroll/service-kit';
+import { traceHeaders, type Queryable, type Statement } from '@truckroll/service-kit';
 import type { OutgoingEvent } from './event.ts';
 
 /** Kafka refuses messages over 1 MB; one that can never be sent would hold up all after it. Bytes. */
@@ -11,11 +11,15 @@ const LARGEST_PAYLOAD = 900_000;
  * Throws RangeError for a payload over 900 KB.
  */
 export async function append(tx: Queryable, events: readonly OutgoingEvent[]): Promise<void> {
-  if (events.length === 0) return;
+  if (events.length > 0) await tx.query(appending(events));
+}
+
+/** The statement of `append`, for callers that send it with others. Throws RangeError as `append` rejects. */
+export function appending(events: readonly OutgoingEvent[]): Statement {
   const large = events.find((event) => (event.payload?.length ?? 0) > LARGEST_PAYLOAD);
   if (large !== undefined) throw new RangeError(`an event of type ${large.type} is larger than ${LARGEST_PAYLOAD} bytes`);
   const trace = traceHeaders()['traceparent'] ?? null;
-  await tx.query({
+  return {
     name: 'outbox_append',
     text: `insert into outbox (event_id, topic, key, type, company_id, sequence, payload, trace)
       select event_id, topic, key, type, company_id, sequence, payload, $8
@@ -32,7 +36,7 @@ export async function append(tx: Queryable, events: readonly OutgoingEvent[]): P
       events.map((event) => event.payload && asBuffer(event.payload)),
       trace,
     ],
-  });
+  };
 }
 
 /** pg writes a Buffer as bytea, but a plain Uint8Array inside an array as a list of numbers. */

@@ -21,3 +21,23 @@ declare module 'kafkajs/src/network/connection.js' {
     connect(): Promise<unknown>;
   }
 }
+declare module 'kafkajs/src/protocol/encoder.js' {
+  export default class Encoder {
+    buf: Buffer;
+    offset: number;
+    readonly buffer: Buffer;
+    ensureAvailable(length: number): void;
+    writeUVarInt(value: number): this;
+    writeVarInt(value: number): this;
+    writeVarLong(value: number): this;
+    static sizeOfVarInt(value: number): number;
+    static sizeOfVarLong(value: number): number;
+  }
+}
+declare module 'kafkajs/src/protocol/decoder.js' {
+  export default class Decoder {
+    constructor(buffer: Buffer);
+    readVarInt(): number;
+    readVarLong(): { toString(): string };
+  }
+}

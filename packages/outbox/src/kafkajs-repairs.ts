@@ -1,5 +1,6 @@
 import kafkajs from 'kafkajs';
 import Connection from 'kafkajs/src/network/connection.js';
+import Encoder from 'kafkajs/src/protocol/encoder.js';
 import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
 
 let repaired = false;
@@ -11,6 +12,8 @@ let repaired = false;
  * - A request that is made while a connection is being closed is written to nobody, and its time limit is switched off
  *   with the connection: who waits for it waits for ever.
  * - Callers that need a lost connection at once open one each, which all feed the same parser.
+ * - Every number of variable length is written by way of an array and a buffer, some by way of 64-bit objects: a third
+ *   of the time of encoding an event.
  */
 export function repairKafkajs(): void {
   if (repaired) return;
@@ -39,4 +42,23 @@ export function repairKafkajs(): void {
     }
     return attempt;
   };
+
+  Encoder.prototype.writeUVarInt = function (this: Encoder, value: number) {
+    this.ensureAvailable(5);
+    let rest = value;
+    for (; (rest & ~0x7f) !== 0; rest >>>= 7) this.buf[this.offset++] = (rest & 0x7f) | 0x80;
+    this.buf[this.offset++] = rest;
+    return this;
+  };
+
+  const writeVarLong = Encoder.prototype.writeVarLong;
+  Encoder.prototype.writeVarLong = function (this: Encoder, value: number) {
+    return isShort(value) ? this.writeVarInt(value) : writeVarLong.call(this, value);
+  };
+
+  const sizeOfVarLong = Encoder.sizeOfVarLong;
+  Encoder.sizeOfVarLong = (value) => (isShort(value) ? Encoder.sizeOfVarInt(value) : sizeOfVarLong.call(Encoder, value));
 }
+
+/** Whether a number is written alike as 32 and as 64 bits. */
+const isShort = (value: unknown): boolean => typeof value === 'number' && (value | 0) === value;

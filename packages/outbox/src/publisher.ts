@@ -1,7 +1,8 @@
-import { Partitioners, type Producer, type TopicMessages } from 'kafkajs';
+import type { Producer, TopicMessages } from 'kafkajs';
 import { messageOf, type OutboxRow } from './event.ts';
 import type { KafkaClient } from './kafka.ts';
 import { goodbye, limited } from './limit.ts';
+import { partitionByKey } from './partitioner.ts';
 
 /** Hands rows to Kafka. Resolves when all are acknowledged; after a rejection any part of them may have arrived. */
 export interface Publisher {
@@ -35,7 +36,7 @@ export function createPublisher(kafka: KafkaClient, source: string): Publisher {
       idempotent: true,
       maxInFlightRequests: 1,
       allowAutoTopicCreation: false,
-      createPartitioner: Partitioners.DefaultPartitioner,
+      createPartitioner: partitionByKey,
       retry: { initialRetryTime: 100, maxRetryTime: 500, retries: 3 },
     });
     producer = fresh;

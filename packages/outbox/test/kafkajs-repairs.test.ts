@@ -1,5 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { Kafka, KafkaJSConnectionError, logLevel } from 'kafkajs';
+import Decoder from 'kafkajs/src/protocol/decoder.js';
+import Encoder from 'kafkajs/src/protocol/encoder.js';
 import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
 import { repairKafkajs } from '../src/kafkajs-repairs.ts';
 
@@ -63,4 +65,17 @@ test('callers that need a connection at once share one', async () => {
   await Promise.all([admin.listTopics(), admin.listTopics(), admin.listTopics(), admin.listTopics()]);
   expect(sockets.length - before).toBe(1);
   await admin.disconnect();
+});
+
+test('numbers of variable length are read as they were written, and are as long as announced', () => {
+  const most = 2 ** 31 - 1;
+  const numbers = [0, 1, -1, 63, 64, -64, -65, 127, 128, 8191, 8192, -8193, 2 ** 20, -(2 ** 27), most, -most - 1];
+  for (const number of numbers) {
+    const { buffer } = new Encoder().writeVarInt(number);
+    expect([new Decoder(buffer).readVarInt(), buffer.length]).toEqual([number, Encoder.sizeOfVarInt(number)]);
+  }
+  for (const number of [...numbers, 2 ** 31, -(2 ** 40), 2 ** 53 - 1]) {
+    const { buffer } = new Encoder().writeVarLong(number);
+    expect([new Decoder(buffer).readVarLong().toString(), buffer.length]).toEqual([String(number), Encoder.sizeOfVarLong(number)]);
+  }
 });

@@ -102,6 +102,23 @@ describe('transactions', () => {
     await expect(kept.query(insert(1))).rejects.toThrow('after its transaction had ended');
   });
 
+  test('last statements are committed with the COMMIT that is sent behind them, or not at all', async () => {
+    await database.transaction((tx) => tx.finish([insert(1), insert(2)]));
+    expect(await count()).toBe(2);
+    const refused = database.transaction((tx) => tx.finish([insert(3), insert(1), insert(4)]));
+    await expect(refused).rejects.toMatchObject({ sqlState: '23505' });
+    expect(await count()).toBe(2);
+  });
+
+  test('no statement may follow the last ones', async () => {
+    const run = database.transaction(async (tx) => {
+      await tx.finish([insert(1)]);
+      await tx.query(insert(2)).catch((error: unknown) => expect(String(error)).toMatch('after its transaction had ended'));
+    });
+    await run;
+    expect(await count()).toBe(1);
+  });
+
   test('an aborted signal stops further statements and the commit', async () => {
     const abort = new AbortController();
     const run = database.transaction(async (tx) => {

@@ -7,7 +7,7 @@ import type { TeamMember } from '@truckroll/contract/gen/scheduling/v1/team_memb
 import type { CallContext } from '@truckroll/service-kit';
 import { eventsOf } from './events.ts';
 import { canBeAssigned, refuseAdding, refuseOutsideWindow, refuseStale, withAssignments } from './rules.ts';
-import { holdVisit, storeAdded, type HeldVisit } from './store.ts';
+import { holdVisit, storingAdded, type HeldVisit } from './store.ts';
 import { perform, type Planned, type Write, type WriteServices } from './write.ts';
 
 interface Found {
@@ -56,9 +56,9 @@ function plan(companyId: string, request: AddAssignmentRequest, { held, member }
     },
     status: 201,
     location: `/v1/job-assignments/${assignment.id}`,
-    store(tx, changed) {
-      const { document, stored } = storeAdded(tx, companyId, changed, assignment);
-      return { stored, events: eventsOf(companyId, changed, assignment, document) };
+    store(changed) {
+      const { document, statement } = storingAdded(companyId, changed, assignment);
+      return { statement, events: eventsOf(companyId, changed, assignment, document) };
     },
   };
 }

@@ -2,7 +2,7 @@
 // the transaction of its change. The claim is what a second request with the key waits for.
 import { createHash } from 'node:crypto';
 import { ApiError } from '@truckroll/contract';
-import { isLockTimeout, type Database, type Transaction } from '@truckroll/service-kit';
+import { isLockTimeout, type Database, type Statement, type Transaction } from '@truckroll/service-kit';
 
 const KEPT = `interval '30 days'`;
 /** How long a request waits for another one with its key, and a write for a visit. */
@@ -76,12 +76,12 @@ export async function answered(tx: Transaction, { companyId, userId, key, finger
 }
 
 /** Leaves the answer with the key that the transaction has claimed. */
-export async function remember(tx: Transaction, { companyId, userId, key }: Claim, { status, location, response }: Answer): Promise<void> {
-  await tx.query({
+export function answering({ companyId, userId, key }: Claim, { status, location, response }: Answer): Statement {
+  return {
     name: 'answer_idempotency_key',
     text: `update idempotency_keys set status = $4, location = $5, response = $6 where company_id = $1 and user_id = $2 and key = $3`,
     values: [companyId, userId, key, status, location, response],
-  });
+  };
 }
 
 /** Deletes expired keys, passing over those that a write holds just now. Resolves to how many there were. */

@@ -4,7 +4,7 @@ import { RemoveAssignmentRequest } from '@truckroll/contract/gen/scheduling/v1/a
 import type { CallContext } from '@truckroll/service-kit';
 import { eventsOf } from './events.ts';
 import { refuseRemoving, refuseStale, withAssignments } from './rules.ts';
-import { holdVisitOf, storeRemoved, type HeldVisit } from './store.ts';
+import { holdVisitOf, storingRemoved, type HeldVisit } from './store.ts';
 import { perform, type Planned, type Write, type WriteServices } from './write.ts';
 
 const REMOVING: Write<RemoveAssignmentRequest, HeldVisit | undefined> = {
@@ -33,8 +33,8 @@ function plan(companyId: string, request: RemoveAssignmentRequest, held: HeldVis
     },
     status: 200,
     location: null,
-    store: (tx, changed) => ({
-      stored: storeRemoved(tx, companyId, changed, assignment),
+    store: (changed) => ({
+      statement: storingRemoved(companyId, changed, assignment),
       events: eventsOf(companyId, changed, assignment, null),
     }),
   };

@@ -5,7 +5,8 @@ import { encodeFragment } from '@truckroll/contract';
 import { Visit } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
 import { Assignment } from '@truckroll/contract/gen/scheduling/v1/job_assignments';
 import { TeamMember } from '@truckroll/contract/gen/scheduling/v1/team_members';
-import type { Transaction } from '@truckroll/service-kit';
+import type { Statement, Transaction } from '@truckroll/service-kit';
+import { holdServiceRequestsOf, holdServiceRequestsOfAssignment, type Held as HeldServiceRequest } from '../intake/store.ts';
 import { jobAppointments } from '../resources/job-appointments.ts';
 import { jobAssignments } from '../resources/job-assignments.ts';
 
@@ -15,6 +16,8 @@ export interface HeldVisit {
   document: Buffer;
   /** Of the latest event about the visit. */
   sequence: number;
+  /** Those that were booked for it: its technicians move them on. */
+  serviceRequests: HeldServiceRequest[];
 }
 
 /** A change of a visit, ready to be stored. */
@@ -24,26 +27,29 @@ export interface Changed {
   sequence: number;
 }
 
-/** Locks a visit and looks a team member up; either may be missing. */
+/** Locks a visit and its service requests, and looks a team member up; visit or member may be missing. */
 export async function holdVisit(tx: Transaction, companyId: string, visitId: string, memberId: string): Promise<{ held?: HeldVisit; member?: TeamMember }> {
-  const [row] = await tx.queryBinary({
-    name: 'hold_visit',
-    text: `select v.document, v.derived, v.event_sequence, m.document
-      from job_appointments v left join team_members m on m.company_id = $1 and m.id = $3
-      where v.company_id = $1 and v.id = $2 for no key update of v`,
-    values: [companyId, visitId, memberId],
-  });
+  const [[row], serviceRequests] = await Promise.all([
+    tx.queryBinary({
+      name: 'hold_visit',
+      text: `select v.document, v.derived, v.event_sequence, m.document
+        from job_appointments v left join team_members m on m.company_id = $1 and m.id = $3
+        where v.company_id = $1 and v.id = $2 for no key update of v`,
+      values: [companyId, visitId, memberId],
+    }),
+    holdServiceRequestsOf(tx, companyId, visitId),
+  ]);
   if (row === undefined) return {};
   const member = row[3];
-  return { held: heldOf(row), ...(member == null ? {} : { member: TeamMember.decode(member) }) };
+  return { held: heldOf(row, serviceRequests), ...(member == null ? {} : { member: TeamMember.decode(member) }) };
 }
 
 /**
- * Locks the visit of an assignment, and its job: whether a technician stays on the job is seen only by who sees the
+ * Locks the visit of an assignment, its service requests and its job: whether a technician stays on the job is seen only by who sees the
  * job's other visits as they are. Undefined where the assignment is missing.
  */
 export async function holdVisitOf(tx: Transaction, companyId: string, assignmentId: string): Promise<HeldVisit | undefined> {
-  const [[row]] = await Promise.all([
+  const [[row], , serviceRequests] = await Promise.all([
     tx.queryBinary({
       name: 'hold_visit_of_assignment',
       text: `select v.document, v.derived, v.event_sequence from job_appointments v
@@ -59,14 +65,15 @@ export async function holdVisitOf(tx: Transaction, companyId: string, assignment
         for no key update`,
       values: [companyId, assignmentId],
     }),
+    holdServiceRequestsOfAssignment(tx, companyId, assignmentId),
   ]);
-  return row && heldOf(row);
+  return row && heldOf(row, serviceRequests);
 }
 
-function heldOf([document, derived, sequence]: readonly (Buffer | null)[]): HeldVisit {
+function heldOf([document, derived, sequence]: readonly (Buffer | null)[], serviceRequests: HeldServiceRequest[]): HeldVisit {
   const { revision, job, assignments, dispatch_status } = Visit.decode(derived as Buffer);
   const visit = { ...Visit.decode(document as Buffer), revision, job, assignments, dispatch_status };
-  return { visit, document: document as Buffer, sequence: Number((sequence as Buffer).readBigInt64BE()) };
+  return { visit, document: document as Buffer, sequence: Number((sequence as Buffer).readBigInt64BE()), serviceRequests };
 }
 
 export function changeOf({ sequence }: HeldVisit, visit: Visit): Changed {
@@ -93,13 +100,12 @@ const ADD = `with visit as (${VISIT} returning created_at),
   job as materialized (select created_at from jobs where company_id = $1 and id = $7 for no key update)
   insert into job_team_members (company_id, value, created_at, id) select $1, $6, created_at, $7 from job on conflict do nothing`;
 
-/** Stores a new assignment, what its visit shows now, and the filters by team member. Returns the assignment's document. */
-export function storeAdded(tx: Transaction, companyId: string, changed: Changed, assignment: Assignment): { document: Uint8Array; stored: Promise<unknown> } {
+/** Stores a new assignment, what its visit shows now, and the filters by team member. */
+export function storingAdded(companyId: string, changed: Changed, assignment: Assignment): { document: Uint8Array; statement: Statement } {
   const document = Assignment.encode(assignment).finish();
   const columns = ASSIGNMENT_COLUMNS.map(({ of }) => of?.(assignment as never));
   const own = [assignment.team_member?.id, changed.visit.job_id, Buffer.from(document)];
-  const stored = tx.query({ name: 'add_assignment', text: ADD, values: [...visitValues(companyId, changed), ...own, ...columns] });
-  return { document, stored };
+  return { document, statement: { name: 'add_assignment', text: ADD, values: [...visitValues(companyId, changed), ...own, ...columns] } };
 }
 
 const REMOVE = `with visit as (${VISIT}),
@@ -113,7 +119,7 @@ const REMOVE = `with visit as (${VISIT}),
     where v.company_id = $1 and v.job_id = $8 and a.team_member_id = $7 and a.id <> $6)`;
 
 /** Deletes an assignment, and stores what its visit shows now and the filters by team member. */
-export async function storeRemoved(tx: Transaction, companyId: string, changed: Changed, { id, team_member }: Assignment): Promise<void> {
+export function storingRemoved(companyId: string, changed: Changed, { id, team_member }: Assignment): Statement {
   const values = [...visitValues(companyId, changed), id, team_member?.id, changed.visit.job_id];
-  await tx.query({ name: 'remove_assignment', text: REMOVE, values });
+  return { name: 'remove_assignment', text: REMOVE, values };
 }

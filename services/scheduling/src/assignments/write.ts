@@ -4,12 +4,12 @@ import { ApiError } from '@truckroll/contract';
 import { NotificationOutcome, type CustomerNotification } from '@truckroll/contract/gen/scheduling/v1/assignment_commands';
 import type { Visit, VisitJob } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
 import type { Caller } from '@truckroll/contract/gen/type/v1/type';
-import { append, type OutgoingEvent } from '@truckroll/outbox';
+import { appending, type OutgoingEvent } from '@truckroll/outbox';
 import type { RecordReader } from '@truckroll/record-store';
-import { isContention, type CallContext, type Database, type Transaction } from '@truckroll/service-kit';
+import { isContention, type CallContext, type Database, type Statement, type Transaction } from '@truckroll/service-kit';
 import { afterTechniciansChanged } from '../intake/technicians.ts';
 import { acceptNotification } from '../notifications/accept.ts';
-import { answered, claim, fingerprintOf, remember, type Answer, type Claim } from './idempotency.ts';
+import { answered, answering, claim, fingerprintOf, type Answer, type Claim } from './idempotency.ts';
 import { technicians } from './rules.ts';
 import { changeOf, type Changed, type HeldVisit } from './store.ts';
 
@@ -38,8 +38,8 @@ export interface Planned {
   status: number;
   /** Path of the record that is made. */
   location: string | null;
-  /** Sends the statements of the change; the events that tell of it. */
-  store(tx: Transaction, changed: Changed): { stored: Promise<unknown>; events: OutgoingEvent[] };
+  /** What stores the change, and the events that tell of it. */
+  store(changed: Changed): { statement: Statement; events: OutgoingEvent[] };
 }
 
 export interface Write<C extends Command, F> {
@@ -94,10 +94,9 @@ async function change({ reader }: WriteServices, tx: Transaction, key: Claim, pl
   const visit = await reader.assembled(tx, companyId, held.document, changed.derived);
   const response = Buffer.concat([visit, Buffer.of(NOTIFICATION_TAG, outcome.length), outcome]);
   const answer = { status: planned.status, location: planned.location, response };
-  // Sent one after the other without waiting in between.
-  const { stored, events } = planned.store(tx, changed);
-  await Promise.all([stored, append(tx, events), remember(tx, key, answer)]);
-  await afterTechniciansChanged(tx, companyId, next.id, technicians(next).length);
+  await afterTechniciansChanged(tx, companyId, held.serviceRequests, technicians(next).length);
+  const { statement, events } = planned.store(changed);
+  await tx.finish([statement, appending(events), answering(key, answer)]);
   return answer;
 }
 

@@ -1,0 +1,31 @@
+import type { ICustomPartitioner } from 'kafkajs';
+
+const SEED = 0x9747b28c | 0;
+const M = 0x5bd1e995;
+
+/**
+ * Partitions by key exactly as Kafka's own clients and kafkajs's default do, so that a subject keeps its partition.
+ * kafkajs computes the hash with 64-bit objects, which took a tenth of the time of publishing an event. Every message
+ * must have a key: that is what keeps a subject's events in order.
+ */
+export const partitionByKey: ICustomPartitioner = () => ({ message, partitionMetadata }) => {
+  const { key } = message;
+  if (key == null) throw new Error('an event without a key has no place in an order');
+  return (murmur2(typeof key === 'string' ? Buffer.from(key) : key) & 0x7fffffff) % partitionMetadata.length;
+};
+
+/** MurmurHash2 of 32 bits with Kafka's seed. */
+function murmur2(data: Buffer): number {
+  const whole = data.length & ~3;
+  let hash = SEED ^ data.length;
+  for (let at = 0; at < whole; at += 4) {
+    const mixed = Math.imul(data.readInt32LE(at), M);
+    hash = Math.imul(hash, M) ^ Math.imul(mixed ^ (mixed >>> 24), M);
+  }
+  if (whole < data.length) {
+    for (let at = data.length - 1; at >= whole; at--) hash ^= (data[at] as number) << (8 * (at - whole));
+    hash = Math.imul(hash, M);
+  }
+  hash = Math.imul(hash ^ (hash >>> 13), M);
+  return hash ^ (hash >>> 15);
+}
