@@ -9,13 +9,14 @@ import tseslint from 'typescript-eslint';
 const DIRECTION = {
   'packages/contract': [],
   'packages/service-kit': ['contract'],
+  'packages/mail': ['service-kit'],
   'packages/outbox': ['contract', 'service-kit'],
   'packages/record-store': ['contract', 'service-kit', 'outbox'],
   'packages/demo-company': [],
   'packages/local-stack': [],
   'packages/cli': ['contract', 'service-kit', 'demo-company', 'local-stack'],
   gateway: ['contract', 'service-kit'],
-  services: ['contract', 'service-kit', 'outbox', 'record-store'],
+  services: ['contract', 'service-kit', 'outbox', 'mail', 'record-store'],
   loadtest: ['contract', 'service-kit', 'demo-company', 'local-stack', 'cli'],
 };
 
@@ -27,7 +28,7 @@ const CLIENTS = {
   'prom-client': ['packages/service-kit'],
   pino: ['packages/service-kit'],
   jose: ['gateway', 'packages/cli'],
-  nodemailer: ['services'],
+  nodemailer: ['packages/mail'],
 };
 const TESTS = ['**/test/**', '**/*.test.ts', 'packages/testing/**'];
 

@@ -1,4 +1,5 @@
 import { checkAllowedTargets } from '@truckroll/contract';
+import { mailSettings, type MailConfig } from '@truckroll/mail';
 import { kafkaSettings } from '@truckroll/outbox';
 import { ConfigError, baseSettings, env, readConfig, type Config } from '@truckroll/service-kit';
 import { createSecretBox } from './webhooks/secrets.ts';
@@ -16,11 +17,11 @@ const settings = {
   webhookAllowHttp: env.boolean('WEBHOOK_ALLOW_HTTP', false),
 };
 
-export type IntegrationsConfig = Config<typeof settings>;
+export type IntegrationsConfig = Config<typeof settings> & MailConfig;
 
 /** Throws ConfigError that names everything missing or invalid. */
 export function integrationsConfig(environment: Readonly<Record<string, string | undefined>>): IntegrationsConfig {
-  const config = readConfig(settings, environment);
+  const config = readConfig({ ...settings, ...mailSettings }, environment);
   try {
     createSecretBox(config.webhookSecretKeys);
     checkAllowedTargets(config.webhookAllowedTargets);

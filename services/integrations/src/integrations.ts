@@ -6,6 +6,7 @@ import { DeliveryServiceService } from '@truckroll/contract/gen/integrations/v1/
 import { IdentityServiceService } from '@truckroll/contract/gen/integrations/v1/identity';
 import { WebhookDeliveryServiceService } from '@truckroll/contract/gen/integrations/v1/webhook_deliveries';
 import { WebhookServiceService } from '@truckroll/contract/gen/integrations/v1/webhooks';
+import { chooseMailProvider } from '@truckroll/mail';
 import { Outbox, createKafka, outboxTables } from '@truckroll/outbox';
 import { createService, migrationsIn, type Service } from '@truckroll/service-kit';
 import { companyAdmin } from './companies/admin.ts';
@@ -17,6 +18,7 @@ import { Invalidations } from './identity/invalidations.ts';
 import { createBus } from './identity/redis.ts';
 import { keyAdmin } from './keys/admin.ts';
 import { apiKeys } from './keys/public.ts';
+import { mailSender } from './mails/sender.ts';
 import { userAdmin } from './users/admin.ts';
 import { webhookDeliveries } from './webhooks/deliveries.ts';
 import { fanOut } from './webhooks/fan-out.ts';
@@ -57,6 +59,7 @@ export function createIntegrations(config: IntegrationsConfig): Service {
       background(outbox);
       background({ name: 'invalidations', start: async () => invalidations.start(), stop: () => invalidations.stop() });
       background(partitions);
+      background(mailSender({ database, provider: chooseMailProvider(config, log), log, metrics, timeoutMs: config.notificationTimeoutMs }));
     },
   });
 }

@@ -141,8 +141,8 @@ test('five days of nothing but failure disable an endpoint and write to its crea
   const [last] = await desk.lease();
   expect(await desk.report(last!, FAILURE)).toMatchObject({ endpoint_disabled: true });
   expect(await one.read()).toMatchObject({ enabled: false, disabled_reason: 'DISABLED_REASON_FAILING' });
-  const mails = await desk.sql('select user_id, subject, sent_at from pending_mails where company_id = $1', [one.company.id]);
-  expect(mails).toEqual([{ user_id: one.user.id, subject: 'Webhook endpoint "Lead sync" was disabled', sent_at: null }]);
+  const mails = await desk.sql('select user_id, subject from mails where company_id = $1', [one.company.id]);
+  expect(mails).toEqual([{ user_id: one.user.id, subject: 'Webhook endpoint disabled: Lead sync' }]);
 });
 
 test('an endpoint that asks to slow down is left in peace, and then gets one delivery at a time', async () => {

@@ -8,13 +8,14 @@ import { DeliveryServiceService } from '@truckroll/contract/gen/integrations/v1/
 import { IdentityServiceService } from '@truckroll/contract/gen/integrations/v1/identity';
 import { WebhookDeliveryServiceService } from '@truckroll/contract/gen/integrations/v1/webhook_deliveries';
 import { WebhookServiceService } from '@truckroll/contract/gen/integrations/v1/webhooks';
+import type { MailConfig } from '@truckroll/mail';
 import { kafkaSettings } from '@truckroll/outbox';
 import { migrationsIn, openChannel, readConfig, testConfig } from '@truckroll/service-kit';
 import { freshDatabase, openProxy } from '@truckroll/testing';
 import { createClient } from 'redis';
 import { createIntegrations } from '../src/integrations.ts';
 
-export async function startHarness() {
+export async function startHarness(mail: MailConfig = {}) {
   const schemas = { integrations: [migrationsIn('integrations', new URL('../migrations/', import.meta.url))] };
   const database = await freshDatabase(schemas);
   const redis = new URL(process.env['REDIS_URL'] ?? '');
@@ -23,7 +24,7 @@ export async function startHarness() {
   const webhooks = { webhookSecretKeys: `k1:${randomBytes(32).toString('base64')}`, webhookAllowedTargets: ['127.0.0.1:4567'], webhookAllowHttp: false };
   const kafkaPrefix = `${randomBytes(4).toString('hex')}.`;
   const start = async (at = 0) => {
-    const service = createIntegrations({ ...testConfig, ...readConfig(kafkaSettings(), process.env), ...webhooks, kafkaPrefix, port: at, databaseUrl: database.url, redisUrl: redis.href });
+    const service = createIntegrations({ ...testConfig, ...readConfig(kafkaSettings(), process.env), ...webhooks, ...mail, kafkaPrefix, port: at, databaseUrl: database.url, redisUrl: redis.href });
     const { port } = await service.start();
     return { service, port };
   };

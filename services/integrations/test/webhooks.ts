@@ -2,23 +2,24 @@
 import { randomUUID } from 'node:crypto';
 import { now } from '@truckroll/contract';
 import { AttemptError, type LeasedDelivery, type PublicEvent, type ReportRequest } from '@truckroll/contract/gen/integrations/v1/deliveries';
+import type { MailConfig } from '@truckroll/mail';
 import { createSession } from '@truckroll/service-kit';
 import { startHarness } from './harness.ts';
 
 export const SECOND = 1_000_000;
 export const DAY = 86_400 * SECOND;
 
-export async function startDesk() {
-  const harness = await startHarness();
+export async function startDesk(mail: MailConfig = {}) {
+  const harness = await startHarness(mail);
   const { webhooks, deliveries, log } = harness;
 
   return {
     ...harness,
 
     /** A company with one endpoint. */
-    async endpoint(fields: { event_types?: string[]; enabled?: boolean } = {}) {
+    async endpoint({ email, ...fields }: { event_types?: string[]; enabled?: boolean; email?: string } = {}) {
       const company = await harness.company();
-      const user = await harness.user(company.id);
+      const user = await harness.user(company.id, email);
       const caller = { company_id: company.id, time_zone: 'America/Chicago', user_id: user.id };
       const request = { caller, name: 'Lead sync', url: 'https://example.com/hook', event_types: ['service_request.created'], ...fields };
       const { data } = await webhooks.createWebhook(request);

@@ -8,13 +8,12 @@ import { createInterface } from 'node:readline';
 import { outboxTables } from '@truckroll/outbox';
 import { recordStoreMigrations } from '@truckroll/record-store';
 import { Database, migrationsIn, testConfig } from '@truckroll/service-kit';
-import { freshDatabase, type TestDatabase } from '@truckroll/testing';
+import { freshDatabase, startMailServer, type MailServer, type TestDatabase } from '@truckroll/testing';
 import { Account } from '@truckroll/contract/gen/scheduling/v1/accounts';
 import { Contact } from '@truckroll/contract/gen/scheduling/v1/contacts';
 import { Visit } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
 import { encodeFragment } from '@truckroll/contract';
 import { createScheduling } from '../src/scheduling.ts';
-import { startMailServer, type MailServer } from './providers.ts';
 
 const companyId = randomUUID();
 const address = 'marcus@customer.example';

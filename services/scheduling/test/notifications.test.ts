@@ -7,7 +7,8 @@ import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/inta
 import type { Visit } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
 import { ServiceRequestChannel } from '@truckroll/contract/gen/scheduling/v1/service_requests';
 import { startHarness, type Company, type Harness, type Json } from './harness.ts';
-import { startMailServer, startSmsServer, type MailServer, type SmsServer } from './providers.ts';
+import { startMailServer, type MailServer } from '@truckroll/testing';
+import { startSmsServer, type SmsServer } from './providers.ts';
 import * as line from './records.ts';
 
 const TIMEOUT_MS = 1500;

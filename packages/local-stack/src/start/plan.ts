@@ -69,10 +69,11 @@ export async function plan(options: PlanOptions): Promise<Plan> {
     });
   };
   const targets = { WEBHOOK_ALLOWED_TARGETS: environment['WEBHOOK_ALLOWED_TARGETS'] || LISTEN_TARGET };
+  // Messages to the people of a demo company must reach nobody, unless providers are given.
+  const messages = { NOTIFICATION_FOLDER: environment['NOTIFICATION_FOLDER'] || join(state, 'outgoing') };
   const own: Partial<Record<Schema, Record<string, string>>> = {
-    integrations: { WEBHOOK_SECRET_KEYS: webhookSecretKeys, ...targets },
-    // Messages to the customers of a demo company must reach nobody, unless providers are given.
-    scheduling: { NOTIFICATION_FOLDER: environment['NOTIFICATION_FOLDER'] || join(state, 'outgoing') },
+    integrations: { WEBHOOK_SECRET_KEYS: webhookSecretKeys, ...targets, ...messages },
+    scheduling: messages,
   };
   for (const name of SCHEMAS) {
     const [, PORT = ''] = addresses[name]!.split(':');

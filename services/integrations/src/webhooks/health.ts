@@ -1,6 +1,7 @@
 // Storing how an endpoint fares, and what happens when it is disabled.
 import { formatInstant } from '@truckroll/contract';
 import type { Transaction } from '@truckroll/service-kit';
+import { queueMail } from '../mails/store.ts';
 import type { DisabledReason, HealthChange } from './rules.ts';
 
 /** Most attempts change nothing, and then the endpoint's row is left alone. `at` is when the attempt ended. */
@@ -41,11 +42,8 @@ async function disableFor(tx: Transaction, endpointId: string, reason: DisabledR
     'It has been disabled. Events from now on are kept as skipped, for 30 days.',
     'Once it answers again, enable it and recover what was skipped: nothing in that time is lost.',
   ].join('\n\n');
-  await tx.query({
-    name: 'insert_pending_mail',
-    text: 'insert into pending_mails (company_id, user_id, subject, body) values ($1, $2, $3, $4)',
-    values: [endpoint.company_id, endpoint.created_by, `Webhook endpoint "${endpoint.name}" was disabled`, body],
-  });
+  const subject = `Webhook endpoint disabled: ${endpoint.name}`;
+  await queueMail(tx, { companyId: endpoint.company_id, userId: endpoint.created_by, subject, body });
 }
 
 /**

@@ -29,8 +29,7 @@ export async function report({ database, log }: Context, request: ReportRequest)
   const day = dayOfDelivery(attempt.delivery_id);
   const answer = await database.transaction((tx) => store(tx, day, attempt), { retryContention: true });
   if (answer.endpoint_disabled) {
-    const message = 'a webhook endpoint was disabled; where its creator is to be told, the e-mail waits in pending_mails for whatever sends it';
-    log.warn({ delivery: attempt.delivery_id, status: attempt.response_status }, message);
+    log.warn({ delivery: attempt.delivery_id, status: attempt.response_status }, 'a webhook endpoint was disabled');
   }
   return answer;
 }

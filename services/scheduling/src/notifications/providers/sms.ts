@@ -1,5 +1,5 @@
 // Text messages by an HTTP provider; docs/operations.md describes the exchange.
-import type { Provider } from './provider.ts';
+import type { Provider } from '@truckroll/mail';
 
 export interface SmsOptions {
   readonly url: string;

@@ -7,7 +7,7 @@ import SMTPConnection from 'nodemailer/lib/smtp-connection';
 import addressparser from 'nodemailer/lib/addressparser';
 import type { Attempt, OutgoingMessage, Provider } from './provider.ts';
 
-export interface EmailOptions {
+export interface SmtpOptions {
   /** `smtp://user:password@host:587`, or `smtps://` for TLS from the start; see nodemailer for its query. */
   readonly url: string;
   readonly from: string;
@@ -20,7 +20,7 @@ interface SmtpError extends Error {
   readonly response?: string | undefined;
 }
 
-export function emailProvider({ url, from, timeoutMs }: EmailOptions): Provider {
+export function smtpProvider({ url, from, timeoutMs }: SmtpOptions): Provider {
   const options = parseConnectionUrl(url);
   const sender = addressOf(from);
   return {

@@ -1,0 +1,25 @@
+import { ConfigError, type Logger } from '@truckroll/service-kit';
+import { folderProvider } from './folder.ts';
+import type { Provider } from './provider.ts';
+import type { MailConfig } from './settings.ts';
+import { smtpProvider } from './smtp.ts';
+
+export const DEFAULT_TIMEOUT_MS = 15_000;
+
+/** The e-mail server that the configuration names. Says where e-mails go that reach nobody. Throws ConfigError. */
+export function chooseMailProvider(config: MailConfig, log: Logger): Provider {
+  const { smtpUrl: url, notificationFrom: from, notificationTimeoutMs: timeoutMs = DEFAULT_TIMEOUT_MS } = config;
+  if (url === undefined) return withoutProvider('EMAIL', 'SMTP_URL', config, log);
+  if (from === undefined) throw new ConfigError('NOTIFICATION_FROM is missing: set it to the sender of e-mails, since SMTP_URL is set');
+  return smtpProvider({ url, from, timeoutMs });
+}
+
+/** What takes the messages of a channel for which `variable` names no provider: a folder, if there is one. */
+export function withoutProvider(channel: string, variable: string, { notificationFolder: folder }: MailConfig, log: Logger): Provider {
+  if (folder !== undefined) {
+    log.info({ channel, folder }, `${variable} is not set: messages are written to a folder and reach nobody`);
+    return folderProvider(folder, channel);
+  }
+  log.warn({ channel }, `neither ${variable} nor NOTIFICATION_FOLDER is set: messages fail`);
+  return { send: async () => ({ outcome: 'FAILED', detail: `no provider is configured: set ${variable}` }) };
+}

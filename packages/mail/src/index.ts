@@ -1,0 +1,4 @@
+export * from './choose.ts';
+export * from './provider.ts';
+export * from './sender.ts';
+export * from './settings.ts';

@@ -1,0 +1,84 @@
+// E-mails to users as they wait, and what became of them. Every change of status is committed before what follows from it
+// is done.
+import type { Database, Queryable } from '@truckroll/service-kit';
+
+/** An e-mail that this process is trying to deliver: nobody else ever will. */
+export interface Mail {
+  readonly id: string;
+  readonly address: string;
+  readonly subject: string;
+  readonly text: string;
+  readonly attempts: number;
+}
+
+/** Queues an e-mail in the transaction of what it tells of. */
+export async function queueMail(tx: Queryable, mail: { companyId: string; userId: string; subject: string; body: string }): Promise<void> {
+  await tx.query({
+    name: 'queue_mail',
+    text: 'insert into mails (company_id, user_id, subject, body) values ($1, $2, $3, $4)',
+    values: [mail.companyId, mail.userId, mail.subject, mail.body],
+  });
+}
+
+export async function hasWork(database: Database): Promise<boolean> {
+  const { rows } = await database.query<{ work: boolean }>({
+    name: 'mails_waiting',
+    text: `select exists (select from mails where status = 'QUEUED' and due_at <= now())
+      or exists (select from mails where status = 'ATTEMPTING' and attempt_ends_at < now()) as work`,
+  });
+  return rows[0]?.work === true;
+}
+
+export async function giveUp(database: Database): Promise<number> {
+  const { rowCount } = await database.query({
+    name: 'give_up_mails',
+    text: `update mails set status = 'UNKNOWN', finished_at = now(), detail = 'the attempt was cut short'
+      where status = 'ATTEMPTING' and attempt_ends_at < now()`,
+  });
+  return rowCount;
+}
+
+/** Ends those whose user cannot be written to: has left, or has no address. Resolves to who they are. */
+export async function suppress(database: Database): Promise<{ id: string; user_id: string; detail: string }[]> {
+  const { rows } = await database.query<{ id: string; user_id: string; detail: string }>({
+    name: 'suppress_mails',
+    text: `update mails m set status = 'SUPPRESSED', finished_at = now(),
+        detail = case when u.active then 'the user has no e-mail address' else 'the user is not active any more' end
+      from users u where u.id = m.user_id and m.status = 'QUEUED' and m.due_at <= now() and (not u.active or u.email = '')
+      returning m.message_id as id, m.user_id, m.detail`,
+  });
+  return rows;
+}
+
+export async function take(database: Database, most: number, leaseMs: number): Promise<Mail[]> {
+  const { rows } = await database.query<Mail>({
+    name: 'take_mails',
+    text: `with due as (
+        select m.id, u.email from mails m join users u on u.id = m.user_id
+        where m.status = 'QUEUED' and m.due_at <= now() and u.active and u.email <> '' order by m.due_at limit $1 for update of m skip locked)
+      update mails m set status = 'ATTEMPTING', attempts = attempts + 1, attempted_at = now(), attempt_ends_at = now() + $2 * interval '1 millisecond'
+      from due where m.id = due.id
+      returning m.message_id as id, due.email as address, m.subject, m.body as text, m.attempts`,
+    values: [most, leaseMs],
+  });
+  return rows;
+}
+
+/** Stores how an attempt ended, unless it was given up meanwhile: UNKNOWN stays so. */
+export async function finish(database: Database, { id }: Mail, status: 'SENT' | 'FAILED' | 'UNKNOWN', detail: string): Promise<void> {
+  await database.query({
+    name: 'finish_mail',
+    text: `update mails set status = $2, finished_at = now(), detail = $3 where message_id = $1 and status = 'ATTEMPTING'`,
+    values: [id, status, detail],
+  });
+}
+
+/** Queues one again that the server has not taken. */
+export async function postpone(database: Database, { id }: Mail, delayMs: number, detail: string): Promise<void> {
+  await database.query({
+    name: 'postpone_mail',
+    text: `update mails set status = 'QUEUED', due_at = now() + $2 * interval '1 millisecond', attempt_ends_at = null, detail = $3
+      where message_id = $1 and status = 'ATTEMPTING'`,
+    values: [id, Math.round(delayMs), detail],
+  });
+}

@@ -1,0 +1,138 @@
+// The e-mail about a disabled endpoint, with mail servers that accept, refuse, hang and hang up.
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startMailServer, type MailServer } from '@truckroll/testing';
+import { FAILURE, startDesk } from './webhooks.ts';
+
+type Desk = Awaited<ReturnType<typeof startDesk>>;
+interface Mail {
+  message_id: string;
+  status: string;
+  attempts: number;
+  detail: string | null;
+}
+
+/** Disables an endpoint as five days of failure do. Resolves to the address of whoever made it, and to their e-mail. */
+async function disable(desk: Desk, change?: (userId: string) => Promise<unknown>) {
+  const email = `${randomUUID()}@example.com`;
+  const one = await desk.endpoint({ email });
+  await desk.fanOut(one.event(), one.event());
+  const [first, second] = await desk.lease();
+  await desk.report(first!, FAILURE);
+  await desk.sql(`update webhook_endpoints set failing_since = now() - interval '5 days' where id = $1`, [one.id]);
+  await change?.(one.user.id);
+  expect(await desk.report(second!, FAILURE)).toMatchObject({ endpoint_disabled: true });
+  const read = async () => (await desk.sql('select message_id, status, attempts, detail from mails where company_id = $1', [one.company.id]))[0] as unknown as Mail;
+  return { email, read, again: (id: string) => desk.sql('update mails set due_at = now() where message_id = $1', [id]) };
+}
+
+/** There is no event for how an e-mail ended, so it is looked for. */
+async function ended(read: () => Promise<Mail>, right = (mail: Mail) => !['QUEUED', 'ATTEMPTING'].includes(mail.status)): Promise<Mail> {
+  for (;;) {
+    const mail = await read();
+    if (right(mail)) return mail;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+describe('with a mail server', () => {
+  let desk: Desk;
+  let server: MailServer;
+  beforeAll(async () => {
+    server = await startMailServer();
+    const smtpUrl = `smtp://127.0.0.1:${server.port}?ignoreTLS=true`;
+    desk = await startDesk({ smtpUrl, notificationFrom: 'Truckroll <truckroll@operator.example>', notificationTimeoutMs: 1500 });
+  }, 60_000);
+  beforeEach(() => server.behave('accept'));
+  afterAll(async () => {
+    await desk.stop();
+    await server.stop();
+  });
+  const lettersTo = (address: string) => server.letters.filter(({ to }) => to === address);
+
+  test('whoever made an endpoint is told once that it was disabled, and why', async () => {
+    const { email, read } = await disable(desk);
+    const mail = await ended(read);
+    expect(mail).toMatchObject({ status: 'SENT', attempts: 1 });
+    const [letter, ...more] = lettersTo(email);
+    expect(more).toEqual([]);
+    expect(letter).toMatchObject({ from: 'truckroll@operator.example' });
+    expect(letter!.text).toContain(`Message-ID: <${mail.message_id}@operator.example>`);
+    expect(letter!.text).toMatch(/Subject: Webhook endpoint disabled: Lead sync[^]*\(example\.com\) has answered nothing but[^]*recover what was skipped/);
+  });
+
+  test.each([
+    ['the recipient', 'refuse-recipient', '550'],
+    ['the message', 'refuse-message', '554'],
+  ] as const)('one that the server refuses for %s is FAILED, with what the server said', async (_, behaviour, code) => {
+    server.behave(behaviour);
+    const mail = await ended((await disable(desk)).read);
+    expect(mail).toMatchObject({ status: 'FAILED', attempts: 1 });
+    expect(mail.detail).toContain(code);
+  });
+
+  test.each([
+    ['hangs up after the message', 'drop-after-data'],
+    ['says nothing after the message', 'hang-after-data'],
+  ] as const)('it is UNKNOWN when the server %s, and is not sent again', async (_, behaviour) => {
+    server.behave(behaviour);
+    const { email, read } = await disable(desk);
+    expect(await ended(read)).toMatchObject({ status: 'UNKNOWN', attempts: 1 });
+    server.behave('accept');
+    // Whatever is queued later has been looked for after it.
+    await ended((await disable(desk)).read);
+    expect(await read()).toMatchObject({ status: 'UNKNOWN' });
+    expect(lettersTo(email)).toHaveLength(1);
+  });
+
+  test('it waits for a server that hangs before it is told anything, or asks to come back', async () => {
+    for (const behaviour of ['no-greeting', 'busy'] as const) {
+      server.behave(behaviour);
+      const { email, read, again } = await disable(desk);
+      const mail = await ended(read, ({ detail }) => detail !== null);
+      expect(mail).toMatchObject({ status: 'QUEUED', attempts: 1 });
+      server.behave('accept');
+      await again(mail.message_id);
+      expect(await ended(read)).toMatchObject({ status: 'SENT', attempts: 2 });
+      expect(lettersTo(email)).toHaveLength(1);
+    }
+  });
+
+  test('an attempt whose process died is UNKNOWN for good', async () => {
+    server.behave('busy');
+    const { email, read } = await disable(desk);
+    const mail = await ended(read, ({ detail }) => detail !== null);
+    server.behave('accept');
+    // What a process that was killed leaves behind: an attempt whose time has passed.
+    await desk.sql(`update mails set status = 'ATTEMPTING', attempt_ends_at = now() - interval '1 second', due_at = now() where message_id = $1`, [mail.message_id]);
+    expect(await ended(read)).toMatchObject({ status: 'UNKNOWN' });
+    await ended((await disable(desk)).read);
+    expect(lettersTo(email)).toEqual([]);
+  });
+
+  test.each([
+    ['has no e-mail address', `update users set email = '' where id = $1`, 'the user has no e-mail address'],
+    ['has left', 'update users set active = false where id = $1', 'the user is not active any more'],
+  ])('a user who %s gets none, which is recorded', async (_, statement, detail) => {
+    const { email, read } = await disable(desk, (userId) => desk.sql(statement, [userId]));
+    expect(await ended(read)).toMatchObject({ status: 'SUPPRESSED', attempts: 0, detail });
+    expect(lettersTo(email)).toEqual([]);
+  });
+});
+
+test('without a mail server it becomes a file in the folder for messages', async () => {
+  const notificationFolder = await mkdtemp(join(tmpdir(), 'truckroll-mails-'));
+  const desk = await startDesk({ notificationFolder });
+  try {
+    const { email, read } = await disable(desk);
+    expect(await ended(read)).toMatchObject({ status: 'SENT' });
+    const [file, ...more] = await readdir(notificationFolder);
+    expect(more).toEqual([]);
+    expect(await readFile(join(notificationFolder, file!), 'utf8')).toMatch(new RegExp(`^To: ${email}\nSubject: Webhook endpoint disabled: Lead sync\n`));
+  } finally {
+    await desk.stop();
+    await rm(notificationFolder, { recursive: true });
+  }
+});
