@@ -1,6 +1,7 @@
 // The gateway as a service that can be started and destroyed, in its own process or in a test's.
+import { readFileSync } from 'node:fs';
 import express from 'express';
-import { operations } from '@truckroll/contract';
+import { operations as all, type Operation } from '@truckroll/contract';
 import { IdentityServiceService } from '@truckroll/contract/gen/integrations/v1/identity';
 import {
   ConfigError, createLog, createMetrics, startTelemetryServer, startTracing, type Logger, type Metrics, type Service, type TelemetryServer,
@@ -34,10 +35,12 @@ export interface GatewayOptions {
   config: GatewayConfig;
   log?: Logger;
   metrics?: Metrics;
+  /** Of the contract; tests give others. */
+  operations?: readonly Operation[];
 }
 
 /** Puts the gateway together; no I/O before start. Throws ConfigError. */
-export function createGateway({ config, ...given }: GatewayOptions): Service {
+export function createGateway({ config, operations = all, ...given }: GatewayOptions): Service {
   const log = given.log ?? createLog(NAME, config.logLevel);
   const metrics = given.metrics ?? createMetrics(NAME);
   const draining: Draining = { active: false };
@@ -59,10 +62,10 @@ export function createGateway({ config, ...given }: GatewayOptions): Service {
   metrics.observedGauge('gateway_redis_up', 'Whether Redis answers', () => Number(redis.ready));
   metrics.observedGauge('gateway_revocations_proven', 'Whether kept identities may be believed', () => Number(invalidations.proven()));
 
-  const context = { services, cursors: createCursors(keyRing(config)), outputs: new OutputPool(), draining };
   const perMinute = { reads: config.readsPerMinute, reports: config.reportsPerMinute, writes: config.writesPerMinute };
   const base = config.publicUrl?.replace(/\/+$/, '') ?? '';
-  const description = buildDocument(base === '' ? undefined : base);
+  const description = buildDocument(base === '' ? undefined : base, operations);
+  const context = { services, cursors: createCursors(keyRing(config)), outputs: new OutputPool(), draining, base };
   const app = express().disable('x-powered-by').disable('etag').disable('query parser');
   app.use(
     createApi({
@@ -73,7 +76,7 @@ export function createGateway({ config, ...given }: GatewayOptions): Service {
       pages: publicPages(
         {
           '/openapi.json': { status: 200, type: 'application/json', body: Buffer.from(JSON.stringify(description, null, 2)) },
-          '/docs': docsPage(description),
+          '/docs': docsPage(description, changelog()),
           '/.well-known/api-catalog': catalogPage(base),
           '/healthz': textPage(200, 'ok\n'),
           '/readyz': () => (ready ? textPage(200, 'ready\n') : textPage(503, 'not ready\n')),
@@ -118,6 +121,11 @@ export function createGateway({ config, ...given }: GatewayOptions): Service {
 
   let stopped: Promise<void> | undefined;
   return { name: NAME, log, metrics, start, destroy: () => (stopped ??= stop()) };
+}
+
+/** What integrators read about changes, as docs/changelog.md has it. */
+function changelog(): string {
+  return readFileSync(new URL('../../docs/changelog.md', import.meta.url), 'utf8');
 }
 
 function keyRing(config: GatewayConfig): Map<string, Buffer> {

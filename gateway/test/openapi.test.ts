@@ -73,7 +73,7 @@ describe('the description', () => {
 });
 
 describe('the reference', () => {
-  const page = docsPage(document);
+  const page = docsPage(document, '# Changelog\n\n## 1.0.0\n\nThe first.\n');
   const text = page.body.toString();
 
   test('shows every operation and schema, and its links lead somewhere', () => {

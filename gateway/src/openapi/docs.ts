@@ -14,12 +14,13 @@ interface DescribedOperation {
   schema: Schema;
 }
 
-export function docsPage(document: OpenApiDocument): Page {
+/** `changelog` is Markdown under a heading of the first level. */
+export function docsPage(document: OpenApiDocument, changelog: string): Page {
   const style = createHash('sha256').update(docsStyle).digest('base64');
   return {
     status: 200,
     type: 'text/html; charset=utf-8',
-    body: Buffer.from(render(document).text),
+    body: Buffer.from(render(document, changelog).text),
     headers: [
       'Content-Security-Policy', `default-src 'none'; style-src 'sha256-${style}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
       'Referrer-Policy', 'no-referrer',
@@ -27,7 +28,7 @@ export function docsPage(document: OpenApiDocument): Page {
   };
 }
 
-function render(document: OpenApiDocument): Html {
+function render(document: OpenApiDocument, changelog: string): Html {
   const { info, tags, paths, webhooks, components } = document;
   const called = Object.entries(paths).flatMap(([path, verbs]) =>
     Object.entries(verbs).map(([verb, schema]): DescribedOperation => ({ verb: verb.toUpperCase(), path, schema })),
@@ -49,7 +50,7 @@ function render(document: OpenApiDocument): Html {
 <a class="skip" href="#content">Skip to the content</a>
 <div class="page">
 <nav aria-label="Contents">
-<ul>${chapters.map((title) => html`<li><a href="#${slug(title)}">${title}</a></li>`)}<li><a href="#schemas">Schemas</a></li><li><a href="/openapi.json">openapi.json</a></li></ul>
+<ul>${chapters.map((title) => html`<li><a href="#${slug(title)}">${title}</a></li>`)}<li><a href="#schemas">Schemas</a></li><li><a href="#changelog">Changelog</a></li><li><a href="/openapi.json">openapi.json</a></li></ul>
 ${groups.map(
   ({ name, operations }) =>
     html`<details><summary>${name}</summary><ul>${operations.map(({ schema }) => html`<li><a href="#${id(schema)}">${schema.summary}</a></li>`)}</ul></details>`,
@@ -65,6 +66,8 @@ ${groups.map(
 )}
 <h2 id="schemas">Schemas</h2>
 ${schemas.map(([name, schema]) => namedSchema(name, schema))}
+<h2 id="changelog">Changelog</h2>
+${markdown(changelog.replace(/^# .*\n/, ''), 3)}
 </main>
 </div>
 </body>
@@ -84,6 +87,7 @@ function describeOperation({ verb, path, schema }: DescribedOperation, component
 <h3 id="${id(schema)}">${schema.summary}</h3>
 <p><span class="verb${verb === 'GET' ? '' : ' write'}">${verb}</span> <span class="path">${path}</span></p>
 ${markdown(schema.description ?? '')}
+${schema['deprecated'] === true && html`<p><strong>Deprecated.</strong> <a href="#changelog">See the changelog.</a></p>`}
 <p>Credential: ${security.map((name) => (name === 'ApiKey' ? 'API key' : 'user token')).join(' or ')}.</p>
 <pre tabindex="0"><code>${curl(verb, path)}</code></pre>
 ${parameters.length > 0 && html`<h4>Parameters</h4>${fieldList(parameters)}`}

@@ -1,10 +1,10 @@
 // The OpenAPI 3.1 description of everything that has a public route, made from the contract.
-import { operations, publicEvents, resources, type KeyStyle, type Operation, type Resource, type Shape } from '@truckroll/contract';
+import { operations as all, publicEvents, resources, type KeyStyle, type Operation, type Resource, type Shape } from '@truckroll/contract';
 import { inputsOf, type Inputs } from '../routes/inputs.ts';
 import { MOST_BODY_BYTES } from '../http/body.ts';
 import { bodyShape } from '../routes/request.ts';
-import { commonHeaders, errorResponses, errorSchemas, headerComponents, limitHeaders, responseComponents } from './errors.ts';
-import { exampleId, publicText, sentence } from './examples.ts';
+import { commonHeaders, errorResponses, errorSchemas, deprecationHeaders, headerComponents, limitHeaders, responseComponents } from './errors.ts';
+import { exampleId, goingText, publicText, sentence } from './examples.ts';
 import { overview } from './overview.ts';
 import { cursorParameter, describeParameters } from './parameters.ts';
 import { Components, type Schema } from './schemas.ts';
@@ -45,7 +45,7 @@ const pagination = (key: string): Schema => ({
 });
 
 /** The whole document. `server` is the base address that it names. */
-export function buildDocument(server = '/'): OpenApiDocument {
+export function buildDocument(server = '/', operations: readonly Operation[] = all): OpenApiDocument {
   const components = new Components(new Set([...resources.map(({ record }) => record), ...publicEvents.map(({ body }) => body)]));
   const paths: OpenApiDocument['paths'] = {};
   const tags = new Map<string, string>();
@@ -95,7 +95,8 @@ function describeOperation(operation: Operation, tag: string, components: Compon
     operationId: operation.name.charAt(0).toLowerCase() + operation.name.slice(1),
     tags: [tag],
     summary: summary.replace(/[.:;,]$/, ''),
-    description: [publicText(operation.doc), ...orderOf(operation)].join(' '),
+    description: [publicText(operation.doc), ...orderOf(operation), ...goingText(operation)].join(' '),
+    ...(operation.deprecation && { deprecated: true }),
     parameters: describeParameters(inputs, components),
     ...(body && { requestBody: describeBody(body, keys, components) }),
     security: schemes.map((scheme) => ({ [scheme]: [] })),
@@ -113,6 +114,7 @@ function describeOperation(operation: Operation, tag: string, components: Compon
 function headersOf(operation: Operation, inputs: Inputs): Schema {
   return {
     ...(operation.camelCase ? commonHeaders : limitHeaders),
+    ...(operation.deprecation && deprecationHeaders),
     ...(operation.status === 201 && !operation.camelCase ? { Location: { $ref: '#/components/headers/Location' } } : {}),
     ...(inputs.headers.some(({ field }) => field.format === 'idempotency_key') ? { 'Idempotent-Replayed': { $ref: '#/components/headers/Idempotent-Replayed' } } : {}),
   };

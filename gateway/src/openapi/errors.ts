@@ -85,6 +85,13 @@ export const headerComponents: Readonly<Record<string, Schema>> = {
 export const commonHeaders: Schema = { 'X-Request-Id': ref('X-Request-Id'), 'Cache-Control': ref('Cache-Control') };
 export const limitHeaders: Schema = { ...commonHeaders, 'RateLimit-Policy': ref('RateLimit-Policy'), RateLimit: ref('RateLimit') };
 
+/** Of operations that are to go. */
+export const deprecationHeaders: Schema = {
+  Deprecation: { description: 'Since when the operation is deprecated, `@` and seconds since 1970 (RFC 9745).', schema: { type: 'string' } },
+  Sunset: { description: 'From when on it may be gone (RFC 8594).', schema: { type: 'string' } },
+  Link: { description: 'With `rel="deprecation"`: the changelog.', schema: { type: 'string' } },
+};
+
 /** Components by name, which operations refer to by status: see errorResponses. */
 export const responseComponents: Readonly<Record<string, Schema>> = {
   InvalidRequest: answer('`INVALID_REQUEST` with every failure in details, or `INVALID_CURSOR`.', limitHeaders),

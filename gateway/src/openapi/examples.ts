@@ -1,6 +1,6 @@
 // Believable values for the description: from the contract's own examples, else from the kind of field.
 import { createHash } from 'node:crypto';
-import { camelCase, type Field, type KeyStyle, type Shape } from '@truckroll/contract';
+import { camelCase, type Deprecation, type Field, type KeyStyle, type Shape } from '@truckroll/contract';
 
 const BY_FORMAT: Readonly<Record<string, string>> = {
   time_zone: 'America/Chicago',
@@ -69,6 +69,11 @@ function hex(text: string): string {
 export function sentence(name: string): string {
   const text = name.replace(/[_-]+/g, ' ');
   return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** When something is to go, as a sentence. */
+export function goingText({ deprecation }: { deprecation?: Deprecation }): string[] {
+  return deprecation === undefined ? [] : [`Deprecated since ${deprecation.since}; it may be gone from ${deprecation.sunset} on.`];
 }
 
 /** The contract's comment without its references to our own documents. */

@@ -1,7 +1,7 @@
 import type { Parameter } from '@truckroll/contract';
 import { isRequired, mostValues, type HeaderInput, type Inputs, type PathInput } from '../routes/inputs.ts';
 import { DEFAULT_LIMIT } from '../routes/query.ts';
-import { exampleOf, publicText } from './examples.ts';
+import { exampleOf, goingText, publicText } from './examples.ts';
 import { scalar, type Components, type Schema } from './schemas.ts';
 
 /** Every parameter of an operation: path, query, headers. */
@@ -40,6 +40,7 @@ function describeQuery(parameter: Parameter, components: Components): Schema {
     in: 'query',
     required: isRequired(parameter),
     description: describe(parameter),
+    ...(field.deprecation && { deprecated: true }),
     ...(field.repeated ? { style: 'form', explode: true } : {}),
     schema,
   };
@@ -49,7 +50,7 @@ function describe({ field, name }: Parameter): string {
   const hints = [publicText(field.doc)];
   if (field.repeated) hints.push(`Repeat it for several values, \`${name}=A&${name}=B\`; any of them matches.`);
   if (field.kind === 'timestamp') hints.push('Date and time with seconds and `Z` or an offset; write the `+` of an offset as `%2B`.');
-  return hints.join(' ');
+  return [...hints, ...goingText(field)].join(' ');
 }
 
 function describeHeader({ header, field }: HeaderInput): Schema {

@@ -1,6 +1,6 @@
 // JSON Schemas (OpenAPI 3.1) of the contract's shapes. One component for a record or part that has a name of its own.
 import { camelCase, type EnumShape, type Field, type KeyStyle, type Shape } from '@truckroll/contract';
-import { exampleOf, exampleRecord, publicText } from './examples.ts';
+import { exampleOf, exampleRecord, goingText, publicText } from './examples.ts';
 
 /** A JSON Schema or another object of the description; the keys named are those that we read again. */
 export interface Schema {
@@ -61,8 +61,9 @@ export class Components {
 
   /** The schema of a field's value, null and lists included. */
   field(field: Field, keys: KeyStyle, use: Use = 'answer'): Schema {
-    const { doc, range } = field;
-    const described = { ...(doc === '' ? {} : { description: publicText(doc) }), ...(field.derived ? { readOnly: true } : {}) };
+    const { doc, range, deprecation } = field;
+    const text = [...(doc === '' ? [] : [publicText(doc)]), ...goingText(field)].join(' ');
+    const described = { ...(text === '' ? {} : { description: text }), ...(deprecation && { deprecated: true }), ...(field.derived ? { readOnly: true } : {}) };
     const wrapped = field.kind === 'list' ? field.shape?.fields[0] : undefined;
     if (field.repeated || wrapped !== undefined) {
       const items = this.#value(wrapped ?? field, keys, use);

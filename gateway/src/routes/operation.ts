@@ -1,8 +1,9 @@
 // One public operation, compiled: HTTP request in, gRPC call, HTTP answer out.
-import { ApiError, formatInstant, now, type Operation } from '@truckroll/contract';
+import { ApiError, formatInstant, now, type Field, type Operation } from '@truckroll/contract';
 import type { ResponseMetadata } from '@truckroll/service-kit';
 import { sendJson, type Draining, type Headers } from '../http/answer.ts';
 import { parseJsonBody } from '../http/body.ts';
+import { compileDeprecation } from '../http/deprecation.ts';
 import { compileEnvelope } from '../http/envelope.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { OutputPool } from '../http/output-pool.ts';
@@ -26,18 +27,21 @@ export interface OperationContext {
   cursors: Cursors;
   outputs: OutputPool;
   draining: Draining;
+  /** The gateway's public address; empty where it is not known. */
+  base: string;
 }
 
 /** Answers may set these by response metadata, by their names there. */
 const RESPONSE_HEADERS = { 'http-location': 'Location', 'idempotent-replayed': 'Idempotent-Replayed' };
 
-export function compileOperation(operation: Operation, { services, cursors, outputs, draining }: OperationContext): CompiledOperation {
+export function compileOperation(operation: Operation, { services, cursors, outputs, draining, base }: OperationContext): CompiledOperation {
   const inputs = inputsOf(operation);
   const parseQuery = compileQuery(inputs);
   const encode = compileRequest(operation, inputs);
   const body = bodyShape(operation, inputs);
   const writeEnvelope = compileEnvelope(operation);
   const call = services.call(operation);
+  const announce = compileDeprecation(operation, base);
   const keys = operation.camelCase ? ('camel' as const) : ('snake' as const);
 
   async function handle(exchange: Exchange, values: readonly string[], bytes: Buffer): Promise<void> {
@@ -63,7 +67,9 @@ export function compileOperation(operation: Operation, { services, cursors, outp
     exchange.res.once('finish', () => outputs.giveBack(out));
     const { metadata } = answer;
     const status = Number(metadata?.('http-status') ?? operation.status);
-    sendJson(exchange, status, out.view(), metadata === undefined ? [] : headersOf(metadata), draining);
+    const used = (): Field[] => [...[...query.values.keys()].map(({ field }) => field), ...(body?.fields.filter(({ name }) => message[name] !== undefined) ?? [])];
+    const extra = [...announce(used), ...(metadata === undefined ? [] : headersOf(metadata))];
+    sendJson(exchange, status, out.view(), extra, draining);
   }
 
   return { operation, limitClass: limitClassOf(operation), handle };

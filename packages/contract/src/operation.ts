@@ -2,6 +2,7 @@
 import type { DescMethod } from '@bufbuild/protobuf';
 import './gen/all.ts';
 import { messageTypeRegistry } from './gen/typeRegistry.ts';
+import { deprecationOf, type Deprecation } from './deprecation.ts';
 import { allServices, documentation, option } from './image.ts';
 import { camelCase } from './json-plan.ts';
 import { shapeOf, type Field, type Shape } from './shape.ts';
@@ -58,6 +59,7 @@ export interface Operation {
   parameters: readonly Parameter[];
   /** Fields of the JSON body, where the verb has one. */
   bodyFields: readonly Field[];
+  deprecation?: Deprecation;
   doc: string;
 }
 
@@ -93,6 +95,7 @@ function operationOf(method: DescMethod): Operation | undefined {
   const camel = option<number>(method.parent, 'truckroll.options.v1.naming') === 1;
   const spelled = (name: string): string => (camel ? camelCase(name) : name);
   const parameters = http.body === '*' ? [] : [...collectionParameters(request, response, isReport), ...plain.map(parameterOf(method))];
+  const deprecation = deprecationOf(method);
   return {
     name: method.name,
     owner,
@@ -108,6 +111,7 @@ function operationOf(method: DescMethod): Operation | undefined {
     pathFields,
     parameters: parameters.map((parameter) => ({ ...parameter, name: spelled(parameter.name) })),
     bodyFields: http.body === '*' ? request.fields.filter((field) => !pathNames.includes(field.name)) : [],
+    ...(deprecation === undefined ? {} : { deprecation }),
     doc: documentation(method).text,
   };
 }

@@ -1,6 +1,7 @@
 // What a message looks like to code that handles every message alike: its fields, each with one of a dozen kinds.
 import type { DescEnum, DescField, DescMessage } from '@bufbuild/protobuf';
 import { ScalarType } from '@bufbuild/protobuf';
+import { deprecationOf, type Deprecation } from './deprecation.ts';
 import { documentation, option, registry } from './image.ts';
 
 /** Kinds of field. They carry the code: parser, JSON, SQL and OpenAPI each have one case per kind, not per record. */
@@ -67,6 +68,7 @@ export interface Field {
   shape?: Shape;
   /** Public path of the record that an id or Reference points at: `accounts`. */
   refersTo?: string;
+  deprecation?: Deprecation;
   doc: string;
   example?: string;
 }
@@ -131,6 +133,7 @@ function fieldOf(desc: DescField): Field {
   const format = FORMATS[option<number>(desc, 'truckroll.options.v1.format') ?? 0];
   const range = option<Range>(desc, 'truckroll.options.v1.range');
   const refersTo = option<{ type: string }>(desc, 'google.api.resource_reference')?.type.replace('truckroll/', '');
+  const deprecation = deprecationOf(desc);
   const behaviors = option<number[]>(desc, 'google.api.field_behavior') ?? [];
   const message = desc.message;
   const enumeration = desc.enum;
@@ -147,6 +150,7 @@ function fieldOf(desc: DescField): Field {
     ...(enumeration === undefined ? {} : { enum: enumOf(enumeration, format === 'lower_case') }),
     ...(message === undefined ? {} : { shape: shapeOf(message) }),
     ...(refersTo === undefined ? {} : { refersTo }),
+    ...(deprecation === undefined ? {} : { deprecation }),
     ...docOf(desc),
   };
 }

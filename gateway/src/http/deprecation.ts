@@ -1,0 +1,35 @@
+// Headers that announce what is to go (decisions §9): Deprecation (RFC 9745), Sunset (RFC 8594), and where to read more.
+import type { Deprecation, Field, Operation, Shape } from '@truckroll/contract';
+import type { Headers } from './answer.ts';
+
+/** Of /docs, under the gateway's own address. */
+const CHANGELOG = '/docs#changelog';
+
+/** What an answer announces; `used` tells the fields that the request gave, where it matters. */
+export type Announce = (used: () => readonly Field[]) => Headers;
+
+/** Compiles the announcements of an operation: of itself, of what its answers hold, and of what a request used. */
+export function compileDeprecation({ deprecation, response, parameters, bodyFields }: Operation, base: string): Announce {
+  const always = [deprecation, ...deprecatedIn(response)];
+  const lasting = headersOf(always, base);
+  const concerned = [...parameters.map(({ field }) => field), ...bodyFields].some((field) => field.deprecation !== undefined);
+  if (!concerned) return () => lasting;
+  return (used) => headersOf([...always, ...used().map((field) => field.deprecation)], base);
+}
+
+/** Of several, what goes first counts. */
+function headersOf(all: readonly (Deprecation | undefined)[], base: string): Headers {
+  const [first] = all.filter((each) => each !== undefined).toSorted((a, b) => (a.sunset < b.sunset ? -1 : 1));
+  if (first === undefined) return [];
+  return [
+    'Deprecation', `@${Date.parse(first.since) / 1000}`,
+    'Sunset', new Date(first.sunset).toUTCString(),
+    'Link', `<${base}${CHANGELOG}>; rel="deprecation"; type="text/html"`,
+  ];
+}
+
+function deprecatedIn(shape: Shape, seen = new Set<Shape>()): Deprecation[] {
+  if (seen.has(shape)) return [];
+  seen.add(shape);
+  return shape.fields.flatMap((field) => [...(field.deprecation ? [field.deprecation] : []), ...(field.shape ? deprecatedIn(field.shape, seen) : [])]);
+}
