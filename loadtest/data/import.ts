@@ -1,13 +1,13 @@
 // A company's records through the import that operators use: JSON lines in batches, answered when they are committed.
 import { resource, type Owner } from '@truckroll/contract';
 import { ImportServiceService, type ImportRequest } from '@truckroll/contract/gen/records/v1/records';
-import type { DemoFile } from '@truckroll/demo-company';
-import type { Channel } from '@truckroll/service-kit';
+import type { DemoFile, DemoRecord } from '@truckroll/demo-company';
+import { isUnavailable, type Channel } from '@truckroll/service-kit';
 import { batches } from './baseline.ts';
 
 const BATCH = 500;
-/** Batches that one stream carries: a service closes every connection after five minutes, so that clients find new replicas. */
-const STREAM = 100;
+/** Streams that are cut off one after another before that counts as a failure. */
+const MOST_CUTS = 5;
 /** Batches that may wait for their answers: the owner never waits for us, and memory stays small. */
 const MOST_UNANSWERED = 4;
 
@@ -17,28 +17,50 @@ export type Channels = Readonly<Partial<Record<Owner, Channel>>>;
 export async function importFile(channels: Channels, companyId: string, { path, records }: DemoFile, onRecords: (count: number) => void): Promise<void> {
   const channel = channels[resource(path).owner];
   if (channel === undefined) throw new Error(`nothing is running that stores ${path}`);
-  const source = batches(records, BATCH)[Symbol.iterator]();
-  let next = source.next();
-  let first = 1;
-  let unanswered = 0;
+  const source = requestsOf(companyId, path, records);
+  const unanswered: ImportRequest[] = [];
   let answered = Promise.withResolvers<void>();
+  let done = false;
+  let streams = 0;
   async function* requests(): AsyncGenerator<ImportRequest> {
-    for (let sent = 0; sent < STREAM && next.done !== true; sent++, next = source.next()) {
-      const batch = next.value;
-      while (unanswered === MOST_UNANSWERED) await answered.promise;
-      unanswered += 1;
-      yield { company_id: companyId, path, lines: batch.map((record) => Buffer.from(JSON.stringify(record))), first_line: first };
-      first += batch.length;
+    const stream = ++streams;
+    // What a stream that was cut off left unanswered comes first: storing it twice changes nothing.
+    yield* [...unanswered];
+    while (!done) {
+      while (unanswered.length === MOST_UNANSWERED) await answered.promise;
+      // One that was cut off while it waited.
+      if (stream !== streams) return;
+      const next = source.next();
+      if (next.done === true) done = true;
+      else {
+        unanswered.push(next.value);
+        yield next.value;
+      }
     }
   }
-  while (next.done !== true) {
-    for await (const { problems, lines } of channel.client(ImportServiceService).import(requests())) {
-      const [problem] = problems;
-      if (problem !== undefined) throw new Error(`${path}.ndjson:${problem.line} ${problem.field}: ${problem.message}`);
-      unanswered -= 1;
-      answered.resolve();
-      answered = Promise.withResolvers();
-      onRecords(lines);
+  for (let cuts = 0; !done || unanswered.length > 0; ) {
+    try {
+      for await (const { problems, lines } of channel.client(ImportServiceService).import(requests())) {
+        const [problem] = problems;
+        if (problem !== undefined) throw new Error(`${path}.ndjson:${problem.line} ${problem.field}: ${problem.message}`);
+        unanswered.shift();
+        answered.resolve();
+        answered = Promise.withResolvers();
+        onRecords(lines);
+        cuts = 0;
+      }
+    } catch (error) {
+      // A service closes every connection after five minutes, so that clients find new replicas.
+      if (!isUnavailable(error) || ++cuts > MOST_CUTS) throw error;
     }
   }
+}
+
+function* requestsOf(companyId: string, path: string, records: Iterable<DemoRecord>): Generator<ImportRequest, undefined> {
+  let first = 1;
+  for (const batch of batches(records, BATCH)) {
+    yield { company_id: companyId, path, lines: batch.map((record) => Buffer.from(JSON.stringify(record))), first_line: first };
+    first += batch.length;
+  }
+  return undefined;
 }

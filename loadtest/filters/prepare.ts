@@ -19,6 +19,8 @@ export interface MeasuredCompany {
   readonly timezone: string;
 }
 
+/** Records of a broken-off run that are stored again, for all that may have been under way. */
+const OVERLAP = 5000;
 const TIMEZONE = 'America/Chicago';
 
 /** Does nothing but name the company where the database holds the data already. */
@@ -26,12 +28,15 @@ export async function prepareVisits(stack: Stack, client: pg.Client, { visits }:
   const company = { id: companyId(`truckroll visits ${visits}`), timezone: TIMEZONE };
   const { rows } = await client.query<{ there: boolean }>(`select to_regclass('public.prepared') is not null as there`);
   if (rows[0]?.there === true) return company;
-  await client.query('drop schema if exists scheduling cascade');
   const services = await startServices(stack, ['scheduling']);
   for (const file of generateVisits({ seed: 3, visits, timezone: TIMEZONE, until: '2026-06-30T18:00:00Z' })) {
     const startedAt = performance.now();
     let records = 0;
-    await importFile(services.channels, company.id, file, (count) => {
+    // Of a run that was broken off: records are stored in the order of the file.
+    const table = file.path.replaceAll('-', '_');
+    const stored = await client.query<{ count: string }>(`select count(*) from scheduling.${table} where company_id = $1`, [company.id]);
+    const rest = { ...file, records: skipped(file.records, Math.max(0, Number(stored.rows[0]?.count) - OVERLAP)) };
+    await importFile(services.channels, company.id, rest, (count) => {
       const before = records;
       records += count;
       if (Math.floor(before / 50_000) < Math.floor(records / 50_000)) say(`${file.path}: ${records} …`);
@@ -44,4 +49,9 @@ export async function prepareVisits(stack: Stack, client: pg.Client, { visits }:
   await client.query('vacuum (analyze)');
   await client.query('create table public.prepared as select now() as at');
   return company;
+}
+
+function* skipped<T>(values: Iterable<T>, count: number): Generator<T> {
+  let position = 0;
+  for (const value of values) if (position++ >= count) yield value;
 }
