@@ -72,7 +72,7 @@ async function benchmark(stack: Stack, set: DataSet): Promise<Record<string, num
     gateway: [gateway.pid],
     service: [services.running.billing.pid],
     PostgreSQL: [postgres],
-    other: [services.running.integrations.pid, ...(stack.redisPid === undefined ? [] : [stack.redisPid])],
+    other: [services.running.integrations.pid, stack.pidOf('redis') ?? 0],
   };
   const plain = await startBaseline(stack, 'plain');
   const tuned = await startBaseline(stack, 'tuned');

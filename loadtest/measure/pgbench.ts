@@ -32,7 +32,7 @@ export function pgbenchPath(): string {
 
 /**
  * One script of several transactions. `replaced` are SQL expressions by the recorded value that they stand for. What the
- * service sends without waiting is sent so here: all up to the locks, then all up to COMMIT.
+ * service sends without waiting is sent so here: all up to the locks, then the rest.
  */
 export function scriptOf(transactions: readonly (readonly RecordedStatement[])[], replaced: ReadonlyMap<string, string>, head: string): Script {
   const variables = new Map<string, string>();
@@ -49,7 +49,7 @@ export function scriptOf(transactions: readonly (readonly RecordedStatement[])[]
   const pipeline = (statements: readonly RecordedStatement[]): string => `\\startpipeline\n${statements.map(sql).join('')}\\endpipeline\n`;
   const body = transactions.map((statements) => {
     const locks = statements.findLastIndex(({ name }) => name.startsWith('hold_')) + 1;
-    return `${pipeline(statements.slice(0, locks))}${pipeline(statements.slice(locks, -1))}commit;\n`;
+    return `${pipeline(statements.slice(0, locks))}${pipeline(statements.slice(locks))}`;
   });
   return { text: `${head}\n${body.join('')}`, variables };
 }

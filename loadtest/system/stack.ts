@@ -59,9 +59,9 @@ export class Stack {
     }
   }
 
-  /** Process number of Redis, where it was started here. */
-  get redisPid(): number | undefined {
-    return this.#servers.running.get('redis')?.daemon.pid;
+  /** Process number of Redis or Kafka, where it was started here. */
+  pidOf(server: 'redis' | 'kafka'): number | undefined {
+    return this.#servers.running.get(server)?.daemon.pid;
   }
 
   get environment(): Record<string, string> {

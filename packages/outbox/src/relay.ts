@@ -16,10 +16,12 @@ const BATCH_BYTES = 700_000;
 /** Milliseconds between looks at an empty outbox: for rows of other replicas, which cannot poke this one. */
 const POLL = { first: 10, most: 100 };
 /**
- * Milliseconds between batches that do not fill a request: an event on its own leaves at once, those of a busy time
- * leave together. A batch costs us, PostgreSQL and Kafka as much as thirty events.
+ * After a batch that did not fill a request, the next one waits this many times as long as that one took: an event on
+ * its own leaves at once, those of a busy time leave together, the busier the more. A batch costs us, PostgreSQL and
+ * Kafka as much as thirty events.
  */
-const GATHER_MS = 20;
+const GATHER = 4;
+const GATHER_MOST_MS = 50;
 const STANDBY_POLL_MS = 500;
 const MEASURE_MS = 5000;
 /** More rows than this are not counted, only said to be at least so many. */
@@ -158,7 +160,7 @@ export class Relay implements BackgroundPart {
         values: [rows.map((row) => row.id)],
       });
       this.#published.inc({}, rows.length);
-      if (rows.length < BATCH_ROWS) await this.#wake.after(GATHER_MS - (performance.now() - readAt));
+      if (rows.length < BATCH_ROWS) await this.#wake.after(Math.min(GATHER_MOST_MS, GATHER * (performance.now() - readAt)));
     }
   }
 

@@ -6,6 +6,7 @@ export { startTracing, traceHeaders, withRemoteSpan, withSpan } from './tracing.
 export type { BinaryRow, ConnectionOptions, Statement, StatementResult } from './connection.ts';
 export { Database, type DatabaseOptions, type Queryable, type Transaction, type TransactionOptions } from './database.ts';
 export { StatementError, isContention, isLockTimeout, isUnavailable, isUniqueViolation } from './database-errors.ts';
+export { expression, together, type Expressions } from './together.ts';
 export { createSession, type Session } from './session.ts';
 export { MigrationError, migrate, migrationsIn, type Migration, type MigrationSet } from './migrate.ts';
 export { DEFAULT_BACKOFF, backoffMs, logOutage, retrying, type Backoff } from './retry.ts';

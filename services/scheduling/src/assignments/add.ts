@@ -47,6 +47,7 @@ function plan(companyId: string, request: AddAssignmentRequest, { held, member }
     updated_at: undefined,
   };
   return {
+    name: 'add_assignment',
     held,
     next: withAssignments(visit, [...visit.assignments, assignment]),
     *refusals() {
@@ -57,8 +58,8 @@ function plan(companyId: string, request: AddAssignmentRequest, { held, member }
     status: 201,
     location: `/v1/job-assignments/${assignment.id}`,
     store(changed) {
-      const { document, statement } = storingAdded(companyId, changed, assignment);
-      return { statement, events: eventsOf(companyId, changed, assignment, document) };
+      const { document, change } = storingAdded(companyId, changed, assignment);
+      return { change, events: eventsOf(companyId, changed, assignment, document) };
     },
   };
 }

@@ -25,6 +25,7 @@ function plan(companyId: string, request: RemoveAssignmentRequest, held: HeldVis
   if (held === undefined || assignment === undefined) throw ApiError.notFound('assignment');
   const { visit } = held;
   return {
+    name: 'remove_assignment',
     held,
     next: withAssignments(visit, visit.assignments.filter(({ id }) => id !== assignment.id)),
     *refusals() {
@@ -34,7 +35,7 @@ function plan(companyId: string, request: RemoveAssignmentRequest, held: HeldVis
     status: 200,
     location: null,
     store: (changed) => ({
-      statement: storingRemoved(companyId, changed, assignment),
+      change: storingRemoved(companyId, changed, assignment),
       events: eventsOf(companyId, changed, assignment, null),
     }),
   };

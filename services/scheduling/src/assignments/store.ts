@@ -5,8 +5,7 @@ import { encodeFragment } from '@truckroll/contract';
 import { Visit } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
 import { Assignment } from '@truckroll/contract/gen/scheduling/v1/job_assignments';
 import { TeamMember } from '@truckroll/contract/gen/scheduling/v1/team_members';
-import type { Statement, Transaction } from '@truckroll/service-kit';
-import { holdServiceRequestsOf, holdServiceRequestsOfAssignment, type Held as HeldServiceRequest } from '../intake/store.ts';
+import type { Expressions, Transaction } from '@truckroll/service-kit';
 import { jobAppointments } from '../resources/job-appointments.ts';
 import { jobAssignments } from '../resources/job-assignments.ts';
 
@@ -16,8 +15,8 @@ export interface HeldVisit {
   document: Buffer;
   /** Of the latest event about the visit. */
   sequence: number;
-  /** Those that were booked for it: its technicians move them on. */
-  serviceRequests: HeldServiceRequest[];
+  /** Whether a service request was ever booked for it: its technicians move that on. */
+  booked: boolean;
 }
 
 /** A change of a visit, ready to be stored. */
@@ -27,32 +26,31 @@ export interface Changed {
   sequence: number;
 }
 
-/** Locks a visit and its service requests, and looks a team member up; visit or member may be missing. */
+const HELD = 'v.document, v.derived, v.event_sequence, v.booked';
+
+/** Locks a visit and looks a team member up; either may be missing. */
 export async function holdVisit(tx: Transaction, companyId: string, visitId: string, memberId: string): Promise<{ held?: HeldVisit; member?: TeamMember }> {
-  const [[row], serviceRequests] = await Promise.all([
-    tx.queryBinary({
-      name: 'hold_visit',
-      text: `select v.document, v.derived, v.event_sequence, m.document
-        from job_appointments v left join team_members m on m.company_id = $1 and m.id = $3
-        where v.company_id = $1 and v.id = $2 for no key update of v`,
-      values: [companyId, visitId, memberId],
-    }),
-    holdServiceRequestsOf(tx, companyId, visitId),
-  ]);
+  const [row] = await tx.queryBinary({
+    name: 'hold_visit',
+    text: `select ${HELD}, m.document
+      from job_appointments v left join team_members m on m.company_id = $1 and m.id = $3
+      where v.company_id = $1 and v.id = $2 for no key update of v`,
+    values: [companyId, visitId, memberId],
+  });
   if (row === undefined) return {};
-  const member = row[3];
-  return { held: heldOf(row, serviceRequests), ...(member == null ? {} : { member: TeamMember.decode(member) }) };
+  const member = row.at(-1);
+  return { held: heldOf(row), ...(member == null ? {} : { member: TeamMember.decode(member) }) };
 }
 
 /**
- * Locks the visit of an assignment, its service requests and its job: whether a technician stays on the job is seen only by who sees the
+ * Locks the visit of an assignment, and its job: whether a technician stays on the job is seen only by who sees the
  * job's other visits as they are. Undefined where the assignment is missing.
  */
 export async function holdVisitOf(tx: Transaction, companyId: string, assignmentId: string): Promise<HeldVisit | undefined> {
-  const [[row], , serviceRequests] = await Promise.all([
+  const [[row]] = await Promise.all([
     tx.queryBinary({
       name: 'hold_visit_of_assignment',
-      text: `select v.document, v.derived, v.event_sequence from job_appointments v
+      text: `select ${HELD} from job_appointments v
         where v.company_id = $1 and v.id = (select appointment_id from job_assignments where company_id = $1 and id = $2)
         for no key update`,
       values: [companyId, assignmentId],
@@ -65,15 +63,14 @@ export async function holdVisitOf(tx: Transaction, companyId: string, assignment
         for no key update`,
       values: [companyId, assignmentId],
     }),
-    holdServiceRequestsOfAssignment(tx, companyId, assignmentId),
   ]);
-  return row && heldOf(row, serviceRequests);
+  return row && heldOf(row);
 }
 
-function heldOf([document, derived, sequence]: readonly (Buffer | null)[], serviceRequests: HeldServiceRequest[]): HeldVisit {
+function heldOf([document, derived, sequence, booked]: readonly (Buffer | null)[]): HeldVisit {
   const { revision, job, assignments, dispatch_status } = Visit.decode(derived as Buffer);
   const visit = { ...Visit.decode(document as Buffer), revision, job, assignments, dispatch_status };
-  return { visit, document: document as Buffer, sequence: Number((sequence as Buffer).readBigInt64BE()), serviceRequests };
+  return { visit, document: document as Buffer, sequence: Number((sequence as Buffer).readBigInt64BE()), booked: booked?.[0] === 1 };
 }
 
 export function changeOf({ sequence }: HeldVisit, visit: Visit): Changed {
@@ -88,7 +85,7 @@ const dispatchStatus = jobAppointments.columns.find(({ name }) => name === 'disp
 const VISIT = `update job_appointments set derived = $3, dispatch_status = $4, event_sequence = $5 where company_id = $1 and id = $2`;
 const visitValues = (companyId: string, { visit, derived, sequence }: Changed): unknown[] => [companyId, visit.id, derived, dispatchStatus(visit), sequence];
 
-const ADD = `with visit as (${VISIT} returning created_at),
+const ADD = `visit as (${VISIT} returning created_at),
   added as (
     insert into job_assignments (company_id, ${ASSIGNMENT_COLUMNS.map(({ name }) => name).join(', ')}, document)
     values ($1, ${ASSIGNMENT_COLUMNS.map((_, i) => `$${i + 9}`).join(', ')}, $8)
@@ -97,29 +94,33 @@ const ADD = `with visit as (${VISIT} returning created_at),
     insert into job_appointment_team_members (company_id, value, created_at, id) select $1, $6, created_at, $2 from visit
     on conflict do nothing
   ),
-  job as materialized (select created_at from jobs where company_id = $1 and id = $7 for no key update)
-  insert into job_team_members (company_id, value, created_at, id) select $1, $6, created_at, $7 from job on conflict do nothing`;
+  job as materialized (select created_at from jobs where company_id = $1 and id = $7 for no key update),
+  job_team as (
+    insert into job_team_members (company_id, value, created_at, id) select $1, $6, created_at, $7 from job on conflict do nothing
+  )`;
 
 /** Stores a new assignment, what its visit shows now, and the filters by team member. */
-export function storingAdded(companyId: string, changed: Changed, assignment: Assignment): { document: Uint8Array; statement: Statement } {
+export function storingAdded(companyId: string, changed: Changed, assignment: Assignment): { document: Uint8Array; change: Expressions } {
   const document = Assignment.encode(assignment).finish();
   const columns = ASSIGNMENT_COLUMNS.map(({ of }) => of?.(assignment as never));
   const own = [assignment.team_member?.id, changed.visit.job_id, Buffer.from(document)];
-  return { document, statement: { name: 'add_assignment', text: ADD, values: [...visitValues(companyId, changed), ...own, ...columns] } };
+  return { document, change: { text: ADD, values: [...visitValues(companyId, changed), ...own, ...columns] } };
 }
 
-const REMOVE = `with visit as (${VISIT}),
+const REMOVE = `visit as (${VISIT}),
   removed as (delete from job_assignments where company_id = $1 and id = $6),
   visit_team as (
     delete from job_appointment_team_members where company_id = $1 and id = $2 and value = $7
       and not exists (select from job_assignments where company_id = $1 and appointment_id = $2 and team_member_id = $7 and id <> $6)
-  )
-  delete from job_team_members l where l.company_id = $1 and l.id = $8 and l.value = $7 and not exists (
-    select from job_appointments v join job_assignments a on a.company_id = $1 and a.appointment_id = v.id
-    where v.company_id = $1 and v.job_id = $8 and a.team_member_id = $7 and a.id <> $6)`;
+  ),
+  job_team as (
+    delete from job_team_members l where l.company_id = $1 and l.id = $8 and l.value = $7 and not exists (
+      select from job_appointments v join job_assignments a on a.company_id = $1 and a.appointment_id = v.id
+      where v.company_id = $1 and v.job_id = $8 and a.team_member_id = $7 and a.id <> $6)
+  )`;
 
 /** Deletes an assignment, and stores what its visit shows now and the filters by team member. */
-export function storingRemoved(companyId: string, changed: Changed, { id, team_member }: Assignment): Statement {
+export function storingRemoved(companyId: string, changed: Changed, { id, team_member }: Assignment): Expressions {
   const values = [...visitValues(companyId, changed), id, team_member?.id, changed.visit.job_id];
-  return { name: 'remove_assignment', text: REMOVE, values };
+  return { text: REMOVE, values };
 }

@@ -6,7 +6,7 @@ import type { Visit, VisitJob } from '@truckroll/contract/gen/scheduling/v1/job_
 import type { Caller } from '@truckroll/contract/gen/type/v1/type';
 import { appending, type OutgoingEvent } from '@truckroll/outbox';
 import type { RecordReader } from '@truckroll/record-store';
-import { isContention, type CallContext, type Database, type Statement, type Transaction } from '@truckroll/service-kit';
+import { expression, isContention, together, type CallContext, type Database, type Expressions, type Transaction } from '@truckroll/service-kit';
 import { afterTechniciansChanged } from '../intake/technicians.ts';
 import { acceptNotification } from '../notifications/accept.ts';
 import { answered, answering, claim, fingerprintOf, type Answer, type Claim } from './idempotency.ts';
@@ -30,6 +30,8 @@ export interface Command {
 
 /** A write that has found what it is about. */
 export interface Planned {
+  /** Of the statement that stores it. */
+  name: string;
   held: HeldVisit;
   /** The visit as it will be. */
   next: Visit;
@@ -39,7 +41,7 @@ export interface Planned {
   /** Path of the record that is made. */
   location: string | null;
   /** What stores the change, and the events that tell of it. */
-  store(changed: Changed): { statement: Statement; events: OutgoingEvent[] };
+  store(changed: Changed): { change: Expressions; events: OutgoingEvent[] };
 }
 
 export interface Write<C extends Command, F> {
@@ -94,9 +96,9 @@ async function change({ reader }: WriteServices, tx: Transaction, key: Claim, pl
   const visit = await reader.assembled(tx, companyId, held.document, changed.derived);
   const response = Buffer.concat([visit, Buffer.of(NOTIFICATION_TAG, outcome.length), outcome]);
   const answer = { status: planned.status, location: planned.location, response };
-  await afterTechniciansChanged(tx, companyId, held.serviceRequests, technicians(next).length);
-  const { statement, events } = planned.store(changed);
-  await tx.finish([statement, appending(events), answering(key, answer)]);
+  if (held.booked) await afterTechniciansChanged(tx, companyId, next.id, technicians(next).length);
+  const { change, events } = planned.store(changed);
+  await tx.finish([together(planned.name, [change, expression('told', appending(events)), expression('answered', answering(key, answer))])]);
   return answer;
 }
 

@@ -71,11 +71,14 @@ async function hold(tx: Transaction, companyId: string, id: string): Promise<Hel
   return held;
 }
 
-/** Locks a visit before the service request is: no technician comes or goes between counting them and the booking. */
+/**
+ * Marks a visit as booked, which a refusal undoes, and so locks it before the service request is: no technician comes or goes
+ * between counting them and the booking.
+ */
 async function holdVisit(tx: Transaction, companyId: string, id: string): Promise<Visit | undefined> {
   const [row] = await tx.queryBinary({
-    name: 'hold_visit_for_booking',
-    text: 'select document, derived from job_appointments where company_id = $1 and id = $2 for share',
+    name: 'book_visit',
+    text: 'update job_appointments set booked = true where company_id = $1 and id = $2 returning document, derived',
     values: [companyId, id],
   });
   if (row === undefined) return undefined;

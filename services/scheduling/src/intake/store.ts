@@ -38,18 +38,6 @@ export async function holdServiceRequestsOf(tx: Transaction, companyId: string, 
   return rows.map(held);
 }
 
-/** The same for the visit that an assignment is on. */
-export async function holdServiceRequestsOfAssignment(tx: Transaction, companyId: string, assignmentId: string): Promise<Held[]> {
-  const { rows } = await tx.query<Row>({
-    name: 'hold_service_requests_of_assignment',
-    text: `select document, event_sequence from service_requests
-      where company_id = $1 and appointment_id = (select appointment_id from job_assignments where company_id = $1 and id = $2)
-      order by id for no key update`,
-    values: [companyId, assignmentId],
-  });
-  return rows.map(held);
-}
-
 export async function readServiceRequest(from: Queryable, companyId: string, id: string): Promise<ServiceRequest | undefined> {
   const { rows } = await from.query<Row>({
     name: 'read_service_request',

@@ -4,15 +4,15 @@ import type { Transaction } from '@truckroll/service-kit';
 import type { Step } from './events.ts';
 import { withLatestNames } from './references.ts';
 import { followed } from './states.ts';
-import { storeSteps, type Held } from './store.ts';
+import { holdServiceRequestsOf, storeSteps } from './store.ts';
 
 /**
  * Follows up on the service requests that a visit was booked for, in the transaction that added or removed a technician
  * (decisions §6): the first one makes them SCHEDULED, none left makes them BOOKED again. `technicians` are those on the
- * visit now; canceled assignments do not count. The caller holds the visit and them.
+ * visit now; canceled assignments do not count. The caller holds the visit.
  */
-export async function afterTechniciansChanged(tx: Transaction, companyId: string, requests: readonly Held[], technicians: number): Promise<void> {
-  for (const held of requests) {
+export async function afterTechniciansChanged(tx: Transaction, companyId: string, visitId: string, technicians: number): Promise<void> {
+  for (const held of await holdServiceRequestsOf(tx, companyId, visitId)) {
     if (followed(held.request.status, technicians) === undefined) continue;
     const at = now();
     const request = await withLatestNames(tx, companyId, held.request);
