@@ -23,8 +23,9 @@ import { Stack, type Running } from './system/stack.ts';
 const HELP = `npm run bench:writes -- [--rounds 3] [--seconds 10] [--quick]
 
 Adds and removes technicians on 10,000 visits with 16 connections over HTTP, in turn with pgbench, which runs the
-statements that the service was seen to send, in the same transactions and pipelines, on the same database. --quick runs
-one short round: for developing only.
+statements that the service was seen to send, prepared, in the same transactions, on the same database: one statement
+after the other, and in the pipelines that the service sends them in. Nothing else runs beside pgbench. --quick runs one
+short round: for developing only.
 `;
 const DATABASE = 'truckroll_writes';
 /** Of its own: it can run beside the other benchmarks’ data. */
@@ -65,7 +66,7 @@ interface Visit {
 }
 
 async function benchmark(stack: Stack): Promise<Record<string, number>> {
-  const { key, script, settings } = await prepare(stack);
+  const { key, scripts, settings } = await prepare(stack);
   const services = await startServices(stack, ['integrations', 'scheduling']);
   const gateway = await startGateway(stack, services);
   const groups = {
@@ -86,8 +87,8 @@ async function benchmark(stack: Stack): Promise<Record<string, number>> {
     return runWrites({ port: gateway.port, connections: CONNECTIONS, seconds: duration, args });
   };
   // Each run of the script is an addition and a removal.
-  const pgbench = async (duration: number) =>
-    2 * (await runPgbench({ databaseUrl: stack.databaseUrl, settings, script: script.text, variables: script.variables, connections: CONNECTIONS, seconds: duration }, FOLDER));
+  const pgbench = async (script: Script, duration: number) =>
+    2 * (await runPgbench({ databaseUrl: stack.databaseUrl, settings, script, connections: CONNECTIONS, seconds: duration }, FOLDER));
 
   const client = new pg.Client({ connectionString: stack.databaseUrl });
   await client.connect();
@@ -96,11 +97,11 @@ async function benchmark(stack: Stack): Promise<Record<string, number>> {
     while ((await client.query('select from scheduling.outbox limit 1')).rowCount !== 0) await setTimeout(100);
   };
   /** pgbench has the machine and the database to itself: nobody publishes its events meanwhile. */
-  const alone = async (duration: number) => {
+  const alone = async (script: Script, duration: number) => {
     await drained();
     process.kill(services.running.scheduling.pid, 'SIGSTOP');
     try {
-      return await pgbench(duration);
+      return await pgbench(script, duration);
     } finally {
       process.kill(services.running.scheduling.pid, 'SIGCONT');
       await drained();
@@ -109,27 +110,34 @@ async function benchmark(stack: Stack): Promise<Record<string, number>> {
 
   say('Warming up …');
   await http(Math.min(5, seconds));
-  await alone(2);
-  const results: { system: number; pgbench: number; p50: number; p99: number; cpu: Record<string, number> }[] = [];
+  await alone(scripts.plain, 2);
+  const results: { system: number; plain: number; pipelined: number }[] = [];
   for (let round = 0; round < rounds; round++) {
     const before = cpuOf(groups);
     const { requests, perSecond, p50, p99 } = await http(seconds);
     const after = cpuOf(groups);
     const cpu = Object.fromEntries(Object.keys(groups).map((name) => [name, ((after[name] ?? 0) - (before[name] ?? 0)) / requests]));
-    const rate = await alone(seconds);
-    results.push({ system: perSecond, pgbench: rate, p50, p99, cpu });
+    const plain = await alone(scripts.plain, seconds);
+    const pipelined = await alone(scripts.pipelined, seconds);
+    results.push({ system: perSecond, plain, pipelined });
     const shares = Object.entries(cpu).map(([name, ms]) => `${name} ${ms.toFixed(2)}`).join(', ');
-    say(`round ${round + 1}: ${perSecond.toFixed(0)} writes/s (p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms, CPU ms: ${shares}), pgbench ${rate.toFixed(0)}/s`);
+    say(`round ${round + 1}: ${perSecond.toFixed(0)} writes/s (p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms, CPU ms: ${shares}), pgbench ${plain.toFixed(0)}/s, in pipelines ${pipelined.toFixed(0)}/s`);
   }
   await client.end();
-  const system = median(results.map((result) => result.system));
-  const most = median(results.map((result) => result.pgbench));
-  process.stdout.write(`\nwrites, ${CONNECTIONS} connections, medians of ${rounds} × ${seconds} s: ${system.toFixed(0)}/s; pgbench ${most.toFixed(0)}/s\n`);
-  return { write_throughput: rounded(system / most), writes_per_second: Math.round(system), pgbench_per_second: Math.round(most) };
+  const [system, plain, pipelined] = (['system', 'plain', 'pipelined'] as const).map((name) => median(results.map((result) => result[name]))) as [number, number, number];
+  process.stdout.write(
+    `\nwrites, ${CONNECTIONS} connections, medians of ${rounds} × ${seconds} s: ${system.toFixed(0)}/s; pgbench ${plain.toFixed(0)}/s, in pipelines ${pipelined.toFixed(0)}/s\n`,
+  );
+  return {
+    write_throughput: rounded(system / plain),
+    write_throughput_pipelined: rounded(system / pipelined),
+    writes_per_second: Math.round(system),
+    pgbench_per_second: Math.round(plain),
+  };
 }
 
 /** Data, a key, and the statements of one addition and one removal as the service sends them. */
-async function prepare(stack: Stack): Promise<{ key: string; script: Script; settings: string }> {
+async function prepare(stack: Stack): Promise<{ key: string; scripts: { plain: Script; pipelined: Script }; settings: string }> {
   const url = new URL(stack.databaseUrl);
   const recorder = await startRecorder({ host: url.hostname, port: Number(url.port) });
   url.hostname = '127.0.0.1';
@@ -171,7 +179,8 @@ async function prepare(stack: Stack): Promise<{ key: string; script: Script; set
   ]);
   const most = 999_999_999_999_999;
   const head = `\\set v random(1, ${VISITS})\n\\set m random(1, ${TECHNICIANS})\n\\set a random(1, ${most})\n\\set k random(1, ${most})`;
-  return { key, settings: recorder.settings(), script: scriptOf([addition, removal], replaced, head) };
+  const script = (pipelines: boolean): Script => scriptOf([addition, removal], replaced, head, pipelines);
+  return { key, settings: recorder.settings(), scripts: { plain: script(false), pipelined: script(true) } };
 }
 
 async function write(gateway: Running, key: string, method: string, path: string, body: unknown, idempotencyKey: string): Promise<Visit> {

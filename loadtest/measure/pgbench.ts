@@ -9,8 +9,7 @@ export interface PgbenchLoad {
   readonly databaseUrl: string;
   /** Session settings of the service. */
   readonly settings: string;
-  readonly script: string;
-  readonly variables: ReadonlyMap<string, string>;
+  readonly script: Script;
   readonly connections: number;
   readonly seconds: number;
 }
@@ -31,10 +30,12 @@ export function pgbenchPath(): string {
 }
 
 /**
- * One script of several transactions. `replaced` are SQL expressions by the recorded value that they stand for. What the
- * service sends without waiting is sent so here: all up to the locks, then the rest.
+ * One script of several transactions. `replaced` are SQL expressions by the recorded value that they stand for. In
+ * pipelines, what the service sends without waiting is sent so here: all up to the locks, then the rest.
  */
-export function scriptOf(transactions: readonly (readonly RecordedStatement[])[], replaced: ReadonlyMap<string, string>, head: string): Script {
+export function scriptOf(
+  transactions: readonly (readonly RecordedStatement[])[], replaced: ReadonlyMap<string, string>, head: string, pipelines: boolean,
+): Script {
   const variables = new Map<string, string>();
   const sql = ({ text, values }: RecordedStatement): string =>
     `${text.replace(/\$(\d+)/g, (_, n: string) => {
@@ -48,6 +49,7 @@ export function scriptOf(transactions: readonly (readonly RecordedStatement[])[]
     })};\n`;
   const pipeline = (statements: readonly RecordedStatement[]): string => `\\startpipeline\n${statements.map(sql).join('')}\\endpipeline\n`;
   const body = transactions.map((statements) => {
+    if (!pipelines) return statements.map(sql).join('');
     const locks = statements.findLastIndex(({ name }) => name.startsWith('hold_')) + 1;
     return `${pipeline(statements.slice(0, locks))}${pipeline(statements.slice(locks))}`;
   });
@@ -55,10 +57,10 @@ export function scriptOf(transactions: readonly (readonly RecordedStatement[])[]
 }
 
 /** Transactions per second of scripts, each of which may hold several. Throws when one fails. */
-export async function runPgbench({ databaseUrl, settings, script, variables, connections, seconds }: PgbenchLoad, folder: string): Promise<number> {
+export async function runPgbench({ databaseUrl, settings, script, connections, seconds }: PgbenchLoad, folder: string): Promise<number> {
   const file = join(folder, 'writes.pgbench');
-  writeFileSync(file, script);
-  const defines = [...variables].flatMap(([name, value]) => ['-D', `${name}=${value}`]);
+  writeFileSync(file, script.text);
+  const defines = [...script.variables].flatMap(([name, value]) => ['-D', `${name}=${value}`]);
   const args = ['-n', '-M', 'prepared', '-f', file, '-c', String(connections), '-j', '1', '-T', String(seconds), ...defines, databaseUrl];
   const child = spawn(pgbenchPath(), args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, PGOPTIONS: settings } });
   let output = '';
