@@ -17,7 +17,7 @@ const DIRECTION = {
   'packages/cli': ['contract', 'service-kit', 'demo-company', 'local-stack'],
   gateway: ['contract', 'service-kit'],
   services: ['contract', 'service-kit', 'outbox', 'mail', 'record-store'],
-  loadtest: ['contract', 'service-kit', 'demo-company', 'local-stack', 'cli'],
+  loadtest: ['contract', 'service-kit', 'outbox', 'demo-company', 'local-stack', 'cli'],
 };
 
 /** Each third-party client is imported in one place, so that it can be replaced there. */

@@ -1,0 +1,130 @@
+// npm run bench:webhooks: how fast webhooks go, and what endpoints that are dead or hang do to all others.
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
+import { STATE, runMain, say } from '@truckroll/local-stack';
+import { Database } from '@truckroll/service-kit';
+import { cpuOf, type Groups } from './measure/cpu.ts';
+import { rounded } from './measure/report.ts';
+import { median } from './measure/rounds.ts';
+import { postgresPid } from './system/postgres.ts';
+import { startServices } from './system/programs.ts';
+import { Stack } from './system/stack.ts';
+import { anyQueued, drainBacklog } from './webhooks/backlog.ts';
+import { createEndpoints } from './webhooks/endpoints.ts';
+import { startSinks, type Sinks } from './webhooks/sinks.ts';
+import { measureStream, type Latency } from './webhooks/steady.ts';
+
+const HELP = `npm run bench:webhooks -- [--rounds 3] [--seconds 20] [--rate 200] [--events 20000] [--quick]
+
+Sends webhooks to receivers on this machine: a backlog of --events as fast as it goes, from scheduling's outbox until every
+event was answered with 2xx and its attempt is stored; and a stream of --rate service requests a second to 40 endpoints,
+alone and, in turn, with 10 more that refuse connections or never answer. --quick runs one short round: for developing only.
+`;
+const DATABASE = 'truckroll_webhooks';
+/** Of its own: it can run beside the other benchmarks’ data. */
+const FOLDER = join(STATE, 'benchmarks-webhooks');
+/** Endpoints; a fifth is bad. */
+const WELL = 40;
+const DEAD = 5;
+const HANGING = 5;
+const WARM_UP_SECONDS = 3;
+/** Between looks whether nothing is left of a round. */
+const LOOK_MS = 100;
+
+const { values: options } = parseArgs({
+  options: {
+    rounds: { type: 'string' },
+    seconds: { type: 'string' },
+    rate: { type: 'string', default: '200' },
+    events: { type: 'string' },
+    quick: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+});
+
+await runMain(async () => {
+  if (options.help) {
+    process.stdout.write(HELP);
+    return 0;
+  }
+  const stack = await Stack.start(DATABASE, FOLDER);
+  try {
+    const sinks = await startSinks();
+    process.stdout.write(`figures: ${JSON.stringify(await benchmark(stack, sinks).finally(() => sinks.stop()))}\n`);
+    return 0;
+  } finally {
+    await stack.close();
+  }
+});
+
+async function benchmark(stack: Stack, sinks: Sinks): Promise<Record<string, number>> {
+  const rounds = Number(options.rounds ?? (options.quick ? 1 : 3));
+  const seconds = Number(options.seconds ?? (options.quick ? 5 : 20));
+  const count = Number(options.events ?? (options.quick ? 3000 : 20_000));
+  const rate = Number(options.rate);
+  const database = new Database({ url: stack.databaseUrl, schema: 'scheduling', maxConnections: 2 });
+  // Neither secrets nor what an interrupted run has left behind outlive a run.
+  for (const schema of ['scheduling', 'integrations']) await database.query({ text: `drop schema if exists ${schema} cascade` });
+  const env = { KAFKA_PREFIX: `${randomBytes(4).toString('hex')}.`, WEBHOOK_ALLOWED_TARGETS: sinks.targets.join(), LOG_LEVEL: 'error' };
+  const services = await startServices(stack, ['integrations', 'scheduling'], env);
+  const { integrations, scheduling } = services.running;
+  const dispatcher = await stack.launch({
+    name: 'webhook-dispatcher', script: 'services/webhook-dispatcher/src/main.ts', env: { ...env, INTEGRATIONS_ADDRESS: `127.0.0.1:${integrations.port}` },
+  });
+  const groups = {
+    scheduling: [scheduling.pid], integrations: [integrations.pid], dispatcher: [dispatcher.pid], PostgreSQL: [await postgresPid(stack)], receivers: [sinks.pid],
+  };
+  const { urls } = sinks;
+  const well = await createEndpoints(services.channels.integrations, Array.from({ length: WELL }, () => urls.well));
+  const bad = await createEndpoints(services.channels.integrations, [...Array.from({ length: DEAD }, () => urls.dead), ...Array.from({ length: HANGING }, () => urls.hanging)]);
+  const toggle = (enabled: boolean) => Promise.all(bad.map((endpoint) => endpoint.enable(enabled)));
+  await toggle(false);
+  const intake = services.channels.scheduling.client(IntakeServiceService);
+  const stream = { intake, sinks, well, bad: [], rate };
+
+  say('Warming up …');
+  await measureStream({ ...stream, seconds: WARM_UP_SECONDS });
+  await drainBacklog(database, well, sinks, 1000);
+  const throughputs: number[] = [];
+  const alone: Latency[] = [];
+  const beside: Latency[] = [];
+  for (let round = 1; round <= rounds; round++) {
+    throughputs.push(await withCpu('backlog', groups, count, () => drainBacklog(database, well, sinks, count), (perSecond) => `${perSecond.toFixed(0)} events/s`));
+    const quiet = () => withCpu('healthy endpoints alone', groups, rate * seconds, () => measureStream({ ...stream, seconds }), latencyText);
+    const noisy = async () => {
+      await toggle(true);
+      const latency = await withCpu('beside dead and hanging ones', groups, rate * seconds, () => measureStream({ ...stream, bad, seconds }), latencyText);
+      await toggle(false);
+      // Exchanges that hang end by their own limit.
+      while (await anyQueued(database)) await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+      return latency;
+    };
+    // In turn, each first in every other round.
+    if (round % 2 === 1) alone.push(await quiet());
+    beside.push(await noisy());
+    if (round % 2 === 0) alone.push(await quiet());
+  }
+  await database.close();
+  return {
+    events_per_second: Math.round(median(throughputs)),
+    receipt_p50_ms: rounded(median(alone.map(({ p50 }) => p50)), 1),
+    receipt_p99_ms: rounded(median(alone.map(({ p99 }) => p99)), 1),
+    noisy_p99_ratio: rounded(median(beside.map(({ p99 }) => p99)) / median(alone.map(({ p99 }) => p99))),
+  };
+}
+
+function latencyText({ p50, p99 }: Latency): string {
+  return `p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`;
+}
+
+/** Does one measurement and tells what it gave, and the processor time that an event took. */
+async function withCpu<T>(name: string, groups: Groups, events: number, work: () => Promise<T>, text: (result: T) => string): Promise<T> {
+  const before = cpuOf(groups);
+  const result = await work();
+  const after = cpuOf(groups);
+  const shares = Object.keys(groups).map((group) => `${group} ${(((after[group] ?? 0) - (before[group] ?? 0)) / events).toFixed(2)}`);
+  say(`${name}: ${text(result)} (CPU ms per event: ${shares.join(', ')})`);
+  return result;
+}

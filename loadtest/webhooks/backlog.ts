@@ -1,0 +1,45 @@
+// How fast a backlog goes: from the commit that puts it into scheduling's outbox until every event was answered with 2xx
+// and its attempt is stored.
+import { randomUUID } from 'node:crypto';
+import { now, topics } from '@truckroll/contract';
+import { ServiceRequestCreated } from '@truckroll/contract/gen/events/v1/public_events';
+import { ServiceRequestChannel, ServiceRequestStatus } from '@truckroll/contract/gen/scheduling/v1/service_requests';
+import { append, type OutgoingEvent } from '@truckroll/outbox';
+import type { Database } from '@truckroll/service-kit';
+import type { Endpoint } from './endpoints.ts';
+import type { Sinks } from './sinks.ts';
+
+/** Rows of one statement. */
+const CHUNK = 1000;
+/** Between looks whether everything is stored; adds half of it to what is measured. */
+const LOOK_MS = 20;
+
+/** Events a second. `database` is that of the system, in any schema. */
+export async function drainBacklog(database: Database, endpoints: readonly Endpoint[], sinks: Sinks, count: number): Promise<number> {
+  sinks.take();
+  const at = now();
+  const events = Array.from({ length: count }, (_, i) => created((endpoints[i % endpoints.length] as Endpoint).companyId, at));
+  await database.transaction(async (tx) => {
+    for (let start = 0; start < count; start += CHUNK) await append(tx, events.slice(start, start + CHUNK));
+  });
+  const startedAt = performance.now();
+  await sinks.until(count);
+  while (await anyQueued(database)) await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  return count / ((performance.now() - startedAt) / 1000);
+}
+
+export async function anyQueued(database: Database): Promise<boolean> {
+  const { rows } = await database.query<{ any: boolean }>({ text: 'select exists (select from integrations.webhook_queue) as any' });
+  return rows[0]?.any === true;
+}
+
+/** As scheduling tells of a service request that was recorded. */
+function created(company_id: string, timestamp: number): OutgoingEvent {
+  const [id, subject, type] = [randomUUID(), randomUUID(), 'service_request.created'];
+  const data = {
+    id: subject, number: 'SR-204', status: ServiceRequestStatus.NEW, channel: ServiceRequestChannel.WEB, summary: 'AC not cooling', contact_name: 'Marisol Núñez',
+    contact_phone: '512 555 0142', created_at: timestamp, updated_at: timestamp,
+  };
+  const payload = ServiceRequestCreated.encode({ id, type, timestamp, company_id, sequence: 1, data }).finish();
+  return { id, topic: topics.serviceRequests.name, key: `${company_id}/${subject}`, type, companyId: company_id, sequence: 1, payload };
+}

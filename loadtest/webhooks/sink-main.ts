@@ -1,0 +1,43 @@
+// Receivers of webhooks in a process of their own, so that what measures does not wait for what is measured: one server
+// that answers at once, and one that takes connections and never says a word.
+import { createServer, type IncomingMessage } from 'node:http';
+import { createServer as createTcpServer } from 'node:net';
+import { now } from '@truckroll/contract';
+import type { Receipt } from './sinks.ts';
+
+/** How often receipts are told. */
+const TELL_MS = 20;
+
+const [wellPort, hangingPort] = process.argv.slice(2).map(Number);
+let receipts: Receipt[] = [];
+
+const well = createServer((request, response) => {
+  read(request).then((text) => {
+    const at = now();
+    response.writeHead(204).end();
+    const { id, timestamp } = JSON.parse(text) as { id: string; timestamp: string };
+    receipts.push([id, timestamp, at]);
+  }, () => response.destroy());
+});
+// Longer than the dispatcher keeps connections.
+well.keepAliveTimeout = 60_000;
+const hanging = createTcpServer((socket) => void socket.on('error', () => undefined).resume());
+
+await Promise.all([
+  new Promise<void>((resolve) => well.listen(wellPort, '127.0.0.1', () => resolve())),
+  new Promise<void>((resolve) => hanging.listen(hangingPort, '127.0.0.1', () => resolve())),
+]);
+process.send?.('ready');
+setInterval(() => {
+  if (receipts.length === 0) return;
+  process.send?.(receipts);
+  receipts = [];
+}, TELL_MS);
+// Gone with its parent, however that ended.
+process.once('disconnect', () => process.exit());
+
+async function read(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString();
+}

@@ -1,0 +1,62 @@
+import { fork } from 'node:child_process';
+import { join } from 'node:path';
+import { parseInstant } from '@truckroll/contract';
+import { choosePort } from '@truckroll/local-stack';
+
+/** An event's id, its own time, and when the whole of it was received, in microseconds. */
+export type Receipt = readonly [id: string, timestamp: string, receivedAt: number];
+
+export interface Sinks {
+  readonly pid: number;
+  /** Addresses that are to be allowed. */
+  readonly targets: readonly string[];
+  /** Of what answers, what never answers, and what refuses connections. */
+  readonly urls: Readonly<Record<'well' | 'hanging' | 'dead', string>>;
+  /** Microseconds from the event's own time to its first receipt, of every event since the last call. */
+  take(): number[];
+  /** Resolves when so many different events have been received since the last take. */
+  until(count: number): Promise<void>;
+  stop(): void;
+}
+
+export async function startSinks(): Promise<Sinks> {
+  const well = await choosePort();
+  const hanging = await choosePort(new Set([well]));
+  const dead = await choosePort(new Set([well, hanging]));
+  const child = fork(join(import.meta.dirname, 'sink-main.ts'), [String(well), String(hanging)]);
+  const seen = new Set<string>();
+  let latencies: number[] = [];
+  let check = (): void => undefined;
+  await new Promise<void>((resolve, reject) => {
+    child.once('error', reject).once('exit', (code) => reject(new Error(`the receivers ended with ${code}`)));
+    child.on('message', (message: 'ready' | Receipt[]) => {
+      if (message === 'ready') return resolve();
+      for (const [id, timestamp, receivedAt] of message) {
+        if (seen.has(id)) continue;
+        seen.add(id);
+        latencies.push(receivedAt - (parseInstant(timestamp) as number));
+      }
+      check();
+    });
+  });
+  const target = (port: number): string => `127.0.0.1:${port}`;
+  const url = (port: number): string => `http://${target(port)}/hooks`;
+  return {
+    pid: child.pid as number,
+    targets: [well, hanging, dead].map(target),
+    urls: { well: url(well), hanging: url(hanging), dead: url(dead) },
+    take() {
+      const taken = latencies;
+      latencies = [];
+      return taken;
+    },
+    until: (count) =>
+      new Promise((resolve) => {
+        check = () => {
+          if (latencies.length >= count) resolve();
+        };
+        check();
+      }),
+    stop: () => void child.kill(),
+  };
+}

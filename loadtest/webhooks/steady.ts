@@ -1,0 +1,59 @@
+// A steady stream of service requests, recorded as the company's own systems record them: each at its time, whether those
+// before have been answered or not.
+import { randomUUID } from 'node:crypto';
+import { ServiceRequestChannel } from '@truckroll/contract/gen/scheduling/v1/service_requests';
+import type { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
+import type { Callers } from '@truckroll/service-kit';
+import type { Endpoint } from './endpoints.ts';
+import type { Sinks } from './sinks.ts';
+
+export interface Latency {
+  /** Milliseconds from an event's own time, which is before its commit, to its receipt. */
+  readonly p50: number;
+  readonly p99: number;
+}
+
+export interface Stream {
+  readonly intake: Callers<typeof IntakeServiceService>;
+  readonly sinks: Sinks;
+  /** Those that receive, and those that do not. */
+  readonly well: readonly Endpoint[];
+  readonly bad: readonly Endpoint[];
+  /** Events a second for those that are well, shared by them alike; the others get as much each. */
+  readonly rate: number;
+  readonly seconds: number;
+}
+
+/** Resolves when everything for those that are well has been received. */
+export async function measureStream({ intake, sinks, well, bad, rate, seconds }: Stream): Promise<Latency> {
+  sinks.take();
+  const endpoints = mixed(well, bad);
+  const perSecond = (rate * endpoints.length) / well.length;
+  const count = Math.round(perSecond * seconds);
+  const calls: Promise<unknown>[] = [];
+  const failures: Error[] = [];
+  let expected = 0;
+  const startedAt = performance.now();
+  for (let i = 0; i < count && failures.length === 0; i++) {
+    const wait = startedAt + (i / perSecond) * 1000 - performance.now();
+    if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
+    const { companyId: company_id, isWell } = endpoints[i % endpoints.length] as Mixed;
+    if (isWell) expected += 1;
+    const request = { company_id, id: randomUUID(), channel: ServiceRequestChannel.WEB, summary: 'AC not cooling', contact_name: 'Marisol Núñez', contact_phone: '512 555 0142' };
+    calls.push(intake.recordServiceRequest(request).catch((error: Error) => void failures.push(error)));
+  }
+  await Promise.all(calls);
+  if (failures[0] !== undefined) throw failures[0];
+  await sinks.until(expected);
+  const sorted = sinks.take().toSorted((a, b) => a - b);
+  const at = (share: number): number => (sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] as number) / 1000;
+  return { p50: at(0.5), p99: at(0.99) };
+}
+
+type Mixed = Endpoint & { isWell: boolean };
+
+/** All endpoints in turn, the bad ones spread evenly among the others. */
+function mixed(well: readonly Endpoint[], bad: readonly Endpoint[]): Mixed[] {
+  const placed = (endpoints: readonly Endpoint[], isWell: boolean) => endpoints.map((endpoint, i) => ({ ...endpoint, isWell, place: (i + 0.5) / endpoints.length }));
+  return [...placed(well, true), ...placed(bad, false)].toSorted((a, b) => a.place - b.place);
+}
