@@ -33,10 +33,13 @@ export async function retrying<T>(
   }
 }
 
-/** Tells of something that fails again and again: when it begins and at every tenth failure, the whole error at debug. */
+/** Failures in a row that make an outage: a server that starts, or a leader that is being elected, fails once or twice. */
+const OUTAGE = 3;
+
+/** Tells of something that fails again and again: when that is an outage and at every tenth failure on, the whole error at debug. */
 export function logOutage(log: Logger, message: string, failures: number, error: unknown, fields: object = {}): void {
   log.debug({ ...fields, error }, message);
-  if (failures % 10 !== 1) return;
+  if (failures % 10 !== OUTAGE) return;
   const cause = error instanceof Error && error.cause instanceof Error ? { cause: error.cause.message } : {};
   log.warn({ ...fields, failures, reason: String(error), ...cause }, message);
 }

@@ -1,6 +1,6 @@
 // The log's partitions: one for each UTC day, made when something of that day is stored, dropped after 30 days.
 import { formatDate, now } from '@truckroll/contract';
-import { logOutage, type BackgroundPart, type Database, type Logger, type Transaction } from '@truckroll/service-kit';
+import type { BackgroundPart, Database, Logger, Transaction } from '@truckroll/service-kit';
 
 export const KEPT_DAYS = 30;
 const DAY = 86_400_000_000;
@@ -80,7 +80,7 @@ export class Partitions implements BackgroundPart {
       const dropped = await this.drop();
       if (dropped.length > 0) this.#log.info({ dropped }, 'dropped old parts of the webhook log');
     } catch (error) {
-      logOutage(this.#log, 'the webhook log was not tidied; trying again in an hour', 1, error);
+      this.#log.warn({ error }, 'the webhook log was not tidied; trying again in an hour');
     }
     if (!this.#stopping.signal.aborted) this.#timer = setTimeout(() => void (this.#running = this.#run()), EVERY_MS).unref();
   }

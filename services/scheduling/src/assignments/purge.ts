@@ -1,4 +1,4 @@
-import { logOutage, type BackgroundPart, type Database, type Logger } from '@truckroll/service-kit';
+import type { BackgroundPart, Database, Logger } from '@truckroll/service-kit';
 import { purgeKeys } from './idempotency.ts';
 
 const EVERY_MS = 3_600_000;
@@ -13,7 +13,7 @@ export function keyPurge(database: Database, log: Logger): BackgroundPart {
       const purged = await purgeKeys(database, stopping.signal);
       if (purged > 0) log.info({ purged }, 'deleted expired idempotency keys');
     } catch (error) {
-      logOutage(log, 'expired idempotency keys were not deleted; trying again in an hour', 1, error);
+      log.warn({ error }, 'expired idempotency keys were not deleted; trying again in an hour');
     }
     if (!stopping.signal.aborted) timer = setTimeout(() => void (running = run()), EVERY_MS).unref();
   };
