@@ -33,7 +33,7 @@ const CLIENTS = {
 const TESTS = ['**/test/**', '**/*.test.ts', 'packages/testing/**'];
 
 const restricted = Object.entries(DIRECTION).map(([place, allowed]) => ({
-  files: [`${place}/**/*.ts`],
+  files: [`${place}/**/*.ts`, `${place}/**/*.tsx`],
   ignores: TESTS,
   rules: {
     'no-restricted-imports': [
@@ -57,7 +57,7 @@ export default tseslint.config(
   { ignores: ['**/node_modules/**', '**/gen/**', '.truckroll/**', 'coverage/**'] },
   js.configs.recommended,
   {
-    files: ['**/*.ts'],
+    files: ['**/*.ts', '**/*.tsx'],
     extends: [tseslint.configs.recommendedTypeChecked],
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     rules: {

@@ -1,9 +1,10 @@
 // Turns proto/ into what machines read: TypeScript types, codecs and gRPC stubs, and one descriptor image, both in
-// packages/contract/src/gen, which git ignores. Skipped while proto/ is as it was at the last run.
+// packages/contract/src/gen, which git ignores. Skipped while proto/ is as it was at the last run. Bundles the console too.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { buildConsole } from './build-console.mjs';
 
 const root = join(import.meta.dirname, '..');
 const proto = join(root, 'proto');
@@ -40,3 +41,5 @@ if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== digest) {
   rmSync(former, { recursive: true, force: true });
   console.error(`generated code for ${sources.length} proto files`);
 }
+
+await buildConsole();

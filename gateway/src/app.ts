@@ -14,6 +14,7 @@ import { Principals } from './auth/principals.ts';
 import { RedisLink } from './auth/redis-link.ts';
 import { createTokenVerifier, type TokenVerifier } from './auth/tokens.ts';
 import type { GatewayConfig } from './config.ts';
+import { consolePages } from './console.ts';
 import type { Draining } from './http/answer.ts';
 import { OutputPool } from './http/output-pool.ts';
 import { createRequestLog } from './http/request-log.ts';
@@ -77,6 +78,7 @@ export function createGateway({ config, operations = all, ...given }: GatewayOpt
         {
           '/openapi.json': { status: 200, type: 'application/json', body: Buffer.from(JSON.stringify(description, null, 2)) },
           '/docs': docsPage(description, changelog()),
+          ...consolePages(),
           '/.well-known/api-catalog': catalogPage(base),
           '/healthz': textPage(200, 'ok\n'),
           '/readyz': () => (ready ? textPage(200, 'ready\n') : textPage(503, 'not ready\n')),

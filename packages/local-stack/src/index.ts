@@ -11,3 +11,4 @@ export { serverEnvironment } from './environment.ts';
 export { SCHEMAS, provision, type Provisioning, type Schema } from './roles.ts';
 export { tokenIssuer, type TokenIssuer } from './token-issuer.ts';
 export { lockState } from './state-lock.ts';
+export { chromium } from './chromium.ts';

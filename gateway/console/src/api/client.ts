@@ -1,0 +1,50 @@
+// Requests to /api/v1 with the token of the session. The only place that talks to the network.
+import { endSession, token } from '../state/session.ts';
+import { Problem, problemOf } from './problem.ts';
+
+/** Beside the page's own address, whatever a proxy has put in front of it. */
+const BASE = new URL('api/v1/integrations/', document.baseURI);
+/** Longer than the gateway waits for its services. */
+const TIMEOUT_MS = 20_000;
+
+type Json = Record<string, any>;
+export type Query = Readonly<Record<string, string | number | undefined>>;
+
+export interface Asking {
+  readonly query?: Query;
+  readonly body?: object;
+  readonly signal?: AbortSignal;
+  /** Instead of the session's. */
+  readonly token?: string;
+}
+
+/** The answer's JSON. Throws Problem, and AbortError where the signal was the cause. A 401 ends the session. */
+export async function request(method: string, path: string, asking: Asking = {}): Promise<Json> {
+  const { query = {}, body, signal } = asking;
+  const bearer = asking.token ?? token();
+  if (bearer === undefined) throw new Problem('Sign in again to go on.', { status: 401, code: 'UNAUTHENTICATED' });
+  const address = new URL(path, BASE);
+  for (const [name, value] of Object.entries(query)) if (value !== undefined && value !== '') address.searchParams.append(name, String(value));
+  const timeout = AbortSignal.timeout(TIMEOUT_MS);
+  try {
+    const response = await fetch(address, {
+      method,
+      headers: { accept: 'application/json', authorization: `Bearer ${bearer}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      credentials: 'omit', cache: 'no-store', redirect: 'error', referrerPolicy: 'no-referrer',
+      signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+    });
+    if (response.ok) return (await response.json()) as Json;
+    const problem = await problemOf(response);
+    if (problem.status === 401 && asking.token === undefined) endSession(bearer, problem.message);
+    throw problem;
+  } catch (error) {
+    if (error instanceof Problem || signal?.aborted) throw error;
+    throw new Problem(unreached(method, timeout.aborted));
+  }
+}
+
+function unreached(method: string, late: boolean): string {
+  const what = late ? `The API did not answer within ${TIMEOUT_MS / 1000} seconds.` : 'The API could not be reached.';
+  return method === 'GET' ? `${what} Check the connection and try again.` : `${what} Whether the change was made is not known: refresh, and look before you repeat it.`;
+}

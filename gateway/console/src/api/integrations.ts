@@ -1,0 +1,52 @@
+// The operations of /api/v1 that the console uses, by what they are for.
+import { request } from './client.ts';
+import type { ApiKey, ApiKeyWithValue, Delivery, Endpoint, EndpointWithSecret, EventType, Page, QueuedDelivery, Recovery } from './types.ts';
+
+const PAGE_SIZE = 25;
+
+export interface EndpointFields {
+  readonly name?: string;
+  readonly url?: string;
+  readonly eventTypes?: readonly string[];
+  readonly enabled?: boolean;
+}
+
+export interface DeliveryFilter {
+  readonly status?: string | undefined;
+  readonly eventType?: string | undefined;
+  readonly cursor?: string | undefined;
+}
+
+async function data<T>(asked: Promise<Record<string, any>>): Promise<T> {
+  return (await asked).data as T;
+}
+
+const at = (id: string): string => `webhooks/${encodeURIComponent(id)}`;
+const delivery = (id: string, deliveryId: string): string => `${at(id)}/deliveries/${encodeURIComponent(deliveryId)}`;
+const key = (id: string): string => `api-keys/${encodeURIComponent(id)}`;
+
+/** Succeeds where the token is one that the API takes. */
+export const probe = (token: string): Promise<unknown> => request('GET', 'webhooks', { token });
+
+export const listEndpoints = (signal: AbortSignal) => data<readonly Endpoint[]>(request('GET', 'webhooks', { signal }));
+export const readEndpoint = (id: string, signal: AbortSignal) => data<Endpoint>(request('GET', at(id), { signal }));
+export const createEndpoint = (body: EndpointFields) => data<EndpointWithSecret>(request('POST', 'webhooks', { body }));
+export const updateEndpoint = (id: string, body: EndpointFields) => data<Endpoint>(request('PATCH', at(id), { body }));
+export const deleteEndpoint = (id: string) => data<Endpoint>(request('DELETE', at(id)));
+export const rotateSecret = (id: string) => data<EndpointWithSecret>(request('POST', `${at(id)}/rotate-secret`));
+export const sendTest = (id: string) => data<QueuedDelivery>(request('POST', `${at(id)}/test`));
+export const recover = (id: string, body: { since: string; until: string }) => data<Recovery>(request('POST', `${at(id)}/recover`, { body }));
+
+export async function listDeliveries(id: string, filter: DeliveryFilter, signal: AbortSignal): Promise<Page<Delivery>> {
+  const answer = await request('GET', `${at(id)}/deliveries`, { query: { limit: PAGE_SIZE, ...filter }, signal });
+  return { data: answer['data'] as Delivery[], nextCursor: answer['pagination'].nextCursor as string | null };
+}
+export const readDelivery = (id: string, deliveryId: string, signal: AbortSignal) => data<Delivery>(request('GET', delivery(id, deliveryId), { signal }));
+export const redeliver = (id: string, deliveryId: string) => data<QueuedDelivery>(request('POST', `${delivery(id, deliveryId)}/redeliver`));
+
+export const listKeys = (signal: AbortSignal) => data<readonly ApiKey[]>(request('GET', 'api-keys', { signal }));
+export const createKey = (body: { name: string; expiresAt?: string }) => data<ApiKeyWithValue>(request('POST', 'api-keys', { body }));
+export const rotateKey = (id: string) => data<ApiKeyWithValue>(request('POST', `${key(id)}/rotate`));
+export const revokeKey = (id: string) => data<ApiKey>(request('DELETE', key(id)));
+
+export const listEventTypes = (signal: AbortSignal) => data<readonly EventType[]>(request('GET', 'webhook-event-types', { signal }));

@@ -1,0 +1,44 @@
+// Why a request failed, in the words of the API where it had any.
+
+export interface Detail {
+  readonly field?: string;
+  readonly code: string;
+  readonly message: string;
+}
+
+export class Problem extends Error {
+  /** 0 where no answer came. */
+  readonly status: number;
+  readonly code: string;
+  readonly requestId: string | undefined;
+  readonly details: readonly Detail[];
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(message: string, given: { status?: number; code?: string; requestId?: string; details?: readonly Detail[]; retryAfterSeconds?: number } = {}) {
+    super(message);
+    this.name = 'Problem';
+    this.status = given.status ?? 0;
+    this.code = given.code ?? 'UNREACHABLE';
+    this.requestId = given.requestId;
+    this.details = given.details ?? [];
+    this.retryAfterSeconds = given.retryAfterSeconds;
+  }
+
+  static of(error: unknown): Problem {
+    if (error instanceof Problem) return error;
+    return new Problem(error instanceof Error ? error.message : String(error), { code: 'DEFECT' });
+  }
+}
+
+/** From an answer that is no success. Something between us and the API may have answered, so nothing is taken for granted. */
+export async function problemOf(response: Response): Promise<Problem> {
+  const retryAfter = Number(response.headers.get('retry-after') ?? NaN);
+  const common = { status: response.status, ...(Number.isFinite(retryAfter) ? { retryAfterSeconds: retryAfter } : {}) };
+  const requestId = response.headers.get('x-request-id');
+  try {
+    const { error } = (await response.json()) as { error: { code: string; message: string; request_id: string; details: Detail[] } };
+    return new Problem(error.message, { ...common, code: error.code, requestId: error.request_id, details: error.details });
+  } catch {
+    return new Problem(`The server answered with status ${response.status}.`, { ...common, code: 'UNREADABLE', ...(requestId === null ? {} : { requestId }) });
+  }
+}

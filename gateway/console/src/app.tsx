@@ -1,0 +1,77 @@
+import { useRef } from 'preact/hooks';
+import { until } from './parts/time.tsx';
+import { Page } from './parts/page.tsx';
+import { Delivery } from './screens/delivery.tsx';
+import { EditEndpoint, NewEndpoint } from './screens/endpoint-form.tsx';
+import { Endpoint } from './screens/endpoint.tsx';
+import { Endpoints } from './screens/endpoints.tsx';
+import { EventTypes } from './screens/event-types.tsx';
+import { NewKey } from './screens/key-form.tsx';
+import { Keys } from './screens/keys.tsx';
+import { SignIn } from './screens/sign-in.tsx';
+import { places, route } from './state/route.ts';
+import { session, signOut } from './state/session.ts';
+import { useStore } from './state/store.ts';
+
+export function App() {
+  const { signedIn, owner } = useStore(session);
+  return (
+    <>
+      {!signedIn && <SignIn />}
+      {/* What somebody was in the middle of waits for them, unseen; it is not shown to anybody else. */}
+      {owner !== undefined && <div key={owner} hidden={!signedIn}><Shell /></div>}
+    </>
+  );
+}
+
+const SECTIONS = [
+  { title: 'Endpoints', href: places.endpoints, first: 'endpoints' },
+  { title: 'API keys', href: places.keys, first: 'keys' },
+  { title: 'Event types', href: places.eventTypes, first: 'event-types' },
+];
+
+function Shell() {
+  const { path } = useStore(route);
+  const { expiresAt } = useStore(session);
+  const main = useRef<HTMLElement>(null);
+  const [first = 'endpoints'] = path;
+  return (
+    <>
+      {/* The part after # is the place, so the link cannot be one to an element. */}
+      <a class="skip" href="#content" onClick={(event) => {
+        event.preventDefault();
+        main.current?.focus();
+      }}>Skip to the content</a>
+      <header class="bar">
+        <div class="width">
+          <a class="brand" href={places.endpoints}><img src="console/icon.svg" alt="" width="28" height="28" /> Truckroll</a>
+          <nav aria-label="Console">
+            {SECTIONS.map((section) => <a key={section.first} href={section.href} aria-current={section.first === first ? 'page' : undefined}>{section.title}</a>)}
+          </nav>
+          <div class="who">
+            {expiresAt && <span class="soft">Signed in until {until(expiresAt)}</span>}
+            <button type="button" class="small" onClick={signOut}>Sign out</button>
+          </div>
+        </div>
+      </header>
+      <main class="width" tabIndex={-1} ref={main}>
+        <Screen key={path.join('/')} path={path} />
+      </main>
+    </>
+  );
+}
+
+function Screen({ path }: { path: readonly string[] }) {
+  const [section = 'endpoints', id, part, partId, ...more] = path;
+  if (more.length === 0 && section === 'endpoints') {
+    if (id === undefined) return <Endpoints />;
+    if (id === 'new' && part === undefined) return <NewEndpoint />;
+    if (part === undefined) return <Endpoint id={id} />;
+    if (part === 'edit' && partId === undefined) return <EditEndpoint id={id} />;
+    if (part === 'deliveries' && partId !== undefined) return <Delivery endpointId={id} id={partId} />;
+  }
+  if (section === 'keys' && id === undefined) return <Keys />;
+  if (section === 'keys' && id === 'new' && part === undefined) return <NewKey />;
+  if (section === 'event-types' && id === undefined) return <EventTypes />;
+  return <Page title="Nothing is here"><p>This address leads nowhere. <a href={places.endpoints}>Go to the endpoints</a></p></Page>;
+}

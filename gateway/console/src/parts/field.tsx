@@ -1,0 +1,46 @@
+import type { ComponentChildren } from 'preact';
+import type { Problem } from '../api/problem.ts';
+import { baseField } from './problem-box.tsx';
+
+interface Given {
+  /** As the API calls it; also the input's id. */
+  name: string;
+  label: string;
+  hint?: ComponentChildren;
+  problem?: Problem | undefined;
+  /** Renders the input with what ties it to its label, hint and error. */
+  children: (ties: Ties) => ComponentChildren;
+}
+
+export interface Ties {
+  id: string;
+  name: string;
+  'aria-describedby'?: string;
+  'aria-invalid'?: 'true';
+}
+
+/** What the API says against one field. */
+export function messagesFor(problem: Problem | undefined, name: string): string[] {
+  return (problem?.details ?? []).filter(({ field }) => field !== undefined && baseField(field) === name).map(({ message }) => message);
+}
+
+/** An input with its label, and below it what helps and what is wrong. */
+export function Field({ name, label, hint, problem, children }: Given) {
+  const messages = messagesFor(problem, name);
+  const described = [hint !== undefined && `${name}-hint`, messages.length > 0 && `${name}-error`].filter(Boolean).join(' ');
+  const ties: Ties = { id: name, name, ...(described === '' ? {} : { 'aria-describedby': described }), ...(messages.length > 0 ? { 'aria-invalid': 'true' } : {}) };
+  return (
+    <div class="field">
+      <label for={name}>{label}</label>
+      {children(ties)}
+      {messages.length > 0 && <p class="error" id={`${name}-error`}>{messages.join(' ')}</p>}
+      {hint !== undefined && <p class="hint" id={`${name}-hint`}>{hint}</p>}
+    </div>
+  );
+}
+
+/** What was typed into an input of the form, without spaces around it. */
+export function typed(form: FormData, name: string): string {
+  const value = form.get(name);
+  return typeof value === 'string' ? value.trim() : '';
+}

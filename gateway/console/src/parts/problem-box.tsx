@@ -1,0 +1,45 @@
+import { useEffect, useRef } from 'preact/hooks';
+import type { Problem } from '../api/problem.ts';
+
+interface Given {
+  problem: Problem | undefined;
+  /** "The endpoint was not created." */
+  title?: string;
+  /** Fields whose messages stand beside their inputs. */
+  shownElsewhere?: readonly string[];
+  /** Whether it answers something that the user has just done, and so takes the focus. */
+  focus?: boolean;
+}
+
+/** What the API has said against a request: its message, the fields, and the id by which its operator finds it. */
+export function ProblemBox({ problem, title, shownElsewhere = [], focus = false }: Given) {
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (focus && problem !== undefined) box.current?.focus();
+  }, [problem]);
+  if (problem === undefined) return null;
+  const details = problem.details.filter(({ field }) => field === undefined || !shownElsewhere.includes(baseField(field)));
+  return (
+    <div class="problem" role="alert" tabIndex={-1} ref={box}>
+      {title && <strong>{title}</strong>}
+      <p>{problem.message}</p>
+      {details.length > 0 && (
+        <ul>
+          {details.map(({ field, message }) => (
+            <li key={`${field} ${message}`}>
+              {field !== undefined && <code>{field}</code>} {message}
+            </li>
+          ))}
+        </ul>
+      )}
+      {problem.requestId !== undefined && (
+        <p class="request-id">
+          Request <code>{problem.requestId}</code>
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** `eventTypes[0]` is of the input `eventTypes`. */
+export const baseField = (field: string): string => field.replace(/[[.].*$/, '');

@@ -1,0 +1,105 @@
+import { readDelivery, readEndpoint, redeliver } from '../api/integrations.ts';
+import type { Attempt, Delivery as DeliveryRecord, Header } from '../api/types.ts';
+import { Badge, DeliveryBadge } from '../parts/badge.tsx';
+import { BodyText } from '../parts/body-text.tsx';
+import { CopyButton } from '../parts/copy-button.tsx';
+import { Freshness, Page } from '../parts/page.tsx';
+import { ProblemBox } from '../parts/problem-box.tsx';
+import { Time, duration } from '../parts/time.tsx';
+import { useAction } from '../state/action.ts';
+import { tell } from '../state/notice.ts';
+import { useResource } from '../state/resource.ts';
+import { places } from '../state/route.ts';
+import { expectsChange, outcome } from './deliveries.tsx';
+
+export function Delivery({ endpointId, id }: { endpointId: string; id: string }) {
+  const endpoint = useResource(`endpoint ${endpointId}`, (signal) => readEndpoint(endpointId, signal));
+  const delivery = useResource(`delivery ${id}`, (signal) => readDelivery(endpointId, id, signal), expectsChange);
+  const action = useAction();
+  const known = delivery.value;
+
+  const again = () => action.run(async () => {
+    await redeliver(endpointId, id);
+    tell('It is sent again. What comes of it shows below.');
+    delivery.refresh();
+  });
+
+  return (
+    <Page
+      title={known?.eventType ?? 'Delivery'}
+      above={{ title: endpoint.value?.name ?? 'Endpoint', href: places.endpoint(endpointId) }}
+      beside={known && <DeliveryBadge delivery={known} />}
+      actions={known && <button type="button" class="primary" disabled={action.busy} onClick={() => void again()}>Redeliver</button>}
+    >
+      <ProblemBox problem={action.problem} title="It was not sent again." focus />
+      {known && <Facts delivery={known} url={endpoint.value?.url} />}
+      {known && (
+        <section aria-labelledby="attempts">
+          <h2 id="attempts">{known.attempts.length === 1 ? '1 attempt' : `${known.attempts.length} attempts`}</h2>
+          {known.attempts.length === 0 && <p class="soft">{known.status === 'skipped' ? 'Kept and not sent: the endpoint was disabled.' : 'The first is about to be made.'}</p>}
+          {known.attempts.toReversed().map((attempt, index) => <AttemptBox key={attempt.number} attempt={attempt} open={index === 0} />)}
+        </section>
+      )}
+      {known && (
+        <section aria-labelledby="body">
+          <h2 id="body">What is sent</h2>
+          <BodyText what="request body" text={known.requestBody} truncated={known.requestBodyTruncated} />
+        </section>
+      )}
+      <Freshness of={[delivery]} />
+    </Page>
+  );
+}
+
+function Facts({ delivery: { eventId, createdAt, nextAttemptAt, status }, url }: { delivery: DeliveryRecord; url: string | undefined }) {
+  return (
+    <dl class="facts">
+      {url !== undefined && <div class="whole"><dt>Sent to</dt><dd><code>{url}</code></dd></div>}
+      <div class="whole"><dt>Event id, the header webhook-id</dt><dd><code>{eventId}</code> <CopyButton text={eventId} what="event id" /></dd></div>
+      <div><dt>Happened</dt><dd><Time at={createdAt} /></dd></div>
+      {nextAttemptAt !== null && status === 'pending' && <div><dt>Next attempt</dt><dd><Time at={nextAttemptAt} /></dd></div>}
+    </dl>
+  );
+}
+
+function AttemptBox({ attempt, open }: { attempt: Attempt; open: boolean }) {
+  const { number, succeeded, startedAt, endedAt, request, response, error, errorMessage } = attempt;
+  return (
+    <details class="attempt" open={open}>
+      <summary>
+        <span class="summary">
+          <strong>Attempt {number}</strong>
+          <Badge tone={succeeded ? 'good' : 'bad'}>{succeeded ? 'Taken' : 'Not taken'}</Badge>
+          <span class="answer">{outcome(attempt)}</span>
+          <span class="soft"><Time at={startedAt} /></span>
+        </span>
+      </summary>
+      <div class="exchange">
+        <section aria-label={`Request of attempt ${number}`}>
+          <h3>Request</h3>
+          <p>{request.address === null ? 'No address was dialled.' : <>Dialled <code>{request.address}</code></>}</p>
+          <Headers of={request.headers} />
+        </section>
+        <section aria-label={`Response of attempt ${number}`}>
+          <h3>Response</h3>
+          {response === null ? <p>None: {errorMessage ?? error ?? 'nothing came back'}.</p> : (
+            <>
+              <p>Status <strong>{response.status}</strong> after {duration(startedAt, endedAt)}{errorMessage !== null && `: ${errorMessage}`}</p>
+              <Headers of={response.headers} />
+              <BodyText what={`response body of attempt ${number}`} text={response.body} truncated={response.bodyTruncated} />
+            </>
+          )}
+        </section>
+      </div>
+    </details>
+  );
+}
+
+function Headers({ of: headers }: { of: readonly Header[] }) {
+  if (headers.length === 0) return <p class="soft">No headers.</p>;
+  return (
+    <dl class="headers">
+      {headers.map(({ name, value }, index) => <div key={index}><dt>{name}</dt><dd>{value}</dd></div>)}
+    </dl>
+  );
+}

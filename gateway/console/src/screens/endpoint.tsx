@@ -1,0 +1,123 @@
+import { useState } from 'preact/hooks';
+import { deleteEndpoint, listDeliveries, readEndpoint, rotateSecret, sendTest, updateEndpoint } from '../api/integrations.ts';
+import type { Endpoint as EndpointRecord } from '../api/types.ts';
+import { EndpointBadge, StatusBadge, disabledReason } from '../parts/badge.tsx';
+import { Confirm } from '../parts/confirm.tsx';
+import { Freshness, Page } from '../parts/page.tsx';
+import { ProblemBox } from '../parts/problem-box.tsx';
+import { SecretOnce } from '../parts/secret-once.tsx';
+import { Time } from '../parts/time.tsx';
+import { useAction } from '../state/action.ts';
+import { tell } from '../state/notice.ts';
+import { useResource } from '../state/resource.ts';
+import { goInstead, places, route } from '../state/route.ts';
+import { useStore } from '../state/store.ts';
+import { Deliveries, expectsChange } from './deliveries.tsx';
+import { Recover } from './recover.tsx';
+
+type Asking = 'rotate' | 'recover' | 'delete' | undefined;
+
+export function Endpoint({ id }: { id: string }) {
+  const { query } = useStore(route);
+  const filter = { status: query.get('status') ?? undefined, eventType: query.get('eventType') ?? undefined, cursor: query.get('cursor') ?? undefined };
+  const endpoint = useResource(`endpoint ${id}`, (signal) => readEndpoint(id, signal), ({ lastDeliveryStatus }) => lastDeliveryStatus === 'pending');
+  const deliveries = useResource(`deliveries ${id} ${JSON.stringify(filter)}`, (signal) => listDeliveries(id, filter, signal), ({ data }) => data.some(expectsChange));
+  const [asking, setAsking] = useState<Asking>(undefined);
+  const [secret, setSecret] = useState<string | undefined>(undefined);
+  const action = useAction();
+  const known = endpoint.value;
+
+  function refresh(): void {
+    endpoint.refresh();
+    deliveries.refresh();
+  }
+
+  const test = () => action.run(async () => {
+    const { id: deliveryId } = await sendTest(id);
+    tell(<>A test was sent. <a href={places.delivery(id, deliveryId)}>See what comes of it</a></>);
+    refresh();
+  });
+
+  const toggle = () => action.run(async () => {
+    const { name, enabled } = await updateEndpoint(id, { enabled: !known!.enabled });
+    tell(enabled ? `${name} is enabled. What was skipped meanwhile can be recovered.` : `${name} is disabled. Events are kept as skipped for 30 days.`);
+    refresh();
+  });
+
+  return (
+    <Page
+      title={known?.name ?? 'Endpoint'}
+      above={{ title: 'Webhook endpoints', href: places.endpoints }}
+      beside={known && <EndpointBadge endpoint={known} />}
+      actions={known && (
+        <>
+          <button type="button" class="primary" disabled={action.busy} onClick={() => void test()}>Send a test</button>
+          <button type="button" onClick={() => setAsking('recover')}>Recover…</button>
+          <a class="button" href={places.editEndpoint(id)}>Edit</a>
+          <button type="button" disabled={action.busy} onClick={() => void toggle()}>{known.enabled ? 'Disable' : 'Enable'}</button>
+          <button type="button" onClick={() => setAsking('rotate')}>Rotate secret…</button>
+          <button type="button" class="danger" onClick={() => setAsking('delete')}>Delete…</button>
+        </>
+      )}
+    >
+      <ProblemBox problem={action.problem} focus />
+      {known && <Facts endpoint={known} />}
+      {known && <Deliveries id={id} filter={filter} page={deliveries} />}
+      <Freshness of={known === undefined ? [endpoint] : [endpoint, deliveries]} />
+      {asking === 'recover' && (
+        <Recover id={id} enabled={known!.enabled} onClose={() => {
+          setAsking(undefined);
+          refresh();
+        }} />
+      )}
+      {asking === 'rotate' && (
+        <Confirm title="Rotate the signing secret?" verb="Rotate secret" onClose={() => setAsking(undefined)} onConfirm={async () => {
+          setSecret((await rotateSecret(id)).signingSecret);
+          setAsking(undefined);
+        }}>
+          <p>A new secret is made and shown once. For 24 hours everything is signed with both, so that your server can change over without refusing anything.</p>
+        </Confirm>
+      )}
+      {secret !== undefined && (
+        <SecretOnce title="The new signing secret" what="signing secret" value={secret} onDone={() => {
+          setSecret(undefined);
+          tell('The secret was rotated. The former one signs as well for 24 hours.');
+        }}>
+          <p>Let your server accept it within 24 hours, along with the former one.</p>
+        </SecretOnce>
+      )}
+      {asking === 'delete' && (
+        <Confirm title={`Delete ${known!.name}?`} verb="Delete endpoint" danger onClose={() => setAsking(undefined)} onConfirm={async () => {
+          const { name } = await deleteEndpoint(id);
+          goInstead(places.endpoints);
+          tell(`${name} was deleted.`);
+        }}>
+          <p>It is removed together with its deliveries, and events of now cannot be recovered later. To stop sending for a while, disable it instead.</p>
+        </Confirm>
+      )}
+    </Page>
+  );
+}
+
+function Facts({ endpoint }: { endpoint: EndpointRecord }) {
+  const { url, eventTypes, createdAt, createdBy, updatedAt, lastDeliveryAt, lastDeliveryStatus } = endpoint;
+  const reason = disabledReason(endpoint);
+  return (
+    <>
+      {reason !== undefined && (
+        <p class="warning"><strong>Truckroll has disabled this endpoint.</strong> {reason} When it is mended, enable it and recover what was skipped.</p>
+      )}
+      <dl class="facts">
+        <div class="whole"><dt>URL</dt><dd><code>{url}</code></dd></div>
+        <div class="whole"><dt>Events</dt><dd><ul class="types">{eventTypes.map((type) => <li key={type}><code>{type}</code></li>)}</ul></dd></div>
+        <div>
+          <dt>Last delivery</dt>
+          <dd>{lastDeliveryStatus === null ? <span class="soft">None yet</span> : <StatusBadge status={lastDeliveryStatus} />} {lastDeliveryAt !== null && <Time at={lastDeliveryAt} />}</dd>
+        </div>
+        <div><dt>Created</dt><dd><Time at={createdAt} /> by <span title={createdBy.email}>{createdBy.displayName}</span></dd></div>
+        <div><dt>Changed</dt><dd><Time at={updatedAt} /></dd></div>
+      </dl>
+    </>
+  );
+}
+

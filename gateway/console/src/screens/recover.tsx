@@ -1,0 +1,91 @@
+import { useRef, useState } from 'preact/hooks';
+import { recover } from '../api/integrations.ts';
+import { Problem } from '../api/problem.ts';
+import type { Recovery } from '../api/types.ts';
+import { Dialog } from '../parts/dialog.tsx';
+import { Field, typed } from '../parts/field.tsx';
+import { ProblemBox } from '../parts/problem-box.tsx';
+import { localInput, zone } from '../parts/time.tsx';
+import { useAction } from '../state/action.ts';
+import { tell } from '../state/notice.ts';
+
+const DAY_MS = 86_400_000;
+
+interface Given {
+  id: string;
+  enabled: boolean;
+  onClose: () => void;
+}
+
+/** Queues again what was skipped or given up. One request queues a part; the rest is asked for until nothing remains. */
+export function Recover({ id, enabled, onClose }: Given) {
+  const action = useAction();
+  const [progress, setProgress] = useState<Recovery | undefined>(undefined);
+  const stopped = useRef(false);
+  const [first] = useState(() => localInput(new Date(Date.now() - DAY_MS)));
+
+  function submit(event: SubmitEvent): void {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget as HTMLFormElement);
+    void action.run(async () => {
+      const since = instant(form, 'since');
+      if (since === undefined) throw new Problem('Say since when.', { code: 'MISSING', details: [{ field: 'since', code: 'MISSING', message: 'Give a day and a time.' }] });
+      // A fixed end: what fails from now on is not queued again by the next round.
+      const until = instant(form, 'until') ?? new Date().toISOString();
+      stopped.current = false;
+      let total = 0;
+      for (let more = true; more && !stopped.current; ) {
+        const { queued, remaining } = await recover(id, { since, until });
+        total += queued;
+        setProgress({ queued: total, remaining });
+        more = remaining > 0 && queued > 0;
+      }
+    });
+  }
+
+  function close(): void {
+    stopped.current = true;
+    if (progress !== undefined) tell(`${count(progress.queued)} queued again${progress.remaining > 0 ? `, ${progress.remaining} remain` : ''}.`);
+    onClose();
+  }
+
+  const done = progress !== undefined && !action.busy && action.problem === undefined;
+  return (
+    <Dialog title="Recover deliveries" onCancel={close}>
+      <form onSubmit={submit} noValidate>
+        <p>Queues again, oldest first, the events that were skipped or given up in a time. They are kept for 30 days.</p>
+        {!enabled && <p class="warning">The endpoint is disabled: what is queued is sent once it is enabled.</p>}
+        <ProblemBox problem={action.problem} shownElsewhere={['since', 'until']} focus />
+        {!done && (
+          <>
+            <Field name="since" label="Since" hint={`In your time zone, ${zone}.`} problem={action.problem}>
+              {(ties) => <input {...ties} type="datetime-local" defaultValue={first} required />}
+            </Field>
+            <Field name="until" label="Until" hint="Leave it empty for all until now." problem={action.problem}>
+              {(ties) => <input {...ties} type="datetime-local" />}
+            </Field>
+          </>
+        )}
+        <div role="status">
+          {progress !== undefined && (
+            <>
+              <progress value={progress.queued} max={Math.max(1, progress.queued + progress.remaining)} aria-label="Queued again" />
+              <p>{done && progress.queued === 0 ? 'Nothing was skipped or given up in that time.' : `${count(progress.queued)} queued again, ${progress.remaining} remain.`}</p>
+            </>
+          )}
+        </div>
+        <div class="buttons end">
+          <button type="button" class={done ? 'primary' : undefined} onClick={close}>{done ? 'Done' : action.busy ? 'Stop' : 'Cancel'}</button>
+          {!done && <button type="submit" class="primary" disabled={action.busy}>{action.busy ? 'Recovering…' : 'Recover'}</button>}
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+function instant(form: FormData, name: string): string | undefined {
+  const text = typed(form, name);
+  return text === '' ? undefined : new Date(text).toISOString();
+}
+
+const count = (deliveries: number): string => (deliveries === 1 ? '1 delivery' : `${deliveries} deliveries`);

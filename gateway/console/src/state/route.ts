@@ -1,0 +1,52 @@
+// The place in the console: the part of the address after #, so that back, forward and reload work.
+import { Store } from './store.ts';
+
+export interface Route {
+  /** `['endpoints', '<id>']` */
+  readonly path: readonly string[];
+  readonly query: URLSearchParams;
+}
+
+export const route = new Store<Route>(read());
+addEventListener('hashchange', () => route.set(read()));
+
+function read(): Route {
+  const [path = '', query = ''] = location.hash.replace(/^#/, '').split('?');
+  return { path: path.split('/').filter((part) => part !== '').map(decode), query: new URLSearchParams(query) };
+}
+
+function decode(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+/** The address of a place, for links. */
+export function href(path: readonly string[], query: Readonly<Record<string, string | undefined>> = {}): string {
+  const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined && entry[1] !== '');
+  const search = new URLSearchParams(given).toString();
+  return `#/${path.map(encodeURIComponent).join('/')}${search === '' ? '' : `?${search}`}`;
+}
+
+export function go(to: string): void {
+  location.hash = to;
+}
+
+/** Goes there without leaving the present place in the history: it is gone, or was a form that is done with. */
+export function goInstead(to: string): void {
+  history.replaceState(null, '', to);
+  route.set(read());
+}
+
+export const places = {
+  endpoints: href(['endpoints']),
+  newEndpoint: href(['endpoints', 'new']),
+  endpoint: (id: string, query: Readonly<Record<string, string | undefined>> = {}) => href(['endpoints', id], query),
+  editEndpoint: (id: string) => href(['endpoints', id, 'edit']),
+  delivery: (id: string, deliveryId: string) => href(['endpoints', id, 'deliveries', deliveryId]),
+  keys: href(['keys']),
+  newKey: href(['keys', 'new']),
+  eventTypes: href(['event-types']),
+};

@@ -1,0 +1,67 @@
+// Who is signed in. The token lives in this module's memory and nowhere else: no storage, no cookie, no address, no
+// element; a reload forgets it.
+import { Store } from './store.ts';
+
+export interface Session {
+  /** Counts sign-ins, so that what waited for one can go on. */
+  readonly number: number;
+  readonly signedIn: boolean;
+  /** Whose it is, or was until it ended by itself; the screens of another are not shown. */
+  readonly owner: string | undefined;
+  readonly expiresAt: Date | undefined;
+  /** Why one has to sign in again. */
+  readonly reason: string | undefined;
+}
+
+const SIGNED_OUT: Session = { number: 0, signedIn: false, owner: undefined, expiresAt: undefined, reason: undefined };
+
+let current: string | undefined;
+export const session = new Store<Session>(SIGNED_OUT);
+
+export const token = (): string | undefined => current;
+
+/** What is wrong with what was pasted, before the API is asked. */
+export function misfit(text: string): string | undefined {
+  if (text === '') return 'Paste a user token.';
+  if (text.startsWith('trk_')) return 'This is an API key. The console makes changes, and those need a user token.';
+  if (!/^[\w-]+\.[\w-]+\.[\w-]+$/.test(text)) return 'This is no user token: one has three parts with dots between them. Paste the whole of it.';
+  return undefined;
+}
+
+/** The token of what was pasted, which may be a whole header. */
+export const tokenIn = (text: string): string => text.trim().replace(/^(authorization:\s*)?bearer\s+/i, '');
+
+export function beginSession(text: string): void {
+  current = text;
+  const { sub, company_id: company, exp } = claimsOf(text);
+  session.set({
+    number: session.value.number + 1,
+    signedIn: true,
+    owner: `${String(company)} ${String(sub)}`,
+    expiresAt: typeof exp === 'number' ? new Date(exp * 1000) : undefined,
+    reason: undefined,
+  });
+}
+
+/** The API no longer takes that token. The screens stay in memory, unseen, for the same user to go on. */
+export function endSession(text: string, reason: string): void {
+  if (current !== text) return;
+  current = undefined;
+  session.set({ ...session.value, signedIn: false, reason });
+}
+
+export function signOut(): void {
+  current = undefined;
+  session.set({ ...SIGNED_OUT, number: session.value.number });
+}
+
+/** Shown to the user and believed by nobody: the gateway verifies. */
+function claimsOf(text: string): Record<string, unknown> {
+  try {
+    const part = text.split('.')[1] as string;
+    const bytes = Uint8Array.from(atob(part.replaceAll('-', '+').replaceAll('_', '/')), (character) => character.charCodeAt(0));
+    return JSON.parse(new TextDecoder().decode(bytes)) as Record<string, unknown>;
+  } catch {
+    return {};
+  }
+}

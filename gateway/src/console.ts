@@ -1,0 +1,38 @@
+// /console: the bundle that scripts/build-console.mjs makes of gateway/console. Nothing in it is private: what it shows
+// it asks /api/v1 for, with the token that its user pastes and that only the page's memory holds.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Headers } from './http/answer.ts';
+import type { Page } from './routes/public-pages.ts';
+
+const FOLDER = join(import.meta.dirname, '../console/gen');
+
+const TYPES = {
+  'console.js': 'text/javascript; charset=utf-8',
+  'console.css': 'text/css; charset=utf-8',
+  'icon.svg': 'image/svg+xml',
+};
+
+/** What endpoints answer is shown in the console: if any of it ever became markup, it could still load and run nothing. */
+const POLICY = [
+  "default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'", "img-src 'self' data:",
+  "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'", "require-trusted-types-for 'script'", "trusted-types 'none'",
+].join('; ');
+
+const HEADERS: Headers = [
+  'Content-Security-Policy', POLICY,
+  'Referrer-Policy', 'no-referrer',
+  'Cross-Origin-Opener-Policy', 'same-origin',
+  'Cross-Origin-Resource-Policy', 'same-origin',
+];
+
+/** The console's pages by path. Throws where the bundle was not made. */
+export function consolePages(): Record<string, Page> {
+  const page = (name: string, type: string): Page => ({ status: 200, type, body: readFileSync(join(FOLDER, name)), headers: HEADERS });
+  return {
+    '/console': page('index.html', 'text/html; charset=utf-8'),
+    // The page's addresses are relative to /console: with a slash behind it they would lead elsewhere.
+    '/console/': { status: 308, type: 'text/plain; charset=utf-8', body: Buffer.from('The console is at /console.\n'), headers: ['Location', '../console', ...HEADERS] },
+    ...Object.fromEntries(Object.entries(TYPES).map(([name, type]) => [`/console/${name}`, page(name, type)])),
+  };
+}

@@ -1,0 +1,19 @@
+import { fromDebian } from './debian-package.ts';
+import { run } from './processes/run.ts';
+import type { Say } from './say.ts';
+
+/** The path of a Chromium for tests in a browser; Debian's, installed when it is missing and this process may. */
+export async function chromium(say: Say): Promise<string> {
+  const given = process.env['PUPPETEER_EXECUTABLE_PATH'];
+  if (given) return given;
+  const how = process.platform === 'darwin' ? 'brew install --cask chromium' : 'sudo apt-get install chromium';
+  const command = await fromDebian(
+    {
+      title: 'Chromium', package: 'chromium', commands: ['chromium', 'chromium-browser', 'google-chrome'],
+      otherwise: `install it (${how}), or name your own in PUPPETEER_EXECUTABLE_PATH`,
+    },
+    say,
+  );
+  // Puppeteer looks in no PATH.
+  return (await run('sh', ['-c', 'command -v "$1"', 'sh', command])).stdout.trim();
+}

@@ -1,0 +1,43 @@
+// Headless Chromium on the console, watched for everything that the console must not do.
+import { chromium, say } from '@truckroll/local-stack';
+import puppeteer, { type Browser, type Page } from 'puppeteer-core';
+
+export const DESKTOP = { width: 1280, height: 860 };
+/** The narrowest phone that is still common. */
+export const PHONE = { width: 360, height: 740, deviceScaleFactor: 2, isMobile: true, hasTouch: true };
+
+export interface Tab {
+  readonly page: Page;
+  /** What went wrong in it: requests to other origins, console errors, violated policies, exceptions. */
+  readonly complaints: string[];
+  close(): Promise<void>;
+}
+
+export async function startBrowser(): Promise<Browser> {
+  // Chromium's sandbox refuses root, and shared memory is small in containers.
+  return await puppeteer.launch({ executablePath: await chromium(say), args: ['--no-sandbox', '--disable-dev-shm-usage'] });
+}
+
+/** A tab that shares nothing with others. Refusals of the API are no complaint: they are shown to the user. */
+export async function openTab(browser: Browser, origin: string): Promise<Tab> {
+  const context = await browser.createBrowserContext();
+  await context.overridePermissions(origin, ['clipboard-read', 'clipboard-write', 'clipboard-sanitized-write']);
+  const page = await context.newPage();
+  page.setDefaultTimeout(20_000);
+  const complaints: string[] = [];
+  await page.setViewport(DESKTOP);
+  await page.emulateMediaFeatures([{ name: 'prefers-reduced-motion', value: 'reduce' }]);
+  await page.evaluateOnNewDocument(() => {
+    addEventListener('securitypolicyviolation', (event) => console.error(`policy violated: ${event.violatedDirective} ${event.blockedURI}`));
+  });
+  page.on('console', (message) => {
+    if (message.type() !== 'error' && message.type() !== 'warn') return;
+    if (/Failed to load resource.* status of 4\d\d/.test(message.text()) && message.location().url?.includes('/api/v1/')) return;
+    complaints.push(`console: ${message.text()}`);
+  });
+  page.on('pageerror', (error) => complaints.push(`exception: ${String(error)}`));
+  page.on('request', (request) => {
+    if (new URL(request.url()).origin !== origin && !request.url().startsWith('data:')) complaints.push(`request: ${request.url()}`);
+  });
+  return { page, complaints, close: () => context.close() };
+}

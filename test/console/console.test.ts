@@ -1,0 +1,337 @@
+// What somebody does who looks after an integration, in a real browser.
+import type { Page } from 'puppeteer-core';
+import { startConsoleDesk, press, shows, signIn, visibleText, type Desk } from './desk.ts';
+import type { Tab } from './browser.ts';
+
+let desk: Desk;
+const tabs: Tab[] = [];
+// Chromium may have to be installed first.
+beforeAll(async () => {
+  desk = await startConsoleDesk();
+}, 600_000);
+afterAll(() => desk.stop());
+afterEach(async () => {
+  desk.answer = (response) => void response.writeHead(204).end();
+  for (const tab of tabs.splice(0)) {
+    expect(tab.complaints).toEqual([]);
+    expect(await kept(tab.page)).toEqual({ cookies: '', local: 0, session: 0 });
+    await tab.close();
+  }
+});
+
+async function visit(tab: Promise<Tab>): Promise<Page> {
+  tabs.push(await tab);
+  return tabs.at(-1)!.page;
+}
+
+/** What the page has left in the browser. */
+const kept = (page: Page) => page.evaluate(() => ({ cookies: document.cookie, local: localStorage.length, session: sessionStorage.length }));
+const focused = (page: Page): Promise<string> => page.evaluate(() => document.activeElement?.id || document.activeElement?.textContent || '');
+const value = (page: Page, selector: string): Promise<string> => page.$eval(selector, (element) => (element as HTMLInputElement).value);
+
+async function fill(page: Page, selector: string, text: string): Promise<void> {
+  await page.waitForSelector(selector);
+  await page.$eval(selector, (element) => {
+    (element as HTMLInputElement).value = '';
+  });
+  await page.type(selector, text);
+}
+
+describe('signing in', () => {
+  test('takes a user token only, says what is wrong with another one, and gets to the place in the address', async () => {
+    const company = await desk.company();
+    const page = await visit(desk.open('/keys'));
+    await press(page, 'Sign in');
+    await shows(page, 'Paste a user token.');
+    await page.type('#token', company.apiKey);
+    await press(page, 'Sign in');
+    await shows(page, 'This is an API key.');
+    await fill(page, '#token', 'not.a.token');
+    await press(page, 'Sign in');
+    await shows(page, 'This token was not accepted.');
+    await shows(page, 'Request ');
+    await fill(page, '#token', '');
+    await signIn(page, `Bearer ${desk.system.userToken(company)}`);
+    await shows(page, 'tests');
+    expect(await focused(page)).toBe('API keys');
+    expect(await page.title()).toBe('API keys · Truckroll console');
+    expect(await page.content()).not.toContain(desk.system.userToken(company).slice(0, 40));
+  });
+
+  test('is forgotten by a reload, which comes back to the same place, and by signing out', async () => {
+    const company = await desk.company();
+    const page = await visit(desk.enter(company, '/event-types'));
+    await shows(page, 'service_request.created');
+    await page.reload();
+    await page.waitForSelector('#token');
+    expect(await visibleText(page)).not.toContain('service_request.created');
+    await signIn(page, desk.system.userToken(company));
+    await shows(page, 'service_request.created');
+    await press(page, 'Sign out');
+    await page.waitForSelector('#token');
+    expect(await page.$('header.bar')).toBeNull();
+  });
+
+  test('is asked for again when the token ends, and what was being typed is still there', async () => {
+    const company = await desk.company();
+    const page = await visit(desk.enter(company, '/endpoints/new'));
+    await fill(page, '#name', 'Half typed');
+    await fill(page, '#url', desk.receiver.url);
+    await page.setRequestInterception(true);
+    const refuse = (request: any) => {
+      if (!request.url().includes('/api/')) return request.continue();
+      const error = { code: 'UNAUTHENTICATED', message: 'The token has expired.', request_id: 'r-1', details: [] };
+      return request.respond({ status: 401, contentType: 'application/json', body: JSON.stringify({ error }) });
+    };
+    page.on('request', refuse);
+    await press(page, 'Add endpoint');
+    await shows(page, 'Your session has ended. The token has expired.');
+    page.off('request', refuse);
+    await page.setRequestInterception(false);
+    await signIn(page, desk.system.userToken(company));
+    await shows(page, 'Add endpoint');
+    expect(await value(page, '#name')).toBe('Half typed');
+    await press(page, 'Add endpoint');
+    await shows(page, 'Your endpoint is ready');
+  });
+});
+
+describe('endpoints', () => {
+  test('are created, with a secret that is shown once and can be copied', async () => {
+    const company = await desk.company();
+    const page = await visit(desk.enter(company));
+    await press(page, 'Add your first endpoint');
+    await fill(page, '#name', 'Lead sync');
+    await fill(page, '#url', 'http://10.0.0.1/');
+    await press(page, 'Add endpoint');
+    await shows(page, 'The endpoint was not added.');
+    expect(await page.$eval('#url', (input) => input.getAttribute('aria-invalid'))).toBe('true');
+    expect(await page.$eval('#url-error', (element) => element.textContent)).not.toBe('');
+    await fill(page, '#url', desk.receiver.url);
+    await press(page, 'Add endpoint');
+    await shows(page, 'Copy this signing secret now.');
+    const secret = await page.$eval('.secret code', (element) => element.textContent ?? '');
+    expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+    await press(page, 'Copy signing secret');
+    await shows(page, 'Copied');
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(secret);
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Escape');
+    await shows(page, secret);
+    await press(page, 'I have stored it');
+    await shows(page, 'Lead sync was added.');
+    expect(await page.content()).not.toContain(secret);
+    await press(page, 'Webhook endpoints');
+    await shows(page, desk.receiver.url);
+    expect(await page.content()).not.toContain(secret);
+    expect(await desk.api(company, 'GET', '/api/v1/integrations/webhooks')).toMatchObject([{ name: 'Lead sync', enabled: true }]);
+  });
+
+  test('can be created with the keyboard alone', async () => {
+    const company = await desk.company();
+    const page = await visit(desk.enter(company));
+    await shows(page, 'No endpoints yet');
+    /** Goes on by Tab to what has this name. */
+    const tabTo = async (name: string) => {
+      for (let steps = 0; steps < 30; steps++) {
+        await page.keyboard.press('Tab');
+        if (await page.evaluate((wanted) => {
+          const at = document.activeElement;
+          return at?.textContent?.trim() === wanted || at?.id === wanted || (at as HTMLInputElement)?.value === wanted;
+        }, name)) {
+          const ring = await page.evaluate(() => getComputedStyle(document.activeElement!).outlineStyle);
+          expect([name, ring]).toEqual([name, 'solid']);
+          return;
+        }
+      }
+      throw new Error(`Tab does not lead to ${name}`);
+    };
+    await tabTo('Add your first endpoint');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('#name');
+    expect(await focused(page)).toBe('Add endpoint');
+    await tabTo('name');
+    await page.keyboard.type('By keyboard');
+    await tabTo('url');
+    await page.keyboard.type(desk.receiver.url);
+    await tabTo('interaction.completed');
+    await page.keyboard.press('Space');
+    await tabTo('Add endpoint');
+    await page.keyboard.press('Enter');
+    await shows(page, 'Your endpoint is ready');
+    await tabTo('I have stored it');
+    await page.keyboard.press('Enter');
+    await shows(page, 'By keyboard was added.');
+    expect(await focused(page)).toMatch(/^By keyboard|^Endpoint/);
+    const [endpoint] = await desk.api(company, 'GET', '/api/v1/integrations/webhooks');
+    expect(endpoint).toMatchObject({ name: 'By keyboard', eventTypes: ['service_request.created', 'service_request.status_changed', 'service_request.booked'] });
+    await page.evaluate(() => document.body.focus());
+  });
+
+  test('are edited, changing only what was changed, and deleted after a question', async () => {
+    const company = await desk.company();
+    const { id } = await desk.endpoint(company);
+    const page = await visit(desk.enter(company, `/endpoints/${id}`));
+    await press(page, 'Edit');
+    await page.waitForSelector('#name');
+    const bodies: unknown[] = [];
+    page.on('request', (request) => void (request.method() === 'PATCH' && bodies.push(JSON.parse(request.postData() ?? ''))));
+    await fill(page, '#name', 'Renamed');
+    await press(page, 'Save changes');
+    await shows(page, 'Renamed was saved.');
+    expect(bodies).toEqual([{ name: 'Renamed' }]);
+    await press(page, 'Delete…');
+    await page.keyboard.press('Escape');
+    await page.waitForSelector('dialog', { hidden: true });
+    expect(await focused(page)).toBe('Delete…');
+    await press(page, 'Delete…');
+    await press(page, 'Delete endpoint');
+    await shows(page, 'Renamed was deleted.');
+    await shows(page, 'No endpoints yet');
+  });
+
+  test('get a new secret, shown once', async () => {
+    const company = await desk.company();
+    const { id, signingSecret } = await desk.endpoint(company);
+    const page = await visit(desk.enter(company, `/endpoints/${id}`));
+    await press(page, 'Rotate secret…');
+    await press(page, 'Rotate secret');
+    await shows(page, 'whsec_');
+    const secret = await page.$eval('.secret code', (element) => element.textContent);
+    expect(secret).not.toBe(signingSecret);
+    await press(page, 'I have stored it');
+    await shows(page, 'The secret was rotated.');
+    expect(await page.content()).not.toContain(secret);
+  });
+});
+
+describe('deliveries', () => {
+  test('a test shows as it arrives, with what was sent and what was answered, and can be sent again', async () => {
+    desk.answer = (response) => void response.writeHead(200, { 'content-type': 'application/json', 'x-told': 'by the receiver' }).end('{"taken":{"by":"lead sync"}}');
+    const company = await desk.company();
+    const { id } = await desk.endpoint(company);
+    const page = await visit(desk.enter(company, `/endpoints/${id}`));
+    await press(page, 'Send a test');
+    await shows(page, 'A test was sent.');
+    await page.waitForSelector('td .badge.good');
+    await press(page, 'See what comes of it');
+    await shows(page, '1 attempt');
+    for (const text of ['webhook-signature', 'x-told', 'by the receiver', '127.0.0.1', '"by": "lead sync"', '"type": "webhook.test"']) await shows(page, text);
+    await press(page, 'Redeliver');
+    await shows(page, '2 attempts');
+    await shows(page, 'Succeeded');
+    await page.goBack();
+    await page.waitForSelector('table');
+    expect(await page.$eval('h1', (heading) => heading.textContent)).toBe('Lead sync');
+    const title = await page.$eval('td time', (time) => time.getAttribute('title'));
+    expect(title).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)? UTC$/);
+  });
+
+  test('what a receiver answers stays text', async () => {
+    const hostile = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>';
+    desk.answer = (response) => void response.writeHead(500, { 'content-type': 'text/html', 'x-hostile': '<b onmouseover=alert(1)>' }).end(hostile);
+    const company = await desk.company();
+    const { id } = await desk.endpoint(company, { name: '<img src=y onerror="window.hacked=1">' });
+    const { id: deliveryId } = await desk.api(company, 'POST', `/api/v1/integrations/webhooks/${id}/test`);
+    const page = await visit(desk.enter(company, `/endpoints/${id}/deliveries/${deliveryId}`));
+    await shows(page, hostile);
+    await shows(page, '<b onmouseover=alert(1)>');
+    expect(await page.$$('main img, main script, main b')).toEqual([]);
+    expect(await page.evaluate(() => (window as any).hacked)).toBeUndefined();
+  });
+
+  test('what was skipped while an endpoint was disabled is recovered', async () => {
+    const company = await desk.company();
+    const { id } = await desk.endpoint(company);
+    const page = await visit(desk.enter(company, `/endpoints/${id}`));
+    await press(page, 'Disable');
+    await shows(page, 'Events are kept as skipped');
+    for (let i = 0; i < 3; i++) await desk.happen(company);
+    await press(page, 'Refresh');
+    await page.waitForFunction(() => document.querySelectorAll('td .badge.off').length === 3);
+    await press(page, 'Enable');
+    await shows(page, 'What was skipped meanwhile can be recovered.');
+    await press(page, 'Recover…');
+    await press(page, 'Recover');
+    await shows(page, '3 deliveries queued again, 0 remain.');
+    await press(page, 'Done');
+    await page.waitForFunction(() => document.querySelectorAll('td .badge.good').length === 3);
+    await desk.receiver.until(3);
+  });
+
+  test('are filtered and paged by the address, so that back and reload work', async () => {
+    const company = await desk.company();
+    const { id } = await desk.endpoint(company, { enabled: false });
+    for (let i = 0; i < 27; i++) await desk.happen(company);
+    const page = await visit(desk.enter(company, `/endpoints/${id}`));
+    const rows = (count: number) => page.waitForFunction((wanted) => document.querySelectorAll('tbody tr').length === wanted, {}, count);
+    await rows(25);
+    await press(page, 'Older');
+    await rows(2);
+    await page.goBack();
+    await rows(25);
+    await page.select('select', 'succeeded');
+    await shows(page, 'No deliveries match.');
+    expect(page.url()).toContain('status=succeeded');
+    await page.reload();
+    await page.waitForSelector('#token');
+    await signIn(page, desk.system.userToken(company));
+    await shows(page, 'No deliveries match.');
+    expect(await value(page, 'select')).toBe('succeeded');
+    await press(page, 'Show all');
+    await rows(25);
+  });
+
+  test('what cannot be loaded is said, with what is still known and the request', async () => {
+    const company = await desk.company();
+    const { id } = await desk.endpoint(company);
+    const page = await visit(desk.enter(company, `/endpoints/${id}`));
+    await shows(page, 'Nothing was sent yet.');
+    await page.setOfflineMode(true);
+    await press(page, 'Refresh');
+    await shows(page, 'The API could not be reached.');
+    await shows(page, 'This is what was known at');
+    await shows(page, 'Lead sync');
+    await page.setOfflineMode(false);
+    await press(page, 'Refresh');
+    await page.waitForFunction(() => document.querySelector('.problem') === null);
+    tabs[0]!.complaints.splice(0);
+    await page.goto(`${desk.system.baseUrl}/console#/endpoints/00000000-0000-4000-8000-000000000000`);
+    await shows(page, 'Request ');
+    await page.waitForSelector('.problem');
+  });
+});
+
+describe('API keys', () => {
+  test('are created, rotated and revoked; each value is shown once', async () => {
+    const opens = async (key: string) => (await fetch(`${desk.system.baseUrl}/v1/company`, { headers: { authorization: `Bearer ${key}` } })).status;
+    const once = () => page.$eval('.secret code', (element) => element.textContent ?? '');
+    const company = await desk.company();
+    const page = await visit(desk.enter(company, '/keys'));
+    await press(page, 'Create key');
+    await page.waitForSelector('#name');
+    await press(page, 'Create key');
+    await shows(page, 'The key was not created.');
+    await fill(page, '#name', 'Nightly export');
+    await press(page, 'Create key');
+    await shows(page, 'Nightly export is ready');
+    const created = await once();
+    expect(await opens(created)).toBe(200);
+    await press(page, 'I have stored it');
+    await shows(page, `${created.slice(0, 8)}…${created.slice(-4)}`);
+    expect(await page.content()).not.toContain(created);
+
+    await press(page, 'Rotate Nightly export');
+    await press(page, 'Rotate key');
+    await shows(page, 'The new value of Nightly export');
+    const rotated = await once();
+    expect([await opens(created), await opens(rotated)]).toEqual([401, 200]);
+    await press(page, 'I have stored it');
+
+    await press(page, 'Revoke Nightly export');
+    await press(page, 'Revoke key');
+    await shows(page, 'Nightly export was revoked.');
+    await page.waitForFunction(() => !document.querySelector('table')?.textContent?.includes('Nightly export'));
+    expect(await opens(rotated)).toBe(401);
+  });
+});

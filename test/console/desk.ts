@@ -1,0 +1,106 @@
+// The console before a whole system: gateway, services, dispatcher, an integrator's server, and somebody who looks at it.
+import { randomUUID } from 'node:crypto';
+import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
+import { testConfig, type Service } from '@truckroll/service-kit';
+import { Locator, type Browser, type Page } from 'puppeteer-core';
+import { webhookDispatcherConfig } from '../../services/webhook-dispatcher/src/config.ts';
+import { createWebhookDispatcher } from '../../services/webhook-dispatcher/src/webhook-dispatcher.ts';
+import { startReceiver, type Answer, type Receiver } from '../../services/webhook-dispatcher/test/support/receiver.ts';
+import { startSystem, type System, type TestCompany } from '../support/system.ts';
+import { openTab, startBrowser, type Tab } from './browser.ts';
+
+const HOOKS = '/api/v1/integrations/webhooks';
+export const TYPES = ['service_request.created', 'service_request.status_changed', 'service_request.booked', 'interaction.completed'];
+
+export interface Desk {
+  readonly system: System;
+  readonly receiver: Receiver;
+  /** What the receiver answers from now on. */
+  answer: Answer;
+  company(): Promise<TestCompany>;
+  api(company: TestCompany, method: string, path: string, body?: object): Promise<any>;
+  endpoint(company: TestCompany, fields?: object): Promise<any>;
+  /** Records a service request, of which endpoints are told. */
+  happen(company: TestCompany): Promise<void>;
+  /** A tab at a place of the console, not signed in. */
+  open(place?: string): Promise<Tab>;
+  /** The same, signed in as the company's user. */
+  enter(company: TestCompany, place?: string): Promise<Tab>;
+  stop(): Promise<void>;
+}
+
+export async function startConsoleDesk(): Promise<Desk> {
+  const answered = { answer: ((response) => void response.writeHead(204).end()) as Answer };
+  const receiver = await startReceiver((response, request) => answered.answer(response, request));
+  const system = await startSystem({ webhookAllowedTargets: [receiver.target] });
+  const dispatcher: Service = createWebhookDispatcher({ ...webhookDispatcherConfig(system.dispatcherEnvironment), ...testConfig });
+  await dispatcher.start();
+  const browser: Browser = await startBrowser();
+
+  async function open(place = '/'): Promise<Tab> {
+    const tab = await openTab(browser, system.baseUrl);
+    await tab.page.goto(`${system.baseUrl}/console#${place}`);
+    await tab.page.waitForSelector('#token');
+    return tab;
+  }
+
+  async function api(company: TestCompany, method: string, path: string, body?: object): Promise<any> {
+    const headers = { authorization: `Bearer ${system.userToken(company)}`, 'content-type': 'application/json' };
+    const response = await fetch(`${system.baseUrl}${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) });
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
+    return ((await response.json()) as { data: unknown }).data;
+  }
+
+  return {
+    system,
+    receiver,
+    get answer() {
+      return answered.answer;
+    },
+    set answer(answer) {
+      answered.answer = answer;
+    },
+    company: () => system.createCompany(),
+    api,
+    endpoint: (company, fields = {}) => api(company, 'POST', HOOKS, { name: 'Lead sync', url: receiver.url, eventTypes: TYPES, ...fields }),
+    async happen(company) {
+      const intake = system.channel('scheduling').client(IntakeServiceService);
+      await intake.recordServiceRequest({ company_id: company.id, id: randomUUID(), channel: 'SERVICE_REQUEST_CHANNEL_PHONE', summary: 'AC “not cooling”' } as never);
+    },
+    open,
+    async enter(company, place) {
+      const tab = await open(place);
+      await signIn(tab.page, system.userToken(company));
+      return tab;
+    },
+    async stop() {
+      await browser.close();
+      await dispatcher.destroy();
+      await system.stop();
+      await receiver.close();
+    },
+  };
+}
+
+export async function signIn(page: Page, token: string): Promise<void> {
+  await page.type('#token', token);
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('header.bar', { visible: true });
+}
+
+/** Presses the button, or follows the link, of that name. */
+export async function press(page: Page, name: string): Promise<void> {
+  const named = (role: string) => page.locator(`::-p-aria([name="${name}"][role="${role}"])`);
+  await Locator.race([named('button'), named('link')]).click();
+}
+
+/** Resolves when the visible text of the page has this. */
+export async function shows(page: Page, text: string): Promise<void> {
+  try {
+    await page.waitForFunction((wanted) => document.body.innerText.includes(wanted), {}, text);
+  } catch {
+    throw new Error(`the page does not show “${text}” but:\n${await visibleText(page)}`);
+  }
+}
+
+export const visibleText = (page: Page): Promise<string> => page.evaluate(() => document.body.innerText);

@@ -1,0 +1,159 @@
+// Every screen as it looks: no barrier that axe finds, nothing wider than a phone. With SCREENSHOTS=folder the screens are
+// kept there as pictures, for people to look at.
+import { mkdir } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import type { Page } from 'puppeteer-core';
+import { DESKTOP, PHONE, type Tab } from './browser.ts';
+import { press, shows, signIn, startConsoleDesk, type Desk } from './desk.ts';
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const folder = process.env['SCREENSHOTS'];
+const KEYS = '/api/v1/integrations/api-keys';
+const LONG = 'a-very-long-path-segment-without-any-break-'.repeat(4);
+
+let desk: Desk;
+let tab: Tab;
+let page: Page;
+let token: string;
+/** Places, and what is there to be seen when they are complete. */
+const places: Record<string, readonly [place: string, text: string]> = {};
+
+beforeAll(async () => {
+  desk = await startConsoleDesk();
+  const company = await desk.company();
+  token = desk.system.userToken(company);
+  const hook = (id: string) => `/api/v1/integrations/webhooks/${id}`;
+  const busy = await desk.endpoint(company, { name: 'Lead sync to the sales desk' });
+  await desk.endpoint(company, { name: 'Warehouse', url: `https://hooks.example.com/${LONG}`, eventTypes: ['interaction.completed'], enabled: false });
+  const gone = await desk.endpoint(company, { name: 'Former CRM', url: `${desk.receiver.url}gone` });
+  await desk.api(company, 'POST', KEYS, { name: 'Nightly export to the accountant', expiresAt: '2099-01-01T00:00:00Z' });
+
+  let failures = 1;
+  desk.answer = (response, { path }) => {
+    if (path.endsWith('gone')) return void response.writeHead(410).end();
+    if (failures-- > 0) return void response.writeHead(503, { 'content-type': 'text/html' }).end(`<html><body><h1>Service unavailable</h1>${LONG}</body></html>`);
+    response.writeHead(200, { 'content-type': 'application/json', 'x-request-id': 'c1f0c7f4-6f5e' }).end(JSON.stringify({ accepted: true, lead: { id: 4711, owner: 'Núñez' } }));
+  };
+  await desk.happen(company);
+  await desk.receiver.until(3);
+  for (let i = 0; i < 3; i++) await desk.happen(company);
+  const tested = await desk.api(company, 'POST', `${hook(busy.id)}/test`);
+  await eventually(async () => (await desk.api(company, 'GET', `${hook(gone.id)}`)).enabled === false);
+  await eventually(async () => (await desk.api(company, 'GET', `${hook(busy.id)}/deliveries/${tested.id}`)).status === 'succeeded');
+  const log: any[] = await desk.api(company, 'GET', `${hook(busy.id)}/deliveries`);
+  const retried = log.find(({ attempts }) => attempts[0]?.response?.status === 503)!;
+  await desk.api(company, 'POST', `${hook(busy.id)}/deliveries/${retried.id}/redeliver`);
+  await eventually(async () => (await desk.api(company, 'GET', `${hook(busy.id)}/deliveries/${retried.id}`)).status === 'succeeded');
+
+  Object.assign(places, {
+    endpoints: ['/endpoints', 'It answered 410 Gone.'],
+    'endpoint-new': ['/endpoints/new', 'interaction.completed'],
+    endpoint: [`/endpoints/${busy.id}`, 'webhook.test'],
+    'endpoint-disabled': [`/endpoints/${gone.id}`, 'Truckroll has disabled this endpoint.'],
+    'endpoint-none-match': [`/endpoints/${busy.id}?status=failed`, 'No deliveries match.'],
+    'endpoint-edit': [`/endpoints/${busy.id}/edit`, 'Save changes'],
+    delivery: [`/endpoints/${busy.id}/deliveries/${retried.id}`, '2 attempts'],
+    keys: ['/keys', 'Nightly export to the accountant'],
+    'key-new': ['/keys/new', 'Expires'],
+    'event-types': ['/event-types', 'interaction.completed'],
+    nowhere: ['/nowhere', 'This address leads nowhere.'],
+  });
+  tab = await desk.open();
+  ({ page } = tab);
+}, 600_000);
+afterAll(() => desk.stop());
+
+async function eventually(holds: () => Promise<boolean>): Promise<void> {
+  for (let tries = 0; !(await holds()); tries++) if (tries > 3000) throw new Error('what was waited for did not happen');
+}
+
+async function picture(name: string): Promise<void> {
+  if (folder === undefined) return;
+  await mkdir(folder, { recursive: true });
+  await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
+}
+
+/** On a desktop in both schemes, and on a phone. */
+async function inspect(name: string): Promise<void> {
+  for (const scheme of ['light', 'dark']) {
+    await page.setViewport(DESKTOP);
+    await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }]);
+    await picture(`${name}-${scheme}`);
+    expect([name, scheme, await barriers()]).toEqual([name, scheme, []]);
+  }
+  await page.setViewport(PHONE);
+  await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: 'light' }]);
+  await picture(`${name}-phone`);
+  expect([name, await tooWide()]).toEqual([name, []]);
+  await page.setViewport(DESKTOP);
+}
+
+/** Evaluated, not injected as an element: the page's policy would refuse that, and must. */
+async function barriers(): Promise<string[]> {
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate(() => (globalThis as any).axe.run(document, { resultTypes: ['violations'] }));
+  return violations
+    .filter(({ impact }: any) => impact === 'serious' || impact === 'critical' || impact === 'moderate')
+    .map(({ id, nodes }: any) => `${id}: ${nodes.map(({ target }: any) => target.join(' ')).join(', ')}`);
+}
+
+/** The elements that reach over the right edge, where the page as a whole does. */
+const tooWide = (): Promise<string[]> =>
+  page.evaluate(() => {
+    if (document.documentElement.scrollWidth <= innerWidth) return [];
+    return [...document.querySelectorAll('body *')].filter((element) => element.getBoundingClientRect().right > innerWidth).map((element) => `${element.tagName}.${element.className}`);
+  });
+
+test('signing in', async () => {
+  await inspect('sign-in');
+  await press(page, 'Sign in');
+  await shows(page, 'Paste a user token.');
+  await inspect('sign-in-wrong');
+  await signIn(page, token);
+});
+
+test.each(['endpoints', 'endpoint-new', 'endpoint', 'endpoint-disabled', 'endpoint-none-match', 'endpoint-edit', 'delivery', 'keys', 'key-new', 'event-types', 'nowhere'])(
+  '%s',
+  async (name) => {
+    const [place, text] = places[name]!;
+    await page.evaluate((to) => {
+      location.hash = to;
+    }, place);
+    await shows(page, text);
+    await inspect(name);
+  },
+);
+
+test('errors, questions and secrets', async () => {
+  await page.evaluate(() => {
+    location.hash = '/endpoints/new';
+  });
+  await page.waitForSelector('#name');
+  await press(page, 'Add endpoint');
+  await shows(page, 'The endpoint was not added.');
+  await inspect('endpoint-new-refused');
+  await page.type('#name', 'Billing mirror');
+  await page.type('#url', desk.receiver.url);
+  await press(page, 'Add endpoint');
+  await shows(page, 'Your endpoint is ready');
+  await inspect('secret');
+  await press(page, 'I have stored it');
+  await shows(page, 'Billing mirror was added.');
+  await inspect('endpoint-added');
+  await press(page, 'Recover…');
+  await inspect('recover');
+  await press(page, 'Recover');
+  await shows(page, 'Nothing was skipped');
+  await inspect('recovered');
+  await press(page, 'Done');
+  await press(page, 'Delete…');
+  await inspect('delete');
+  await press(page, 'Delete endpoint');
+  await shows(page, 'Billing mirror was deleted.');
+});
+
+test('nothing went wrong meanwhile, and nothing was asked of anybody else', () => {
+  expect(tab.complaints).toEqual([]);
+});
