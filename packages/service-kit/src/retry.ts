@@ -33,8 +33,8 @@ export async function retrying<T>(
   }
 }
 
-/** Failures in a row that make an outage: a server that starts, or a leader that is being elected, fails once or twice. */
-const OUTAGE = 3;
+/** Failures in a row that make an outage: a server that starts, or a leader that is being elected, fails a few times. */
+const OUTAGE = 5;
 
 /** Tells of something that fails again and again: when that is an outage and at every tenth failure on, the whole error at debug. */
 export function logOutage(log: Logger, message: string, failures: number, error: unknown, fields: object = {}): void {
