@@ -3,16 +3,18 @@
 // Every step looks at the latest of everything: the order in which records arrive makes no difference.
 import type { Account } from '@truckroll/contract/gen/scheduling/v1/accounts';
 import type { FormResponse } from '@truckroll/contract/gen/scheduling/v1/form_responses';
-import type { Visit } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
+import { Visit } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
 import type { Assignment } from '@truckroll/contract/gen/scheduling/v1/job_assignments';
 import { JobLifecycle } from '@truckroll/contract/gen/scheduling/v1/job_lifecycles';
 import type { Job } from '@truckroll/contract/gen/scheduling/v1/jobs';
 import type { Location } from '@truckroll/contract/gen/scheduling/v1/locations';
 import type { TimeEntry } from '@truckroll/contract/gen/scheduling/v1/time_entries';
-import { refreshRecords, type AfterChange, type Changed } from '@truckroll/record-store';
+import { refreshRecords, uuidOf, type AfterChange, type Changed } from '@truckroll/record-store';
 import type { Transaction } from '@truckroll/service-kit';
+import { technicians } from './assignments/rules.ts';
 import { publishAssignments, publishJobs, publishRemovedAssignments } from './events.ts';
 import { refreshFormClasses } from './forms/job-class.ts';
+import { afterTechniciansChanged } from './intake/technicians.ts';
 import { changedStatuses } from './jobs/status.ts';
 import { accountsLinkedTo, refreshAccountLocations, refreshJobTeams, refreshVisitTeams } from './links.ts';
 import { jobAppointments } from './resources/job-appointments.ts';
@@ -92,9 +94,10 @@ export const afterFormResponses: AfterChange<FormResponse> = async (tx, companyI
   await refreshFormClasses(tx, companyId, 'id', idsOf(changed));
 };
 
-/** Visits whose assignments have changed, and the jobs that these visits are for. */
+/** Visits whose assignments have changed, the jobs that these visits are for and the service requests that led to them. */
 async function refreshAssigned(tx: Transaction, companyId: string, visitIds: Ids): Promise<void> {
   await refreshVisits(tx, companyId, visitIds);
+  await moveServiceRequests(tx, companyId, visitIds);
   await refreshVisitTeams(tx, companyId, visitIds);
   const { rows } = await tx.query<{ job_id: string }>({
     name: 'jobs_of_assigned_visits',
@@ -102,6 +105,19 @@ async function refreshAssigned(tx: Transaction, companyId: string, visitIds: Ids
     values: [companyId, visitIds],
   });
   await refreshJobTeams(tx, companyId, rows.map(({ job_id }) => job_id));
+}
+
+/** Imported technicians count as those that the two writes add and remove. */
+async function moveServiceRequests(tx: Transaction, companyId: string, visitIds: Ids): Promise<void> {
+  const booked = await tx.queryBinary({
+    name: 'booked_visits',
+    text: `select v.id, v.derived from unnest($2::uuid[]) u(id) join job_appointments v on v.company_id = $1 and v.id = u.id
+      where v.booked order by v.id`,
+    values: [companyId, visitIds],
+  });
+  for (const [id, derived] of booked) {
+    await afterTechniciansChanged(tx, companyId, uuidOf(id as Buffer), technicians(Visit.decode(derived as Buffer)).length);
+  }
 }
 
 /** Ids of the records whose column holds one of the values. */

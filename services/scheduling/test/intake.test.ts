@@ -158,6 +158,17 @@ describe('booking a service request', () => {
     expect((await intake.getServiceRequest({ company_id: company.id, id: other.id })).service_request?.status).toBe(Status.SCHEDULED);
   });
 
+  it('follows technicians that are imported, as those that are added and removed', async () => {
+    const on = await visit();
+    const { id } = await recorded();
+    await book(id, on);
+    const assignment = line.assignment({ job_id: job['id'], appointment_id: on.id, team_member: line.ref(member.id, member.name) });
+    await company.store('job-assignments', assignment);
+    await company.store('job-assignments', { ...assignment, status: 'EN_ROUTE' });
+    await company.store('job-assignments', { ...assignment, status: 'CANCELED' });
+    expect((await story(id)).slice(3)).toEqual(['status_changed BOOKED→SCHEDULED', 'status_changed SCHEDULED→BOOKED']);
+  });
+
   it('refuses a visit that is canceled or another job’s, and a second visit', async () => {
     const { id } = await recorded();
     await expect(book(id, await visit({ canceled: true }))).rejects.toMatchObject({ status: 409 });
