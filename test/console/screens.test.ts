@@ -54,7 +54,7 @@ beforeAll(async () => {
     'endpoint-disabled': [`/endpoints/${gone.id}`, 'Truckroll has disabled this endpoint.'],
     'endpoint-none-match': [`/endpoints/${busy.id}?status=failed`, 'No deliveries match.'],
     'endpoint-edit': [`/endpoints/${busy.id}/edit`, 'Save changes'],
-    delivery: [`/endpoints/${busy.id}/deliveries/${retried.id}`, '2 attempts'],
+    delivery: [`/endpoints/${busy.id}/deliveries/${retried.id}`, 'Attempt 2'],
     keys: ['/keys', 'Nightly export to the accountant'],
     'key-new': ['/keys/new', 'Expires'],
     'event-types': ['/event-types', 'interaction.completed'],

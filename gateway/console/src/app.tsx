@@ -54,7 +54,7 @@ function Shell() {
           </div>
         </div>
       </header>
-      <main class="width" tabIndex={-1} ref={main}>
+      <main id="content" class="width" tabIndex={-1} ref={main}>
         <Screen key={path.join('/')} path={path} />
       </main>
     </>
