@@ -23,6 +23,7 @@ const programs = {
   typecheck: { script: 'node_modules/typescript/bin/tsc', args: ['-b', 'tsconfig.json', 'gateway/console', 'test/console'] },
   lint: { script: 'node_modules/eslint/bin/eslint.js', args: ['.'] },
   'test:fuzz': { script: 'test/fuzz/main.ts', supervised: true },
+  'test:faults': { script: 'test/faults/main.ts', supervised: true },
   generate: {},
   openapi: { script: 'gateway/src/openapi/write.ts' },
   'openapi:check': { script: 'gateway/src/openapi/write.ts', args: ['--check'] },

@@ -1,8 +1,7 @@
 // The whole system inside one test process: real services on free ports, a database of its own, the run's Redis and
 // Kafka. Every test file that needs more than one service starts it once.
 import { randomBytes } from 'node:crypto';
-import { ImportServiceService } from '@truckroll/contract/gen/records/v1/records';
-import { CompanyAdminServiceService, KeyAdminServiceService, UserAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
+import { CompanyAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
 import { resource } from '@truckroll/contract';
 import { Database, openChannel, testConfig, type Channel, type Service } from '@truckroll/service-kit';
 import { freshDatabase, openProxy, type TcpProxy } from '@truckroll/testing';
@@ -12,25 +11,13 @@ import { createBilling } from '../../services/billing/src/billing.ts';
 import { createIntegrations } from '../../services/integrations/src/integrations.ts';
 import { createReporting } from '../../services/reporting/src/reporting.ts';
 import { createScheduling } from '../../services/scheduling/src/scheduling.ts';
+import { createCompany, importRecords, type ImportReport, type TestCompany } from './company.ts';
 import { createIssuer } from './tokens.ts';
+
+export type { ImportReport, TestCompany } from './company.ts';
 
 export const OWNERS = ['integrations', 'scheduling', 'billing', 'reporting'] as const;
 export type ServiceName = (typeof OWNERS)[number];
-
-/** One company with a user and an API key. */
-export interface TestCompany {
-  id: string;
-  userId: string;
-  apiKey: string;
-  timezone: string;
-}
-
-export interface ImportReport {
-  created: number;
-  changed: number;
-  unchanged: number;
-  problems: { line: number; field: string; code: string; message: string }[];
-}
 
 export interface System {
   baseUrl: string;
@@ -60,8 +47,6 @@ export interface SystemOptions {
   /** Exact address:port pairs to which webhooks may be sent although they are not public. */
   webhookAllowedTargets?: readonly string[];
 }
-
-const BATCH = 200;
 
 export async function startSystem({ wired = false, webhookAllowedTargets = [] }: SystemOptions = {}): Promise<System> {
   const database = await freshDatabase({});
@@ -129,41 +114,6 @@ export async function startSystem({ wired = false, webhookAllowedTargets = [] }:
       await database.drop();
     },
   };
-}
-
-async function createCompany(integrations: Channel, timezone: string): Promise<TestCompany> {
-  const { company } = await integrations.client(CompanyAdminServiceService).createCompany({ name: 'Test Heating & Air', timezone });
-  const id = company?.id as string;
-  const email = `${randomBytes(6).toString('hex')}@example.com`;
-  const { user } = await integrations.client(UserAdminServiceService).createUser({ company_id: id, email, first_name: 'Ada', last_name: 'Ortiz' });
-  const userId = user?.id as string;
-  // Test suites read more than a client may in a minute: limits are raised, never switched off.
-  const limits = { reads_per_minute: 10_000_000, reports_per_minute: 10_000_000, writes_per_minute: 10_000_000 };
-  const created = await integrations.client(KeyAdminServiceService).createKey({ company_id: id, user_id: userId, name: 'tests', limits });
-  return { id, userId, apiKey: created.value, timezone };
-}
-
-async function importRecords(owner: Channel, companyId: string, path: string, records: Iterable<unknown>): Promise<ImportReport> {
-  async function* batches() {
-    let lines: Buffer[] = [];
-    let first = 1;
-    for (const record of records) {
-      lines.push(Buffer.from(typeof record === 'string' ? record : JSON.stringify(record)));
-      if (lines.length < BATCH) continue;
-      yield { company_id: companyId, path, lines, first_line: first };
-      first += lines.length;
-      lines = [];
-    }
-    if (lines.length > 0) yield { company_id: companyId, path, lines, first_line: first };
-  }
-  const report: ImportReport = { created: 0, changed: 0, unchanged: 0, problems: [] };
-  for await (const answer of owner.client(ImportServiceService).import(batches())) {
-    report.created += answer.created;
-    report.changed += answer.changed;
-    report.unchanged += answer.unchanged;
-    report.problems.push(...answer.problems);
-  }
-  return report;
 }
 
 function wireTo(url: string): Promise<TcpProxy> {

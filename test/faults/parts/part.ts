@@ -1,0 +1,17 @@
+import type { Say } from '@truckroll/local-stack';
+
+export interface PartOptions {
+  readonly writes: number;
+  readonly rounds: number;
+  readonly clients: number;
+  readonly events: number;
+  readonly seed: number;
+  readonly say: Say;
+}
+
+/** What came of a part. */
+export interface Part {
+  /** Named after the part. */
+  readonly figures: Readonly<Record<string, number>>;
+  readonly passed: boolean;
+}

@@ -1,0 +1,14 @@
+import { registerHooks } from 'node:module';
+
+const HERE = new URL('.', import.meta.url).href;
+
+/** Has every import of a module get another one instead; only what lies in this folder can import the original. */
+export function replaceModule(original: URL, replacement: URL): void {
+  registerHooks({
+    resolve(specifier, context, next) {
+      const resolved = next(specifier, context);
+      if (resolved.url !== original.href || context.parentURL?.startsWith(HERE)) return resolved;
+      return { ...resolved, url: replacement.href };
+    },
+  });
+}

@@ -1,0 +1,25 @@
+// A process with all that descend from it. PostgreSQL's children lead groups of their own, so no group holds them all.
+import { execFileSync } from 'node:child_process';
+
+/** The process first, then its descendants. */
+export function family(pid: number): number[] {
+  const children = new Map<number, number[]>();
+  for (const line of execFileSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' }).trim().split('\n')) {
+    const [child, parent] = line.trim().split(/\s+/).map(Number) as [number, number];
+    children.set(parent, [...(children.get(parent) ?? []), child]);
+  }
+  const all = [pid];
+  for (const one of all) all.push(...(children.get(one) ?? []));
+  return all;
+}
+
+/** Sends a signal to each; those that have gone meanwhile need none. */
+export function signalAll(pids: readonly number[], signal: NodeJS.Signals): void {
+  for (const pid of pids) {
+    try {
+      process.kill(pid, signal);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+    }
+  }
+}

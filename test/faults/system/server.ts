@@ -1,0 +1,43 @@
+import type { ServerName, Servers } from '@truckroll/local-stack';
+import { identify, isRunning } from '../../../packages/local-stack/src/processes/identity.ts';
+import { untilTrue } from '../wait.ts';
+import { family, signalAll } from './family.ts';
+import type { Target } from './target.ts';
+
+/** PostgreSQL, Redis or Kafka, with the processes that it has begun. */
+export class ServerTarget implements Target {
+  readonly name: ServerName;
+  readonly #servers: Servers;
+
+  constructor(name: ServerName, servers: Servers) {
+    this.name = name;
+    this.#servers = servers;
+  }
+
+  async kill(): Promise<void> {
+    const { daemon } = this.#servers.running.get(this.name)!;
+    // Stopped first, so that it begins no process that the list would lack.
+    signalAll([daemon.pid!], 'SIGSTOP');
+    const all = family(daemon.pid!).flatMap((pid) => identify(pid) ?? []);
+    signalAll(all.map(({ pid }) => pid), 'SIGKILL');
+    await daemon.exited;
+    // A server would not start beside children of the one before it.
+    await untilTrue(`${this.name} has ended`, () => !all.some(isRunning));
+  }
+
+  start(): Promise<void> {
+    return this.#servers.restart(this.name);
+  }
+
+  pause(): void {
+    signalAll(this.#family(), 'SIGSTOP');
+  }
+
+  resume(): void {
+    signalAll(this.#family(), 'SIGCONT');
+  }
+
+  #family(): number[] {
+    return family(this.#servers.running.get(this.name)!.daemon.pid!);
+  }
+}

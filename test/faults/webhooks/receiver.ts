@@ -1,0 +1,57 @@
+// The servers of all integrators in one: each endpoint is a path, and answers in its own manner.
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import { choosePort } from '@truckroll/local-stack';
+import { judge } from '../../../packages/cli/src/listen/verdict.ts';
+import type { Arrival } from './check.ts';
+
+/** How an endpoint answers an event that it sees for the first, second … time. */
+export type Manner = (eventId: string, time: number) => { readonly status: number; readonly afterMs: number };
+
+export interface Receiver {
+  /** As the operator allows it. */
+  readonly target: string;
+  readonly arrivals: Arrival[];
+  /** Where an endpoint of that name is; it is told its secret as soon as that is known. */
+  url(name: string): string;
+  expect(name: string, secret: string, manner: Manner): void;
+  close(): Promise<void>;
+}
+
+export async function startReceiver(): Promise<Receiver> {
+  const arrivals: Arrival[] = [];
+  const endpoints = new Map<string, { secret: string; manner: Manner; times: Map<string, number> }>();
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const name = (request.url ?? '').slice(1);
+    const endpoint = endpoints.get(name);
+    if (endpoint === undefined) return void response.writeHead(404).end();
+    const verdict = judge([endpoint.secret], (header) => request.headers[header] as string | undefined, Buffer.concat(chunks));
+    const time = (endpoint.times.get(verdict.id) ?? 0) + 1;
+    endpoint.times.set(verdict.id, time);
+    const { status, afterMs } = endpoint.manner(verdict.id, time);
+    const { data } = verdict.event as { data?: { id: string } };
+    arrivals.push({ endpoint: name, eventId: verdict.id, subject: data?.id ?? '', sequence: verdict.sequence ?? 0, problem: verdict.problem, status });
+    if (afterMs > 0) await delay(afterMs);
+    response.writeHead(status).end();
+  }
+
+  // A request that breaks off is none: its sender has gone.
+  const server = createServer((request, response) => void answer(request, response).catch(() => response.destroy()));
+  const port = await choosePort();
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    target: `127.0.0.1:${port}`,
+    arrivals,
+    url: (name) => `http://127.0.0.1:${port}/${name}`,
+    expect: (name, secret, manner) => void endpoints.set(name, { secret, manner, times: new Map() }),
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}

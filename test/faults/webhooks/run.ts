@@ -1,0 +1,137 @@
+// One run: the company's systems record, parts of the way are killed or none, and what arrives is checked.
+import { topics } from '@truckroll/contract';
+import type { Say } from '@truckroll/local-stack';
+import { replay } from '../../../packages/outbox/src/index.ts';
+import { Chance } from '../../../packages/cli/src/simulate/chance.ts';
+import { injectFaults, type FaultCount, type Faults } from '../injector.ts';
+import type { Installation } from '../system/installation.ts';
+import { untilTrue } from '../wait.ts';
+import { takeEvents } from '../writes/check/events.ts';
+import { publishedEvent } from '../writes/observe.ts';
+import { checkDeliveries, type Arrival, type Delivered, type Endpoint, type Published } from './check.ts';
+import { makeEndpoints } from './endpoints.ts';
+import type { Receiver } from './receiver.ts';
+import { EVENTS_OF_REQUEST, EVENTS_OF_STORY, makeCustomer, tellStories } from './stories.ts';
+import { violation, type Violation } from './violations.ts';
+
+export interface WebhooksOptions {
+  /** Different in each run on an installation. */
+  readonly name: string;
+  readonly seed: number;
+  readonly events: number;
+  /** Share of deliveries that may come twice. */
+  readonly duplicates: number;
+  readonly faults?: (Pick<Faults, 'rounds' | 'gapMs' | 'awayMs' | 'pauses' | 'atOnce'> & { readonly targets: readonly string[] }) | undefined;
+  readonly say: Say;
+}
+
+export interface WebhooksResult {
+  readonly violations: readonly Violation[];
+  readonly counts: Delivered['counts'];
+  readonly faults: Readonly<Record<string, FaultCount>>;
+  readonly seconds: number;
+  readonly arrivals: readonly Arrival[];
+  readonly published: readonly Published[];
+  readonly endpoints: readonly Endpoint[];
+}
+
+const PROGRESS_MS = 10_000;
+/** So many systems record at once, each with a pause of this length between stories: slower than deliveries go out. */
+const [AT_ONCE, PAUSE_MS] = [16, 400];
+/** A lease of a dispatcher that was killed ends after 60 s; what that held up comes after it. */
+const SETTLED_MS = 300_000;
+/** Longer than a lease. */
+const FLOW_MS = 90_000;
+
+export async function runWebhooks(installation: Installation, receiver: Receiver, options: WebhooksOptions): Promise<WebhooksResult> {
+  const { name, seed, events, duplicates, faults, say } = options;
+  const startedAt = performance.now();
+  const customers = [await makeCustomer(installation), await makeCustomer(installation)] as const;
+  const endpoints = await makeEndpoints(installation, [customers[0].company, customers[1].company], receiver, name);
+  const names = new Set(endpoints.map((endpoint) => endpoint.name));
+  const own = (): Arrival[] => receiver.arrivals.filter(({ endpoint }) => names.has(endpoint));
+  const progress = setInterval(() => say(`  ${own().length} requests have arrived`), PROGRESS_MS);
+  try {
+    const chance = new Chance(seed);
+    const targets = installation.targets(faults?.targets ?? []);
+    const injecting = faults && injectFaults({ ...faults, targets, chance, ready: flow(own, events / (faults.rounds * targets.length + 1)), say: (line) => say(`  ${line}`) });
+    const [requestIds, counts = {}] = await Promise.all([tellStories(installation, customers, Math.ceil(events / EVENTS_OF_STORY), AT_ONCE, PAUSE_MS), injecting]);
+    say('  all is recorded; waiting until all is delivered …');
+    const { published, violations: broken } = await publishedEvents(installation, new Set(customers.map(({ company }) => company.id)));
+    await delivered(installation, endpoints);
+    const arrivals = own();
+    const result = checkDeliveries(published, endpoints, arrivals);
+    const violations = [...broken, ...missing(requestIds, published), ...result.violations, ...tooMany(result.counts, duplicates)];
+    const accidents = installation.accidents.map((text) => violation('unexpected-end', text));
+    return {
+      violations: [...violations, ...accidents], counts: result.counts, faults: counts, arrivals, published, endpoints,
+      seconds: (performance.now() - startedAt) / 1000,
+    };
+  } finally {
+    clearInterval(progress);
+  }
+}
+
+/** Faults are spread over all that arrives: before each, so much more has come. Where no more comes it goes on as well. */
+function flow(arrived: () => readonly unknown[], share: number): () => Promise<void> {
+  let next = 0;
+  return async () => {
+    next = Math.max(next + share, arrived().length + share / 4);
+    await untilTrue('webhooks arrive', () => arrived().length >= next, FLOW_MS).catch(() => undefined);
+  };
+}
+
+/** Each event once, as consumers take them. */
+async function publishedEvents({ database, kafka }: Installation, companyIds: ReadonlySet<string>): Promise<{ published: Published[]; violations: Violation[] }> {
+  const waiting = async (): Promise<number> => (await database.query<{ count: number }>({ text: 'select count(*) from scheduling.outbox' })).rows[0]!.count;
+  await untilTrue('the outbox is empty', async () => (await waiting()) === 0);
+  const all: (Published & ReturnType<typeof publishedEvent>)[] = [];
+  await replay({
+    kafka,
+    topic: topics.serviceRequests,
+    apply: async (batch) => {
+      for (const event of batch) {
+        if (!companyIds.has(event.companyId)) continue;
+        const subject = event.key.slice(event.key.indexOf('/') + 1);
+        all.push({ ...publishedEvent(event), companyId: event.companyId, subject, sequence: event.sequence ?? 0 });
+      }
+    },
+  });
+  const { bySubject, violations } = takeEvents(all);
+  return { published: [...bySubject.values()].flat(), violations: violations.map(({ text }) => violation('sequence-broken', text)) };
+}
+
+/** Resolves when all that was published is stored as deliveries and nothing is queued any more. What is not by then is lost. */
+async function delivered({ database, kafka }: Installation, endpoints: readonly Endpoint[]): Promise<void> {
+  const admin = kafka.admin();
+  await admin.connect();
+  const group = `${kafka.prefix}webhook-dispatcher`;
+  const topic = kafka.prefix + topics.serviceRequests.name;
+  const consumed = async (): Promise<boolean> => {
+    const [ends, [places]] = [await admin.fetchTopicOffsets(topic), await admin.fetchOffsets({ groupId: group, topics: [topic] })];
+    const place = new Map(places?.partitions.map(({ partition, offset }) => [partition, BigInt(offset)]));
+    return ends.every(({ partition, high }) => high === '0' || (place.get(partition) ?? 0n) >= BigInt(high));
+  };
+  const queued = async (): Promise<number> => {
+    const text = `select count(*) from integrations.webhook_queue q join integrations.webhook_endpoints e on e.id = q.endpoint_id where e.name = any($1)`;
+    return (await database.query<{ count: number }>({ text, values: [endpoints.map(({ name }) => name)] })).rows[0]!.count;
+  };
+  try {
+    await untilTrue('all is delivered', async () => (await consumed()) && (await queued()) === 0, SETTLED_MS).catch(() => undefined);
+  } finally {
+    await admin.disconnect();
+  }
+}
+
+/** What was acknowledged to whom recorded it, and is in no event. */
+function missing(requestIds: readonly string[], published: readonly Published[]): Violation[] {
+  const bySubject = Map.groupBy(published, ({ subject }) => subject);
+  return requestIds.flatMap((id) => {
+    const count = bySubject.get(id)?.length ?? 0;
+    return count === EVENTS_OF_REQUEST ? [] : [violation('event-missing', `service request ${id} has ${count} events instead of ${EVENTS_OF_REQUEST}`)];
+  });
+}
+
+function tooMany({ duplicates, deliveries }: Delivered['counts'], most: number): Violation[] {
+  return duplicates <= deliveries * most ? [] : [violation('too-many-duplicates', `${duplicates} of ${deliveries} deliveries came twice`)];
+}

@@ -1,0 +1,78 @@
+// Service requests as the company's own systems record them, each step asked for until it is acknowledged.
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { ApiError, now } from '@truckroll/contract';
+import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
+import { InteractionChannel, InteractionDirection } from '@truckroll/contract/gen/scheduling/v1/interactions';
+import { ServiceRequestChannel, ServiceRequestStatus } from '@truckroll/contract/gen/scheduling/v1/service_requests';
+import type { Callers } from '@truckroll/service-kit';
+import * as line from '../../../services/scheduling/test/records.ts';
+import { createCompany, importRecords, type TestCompany } from '../../support/company.ts';
+import type { Installation } from '../system/installation.ts';
+
+type Intake = Callers<typeof IntakeServiceService>;
+
+export interface Customer {
+  readonly company: TestCompany;
+  readonly jobId: string;
+  /** A visit that requests can be booked for, any number of them. */
+  readonly visitId: string;
+}
+
+/** Events of one story: four changes of a service request, which is created, and its booking; an interaction. */
+export const EVENTS_OF_REQUEST = 5;
+export const EVENTS_OF_STORY = EVENTS_OF_REQUEST + 1;
+const RETRY_MS = 100;
+
+export async function makeCustomer(installation: Installation): Promise<Customer> {
+  const company = await createCompany(installation.channel('integrations'), 'America/Chicago');
+  const job = line.job();
+  const visit = line.visit({ job_id: job['id'] });
+  for (const [path, record] of [['jobs', job], ['job-appointments', visit]] as const) {
+    const { problems } = await importRecords(installation.channel('scheduling'), company.id, path, [record]);
+    if (problems.length > 0) throw new Error(JSON.stringify(problems[0]));
+  }
+  return { company, jobId: job['id'] as string, visitId: visit['id'] as string };
+}
+
+/** Tells so many stories at once, a part of them for each customer. Resolves to the ids of the service requests. */
+export async function tellStories(installation: Installation, customers: readonly Customer[], count: number, atOnce: number, pauseMs: number): Promise<string[]> {
+  const intake = installation.channel('scheduling').client(IntakeServiceService);
+  const told: string[] = [];
+  let begun = 0;
+  await Promise.all(
+    Array.from({ length: atOnce }, async () => {
+      while (begun < count) {
+        const customer = customers[begun++ % customers.length]!;
+        told.push(await tell(intake, customer));
+        await delay(pauseMs * 2 * Math.random());
+      }
+    }),
+  );
+  return told;
+}
+
+async function tell(intake: Intake, { company, jobId, visitId }: Customer): Promise<string> {
+  const of = { company_id: company.id, id: randomUUID() };
+  await surely(() => intake.recordServiceRequest({ ...of, channel: ServiceRequestChannel.PHONE, summary: 'AC “not cooling”' }));
+  const call = { company_id: company.id, id: randomUUID(), channel: InteractionChannel.CALL, direction: InteractionDirection.INBOUND };
+  const started_at = now();
+  await surely(() => intake.recordInteraction({ ...call, started_at, ended_at: started_at + 60_000_000, service_request_id: of.id }));
+  await surely(() => intake.changeServiceRequestStatus({ ...of, status: ServiceRequestStatus.CONTACTED }));
+  await surely(() => intake.bookServiceRequest({ ...of, job_id: jobId, appointment_id: visitId }));
+  await surely(() => intake.changeServiceRequestStatus({ ...of, status: ServiceRequestStatus.CLOSED, closed_reason: 'Duplicate' }));
+  return of.id;
+}
+
+/** Each step may be asked for again: done already, it changes nothing. */
+async function surely(step: () => Promise<unknown>): Promise<void> {
+  for (;;) {
+    try {
+      await step();
+      return;
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status !== 503) throw error;
+      await delay(RETRY_MS);
+    }
+  }
+}

@@ -1,0 +1,18 @@
+// One message to the customer for each write that asked for one and was made, and no other.
+import type { StoredNotification } from '../observed.ts';
+import type { Effect } from './effects.ts';
+import { violation, type Violation } from './violations.ts';
+
+export function checkNotifications(notifications: readonly StoredNotification[], effects: readonly Effect[]): Violation[] {
+  // A revision may come back, so they are counted.
+  const balance = new Map<string, number>();
+  const count = (visitId: string, revision: string, by: number): void => {
+    const name = `visit ${visitId} at revision ${revision}`;
+    balance.set(name, (balance.get(name) ?? 0) + by);
+  };
+  for (const { event, write } of effects) if (write.notify) count(event.visitId, event.revision, 1);
+  for (const { visitId, revision } of notifications) count(visitId, revision, -1);
+  return [...balance].flatMap(([name, left]) =>
+    left === 0 ? [] : [violation('notification-differs', `${name}: ${Math.abs(left)} ${left > 0 ? 'messages are missing' : 'messages that nobody asked for'}`)],
+  );
+}

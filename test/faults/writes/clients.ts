@@ -1,0 +1,126 @@
+// Many clients that staff visits. Each keeps what it saw last of a visit, sends a write with one key until it is answered,
+// and is now and then as careless with keys and connections as clients are.
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Chance } from '../../../packages/cli/src/simulate/chance.ts';
+import { isAcknowledged, isDefinite, type Attempt, type Write } from './history.ts';
+import { readVisit, seen, send, type ReadVisit, type SeenVisit, type SenderOptions } from './sender.ts';
+
+export interface ClientOptions extends SenderOptions {
+  readonly chance: Chance;
+  readonly visitIds: readonly string[];
+  readonly technicianIds: readonly string[];
+  /** Every attempt of every client. */
+  readonly history: Attempt[];
+  /** Asked before each write: false ends the client. */
+  readonly goesOn: () => boolean;
+  /** Milliseconds between writes, on the average. */
+  readonly thinkMs: number;
+}
+
+/** How a write is sent, and how often so. */
+const MANNERS = {
+  plain: 0.5,
+  /** The same on two connections at once. */
+  twins: 0.22,
+  /** Two different ones with one key at once. */
+  rivals: 0.08,
+  /** Once more after it was answered. */
+  again: 0.1,
+  /** The client hangs up first, and then sends it properly. */
+  hangUp: 0.07,
+  /** Not again where no answer came. */
+  giveUp: 0.03,
+} as const;
+type Manner = keyof typeof MANNERS;
+
+/** After so long without a definite answer a write is left as it is, whatever that is. */
+const PATIENCE_MS = 60_000;
+/** A few visits are wanted by all clients. */
+const POPULAR = 6;
+
+export async function runClient(options: ClientOptions): Promise<void> {
+  const { chance, goesOn, thinkMs } = options;
+  const known = new Map<string, SeenVisit>();
+  while (goesOn()) {
+    await delay(chance.between(0, 2 * thinkMs));
+    const write = await plan(options, known);
+    if (write === undefined) continue;
+    await perform(options, known, write, mannerOf(chance));
+  }
+}
+
+function mannerOf(chance: Chance): Manner {
+  let left = chance.next();
+  for (const [manner, share] of Object.entries(MANNERS) as [Manner, number][]) {
+    left -= share;
+    if (left < 0) return manner;
+  }
+  return 'plain';
+}
+
+/** The next write, by what was seen last of a visit, which others may have changed. */
+async function plan(options: ClientOptions, known: Map<string, SeenVisit>, popular = options.chance.happens(0.2)): Promise<Write | undefined> {
+  const { chance, visitIds, technicianIds } = options;
+  const visitId = chance.one(popular ? visitIds.slice(0, POPULAR) : visitIds);
+  // Those that others change all the time are read anew mostly.
+  if (popular && chance.happens(0.7)) known.delete(visitId);
+  const visit = known.get(visitId) ?? (await readVisit(options, visitId));
+  if (visit === undefined) return undefined;
+  known.set(visitId, visit);
+  const common = { visitId, expectedRevision: visit.revision, notify: chance.happens(0.1) };
+  const { assignments } = visit;
+  // Back to nobody again and again: that is when service requests change.
+  const removes = assignments.size > 0 && chance.happens(assignments.size === 1 ? 0.45 : 0.65);
+  if (removes) return { ...common, kind: 'remove', assignmentId: chance.one([...assignments.values()]) };
+  const free = technicianIds.filter((id) => !assignments.has(id));
+  return free.length === 0 ? undefined : { ...common, kind: 'add', technicianId: chance.one(free) };
+}
+
+async function perform(options: ClientOptions, known: Map<string, SeenVisit>, write: Write, manner: Manner): Promise<void> {
+  const { chance } = options;
+  const key = randomUUID();
+  const patiently = (one: Write) => sendPatiently(options, known, key, one);
+  switch (manner) {
+    case 'twins':
+      await Promise.all([patiently(write), patiently(write)]);
+      break;
+    case 'rivals': {
+      const rival = await plan(options, known, false);
+      const rivals = rival !== undefined && rival.visitId !== write.visitId && write.kind === 'add' && rival.kind === 'add';
+      await Promise.all([patiently(write), ...(rivals ? [patiently(rival)] : [])]);
+      break;
+    }
+    case 'again':
+      await patiently(write);
+      await patiently(write);
+      break;
+    case 'hangUp':
+      record(options, known, await send(options, key, write, Math.ceil(chance.between(1, 30))));
+      await patiently(write);
+      break;
+    case 'giveUp':
+      record(options, known, await send(options, key, write));
+      break;
+    default:
+      await patiently(write);
+  }
+}
+
+async function sendPatiently(options: ClientOptions, known: Map<string, SeenVisit>, key: string, write: Write): Promise<void> {
+  for (const startedAt = performance.now(); performance.now() - startedAt < PATIENCE_MS; ) {
+    const attempt = await send(options, key, write);
+    record(options, known, attempt);
+    if (isDefinite(attempt)) return;
+    // Sooner than Retry-After asks: a request that meets what is coming up is worth more here than a kind one.
+    await delay(options.chance.between(50, 400));
+  }
+}
+
+function record({ history }: ClientOptions, known: Map<string, SeenVisit>, attempt: Attempt): void {
+  history.push(attempt);
+  const { answer, write } = attempt;
+  // A repetition shows the visit as it was: good enough for one that is stale, and that is wanted too.
+  if (isAcknowledged(attempt)) known.set(write.visitId, seen((JSON.parse(answer!.said!) as [ReadVisit])[0]));
+  else known.delete(write.visitId);
+}

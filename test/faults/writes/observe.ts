@@ -1,0 +1,111 @@
+// Reads what there is in the end: scheduling's tables, its topics, and what differs of reporting's copies.
+import { topics, type TopicDefinition } from '@truckroll/contract';
+import { ServiceRequestCreated, ServiceRequestStatusChanged } from '@truckroll/contract/gen/events/v1/public_events';
+import { VisitAssignmentChanged } from '@truckroll/contract/gen/events/v1/visit_events';
+import { AddAssignmentResponse } from '@truckroll/contract/gen/scheduling/v1/assignment_commands';
+import { Visit } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
+import { ServiceRequest } from '@truckroll/contract/gen/scheduling/v1/service_requests';
+import { replay, type IncomingEvent } from '../../../packages/outbox/src/index.ts';
+import { COPIED, compareCopy } from '../../../packages/cli/src/verify/compare.ts';
+import type { TestCompany } from '../../support/company.ts';
+import type { Installation } from '../system/installation.ts';
+import type { Observed, PublishedEvent, RequestEvent, StoredAssignment, StoredKey, StoredNotification, StoredRequest, StoredVisit, VisitEvent } from './observed.ts';
+
+type Source = Pick<Installation, 'database' | 'kafka' | 'channel'>;
+
+export async function observe(source: Source, company: TestCompany, before: readonly StoredVisit[], wrongCopies: readonly string[]): Promise<Observed> {
+  const { database } = source;
+  const of = [company.id];
+  const [visits, assignments, keys, requests, notifications, [outbox]] = await Promise.all([
+    readVisits(source, company),
+    rows<StoredAssignment>(`select id, appointment_id as "visitId", team_member_id as "technicianId", encode(document, 'hex') as document
+      from scheduling.job_assignments where company_id = $1`),
+    rows<{ key: string; status: number | null; location: string | null; response: Buffer | null }>(
+      'select key, status, location, response from scheduling.idempotency_keys where company_id = $1'),
+    rows<{ id: string; document: Buffer; event_sequence: number }>(
+      'select id, document, event_sequence from scheduling.service_requests where company_id = $1'),
+    rows<StoredNotification>(`select id, appointment_id as "visitId", revision, status from scheduling.notifications where company_id = $1`),
+    rows<{ count: number }>('select count(*) from scheduling.outbox where company_id = $1'),
+  ]);
+  const [visitEvents, assignmentEvents, requestEvents] = [
+    await published(source, topics.scheduling), await published(source, topics.assignments), await published(source, topics.serviceRequests),
+  ];
+  return {
+    before, visits, assignments, notifications, wrongCopies,
+    keys: keys.map(storedKey),
+    requests: requests.map(storedRequest),
+    visitEvents: visitEvents.events.map(visitEvent),
+    assignmentEvents: assignmentEvents.events.map(publishedEvent),
+    requestEvents: requestEvents.events.map(requestEvent),
+    unreadable: visitEvents.unreadable + assignmentEvents.unreadable + requestEvents.unreadable,
+    unpublished: outbox!.count,
+  };
+
+  async function rows<R>(text: string): Promise<R[]> {
+    return (await database.query<R>({ text, values: of })).rows;
+  }
+}
+
+export async function readVisits({ database }: Source, company: TestCompany): Promise<StoredVisit[]> {
+  const { rows } = await database.query<{ id: string; derived: Buffer; event_sequence: number }>({
+    text: 'select id, derived, event_sequence from scheduling.job_appointments where company_id = $1',
+    values: [company.id],
+  });
+  return rows.map(({ id, derived, event_sequence }) => {
+    const { revision, assignments } = Visit.decode(derived);
+    return { id, revision, sequence: event_sequence, assignments: new Map(assignments.map((one) => [one.id, one.team_member?.id ?? ''])) };
+  });
+}
+
+/** What differs between reporting's copies and their owners. */
+export async function compareCopies(source: Source, { id, timezone }: TestCompany): Promise<string[]> {
+  const reporting = source.channel('reporting');
+  const results = await Promise.all(
+    COPIED.map((path) => compareCopy({ owner: source.channel(path === 'invoices' ? 'billing' : 'scheduling'), reporting }, { id, timezone }, path)),
+  );
+  return results.flatMap(({ differences }) => differences.map((one) => `${one.path} ${one.id}: ${one.reason}`));
+}
+
+async function published({ kafka }: Source, topic: TopicDefinition): Promise<{ events: IncomingEvent[]; unreadable: number }> {
+  const events: IncomingEvent[] = [];
+  await replay({ kafka, topic, apply: async (batch) => void events.push(...batch) });
+  const admin = kafka.admin();
+  await admin.connect();
+  try {
+    const offsets = await admin.fetchTopicOffsets(kafka.prefix + topic.name);
+    const messages = offsets.reduce((sum, { low, high }) => sum + Number(BigInt(high) - BigInt(low)), 0);
+    // Nothing is older than the compaction's lag, so each offset is a message.
+    return { events, unreadable: messages - events.length };
+  } finally {
+    await admin.disconnect();
+  }
+}
+
+export function publishedEvent({ id, type, key, sequence, version, partition, payload }: IncomingEvent): PublishedEvent {
+  return { id, type, key, sequence, version, partition, payload: payload && payload.toString('hex') };
+}
+
+function visitEvent(event: IncomingEvent): VisitEvent {
+  const { visit_id, assignment, revision } = VisitAssignmentChanged.decode(event.payload!);
+  const common = { visitId: visit_id, revision, assignmentId: assignment?.id ?? '', technicianId: assignment?.team_member?.id ?? '' };
+  return { ...publishedEvent(event), ...common, added: event.type === 'visit.assignment_added' };
+}
+
+/** ServiceRequestCreated has the fields that all three types of a service request have. */
+function requestEvent(event: IncomingEvent): RequestEvent {
+  const subject = event.key.slice(event.key.indexOf('/') + 1);
+  if (!event.type.startsWith('service_request.')) return { ...publishedEvent(event), subject, status: undefined, previous: undefined };
+  const { data } = ServiceRequestCreated.decode(event.payload!);
+  const changed = event.type === 'service_request.status_changed' ? ServiceRequestStatusChanged.decode(event.payload!).data : undefined;
+  return { ...publishedEvent(event), subject, status: data?.status, previous: changed?.previous_status };
+}
+
+function storedKey({ key, status, location, response }: { key: string; status: number | null; location: string | null; response: Buffer | null }): StoredKey {
+  const visit = response === null ? undefined : AddAssignmentResponse.decode(response).data;
+  return { key, status, location, visitId: visit?.id, revision: visit?.revision };
+}
+
+function storedRequest({ id, document, event_sequence }: { id: string; document: Buffer; event_sequence: number }): StoredRequest {
+  const { status, appointment_id } = ServiceRequest.decode(document);
+  return { id, status, visitId: appointment_id ?? undefined, sequence: event_sequence };
+}

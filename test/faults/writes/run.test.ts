@@ -1,0 +1,18 @@
+// The checker on the real thing, as short as it can be and still meet every kind of fault: npm run test:faults runs it
+// for minutes.
+import { silent } from '@truckroll/local-stack';
+import { Installation } from '../system/installation.ts';
+import { runWrites } from './run.ts';
+
+let installation: Installation;
+beforeAll(async () => {
+  installation = await Installation.start({ say: silent, without: ['webhook-dispatcher'] });
+}, 120_000);
+afterAll(() => installation.close(), 60_000);
+
+test('writes are kept, told once and answered alike while the processes behind them are killed', async () => {
+  const faults = { targets: ['gateway', 'scheduling', 'postgres', 'kafka'], rounds: 1, gapMs: [200, 1500], awayMs: [20, 500], pauses: 0, atOnce: 2 } as const;
+  const { violations, counts } = await runWrites(installation, { seed: 1, writes: 100, clients: 8, visits: 20, thinkMs: 50, faults, say: silent });
+  expect(violations).toEqual([]);
+  expect(counts['acknowledged']).toBeGreaterThanOrEqual(100);
+}, 240_000);

@@ -1,0 +1,84 @@
+// One run: clients write while parts of the system are killed, then everything comes to rest and is checked.
+import type { Say } from '@truckroll/local-stack';
+import { Chance } from '../../../packages/cli/src/simulate/chance.ts';
+import { injectFaults, type FaultCount, type Faults } from '../injector.ts';
+import type { TestCompany } from '../../support/company.ts';
+import type { Installation } from '../system/installation.ts';
+import { untilTrue } from '../wait.ts';
+import { check, type Verdict } from './checker.ts';
+import { violation } from './check/violations.ts';
+import { runClient } from './clients.ts';
+import { isAcknowledged, type Attempt } from './history.ts';
+import { compareCopies, observe, readVisits } from './observe.ts';
+import type { Observed } from './observed.ts';
+import { makeWorld } from './world.ts';
+
+export interface WritesOptions {
+  readonly seed: number;
+  /** At least so many are acknowledged. */
+  readonly writes: number;
+  readonly clients: number;
+  readonly visits: number;
+  readonly thinkMs: number;
+  readonly faults: Pick<Faults, 'rounds' | 'gapMs' | 'awayMs' | 'pauses' | 'atOnce'> & { readonly targets: readonly string[] };
+  /** How long copies may take to follow in the end. Default 60 s. */
+  readonly copiesMs?: number;
+  readonly say: Say;
+}
+
+export interface WritesResult extends Verdict {
+  readonly faults: Readonly<Record<string, FaultCount>>;
+  readonly seconds: number;
+  readonly history: readonly Attempt[];
+  readonly observed: Observed;
+}
+
+const PROGRESS_MS = 10_000;
+
+export async function runWrites(installation: Installation, options: WritesOptions): Promise<WritesResult> {
+  const { seed, writes, clients, visits, thinkMs, copiesMs = 60_000, say } = options;
+  const startedAt = performance.now();
+  const { company, visitIds, technicianIds } = await makeWorld(installation, { visits, technicians: 12 });
+  const before = await readVisits(installation, company);
+  const chance = new Chance(seed);
+  const history: Attempt[] = [];
+  const acknowledged = (): number => new Set(history.filter(isAcknowledged).map(({ key }) => key)).size;
+  const progress = setInterval(() => say(`  ${history.length} requests sent, ${acknowledged()} writes acknowledged`), PROGRESS_MS);
+  try {
+    let injecting = true;
+    const targets = installation.targets(options.faults.targets);
+    const injected = injectFaults({ ...options.faults, targets, chance: new Chance(chance.next() * 2 ** 32), say: (line) => say(`  ${line}`) });
+    injected.finally(() => (injecting = false)).catch(() => undefined);
+    let enough = false;
+    // Counted now and then: the history is long.
+    const counting = setInterval(() => (enough = acknowledged() >= writes), 500);
+    const goesOn = (): boolean => injecting || !enough;
+    const { baseUrl } = installation;
+    const one = (): Promise<void> =>
+      runClient({ baseUrl, apiKey: company.apiKey, chance: new Chance(chance.next() * 2 ** 32), visitIds, technicianIds, history, goesOn, thinkMs });
+    await Promise.all(Array.from({ length: clients }, one));
+    clearInterval(counting);
+    const faults = await injected;
+    say('  all clients have ended; waiting until everything that is to be told is told …');
+    const wrongCopies = await settled(installation, company, copiesMs);
+    const observed = await observe(installation, company, before, wrongCopies);
+    const verdict = check(history, observed);
+    const accidents = installation.accidents.map((text) => violation('unexpected-end', text));
+    return { ...verdict, violations: [...verdict.violations, ...accidents], faults, history, observed, seconds: (performance.now() - startedAt) / 1000 };
+  } finally {
+    clearInterval(progress);
+  }
+}
+
+/** Resolves when nothing more will change, to the copies that are wrong then. */
+async function settled(installation: Installation, company: TestCompany, copiesMs: number): Promise<string[]> {
+  const count = async (text: string): Promise<number> => (await installation.database.query<{ count: number }>({ text })).rows[0]!.count;
+  await untilTrue('the outbox is empty', async () => (await count('select count(*) from scheduling.outbox')) === 0);
+  // An attempt that was cut short is given up after 45 s.
+  const unsent = `select count(*) from scheduling.notifications where status in ('QUEUED', 'ATTEMPTING')`;
+  await untilTrue('notifications have come to their end', async () => (await count(unsent)) === 0);
+  await untilTrue('the outbox is empty again', async () => (await count('select count(*) from scheduling.outbox')) === 0);
+  let wrong: string[] = [];
+  await untilTrue('the copies follow', async () => (wrong = await compareCopies(installation, company)).length === 0, copiesMs).catch(() => undefined);
+  return wrong;
+}
