@@ -13,11 +13,13 @@ export interface ConsumerOptions {
   readonly group: string;
   readonly topics: readonly Topic[];
   /**
-   * Applies events of one partition, in order. Resolves when they are stored for good; only then is the place in the
-   * topic moved on. While it rejects it is called again with the same events, so it must recognise repeats and set
+   * Applies events of one partition, in order. Resolves when they are stored for good; only after that is the place in
+   * the topic moved on. While it rejects it is called again with the same events, so it must recognise repeats and set
    * aside by itself what can never be applied. `signal` aborts when the partition goes to another replica.
    */
   handle(events: readonly IncomingEvent[], signal: AbortSignal): Promise<void>;
+  /** Partitions whose events may be handled at the same time. Default 2. */
+  readonly concurrency?: number;
   /** Gets messages that are no events of ours. Without it they are logged, counted and passed over. */
   unreadable?(topic: string, partition: number, message: KafkaMessage): Promise<void>;
   readonly log: Logger;
@@ -27,6 +29,11 @@ export interface ConsumerOptions {
 /** Events in one call of handle, hence in one transaction. */
 const CHUNK = 500;
 const RETRY = { firstMs: 50, mostMs: 2000 };
+/**
+ * How long a place that was reached may be known to this process alone. Telling Kafka takes as long as handling a few
+ * events, of every partition; whoever takes over after a crash gets the events of this time once more.
+ */
+const COMMIT_MS = 500;
 
 /**
  * Reads topics as a member of a consumer group, from their beginning when the group is new. Starting needs no Kafka:
@@ -41,6 +48,9 @@ export class Consumer implements BackgroundPart {
   readonly #unreadable;
   readonly #retries;
   #running: Promise<void> = Promise.resolve();
+  /** Tells Kafka which places were reached. */
+  #commit: (() => Promise<void>) | undefined;
+  #commitTimer: NodeJS.Timeout | undefined;
 
   constructor(options: ConsumerOptions) {
     this.#options = options;
@@ -92,16 +102,18 @@ export class Consumer implements BackgroundPart {
         }
       } finally {
         watched.stop();
+        await this.#commitNow();
         await goodbye(consumer);
+        this.#commit = undefined;
       }
     }
   }
 
   async #consume(consumer: KafkaConsumer): Promise<void> {
     await consumer.connect();
-    const { kafka, topics } = this.#options;
+    const { kafka, topics, concurrency = 2 } = this.#options;
     await consumer.subscribe({ topics: topics.map((topic) => kafka.prefix + topic.name), fromBeginning: true });
-    await consumer.run({ eachBatchAutoResolve: false, partitionsConsumedConcurrently: 2, eachBatch: (payload) => this.#batch(payload) });
+    await consumer.run({ eachBatchAutoResolve: false, autoCommit: false, partitionsConsumedConcurrently: concurrency, eachBatch: (payload) => this.#batch(payload) });
   }
 
   async #batch(payload: EachBatchPayload): Promise<void> {
@@ -113,7 +125,10 @@ export class Consumer implements BackgroundPart {
       await this.#withHeartbeat(payload, (signal) => this.#chunk(topic, partition, messages, signal));
       // Also while stopping: what is stored need not come again.
       payload.resolveOffset(messages.at(-1)!.offset);
-      await payload.commitOffsetsIfNecessary(payload.uncommittedOffsets());
+      this.#commit = () => payload.commitOffsetsIfNecessary(payload.uncommittedOffsets());
+      this.#commitTimer ??= setTimeout(() => void this.#commitNow(), COMMIT_MS);
+      // The last chance to do so.
+      if (this.#stopping.signal.aborted) await this.#commitNow();
       if (!payload.isRunning() || payload.isStale()) return;
     }
     const last = Number(batch.lastOffset());
@@ -164,7 +179,20 @@ export class Consumer implements BackgroundPart {
       await beating;
     }
     // Thrown after the work is done, or else kafkajs would join again while the work still goes on.
-    await payload.heartbeat();
+    try {
+      await payload.heartbeat();
+    } catch (error) {
+      await this.#commitNow();
+      throw error;
+    }
+  }
+
+  /** Never rejects: what Kafka is not told comes again. */
+  async #commitNow(): Promise<void> {
+    clearTimeout(this.#commitTimer);
+    this.#commitTimer = undefined;
+    const { log, group } = this.#options;
+    await this.#commit?.().catch((error: unknown) => log.debug({ error, group }, 'the place in a topic was not told'));
   }
 
   #stopped(): Promise<undefined> {

@@ -211,6 +211,19 @@ test('the place in a topic moves on only after the commit', async () => {
   expect(texts(after.applied)).toEqual(['1', '2']);
 });
 
+test('Kafka is told of the place that was reached although nothing more comes', async () => {
+  const topic = await createTopic();
+  const { subscriber, applied } = subscribe(topic);
+  await send(topic, { text: '1' }, { text: '2' });
+  await subscriber.start();
+  await applied.count(2);
+  const admin = kafka.admin();
+  await admin.connect();
+  const told = async () => (await admin.fetchOffsets({ groupId: topic.name, topics: [topic.name] }))[0]?.partitions[0]?.offset;
+  await eventually(told, (offset) => offset === '2');
+  await admin.disconnect();
+});
+
 test('replicas share the partitions, and every event is applied once while they come and go', async () => {
   const topic = await createTopic({ days: 1 }, 4);
   const all = new Collected<string | undefined>();

@@ -46,7 +46,9 @@ export function createWebhookDispatcher(config: WebhookDispatcherConfig, surroun
       background({ name: 'integrations', start: async () => undefined, stop: async () => integrations.close() });
       background({ name: 'connections', start: async () => undefined, stop: () => connections.close() });
       const handle = createFanOut({ fanOut, due: () => worker.wake(), log, metrics });
-      background(new Consumer({ kafka: createKafka(NAME, config, log), group: NAME, topics: [topics.serviceRequests], handle, log, metrics }));
+      const topic = topics.serviceRequests;
+      // All partitions at once: what comes together is stored together.
+      background(new Consumer({ kafka: createKafka(NAME, config, log), group: NAME, topics: [topic], concurrency: topic.partitions, handle, log, metrics }));
       // Started last, hence stopped first: nothing is fetched once stopping has begun.
       background(worker);
       check('integrations', () => worker.check());
