@@ -1,5 +1,5 @@
 // What somebody does who looks after an integration, in a real browser.
-import type { Page } from 'puppeteer-core';
+import type { HTTPRequest, Page } from 'puppeteer-core';
 import { startConsoleDesk, press, shows, signIn, visibleText, type Desk } from './desk.ts';
 import type { Tab } from './browser.ts';
 
@@ -78,11 +78,9 @@ describe('signing in', () => {
     await fill(page, '#name', 'Half typed');
     await fill(page, '#url', desk.receiver.url);
     await page.setRequestInterception(true);
-    const refuse = (request: any) => {
-      if (!request.url().includes('/api/')) return request.continue();
-      const error = { code: 'UNAUTHENTICATED', message: 'The token has expired.', request_id: 'r-1', details: [] };
-      return request.respond({ status: 401, contentType: 'application/json', body: JSON.stringify({ error }) });
-    };
+    const error = { code: 'UNAUTHENTICATED', message: 'The token has expired.', request_id: 'r-1', details: [] };
+    const answer = { status: 401, contentType: 'application/json', body: JSON.stringify({ error }) };
+    const refuse = (request: HTTPRequest) => void (request.url().includes('/api/') ? request.respond(answer) : request.continue());
     page.on('request', refuse);
     await press(page, 'Add endpoint');
     await shows(page, 'Your session has ended. The token has expired.');
@@ -94,6 +92,24 @@ describe('signing in', () => {
     await press(page, 'Add endpoint');
     await shows(page, 'Your endpoint is ready');
   });
+});
+
+test('who signs in after another sees nothing of the other', async () => {
+  const [first, second] = [await desk.company(), await desk.company()];
+  await desk.endpoint(first, { name: 'Of the first' });
+  const page = await visit(desk.enter(first));
+  await shows(page, 'Of the first');
+  await page.setRequestInterception(true);
+  const refuse = (request: HTTPRequest) => void (request.url().includes('/api/') ? request.respond({ status: 401, body: 'no' }) : request.continue());
+  page.on('request', refuse);
+  await press(page, 'Refresh');
+  await shows(page, 'Your session has ended.');
+  page.off('request', refuse);
+  await page.setRequestInterception(false);
+  expect(await visibleText(page)).not.toContain('Of the first');
+  await signIn(page, desk.system.userToken(second));
+  await shows(page, 'No endpoints yet');
+  expect(await page.content()).not.toContain('Of the first');
 });
 
 describe('endpoints', () => {

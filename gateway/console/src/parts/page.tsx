@@ -4,6 +4,7 @@ import { notice } from '../state/notice.ts';
 import type { Resource } from '../state/resource.ts';
 import { session } from '../state/session.ts';
 import { useStore } from '../state/store.ts';
+import { Breakable } from './breakable.tsx';
 import { ProblemBox } from './problem-box.tsx';
 import { clock } from './time.tsx';
 
@@ -13,11 +14,13 @@ interface Given {
   above?: { title: string; href: string };
   beside?: ComponentChildren;
   actions?: ComponentChildren;
+  /** What the screen shows of the API. */
+  live?: readonly Resource<unknown>[];
   children: ComponentChildren;
 }
 
 /** A screen: its heading takes the focus when the user comes to it, so that the keyboard and screen readers start there. */
-export function Page({ title, above, beside, actions, children }: Given) {
+export function Page({ title, above, beside, actions, live = [], children }: Given) {
   const heading = useRef<HTMLHeadingElement>(null);
   const { number } = useStore(session);
   useEffect(() => heading.current?.focus(), [number]);
@@ -26,15 +29,19 @@ export function Page({ title, above, beside, actions, children }: Given) {
   }, [title]);
   return (
     <>
+      <div class="line">
+        {above && <nav class="above" aria-label="Above"><a href={above.href}>{above.title}</a></nav>}
+        {live.length > 0 && <Freshness of={live} />}
+      </div>
       <div class="head">
         <div class="title">
-          {above && <p class="above"><a href={above.href}>{above.title}</a></p>}
-          <h1 tabIndex={-1} ref={heading}>{title}</h1>
+          <h1 tabIndex={-1} ref={heading}><Breakable text={title} /></h1>
           {beside}
         </div>
         {actions && <div class="buttons">{actions}</div>}
       </div>
       <Notice />
+      <Outdated of={live} />
       {children}
     </>
   );
@@ -55,19 +62,26 @@ function Notice() {
   );
 }
 
-/** Says how old what is shown is, and loads it again. */
-export function Freshness({ of: resources }: { of: readonly Resource<unknown>[] }) {
+/** The time of the oldest of them; undefined where nothing was loaded yet. */
+function oldest(resources: readonly Resource<unknown>[]): Date | undefined {
   const times = resources.flatMap(({ loadedAt }) => (loadedAt === undefined ? [] : [loadedAt.getTime()]));
-  const failed = resources.find(({ problem }) => problem !== undefined)?.problem;
-  const oldest = times.length === 0 ? undefined : new Date(Math.min(...times));
+  return times.length === 0 ? undefined : new Date(Math.min(...times));
+}
+
+/** Says how old what is shown is, and loads it again. */
+function Freshness({ of: resources }: { of: readonly Resource<unknown>[] }) {
+  const at = oldest(resources);
   return (
-    <div class="freshness">
-      {failed !== undefined && oldest !== undefined && <ProblemBox problem={failed} title={`This is what was known at ${clock(oldest)}.`} />}
-      {failed !== undefined && oldest === undefined && <ProblemBox problem={failed} />}
-      <p>
-        <span class="soft">{oldest === undefined ? (failed === undefined ? 'Loading…' : '') : `Updated ${clock(oldest)}`}</span>
-        <button type="button" class="small" onClick={() => resources.forEach((each) => each.refresh())}>Refresh</button>
-      </p>
-    </div>
+    <p class="freshness">
+      {at === undefined ? resources.some(({ loading }) => loading) && 'Loading…' : `Updated ${clock(at)}`}
+      <button type="button" class="small" onClick={() => resources.forEach((each) => each.refresh())}>Refresh</button>
+    </p>
   );
+}
+
+/** Why what is shown is not of now, or is not there at all. */
+function Outdated({ of: resources }: { of: readonly Resource<unknown>[] }) {
+  const problem = resources.find((each) => each.problem !== undefined)?.problem;
+  const at = oldest(resources);
+  return <ProblemBox problem={problem} {...(at === undefined ? {} : { title: `This is what was known at ${clock(at)}.` })} />;
 }

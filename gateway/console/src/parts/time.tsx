@@ -1,10 +1,16 @@
-const WHOLE = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+const TIME = { hour: 'numeric', minute: '2-digit', second: '2-digit' } as const;
+const THIS_YEAR = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric', ...TIME });
+const OTHER_YEAR = new Intl.DateTimeFormat(undefined, { year: 'numeric', month: 'short', day: 'numeric', ...TIME });
 const CLOCK = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
 const MINUTE = new Intl.DateTimeFormat(undefined, { hour: 'numeric', minute: '2-digit' });
 
+function inWords(at: Date): string {
+  return (at.getFullYear() === new Date().getFullYear() ? THIS_YEAR : OTHER_YEAR).format(at);
+}
+
 /** A moment in the viewer's time zone; its title has it in UTC, as exact as the API knows it. */
 export function Time({ at }: { at: string }) {
-  return <time dateTime={at} title={`${at.replace('T', ' ').replace(/Z$/, '')} UTC`}>{WHOLE.format(new Date(at))}</time>;
+  return <time dateTime={at} title={`${at.replace('T', ' ').replace(/Z$/, '')} UTC`}>{inWords(new Date(at))}</time>;
 }
 
 export function TimeOr({ at, otherwise }: { at: string | null; otherwise: string }) {
@@ -16,7 +22,7 @@ export const clock = (at: Date): string => CLOCK.format(at);
 
 /** "2:47 PM", with the day where that is another one. */
 export function until(at: Date): string {
-  return at.toDateString() === new Date().toDateString() ? MINUTE.format(at) : WHOLE.format(at);
+  return at.toDateString() === new Date().toDateString() ? MINUTE.format(at) : inWords(at);
 }
 
 /** "35 ms", "14.2 s" */

@@ -1,6 +1,7 @@
 import { listEventTypes, type DeliveryFilter } from '../api/integrations.ts';
 import { DELIVERY_STATUSES, TEST_EVENT, type Attempt, type Delivery, type Page } from '../api/types.ts';
 import { DeliveryBadge } from '../parts/badge.tsx';
+import { Breakable } from '../parts/breakable.tsx';
 import { Table, type Column } from '../parts/table.tsx';
 import { Time, duration } from '../parts/time.tsx';
 import { useResource, type Resource } from '../state/resource.ts';
@@ -21,7 +22,7 @@ export function outcome({ response, error, errorMessage, startedAt, endedAt }: A
 }
 
 const columns = (id: string): readonly Column<Delivery>[] => [
-  { title: 'Event', cell: (delivery) => <a class="name" href={places.delivery(id, delivery.id)}>{delivery.eventType}</a> },
+  { title: 'Event', cell: (delivery) => <a class="name" href={places.delivery(id, delivery.id)}><Breakable text={delivery.eventType} /></a> },
   { title: 'Status', cell: (delivery) => <DeliveryBadge delivery={delivery} /> },
   { title: 'Happened', cell: ({ createdAt }) => <Time at={createdAt} /> },
   { title: 'Attempts', cell: ({ attempts }) => attempts.length },

@@ -3,7 +3,7 @@ import type { Attempt, Delivery as DeliveryRecord, Header } from '../api/types.t
 import { Badge, DeliveryBadge } from '../parts/badge.tsx';
 import { BodyText } from '../parts/body-text.tsx';
 import { CopyButton } from '../parts/copy-button.tsx';
-import { Freshness, Page } from '../parts/page.tsx';
+import { Page } from '../parts/page.tsx';
 import { ProblemBox } from '../parts/problem-box.tsx';
 import { Time, duration } from '../parts/time.tsx';
 import { useAction } from '../state/action.ts';
@@ -28,6 +28,7 @@ export function Delivery({ endpointId, id }: { endpointId: string; id: string })
     <Page
       title={known?.eventType ?? 'Delivery'}
       above={{ title: endpoint.value?.name ?? 'Endpoint', href: places.endpoint(endpointId) }}
+      live={[delivery]}
       beside={known && <DeliveryBadge delivery={known} />}
       actions={known && <button type="button" class="primary" disabled={action.busy} onClick={() => void again()}>Redeliver</button>}
     >
@@ -46,7 +47,6 @@ export function Delivery({ endpointId, id }: { endpointId: string; id: string })
           <BodyText what="request body" text={known.requestBody} truncated={known.requestBodyTruncated} />
         </section>
       )}
-      <Freshness of={[delivery]} />
     </Page>
   );
 }

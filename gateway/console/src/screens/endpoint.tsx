@@ -3,7 +3,7 @@ import { deleteEndpoint, listDeliveries, readEndpoint, rotateSecret, sendTest, u
 import type { Endpoint as EndpointRecord } from '../api/types.ts';
 import { EndpointBadge, StatusBadge, disabledReason } from '../parts/badge.tsx';
 import { Confirm } from '../parts/confirm.tsx';
-import { Freshness, Page } from '../parts/page.tsx';
+import { Page } from '../parts/page.tsx';
 import { ProblemBox } from '../parts/problem-box.tsx';
 import { SecretOnce } from '../parts/secret-once.tsx';
 import { Time } from '../parts/time.tsx';
@@ -48,6 +48,7 @@ export function Endpoint({ id }: { id: string }) {
     <Page
       title={known?.name ?? 'Endpoint'}
       above={{ title: 'Webhook endpoints', href: places.endpoints }}
+      live={known === undefined ? [endpoint] : [endpoint, deliveries]}
       beside={known && <EndpointBadge endpoint={known} />}
       actions={known && (
         <>
@@ -63,7 +64,6 @@ export function Endpoint({ id }: { id: string }) {
       <ProblemBox problem={action.problem} focus />
       {known && <Facts endpoint={known} />}
       {known && <Deliveries id={id} filter={filter} page={deliveries} />}
-      <Freshness of={known === undefined ? [endpoint] : [endpoint, deliveries]} />
       {asking === 'recover' && (
         <Recover id={id} enabled={known!.enabled} onClose={() => {
           setAsking(undefined);

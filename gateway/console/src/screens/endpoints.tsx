@@ -1,7 +1,7 @@
 import { listEndpoints } from '../api/integrations.ts';
 import type { Endpoint } from '../api/types.ts';
 import { EndpointBadge, StatusBadge, disabledReason } from '../parts/badge.tsx';
-import { Freshness, Page } from '../parts/page.tsx';
+import { Page } from '../parts/page.tsx';
 import { Table, type Column } from '../parts/table.tsx';
 import { TimeOr } from '../parts/time.tsx';
 import { useResource } from '../state/resource.ts';
@@ -47,7 +47,7 @@ export function Endpoints() {
   const endpoints = useResource('endpoints', listEndpoints, (list) => list.some(({ lastDeliveryStatus }) => lastDeliveryStatus === 'pending'));
   const list = endpoints.value;
   return (
-    <Page title="Webhook endpoints" actions={<a class="button primary" href={places.newEndpoint}>Add endpoint</a>}>
+    <Page title="Webhook endpoints" live={[endpoints]} actions={<a class="button primary" href={places.newEndpoint}>Add endpoint</a>}>
       {list?.length === 0 && (
         <div class="empty">
           <h2>No endpoints yet</h2>
@@ -58,7 +58,6 @@ export function Endpoints() {
       {list !== undefined && list.length > 0 && (
         <Table caption="Webhook endpoints" columns={COLUMNS} rows={list} rowKey={({ id }) => id} />
       )}
-      <Freshness of={[endpoints]} />
     </Page>
   );
 }

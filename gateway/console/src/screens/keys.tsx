@@ -3,7 +3,7 @@ import { listKeys, revokeKey, rotateKey } from '../api/integrations.ts';
 import type { ApiKey } from '../api/types.ts';
 import { Badge } from '../parts/badge.tsx';
 import { Confirm } from '../parts/confirm.tsx';
-import { Freshness, Page } from '../parts/page.tsx';
+import { Page } from '../parts/page.tsx';
 import { SecretOnce } from '../parts/secret-once.tsx';
 import { Table, type Column } from '../parts/table.tsx';
 import { Time, TimeOr } from '../parts/time.tsx';
@@ -38,7 +38,7 @@ export function Keys() {
   ];
 
   return (
-    <Page title="API keys" actions={<a class="button primary" href={places.newKey}>Create key</a>}>
+    <Page title="API keys" live={[keys]} actions={<a class="button primary" href={places.newKey}>Create key</a>}>
       <p class="lead">A key reads all of the company’s records and may make the two scheduling writes, in the name of whoever made it.</p>
       {keys.value?.length === 0 && (
         <div class="empty">
@@ -47,7 +47,6 @@ export function Keys() {
         </div>
       )}
       {keys.value !== undefined && keys.value.length > 0 && <Table caption="API keys" columns={columns} rows={keys.value} rowKey={({ id }) => id} />}
-      <Freshness of={[keys]} />
       {asking?.what === 'rotate' && (
         <Confirm title={`Rotate ${asking.key.name}?`} verb="Rotate key" danger onClose={close} onConfirm={async () => {
           setRotated(await rotateKey(asking.key.id));

@@ -69,7 +69,7 @@ export function Recover({ id, enabled, onClose }: Given) {
         <div role="status">
           {progress !== undefined && (
             <>
-              <progress value={progress.queued} max={Math.max(1, progress.queued + progress.remaining)} aria-label="Queued again" />
+              {progress.queued > 0 && <progress value={progress.queued} max={Math.max(1, progress.queued + progress.remaining)} aria-label="Queued again" />}
               <p>{done && progress.queued === 0 ? 'Nothing was skipped or given up in that time.' : `${count(progress.queued)} queued again, ${progress.remaining} remain.`}</p>
             </>
           )}

@@ -104,6 +104,7 @@ function announce(state: string, whole: Plan, access: DemoAccess | undefined, se
     ...access,
     pid: process.pid,
     docsUrl: `${whole.baseUrl}/docs`,
+    consoleUrl: `${whole.baseUrl}/console`,
     ...servers,
     services: whole.addresses,
     metrics: Object.fromEntries(whole.processes.map((one) => [one.name, `${one.metricsUrl}/metrics`])),

@@ -3,7 +3,7 @@ import type { Plan } from './plan.ts';
 
 /** What the person at the keyboard reads when everything is ready. */
 export function welcome({ baseUrl }: Plan, access: DemoAccess | undefined, duration: string): string {
-  const lines = ['', `Truckroll is ready after ${duration}.`, '', `  API         ${baseUrl}`, `  Docs        ${baseUrl}/docs`];
+  const lines = ['', `Truckroll is ready after ${duration}.`, '', `  API         ${baseUrl}`, `  Docs        ${baseUrl}/docs`, `  Console     ${baseUrl}/console  (sign in with a user token)`];
   if (access) {
     lines.push(
       `  API key     ${access.apiKey}`,
