@@ -40,7 +40,7 @@ export interface GatewayOptions {
   operations?: readonly Operation[];
 }
 
-/** Puts the gateway together; no I/O before start. Throws ConfigError. */
+/** Puts the gateway together; no I/O before start but reading the console's files. Throws ConfigError. */
 export function createGateway({ config, operations = all, ...given }: GatewayOptions): Service {
   const log = given.log ?? createLog(NAME, config.logLevel);
   const metrics = given.metrics ?? createMetrics(NAME);

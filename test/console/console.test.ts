@@ -348,6 +348,7 @@ describe('API keys', () => {
     await press(page, 'Revoke key');
     await shows(page, 'Nightly export was revoked.');
     await page.waitForFunction(() => !document.querySelector('table')?.textContent?.includes('Nightly export'));
+    expect(await focused(page)).toBe('API keys');
     expect(await opens(rotated)).toBe(401);
   });
 });

@@ -75,16 +75,21 @@ async function picture(name: string): Promise<void> {
   await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
 }
 
+/** Without motion: a picture of a change of colours is of neither. */
+async function prefer(scheme: string): Promise<void> {
+  await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }, { name: 'prefers-reduced-motion', value: 'reduce' }]);
+}
+
 /** On a desktop in both schemes, and on a phone. */
 async function inspect(name: string): Promise<void> {
   for (const scheme of ['light', 'dark']) {
     await page.setViewport(DESKTOP);
-    await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }]);
+    await prefer(scheme);
     await picture(`${name}-${scheme}`);
     expect([name, scheme, await barriers()]).toEqual([name, scheme, []]);
   }
   await page.setViewport(PHONE);
-  await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: 'light' }]);
+  await prefer('light');
   await picture(`${name}-phone`);
   expect([name, await tooWide()]).toEqual([name, []]);
   await page.setViewport(DESKTOP);

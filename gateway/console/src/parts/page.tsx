@@ -27,24 +27,35 @@ export function Page({ title, above, beside, actions, live = [], children }: Giv
   useEffect(() => {
     document.title = `${title} · Truckroll console`;
   }, [title]);
+  const freshness = live.length > 0 && <Freshness of={live} />;
   return (
     <>
-      <div class="line">
-        {above && <nav class="above" aria-label="Above"><a href={above.href}>{above.title}</a></nav>}
-        {live.length > 0 && <Freshness of={live} />}
-      </div>
+      {above && (
+        <div class="line">
+          <nav class="above" aria-label="Above"><a href={above.href}>{above.title}</a></nav>
+          {freshness}
+        </div>
+      )}
       <div class="head">
         <div class="title">
           <h1 tabIndex={-1} ref={heading}><Breakable text={title} /></h1>
           {beside}
         </div>
-        {actions && <div class="buttons">{actions}</div>}
+        <div class="buttons">
+          {!above && freshness}
+          {actions}
+        </div>
       </div>
       <Notice />
       <Outdated of={live} />
       {children}
     </>
   );
+}
+
+/** For when what had the focus goes away with what was done. */
+export function focusHeading(): void {
+  requestAnimationFrame(() => document.querySelector('h1')?.focus());
 }
 
 /** There from the beginning and empty, as live regions must be to be heard. */

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { deleteEndpoint, listDeliveries, readEndpoint, rotateSecret, sendTest, updateEndpoint } from '../api/integrations.ts';
 import type { Endpoint as EndpointRecord } from '../api/types.ts';
 import { EndpointBadge, StatusBadge, disabledReason } from '../parts/badge.tsx';
+import { Breakable } from '../parts/breakable.tsx';
 import { Confirm } from '../parts/confirm.tsx';
 import { Page } from '../parts/page.tsx';
 import { ProblemBox } from '../parts/problem-box.tsx';
@@ -109,7 +110,7 @@ function Facts({ endpoint }: { endpoint: EndpointRecord }) {
       )}
       <dl class="facts">
         <div class="whole"><dt>URL</dt><dd><code>{url}</code></dd></div>
-        <div class="whole"><dt>Events</dt><dd><ul class="types">{eventTypes.map((type) => <li key={type}><code>{type}</code></li>)}</ul></dd></div>
+        <div class="whole"><dt>Events</dt><dd><ul class="types">{eventTypes.map((type) => <li key={type}><code><Breakable text={type} /></code></li>)}</ul></dd></div>
         <div>
           <dt>Last delivery</dt>
           <dd>{lastDeliveryStatus === null ? <span class="soft">None yet</span> : <StatusBadge status={lastDeliveryStatus} />} {lastDeliveryAt !== null && <Time at={lastDeliveryAt} />}</dd>

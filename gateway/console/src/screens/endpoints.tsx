@@ -1,6 +1,7 @@
 import { listEndpoints } from '../api/integrations.ts';
 import type { Endpoint } from '../api/types.ts';
 import { EndpointBadge, StatusBadge, disabledReason } from '../parts/badge.tsx';
+import { Breakable } from '../parts/breakable.tsx';
 import { Page } from '../parts/page.tsx';
 import { Table, type Column } from '../parts/table.tsx';
 import { TimeOr } from '../parts/time.tsx';
@@ -29,7 +30,7 @@ const COLUMNS: readonly Column<Endpoint>[] = [
   {
     title: 'Events',
     cell: ({ eventTypes }) => (
-      <ul class="types">{eventTypes.map((type) => <li key={type}><code>{type}</code></li>)}</ul>
+      <ul class="types">{eventTypes.map((type) => <li key={type}><code><Breakable text={type} /></code></li>)}</ul>
     ),
   },
   {

@@ -3,7 +3,7 @@ import { listKeys, revokeKey, rotateKey } from '../api/integrations.ts';
 import type { ApiKey } from '../api/types.ts';
 import { Badge } from '../parts/badge.tsx';
 import { Confirm } from '../parts/confirm.tsx';
-import { Page } from '../parts/page.tsx';
+import { Page, focusHeading } from '../parts/page.tsx';
 import { SecretOnce } from '../parts/secret-once.tsx';
 import { Table, type Column } from '../parts/table.tsx';
 import { Time, TimeOr } from '../parts/time.tsx';
@@ -61,6 +61,7 @@ export function Keys() {
           await revokeKey(asking.key.id);
           tell(`${asking.key.name} was revoked.`);
           close();
+          focusHeading();
           keys.refresh();
         }}>
           <p>Within a second {shown(asking.key)} opens nothing. This cannot be undone.</p>

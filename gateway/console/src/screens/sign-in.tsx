@@ -42,7 +42,7 @@ export function SignIn() {
           <strong>Your session has ended.</strong> {reason} Sign in again to go on where you were.
         </div>
       )}
-      <ProblemBox problem={action.problem} title="This token was not accepted." />
+      <ProblemBox problem={action.problem} title={action.problem?.status === 401 ? 'This token was not accepted.' : 'Signing in failed.'} />
       <form onSubmit={submit} noValidate>
         <div class="field">
           <label for="token">User token</label>
