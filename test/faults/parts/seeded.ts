@@ -40,7 +40,7 @@ export async function seededPart({ seed, clients, say }: PartOptions): Promise<P
       const found = result.violations.filter(({ kind }) => kind === bug.kind).length;
       caught[`${bug.name.replaceAll('-', '_')}_caught`] = found;
       say(describeFaults(result.faults));
-      say(describeViolations(result.violations));
+      say(describeViolations(result.violations, 3));
       say(found > 0 ? `  caught: ${bug.kind} ${found} times` : `  NOT caught: there is no ${bug.kind}; kept in ${keepEvidence(installation, bug.name, result)}`);
     } finally {
       await installation.close();

@@ -1,35 +1,37 @@
-// The access to PostgreSQL, with single statements of a transaction carried out in another way.
-import { Database, type DatabaseOptions, type Transaction, type TransactionOptions } from '../../../packages/service-kit/src/database.ts';
+// The access to PostgreSQL with something put into its transactions.
+import { Database, type Transaction, type TransactionOptions } from '../../../packages/service-kit/src/database.ts';
 import type { Statement, StatementResult } from '../../../packages/service-kit/src/connection.ts';
 
-/** Does something else in the place of a statement; undefined leaves it as it is. One is made for each transaction. */
-export type Rewrite = (statement: Statement, tx: Transaction) => Promise<StatementResult<any>> | undefined;
+/** One is made for each transaction. */
+export interface Intrusion {
+  /** Does something else in the place of a statement; undefined leaves it as it is. */
+  instead?(statement: Statement, tx: Transaction): Promise<StatementResult<any>> | undefined;
+  /** Before the statements that go out with COMMIT. */
+  beforeLast?(tx: Transaction): Promise<unknown>;
+  /** After all statements. */
+  beforeCommit?(tx: Transaction): Promise<unknown>;
+}
 
-export function rewritten(rewriteOf: () => Rewrite): typeof Database {
+export function rewritten(intrude: () => Intrusion): typeof Database {
   return class extends Database {
-    constructor(options: DatabaseOptions) {
-      super(options);
-    }
-
     override transaction<T>(work: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T> {
-      return super.transaction((tx) => {
-        const rewrite = rewriteOf();
-        return work({
+      return super.transaction(async (tx) => {
+        const { instead, beforeLast, beforeCommit } = intrude();
+        let finished = false;
+        const result = await work({
           ...tx,
-          query: (statement) => rewrite(statement, tx) ?? tx.query(statement),
+          query: (statement) => instead?.(statement, tx) ?? tx.query(statement),
           async finish(statements) {
-            const left: Statement[] = [];
-            for (const statement of statements) {
-              const instead = rewrite(statement, tx);
-              if (instead === undefined) left.push(statement);
-              else await instead;
-            }
-            await tx.finish(left);
+            finished = true;
+            await beforeLast?.(tx);
+            for (const statement of statements) await tx.query(statement);
+            await beforeCommit?.(tx);
+            await tx.finish([]);
           },
         });
+        if (!finished && options?.readOnly !== true) await beforeCommit?.(tx);
+        return result;
       }, options);
     }
   };
 }
-
-export const nothing: StatementResult<any> = { rows: [], rowCount: 0, command: 'SELECT' };
