@@ -18,7 +18,7 @@ export async function startBrowser(): Promise<Browser> {
   return await puppeteer.launch({ executablePath: await chromium(say), args: ['--no-sandbox', '--disable-dev-shm-usage'] });
 }
 
-/** A tab that shares nothing with others. Refusals of the API are no complaint: they are shown to the user. */
+/** A tab that shares nothing with others. That the API refuses or is away is no complaint: it is shown to the user. */
 export async function openTab(browser: Browser, origin: string): Promise<Tab> {
   const context = await browser.createBrowserContext();
   await context.overridePermissions(origin, ['clipboard-read', 'clipboard-write', 'clipboard-sanitized-write']);
@@ -32,7 +32,7 @@ export async function openTab(browser: Browser, origin: string): Promise<Tab> {
   });
   page.on('console', (message) => {
     if (message.type() !== 'error' && message.type() !== 'warn') return;
-    if (/Failed to load resource.* status of 4\d\d/.test(message.text()) && message.location().url?.includes('/api/v1/')) return;
+    if (/Failed to load resource.*( status of 4\d\d|ERR_INTERNET_DISCONNECTED)/.test(message.text()) && message.location().url?.includes('/api/v1/')) return;
     complaints.push(`console: ${message.text()}`);
   });
   page.on('pageerror', (error) => complaints.push(`exception: ${String(error)}`));

@@ -1,121 +1,19 @@
 // What somebody does who looks after an integration, in a real browser.
-import type { HTTPRequest, Page } from 'puppeteer-core';
-import { startConsoleDesk, press, shows, signIn, visibleText, type Desk } from './desk.ts';
-import type { Tab } from './browser.ts';
+import type { HTTPRequest } from 'puppeteer-core';
+import { fill, focused, press, shows, signIn, startConsoleDesk, value, type Desk } from './desk.ts';
 
 let desk: Desk;
-const tabs: Tab[] = [];
 // Chromium may have to be installed first.
 beforeAll(async () => {
   desk = await startConsoleDesk();
 }, 600_000);
 afterAll(() => desk.stop());
-afterEach(async () => {
-  desk.answer = (response) => void response.writeHead(204).end();
-  for (const tab of tabs.splice(0)) {
-    expect(tab.complaints).toEqual([]);
-    expect(await kept(tab.page)).toEqual({ cookies: '', local: 0, session: 0 });
-    await tab.close();
-  }
-});
-
-async function visit(tab: Promise<Tab>): Promise<Page> {
-  tabs.push(await tab);
-  return tabs.at(-1)!.page;
-}
-
-/** What the page has left in the browser. */
-const kept = (page: Page) => page.evaluate(() => ({ cookies: document.cookie, local: localStorage.length, session: sessionStorage.length }));
-const focused = (page: Page): Promise<string> => page.evaluate(() => document.activeElement?.id || document.activeElement?.textContent || '');
-const value = (page: Page, selector: string): Promise<string> => page.$eval(selector, (element) => (element as HTMLInputElement).value);
-
-async function fill(page: Page, selector: string, text: string): Promise<void> {
-  await page.waitForSelector(selector);
-  await page.$eval(selector, (element) => {
-    (element as HTMLInputElement).value = '';
-  });
-  await page.type(selector, text);
-}
-
-describe('signing in', () => {
-  test('takes a user token only, says what is wrong with another one, and gets to the place in the address', async () => {
-    const company = await desk.company();
-    const page = await visit(desk.open('/keys'));
-    await press(page, 'Sign in');
-    await shows(page, 'Paste a user token.');
-    await page.type('#token', company.apiKey);
-    await press(page, 'Sign in');
-    await shows(page, 'This is an API key.');
-    await fill(page, '#token', 'not.a.token');
-    await press(page, 'Sign in');
-    await shows(page, 'This token was not accepted.');
-    await shows(page, 'Request ');
-    await fill(page, '#token', '');
-    await signIn(page, `Bearer ${desk.system.userToken(company)}`);
-    await shows(page, 'tests');
-    expect(await focused(page)).toBe('API keys');
-    expect(await page.title()).toBe('API keys · Truckroll console');
-    expect(await page.content()).not.toContain(desk.system.userToken(company).slice(0, 40));
-  });
-
-  test('is forgotten by a reload, which comes back to the same place, and by signing out', async () => {
-    const company = await desk.company();
-    const page = await visit(desk.enter(company, '/event-types'));
-    await shows(page, 'service_request.created');
-    await page.reload();
-    await page.waitForSelector('#token');
-    expect(await visibleText(page)).not.toContain('service_request.created');
-    await signIn(page, desk.system.userToken(company));
-    await shows(page, 'service_request.created');
-    await press(page, 'Sign out');
-    await page.waitForSelector('#token');
-    expect(await page.$('header.bar')).toBeNull();
-  });
-
-  test('is asked for again when the token ends, and what was being typed is still there', async () => {
-    const company = await desk.company();
-    const page = await visit(desk.enter(company, '/endpoints/new'));
-    await fill(page, '#name', 'Half typed');
-    await fill(page, '#url', desk.receiver.url);
-    await page.setRequestInterception(true);
-    const error = { code: 'UNAUTHENTICATED', message: 'The token has expired.', request_id: 'r-1', details: [] };
-    const answer = { status: 401, contentType: 'application/json', body: JSON.stringify({ error }) };
-    const refuse = (request: HTTPRequest) => void (request.url().includes('/api/') ? request.respond(answer) : request.continue());
-    page.on('request', refuse);
-    await press(page, 'Add endpoint');
-    await shows(page, 'Your session has ended. The token has expired.');
-    page.off('request', refuse);
-    await page.setRequestInterception(false);
-    await signIn(page, desk.system.userToken(company));
-    await shows(page, 'Add endpoint');
-    expect(await value(page, '#name')).toBe('Half typed');
-    await press(page, 'Add endpoint');
-    await shows(page, 'Your endpoint is ready');
-  });
-});
-
-test('who signs in after another sees nothing of the other', async () => {
-  const [first, second] = [await desk.company(), await desk.company()];
-  await desk.endpoint(first, { name: 'Of the first' });
-  const page = await visit(desk.enter(first));
-  await shows(page, 'Of the first');
-  await page.setRequestInterception(true);
-  const refuse = (request: HTTPRequest) => void (request.url().includes('/api/') ? request.respond({ status: 401, body: 'no' }) : request.continue());
-  page.on('request', refuse);
-  await press(page, 'Refresh');
-  await shows(page, 'Your session has ended.');
-  page.off('request', refuse);
-  await page.setRequestInterception(false);
-  expect(await visibleText(page)).not.toContain('Of the first');
-  await signIn(page, desk.system.userToken(second));
-  await shows(page, 'No endpoints yet');
-  expect(await page.content()).not.toContain('Of the first');
-});
+afterEach(async () => expect(await desk.leave()).toEqual([]));
 
 describe('endpoints', () => {
   test('are created, with a secret that is shown once and can be copied', async () => {
     const company = await desk.company();
-    const page = await visit(desk.enter(company));
+    const page = await desk.enter(company);
     await press(page, 'Add your first endpoint');
     await fill(page, '#name', 'Lead sync');
     await fill(page, '#url', 'http://10.0.0.1/');
@@ -145,7 +43,7 @@ describe('endpoints', () => {
 
   test('can be created with the keyboard alone', async () => {
     const company = await desk.company();
-    const page = await visit(desk.enter(company));
+    const page = await desk.enter(company);
     await shows(page, 'No endpoints yet');
     /** Goes on by Tab to what has this name. */
     const tabTo = async (name: string) => {
@@ -187,7 +85,7 @@ describe('endpoints', () => {
   test('are edited, changing only what was changed, and deleted after a question', async () => {
     const company = await desk.company();
     const { id } = await desk.endpoint(company);
-    const page = await visit(desk.enter(company, `/endpoints/${id}`));
+    const page = await desk.enter(company, `/endpoints/${id}`);
     await press(page, 'Edit');
     await page.waitForSelector('#name');
     const bodies: unknown[] = [];
@@ -209,7 +107,7 @@ describe('endpoints', () => {
   test('get a new secret, shown once', async () => {
     const company = await desk.company();
     const { id, signingSecret } = await desk.endpoint(company);
-    const page = await visit(desk.enter(company, `/endpoints/${id}`));
+    const page = await desk.enter(company, `/endpoints/${id}`);
     await press(page, 'Rotate secret…');
     await press(page, 'Rotate secret');
     await shows(page, 'whsec_');
@@ -226,7 +124,7 @@ describe('deliveries', () => {
     desk.answer = (response) => void response.writeHead(200, { 'content-type': 'application/json', 'x-told': 'by the receiver' }).end('{"taken":{"by":"lead sync"}}');
     const company = await desk.company();
     const { id } = await desk.endpoint(company);
-    const page = await visit(desk.enter(company, `/endpoints/${id}`));
+    const page = await desk.enter(company, `/endpoints/${id}`);
     await press(page, 'Send a test');
     await shows(page, 'A test was sent.');
     await page.waitForSelector('td .badge.good');
@@ -249,7 +147,7 @@ describe('deliveries', () => {
     const company = await desk.company();
     const { id } = await desk.endpoint(company, { name: '<img src=y onerror="window.hacked=1">' });
     const { id: deliveryId } = await desk.api(company, 'POST', `/api/v1/integrations/webhooks/${id}/test`);
-    const page = await visit(desk.enter(company, `/endpoints/${id}/deliveries/${deliveryId}`));
+    const page = await desk.enter(company, `/endpoints/${id}/deliveries/${deliveryId}`);
     await shows(page, hostile);
     await shows(page, '<b onmouseover=alert(1)>');
     expect(await page.$$('main img, main script, main b')).toEqual([]);
@@ -259,7 +157,7 @@ describe('deliveries', () => {
   test('what was skipped while an endpoint was disabled is recovered', async () => {
     const company = await desk.company();
     const { id } = await desk.endpoint(company);
-    const page = await visit(desk.enter(company, `/endpoints/${id}`));
+    const page = await desk.enter(company, `/endpoints/${id}`);
     await press(page, 'Disable');
     await shows(page, 'Events are kept as skipped');
     for (let i = 0; i < 3; i++) await desk.happen(company);
@@ -275,11 +173,31 @@ describe('deliveries', () => {
     await desk.receiver.until(3);
   });
 
+  test('a recovery that takes several requests goes on until nothing remains, with the same end', async () => {
+    const company = await desk.company();
+    const { id } = await desk.endpoint(company);
+    const page = await desk.enter(company, `/endpoints/${id}`);
+    await press(page, 'Recover…');
+    const answers = [{ queued: 10_000, remaining: 2_345 }, { queued: 2_345, remaining: 0 }];
+    const asked: { since: string; until: string }[] = [];
+    await page.setRequestInterception(true);
+    page.on('request', (request: HTTPRequest) => {
+      if (!request.url().endsWith('/recover')) return void request.continue();
+      asked.push(JSON.parse(request.postData() ?? ''));
+      void request.respond({ status: 202, contentType: 'application/json', body: JSON.stringify({ data: answers[asked.length - 1] }) });
+    });
+    await press(page, 'Recover');
+    await shows(page, '12345 deliveries queued again, 0 remain.');
+    expect(asked).toHaveLength(2);
+    expect(asked[1]).toEqual(asked[0]);
+    expect(Date.parse(asked[0]!.until) - Date.parse(asked[0]!.since)).toBeGreaterThan(86_000_000);
+  });
+
   test('are filtered and paged by the address, so that back and reload work', async () => {
     const company = await desk.company();
     const { id } = await desk.endpoint(company, { enabled: false });
     for (let i = 0; i < 27; i++) await desk.happen(company);
-    const page = await visit(desk.enter(company, `/endpoints/${id}`));
+    const page = await desk.enter(company, `/endpoints/${id}`);
     const rows = (count: number) => page.waitForFunction((wanted) => document.querySelectorAll('tbody tr').length === wanted, {}, count);
     await rows(25);
     await press(page, 'Older');
@@ -301,7 +219,7 @@ describe('deliveries', () => {
   test('what cannot be loaded is said, with what is still known and the request', async () => {
     const company = await desk.company();
     const { id } = await desk.endpoint(company);
-    const page = await visit(desk.enter(company, `/endpoints/${id}`));
+    const page = await desk.enter(company, `/endpoints/${id}`);
     await shows(page, 'Nothing was sent yet.');
     await page.setOfflineMode(true);
     await press(page, 'Refresh');
@@ -311,7 +229,6 @@ describe('deliveries', () => {
     await page.setOfflineMode(false);
     await press(page, 'Refresh');
     await page.waitForFunction(() => document.querySelector('.problem') === null);
-    tabs[0]!.complaints.splice(0);
     await page.goto(`${desk.system.baseUrl}/console#/endpoints/00000000-0000-4000-8000-000000000000`);
     await shows(page, 'Request ');
     await page.waitForSelector('.problem');
@@ -323,7 +240,7 @@ describe('API keys', () => {
     const opens = async (key: string) => (await fetch(`${desk.system.baseUrl}/v1/company`, { headers: { authorization: `Bearer ${key}` } })).status;
     const once = () => page.$eval('.secret code', (element) => element.textContent ?? '');
     const company = await desk.company();
-    const page = await visit(desk.enter(company, '/keys'));
+    const page = await desk.enter(company, '/keys');
     await press(page, 'Create key');
     await page.waitForSelector('#name');
     await press(page, 'Create key');

@@ -12,6 +12,8 @@ import { openTab, startBrowser, type Tab } from './browser.ts';
 const HOOKS = '/api/v1/integrations/webhooks';
 export const TYPES = ['service_request.created', 'service_request.status_changed', 'service_request.booked', 'interaction.completed'];
 
+const thanks: Answer = (response) => void response.writeHead(204).end();
+
 export interface Desk {
   readonly system: System;
   readonly receiver: Receiver;
@@ -22,26 +24,31 @@ export interface Desk {
   endpoint(company: TestCompany, fields?: object): Promise<any>;
   /** Records a service request, of which endpoints are told. */
   happen(company: TestCompany): Promise<void>;
-  /** A tab at a place of the console, not signed in. */
-  open(place?: string): Promise<Tab>;
+  /** A page at a place of the console, not signed in. */
+  open(place?: string): Promise<Page>;
   /** The same, signed in as the company's user. */
-  enter(company: TestCompany, place?: string): Promise<Tab>;
+  enter(company: TestCompany, place?: string): Promise<Page>;
+  /** Closes all pages; tells what went wrong in them, and what they would leave in the browser. */
+  leave(): Promise<string[]>;
   stop(): Promise<void>;
 }
 
 export async function startConsoleDesk(): Promise<Desk> {
-  const answered = { answer: ((response) => void response.writeHead(204).end()) as Answer };
+  const answered = { answer: thanks };
   const receiver = await startReceiver((response, request) => answered.answer(response, request));
   const system = await startSystem({ webhookAllowedTargets: [receiver.target] });
   const dispatcher: Service = createWebhookDispatcher({ ...webhookDispatcherConfig(system.dispatcherEnvironment), ...testConfig });
   await dispatcher.start();
   const browser: Browser = await startBrowser();
 
-  async function open(place = '/'): Promise<Tab> {
+  const tabs: Tab[] = [];
+
+  async function open(place = '/'): Promise<Page> {
     const tab = await openTab(browser, system.baseUrl);
+    tabs.push(tab);
     await tab.page.goto(`${system.baseUrl}/console#${place}`);
     await tab.page.waitForSelector('#token');
-    return tab;
+    return tab.page;
   }
 
   async function api(company: TestCompany, method: string, path: string, body?: object): Promise<any> {
@@ -51,7 +58,7 @@ export async function startConsoleDesk(): Promise<Desk> {
     return ((await response.json()) as { data: unknown }).data;
   }
 
-  return {
+  const desk: Desk = {
     system,
     receiver,
     get answer() {
@@ -69,9 +76,18 @@ export async function startConsoleDesk(): Promise<Desk> {
     },
     open,
     async enter(company, place) {
-      const tab = await open(place);
-      await signIn(tab.page, system.userToken(company));
-      return tab;
+      const page = await open(place);
+      await signIn(page, system.userToken(company));
+      return page;
+    },
+    async leave() {
+      const found: string[] = [];
+      for (const { page, complaints, close } of tabs.splice(0)) {
+        found.push(...complaints, ...(await leftBy(page)));
+        await close();
+      }
+      desk.answer = thanks;
+      return found;
     },
     async stop() {
       await browser.close();
@@ -80,7 +96,12 @@ export async function startConsoleDesk(): Promise<Desk> {
       await receiver.close();
     },
   };
+  return desk;
 }
+
+/** Nothing of a session may outlive the page. */
+const leftBy = (page: Page): Promise<string[]> =>
+  page.evaluate(() => [...Object.keys(localStorage), ...Object.keys(sessionStorage), ...(document.cookie === '' ? [] : [document.cookie])]);
 
 export async function signIn(page: Page, token: string): Promise<void> {
   await page.type('#token', token);
@@ -104,3 +125,17 @@ export async function shows(page: Page, text: string): Promise<void> {
 }
 
 export const visibleText = (page: Page): Promise<string> => page.evaluate(() => document.body.innerText);
+
+/** Id or text of what has the focus. */
+export const focused = (page: Page): Promise<string> => page.evaluate(() => document.activeElement?.id || document.activeElement?.textContent || '');
+
+export const value = (page: Page, selector: string): Promise<string> => page.$eval(selector, (element) => (element as HTMLInputElement).value);
+
+/** Types into an input instead of what is in it. */
+export async function fill(page: Page, selector: string, text: string): Promise<void> {
+  await page.waitForSelector(selector);
+  await page.$eval(selector, (element) => {
+    (element as HTMLInputElement).value = '';
+  });
+  await page.type(selector, text);
+}

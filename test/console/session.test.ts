@@ -1,0 +1,102 @@
+// Who may look, and what is left of them afterwards.
+import type { HTTPRequest } from 'puppeteer-core';
+import { fill, focused, press, shows, signIn, startConsoleDesk, value, visibleText, type Desk } from './desk.ts';
+
+let desk: Desk;
+// Chromium may have to be installed first.
+beforeAll(async () => {
+  desk = await startConsoleDesk();
+}, 600_000);
+afterAll(() => desk.stop());
+afterEach(async () => expect(await desk.leave()).toEqual([]));
+
+test('the console takes a user token only, says what is wrong with another one, and gets to the place in the address', async () => {
+  const company = await desk.company();
+  const page = await desk.open('/keys');
+  await press(page, 'Sign in');
+  await shows(page, 'Paste a user token.');
+  await page.type('#token', company.apiKey);
+  await press(page, 'Sign in');
+  await shows(page, 'This is an API key.');
+  await fill(page, '#token', 'not.a.token');
+  await press(page, 'Sign in');
+  await shows(page, 'This token was not accepted.');
+  await shows(page, 'Request ');
+  await fill(page, '#token', '');
+  await signIn(page, `Bearer ${desk.system.userToken(company)}`);
+  await shows(page, 'tests');
+  expect(await focused(page)).toBe('API keys');
+  expect(await page.title()).toBe('API keys · Truckroll console');
+  expect(await page.content()).not.toContain(desk.system.userToken(company).slice(0, 40));
+});
+
+test('a session is forgotten by a reload, which comes back to the same place, and by signing out', async () => {
+  const company = await desk.company();
+  const page = await desk.enter(company, '/event-types');
+  await shows(page, 'service_request.created');
+  await page.reload();
+  await page.waitForSelector('#token');
+  expect(await visibleText(page)).not.toContain('service_request.created');
+  await signIn(page, desk.system.userToken(company));
+  await shows(page, 'service_request.created');
+  await press(page, 'Sign out');
+  await page.waitForSelector('#token');
+  expect(await page.$('header.bar')).toBeNull();
+});
+
+test('the token is asked for again when it ends, and what was being typed is still there', async () => {
+  const company = await desk.company();
+  const page = await desk.enter(company, '/endpoints/new');
+  await fill(page, '#name', 'Half typed');
+  await fill(page, '#url', desk.receiver.url);
+  await page.setRequestInterception(true);
+  const error = { code: 'UNAUTHENTICATED', message: 'The token has expired.', request_id: 'r-1', details: [] };
+  const answer = { status: 401, contentType: 'application/json', body: JSON.stringify({ error }) };
+  const refuse = (request: HTTPRequest) => void (request.url().includes('/api/') ? request.respond(answer) : request.continue());
+  page.on('request', refuse);
+  await press(page, 'Add endpoint');
+  await shows(page, 'Your session has ended. The token has expired.');
+  page.off('request', refuse);
+  await page.setRequestInterception(false);
+  await signIn(page, desk.system.userToken(company));
+  await shows(page, 'Add endpoint');
+  expect(await value(page, '#name')).toBe('Half typed');
+  await press(page, 'Add endpoint');
+  await shows(page, 'Your endpoint is ready');
+});
+
+test('who signs in after another sees nothing of the other', async () => {
+  const [first, second] = [await desk.company(), await desk.company()];
+  await desk.endpoint(first, { name: 'Of the first' });
+  const page = await desk.enter(first);
+  await shows(page, 'Of the first');
+  await page.setRequestInterception(true);
+  const refuse = (request: HTTPRequest) => void (request.url().includes('/api/') ? request.respond({ status: 401, body: 'no' }) : request.continue());
+  page.on('request', refuse);
+  await press(page, 'Refresh');
+  await shows(page, 'Your session has ended.');
+  page.off('request', refuse);
+  await page.setRequestInterception(false);
+  expect(await visibleText(page)).not.toContain('Of the first');
+  await signIn(page, desk.system.userToken(second));
+  await shows(page, 'No endpoints yet');
+  expect(await page.content()).not.toContain('Of the first');
+});
+
+test('a question that was open when the token ended is open again, and was not in the way of signing in', async () => {
+  const company = await desk.company();
+  const { id } = await desk.endpoint(company);
+  const page = await desk.enter(company, `/endpoints/${id}`);
+  await press(page, 'Delete…');
+  await page.setRequestInterception(true);
+  const refuse = (request: HTTPRequest) => void (request.url().includes('/api/') ? request.respond({ status: 401, body: 'no' }) : request.continue());
+  page.on('request', refuse);
+  await press(page, 'Delete endpoint');
+  await shows(page, 'Your session has ended.');
+  page.off('request', refuse);
+  await page.setRequestInterception(false);
+  await signIn(page, desk.system.userToken(company));
+  await shows(page, 'Delete Lead sync?');
+  await press(page, 'Delete endpoint');
+  await shows(page, 'Lead sync was deleted.');
+});
