@@ -93,7 +93,7 @@ export function Endpoint({ id }: { id: string }) {
           goInstead(places.endpoints);
           tell(`${name} was deleted.`);
         }}>
-          <p>It is removed together with its deliveries, and events of now cannot be recovered later. To stop sending for a while, disable it instead.</p>
+          <p>It is removed together with its deliveries, and what happens from now on is kept for nobody. To stop sending for a while, disable it instead.</p>
         </Confirm>
       )}
     </Page>

@@ -45,7 +45,7 @@ export function Recover({ id, enabled, onClose }: Given) {
 
   function close(): void {
     stopped.current = true;
-    if (progress !== undefined) tell(`${count(progress.queued)} queued again${progress.remaining > 0 ? `, ${progress.remaining} remain` : ''}.`);
+    if (progress !== undefined && progress.queued > 0) tell(`${count(progress.queued)} queued again${progress.remaining > 0 ? `, ${progress.remaining} remain` : ''}.`);
     onClose();
   }
 
