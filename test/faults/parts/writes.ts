@@ -13,7 +13,7 @@ export async function writesPart({ seed, writes, rounds, clients, say }: PartOpt
   const installation = await Installation.start({ say, without: ['webhook-dispatcher'] });
   try {
     const faults = { targets: TARGETS, rounds, gapMs: [500, 4500], awayMs: [50, 2500], pauses: 0.3, atOnce: 2 } as const;
-    const result = await runWrites(installation, { seed, writes, clients, visits: 200, thinkMs: 150, faults, say });
+    const result = await runWrites(installation, { seed, writes, clients, visits: 200, thinkMs: 150, notify: 0.1, faults, say });
     say(describeFaults(result.faults));
     say(describeCounts(result.counts));
     say(describeViolations(result.violations));

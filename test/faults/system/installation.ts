@@ -50,6 +50,7 @@ export class Installation {
     const watchdog = new Watchdog();
     watchdog.deleteAtEnd(folder);
     const issuer = createIssuer();
+    const programs = new Map<string, Program>();
     try {
       const ports = new Ports(join(folder, 'ports.json'));
       const secrets = readSecrets(folder);
@@ -67,11 +68,10 @@ export class Installation {
       });
       // Shared by all runs: starting again and again is what is done here.
       const inherited = { ...process.env, NODE_OPTIONS: '', NODE_COMPILE_CACHE: join(STATE, 'compile-cache') };
-      const programs = new Map(
-        whole.processes
-          .filter(({ name }) => !without.includes(name))
-          .map((one) => [one.name, new Program({ plan: one, logs: join(folder, 'logs'), watchdog, environment: inherited, preload: preload[one.name] })]),
-      );
+      for (const one of whole.processes) {
+        if (without.includes(one.name)) continue;
+        programs.set(one.name, new Program({ plan: one, logs: join(folder, 'logs'), watchdog, environment: inherited, preload: preload[one.name] }));
+      }
       await Promise.all([...programs.values()].map((program) => program.start()));
       const admin = new URL(servers.databaseUrl);
       admin.pathname = '/truckroll';
@@ -79,6 +79,7 @@ export class Installation {
       const kafka = createKafka('faults', { kafkaBrokers: servers.kafkaBrokers.split(',') }, silentLog);
       return new Installation({ baseUrl: whole.baseUrl, folder, programs, database, kafka, issuer, addresses: whole.addresses, servers, watchdog });
     } catch (error) {
+      for (const program of programs.values()) program.release();
       await watchdog.stopAll();
       issuer.close();
       throw error;

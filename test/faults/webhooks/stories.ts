@@ -23,6 +23,8 @@ export interface Customer {
 export const EVENTS_OF_REQUEST = 5;
 export const EVENTS_OF_STORY = EVENTS_OF_REQUEST + 1;
 const RETRY_MS = 100;
+/** Nothing is away for so long. */
+const PATIENCE_MS = 180_000;
 
 export async function makeCustomer(installation: Installation): Promise<Customer> {
   const company = await createCompany(installation.channel('integrations'), 'America/Chicago');
@@ -66,12 +68,12 @@ async function tell(intake: Intake, { company, jobId, visitId }: Customer): Prom
 
 /** Each step may be asked for again: done already, it changes nothing. */
 async function surely(step: () => Promise<unknown>): Promise<void> {
-  for (;;) {
+  for (const startedAt = performance.now(); ; ) {
     try {
       await step();
       return;
     } catch (error) {
-      if (!(error instanceof ApiError) || error.status !== 503) throw error;
+      if (!(error instanceof ApiError) || error.status !== 503 || performance.now() - startedAt > PATIENCE_MS) throw error;
       await delay(RETRY_MS);
     }
   }

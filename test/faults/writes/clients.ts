@@ -16,6 +16,8 @@ export interface ClientOptions extends SenderOptions {
   readonly goesOn: () => boolean;
   /** Milliseconds between writes, on the average. */
   readonly thinkMs: number;
+  /** Share of writes of which the customer is to be told. */
+  readonly notify: number;
 }
 
 /** How a write is sent, and how often so. */
@@ -61,14 +63,14 @@ function mannerOf(chance: Chance): Manner {
 
 /** The next write, by what was seen last of a visit, which others may have changed. */
 async function plan(options: ClientOptions, known: Map<string, SeenVisit>, popular = options.chance.happens(0.2)): Promise<Write | undefined> {
-  const { chance, visitIds, technicianIds } = options;
+  const { chance, visitIds, technicianIds, notify } = options;
   const visitId = chance.one(popular ? visitIds.slice(0, POPULAR) : visitIds);
   // Those that others change all the time are read anew mostly.
   if (popular && chance.happens(0.7)) known.delete(visitId);
   const visit = known.get(visitId) ?? (await readVisit(options, visitId));
   if (visit === undefined) return undefined;
   known.set(visitId, visit);
-  const common = { visitId, expectedRevision: visit.revision, notify: chance.happens(0.1) };
+  const common = { visitId, expectedRevision: visit.revision, notify: chance.happens(notify) };
   const { assignments } = visit;
   // Back to nobody again and again: that is when service requests change.
   const removes = assignments.size > 0 && chance.happens(assignments.size === 1 ? 0.45 : 0.65);

@@ -20,6 +20,8 @@ export interface WritesOptions {
   readonly clients: number;
   readonly visits: number;
   readonly thinkMs: number;
+  /** How many writes ask for a message to the customer. One whose attempt is cut short is waited for 45 s in the end. */
+  readonly notify: number;
   readonly faults: Pick<Faults, 'rounds' | 'gapMs' | 'awayMs' | 'pauses' | 'atOnce'> & { readonly targets: readonly string[] };
   /** How long copies may take to follow in the end. Default 60 s. */
   readonly copiesMs?: number;
@@ -34,9 +36,11 @@ export interface WritesResult extends Verdict {
 }
 
 const PROGRESS_MS = 10_000;
+/** Of the writing: something hangs where it takes longer. */
+const LONGEST_MS = 900_000;
 
 export async function runWrites(installation: Installation, options: WritesOptions): Promise<WritesResult> {
-  const { seed, writes, clients, visits, thinkMs, copiesMs = 60_000, say } = options;
+  const { seed, writes, clients, visits, thinkMs, notify, copiesMs = 60_000, say } = options;
   const startedAt = performance.now();
   const { company, visitIds, technicianIds } = await makeWorld(installation, { visits, technicians: 12 });
   const before = await readVisits(installation, company);
@@ -46,19 +50,21 @@ export async function runWrites(installation: Installation, options: WritesOptio
   const progress = setInterval(() => say(`  ${history.length} requests sent, ${acknowledged()} writes acknowledged`), PROGRESS_MS);
   try {
     let injecting = true;
+    let failed = false;
     const targets = installation.targets(options.faults.targets);
     const injected = injectFaults({ ...options.faults, targets, chance: new Chance(chance.next() * 2 ** 32), say: (line) => say(`  ${line}`) });
-    injected.finally(() => (injecting = false)).catch(() => undefined);
+    injected.catch(() => (failed = true)).finally(() => (injecting = false));
     let enough = false;
     // Counted now and then: the history is long.
     const counting = setInterval(() => (enough = acknowledged() >= writes), 500);
-    const goesOn = (): boolean => injecting || !enough;
+    const goesOn = (): boolean => !failed && performance.now() - startedAt < LONGEST_MS && (injecting || !enough);
     const { baseUrl } = installation;
     const one = (): Promise<void> =>
-      runClient({ baseUrl, apiKey: company.apiKey, chance: new Chance(chance.next() * 2 ** 32), visitIds, technicianIds, history, goesOn, thinkMs });
+      runClient({ baseUrl, apiKey: company.apiKey, chance: new Chance(chance.next() * 2 ** 32), visitIds, technicianIds, history, goesOn, thinkMs, notify });
     await Promise.all(Array.from({ length: clients }, one));
     clearInterval(counting);
     const faults = await injected;
+    if (acknowledged() < writes) throw new Error(`only ${acknowledged()} writes were acknowledged in ${LONGEST_MS / 1000} s`);
     say('  all clients have ended; waiting until everything that is to be told is told …');
     const wrongCopies = await settled(installation, company, copiesMs);
     const observed = await observe(installation, company, before, wrongCopies);
@@ -74,7 +80,6 @@ export async function runWrites(installation: Installation, options: WritesOptio
 async function settled(installation: Installation, company: TestCompany, copiesMs: number): Promise<string[]> {
   const count = async (text: string): Promise<number> => (await installation.database.query<{ count: number }>({ text })).rows[0]!.count;
   await untilTrue('the outbox is empty', async () => (await count('select count(*) from scheduling.outbox')) === 0);
-  // An attempt that was cut short is given up after 45 s.
   const unsent = `select count(*) from scheduling.notifications where status in ('QUEUED', 'ATTEMPTING')`;
   await untilTrue('notifications have come to their end', async () => (await count(unsent)) === 0);
   await untilTrue('the outbox is empty again', async () => (await count('select count(*) from scheduling.outbox')) === 0);
