@@ -11,7 +11,7 @@ import { median } from './measure/rounds.ts';
 import { postgresPid } from './system/postgres.ts';
 import { startServices } from './system/programs.ts';
 import { Stack } from './system/stack.ts';
-import { anyQueued, drainBacklog } from './webhooks/backlog.ts';
+import { drainBacklog } from './webhooks/backlog.ts';
 import { createEndpoints } from './webhooks/endpoints.ts';
 import { startSinks, type Sinks } from './webhooks/sinks.ts';
 import { measureStream, type Latency } from './webhooks/steady.ts';
@@ -30,8 +30,6 @@ const WELL = 40;
 const DEAD = 5;
 const HANGING = 5;
 const WARM_UP_SECONDS = 3;
-/** Between looks whether nothing is left of a round. */
-const LOOK_MS = 100;
 
 const { values: options } = parseArgs({
   options: {
@@ -97,8 +95,6 @@ async function benchmark(stack: Stack, sinks: Sinks): Promise<Record<string, num
       await toggle(true);
       const latency = await withCpu('beside dead and hanging ones', groups, rate * seconds, () => measureStream({ ...stream, bad, seconds }), latencyText);
       await toggle(false);
-      // Exchanges that hang end by their own limit.
-      while (await anyQueued(database)) await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
       return latency;
     };
     // In turn, each first in every other round.

@@ -24,12 +24,14 @@ export async function drainBacklog(database: Database, endpoints: readonly Endpo
   });
   const startedAt = performance.now();
   await sinks.until(count);
-  while (await anyQueued(database)) await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  while (await anyQueued(database, endpoints)) await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
   return count / ((performance.now() - startedAt) / 1000);
 }
 
-export async function anyQueued(database: Database): Promise<boolean> {
-  const { rows } = await database.query<{ any: boolean }>({ text: 'select exists (select from integrations.webhook_queue) as any' });
+async function anyQueued(database: Database, endpoints: readonly Endpoint[]): Promise<boolean> {
+  const { rows } = await database.query<{ any: boolean }>({
+    text: 'select exists (select from integrations.webhook_queue where endpoint_id = any($1::uuid[])) as any', values: [endpoints.map(({ id }) => id)],
+  });
   return rows[0]?.any === true;
 }
 

@@ -4,6 +4,7 @@ import { WebhookServiceService } from '@truckroll/contract/gen/integrations/v1/w
 import type { Channel } from '@truckroll/service-kit';
 
 export interface Endpoint {
+  readonly id: string;
   readonly companyId: string;
   enable(enabled: boolean): Promise<void>;
 }
@@ -22,7 +23,7 @@ export async function createEndpoints(integrations: Channel, urls: readonly stri
     const caller = { company_id, time_zone: TIME_ZONE, user_id: user?.id as string };
     const { data } = await webhooks.createWebhook({ caller, name: 'Sink', url, event_types: ['service_request.created'] });
     const id = data?.id as string;
-    endpoints.push({ companyId: company_id, enable: async (enabled) => void (await webhooks.updateWebhook({ caller, id, enabled })) });
+    endpoints.push({ id, companyId: company_id, enable: async (enabled) => void (await webhooks.updateWebhook({ caller, id, enabled })) });
   }
   return endpoints;
 }

@@ -107,6 +107,54 @@ test('a lease that nobody reports ends; its late report stays in the log, and a 
   expect((await one.deliveries())[0]!.attempts.map(({ succeeded }) => succeeded)).toEqual([false, true]);
 });
 
+test('a lease that ends after its endpoint was disabled leaves the delivery skipped, to be recovered', async () => {
+  const one = await desk.endpoint();
+  await desk.fanOut(one.event());
+  const [delivery] = await desk.lease();
+  await one.update({ enabled: false });
+  expect(await one.deliveries()).toMatchObject([{ status: 'DELIVERY_STATUS_PENDING' }]);
+  await desk.sql('update webhook_queue set leased_until = now() where delivery_id = $1', [delivery!.delivery_id]);
+  expect(await desk.lease()).toEqual([]);
+  expect(await one.deliveries()).toMatchObject([{ status: 'DELIVERY_STATUS_SKIPPED' }]);
+  // Had it been sent all the same, that counts.
+  expect(await desk.report(delivery!)).toMatchObject({ status: 'DELIVERY_STATUS_SUCCEEDED' });
+});
+
+test('attempts that are reported together are each stored with what follows, as if reported one by one', async () => {
+  const [one, other] = [await desk.endpoint(), await desk.endpoint()];
+  const old = one.event({ timestamp: now() - DAY });
+  await desk.fanOut(old, ...Array.from({ length: 4 }, () => one.event()), other.event());
+  const leased = await desk.lease({ cap: 5 });
+  const [a, b, c, d, e] = leased.filter(({ endpoint_id }) => endpoint_id === one.id);
+  const elsewhere = leased.find(({ endpoint_id }) => endpoint_id === other.id)!;
+  const at = now();
+  const gone = { ...a!, delivery_id: '00000000-0000-8000-8000-000000000000' };
+  const attempts = [
+    reportOf(a!, { ended_at: at }), reportOf(b!, { response_status: 503, ended_at: at - 2 * SECOND, started_at: at - 3 * SECOND }), reportOf(elsewhere),
+    reportOf(c!, { response_status: 410, ended_at: at + 1 }), reportOf(d!, { response_status: 500, ended_at: at + 2 }), reportOf(gone), reportOf(a!, { ended_at: at }),
+  ];
+  const { answers } = await desk.deliveries.reportAll({ attempts });
+  expect(answers.map(({ status, endpoint_disabled, unknown }) => [status.replace('DELIVERY_STATUS_', ''), endpoint_disabled, unknown])).toEqual([
+    ['SUCCEEDED', false, false], ['PENDING', false, false], ['SUCCEEDED', false, false], ['SKIPPED', true, false], ['SKIPPED', false, false],
+    ['UNSPECIFIED', false, true], ['SUCCEEDED', false, false],
+  ]);
+  expect((await one.deliveries()).map(({ attempts: list }) => list.length).toSorted()).toEqual([0, 1, 1, 1, 1]);
+  expect(await desk.deliveries.reportAll({ attempts })).toMatchObject({ answers: answers.map(({ status }) => ({ status, endpoint_disabled: false })) });
+  expect((await one.deliveries()).flatMap(({ attempts: list }) => list)).toHaveLength(4);
+  expect(await one.read()).toMatchObject({ enabled: false, disabled_reason: 'DISABLED_REASON_GONE' });
+  expect(await desk.report(e!)).toMatchObject({ status: 'DELIVERY_STATUS_SUCCEEDED' });
+});
+
+test('a report tells whether more of its endpoint is due', async () => {
+  const one = await desk.endpoint();
+  const subject = randomUUID();
+  await desk.fanOut(...[1, 2].map((sequence) => one.event({ subject, sequence, timestamp: now() + sequence })));
+  const [first] = await desk.lease();
+  expect(await desk.report(first!)).toMatchObject({ more_due: true });
+  const [second] = await desk.lease();
+  expect(await desk.report(second!)).toMatchObject({ more_due: false });
+});
+
 test('410 disables the endpoint and keeps what waits, to be recovered', async () => {
   const one = await desk.endpoint();
   await desk.fanOut(one.event(), one.event({ timestamp: now() + 1000 }));

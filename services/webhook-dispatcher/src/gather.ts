@@ -1,3 +1,6 @@
+/** Sums of fractions are not exact. */
+const ROUNDING = 1e-9;
+
 interface Waiting<T, R> {
   readonly item: T;
   resolve(result: R): void;
@@ -32,7 +35,7 @@ export function gather<T, R>(loadOf: (item: T) => number, work: (items: readonly
   /** At least one. */
   function fitting(): number {
     let load = 0;
-    const count = waiting.findIndex(({ item }) => (load += loadOf(item)) > 1);
+    const count = waiting.findIndex(({ item }) => (load += loadOf(item)) > 1 + ROUNDING);
     return count < 0 ? waiting.length : Math.max(1, count);
   }
 

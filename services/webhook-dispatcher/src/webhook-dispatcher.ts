@@ -10,6 +10,7 @@ import { Connections } from './http/connections.ts';
 import { createDial } from './http/dial.ts';
 import { createResolve, type Resolve } from './http/resolve.ts';
 import { attempt } from './send/attempt.ts';
+import { createReport } from './send/reports.ts';
 import { Worker } from './send/worker.ts';
 
 const NAME = 'webhook-dispatcher';
@@ -31,14 +32,15 @@ export function createWebhookDispatcher(config: WebhookDispatcherConfig, surroun
     config,
     create({ log, metrics, background, check }) {
       const integrations = openChannel(config.integrationsAddress);
-      const { fanOut, lease, report } = integrations.client(DeliveryServiceService);
+      const { fanOut, lease, report, reportAll } = integrations.client(DeliveryServiceService);
       const { resolve = createResolve(), ca, exchangeMs: timeoutMs = EXCHANGE_MS } = surroundings;
       const policy = { allowHttp: config.allowHttp, allowedTargets: config.allowedTargets };
       const connections = new Connections(createDial({ policy, resolve, ca }));
       const exchanges = { connections, policy, timeoutMs, bodyLimit: ANSWER_BYTES };
       const worker = new Worker({
         workerId: `${hostname()}/${randomUUID()}`,
-        lease, report, log, metrics,
+        lease, log, metrics,
+        report: createReport({ report, reportAll, log }),
         attempt: (delivery) => attempt(exchanges, delivery),
         maxInFlight: config.maxInFlight,
         maxInFlightPerEndpoint: config.maxInFlightPerEndpoint,

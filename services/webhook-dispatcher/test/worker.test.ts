@@ -12,7 +12,7 @@ const lent = (endpointId: string): LeasedDelivery => ({
   endpoint_id: endpointId, url: 'https://receiver.test/', secrets: [], event_id: randomUUID(), event_type: 'x', body: Buffer.alloc(0), attempt: 1,
 });
 const reported = (delivery: LeasedDelivery, status: number) => ({ delivery_id: delivery.delivery_id, response_status: status, error: 'ATTEMPT_ERROR_UNSPECIFIED' }) as ReportRequest;
-const stored = { status: 'DELIVERY_STATUS_SUCCEEDED', next_attempt_at: null, endpoint_disabled: false, lease_lost: false } as const;
+const stored = { status: 'DELIVERY_STATUS_SUCCEEDED', next_attempt_at: null, endpoint_disabled: false, lease_lost: false, more_due: false, unknown: false } as const;
 
 /** Leases answer with what the test hands out, one batch after the other. */
 function harness(options: Partial<WorkerOptions>) {

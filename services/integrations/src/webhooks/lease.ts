@@ -1,18 +1,21 @@
 // DeliveryService.Lease: deliveries that are due, lent to one worker for a time.
-import { formatInstant, now } from '@truckroll/contract';
+import { now } from '@truckroll/contract';
 import type { LeaseRequest, LeaseResponse } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import type { Transaction } from '@truckroll/service-kit';
 import type { Context } from '../context.ts';
 import { checked } from '../requests.ts';
 
-/** An exchange may take 15 s; the rest is for waiting in the worker and for reporting while we are away. Microseconds. */
-const LEASE = 60_000_000;
+/** An exchange may take 15 s; the rest is for waiting in the worker and for reporting while we are away. */
+const LEASE = `interval '60 seconds'`;
+/** Of the database, as are all times in the queue. Statements are sent together, so each has its own. */
+const NOW = 'statement_timestamp()';
 /** One answer stays below what a channel carries. Bytes. */
 const MOST_BYTES = 8_000_000;
 
 interface Row {
   delivery_id: string;
   lease_token: string;
+  leased_until: number;
   company_id: string;
   endpoint_id: string;
   url: string;
@@ -26,11 +29,12 @@ interface Row {
 
 export async function lease({ database, secrets }: Context, request: LeaseRequest): Promise<LeaseResponse> {
   const asked = checked('LeaseRequest', request);
-  const { rows, expiresAt } = await database.transaction(async (tx) => {
-    // One at a time, or two workers that ask at once would each get an endpoint's whole share.
-    await tx.query({ text: `select pg_advisory_xact_lock(hashtextextended('webhook lease in ' || current_schema(), 0))` });
-    const at = now();
-    return { rows: await take(tx, asked, at), expiresAt: at + LEASE };
+  const { rows, nextDueAt } = await database.transaction(async (tx) => {
+    // Sent together. One lease at a time, or two workers that ask at once would each get an endpoint's whole share.
+    const lock = tx.query({ text: `select pg_advisory_xact_lock(hashtextextended('webhook lease in ' || current_schema(), 0))` });
+    const [, , taken, next] = await Promise.all([lock, freeExpired(tx), take(tx, asked), nextDue(tx)]);
+    const fitting = await withinSize(tx, taken);
+    return { rows: fitting, nextDueAt: fitting.length < taken.length ? now() : next };
   });
   const opened = new Map<string, Buffer[]>();
   const secretsOf = (row: Row): Buffer[] => {
@@ -43,58 +47,72 @@ export async function lease({ database, secrets }: Context, request: LeaseReques
   };
   return {
     deliveries: rows.map((row) => ({
-      delivery_id: row.delivery_id, lease_token: row.lease_token, lease_expires_at: expiresAt, company_id: row.company_id,
+      delivery_id: row.delivery_id, lease_token: row.lease_token, lease_expires_at: row.leased_until, company_id: row.company_id,
       endpoint_id: row.endpoint_id, url: row.url, secrets: secretsOf(row), event_id: row.event_id, event_type: row.event_type,
       body: row.body, attempt: row.attempts + 1,
     })),
-    next_due_at: await nextDueAt(database),
+    next_due_at: nextDueAt,
   };
 }
 
 /**
- * Goes round the endpoints that have something queued, so that the cost of one is the same however much waits for the
- * others; each gives its first due ones, and the batch takes first ones before second ones.
+ * Leases that nobody has reported are over: what was lent is due again, or kept as SKIPPED where its endpoint was disabled
+ * meanwhile. Tokens stay, for reports that come late.
  */
-async function take(tx: Transaction, asked: LeaseRequest, at: number): Promise<Row[]> {
+async function freeExpired(tx: Transaction): Promise<void> {
+  await tx.query({
+    name: 'free_expired_leases',
+    text: `with expired as (
+        select q.delivery_id, q.day, not (e.enabled or q.forced) as off from webhook_queue q join webhook_endpoints e on e.id = q.endpoint_id
+        where q.leased_until <= ${NOW} for update of q skip locked),
+      gone as (delete from webhook_queue q using expired x where x.off and q.delivery_id = x.delivery_id),
+      skipped as (update webhook_deliveries d set state = 'SKIPPED', changed_at = ${NOW} from expired x where x.off and d.day = x.day and d.id = x.delivery_id)
+      update webhook_queue q set leased_until = null from expired x where not x.off and q.delivery_id = x.delivery_id`,
+  });
+}
+
+/**
+ * Goes round the endpoints that have something due, so that the cost of one is the same however much waits for it or for
+ * the others; each gives its first due ones, and the batch takes first ones before second ones.
+ */
+async function take(tx: Transaction, asked: LeaseRequest): Promise<Row[]> {
   const { rows } = await tx.query<Row>({
     name: 'lease_webhook_deliveries',
-    text: `with recursive queued (endpoint_id) as (
-        (select endpoint_id from webhook_queue order by endpoint_id limit 1)
+    text: `with recursive queued (endpoint_id, due_at) as (
+        (select endpoint_id, due_at from webhook_queue where leased_until is null order by endpoint_id, due_at limit 1)
         union all
-        select (select q.endpoint_id from webhook_queue q where q.endpoint_id > queued.endpoint_id order by q.endpoint_id limit 1)
-        from queued where queued.endpoint_id is not null),
+        select next.endpoint_id, next.due_at from queued cross join lateral (
+          select q.endpoint_id, q.due_at from webhook_queue q
+          where q.leased_until is null and q.endpoint_id > queued.endpoint_id order by q.endpoint_id, q.due_at limit 1) next),
       open as (
-        select e.id, e.enabled, greatest(0, case when e.slowdowns > 0 then 1 else $2::int end
-          - (select count(*) from webhook_queue q where q.endpoint_id = e.id and q.leased_until > $1)) as room
+        select e.id, e.enabled, greatest(0, case when e.slowdowns > 0 then 1 else $1::int end
+          - (select count(*) from webhook_queue q where q.endpoint_id = e.id and q.leased_until is not null)) as room
         from queued join webhook_endpoints e on e.id = queued.endpoint_id
-        where e.deleted_at is null and (e.resume_at is null or e.resume_at <= $1) and e.id <> all($3::uuid[])),
+        where queued.due_at <= ${NOW} and e.deleted_at is null and (e.resume_at is null or e.resume_at <= ${NOW}) and e.id <> all($2::uuid[])),
       due as (
         select d.* from open cross join lateral (
           select q.delivery_id, q.due_at, row_number() over (order by q.due_at, q.sequence) as place
           from webhook_queue q
-          where q.endpoint_id = open.id and q.due_at <= $1 and (q.leased_until is null or q.leased_until <= $1) and (open.enabled or q.forced)
+          where q.endpoint_id = open.id and q.leased_until is null and q.due_at <= ${NOW} and (open.enabled or q.forced)
             and (q.tried or q.forced or not exists (
               select from webhook_queue p
               where p.endpoint_id = q.endpoint_id and p.subject = q.subject and p.sequence < q.sequence and not p.tried))
           order by q.due_at, q.sequence limit open.room) d
-        order by d.place, d.due_at limit $4),
+        order by d.place, d.due_at limit $3),
       leased as (
-        update webhook_queue q set lease_token = gen_random_uuid(), leased_until = $5, worker = $6
+        update webhook_queue q set lease_token = gen_random_uuid(), leased_until = ${NOW} + ${LEASE}, worker = $4
         from due where q.delivery_id = due.delivery_id
-        returning q.delivery_id, q.day, q.lease_token, q.due_at, q.sequence)
-      select l.delivery_id, l.lease_token, d.company_id, d.endpoint_id, e.url, e.secret,
-        case when e.previous_secret_until > $1 then e.previous_secret end as previous_secret, d.event_id, d.event_type, v.body, d.attempts
+        returning q.delivery_id, q.day, q.lease_token, q.leased_until, q.due_at, q.sequence)
+      select l.delivery_id, l.lease_token, l.leased_until, d.company_id, d.endpoint_id, e.url, e.secret,
+        case when e.previous_secret_until > ${NOW} then e.previous_secret end as previous_secret, d.event_id, d.event_type, v.body, d.attempts
       from leased l
       join webhook_deliveries d on d.day = l.day and d.id = l.delivery_id
       join webhook_events v on v.day = l.day and v.id = d.event_id
       join webhook_endpoints e on e.id = d.endpoint_id
       order by l.due_at, l.sequence`,
-    values: [
-      formatInstant(at), asked.max_in_flight_per_endpoint, asked.excluded_endpoint_ids, asked.max_deliveries,
-      formatInstant(at + LEASE), asked.worker_id,
-    ],
+    values: [asked.max_in_flight_per_endpoint, asked.excluded_endpoint_ids, asked.max_deliveries, asked.worker_id],
   });
-  return await withinSize(tx, rows);
+  return rows;
 }
 
 /** Large events go out in several answers: what does not fit is given back at once. */
@@ -111,12 +129,11 @@ async function withinSize(tx: Transaction, rows: readonly Row[]): Promise<Row[]>
   return fitting;
 }
 
-async function nextDueAt(database: Context['database']): Promise<number | null> {
-  const { rows } = await database.query<{ at: number | null }>({
+async function nextDue(tx: Transaction): Promise<number | null> {
+  const { rows } = await tx.query<{ at: number | null }>({
     name: 'next_webhook_due',
-    text: `select least((select min(due_at) from webhook_queue where due_at > now()),
-      (select min(leased_until) from webhook_queue where leased_until > now()),
-      (select min(resume_at) from webhook_endpoints where resume_at > now() and deleted_at is null)) as at`,
+    text: `select least((select min(due_at) from webhook_queue where tried and due_at > ${NOW}),
+      (select min(resume_at) from webhook_endpoints where resume_at > ${NOW})) as at`,
   });
   return rows[0]?.at ?? null;
 }

@@ -87,6 +87,12 @@ function slowdownAfter({ slowdowns, resumeAt }: Health, { status, startedAt, end
   return { slowdowns: next, resumeAt: endedAt + Math.max(pause, asked) };
 }
 
+/** How it stands once a change is stored. */
+export function afterChange(health: Health, change: HealthChange): Health {
+  const { failingSince = health.failingSince, slowdowns = health.slowdowns, resumeAt = health.resumeAt, disable } = change;
+  return { enabled: health.enabled && disable === undefined, failingSince: failingSince ?? undefined, slowdowns, resumeAt: resumeAt ?? undefined };
+}
+
 export interface Standing {
   /** Failures since it was queued, this attempt not counted. */
   failures: number;

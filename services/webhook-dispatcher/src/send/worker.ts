@@ -1,6 +1,5 @@
-import { ApiError } from '@truckroll/contract';
 import type { LeaseRequest, LeaseResponse, LeasedDelivery, ReportRequest, ReportResponse } from '@truckroll/contract/gen/integrations/v1/deliveries';
-import { backoffMs, logOutage, retrying, type BackgroundPart, type Logger, type Metrics } from '@truckroll/service-kit';
+import { backoffMs, logOutage, type BackgroundPart, type Logger, type Metrics } from '@truckroll/service-kit';
 import { endpointAnswers } from './attempt.ts';
 import { Alarm } from './alarm.ts';
 import { Circuits } from './circuits.ts';
@@ -9,7 +8,8 @@ import { Lanes } from './lanes.ts';
 export interface WorkerOptions {
   readonly workerId: string;
   readonly lease: (request: LeaseRequest, options: { signal: AbortSignal }) => Promise<LeaseResponse>;
-  readonly report: (request: ReportRequest) => Promise<ReportResponse>;
+  /** Resolves when the attempt is stored. */
+  readonly report: (request: ReportRequest, signal: AbortSignal) => Promise<ReportResponse>;
   /** Sends a delivery once; never rejects. */
   readonly attempt: (delivery: LeasedDelivery) => Promise<ReportRequest>;
   readonly maxInFlight: number;
@@ -19,7 +19,7 @@ export interface WorkerOptions {
 }
 
 const MOST_AT_ONCE = 200;
-/** How long to wait where nothing tells of something due: what other replicas fan out, and what becomes due meanwhile. */
+/** How long to wait where nothing tells of something due: what other replicas fan out, and what users ask for. */
 const POLL_MS = 500;
 /** What integrations holds for due soon may be long past by the clock of this machine. */
 const LEAST_WAIT_MS = 20;
@@ -46,11 +46,13 @@ export class Worker implements BackgroundPart {
   readonly #attempts;
   #loop: Promise<void> = Promise.resolve();
   #leasing = false;
+  /** Whether there was more to fetch than room. */
+  #full = false;
 
   constructor(options: WorkerOptions) {
     this.#options = options;
     const { metrics } = options;
-    this.#lanes = new Lanes(options.maxInFlight, () => this.#alarm.ring());
+    this.#lanes = new Lanes(options.maxInFlight, () => this.#full && this.#alarm.ring());
     this.#attempts = metrics.histogram('webhook_attempt_seconds', 'Exchanges by how they ended', ['result']);
     metrics.observedGauge('webhook_in_flight', 'Exchanges that are going on', () => this.#lanes.inFlight);
   }
@@ -102,7 +104,8 @@ export class Worker implements BackgroundPart {
   async #round(): Promise<number> {
     const { workerId, lease, maxInFlightPerEndpoint } = this.#options;
     const room = Math.min(this.#lanes.free, MOST_AT_ONCE);
-    if (room <= 0) return POLL_MS;
+    this.#full = room <= 0;
+    if (this.#full) return POLL_MS;
     const { deliveries, next_due_at: nextDueAt } = await lease(
       {
         worker_id: workerId,
@@ -113,7 +116,8 @@ export class Worker implements BackgroundPart {
       { signal: this.#stopping.signal },
     );
     for (const delivery of deliveries) this.#begin(delivery);
-    if (deliveries.length > 0) return 0;
+    // Less than there was room for is all that may be sent now: new events and reports tell of more.
+    if (deliveries.length === room) return 0;
     const now = Date.now();
     const times = [nextDueAt == null ? undefined : nextDueAt / 1000, this.#circuits.nextAt(now)].filter((time) => time !== undefined);
     return Math.max(LEAST_WAIT_MS, Math.min(POLL_MS, ...times.map((time) => time - now)));
@@ -166,16 +170,11 @@ export class Worker implements BackgroundPart {
     }
   }
 
-  /** Tries until it is stored: an attempt must not be missing in the log. */
   async #report(report: ReportRequest): Promise<void> {
-    const { report: send, log } = this.#options;
-    const again = (error: unknown, failures: number) => {
-      if (error instanceof ApiError && error.status < 500) return false;
-      logOutage(log, 'an attempt could not be reported; trying again', failures, error, { delivery: report.delivery_id });
-      return true;
-    };
+    const { report: store, log } = this.#options;
     try {
-      const { endpoint_disabled: disabled, lease_lost: lost } = await retrying(() => send(report), again, this.#givingUp.signal);
+      const { endpoint_disabled: disabled, lease_lost: lost, more_due: more } = await store(report, this.#givingUp.signal);
+      if (more) this.#alarm.ring();
       if (disabled) log.info({ delivery: report.delivery_id }, 'an endpoint was disabled');
       if (lost) log.warn({ delivery: report.delivery_id }, 'a lease ended before its attempt was reported');
     } catch (error) {

@@ -1,7 +1,7 @@
 // DeliveryService in memory: as much of what integrations promises as the dispatcher's own tests need.
 import { randomBytes, randomUUID } from 'node:crypto';
 import {
-  DeliveryServiceService, type LeaseRequest, type LeasedDelivery, type PublicEvent, type ReportRequest,
+  DeliveryServiceService, type LeaseRequest, type LeasedDelivery, type PublicEvent, type ReportRequest, type ReportResponse,
 } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { createGrpcServer, createMetrics, silentLog, type GrpcServer } from '@truckroll/service-kit';
 
@@ -43,14 +43,8 @@ export class Deliveries {
         this.#changed();
         return { deliveries: this.#lend(request), next_due_at: null };
       },
-      report: async (request) => {
-        this.before('report', request);
-        const delivery = this.#deliveries.find(({ lent }) => lent.delivery_id === request.delivery_id);
-        if (delivery !== undefined) delivery.state = 'reported';
-        this.reports.push(request);
-        this.#changed();
-        return { status: 'DELIVERY_STATUS_SUCCEEDED', next_attempt_at: null, endpoint_disabled: false, lease_lost: false };
-      },
+      report: async (request) => this.#store(request),
+      reportAll: async ({ attempts }) => ({ answers: attempts.map((attempt) => this.#store(attempt)) }),
     });
   }
 
@@ -97,6 +91,16 @@ export class Deliveries {
       this.#waiting.add(check);
       check();
     });
+  }
+
+  #store(attempt: ReportRequest): ReportResponse {
+    this.before('report', attempt);
+    const delivery = this.#deliveries.find(({ lent }) => lent.delivery_id === attempt.delivery_id);
+    if (delivery !== undefined) delivery.state = 'reported';
+    this.reports.push(attempt);
+    this.#changed();
+    const more_due = this.#deliveries.some(({ lent, state }) => state === 'due' && lent.endpoint_id === delivery?.lent.endpoint_id);
+    return { status: 'DELIVERY_STATUS_SUCCEEDED', next_attempt_at: null, endpoint_disabled: false, lease_lost: false, more_due, unknown: false };
   }
 
   #lend(request: LeaseRequest): LeasedDelivery[] {

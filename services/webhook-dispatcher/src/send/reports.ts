@@ -1,0 +1,46 @@
+// Attempts on their way into the log, from which none may be missing.
+import { ApiError } from '@truckroll/contract';
+import type { ReportAllRequest, ReportAllResponse, ReportRequest, ReportResponse } from '@truckroll/contract/gen/integrations/v1/deliveries';
+import { logOutage, retrying, type Logger } from '@truckroll/service-kit';
+import { gather } from '../gather.ts';
+
+export interface ReportOptions {
+  readonly report: (request: ReportRequest) => Promise<ReportResponse>;
+  readonly reportAll: (request: ReportAllRequest) => Promise<ReportAllResponse>;
+  readonly log: Logger;
+}
+
+/** Of one request. */
+const MOST_ATTEMPTS = 100;
+const MOST_BYTES = 2 * 1024 * 1024;
+
+/**
+ * Stores an attempt, together with those that end while others are being stored. Where that fails, each is tried on its
+ * own until it is stored, so that none is missing for the fault of another. Rejects where it can never be stored, or when
+ * aborted.
+ */
+export function createReport({ report, reportAll, log }: ReportOptions): (attempt: ReportRequest, signal: AbortSignal) => Promise<ReportResponse> {
+  const together = gather(loadOf, async (attempts) => (await reportAll({ attempts: [...attempts] })).answers);
+
+  return async (attempt, signal) => {
+    const { delivery_id: delivery } = attempt;
+    try {
+      const answer = await together(attempt);
+      if (!answer.unknown) return answer;
+    } catch (error) {
+      log.debug({ error, delivery }, 'attempts could not be reported together');
+    }
+    const again = (error: unknown, failures: number) => {
+      if (error instanceof ApiError && error.status < 500) return false;
+      logOutage(log, 'an attempt could not be reported; trying again', failures, error, { delivery });
+      return true;
+    };
+    return await retrying(() => report(attempt), again, signal);
+  };
+}
+
+/** Share of what one request carries. */
+function loadOf({ response_body: body, response_headers: headers }: ReportRequest): number {
+  const bytes = headers.reduce((sum, { name, value }) => sum + name.length + value.length, body.length);
+  return Math.max(1 / MOST_ATTEMPTS, bytes / MOST_BYTES);
+}

@@ -1,0 +1,54 @@
+import { randomUUID } from 'node:crypto';
+import { ApiError } from '@truckroll/contract';
+import { AttemptError, type ReportRequest, type ReportResponse } from '@truckroll/contract/gen/integrations/v1/deliveries';
+import { silentLog } from '@truckroll/service-kit';
+import { createReport } from '../src/send/reports.ts';
+
+const attempt = (): ReportRequest => ({
+  delivery_id: randomUUID(), lease_token: randomUUID(), response_status: 200, error: AttemptError.UNSPECIFIED, error_message: '', started_at: 0, ended_at: 0,
+  request_headers: [], response_headers: [], response_body: Buffer.alloc(0), response_truncated: false, retry_after_seconds: null, resolved_address: null,
+});
+const stored: ReportResponse = { status: 'DELIVERY_STATUS_SUCCEEDED', next_attempt_at: null, endpoint_disabled: false, lease_lost: false, more_due: false, unknown: false };
+const never = new AbortController().signal;
+
+test('attempts that end together are stored together, and each gets its own answer', async () => {
+  const batches: number[] = [];
+  const report = createReport({
+    report: () => Promise.reject(new Error('nothing is reported alone')),
+    reportAll: async ({ attempts }) => {
+      batches.push(attempts.length);
+      return { answers: attempts.map(({ delivery_id }) => ({ ...stored, lease_lost: delivery_id === lost.delivery_id })) };
+    },
+    log: silentLog,
+  });
+  const lost = attempt();
+  const answers = await Promise.all([attempt(), lost, ...Array.from({ length: 118 }, attempt)].map((each) => report(each, never)));
+  expect(answers.map(({ lease_lost }) => lease_lost)).toEqual([false, true, ...Array<boolean>(118).fill(false)]);
+  expect(batches).toEqual([100, 20]);
+});
+
+test('none is missing for the fault of another: what fails together is stored alone, again and again', async () => {
+  const broken = attempt();
+  const alone: string[] = [];
+  let refusals = 2;
+  const report = createReport({
+    reportAll: () => Promise.reject(ApiError.internal(new Error('one of them is broken'))),
+    report: async ({ delivery_id }) => {
+      if (delivery_id === broken.delivery_id) throw ApiError.invalid([]);
+      if (refusals-- > 0) throw ApiError.unavailable(undefined);
+      alone.push(delivery_id);
+      return stored;
+    },
+    log: silentLog,
+  });
+  const others = [attempt(), attempt()];
+  const results = await Promise.allSettled([others[0]!, broken, others[1]!].map((each) => report(each, never)));
+  expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+  expect(alone.toSorted()).toEqual(others.map(({ delivery_id }) => delivery_id).toSorted());
+});
+
+test('an attempt of a delivery that is gone is given up', async () => {
+  const unknown = { ...stored, unknown: true };
+  const report = createReport({ report: () => Promise.reject(new ApiError('NOT_FOUND', 'No such delivery.')), reportAll: async () => ({ answers: [unknown] }), log: silentLog });
+  await expect(report(attempt(), never)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+});
