@@ -1,14 +1,15 @@
 // Reads what there is in the end: scheduling's tables, its topics, and what differs of reporting's copies.
-import { topics, type TopicDefinition } from '@truckroll/contract';
+import { topics } from '@truckroll/contract';
 import { ServiceRequestCreated, ServiceRequestStatusChanged } from '@truckroll/contract/gen/events/v1/public_events';
 import { VisitAssignmentChanged } from '@truckroll/contract/gen/events/v1/visit_events';
 import { AddAssignmentResponse } from '@truckroll/contract/gen/scheduling/v1/assignment_commands';
 import { Visit } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
 import { ServiceRequest } from '@truckroll/contract/gen/scheduling/v1/service_requests';
-import { replay, type IncomingEvent } from '../../../packages/outbox/src/index.ts';
+import type { IncomingEvent } from '../../../packages/outbox/src/index.ts';
 import { COPIED, compareCopy } from '../../../packages/cli/src/verify/compare.ts';
 import type { TestCompany } from '../../support/company.ts';
 import type { Installation } from '../system/installation.ts';
+import { readTopic } from '../system/topic.ts';
 import type { Observed, PublishedEvent, RequestEvent, StoredAssignment, StoredKey, StoredNotification, StoredRequest, StoredVisit, VisitEvent } from './observed.ts';
 
 type Source = Pick<Installation, 'database' | 'kafka' | 'channel'>;
@@ -28,7 +29,7 @@ export async function observe(source: Source, company: TestCompany, before: read
     rows<{ count: number }>('select count(*) from scheduling.outbox where company_id = $1'),
   ]);
   const [visitEvents, assignmentEvents, requestEvents] = [
-    await published(source, topics.scheduling), await published(source, topics.assignments), await published(source, topics.serviceRequests),
+    await readTopic(source.kafka, topics.scheduling), await readTopic(source.kafka, topics.assignments), await readTopic(source.kafka, topics.serviceRequests),
   ];
   return {
     before, visits, assignments, notifications, wrongCopies,
@@ -64,21 +65,6 @@ export async function compareCopies(source: Source, { id, timezone }: TestCompan
     COPIED.map((path) => compareCopy({ owner: source.channel(path === 'invoices' ? 'billing' : 'scheduling'), reporting }, { id, timezone }, path)),
   );
   return results.flatMap(({ differences }) => differences.map((one) => `${one.path} ${one.id}: ${one.reason}`));
-}
-
-async function published({ kafka }: Source, topic: TopicDefinition): Promise<{ events: IncomingEvent[]; unreadable: number }> {
-  const events: IncomingEvent[] = [];
-  await replay({ kafka, topic, apply: async (batch) => void events.push(...batch) });
-  const admin = kafka.admin();
-  await admin.connect();
-  try {
-    const offsets = await admin.fetchTopicOffsets(kafka.prefix + topic.name);
-    const messages = offsets.reduce((sum, { low, high }) => sum + Number(BigInt(high) - BigInt(low)), 0);
-    // Nothing is older than the compaction's lag, so each offset is a message.
-    return { events, unreadable: messages - events.length };
-  } finally {
-    await admin.disconnect();
-  }
 }
 
 export function publishedEvent({ id, type, key, sequence, version, partition, payload }: IncomingEvent): PublishedEvent {

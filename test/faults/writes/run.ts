@@ -84,6 +84,11 @@ async function settled(installation: Installation, company: TestCompany, copiesM
   await untilTrue('notifications have come to their end', async () => (await count(unsent)) === 0);
   await untilTrue('the outbox is empty again', async () => (await count('select count(*) from scheduling.outbox')) === 0);
   let wrong: string[] = [];
-  await untilTrue('the copies follow', async () => (wrong = await compareCopies(installation, company)).length === 0, copiesMs).catch(() => undefined);
+  const compared = async (): Promise<boolean> => {
+    wrong = await compareCopies(installation, company).catch((error: unknown) => [`they could not be compared: ${String(error)}`]);
+    return wrong.length === 0;
+  };
+  // Those that are wrong to the last are told by the checker.
+  await untilTrue('the copies follow', compared, copiesMs).catch(() => undefined);
   return wrong;
 }
