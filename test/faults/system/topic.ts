@@ -1,0 +1,39 @@
+import type { TopicDefinition } from '@truckroll/contract';
+import { replay, type IncomingEvent, type KafkaClient } from '../../../packages/outbox/src/index.ts';
+import { untilTrue } from '../wait.ts';
+
+export interface TopicContent {
+  /** In the order of each partition. */
+  readonly events: IncomingEvent[];
+  /** Messages that are no events. */
+  readonly unreadable: number;
+}
+
+/** All that lies in a topic. Kafka may have been started again only just now: what fails is tried again. */
+export async function readTopic(kafka: KafkaClient, topic: TopicDefinition): Promise<TopicContent> {
+  let content: TopicContent | undefined;
+  let reason: unknown;
+  const attempt = async (): Promise<boolean> => {
+    content = await read(kafka, topic).catch((error: unknown) => void (reason = error));
+    return content !== undefined;
+  };
+  await untilTrue(`${topic.name} can be read`, attempt).catch((error: unknown) => {
+    throw reason ?? error;
+  });
+  return content!;
+}
+
+async function read(kafka: KafkaClient, topic: TopicDefinition): Promise<TopicContent> {
+  const events: IncomingEvent[] = [];
+  await replay({ kafka, topic, apply: async (batch) => void events.push(...batch) });
+  const admin = kafka.admin();
+  await admin.connect();
+  try {
+    const offsets = await admin.fetchTopicOffsets(kafka.prefix + topic.name);
+    const messages = offsets.reduce((sum, { low, high }) => sum + Number(BigInt(high) - BigInt(low)), 0);
+    // Nothing is so old that it would have been compacted, so each offset is a message.
+    return { events, unreadable: messages - events.length };
+  } finally {
+    await admin.disconnect();
+  }
+}
