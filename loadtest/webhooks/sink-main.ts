@@ -1,5 +1,5 @@
 // Receivers of webhooks in a process of their own, so that what measures does not wait for what is measured: one server
-// that answers at once, and one that takes connections and never says a word.
+// that answers at once and tells when, one that only answers, and one that takes connections and never says a word.
 import { createServer, type IncomingMessage } from 'node:http';
 import { createServer as createTcpServer } from 'node:net';
 import { now } from '@truckroll/contract';
@@ -8,7 +8,7 @@ import type { Receipt } from './sinks.ts';
 /** How often receipts are told. */
 const TELL_MS = 20;
 
-const [wellPort, hangingPort] = process.argv.slice(2).map(Number);
+const [wellPort, sparePort, hangingPort] = process.argv.slice(2).map(Number);
 let receipts: Receipt[] = [];
 
 const well = createServer((request, response) => {
@@ -19,14 +19,16 @@ const well = createServer((request, response) => {
     receipts.push([id, timestamp, at]);
   }, () => response.destroy());
 });
+const spare = createServer((request, response) => {
+  read(request).then(() => response.writeHead(204).end(), () => response.destroy());
+});
 // Longer than the dispatcher keeps connections.
-well.keepAliveTimeout = 60_000;
+for (const server of [well, spare]) server.keepAliveTimeout = 60_000;
 const hanging = createTcpServer((socket) => void socket.on('error', () => undefined).resume());
 
-await Promise.all([
-  new Promise<void>((resolve) => well.listen(wellPort, '127.0.0.1', () => resolve())),
-  new Promise<void>((resolve) => hanging.listen(hangingPort, '127.0.0.1', () => resolve())),
-]);
+for (const [server, port] of [[well, wellPort], [spare, sparePort], [hanging, hangingPort]] as const) {
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', () => resolve()));
+}
 process.send?.('ready');
 setInterval(() => {
   if (receipts.length === 0) return;

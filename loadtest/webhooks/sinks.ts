@@ -10,8 +10,8 @@ export interface Sinks {
   readonly pid: number;
   /** Addresses that are to be allowed. */
   readonly targets: readonly string[];
-  /** Of what answers, what never answers, and what refuses connections. */
-  readonly urls: Readonly<Record<'well' | 'hanging' | 'dead', string>>;
+  /** Of what answers, what answers and is not counted, what never answers, and what refuses connections. */
+  readonly urls: Readonly<Record<'well' | 'spare' | 'hanging' | 'dead', string>>;
   /** Microseconds from the event's own time to its first receipt, of every event since the last call. */
   take(): number[];
   /** Resolves when so many different events have been received since the last take. */
@@ -20,10 +20,10 @@ export interface Sinks {
 }
 
 export async function startSinks(): Promise<Sinks> {
-  const well = await choosePort();
-  const hanging = await choosePort(new Set([well]));
-  const dead = await choosePort(new Set([well, hanging]));
-  const child = fork(join(import.meta.dirname, 'sink-main.ts'), [String(well), String(hanging)]);
+  const ports: number[] = [];
+  for (let i = 0; i < 4; i++) ports.push(await choosePort(new Set(ports)));
+  const [well, spare, hanging, dead] = ports as [number, number, number, number];
+  const child = fork(join(import.meta.dirname, 'sink-main.ts'), [well, spare, hanging].map(String));
   const seen = new Set<string>();
   let latencies: number[] = [];
   let check = (): void => undefined;
@@ -43,8 +43,8 @@ export async function startSinks(): Promise<Sinks> {
   const url = (port: number): string => `http://${target(port)}/hooks`;
   return {
     pid: child.pid as number,
-    targets: [well, hanging, dead].map(target),
-    urls: { well: url(well), hanging: url(hanging), dead: url(dead) },
+    targets: ports.map(target),
+    urls: { well: url(well), spare: url(spare), hanging: url(hanging), dead: url(dead) },
     take() {
       const taken = latencies;
       latencies = [];

@@ -16,29 +16,28 @@ export interface Latency {
 export interface Stream {
   readonly intake: Callers<typeof IntakeServiceService>;
   readonly sinks: Sinks;
-  /** Those that receive, and those that do not. */
-  readonly well: readonly Endpoint[];
-  readonly bad: readonly Endpoint[];
-  /** Events a second for those that are well, shared by them alike; the others get as much each. */
+  /** Those whose receipts are measured, and the others. */
+  readonly measured: readonly Endpoint[];
+  readonly others: readonly Endpoint[];
+  /** Events a second for all of them, as many for each. */
   readonly rate: number;
   readonly seconds: number;
 }
 
-/** Resolves when everything for those that are well has been received. */
-export async function measureStream({ intake, sinks, well, bad, rate, seconds }: Stream): Promise<Latency> {
+/** Resolves when everything for those that are measured has been received. */
+export async function measureStream({ intake, sinks, measured, others, rate, seconds }: Stream): Promise<Latency> {
   sinks.take();
-  const endpoints = mixed(well, bad);
-  const perSecond = (rate * endpoints.length) / well.length;
-  const count = Math.round(perSecond * seconds);
+  const endpoints = mixed(measured, others);
+  const count = Math.round(rate * seconds);
   const calls: Promise<unknown>[] = [];
   const failures: Error[] = [];
   let expected = 0;
   const startedAt = performance.now();
   for (let i = 0; i < count && failures.length === 0; i++) {
-    const wait = startedAt + (i / perSecond) * 1000 - performance.now();
+    const wait = startedAt + (i / rate) * 1000 - performance.now();
     if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
-    const { companyId: company_id, isWell } = endpoints[i % endpoints.length] as Mixed;
-    if (isWell) expected += 1;
+    const { companyId: company_id, isMeasured } = endpoints[i % endpoints.length] as Mixed;
+    if (isMeasured) expected += 1;
     const request = { company_id, id: randomUUID(), channel: ServiceRequestChannel.WEB, summary: 'AC not cooling', contact_name: 'Marisol Núñez', contact_phone: '512 555 0142' };
     calls.push(intake.recordServiceRequest(request).catch((error: Error) => void failures.push(error)));
   }
@@ -50,10 +49,10 @@ export async function measureStream({ intake, sinks, well, bad, rate, seconds }:
   return { p50: at(0.5), p99: at(0.99) };
 }
 
-type Mixed = Endpoint & { isWell: boolean };
+type Mixed = Endpoint & { isMeasured: boolean };
 
-/** All endpoints in turn, the bad ones spread evenly among the others. */
-function mixed(well: readonly Endpoint[], bad: readonly Endpoint[]): Mixed[] {
-  const placed = (endpoints: readonly Endpoint[], isWell: boolean) => endpoints.map((endpoint, i) => ({ ...endpoint, isWell, place: (i + 0.5) / endpoints.length }));
-  return [...placed(well, true), ...placed(bad, false)].toSorted((a, b) => a.place - b.place);
+/** All endpoints in turn, the others spread evenly among those that are measured. */
+function mixed(measured: readonly Endpoint[], others: readonly Endpoint[]): Mixed[] {
+  const placed = (endpoints: readonly Endpoint[], isMeasured: boolean) => endpoints.map((endpoint, i) => ({ ...endpoint, isMeasured, place: (i + 0.5) / endpoints.length }));
+  return [...placed(measured, true), ...placed(others, false)].toSorted((a, b) => a.place - b.place);
 }
