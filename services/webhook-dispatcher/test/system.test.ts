@@ -20,21 +20,29 @@ let system: System;
 let company: TestCompany;
 let dispatcher: Service;
 let status = 204;
+let retryAfter: string | undefined;
+let hanging: Receiver;
+/** Nothing listens there. */
+const DEAD = '127.0.0.1:9';
 
 beforeAll(async () => {
-  receiver = await startReceiver((response) => response.writeHead(status).end());
-  system = await startSystem({ webhookAllowedTargets: [receiver.target] });
+  receiver = await startReceiver((response) => response.writeHead(status, retryAfter === undefined ? {} : { 'retry-after': retryAfter }).end());
+  hanging = await startReceiver(() => undefined);
+  system = await startSystem({ webhookAllowedTargets: [receiver.target, hanging.target, DEAD] });
   company = await system.createCompany();
   dispatcher = createWebhookDispatcher({ ...webhookDispatcherConfig(system.dispatcherEnvironment), ...testConfig });
   await dispatcher.start();
 }, 60_000);
 afterAll(async () => {
+  // Ends what hangs, which stopping would wait for.
+  await hanging.close();
   await dispatcher.destroy();
   await system.stop();
   await receiver.close();
 });
 afterEach(async () => {
   status = 204;
+  retryAfter = undefined;
   receiver.received.length = 0;
   const { data } = await call('GET', HOOKS);
   for (const { id } of data) await call('DELETE', `${HOOKS}/${id}`);
@@ -48,7 +56,7 @@ async function call(method: string, path: string, body?: object): Promise<any> {
   return text === '' ? undefined : JSON.parse(text);
 }
 
-const createEndpoint = async (): Promise<any> => (await call('POST', HOOKS, { name: 'Lead sync', url: receiver.url, eventTypes: TYPES })).data;
+const createEndpoint = async (url = receiver.url): Promise<any> => (await call('POST', HOOKS, { name: 'Lead sync', url, eventTypes: TYPES })).data;
 const intake = () => system.channel('scheduling').client(IntakeServiceService);
 
 async function record(): Promise<string> {
@@ -140,6 +148,27 @@ test('nothing that happens while an endpoint is off is lost: it is recovered', a
   await call('POST', `${HOOKS}/${endpoint.id}/recover`, { since });
   await receiver.until(2);
   expect(receiver.received.map(({ body }) => JSON.parse(body).data.id).sort()).toEqual(ids.sort());
+});
+
+test('endpoints that are dead or hang slow no other, of the same company neither', async () => {
+  const [dead, stuck, well] = [await createEndpoint(`http://${DEAD}/`), await createEndpoint(hanging.url), await createEndpoint()];
+  for (let i = 0; i < 30; i += 1) await record();
+  // Exchanges with the one that hangs are under way all the time.
+  await Promise.all([hanging.until(1), receiver.until(30)]);
+  await eventually(() => deliveriesOf(well.id), (rows) => rows.length === 30 && rows.every((row) => row.status === 'succeeded'));
+  for (const { id } of [dead, stuck]) expect((await deliveriesOf(id)).map((row) => row.status)).toEqual(Array(30).fill('pending'));
+  const [failure] = (await deliveriesOf(dead.id)).flatMap((row) => row.attempts);
+  expect(failure).toMatchObject({ succeeded: false, response: null, error: 'CONNECT' });
+});
+
+test('what Retry-After asks for is heeded, and every attempt is in the log', async () => {
+  [status, retryAfter] = [503, '3600'];
+  const endpoint = await createEndpoint();
+  await record();
+  const [delivery] = await eventually(() => deliveriesOf(endpoint.id), (rows) => rows[0]?.attempts.length === 1);
+  const [attempt] = delivery.attempts;
+  expect(Date.parse(delivery.nextAttemptAt) - Date.parse(attempt.endedAt)).toBeGreaterThanOrEqual(3_600_000);
+  expect(attempt).toMatchObject({ number: 1, succeeded: false, response: { status: 503, headers: expect.arrayContaining([{ name: 'retry-after', value: '3600' }]) } });
 });
 
 test('a test event can be sent, and an answer of 410 disables the endpoint', async () => {
