@@ -3,6 +3,7 @@ import type { Outbox } from '@truckroll/outbox';
 import type { Database, Logger } from '@truckroll/service-kit';
 import type { Invalidations } from './identity/invalidations.ts';
 import type { Partitions } from './webhooks/partitions.ts';
+import type { Recoveries } from './webhooks/recoveries.ts';
 import type { SecretBox } from './webhooks/secrets.ts';
 
 /** What the handlers of this service work with. */
@@ -16,5 +17,6 @@ export interface Context {
   readonly targets: TargetPolicy;
   /** Of the webhook log. */
   readonly partitions: Partitions;
+  readonly recoveries: Recoveries;
   readonly log: Logger;
 }

@@ -24,6 +24,7 @@ import { webhookDeliveries } from './webhooks/deliveries.ts';
 import { fanOut } from './webhooks/fan-out.ts';
 import { lease } from './webhooks/lease.ts';
 import { Partitions } from './webhooks/partitions.ts';
+import { Recoveries } from './webhooks/recoveries.ts';
 import { report, reportAll } from './webhooks/report.ts';
 import { createSecretBox } from './webhooks/secrets.ts';
 import { webhooks } from './webhooks/webhooks.ts';
@@ -45,9 +46,10 @@ export function createIntegrations(config: IntegrationsConfig): Service {
       const kafka = createKafka(SCHEMA, config, log);
       const outbox = new Outbox({ database, kafka, source: '/truckroll/integrations', topics: [topics.companies], log, metrics });
       const partitions = new Partitions(database, log);
+      const recoveries = new Recoveries(database, log);
       const secrets = createSecretBox(config.webhookSecretKeys);
       const targets = { allowHttp: config.webhookAllowHttp, allowedTargets: config.webhookAllowedTargets };
-      const context: Context = { database, invalidations, outbox, secrets, targets, partitions, log };
+      const context: Context = { database, invalidations, outbox, secrets, targets, partitions, recoveries, log };
       server.implement(CompanyAdminServiceService, bound(companyAdmin, context));
       server.implement(UserAdminServiceService, bound(userAdmin, context));
       server.implement(KeyAdminServiceService, bound(keyAdmin, context));
@@ -61,6 +63,7 @@ export function createIntegrations(config: IntegrationsConfig): Service {
       background(outbox);
       background({ name: 'invalidations', start: async () => invalidations.start(), stop: () => invalidations.stop() });
       background(partitions);
+      background(recoveries);
       background(mailSender({ database, provider: chooseMailProvider(config, log), log, metrics, timeoutMs: config.notificationTimeoutMs }));
     },
   });

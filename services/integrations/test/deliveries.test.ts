@@ -175,6 +175,26 @@ test('410 disables the endpoint and keeps what waits, to be recovered', async ()
   expect((await one.deliveries()).map(({ status }) => status)).toEqual(Array(3).fill('DELIVERY_STATUS_SUCCEEDED'));
 });
 
+test('a recovery goes on after its answer until all is queued, whatever happens to the process', async () => {
+  const one = await desk.endpoint({ enabled: false });
+  const since = now() - DAY / 24;
+  const skip = (count: number) =>
+    desk.sql(
+      `insert into webhook_deliveries (day, id, company_id, endpoint_id, event_id, event_type, subject, sequence, occurred_at, state)
+       select (now() at time zone 'UTC')::date, gen_random_uuid(), $1, $2, gen_random_uuid(), 'service_request.created', i::text, 1, now() - interval '1 second', 'SKIPPED'
+       from generate_series(1, $3::int) i`,
+      [one.company.id, one.id, count],
+    );
+  await skip(4500);
+  const { data } = await desk.webhooks.recoverWebhook({ caller: one.caller, id: one.id, since });
+  expect(data).toEqual({ queued: 2000, remaining: 2500 });
+  await desk.restart();
+  const queued = async () => (await desk.sql('select count(*) from webhook_queue where endpoint_id = $1', [one.id]))[0]!['count'] as number;
+  while ((await queued()) < 4500);
+  while ((await desk.sql('select from webhook_recoveries')).length > 0);
+  expect((await desk.webhooks.recoverWebhook({ caller: one.caller, id: one.id, since })).data).toEqual({ queued: 0, remaining: 0 });
+});
+
 test('five days of nothing but failure disable an endpoint and write to its creator; one success in between does not', async () => {
   const one = await desk.endpoint();
   await desk.fanOut(one.event(), one.event(), one.event());

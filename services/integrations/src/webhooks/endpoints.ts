@@ -111,7 +111,7 @@ export async function updateEndpoint(tx: Transaction, id: string, change: Endpoi
 
 export async function markDeleted(tx: Transaction, id: string): Promise<void> {
   await tx.query({ text: 'update webhook_endpoints set deleted_at = now(), enabled = false where id = $1', values: [id] });
-  await tx.query({ text: 'delete from webhook_queue where endpoint_id = $1', values: [id] });
+  for (const table of ['webhook_queue', 'webhook_recoveries']) await tx.query({ text: `delete from ${table} where endpoint_id = $1`, values: [id] });
 }
 
 /** The secret of before goes on being signed with until then. */

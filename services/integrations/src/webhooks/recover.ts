@@ -1,48 +1,102 @@
 // Queueing again what was skipped or given up, and single deliveries that a user wants repeated.
-import { ApiError, formatInstant, now } from '@truckroll/contract';
+import { ApiError, TEST_EVENT, formatInstant, now } from '@truckroll/contract';
 import { DeliveryStatus } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import type { RedeliverWebhookRequest, RedeliverWebhookResponse } from '@truckroll/contract/gen/integrations/v1/webhook_deliveries';
 import type { RecoverWebhookRequest, RecoverWebhookResponse } from '@truckroll/contract/gen/integrations/v1/webhooks';
+import type { Database, Transaction } from '@truckroll/service-kit';
 import type { Context } from '../context.ts';
 import { callerOf, checked } from '../requests.ts';
 import { dayOf, dayOfDelivery } from './delivery-id.ts';
 import { lockEndpoint } from './endpoints.ts';
 import { oldestDay } from './partitions.ts';
 
-/** Queued by one call; the answer tells what remains. */
-const MOST_AT_ONCE = 10_000;
+/** Queued by a call itself, and then by each transaction; the answer tells what remains. */
+const MOST_AT_ONCE = 2000;
+const RECOVERABLE = `d.state in ('SKIPPED', 'FAILED') and d.event_type <> '${TEST_EVENT}'`;
 
-/** Oldest first, with a fresh schedule, in order per subject as when they were new. */
-export async function recover({ database }: Context, request: RecoverWebhookRequest): Promise<RecoverWebhookResponse> {
-  const { company_id: companyId } = callerOf(request);
-  const { id, since } = checked('RecoverWebhookRequest', request);
-  const until = request.until ?? now();
-  if (until <= since) {
+/** An endpoint and a time, from `since` until before `until`. Microseconds. */
+interface Range {
+  company_id: string;
+  endpoint_id: string;
+  since: number;
+  until: number;
+}
+
+/**
+ * Oldest first, with a fresh schedule, in order per subject as when they were new. What one transaction should not hold
+ * goes on by itself; asking again tells how far it is.
+ */
+export async function recover({ database, recoveries }: Context, request: RecoverWebhookRequest): Promise<RecoverWebhookResponse> {
+  const { company_id } = callerOf(request);
+  const { id: endpoint_id, since } = checked('RecoverWebhookRequest', request);
+  const end = request.until ?? now();
+  if (end <= since) {
     throw ApiError.invalid([{ location: 'body', field: 'until', code: 'RANGE_ORDER', message: 'Give a time later than since, or none for all until now.' }]);
   }
-  const range = [companyId, id, [dayOf(since), oldestDay()].toSorted()[1], dayOf(until), formatInstant(since), formatInstant(until)];
-  const which = `d.company_id = $1 and d.endpoint_id = $2 and d.day between $3 and $4 and d.occurred_at >= $5 and d.occurred_at < $6
-    and d.state in ('SKIPPED', 'FAILED') and d.event_type <> 'webhook.test'`;
-  return await database.transaction(
+  // What happens from now on is not to be recovered for ever.
+  const range = { company_id, endpoint_id, since, until: Math.min(end, now()) };
+  const data = await database.transaction(
     async (tx) => {
-      await lockEndpoint(tx, companyId, id);
-      const queued = await tx.query({
-        name: 'recover_webhook_deliveries',
-        text: `with chosen as (
-            select d.day, d.id from webhook_deliveries d where ${which} order by d.day, d.id limit ${MOST_AT_ONCE} for update),
-          pending as (
-            update webhook_deliveries d set state = 'PENDING', changed_at = now() from chosen c where d.day = c.day and d.id = c.id returning d.*)
-          insert into webhook_queue (delivery_id, day, endpoint_id, subject, sequence, due_at)
-          select id, day, endpoint_id, subject, sequence, now() from pending`,
-        values: range,
-      });
+      await lockEndpoint(tx, company_id, endpoint_id);
+      const queued = await queueSome(tx, range);
       const { rows } = await tx.query<{ count: number }>({
-        name: 'count_unrecovered_deliveries', text: `select count(*) from webhook_deliveries d where ${which}`, values: range,
+        name: 'count_unrecovered_deliveries', text: `select count(*) from webhook_deliveries d where ${WITHIN} and ${RECOVERABLE}`, values: valuesOf(range),
       });
-      return { data: { queued: queued.rowCount, remaining: rows[0]?.count ?? 0 } };
+      const remaining = rows[0]?.count ?? 0;
+      if (remaining > 0) {
+        await tx.query({
+          name: 'insert_webhook_recovery',
+          text: 'insert into webhook_recoveries (endpoint_id, since, until) values ($1, $2, $3) on conflict do nothing',
+          values: [endpoint_id, formatInstant(since), formatInstant(range.until)],
+        });
+      }
+      return { queued, remaining };
     },
     { retryContention: true },
   );
+  if (data.remaining > 0) recoveries.look();
+  return { data };
+}
+
+/** Queues the next ones of any recovery that goes on. False where there is none, or others are at all of them. */
+export async function recoverSome(database: Database): Promise<boolean> {
+  return await database.transaction(async (tx) => {
+    // Nothing is waited for: whoever changes the endpoint locks it before its recoveries.
+    const { rows } = await tx.query<Range>({
+      name: 'next_webhook_recovery',
+      text: `select e.company_id, r.endpoint_id, r.since, r.until from webhook_recoveries r join webhook_endpoints e on e.id = r.endpoint_id
+        order by r.endpoint_id limit 1 for update of r skip locked for share of e skip locked`,
+    });
+    const [range] = rows;
+    if (range === undefined) return false;
+    if ((await queueSome(tx, range)) < MOST_AT_ONCE) {
+      await tx.query({
+        name: 'end_webhook_recovery', text: 'delete from webhook_recoveries where endpoint_id = $1 and since = $2 and until = $3',
+        values: [range.endpoint_id, formatInstant(range.since), formatInstant(range.until)],
+      });
+    }
+    return true;
+  });
+}
+
+const WITHIN = 'd.company_id = $1 and d.endpoint_id = $2 and d.day between $3 and $4 and d.occurred_at >= $5 and d.occurred_at < $6';
+
+function valuesOf({ company_id, endpoint_id, since, until }: Range): unknown[] {
+  return [company_id, endpoint_id, [dayOf(since), oldestDay()].toSorted()[1], dayOf(until), formatInstant(since), formatInstant(until)];
+}
+
+async function queueSome(tx: Transaction, range: Range): Promise<number> {
+  const { rowCount } = await tx.query({
+    name: 'recover_webhook_deliveries',
+    text: `with chosen as (
+        select d.day, d.id from webhook_deliveries d where ${WITHIN} and ${RECOVERABLE} order by d.day, d.id limit ${MOST_AT_ONCE} for update),
+      pending as (
+        update webhook_deliveries d set state = 'PENDING', changed_at = now() from chosen c where d.day = c.day and d.id = c.id returning d.*)
+      insert into webhook_queue (delivery_id, day, endpoint_id, subject, sequence, due_at)
+      select id, day, endpoint_id, subject, sequence, now() from pending`,
+    values: valuesOf(range),
+  });
+  return rowCount;
 }
 
 /** One delivery, whatever became of it; with a fresh schedule. */
