@@ -104,6 +104,12 @@ test('the demo of a local installation is made once and found again, also after 
   expect(await status(mended['apiKey'] ?? '')).toBe(200);
 }, 60_000);
 
+test('parked events are listed and applied again', async () => {
+  expect(await system.truckroll('parked', 'list')).toEqual({ code: 0, stdout: 'No event is parked.\n', stderr: '' });
+  expect(await json('parked', 'list')).toEqual({ events: [], more: 0 });
+  expect(await system.truckroll('parked', 'retry')).toEqual({ code: 0, stdout: 'billing: 0 applied\nreporting: 0 applied\n', stderr: '' });
+});
+
 test('exit codes tell wrong usage, a refusal and a service that is away apart', async () => {
   const code = async (env: Record<string, string>, ...args: string[]) => (await truckroll(args, env, system.folder)).code;
   expect(await code(system.env, '--help')).toBe(0);

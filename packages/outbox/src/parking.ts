@@ -1,3 +1,4 @@
+import type { ParkedEvent } from '@truckroll/contract/gen/events/v1/parking';
 import type { Queryable } from '@truckroll/service-kit';
 import type { IncomingEvent } from './event.ts';
 
@@ -42,6 +43,20 @@ export async function takeParked(tx: Queryable, consumer: string, after: number)
   if (row === undefined) return undefined;
   const { id, headers, log_offset, ...rest } = row;
   return { id, event: { ...headers, ...rest, offset: String(log_offset) } as unknown as IncomingEvent };
+}
+
+/** The oldest ones, with how many there are. */
+export async function listParked(db: Queryable, consumer: string, most: number): Promise<{ events: ParkedEvent[]; count: number }> {
+  const [{ rows: events }, { rows: counts }] = await Promise.all([
+    db.query<ParkedEvent>({
+      name: 'list_parked',
+      text: `select topic, coalesce(key, '') as key, coalesce(headers ->> 'type', '') as type, reason, parked_at
+        from parked_event where consumer = $1 order by id limit $2`,
+      values: [consumer, most],
+    }),
+    db.query<{ count: number }>({ name: 'count_parked', text: 'select count(*) from parked_event where consumer = $1', values: [consumer] }),
+  ]);
+  return { events, count: counts[0]?.count ?? 0 };
 }
 
 /** Deletes a parked event that was applied after all. */

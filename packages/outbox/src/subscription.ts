@@ -90,9 +90,9 @@ export class Subscriber implements BackgroundPart {
   /**
    * Applies parked events again, the oldest first and each in its own transaction, after what was wrong has been put
    * right. One of a compacted topic is dropped where a newer one of its key has been applied since. Returns how many
-   * are parked no more; rejects with the error of the first that fails again, which stays.
+   * are parked no more, and tells of each; rejects with the error of the first that fails again, which stays.
    */
-  async retryParked(): Promise<number> {
+  async retryParked(applied: () => void = () => undefined): Promise<number> {
     const { database, group } = this.#options;
     let count = 0;
     for (let last: number | undefined = 0; last !== undefined; count += 1) {
@@ -106,6 +106,7 @@ export class Subscriber implements BackgroundPart {
         await unpark(tx, parked.id);
         return parked.id;
       });
+      if (last !== undefined) applied();
     }
     return count - 1;
   }

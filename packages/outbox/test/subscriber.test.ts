@@ -4,7 +4,7 @@ import { Database, createSession, silentLog } from '@truckroll/service-kit';
 import { openProxy } from '@truckroll/testing';
 import type { Producer } from 'kafkajs';
 import { messageOf, type IncomingEvent } from '../src/event.ts';
-import { Subscriber, ensureTopics, type Subscription, type Topic } from '../src/index.ts';
+import { Subscriber, ensureTopics, parkingHandlers, type Subscription, type Topic } from '../src/index.ts';
 import { COMPANY, Collected, createMetrics, eventually, kafka, metric, newTopic, openSetting, textOf } from './setting.ts';
 
 let setting: Awaited<ReturnType<typeof openSetting>>;
@@ -154,6 +154,31 @@ test('a parked event of a compacted topic does not undo a newer one', async () =
   expect(await subscriber.retryParked()).toBe(2);
   expect(texts(applied)).toEqual(['a2', 'b1']);
   expect((await parked()).rowCount).toBe(0);
+});
+
+test('operators see parked events with their reasons, and have them applied up to the first that fails again', async () => {
+  const topic = await createTopic();
+  let mended: readonly string[] = [];
+  const applied = new Collected<string | undefined>();
+  const { subscriber } = subscribe(topic, {
+    apply: async (tx, events) => {
+      for (const text of events.map(textOf)) if (text !== 'last' && !mended.includes(text ?? '')) throw new TypeError(`cannot read ${text}`);
+      tx.afterCommit(() => applied.add(...events.map(textOf)));
+    },
+  });
+  const parking = parkingHandlers({ database: setting.database, group: topic.name, subscriber });
+  const call = undefined as never;
+  await send(topic, { text: '1' }, { text: '2' }, { text: 'last' });
+  await subscriber.start();
+  await applied.count(1);
+  expect(await parking.listParkedEvents({ limit: 1 }, call)).toMatchObject({
+    count: 2, events: [{ topic: topic.name, key: 'k', type: 'thing.changed', reason: 'TypeError: cannot read 1' }],
+  });
+  mended = ['1'];
+  expect(await parking.retryParkedEvents({}, call)).toEqual({ applied: 1, reason: 'TypeError: cannot read 2' });
+  mended = ['1', '2'];
+  expect(await parking.retryParkedEvents({}, call)).toEqual({ applied: 1, reason: null });
+  expect(await parking.listParkedEvents({ limit: 100 }, call)).toEqual({ count: 0, events: [] });
 });
 
 test('a message that is no event is parked and holds up nothing', async () => {

@@ -1,5 +1,6 @@
 import { topics } from '@truckroll/contract';
-import { Outbox, Subscriber, createKafka, outboxTables } from '@truckroll/outbox';
+import { ParkingServiceService } from '@truckroll/contract/gen/events/v1/parking';
+import { Outbox, Subscriber, createKafka, outboxTables, parkingHandlers } from '@truckroll/outbox';
 import { NameCache, nameSubscription, recordStoreMigrations, serveRecords } from '@truckroll/record-store';
 import { createService, migrationsIn, type Service } from '@truckroll/service-kit';
 import type { BillingConfig } from './config.ts';
@@ -21,7 +22,9 @@ export function createBilling(config: BillingConfig): Service {
       const subscriptions = [nameSubscription(SCHEMA)];
       background({ name: 'names', start: () => names.start(), stop: () => names.stop() });
       background(outbox);
-      background(new Subscriber({ database, kafka, group: SCHEMA, subscriptions, log, metrics }));
+      const subscriber = new Subscriber({ database, kafka, group: SCHEMA, subscriptions, log, metrics });
+      background(subscriber);
+      server.implement(ParkingServiceService, parkingHandlers({ database, group: SCHEMA, subscriber }));
       serveRecords(server, tables, { database, names, afterImport: () => outbox.poke() });
     },
   });

@@ -1,5 +1,6 @@
+import { ParkingServiceService } from '@truckroll/contract/gen/events/v1/parking';
 import { ReportingAdminServiceService } from '@truckroll/contract/gen/reporting/v1/admin';
-import { Subscriber, createKafka, outboxTables } from '@truckroll/outbox';
+import { Subscriber, createKafka, outboxTables, parkingHandlers } from '@truckroll/outbox';
 import { NameCache, nameSubscription, recordStoreMigrations, serveRecords } from '@truckroll/record-store';
 import { createService, migrationsIn, type Service } from '@truckroll/service-kit';
 import type { ReportingConfig } from './config.ts';
@@ -22,7 +23,9 @@ export function createReporting(config: ReportingConfig): Service {
       const names = new NameCache(database, SCHEMA, log);
       const subscriptions = [nameSubscription(SCHEMA), ...copies.map(subscriptionOf)];
       background({ name: 'names', start: () => names.start(), stop: () => names.stop() });
-      background(new Subscriber({ database, kafka, group: SCHEMA, subscriptions, log, metrics }));
+      const subscriber = new Subscriber({ database, kafka, group: SCHEMA, subscriptions, log, metrics });
+      background(subscriber);
+      server.implement(ParkingServiceService, parkingHandlers({ database, group: SCHEMA, subscriber }));
       server.implement(ReportingAdminServiceService, copyAdmin(database, kafka, SCHEMA));
       serveRecords(server, tables, { database, names });
     },

@@ -1,0 +1,56 @@
+import { formatInstant, type Owner } from '@truckroll/contract';
+import { ParkingServiceService } from '@truckroll/contract/gen/events/v1/parking';
+import type { Command } from 'commander';
+import { EXIT } from '../failure.ts';
+import type { Session } from '../session.ts';
+import { table } from '../table.ts';
+
+/** The services that consume events into their own tables. */
+const CONSUMERS: readonly Owner[] = ['billing', 'reporting'];
+const LISTED = 100;
+/** What stays after this is tried by the next call. */
+const RETRY_MS = 600_000;
+
+const EXAMPLES = `
+A parked event is one that could not be applied and was set aside, so that it holds up nothing. Put right what the reason
+says, then try again: each is applied in its own transaction, and none over a newer one.
+
+Examples:
+  truckroll parked list
+  truckroll parked retry`;
+
+export function register(program: Command, session: Session): void {
+  const parked = program.command('parked').description('See events that services could not apply, and apply them again.').addHelpText('after', EXAMPLES);
+
+  parked
+    .command('list')
+    .description(`List parked events, the oldest ${LISTED} of each service.`)
+    .action(async () => {
+      const events: Record<string, unknown>[] = [];
+      let more = 0;
+      for (const service of CONSUMERS) {
+        const found = await session.client(service, ParkingServiceService).listParkedEvents({ limit: LISTED });
+        more += found.count - found.events.length;
+        events.push(...found.events.map((event) => ({ service, ...event, parked_at: formatInstant(event.parked_at) })));
+      }
+      const columns = {
+        service: (row: Record<string, unknown>) => row['service'], parked: (row: Record<string, unknown>) => row['parked_at'],
+        type: (row: Record<string, unknown>) => row['type'], key: (row: Record<string, unknown>) => row['key'], reason: (row: Record<string, unknown>) => row['reason'],
+      };
+      session.print({ events, more }, table(events, columns, 'No event is parked.') + (more > 0 ? `\n… and ${more} more.` : ''));
+    });
+
+  parked
+    .command('retry')
+    .description('Apply parked events again, the oldest first; ends with 1 where one still cannot be applied.')
+    .action(async () => {
+      const services: { service: string; applied: number; reason: string | null }[] = [];
+      for (const service of CONSUMERS) {
+        const { applied, reason = null } = await session.client(service, ParkingServiceService).retryParkedEvents({}, { deadlineMs: RETRY_MS });
+        services.push({ service, applied, reason });
+        if (reason !== null) session.exitCode = EXIT.refused;
+      }
+      const lines = services.map(({ service, applied, reason }) => `${service}: ${applied} applied${reason === null ? '' : `; the next one cannot be: ${reason}`}`);
+      session.print({ services }, lines.join('\n'));
+    });
+}
