@@ -1,4 +1,5 @@
 // One run: the company's systems record, parts of the way are killed or none, and what arrives is checked.
+import { setTimeout as delay } from 'node:timers/promises';
 import { topics } from '@truckroll/contract';
 import type { Say } from '@truckroll/local-stack';
 import { Chance } from '../../../packages/cli/src/simulate/chance.ts';
@@ -9,7 +10,7 @@ import { untilTrue } from '../wait.ts';
 import { takeEvents } from '../writes/check/events.ts';
 import { publishedEvent } from '../writes/observe.ts';
 import { checkDeliveries, type Arrival, type Delivered, type Endpoint, type Published } from './check.ts';
-import { makeEndpoints } from './endpoints.ts';
+import { DELIVERIES_OF_STORY, makeEndpoints } from './endpoints.ts';
 import type { Receiver } from './receiver.ts';
 import { EVENTS_OF_REQUEST, EVENTS_OF_STORY, makeCustomer, tellStories } from './stories.ts';
 import { violation, type Violation } from './violations.ts';
@@ -40,8 +41,8 @@ const PROGRESS_MS = 10_000;
 const [AT_ONCE, PAUSE_MS] = [16, 400];
 /** A lease of a dispatcher that was killed ends after 60 s; what that held up comes after it. */
 const SETTLED_MS = 300_000;
-/** Longer than a lease. */
-const FLOW_MS = 90_000;
+/** Deliveries that may wait. */
+const MOST_AHEAD = 1000;
 
 export async function runWebhooks(installation: Installation, receiver: Receiver, options: WebhooksOptions): Promise<WebhooksResult> {
   const { name, seed, events, duplicates, faults, say } = options;
@@ -49,19 +50,30 @@ export async function runWebhooks(installation: Installation, receiver: Receiver
   const customers = [await makeCustomer(installation), await makeCustomer(installation)] as const;
   const endpoints = await makeEndpoints(installation, [customers[0].company, customers[1].company], receiver, name);
   const names = new Set(endpoints.map((endpoint) => endpoint.name));
-  const own = (): Arrival[] => receiver.arrivals.filter(({ endpoint }) => names.has(endpoint));
-  const progress = setInterval(() => say(`  ${own().length} requests have arrived`), PROGRESS_MS);
+  const before = receiver.arrivals.length;
+  const arrived = (): number => receiver.arrivals.length - before;
+  const progress = setInterval(() => say(`  ${arrived()} requests have arrived`), PROGRESS_MS);
   try {
     const chance = new Chance(seed);
     const targets = installation.targets(faults?.targets ?? []);
-    const injecting = faults && injectFaults({ ...faults, targets, chance, ready: flow(own, events / (faults.rounds * targets.length + 1)), say: (line) => say(`  ${line}`) });
-    const [requestIds, counts = {}] = await Promise.all([tellStories(installation, customers, Math.ceil(events / EVENTS_OF_STORY), AT_ONCE, PAUSE_MS), injecting]);
+    const count = Math.ceil(events / EVENTS_OF_STORY);
+    const told: string[] = [];
+    const ahead = (): number => told.length * DELIVERIES_OF_STORY - arrived();
+    const share = (count * DELIVERIES_OF_STORY) / ((faults?.rounds ?? 0) * targets.length + 1);
+    const ready = flow(arrived, share, () => told.length >= count && ahead() <= 0);
+    const injecting = faults && injectFaults({ ...faults, targets, chance, ready, say: (line) => say(`  ${line}`) });
+    const pause = async (): Promise<void> => {
+      await delay(chance.between(0, 2 * PAUSE_MS));
+      // What cannot go out yet is not told either, so that there is something to be hit until the end.
+      await untilTrue('webhooks arrive', () => ahead() < MOST_AHEAD, SETTLED_MS);
+    };
+    const [, counts = {}] = await Promise.all([tellStories(installation, customers, { count, atOnce: AT_ONCE, pause, told }), injecting]);
     say('  all is recorded; waiting until all is delivered …');
     const { published, violations: broken } = await publishedEvents(installation, new Set(customers.map(({ company }) => company.id)));
     await delivered(installation, endpoints);
-    const arrivals = own();
+    const arrivals = receiver.arrivals.filter(({ endpoint }) => names.has(endpoint));
     const result = checkDeliveries(published, endpoints, arrivals);
-    const violations = [...broken, ...missing(requestIds, published), ...result.violations, ...tooMany(result.counts, duplicates)];
+    const violations = [...broken, ...missing(told, published), ...result.violations, ...tooMany(result.counts, duplicates)];
     const accidents = installation.accidents.map((text) => violation('unexpected-end', text));
     return {
       violations: [...violations, ...accidents], counts: result.counts, faults: counts, arrivals, published, endpoints,
@@ -72,12 +84,12 @@ export async function runWebhooks(installation: Installation, receiver: Receiver
   }
 }
 
-/** Faults are spread over all that arrives: before each, so much more has come. Where no more comes it goes on as well. */
-function flow(arrived: () => readonly unknown[], share: number): () => Promise<void> {
+/** Faults are spread over all that arrives: before each, so much more has come, or all that there is. */
+function flow(arrived: () => number, share: number, over: () => boolean): () => Promise<void> {
   let next = 0;
   return async () => {
-    next = Math.max(next + share, arrived().length + share / 4);
-    await untilTrue('webhooks arrive', () => arrived().length >= next, FLOW_MS).catch(() => undefined);
+    next = Math.max(next + share, arrived() + share / 4);
+    await untilTrue('webhooks arrive', () => arrived() >= next || over(), SETTLED_MS);
   };
 }
 

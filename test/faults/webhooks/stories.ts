@@ -37,21 +37,28 @@ export async function makeCustomer(installation: Installation): Promise<Customer
   return { company, jobId: job['id'] as string, visitId: visit['id'] as string };
 }
 
-/** Tells so many stories at once, a part of them for each customer. Resolves to the ids of the service requests. */
-export async function tellStories(installation: Installation, customers: readonly Customer[], count: number, atOnce: number, pauseMs: number): Promise<string[]> {
+export interface Telling {
+  readonly count: number;
+  readonly atOnce: number;
+  /** Before each story. */
+  readonly pause: () => Promise<void>;
+  /** Ids of the service requests, as they are recorded. */
+  readonly told: string[];
+}
+
+/** Tells stories, for each customer as many as for any other. */
+export async function tellStories(installation: Installation, customers: readonly Customer[], { count, atOnce, pause, told }: Telling): Promise<void> {
   const intake = installation.channel('scheduling').client(IntakeServiceService);
-  const told: string[] = [];
   let begun = 0;
   await Promise.all(
     Array.from({ length: atOnce }, async () => {
       while (begun < count) {
         const customer = customers[begun++ % customers.length]!;
+        await pause();
         told.push(await tell(intake, customer));
-        await delay(pauseMs * 2 * Math.random());
       }
     }),
   );
-  return told;
 }
 
 async function tell(intake: Intake, { company, jobId, visitId }: Customer): Promise<string> {
