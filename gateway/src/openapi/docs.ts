@@ -108,7 +108,7 @@ ${markdown(schema.description ?? '')}
 <h4>Body</h4>${fieldList(propertyRows(event))}
 <details><summary>Example</summary><pre tabindex="0"><code>${JSON.stringify(event.examples?.[0], null, 2)}</code></pre></details>
 <h4>Your answer</h4>
-<dl class="fields">${Object.entries(schema.responses as Record<string, Schema>).map(([status, response]) => answerRow(status, response))}</dl>
+<dl class="fields">${Object.entries(schema.responses as Record<string, Schema>).toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([status, response]) => answerRow(status, response))}</dl>
 </article>`;
 }
 
