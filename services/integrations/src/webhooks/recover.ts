@@ -35,27 +35,28 @@ export async function recover({ database, recoveries }: Context, request: Recove
   }
   // What happens from now on is not to be recovered for ever.
   const range = { company_id, endpoint_id, since, until: Math.min(end, now()) };
-  const data = await database.transaction(
+  const queued = await database.transaction(
     async (tx) => {
       await lockEndpoint(tx, company_id, endpoint_id);
-      const queued = await queueSome(tx, range);
-      const { rows } = await tx.query<{ count: number }>({
-        name: 'count_unrecovered_deliveries', text: `select count(*) from webhook_deliveries d where ${WITHIN} and ${RECOVERABLE}`, values: valuesOf(range),
-      });
-      const remaining = rows[0]?.count ?? 0;
-      if (remaining > 0) {
+      const count = await queueSome(tx, range);
+      if (count === MOST_AT_ONCE) {
         await tx.query({
           name: 'insert_webhook_recovery',
           text: 'insert into webhook_recoveries (endpoint_id, since, until) values ($1, $2, $3) on conflict do nothing',
           values: [endpoint_id, formatInstant(since), formatInstant(range.until)],
         });
       }
-      return { queued, remaining };
+      return count;
     },
     { retryContention: true },
   );
-  if (data.remaining > 0) recoveries.look();
-  return { data };
+  if (queued < MOST_AT_ONCE) return { data: { queued, remaining: 0 } };
+  recoveries.look();
+  // Counted without the lock, for which new events of the company wait.
+  const { rows } = await database.query<{ count: number }>({
+    name: 'count_unrecovered_deliveries', text: `select count(*) from webhook_deliveries d where ${WITHIN} and ${RECOVERABLE}`, values: valuesOf(range),
+  });
+  return { data: { queued, remaining: rows[0]?.count ?? 0 } };
 }
 
 /** Queues the next ones of any recovery that goes on. False where there is none, or others are at all of them. */
