@@ -14,7 +14,7 @@ import { pgbenchPath, runPgbench, scriptOf, type Script } from './measure/pgbenc
 import { startRecorder } from './measure/recorder.ts';
 import { rounded } from './measure/report.ts';
 import { median } from './measure/rounds.ts';
-import { requireWrk, runWrites } from './measure/wrk.ts';
+import { requireWrk, runLoad, runWrites, writeTargets } from './measure/wrk.ts';
 import { KeyFile, Operator } from './system/operator.ts';
 import { postgresPid } from './system/postgres.ts';
 import { startGateway, startServices } from './system/programs.ts';
@@ -24,14 +24,15 @@ const HELP = `npm run bench:writes -- [--rounds 3] [--seconds 10] [--quick]
 
 Adds and removes technicians on 10,000 visits with 16 connections over HTTP, in turn with pgbench, which runs the
 statements that the service was seen to send, prepared, in the same transactions, on the same database: one statement
-after the other, and in the pipelines that the service sends them in. Nothing else runs beside pgbench. --quick runs one
-short round: for developing only.
+after the other, and in the pipelines that the service sends them in. Nothing else runs beside pgbench. Reads of one visit
+are measured too: the same road with a single statement. --quick runs one short round: for developing only.
 `;
 const DATABASE = 'truckroll_writes';
 /** Of its own: it can run beside the other benchmarks’ data. */
 const FOLDER = join(STATE, 'benchmarks-writes');
 const COMPANY = { id: '7d1c0f52-3e0b-8c41-a6f2-0d4b8e1f9a37', name: 'Benchmark of writes', timezone: 'America/Chicago', files: [] };
 const CONNECTIONS = 16;
+const TITLES = { writes: 'writes', reads: 'reads of one visit', plain: 'pgbench', pipelined: 'pgbench, in pipelines' };
 const PAGE = 100;
 
 const { values: options } = parseArgs({
@@ -90,6 +91,21 @@ async function benchmark(stack: Stack): Promise<Record<string, number>> {
   const pgbench = async (script: Script, duration: number) =>
     2 * (await runPgbench({ databaseUrl: stack.databaseUrl, settings, script, connections: CONNECTIONS, seconds: duration }, FOLDER));
 
+  const reads = (duration: number) => {
+    const file = join(FOLDER, 'visits.targets');
+    const paths = Array.from({ length: VISITS }, (_, i) => `/v1/job-appointments/${idOf('visit', i + 1)}`);
+    writeTargets(file, paths.map((path) => ({ path, header: ['Authorization', `Bearer ${key}`] })));
+    return runLoad({ port: gateway.port, connections: CONNECTIONS, seconds: duration, file, seed: 1 });
+  };
+  /** Runs, and says what each process used for a request. */
+  const observed = async <O extends { perSecond: number }>(run: () => Promise<O>, seconds: number) => {
+    const before = cpuOf(groups);
+    const outcome = await run();
+    const after = cpuOf(groups);
+    const cpu = Object.keys(groups).map((name) => `${name} ${(((after[name] ?? 0) - (before[name] ?? 0)) / (outcome.perSecond * seconds)).toFixed(2)}`);
+    return { ...outcome, cpu: cpu.join(', ') };
+  };
+
   const client = new pg.Client({ connectionString: stack.databaseUrl });
   await client.connect();
   /** Events of what was measured before are not for what is measured next to publish. */
@@ -111,28 +127,32 @@ async function benchmark(stack: Stack): Promise<Record<string, number>> {
   say('Warming up …');
   await http(Math.min(5, seconds));
   await alone(scripts.plain, 2);
-  const results: { system: number; plain: number; pipelined: number }[] = [];
-  for (let round = 0; round < rounds; round++) {
-    const before = cpuOf(groups);
-    const { requests, perSecond, p50, p99 } = await http(seconds);
-    const after = cpuOf(groups);
-    const cpu = Object.fromEntries(Object.keys(groups).map((name) => [name, ((after[name] ?? 0) - (before[name] ?? 0)) / requests]));
-    const plain = await alone(scripts.plain, seconds);
-    const pipelined = await alone(scripts.pipelined, seconds);
-    results.push({ system: perSecond, plain, pipelined });
-    const shares = Object.entries(cpu).map(([name, ms]) => `${name} ${ms.toFixed(2)}`).join(', ');
-    say(`round ${round + 1}: ${perSecond.toFixed(0)} writes/s (p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms, CPU ms: ${shares}), pgbench ${plain.toFixed(0)}/s, in pipelines ${pipelined.toFixed(0)}/s`);
+  const rates = { writes: [] as number[], reads: [] as number[], plain: [] as number[], pipelined: [] as number[] };
+  const kinds = {
+    writes: () => http(seconds),
+    reads: () => reads(seconds),
+    plain: async () => ({ perSecond: await alone(scripts.plain, seconds) }),
+    pipelined: async () => ({ perSecond: await alone(scripts.pipelined, seconds) }),
+  };
+  const names = Object.keys(kinds) as (keyof typeof kinds)[];
+  for (let round = 1; round <= rounds; round++) {
+    for (const name of names) {
+      const outcome: { perSecond: number; cpu: string; p50?: number; p99?: number } = await observed(kinds[name], seconds);
+      rates[name].push(outcome.perSecond);
+      const times = outcome.p50 === undefined ? '' : `p50 ${outcome.p50.toFixed(1)} ms, p99 ${outcome.p99?.toFixed(1)} ms, `;
+      say(`round ${round}, ${TITLES[name]}: ${outcome.perSecond.toFixed(0)}/s (${times}CPU ms: ${outcome.cpu})`);
+    }
   }
   await client.end();
-  const [system, plain, pipelined] = (['system', 'plain', 'pipelined'] as const).map((name) => median(results.map((result) => result[name]))) as [number, number, number];
-  process.stdout.write(
-    `\nwrites, ${CONNECTIONS} connections, medians of ${rounds} × ${seconds} s: ${system.toFixed(0)}/s; pgbench ${plain.toFixed(0)}/s, in pipelines ${pipelined.toFixed(0)}/s\n`,
-  );
+  const medians = Object.fromEntries(names.map((name) => [name, median(rates[name])])) as Record<keyof typeof kinds, number>;
+  process.stdout.write(`\n${CONNECTIONS} connections, medians of ${rounds} × ${seconds} s:\n`);
+  for (const name of names) process.stdout.write(`${TITLES[name].padEnd(24)} ${medians[name].toFixed(0).padStart(6)}/s\n`);
   return {
-    write_throughput: rounded(system / plain),
-    write_throughput_pipelined: rounded(system / pipelined),
-    writes_per_second: Math.round(system),
-    pgbench_per_second: Math.round(plain),
+    write_throughput: rounded(medians.writes / medians.plain),
+    write_throughput_pipelined: rounded(medians.writes / medians.pipelined),
+    writes_per_second: Math.round(medians.writes),
+    pgbench_per_second: Math.round(medians.plain),
+    reads_per_second: Math.round(medians.reads),
   };
 }
 
