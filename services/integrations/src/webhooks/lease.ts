@@ -5,8 +5,11 @@ import type { Transaction } from '@truckroll/service-kit';
 import type { Context } from '../context.ts';
 import { checked } from '../requests.ts';
 
-/** An exchange may take 15 s; the rest is for waiting in the worker and for reporting while we are away. */
-const LEASE = `interval '60 seconds'`;
+/**
+ * An exchange may take 15 s, one behind another as much again; the rest is for reporting while we are away. As long waits
+ * what was lent to a worker that was killed.
+ */
+const LEASE = `interval '40 seconds'`;
 /** Of the database, as are all times in the queue. Statements are sent together, so each has its own. */
 const NOW = 'statement_timestamp()';
 /** One answer stays below what a channel carries. Bytes. */
