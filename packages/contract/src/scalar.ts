@@ -1,7 +1,7 @@
 // One value of each kind, checked: the same rules for a query parameter, a body and an import line.
 import type { DetailCode } from './errors.ts';
 import type { EnumShape, Field } from './shape.ts';
-import { isDate, isTimeZone, parseInstant } from './time.ts';
+import { isBeyondInstants, isDate, isTimeZone, parseInstant } from './time.ts';
 
 /** A checked value as the generated messages hold it, or what is wrong with it. */
 export type Checked = { value: unknown } | { code: DetailCode; message: string };
@@ -70,8 +70,10 @@ export function checkText(field: Field, text: string): Checked {
 
 function checkTimestamp(value: unknown): Checked {
   const micros = typeof value === 'string' ? parseInstant(value) : undefined;
+  if (micros !== undefined) return { value: micros };
+  if (typeof value === 'string' && isBeyondInstants(value)) return bad('OUT_OF_RANGE', 'Give a date-time from 1685 to 2254.');
   const form = '2026-03-01T15:04:05Z: seconds, at most six fractional digits, and Z or an offset such as -06:00';
-  return micros === undefined ? bad('INVALID_FORMAT', `Give a date-time such as ${form}.`) : { value: micros };
+  return bad('INVALID_FORMAT', `Give a date-time such as ${form}.`);
 }
 
 function checkInteger(field: Field, value: unknown): Checked {

@@ -15,6 +15,21 @@ const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
  * where the text is not one or cannot be held exactly.
  */
 export function parseInstant(text: string): number | undefined {
+  const micros = readInstant(text);
+  return micros !== undefined && isExact(micros) ? micros : undefined;
+}
+
+/** Whether the text is a date-time in every respect but that it is too far away to be held exactly. */
+export function isBeyondInstants(text: string): boolean {
+  const micros = readInstant(text);
+  return micros !== undefined && !isExact(micros);
+}
+
+function isExact(micros: number): boolean {
+  return Math.abs(micros) <= LIMIT;
+}
+
+function readInstant(text: string): number | undefined {
   const match = INSTANT.exec(text);
   if (match === null) return undefined;
   const [, year, month, day, hour, minute, second, fraction, sign, offsetHour, offsetMinute] = match;
@@ -23,8 +38,7 @@ export function parseInstant(text: string): number | undefined {
   if (sign !== undefined && (Number(offsetHour) > 23 || Number(offsetMinute) > 59)) return undefined;
   const offset = sign === undefined ? 0 : (sign === '-' ? -1 : 1) * (Number(offsetHour) * 60 + Number(offsetMinute));
   const seconds = (Number(hour) * 60 + Number(minute) - offset) * 60 + Number(second);
-  const micros = days * DAY + seconds * 1_000_000 + Number((fraction ?? '').padEnd(6, '0'));
-  return Math.abs(micros) <= LIMIT ? micros : undefined;
+  return days * DAY + seconds * 1_000_000 + Number((fraction ?? '').padEnd(6, '0'));
 }
 
 /** `2026-03-01T15:04:05.123456Z`: six fractional digits, or none when they are zero. */
@@ -75,7 +89,9 @@ export function civil(days: number): [year: number, month: number, day: number] 
   return [yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day];
 }
 
+/** Undefined also for the year 0, which PostgreSQL does not know. */
 function daysOf(year: number, month: number, day: number): number | undefined {
+  if (year === 0) return undefined;
   const millis = Date.UTC(2000, month - 1, day);
   const date = new Date(millis);
   date.setUTCFullYear(year, month - 1, day);

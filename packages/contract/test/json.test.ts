@@ -127,6 +127,8 @@ describe('a query value', () => {
     ['status', 'open', 'INVALID_ENUM_VALUE'],
     ['job_class', 'null', 'INVALID_ENUM_VALUE'],
     ['issued_from', '2026-02-30', 'INVALID_FORMAT'],
+    ['issued_from', '0000-01-01', 'INVALID_FORMAT'],
+    ['created_before', '9999-12-31T00:00:00Z', 'OUT_OF_RANGE'],
     ['limit', '101', 'OUT_OF_RANGE'],
     ['limit', '1.5', 'INVALID_FORMAT'],
     ['updated_since', '', 'EMPTY_VALUE'],

@@ -37,6 +37,10 @@ describe('dates', () => {
     fc.assert(fc.property(fc.integer({ min: -700_000, max: 2_900_000 }), (days) => parseDate(formatDate(days)) === days));
   });
 
+  it.each(['2026-02-29', '2026-13-01', '2026-1-1', '0000-01-01', '0000-02-29', ''])('%s is refused', (text) => {
+    expect(parseDate(text)).toBeUndefined();
+  });
+
   it('begin at the first instant that has that local date, daylight-saving gaps included', () => {
     expect(formatInstant(startOfLocalDate('2026-03-08', 'America/Havana'))).toBe('2026-03-08T05:00:00Z');
     expect(formatInstant(startOfLocalDate('2018-11-04', 'America/Sao_Paulo'))).toBe('2018-11-04T03:00:00Z');
