@@ -252,6 +252,8 @@ describe('what is not HTTP', () => {
     ['GET /v1/invoices HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
     [`GET /v1/invoices?x=${'y'.repeat(70_000)} HTTP/1.1\r\nHost: x\r\n\r\n`, 400],
     ['GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n', 400],
+    ['get /v1/invoices HTTP/1.1\r\nHost: x\r\n\r\n', 400],
+    ['CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n', 400],
   ])('%# gets the envelope too', async (text, status) => {
     const answer = await new Promise<string>((resolve, reject) => {
       const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1', () => socket.write(text));

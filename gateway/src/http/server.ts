@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { ApiError } from '@truckroll/contract';
 import { errorBody, type Draining } from './answer.ts';
 
@@ -40,6 +41,11 @@ export function createHttpServer(handler: RequestListener, draining: Draining): 
   // Any Expect but 100-continue has no meaning here; the request is answered as if it were not there.
   server.on('checkExpectation', handler);
   server.on('clientError', answerClientError);
+  // Where nobody listens, Node ends the connection without a word; where somebody does, the socket is theirs to look after.
+  server.on('connect', (_request, socket) => {
+    socket.on('error', () => socket.destroy()).on('finish', () => socket.destroy()).resume();
+    refuse(socket, 400, 'Bad Request', 'This server is no proxy: it does not know CONNECT.');
+  });
   return {
     listen: (port, host) => listen(server, port, host),
     async close(graceMs) {
@@ -65,10 +71,16 @@ function listen(server: Server, port: number, host: string): Promise<number> {
 /** What the parser refuses never becomes a request; it is answered in the same form all the same (decisions §3). */
 function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
-  const [status, reason, message] =
+  const [status, reason, message]: [number, string, string] =
     error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? [408, 'Request Timeout', 'The request did not arrive in time. Send it again.']
     : error.code === 'HPE_HEADER_OVERFLOW' ? [400, 'Bad Request', 'Path, query and headers together are too large. Ask for fewer values at once.']
+    : error.code === 'HPE_INVALID_METHOD' ? [400, 'Bad Request', 'The method is not known. Methods are in capitals: GET, POST, PATCH, DELETE.']
     : [400, 'Bad Request', 'This is not HTTP/1.1 as RFC 9112 defines it.'];
+  refuse(socket, status, reason, message);
+}
+
+/** Answers and ends a connection on which no request can be served. */
+function refuse(socket: Duplex, status: number, reason: string, message: string): void {
   const requestId = randomUUID();
   const body = errorBody(new ApiError('INVALID_REQUEST', message), requestId);
   const head = [
