@@ -57,6 +57,15 @@ it('reckons financials from the owners’ jobs, invoices and assignments', async
   }
 });
 
+it('refuses costs whose sum no read could show, and takes the lines around them', async () => {
+  const most = Number.MAX_SAFE_INTEGER;
+  const line = lines['job-financials']!.find(({ cost_entries }) => cost_entries.length > 1)!;
+  const tooMuch = { ...line, cost_entries: line['cost_entries'].map((entry: Json) => ({ ...entry, category: 'labor', total_cents: most })) };
+  const { problems, unchanged } = await system.importRecords(company, 'job-financials', [line, tooMuch, line]);
+  expect(problems).toMatchObject([{ line: 2, field: 'cost_entries', code: 'OUT_OF_RANGE' }]);
+  expect(unchanged).toBe(1);
+});
+
 it('shows an account’s new name in every service’s records', async () => {
   const invoice = lines['invoices']![0]!;
   const account = lines['accounts']!.find(({ id }) => id === invoice['account'].id)!;

@@ -1,5 +1,5 @@
 // What a job's work brought in and cost (decisions §2). Pure: rows in, figures out.
-import { exactCents, formatDate, localDay } from '@truckroll/contract';
+import { exactCents, formatDate, localDay, type JsonProblem } from '@truckroll/contract';
 import { InvoiceStatus } from '@truckroll/contract/gen/billing/v1/invoices';
 import {
   CostCategory,
@@ -42,6 +42,17 @@ export function totalsOf(invoices: readonly JobInvoice[], costs: readonly CostEn
   totals.gross_profit_cents = exactCents(totals.revenue_cents - totals.total_cost_cents);
   totals.gross_margin = margin(totals.gross_profit_cents, totals.revenue_cents);
   return totals;
+}
+
+/** Costs that cannot be added up: an import refuses them, as no read could show their sum. */
+export function checkCosts(costs: readonly CostEntry[]): JsonProblem[] {
+  try {
+    totalsOf([], costs);
+    return [];
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return [{ field: 'cost_entries', code: 'OUT_OF_RANGE', message: 'Their sums must be within ±9007199254740991.' }];
+  }
 }
 
 /** profit ÷ revenue to four decimals, 0 when revenue is 0. */

@@ -2,6 +2,7 @@ import { resource } from '@truckroll/contract';
 import type { JobFinancials } from '@truckroll/contract/gen/reporting/v1/job_financials';
 import { defineTable } from '@truckroll/record-store';
 import { DERIVED_FIELDS, deriveFinancials } from '../financials/derive.ts';
+import { checkCosts } from '../financials/reckon.ts';
 
 export const jobFinancials = defineTable<JobFinancials>({
   resource: resource('job-financials'),
@@ -12,6 +13,7 @@ export const jobFinancials = defineTable<JobFinancials>({
     job_type_id: 'job_type.id',
     report_date: 'report_date',
   },
+  check: ({ cost_entries }) => checkCosts(cost_entries),
   derivedFields: DERIVED_FIELDS,
   derive: deriveFinancials,
 });
