@@ -95,6 +95,8 @@ test('a caller that may only read is refused, and counted', async () => {
   expect(answer.status).toBe(401);
   expect(answer.body.error.code).toBe('UNAUTHENTICATED');
   expect(answer.headers.get('ratelimit')).toMatch(/^"writes";r=1199/);
+  const large = await post(`{"note":"${'x'.repeat(70_000)}`, { authorization: `Bearer ${key}` });
+  expect(large.status).toBe(401);
   expect(commands.added).toEqual([]);
 });
 
@@ -128,6 +130,11 @@ test('a body may name its charset and a type of its own', async () => {
   for (const type of ['application/json; charset=UTF-8', 'application/vnd.truckroll+json']) {
     expect((await post(BODY, { 'content-type': type })).status).toBe(201);
   }
+});
+
+test('a body of thousands of unknown fields is answered with the first hundred failures', async () => {
+  const unknown = Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`k${index}`, 1]));
+  expect(failures(await post({ ...BODY, ...unknown }))).toHaveLength(100);
 });
 
 test('a body above 64 KB is refused before it is parsed', async () => {

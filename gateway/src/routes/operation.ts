@@ -12,12 +12,14 @@ import type { LimitClass } from '../auth/limits.ts';
 import type { Services } from '../services.ts';
 import type { CursorScope, Cursors } from './cursor.ts';
 import { inputsOf } from './inputs.ts';
-import { compileQuery } from './query.ts';
+import { MOST_PROBLEMS, compileQuery } from './query.ts';
 import { bodyShape, compileRequest, readHeaders, readJson, readPath } from './request.ts';
 
 export interface CompiledOperation {
   operation: Operation;
   limitClass: LimitClass;
+  /** Throws ApiError 401 where the operation is not for this kind of credential. */
+  checkAccess(exchange: Exchange): void;
   /** `values` are those of the route's placeholders. Throws ApiError. */
   handle(exchange: Exchange, values: readonly string[], body: Buffer): Promise<void>;
 }
@@ -43,20 +45,20 @@ export function compileOperation(operation: Operation, { services, cursors, outp
   const call = services.call(operation);
   const announce = compileDeprecation(operation, base);
   const keys = operation.camelCase ? ('camel' as const) : ('snake' as const);
+  const nextCursor = operation.camelCase ? 'nextCursor' : 'next_cursor';
 
   async function handle(exchange: Exchange, values: readonly string[], bytes: Buffer): Promise<void> {
     const principal = exchange.principal as NonNullable<Exchange['principal']>;
-    checkAccess(operation, principal.kind);
     const query = parseQuery(exchange.query);
     const { problems } = query;
     const path = readPath(inputs, values, problems);
     const headers = readHeaders(inputs, (name) => exchange.req.headers[name] as string | undefined, problems);
     const json = body && parseJsonBody(bytes, exchange.req.headers['content-type'], problems);
     const message = body === undefined || json === undefined ? {} : readJson(body, json, keys, problems);
-    if (problems.length > 0) throw ApiError.invalid(problems);
+    if (problems.length > 0) throw ApiError.invalid(problems.slice(0, MOST_PROBLEMS));
 
     const scope: CursorScope = { companyId: principal.company_id, operation: operation.name, filters: query.filters };
-    const after = query.cursor === undefined ? undefined : openCursor(cursors, scope, query.cursor);
+    const after = query.cursor === undefined ? undefined : openCursor(cursors, scope, query.cursor, nextCursor);
     const answer = await call(encode({ principal, path, query, after, headers, body: message }), exchange);
     if (exchange.res.destroyed) return;
 
@@ -72,7 +74,8 @@ export function compileOperation(operation: Operation, { services, cursors, outp
     sendJson(exchange, status, out.view(), extra, draining);
   }
 
-  return { operation, limitClass: limitClassOf(operation), handle };
+  const access = (exchange: Exchange): void => checkAccess(operation, (exchange.principal as NonNullable<Exchange['principal']>).kind);
+  return { operation, limitClass: limitClassOf(operation), checkAccess: access, handle };
 }
 
 function headersOf(metadata: ResponseMetadata): Headers {
@@ -96,11 +99,11 @@ function checkAccess({ verb, camelCase }: Operation, kind: string): void {
   );
 }
 
-function openCursor(cursors: Cursors, scope: CursorScope, cursor: string): Buffer {
+function openCursor(cursors: Cursors, scope: CursorScope, cursor: string, nextCursor: string): Buffer {
   const position = cursors.open(scope, cursor);
   if (position !== undefined) return position;
   throw new ApiError(
     'INVALID_CURSOR',
-    'The cursor is not one of this list: give next_cursor unchanged, with the filters of the page that it came with, or start without a cursor.',
+    `The cursor is not one of this list: give ${nextCursor} unchanged, with the filters of the page that it came with, or start without a cursor.`,
   );
 }

@@ -76,8 +76,9 @@ export function readHeaders(
   const values = new Map<Field, unknown>();
   for (const { header: name, field } of inputs.headers) {
     const text = header(name.toLowerCase());
-    if (text === undefined) {
-      if (!field.nullable) problems.push({ location: 'header', field: name, code: 'MISSING', message: `Send the header ${name}.` });
+    if (text === undefined || text === '') {
+      const code = text === undefined ? 'MISSING' : 'EMPTY_VALUE';
+      if (text === '' || !field.nullable) problems.push({ location: 'header', field: name, code, message: `Send the header ${name} with a value.` });
       continue;
     }
     const checked = checkText(field, text);

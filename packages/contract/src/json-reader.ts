@@ -65,12 +65,13 @@ function readField(field: Field, value: unknown, at: string, keys: KeyStyle, pro
 }
 
 function readList(field: Field, value: unknown, at: string, keys: KeyStyle, problems: JsonProblem[]): unknown[] {
+  const { minItems, maxItems } = field.range ?? {};
   if (!Array.isArray(value)) {
     const missing = value === undefined || value === null;
-    problems.push({ field: at, code: missing ? 'MISSING' : 'INVALID_FORMAT', message: 'Give a list, [] when there is none.' });
+    const message = minItems === undefined ? 'Give a list, [] when there is none.' : `Give a list of at least ${minItems}.`;
+    problems.push({ field: at, code: missing ? 'MISSING' : 'INVALID_FORMAT', message });
     return [];
   }
-  const { minItems, maxItems } = field.range ?? {};
   if (minItems !== undefined && value.length < minItems) {
     problems.push({ field: at, code: 'OUT_OF_RANGE', message: `Give at least ${minItems}.` });
   }
