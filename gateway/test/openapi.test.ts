@@ -53,6 +53,15 @@ describe('the description', () => {
     }
   });
 
+  test('lets no query parameter be empty, as no request may', () => {
+    for (const parameter of objects(document.paths)) {
+      if (parameter['in'] !== 'query') continue;
+      const schema = parameter['schema'] as { items?: Record<string, unknown> } & Record<string, unknown>;
+      const { type, format, minLength } = schema.items ?? schema;
+      if (type === 'string' && format === undefined) expect([parameter['name'], minLength]).toEqual([parameter['name'], 1]);
+    }
+  });
+
   test('refers only to what it has', () => {
     for (const { $ref: ref } of objects(document)) {
       if (typeof ref !== 'string') continue;

@@ -30,7 +30,9 @@ function describePath({ name, field }: PathInput, components: Components): Schem
 function describeQuery(parameter: Parameter, components: Components): Schema {
   const { name, field } = parameter;
   const isLimit = parameter.within === 'collection' && name === 'limit';
-  const single = { ...field, nullable: false, doc: '', derived: false };
+  // An empty value is refused (api.md, policy of all collection reads).
+  const range = field.kind === 'string' ? { minLength: 1, ...field.range } : field.range;
+  const single = { ...field, nullable: false, doc: '', derived: false, ...(range && { range }) };
   const value = field.enum === undefined ? scalar(single) : components.field({ ...single, repeated: false }, 'snake');
   const most = field.repeated ? mostValues(parameter) : undefined;
   const list = { type: 'array', items: value, minItems: 1, ...(most === undefined ? {} : { maxItems: most }) };
