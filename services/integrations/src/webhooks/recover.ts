@@ -31,7 +31,10 @@ export async function recover({ database, recoveries }: Context, request: Recove
   const { id: endpoint_id, since } = checked('RecoverWebhookRequest', request);
   const end = request.until ?? now();
   if (end <= since) {
-    throw ApiError.invalid([{ location: 'body', field: 'until', code: 'RANGE_ORDER', message: 'Give a time later than since, or none for all until now.' }]);
+    const problem = request.until == null
+      ? ({ field: 'since', code: 'OUT_OF_RANGE', message: 'Give a time in the past.' } as const)
+      : ({ field: 'until', code: 'RANGE_ORDER', message: 'Give a time later than since, or none for all until now.' } as const);
+    throw ApiError.invalid([{ location: 'body', ...problem }]);
   }
   // What happens from now on is not to be recovered for ever.
   const range = { company_id, endpoint_id, since, until: Math.min(end, now()) };
