@@ -111,10 +111,11 @@ export function isTimeZone(name: string): boolean {
 
 /**
  * The first instant whose local date is that date, in microseconds (decisions §4). Where a zone skipped the whole day,
- * the first instant after it.
+ * the first instant after it; for dates that are too far away, the last instant on their side that is held exactly.
  */
 export function startOfLocalDate(date: string, timeZone: string): number {
-  return Temporal.PlainDate.from(date).toZonedDateTime(timeZone).epochMilliseconds * 1000;
+  const micros = Temporal.PlainDate.from(date).toZonedDateTime(timeZone).epochMilliseconds * 1000;
+  return Math.min(Math.max(micros, -LIMIT), LIMIT);
 }
 
 const SLOT = 900_000_000;

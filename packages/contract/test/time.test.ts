@@ -47,6 +47,15 @@ describe('dates', () => {
     expect(formatInstant(startOfLocalDate('2011-12-30', 'Pacific/Apia'))).toBe('2011-12-30T10:00:00Z');
   });
 
+  it('begin at an instant that can be held and compared, however far away they are', () => {
+    for (const zone of zones) {
+      const [first, last] = [startOfLocalDate('0001-01-01', zone), startOfLocalDate('9999-12-31', zone)];
+      expect([first, last].map((micros) => parseInstant(formatInstant(micros)))).toEqual([first, last]);
+      expect(first).toBeLessThan(startOfLocalDate('1700-01-01', zone));
+      expect(last).toBeGreaterThan(startOfLocalDate('2255-01-01', zone));
+    }
+  });
+
   it('are what the local day of their first instant says, and the instant before has an earlier one', () => {
     // Apia's missing day is the one date that no instant has.
     fc.assert(
