@@ -99,11 +99,10 @@ function daysOf(year: number, month: number, day: number): number | undefined {
   return real && month >= 1 ? Math.floor(date.getTime() / 86_400_000) : undefined;
 }
 
-/** Whether the runtime knows the IANA time zone. */
+/** Whether the runtime knows the IANA time zone, in its own spelling: not every reader takes `america/chicago`. */
 export function isTimeZone(name: string): boolean {
   try {
-    new Intl.DateTimeFormat('en', { timeZone: name });
-    return /^[A-Za-z]/.test(name);
+    return /^[A-Za-z]/.test(name) && Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(name).timeZoneId === name;
   } catch {
     return false;
   }
