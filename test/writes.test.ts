@@ -189,6 +189,8 @@ describe('what a write must look like', () => {
     ['a field that it does not know', { overlap: true }, 'UNKNOWN_FIELD', 'overlap'],
     ['a field of ours', { caller: { company_id: MISSING } }, 'UNKNOWN_FIELD', 'caller'],
     ['a flag that is text', { allow_outside_window: 'true' }, 'INVALID_FORMAT', 'allow_outside_window'],
+    ['a flag that is null', { allow_outside_window: null }, 'INVALID_FORMAT', 'allow_outside_window'],
+    ['a message without text', { customer_notification: { message: '' } }, 'OUT_OF_RANGE', 'customer_notification.message'],
     ['a notification that is text', { customer_notification: 'yes' }, 'INVALID_FORMAT', 'customer_notification'],
     ['a long message', { customer_notification: { message: 'x'.repeat(501) } }, 'OUT_OF_RANGE', 'customer_notification.message'],
     ['an unknown part of a notification', { customer_notification: { channel: 'EMAIL' } }, 'UNKNOWN_FIELD', 'customer_notification.channel'],

@@ -54,6 +54,8 @@ function readField(field: Field, value: unknown, at: string, keys: KeyStyle, pro
   if (value === undefined || value === null) {
     if (!field.nullable && !field.dispensable) {
       problems.push({ field: at, code: 'MISSING', message: value === null ? 'It cannot be null: give a value.' : 'Give a value.' });
+    } else if (value === null && !field.nullable) {
+      problems.push({ field: at, code: 'INVALID_FORMAT', message: 'It cannot be null: give a value, or leave it out.' });
     }
     return defaultOf(field);
   }

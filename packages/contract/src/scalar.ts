@@ -103,6 +103,8 @@ const PATTERNS = {
   revision: [/^[0-9a-f]{64}$/, 'Give the 64 lowercase hexadecimal characters of a revision, as a read returned it.'],
 } as const;
 
+const characters = (count: number): string => (count === 1 ? 'one character' : `${count} characters`);
+
 function checkString(field: Field, value: string): Checked {
   const { minLength, maxLength } = field.range ?? {};
   // PostgreSQL, and with it every export, cannot hold the first; UTF-8 cannot hold the second.
@@ -110,8 +112,8 @@ function checkString(field: Field, value: string): Checked {
     return bad('INVALID_FORMAT', 'Remove the NUL characters and unpaired surrogates.');
   }
   const length = minLength === undefined && maxLength === undefined ? 0 : [...value].length;
-  if (minLength !== undefined && length < minLength) return bad('OUT_OF_RANGE', `Give at least ${minLength} characters.`);
-  if (maxLength !== undefined && length > maxLength) return bad('OUT_OF_RANGE', `Give at most ${maxLength} characters.`);
+  if (minLength !== undefined && length < minLength) return bad('OUT_OF_RANGE', `Give at least ${characters(minLength)}.`);
+  if (maxLength !== undefined && length > maxLength) return bad('OUT_OF_RANGE', `Give at most ${characters(maxLength)}.`);
   if (field.format === 'time_zone') {
     return isTimeZone(value) ? { value } : bad('INVALID_FORMAT', 'Give an IANA time zone such as America/Chicago.');
   }

@@ -62,11 +62,10 @@ async function bringUp({ state, environment }: StartOptions, watchdog: Watchdog,
   const servers = await startServers({ folder: state, ports, watchdog, say, password: secrets.databasePassword, environment });
   signal.throwIfAborted();
   keepServers(servers, say, signal);
-  const databaseUrls = await provision({
-    adminUrl: servers.databaseUrl,
-    secret: secrets.databasePassword,
-    ...(servers.running.has('postgres') ? { database: 'truckroll' } : {}),
-  });
+  const own = servers.running.has('postgres') ? { database: 'truckroll' } : {};
+  const databaseUrls = await provision({ adminUrl: servers.databaseUrl, secret: secrets.databasePassword, ...own });
+  const databaseUrl = new URL(servers.databaseUrl);
+  if (own.database !== undefined) databaseUrl.pathname = `/${own.database}`;
   const whole = await plan({
     state, ports, say, environment, databaseUrls,
     redisUrl: servers.redisUrl,
@@ -93,7 +92,7 @@ async function bringUp({ state, environment }: StartOptions, watchdog: Watchdog,
     return undefined;
   });
   signal.throwIfAborted();
-  announce(state, whole, access, { databaseUrl: servers.databaseUrl, redisUrl: servers.redisUrl, kafkaBrokers: servers.kafkaBrokers });
+  announce(state, whole, access, { databaseUrl: databaseUrl.href, redisUrl: servers.redisUrl, kafkaBrokers: servers.kafkaBrokers });
   process.stdout.write(welcome(whole, access, since(startedAt)));
 }
 
