@@ -1,5 +1,6 @@
 // What an invoice comes to (api.md, InvoiceAmounts).
 import { exactCents, type JsonProblem } from '@truckroll/contract';
+import { DiscountType, type Discount } from '@truckroll/contract/gen/billing/v1/pricing';
 import { PaymentStatus, type Payment } from '@truckroll/contract/gen/billing/v1/payments';
 
 interface Totals {
@@ -23,6 +24,22 @@ export function checkTotals(amounts: Totals | null | undefined, at: string): Jso
   differs('discounted_subtotal_cents', amounts.discounted_subtotal_cents, 'subtotal_cents − discount_cents', discounted);
   differs('total_cents', amounts.total_cents, 'discounted_subtotal_cents + tax_cents', total);
   return problems;
+}
+
+type Configured = Pick<Discount, 'type' | 'amount_cents' | 'rate'>;
+
+/** A flat discount has its amount alone, any other its rate (api.md, InvoiceDiscount); an import refuses what differs. */
+export function checkDiscounts(discounts: readonly Configured[], at: string): JsonProblem[] {
+  return discounts.flatMap((discount, i) => {
+    const [name, has, lacks] =
+      discount.type === DiscountType.FLAT ? (['FLAT', 'amount_cents', 'rate'] as const) : (['RATE', 'rate', 'amount_cents'] as const);
+    const problems: JsonProblem[] = [];
+    if (discount[has] == null) problems.push({ field: `${at}[${i}].${has}`, code: 'MISSING', message: `Give it: the discount is ${name}.` });
+    if (discount[lacks] != null) {
+      problems.push({ field: `${at}[${i}].${lacks}`, code: 'INVALID_FORMAT', message: `Make it null: the discount is ${name}.` });
+    }
+    return problems;
+  });
 }
 
 /** How a payment with that latest status counts toward an invoice: received, on its way, or not at all. */

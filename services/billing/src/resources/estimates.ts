@@ -1,7 +1,7 @@
 import { resource } from '@truckroll/contract';
 import type { Estimate } from '@truckroll/contract/gen/billing/v1/estimates';
 import { defineTable } from '@truckroll/record-store';
-import { checkTotals } from '../invoices/amounts.ts';
+import { checkDiscounts, checkTotals } from '../invoices/amounts.ts';
 
 export const estimates = defineTable<Estimate>({
   resource: resource('estimates'),
@@ -14,5 +14,9 @@ export const estimates = defineTable<Estimate>({
     sold_by_id: 'sold_by.id',
     sold_at: 'sold_at',
   },
-  check: (estimate) => estimate.options.flatMap((option, i) => checkTotals(option.amounts, `options[${i}].amounts`)),
+  check: (estimate) =>
+    estimate.options.flatMap(({ amounts, discounts }, i) => [
+      ...checkTotals(amounts, `options[${i}].amounts`),
+      ...checkDiscounts(discounts, `options[${i}].discounts`),
+    ]),
 });

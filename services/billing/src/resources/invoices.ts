@@ -3,7 +3,7 @@ import type { Invoice } from '@truckroll/contract/gen/billing/v1/invoices';
 import { defineTable } from '@truckroll/record-store';
 import { publishInvoices } from '../events.ts';
 import { agingOnRead } from '../invoices/aging.ts';
-import { checkTotals } from '../invoices/amounts.ts';
+import { checkDiscounts, checkTotals } from '../invoices/amounts.ts';
 import { deriveInvoices } from '../invoices/derive.ts';
 
 export const invoices = defineTable<Invoice>({
@@ -20,7 +20,7 @@ export const invoices = defineTable<Invoice>({
     issued_at: 'issued_at',
     due_at: 'due_at',
   },
-  check: (invoice) => checkTotals(invoice.amounts, 'amounts'),
+  check: (invoice) => [...checkTotals(invoice.amounts, 'amounts'), ...checkDiscounts(invoice.discounts, 'discounts')],
   derive: deriveInvoices,
   afterChange: publishInvoices,
   onRead: agingOnRead,
