@@ -23,8 +23,8 @@ import { Stack, type Running } from './system/stack.ts';
 const HELP = `npm run bench:writes -- [--rounds 3] [--seconds 10] [--quick]
 
 Adds and removes technicians on 10,000 visits with 16 connections over HTTP, in turn with pgbench, which runs the
-statements that the service was seen to send, prepared, in the same transactions, on the same database: one statement
-after the other, and in the pipelines that the service sends them in. Nothing else runs beside pgbench. Reads of one visit
+statements that the service was seen to send, in the same transactions, on the same database: as pgbench does by default,
+prepared as the service does, and in the service's pipelines too. Nothing else runs beside pgbench. Reads of one visit
 are measured too: the same road with a single statement. --quick runs one short round: for developing only.
 `;
 const DATABASE = 'truckroll_writes';
@@ -32,7 +32,7 @@ const DATABASE = 'truckroll_writes';
 const FOLDER = join(STATE, 'benchmarks-writes');
 const COMPANY = { id: '7d1c0f52-3e0b-8c41-a6f2-0d4b8e1f9a37', name: 'Benchmark of writes', timezone: 'America/Chicago', files: [] };
 const CONNECTIONS = 16;
-const TITLES = { writes: 'writes', reads: 'reads of one visit', plain: 'pgbench', pipelined: 'pgbench, in pipelines' };
+const TITLES = { writes: 'writes', reads: 'reads of one visit', simple: 'pgbench', prepared: 'pgbench, prepared', pipelined: 'pgbench, in pipelines' };
 const PAGE = 100;
 
 const { values: options } = parseArgs({
@@ -88,8 +88,8 @@ async function benchmark(stack: Stack): Promise<Record<string, number>> {
     return runWrites({ port: gateway.port, connections: CONNECTIONS, seconds: duration, args });
   };
   // Each run of the script is an addition and a removal.
-  const pgbench = async (script: Script, duration: number) =>
-    2 * (await runPgbench({ databaseUrl: stack.databaseUrl, settings, script, connections: CONNECTIONS, seconds: duration }, FOLDER));
+  const pgbench = async (script: Script, mode: 'simple' | 'prepared', duration: number) =>
+    2 * (await runPgbench({ databaseUrl: stack.databaseUrl, settings, script, mode, connections: CONNECTIONS, seconds: duration }, FOLDER));
 
   const reads = (duration: number) => {
     const file = join(FOLDER, 'visits.targets');
@@ -113,11 +113,11 @@ async function benchmark(stack: Stack): Promise<Record<string, number>> {
     while ((await client.query('select from scheduling.outbox limit 1')).rowCount !== 0) await setTimeout(100);
   };
   /** pgbench has the machine and the database to itself: nobody publishes its events meanwhile. */
-  const alone = async (script: Script, duration: number) => {
+  const alone = async (script: Script, mode: 'simple' | 'prepared', duration: number) => {
     await drained();
     process.kill(services.running.scheduling.pid, 'SIGSTOP');
     try {
-      return await pgbench(script, duration);
+      return await pgbench(script, mode, duration);
     } finally {
       process.kill(services.running.scheduling.pid, 'SIGCONT');
       await drained();
@@ -126,13 +126,14 @@ async function benchmark(stack: Stack): Promise<Record<string, number>> {
 
   say('Warming up …');
   await http(Math.min(5, seconds));
-  await alone(scripts.plain, 2);
-  const rates = { writes: [] as number[], reads: [] as number[], plain: [] as number[], pipelined: [] as number[] };
+  await alone(scripts.plain, 'prepared', 2);
+  const rates = { writes: [] as number[], reads: [] as number[], simple: [] as number[], prepared: [] as number[], pipelined: [] as number[] };
   const kinds = {
     writes: () => http(seconds),
     reads: () => reads(seconds),
-    plain: async () => ({ perSecond: await alone(scripts.plain, seconds) }),
-    pipelined: async () => ({ perSecond: await alone(scripts.pipelined, seconds) }),
+    simple: async () => ({ perSecond: await alone(scripts.plain, 'simple', seconds) }),
+    prepared: async () => ({ perSecond: await alone(scripts.plain, 'prepared', seconds) }),
+    pipelined: async () => ({ perSecond: await alone(scripts.pipelined, 'prepared', seconds) }),
   };
   const names = Object.keys(kinds) as (keyof typeof kinds)[];
   for (let round = 1; round <= rounds; round++) {
@@ -148,10 +149,11 @@ async function benchmark(stack: Stack): Promise<Record<string, number>> {
   process.stdout.write(`\n${CONNECTIONS} connections, medians of ${rounds} × ${seconds} s:\n`);
   for (const name of names) process.stdout.write(`${TITLES[name].padEnd(24)} ${medians[name].toFixed(0).padStart(6)}/s\n`);
   return {
-    write_throughput: rounded(medians.writes / medians.plain),
+    write_throughput: rounded(medians.writes / medians.prepared),
     write_throughput_pipelined: rounded(medians.writes / medians.pipelined),
+    write_throughput_simple: rounded(medians.writes / medians.simple),
     writes_per_second: Math.round(medians.writes),
-    pgbench_per_second: Math.round(medians.plain),
+    pgbench_per_second: Math.round(medians.prepared),
     reads_per_second: Math.round(medians.reads),
   };
 }
@@ -192,10 +194,10 @@ async function prepare(stack: Stack): Promise<{ key: string; scripts: { plain: S
     [visit.id, idInSql('visit', 'v')],
     [idOf('job', number), idInSql('job', 'v')],
     [technician, idInSql('technician', 'm')],
-    [assignment, `('3' || lpad(:a, 31, '0'))::uuid`],
-    [`/v1/job-assignments/${assignment}`, `('/v1/job-assignments/30000000-0000-4000-8000-' || lpad(:a, 12, '0'))`],
-    [idempotencyKeys[0], `('addition-' || lpad(:k, 18, '0'))`],
-    [idempotencyKeys[1], `('removal-' || lpad(:k, 18, '0'))`],
+    [assignment, `('3' || lpad(:a::text, 31, '0'))::uuid`],
+    [`/v1/job-assignments/${assignment}`, `('/v1/job-assignments/30000000-0000-4000-8000-' || lpad(:a::text, 12, '0'))`],
+    [idempotencyKeys[0], `('addition-' || lpad(:k::text, 18, '0'))`],
+    [idempotencyKeys[1], `('removal-' || lpad(:k::text, 18, '0'))`],
   ]);
   const most = 999_999_999_999_999;
   const head = `\\set v random(1, ${VISITS})\n\\set m random(1, ${TECHNICIANS})\n\\set a random(1, ${most})\n\\set k random(1, ${most})`;

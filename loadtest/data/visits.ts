@@ -17,7 +17,7 @@ export function idOf(kind: Numbered, number: number): string {
 
 /** The same in SQL, of a number that pgbench chooses. */
 export function idInSql(kind: Numbered, variable: string): string {
-  return `('${PREFIX[kind]}' || lpad(:${variable}, 24, '0'))::uuid`;
+  return `('${PREFIX[kind]}' || lpad(:${variable}::text, 24, '0'))::uuid`;
 }
 
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, i) => i + 1);

@@ -10,6 +10,8 @@ export interface PgbenchLoad {
   /** Session settings of the service. */
   readonly settings: string;
   readonly script: Script;
+  /** As pgbench's `-M`: simple, its default, sends texts that are planned anew each time. */
+  readonly mode: 'simple' | 'prepared';
   readonly connections: number;
   readonly seconds: number;
 }
@@ -57,11 +59,13 @@ export function scriptOf(
 }
 
 /** Transactions per second of scripts, each of which may hold several. Throws when one fails. */
-export async function runPgbench({ databaseUrl, settings, script, connections, seconds }: PgbenchLoad, folder: string): Promise<number> {
+export async function runPgbench({ databaseUrl, settings, script, mode, connections, seconds }: PgbenchLoad, folder: string): Promise<number> {
   const file = join(folder, 'writes.pgbench');
   writeFileSync(file, script.text);
-  const defines = [...script.variables].flatMap(([name, value]) => ['-D', `${name}=${value}`]);
-  const args = ['-n', '-M', 'prepared', '-f', file, '-c', String(connections), '-j', '1', '-T', String(seconds), ...defines, databaseUrl];
+  // A simple statement has the text of a variable in its place.
+  const written = (value: string): string => (mode === 'simple' ? `'${value.replaceAll("'", "''")}'` : value);
+  const defines = [...script.variables].flatMap(([name, value]) => ['-D', `${name}=${written(value)}`]);
+  const args = ['-n', '-M', mode, '-f', file, '-c', String(connections), '-j', '1', '-T', String(seconds), ...defines, databaseUrl];
   const child = spawn(pgbenchPath(), args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, PGOPTIONS: settings } });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text: string) => (output += text));
