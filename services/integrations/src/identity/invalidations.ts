@@ -2,6 +2,7 @@
 // the gateways have to forget, then they are told, and only then is the caller answered.
 import { ApiError } from '@truckroll/contract';
 import type { Database, Logger, Transaction } from '@truckroll/service-kit';
+import { Repeated } from '../repeated.ts';
 import { removePending, reservePending, type Pending } from './pending.ts';
 import type { InvalidationBus } from './redis.ts';
 
@@ -12,15 +13,13 @@ export class Invalidations {
   readonly #database: Database;
   readonly #bus: InvalidationBus;
   readonly #log: Logger;
-  #timer: NodeJS.Timeout | undefined;
-  #sweeping: Promise<void> | undefined;
-  #stopped = true;
+  readonly #sweeps = new Repeated(SWEEP_MS, () => this.#sweep());
 
   constructor(database: Database, bus: InvalidationBus, log: Logger) {
     this.#database = database;
     this.#bus = bus;
     this.#log = log;
-    bus.onReady(() => this.#sweepSoon(0));
+    bus.onReady(() => this.#sweeps.now());
   }
 
   /**
@@ -46,25 +45,11 @@ export class Invalidations {
 
   /** Publishes what is still stored, now and from time to time: also what other processes left when they died. */
   start(): void {
-    this.#stopped = false;
-    this.#sweepSoon(0);
+    this.#sweeps.start();
   }
 
-  async stop(): Promise<void> {
-    this.#stopped = true;
-    clearTimeout(this.#timer);
-    await this.#sweeping;
-  }
-
-  #sweepSoon(milliseconds: number): void {
-    if (this.#stopped || this.#sweeping !== undefined) return;
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => {
-      this.#sweeping = this.#sweep().finally(() => {
-        this.#sweeping = undefined;
-        this.#sweepSoon(SWEEP_MS);
-      });
-    }, milliseconds);
+  stop(): Promise<void> {
+    return this.#sweeps.stop();
   }
 
   async #sweep(): Promise<void> {

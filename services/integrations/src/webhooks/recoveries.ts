@@ -1,4 +1,5 @@
 import { logOutage, type BackgroundPart, type Database, type Logger } from '@truckroll/service-kit';
+import { Repeated } from '../repeated.ts';
 import { recoverSome } from './recover.ts';
 
 /** Between looks for what other replicas began or left behind. */
@@ -9,9 +10,7 @@ export class Recoveries implements BackgroundPart {
   readonly name = 'webhook recoveries';
   readonly #database: Database;
   readonly #log: Logger;
-  #timer: NodeJS.Timeout | undefined;
-  #running: Promise<void> | undefined;
-  #stopped = true;
+  readonly #looks = new Repeated(LOOK_MS, () => this.#run());
   #failures = 0;
 
   constructor(database: Database, log: Logger) {
@@ -20,36 +19,22 @@ export class Recoveries implements BackgroundPart {
   }
 
   async start(): Promise<void> {
-    this.#stopped = false;
-    this.#soon(0);
+    this.#looks.start();
   }
 
   /** Ends after the transaction that is under way; the next process goes on. */
-  async stop(): Promise<void> {
-    this.#stopped = true;
-    clearTimeout(this.#timer);
-    await this.#running;
+  stop(): Promise<void> {
+    return this.#looks.stop();
   }
 
   /** There is something to do: call after a commit. */
   look(): void {
-    this.#soon(0);
-  }
-
-  #soon(ms: number): void {
-    if (this.#stopped || this.#running !== undefined) return;
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => {
-      this.#running = this.#run().finally(() => {
-        this.#running = undefined;
-        this.#soon(LOOK_MS);
-      });
-    }, ms);
+    this.#looks.now();
   }
 
   async #run(): Promise<void> {
     try {
-      while (!this.#stopped && (await recoverSome(this.#database)));
+      while (!this.#looks.stopped && (await recoverSome(this.#database)));
       this.#failures = 0;
     } catch (error) {
       this.#failures += 1;
