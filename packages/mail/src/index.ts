@@ -1,4 +1,5 @@
 export * from './choose.ts';
 export * from './provider.ts';
+export * from './queue.ts';
 export * from './sender.ts';
 export * from './settings.ts';

@@ -1,7 +1,7 @@
 // E-mails to users (decisions §7), sent beside the calls and at most once each.
-import { createSender, type Postbox, type Provider } from '@truckroll/mail';
+import { createSender, giveUp, hasWork, type Postbox, type Provider } from '@truckroll/mail';
 import type { BackgroundPart, Database, Logger, Metrics } from '@truckroll/service-kit';
-import { finish, giveUp, hasWork, postpone, suppress, take, type Mail } from './store.ts';
+import { finish, postpone, suppress, take, type Mail } from './store.ts';
 
 export interface MailSenderOptions {
   readonly database: Database;
@@ -15,8 +15,8 @@ export interface MailSenderOptions {
 export function mailSender({ database, provider, log, metrics, timeoutMs }: MailSenderOptions): BackgroundPart {
   const outcomes = metrics.counter('mails_total', 'E-mails to users by outcome', ['outcome']);
   const postbox: Postbox<Mail> = {
-    hasWork: () => hasWork(database),
-    giveUp: () => giveUp(database),
+    hasWork: () => hasWork(database, 'mails'),
+    giveUp: () => giveUp(database, 'mails'),
     async take(most, leaseMs) {
       for (const { id: message, user_id: user, detail } of await suppress(database)) {
         log.warn({ message, user, detail }, 'an e-mail to a user cannot be sent');

@@ -20,24 +20,6 @@ export async function queueMail(tx: Queryable, mail: { companyId: string; userId
   });
 }
 
-export async function hasWork(database: Database): Promise<boolean> {
-  const { rows } = await database.query<{ work: boolean }>({
-    name: 'mails_waiting',
-    text: `select exists (select from mails where status = 'QUEUED' and due_at <= now())
-      or exists (select from mails where status = 'ATTEMPTING' and attempt_ends_at < now()) as work`,
-  });
-  return rows[0]?.work === true;
-}
-
-export async function giveUp(database: Database): Promise<number> {
-  const { rowCount } = await database.query({
-    name: 'give_up_mails',
-    text: `update mails set status = 'UNKNOWN', finished_at = now(), detail = 'the attempt was cut short'
-      where status = 'ATTEMPTING' and attempt_ends_at < now()`,
-  });
-  return rowCount;
-}
-
 /** Ends those whose user cannot be written to: has left, or has no address. Resolves to who they are. */
 export async function suppress(database: Database): Promise<{ id: string; user_id: string; detail: string }[]> {
   const { rows } = await database.query<{ id: string; user_id: string; detail: string }>({

@@ -1,9 +1,9 @@
 // Delivers notifications beside the calls, at most once each (decisions §5).
-import { createSender, type Postbox } from '@truckroll/mail';
+import { createSender, giveUp, hasWork, type Postbox } from '@truckroll/mail';
 import type { BackgroundPart, Database, Logger, Metrics } from '@truckroll/service-kit';
 import { recordSent } from './interaction.ts';
 import type { Providers } from './providers/choose.ts';
-import { finish, giveUp, hasWork, postpone, take, type Lease } from './store.ts';
+import { finish, postpone, take, type Lease } from './store.ts';
 import { onQueued } from './wake.ts';
 
 export interface SenderOptions {
@@ -20,8 +20,8 @@ export interface SenderOptions {
 export function notificationSender({ database, providers, log, metrics, poke, timeoutMs }: SenderOptions): BackgroundPart {
   const outcomes = metrics.counter('notifications_total', 'Customer notifications by channel and outcome', ['channel', 'outcome']);
   const postbox: Postbox<Lease> = {
-    hasWork: () => hasWork(database),
-    giveUp: () => giveUp(database),
+    hasWork: () => hasWork(database, 'notifications'),
+    giveUp: () => giveUp(database, 'notifications'),
     async take(most, leaseMs) {
       const { leases, suppressed } = await take(database, most, leaseMs);
       for (const channel of suppressed) outcomes.inc({ channel, outcome: 'SUPPRESSED' });

@@ -38,26 +38,6 @@ interface Row {
   contact: Buffer | null;
 }
 
-/** Whether there is anything to take or to give up. */
-export async function hasWork(database: Database): Promise<boolean> {
-  const { rows } = await database.query<{ work: boolean }>({
-    name: 'notifications_waiting',
-    text: `select exists (select from notifications where status = 'QUEUED' and due_at <= now())
-      or exists (select from notifications where status = 'ATTEMPTING' and attempt_ends_at < now()) as work`,
-  });
-  return rows[0]?.work === true;
-}
-
-/** Attempts whose process has gone without a word: what came of them is never known. Resolves to their number. */
-export async function giveUp(database: Database): Promise<number> {
-  const { rowCount } = await database.query({
-    name: 'give_up_notifications',
-    text: `update notifications set status = 'UNKNOWN', finished_at = now(), detail = 'the attempt was cut short'
-      where status = 'ATTEMPTING' and attempt_ends_at < now()`,
-  });
-  return rowCount;
-}
-
 /**
  * Begins the attempts of those that are due, at most so many, and suppresses those whose visit or recipient has changed.
  * An attempt that has told no end after `leaseMs` counts as lost.

@@ -1,0 +1,28 @@
+import type { Database } from '@truckroll/service-kit';
+
+/**
+ * Tables that a sender works on. They have these columns: status, from QUEUED by ATTEMPTING to SENT, FAILED, UNKNOWN or
+ * SUPPRESSED; due_at, when it may be tried; attempt_ends_at, when an attempt that has told no end counts as lost;
+ * finished_at and detail.
+ */
+export type QueueTable = 'mails' | 'notifications';
+
+/** Whether there is anything to take or to give up. */
+export async function hasWork(database: Database, table: QueueTable): Promise<boolean> {
+  const { rows } = await database.query<{ work: boolean }>({
+    name: `${table}_waiting`,
+    text: `select exists (select from ${table} where status = 'QUEUED' and due_at <= now())
+      or exists (select from ${table} where status = 'ATTEMPTING' and attempt_ends_at < now()) as work`,
+  });
+  return rows[0]?.work === true;
+}
+
+/** Attempts whose process has gone without a word: what came of them is never known. Resolves to their number. */
+export async function giveUp(database: Database, table: QueueTable): Promise<number> {
+  const { rowCount } = await database.query({
+    name: `give_up_${table}`,
+    text: `update ${table} set status = 'UNKNOWN', finished_at = now(), detail = 'the attempt was cut short'
+      where status = 'ATTEMPTING' and attempt_ends_at < now()`,
+  });
+  return rowCount;
+}
