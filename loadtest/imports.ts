@@ -2,7 +2,6 @@
 // rows of normalised tables (docs/adr/0001).
 import { parseArgs } from 'node:util';
 import { runMain, say } from '@truckroll/local-stack';
-import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { batches, createBaseline } from './data/baseline.ts';
 import { columnTypes, insertBatch } from './data/baseline-insert.ts';
@@ -12,6 +11,7 @@ import { copyRows } from './data/copy.ts';
 import { importFile } from './data/import.ts';
 import { rounded } from './measure/report.ts';
 import { costOf, costTable, type Cost } from './measure/storage.ts';
+import { drained } from './system/outbox.ts';
 import { postgresPid } from './system/postgres.ts';
 import { startServices } from './system/programs.ts';
 import { Stack } from './system/stack.ts';
@@ -64,7 +64,8 @@ async function measure(stack: Stack, client: pg.Client, company: BenchmarkCompan
   const groups = { service: [services.running.billing.pid], PostgreSQL: postgres };
   const work = async (): Promise<number> => {
     const records = await stored(company, (path, file) => importFile(services.channels, company.id, { path, records: file }, () => undefined));
-    await published(client);
+    // What the import has to tell is part of what it takes.
+    await drained(client, 'billing');
     return records;
   };
   const imported = await costOf(client, { name: 'documents, by the import', schema: 'billing', tables: DOCUMENTS, groups, work });
@@ -96,13 +97,4 @@ async function insert(client: pg.Client, company: BenchmarkCompany): Promise<num
   return stored(company, async (path, records) => {
     for (const batch of batches(records, BATCH)) await insertBatch(client, types, company.id, path, batch);
   });
-}
-
-/** What the import has to tell is told: its events are part of what it takes. */
-async function published(client: pg.Client): Promise<void> {
-  for (;;) {
-    const { rowCount } = await client.query('select from billing.outbox limit 1');
-    if (rowCount === 0) return;
-    await delay(100);
-  }
 }

@@ -1,8 +1,8 @@
 // npm run bench:reads: lists and details of invoices beside the usual service on the same data (design/performance.md).
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { Problem, runMain, say } from '@truckroll/local-stack';
-import { FULL, QUICK, deepCompany, evenCompanies, type DataSet } from './data/companies.ts';
+import { Problem, say } from '@truckroll/local-stack';
+import { FULL, QUICK, deepCompany, evenCompanies } from './data/companies.ts';
 import { prepareData } from './data/prepare.ts';
 import { collectTargets, deepPage, type Caller, type Pair } from './data/targets.ts';
 import type { Groups } from './measure/cpu.ts';
@@ -11,10 +11,11 @@ import { requireEqual } from './measure/equal.ts';
 import { rounded, table } from './measure/report.ts';
 import { measure, warmUp, type Figures, type Variant } from './measure/rounds.ts';
 import { requireWrk, writeTargets } from './measure/wrk.ts';
+import { runBenchmark } from './system/benchmark.ts';
 import { KeyFile, Operator } from './system/operator.ts';
 import { postgresPid } from './system/postgres.ts';
 import { startBaseline, startGateway, startServices } from './system/programs.ts';
-import { Stack } from './system/stack.ts';
+import type { Stack } from './system/stack.ts';
 
 const HELP = `npm run bench:reads -- [--rounds 3] [--seconds 10] [--only list|detail|depth] [--quick]
 
@@ -40,25 +41,21 @@ const { values: options } = parseArgs({
   },
 });
 
-await runMain(async () => {
-  if (options.help) {
-    process.stdout.write(HELP);
-    return 0;
-  }
-  const { only } = options;
-  if (only !== undefined && !['list', 'detail', 'depth'].includes(only)) throw new Problem(`--only ${only} is not known: give list, detail or depth.`);
-  requireWrk();
-  const set = options.quick ? QUICK : FULL;
-  const stack = await Stack.start(set.database);
-  try {
-    process.stdout.write(`figures: ${JSON.stringify(await benchmark(stack, set))}\n`);
-    return 0;
-  } finally {
-    await stack.close();
-  }
+const { only } = options;
+const set = options.quick ? QUICK : FULL;
+
+await runBenchmark({
+  help: HELP,
+  asked: options.help,
+  database: set.database,
+  check() {
+    if (only !== undefined && !['list', 'detail', 'depth'].includes(only)) throw new Problem(`--only ${only} is not known: give list, detail or depth.`);
+    requireWrk();
+  },
+  run: benchmark,
 });
 
-async function benchmark(stack: Stack, set: DataSet): Promise<Record<string, number>> {
+async function benchmark(stack: Stack): Promise<Record<string, number>> {
   const keys = new KeyFile(join(stack.folder, `${set.database}-keys.json`));
   await prepareData(stack, set, keys);
   const services = await startServices(stack, ['integrations', 'billing']);
@@ -87,7 +84,7 @@ async function benchmark(stack: Stack, set: DataSet): Promise<Record<string, num
 
   const figures: Record<string, number> = {};
   for (const workload of Object.keys(WORKLOADS) as Workload[]) {
-    if (options.only !== undefined && options.only !== workload) continue;
+    if (only !== undefined && only !== workload) continue;
     const files = targetFiles(stack, workload, targets[WORKLOADS[workload]]);
     const variants: Variant[] = [
       { name: 'baseline', port: plain.port, file: files.baseline, groups: { service: [plain.pid], PostgreSQL: [postgres] } },
@@ -96,7 +93,7 @@ async function benchmark(stack: Stack, set: DataSet): Promise<Record<string, num
     ];
     Object.assign(figures, await compare(workload, variants));
   }
-  if (options.only === undefined || options.only === 'depth') {
+  if (only === undefined || only === 'depth') {
     const { id } = deepCompany(set);
     figures['page_depth'] = await depth(gateway.port, { companyId: id, key: await keys.of(id, operator) });
   }

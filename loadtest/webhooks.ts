@@ -3,14 +3,15 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
-import { STATE, runMain, say } from '@truckroll/local-stack';
+import { STATE, say } from '@truckroll/local-stack';
 import { Database } from '@truckroll/service-kit';
-import { cpuOf, type Groups } from './measure/cpu.ts';
+import { cpuText, perEach, withCpu, type Groups } from './measure/cpu.ts';
 import { rounded } from './measure/report.ts';
 import { median } from './measure/rounds.ts';
+import { runBenchmark } from './system/benchmark.ts';
 import { postgresPid } from './system/postgres.ts';
 import { startServices } from './system/programs.ts';
-import { Stack } from './system/stack.ts';
+import type { Stack } from './system/stack.ts';
 import { drainBacklog } from './webhooks/backlog.ts';
 import { createEndpoints } from './webhooks/endpoints.ts';
 import { startSinks, type Sinks } from './webhooks/sinks.ts';
@@ -42,19 +43,15 @@ const { values: options } = parseArgs({
   },
 });
 
-await runMain(async () => {
-  if (options.help) {
-    process.stdout.write(HELP);
-    return 0;
-  }
-  const stack = await Stack.start(DATABASE, FOLDER);
-  try {
+await runBenchmark({
+  help: HELP,
+  asked: options.help,
+  database: DATABASE,
+  folder: FOLDER,
+  async run(stack) {
     const sinks = await startSinks();
-    process.stdout.write(`figures: ${JSON.stringify(await benchmark(stack, sinks).finally(() => sinks.stop()))}\n`);
-    return 0;
-  } finally {
-    await stack.close();
-  }
+    return await benchmark(stack, sinks).finally(() => sinks.stop());
+  },
 });
 
 async function benchmark(stack: Stack, sinks: Sinks): Promise<Record<string, number>> {
@@ -92,11 +89,11 @@ async function benchmark(stack: Stack, sinks: Sinks): Promise<Record<string, num
   const alone: Latency[] = [];
   const beside: Latency[] = [];
   for (let round = 1; round <= rounds; round++) {
-    throughputs.push(await withCpu('backlog', groups, count, () => drainBacklog(database, measured, sinks, count), (perSecond) => `${perSecond.toFixed(0)} events/s`));
-    const quiet = () => withCpu('all endpoints well', groups, rate * seconds, () => measureStream({ ...stream, seconds }), latencyText);
+    throughputs.push(await told('backlog', groups, count, () => drainBacklog(database, measured, sinks, count), (perSecond) => `${perSecond.toFixed(0)} events/s`));
+    const quiet = () => told('all endpoints well', groups, rate * seconds, () => measureStream({ ...stream, seconds }), latencyText);
     const noisy = async () => {
       await toggle(true);
-      const latency = await withCpu('a fifth dead or hanging', groups, rate * seconds, () => measureStream({ ...stream, others: bad, seconds }), latencyText);
+      const latency = await told('a fifth dead or hanging', groups, rate * seconds, () => measureStream({ ...stream, others: bad, seconds }), latencyText);
       await toggle(false);
       return latency;
     };
@@ -119,11 +116,8 @@ function latencyText({ p50, p99 }: Latency): string {
 }
 
 /** Does one measurement and tells what it gave, and the processor time that an event took. */
-async function withCpu<T>(name: string, groups: Groups, events: number, work: () => Promise<T>, text: (result: T) => string): Promise<T> {
-  const before = cpuOf(groups);
-  const result = await work();
-  const after = cpuOf(groups);
-  const shares = Object.keys(groups).map((group) => `${group} ${(((after[group] ?? 0) - (before[group] ?? 0)) / events).toFixed(2)}`);
-  say(`${name}: ${text(result)} (CPU ms per event: ${shares.join(', ')})`);
+async function told<T>(name: string, groups: Groups, events: number, work: () => Promise<T>, text: (result: T) => string): Promise<T> {
+  const { result, cpu } = await withCpu(groups, work);
+  say(`${name}: ${text(result)} (CPU ms per event: ${cpuText(perEach(cpu, events))})`);
   return result;
 }

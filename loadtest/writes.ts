@@ -3,22 +3,23 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { randomBytes } from 'node:crypto';
-import { setTimeout } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { STATE, runMain, say } from '@truckroll/local-stack';
+import { STATE, say } from '@truckroll/local-stack';
 import pg from 'pg';
 import { importFile } from './data/import.ts';
 import { TECHNICIANS, VISITS, idInSql, idOf, visitFiles } from './data/visits.ts';
-import { cpuOf } from './measure/cpu.ts';
+import { cpuText, perEach, withCpu } from './measure/cpu.ts';
 import { pgbenchPath, runPgbench, scriptOf, type Script } from './measure/pgbench.ts';
 import { startRecorder } from './measure/recorder.ts';
 import { rounded } from './measure/report.ts';
 import { median } from './measure/rounds.ts';
 import { requireWrk, runLoad, runWrites, writeTargets } from './measure/wrk.ts';
+import { runBenchmark } from './system/benchmark.ts';
 import { KeyFile, Operator } from './system/operator.ts';
+import { drained } from './system/outbox.ts';
 import { postgresPid } from './system/postgres.ts';
 import { startGateway, startServices } from './system/programs.ts';
-import { Stack, type Running } from './system/stack.ts';
+import type { Running, Stack } from './system/stack.ts';
 
 const HELP = `npm run bench:writes -- [--rounds 3] [--seconds 10] [--quick]
 
@@ -44,21 +45,23 @@ const { values: options } = parseArgs({
   },
 });
 
-await runMain(async () => {
-  if (options.help) {
-    process.stdout.write(HELP);
-    return 0;
-  }
-  requireWrk();
-  pgbenchPath();
-  const stack = await Stack.start(DATABASE, FOLDER);
-  try {
-    process.stdout.write(`figures: ${JSON.stringify(await benchmark(stack))}\n`);
-    return 0;
-  } finally {
-    await stack.close();
-  }
+await runBenchmark({
+  help: HELP,
+  asked: options.help,
+  database: DATABASE,
+  folder: FOLDER,
+  check() {
+    requireWrk();
+    pgbenchPath();
+  },
+  run: benchmark,
 });
+
+interface Rate {
+  perSecond: number;
+  p50?: number;
+  p99?: number;
+}
 
 interface Visit {
   id: string;
@@ -88,8 +91,10 @@ async function benchmark(stack: Stack): Promise<Record<string, number>> {
     return runWrites({ port: gateway.port, connections: CONNECTIONS, seconds: duration, args });
   };
   // Each run of the script is an addition and a removal.
-  const pgbench = async (script: Script, mode: 'simple' | 'prepared', duration: number) =>
-    2 * (await runPgbench({ databaseUrl: stack.databaseUrl, settings, script, mode, connections: CONNECTIONS, seconds: duration }, FOLDER));
+  const pgbench = async (script: Script, mode: 'simple' | 'prepared', duration: number): Promise<Rate> => {
+    const load = { databaseUrl: stack.databaseUrl, settings, script, mode, connections: CONNECTIONS, seconds: duration };
+    return { perSecond: 2 * (await runPgbench(load, FOLDER)) };
+  };
 
   const reads = (duration: number) => {
     const file = join(FOLDER, 'visits.targets');
@@ -97,55 +102,42 @@ async function benchmark(stack: Stack): Promise<Record<string, number>> {
     writeTargets(file, paths.map((path) => ({ path, header: ['Authorization', `Bearer ${key}`] })));
     return runLoad({ port: gateway.port, connections: CONNECTIONS, seconds: duration, file, seed: 1 });
   };
-  /** Runs, and says what each process used for a request. */
-  const observed = async <O extends { perSecond: number }>(run: () => Promise<O>, seconds: number) => {
-    const before = cpuOf(groups);
-    const outcome = await run();
-    const after = cpuOf(groups);
-    const cpu = Object.keys(groups).map((name) => `${name} ${(((after[name] ?? 0) - (before[name] ?? 0)) / (outcome.perSecond * seconds)).toFixed(2)}`);
-    return { ...outcome, cpu: cpu.join(', ') };
-  };
 
   const client = new pg.Client({ connectionString: stack.databaseUrl });
   await client.connect();
-  /** Events of what was measured before are not for what is measured next to publish. */
-  const drained = async () => {
-    while ((await client.query('select from scheduling.outbox limit 1')).rowCount !== 0) await setTimeout(100);
-  };
-  /** pgbench has the machine and the database to itself: nobody publishes its events meanwhile. */
-  const alone = async (script: Script, mode: 'simple' | 'prepared', duration: number) => {
-    await drained();
-    process.kill(services.running.scheduling.pid, 'SIGSTOP');
+  /** With nothing left to publish of what was measured before. Alone, nobody publishes what is made meanwhile either. */
+  const measured = async (run: () => Promise<Rate>, alone: boolean) => {
+    await drained(client, 'scheduling');
+    if (alone) process.kill(services.running.scheduling.pid, 'SIGSTOP');
     try {
-      return await pgbench(script, mode, duration);
+      return await withCpu(groups, run);
     } finally {
-      process.kill(services.running.scheduling.pid, 'SIGCONT');
-      await drained();
+      if (alone) process.kill(services.running.scheduling.pid, 'SIGCONT');
     }
   };
 
   say('Warming up …');
-  await http(Math.min(5, seconds));
-  await alone(scripts.plain, 'prepared', 2);
-  const rates = { writes: [] as number[], reads: [] as number[], simple: [] as number[], prepared: [] as number[], pipelined: [] as number[] };
+  await measured(() => http(Math.min(5, seconds)), false);
+  await measured(() => pgbench(scripts.plain, 'prepared', 2), true);
   const kinds = {
     writes: () => http(seconds),
     reads: () => reads(seconds),
-    simple: async () => ({ perSecond: await alone(scripts.plain, 'simple', seconds) }),
-    prepared: async () => ({ perSecond: await alone(scripts.plain, 'prepared', seconds) }),
-    pipelined: async () => ({ perSecond: await alone(scripts.pipelined, 'prepared', seconds) }),
+    simple: () => pgbench(scripts.plain, 'simple', seconds),
+    prepared: () => pgbench(scripts.plain, 'prepared', seconds),
+    pipelined: () => pgbench(scripts.pipelined, 'prepared', seconds),
   };
   const names = Object.keys(kinds) as (keyof typeof kinds)[];
+  const rates = new Map(names.map((name) => [name, [] as number[]]));
   for (let round = 1; round <= rounds; round++) {
     for (const name of names) {
-      const outcome: { perSecond: number; cpu: string; p50?: number; p99?: number } = await observed(kinds[name], seconds);
-      rates[name].push(outcome.perSecond);
-      const times = outcome.p50 === undefined ? '' : `p50 ${outcome.p50.toFixed(1)} ms, p99 ${outcome.p99?.toFixed(1)} ms, `;
-      say(`round ${round}, ${TITLES[name]}: ${outcome.perSecond.toFixed(0)}/s (${times}CPU ms: ${outcome.cpu})`);
+      const { result, cpu } = await measured(kinds[name], name !== 'writes' && name !== 'reads');
+      rates.get(name)?.push(result.perSecond);
+      const times = result.p50 === undefined ? '' : `p50 ${result.p50.toFixed(1)} ms, p99 ${result.p99?.toFixed(1)} ms, `;
+      say(`round ${round}, ${TITLES[name]}: ${result.perSecond.toFixed(0)}/s (${times}CPU ms: ${cpuText(perEach(cpu, result.perSecond * seconds))})`);
     }
   }
   await client.end();
-  const medians = Object.fromEntries(names.map((name) => [name, median(rates[name])])) as Record<keyof typeof kinds, number>;
+  const medians = Object.fromEntries(names.map((name) => [name, median(rates.get(name) ?? [])])) as Record<keyof typeof kinds, number>;
   process.stdout.write(`\n${CONNECTIONS} connections, medians of ${rounds} × ${seconds} s:\n`);
   for (const name of names) process.stdout.write(`${TITLES[name].padEnd(24)} ${medians[name].toFixed(0).padStart(6)}/s\n`);
   return {

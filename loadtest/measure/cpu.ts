@@ -41,6 +41,23 @@ export function cpuOf(groups: Groups): CpuMs {
   return Object.fromEntries(Object.entries(groups).map(([name, pids]) => [name, pids.reduce((sum, pid) => sum + used(pid), 0)]));
 }
 
+/** Runs, and tells how much time each group used meanwhile. */
+export async function withCpu<T>(groups: Groups, work: () => Promise<T>): Promise<{ result: T; cpu: CpuMs }> {
+  const before = cpuOf(groups);
+  const result = await work();
+  const after = cpuOf(groups);
+  return { result, cpu: Object.fromEntries(Object.keys(groups).map((name) => [name, (after[name] ?? 0) - (before[name] ?? 0)])) };
+}
+
+/** Each group's share of one of so many. */
+export function perEach(cpu: CpuMs, count: number): CpuMs {
+  return Object.fromEntries(Object.entries(cpu).map(([name, ms]) => [name, ms / count]));
+}
+
+export function cpuText(cpu: CpuMs): string {
+  return Object.entries(cpu).map(([name, ms]) => `${name} ${ms.toFixed(2)}`).join(', ');
+}
+
 /** The process that has this one as its child. */
 export function parentOf(pid: number): number | undefined {
   return statOf(pid)?.parent;

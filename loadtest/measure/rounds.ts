@@ -1,5 +1,5 @@
 // Rounds in rotation: whatever else happens on the machine meets every variant alike, and medians leave it out.
-import { cpuOf, type CpuMs, type Groups } from './cpu.ts';
+import { perEach, withCpu, type CpuMs, type Groups } from './cpu.ts';
 import { runLoad, type Load, type Outcome } from './wrk.ts';
 
 /** One of the things that are compared. */
@@ -53,11 +53,8 @@ export async function measure({ variants, connections, rounds, seconds }: Plan):
 }
 
 async function measured({ groups }: Variant, load: Load): Promise<Round> {
-  const before = cpuOf(groups);
-  const outcome = await runLoad(load);
-  const after = cpuOf(groups);
-  const cpu = Object.fromEntries(Object.keys(groups).map((name) => [name, ((after[name] ?? 0) - (before[name] ?? 0)) / outcome.requests]));
-  return { ...outcome, cpu };
+  const { result, cpu } = await withCpu(groups, () => runLoad(load));
+  return { ...result, cpu: perEach(cpu, result.requests) };
 }
 
 function figuresOf(rounds: readonly Round[]): Figures {

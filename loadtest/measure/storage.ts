@@ -1,6 +1,6 @@
 // What storing takes: time, processor time, log and room, for each record.
 import type pg from 'pg';
-import { cpuOf, type Groups } from './cpu.ts';
+import { perEach, withCpu, type Groups } from './cpu.ts';
 
 export interface Cost {
   readonly name: string;
@@ -20,11 +20,9 @@ export async function costOf(
   { name, groups, schema, tables, work }: { name: string; groups: Groups; schema: string; tables: readonly string[]; work: () => Promise<number> },
 ): Promise<Cost> {
   const from = await position(client);
-  const before = cpuOf(groups);
   const startedAt = performance.now();
-  const records = await work();
+  const { result: records, cpu } = await withCpu(groups, work);
   const seconds = (performance.now() - startedAt) / 1000;
-  const after = cpuOf(groups);
   const log = (await position(client)) - from;
   const names = tables.map((table) => `${schema}.${table}`);
   await client.query(`vacuum (analyze) ${names.join(', ')}`);
@@ -34,7 +32,7 @@ export async function costOf(
   );
   return {
     name, records, seconds,
-    cpu: Object.fromEntries(Object.keys(groups).map((group) => [group, (((after[group] ?? 0) - (before[group] ?? 0)) / records) * 1000])),
+    cpu: perEach(cpu, records / 1000),
     log: log / records,
     tables: Number(rows[0]?.tables) / records,
     indexes: Number(rows[0]?.indexes) / records,
