@@ -14,6 +14,7 @@ export const ERROR_STATUS = {
   IDEMPOTENCY_IN_PROGRESS: 409,
   ASSIGNMENT_LOCKED: 409,
   ASSIGNMENT_CONFLICT: 409,
+  LIMIT_REACHED: 409,
   RATE_LIMITED: 429,
   INTERNAL_ERROR: 500,
 } as const;
@@ -77,6 +78,11 @@ export class ApiError extends Error {
   /** 404, the same for a missing record and one of another company. */
   static notFound(what = 'record'): ApiError {
     return new ApiError('NOT_FOUND', `No such ${what} in this company.`);
+  }
+
+  /** 409: as many as a company may have; `what` in the plural, `remedy` says how to make room (decisions §12). */
+  static limitReached(most: number, what: string, remedy: string): ApiError {
+    return new ApiError('LIMIT_REACHED', `There are ${most} ${what} already, which is the limit. ${remedy}`);
   }
 
   /** 503: something we depend on does not answer now; trying again later is safe. */
