@@ -6,7 +6,7 @@ import { compileEnvelope } from '../src/http/envelope.ts';
 import { invoice } from './support/invoice.ts';
 
 const operation = (name: string): Operation => operations.find((candidate) => candidate.name === name) as Operation;
-const meta = '{"request_id":"r"}';
+const meta = (timeZone = 'America/Chicago'): string => `{"request_id":"r","timezone":"${timeZone}"}`;
 
 function write(of: Operation, bytes: Uint8Array): any {
   const out = new JsonBuffer(16);
@@ -35,7 +35,7 @@ test('the order of fields on the wire does not matter, and unknown fields are le
   const page = write(operation('ListInvoices'), Buffer.concat([next, unknown, data, data]));
   expect(page.data).toHaveLength(2);
   expect(page.pagination.next_cursor).toBe('sealed-n');
-  expect(page.meta).toEqual({ request_id: 'r' });
+  expect(page.meta).toEqual({ request_id: 'r', timezone: 'America/Chicago' });
 });
 
 test('other objects of a response are keys beside data', () => {

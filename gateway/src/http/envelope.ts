@@ -1,10 +1,11 @@
 // A response message as the public envelope (api.md, Conventions), straight from its wire bytes: `data` and whatever
-// other objects the message has become top-level keys, `next` becomes the pagination, and meta is added.
+// other objects the message has become top-level keys, `next` becomes the pagination, `time_zone` goes into meta, and meta
+// is added.
 import { JsonWriter, camelCase, type Field, type JsonBuffer, type Operation } from '@truckroll/contract';
 
 export interface EnvelopeParts {
-  /** `{"request_id":…}` as JSON text in ASCII. */
-  meta: string;
+  /** `{"request_id":…}` as JSON text in ASCII, with the zone that the answer names, if it names one. */
+  meta(timeZone?: string): string;
   /** Seals the position after which the next page starts. */
   seal(position: Buffer): string;
 }
@@ -26,7 +27,8 @@ export function compileEnvelope(operation: Operation): EnvelopeWriter {
   const data = response.byName.get('data');
   if (data?.shape === undefined) throw new Error(`${response.typeName} has no data`);
   const next = response.byName.get('next');
-  const others = response.fields.filter((field) => field !== data && field !== next);
+  const zone = response.byName.get('time_zone');
+  const others = response.fields.filter((field) => field !== data && field !== next && field !== zone);
   for (const field of others) {
     if (field.shape === undefined || field.repeated) throw new Error(`${response.typeName}.${field.name} is not an object`);
   }
@@ -60,11 +62,12 @@ export function compileEnvelope(operation: Operation): EnvelopeWriter {
       const [start = 0, end = 0] = spans[next.number] as number[];
       out.ascii(`${pagination}${end === start ? 'null' : `"${seal(bytes.subarray(start, end))}"`}}`);
     }
-    out.ascii(camel ? '}' : `,"meta":${meta}}`);
+    const [from, to] = (zone && spans[zone.number]) ?? [];
+    out.ascii(camel ? '}' : `,"meta":${from === undefined ? meta() : meta(bytes.toString('latin1', from, to))}}`);
   };
 }
 
-/** Notes where the fields of a message are. Envelopes hold nothing but messages and bytes. */
+/** Notes where the fields of a message are. Envelopes hold nothing but messages, bytes and texts. */
 function scan(bytes: Buffer, spans: readonly (number[] | undefined)[]): void {
   let at = 0;
   const varint = (): number => {

@@ -31,7 +31,7 @@ const META: Schema = {
       description: 'When the answer was made; neither a snapshot nor a synchronisation token.',
       examples: ['2026-03-02T15:04:05.123456Z'],
     },
-    timezone: { type: 'string', description: 'The company’s IANA time zone.', examples: ['America/Chicago'] },
+    timezone: { type: 'string', description: 'The IANA time zone in which the company counts its days, and this answer counts them.', examples: ['America/Chicago'] },
   },
 };
 
@@ -133,7 +133,7 @@ function describeAnswer({ name, response, camelCase }: Operation, keys: KeyStyle
   const properties: Record<string, Schema> = {};
   for (const field of response.fields) {
     if (field.name === 'next') properties.pagination = { $ref: `#/components/schemas/${camelCase ? 'CamelCasePagination' : 'Pagination'}` };
-    else properties[field.name] = components.field(field, keys);
+    else if (field.name !== 'time_zone') properties[field.name] = components.field(field, keys);
   }
   if (!camelCase) properties.meta = { $ref: '#/components/schemas/Meta' };
   components.schemas[`${name}Response`] = { type: 'object', description: publicText(response.doc), required: Object.keys(properties), properties };

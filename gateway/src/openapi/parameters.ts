@@ -36,7 +36,8 @@ function describeQuery(parameter: Parameter, components: Components): Schema {
   const value = field.enum === undefined ? scalar(single) : components.field({ ...single, repeated: false }, 'snake');
   const most = field.repeated ? mostValues(parameter) : undefined;
   const list = { type: 'array', items: value, minItems: 1, ...(most === undefined ? {} : { maxItems: most }) };
-  const schema = field.repeated ? list : isLimit ? { ...value, default: DEFAULT_LIMIT } : value;
+  const preset = isLimit ? { default: DEFAULT_LIMIT } : presetOf(parameter);
+  const schema = { ...(field.repeated ? list : value), ...preset };
   return {
     name,
     in: 'query',
@@ -46,6 +47,13 @@ function describeQuery(parameter: Parameter, components: Components): Schema {
     ...(field.repeated ? { style: 'form', explode: true } : {}),
     schema,
   };
+}
+
+/** What the parameter means where it is left out. */
+function presetOf({ field }: Parameter): Schema {
+  if (field.defaults === undefined) return {};
+  if (field.kind === 'boolean') return { default: field.defaults[0] === 'true' };
+  return { default: field.repeated ? field.defaults : field.defaults[0] };
 }
 
 function describe({ field, name }: Parameter): string {

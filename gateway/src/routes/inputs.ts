@@ -60,5 +60,5 @@ export function mostValues({ within, field }: Parameter): number | undefined {
 
 /** A report's range has no default; whatever may be left out is nullable, repeated, or has a default. */
 export function isRequired({ within, field }: Parameter): boolean {
-  return within === 'request' && !field.nullable && !field.repeated && !field.dispensable;
+  return within === 'request' && !field.nullable && !field.repeated && !field.dispensable && field.defaults === undefined;
 }

@@ -63,7 +63,8 @@ export function compileOperation(operation: Operation, { services, cursors, outp
     if (exchange.res.destroyed) return;
 
     const out = outputs.take();
-    const meta = `{"request_id":"${exchange.requestId}","generated_at":"${formatInstant(now())}","timezone":"${principal.time_zone}"}`;
+    const meta = (timeZone = principal.time_zone): string =>
+      `{"request_id":"${exchange.requestId}","generated_at":"${formatInstant(now())}","timezone":"${timeZone}"}`;
     writeEnvelope(answer.bytes, { meta, seal: (position) => cursors.seal(scope, position) }, out);
     // An answer that was cut off may still be in the socket's hands; its buffer is not used again.
     exchange.res.once('finish', () => outputs.giveBack(out));

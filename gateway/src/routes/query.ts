@@ -1,6 +1,7 @@
 // The strict query parser (api.md, policy of all collection reads), compiled from an operation's parameters.
 import { checkText, type DetailCode, type ErrorDetail, type Field, type Parameter } from '@truckroll/contract';
 import { mostValues, isRequired, type Inputs } from './inputs.ts';
+import { compilePeriods, type RangePair } from './periods.ts';
 import { splitQuery } from './query-text.ts';
 import { closest } from './suggest.ts';
 
@@ -13,7 +14,10 @@ export type Value = string | number | boolean;
 
 /** A query that has been read; its values count only while there are no problems. */
 export interface Query {
-  /** By parameter: one value, or the distinct ones of a repeated parameter. Absent parameters have no entry. */
+  /**
+   * By parameter: one value, or the distinct ones of a repeated parameter, in order. Absent parameters have their default or
+   * no entry.
+   */
   values: Map<Parameter, Value | Value[]>;
   /** Page size. */
   limit: number;
@@ -32,7 +36,9 @@ export function compileQuery({ query: parameters, pages }: Pick<Inputs, 'query' 
   const restrictions = parameters.filter((parameter) => parameter !== limit);
   const canonicalOrder = restrictions.toSorted((a, b) => (a.name < b.name ? -1 : 1));
   const required = restrictions.filter(isRequired);
+  const defaults = restrictions.flatMap(defaultOf);
   const ranges = rangesOf(restrictions);
+  const checkPeriods = compilePeriods(restrictions, ranges);
   const bounded = restrictions.filter((parameter) => parameter.field.repeated && mostValues(parameter) !== undefined);
 
   return (text) => {
@@ -73,6 +79,9 @@ export function compileQuery({ query: parameters, pages }: Pick<Inputs, 'query' 
         problems.push(problem(before.name, 'RANGE_ORDER', `Give a value later than ${from.name}; the upper bound is exclusive.`));
       }
     }
+    for (const [parameter, value] of defaults) if (!given.has(parameter.name)) values.set(parameter, value);
+    const tooMany = checkPeriods?.(values);
+    if (tooMany !== undefined) problems.push(tooMany);
     if (values.size > 0) query.filters = canonical(canonicalOrder, values);
     return query;
   };
@@ -97,9 +106,16 @@ function readValue(parameter: Parameter, text: string, query: Query): void {
   else if (!list.includes(value)) list.push(value);
 }
 
-interface RangePair {
-  from: Parameter;
-  before: Parameter;
+/** What stands for a parameter that is left out. Never changed: several requests have the same list. */
+function defaultOf(parameter: Parameter): [Parameter, Value | Value[]][] {
+  const { field, name } = parameter;
+  if (field.defaults === undefined) return [];
+  const values = field.defaults.map((text) => {
+    const checked = checkText(field, text);
+    if ('code' in checked) throw new Error(`the default ${text} of ${name} is none of its values: ${checked.message}`);
+    return checked.value as Value;
+  });
+  return [[parameter, field.repeated ? values.toSorted() : (values[0] as Value)]];
 }
 
 function rangesOf(parameters: readonly Parameter[]): RangePair[] {
@@ -115,11 +131,12 @@ function comparable(a: Field, b: Field): boolean {
   return a.kind === b.kind && !a.repeated && !b.repeated;
 }
 
+/** Sorts repeated values in place: services are given them in the order that the text has. */
 function canonical(order: readonly Parameter[], values: ReadonlyMap<Parameter, Value | Value[]>): string {
   const parts: unknown[] = [];
   for (const parameter of order) {
     const value = values.get(parameter);
-    if (value !== undefined) parts.push(parameter.name, Array.isArray(value) ? value.toSorted() : value);
+    if (value !== undefined) parts.push(parameter.name, Array.isArray(value) ? value.sort() : value);
   }
   return parts.length === 0 ? '' : JSON.stringify(parts);
 }

@@ -3,6 +3,7 @@ export * from './deprecation.ts';
 export * from './errors.ts';
 export * from './shape.ts';
 export * from './operation.ts';
+export * from './periods.ts';
 export * from './time.ts';
 export * from './money.ts';
 export * from './scalar.ts';

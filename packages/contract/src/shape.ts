@@ -69,6 +69,8 @@ export interface Field {
   /** Public path of the record that an id or Reference points at: `accounts`. */
   refersTo?: string;
   deprecation?: Deprecation;
+  /** Of a parameter: what it means where it is left out, as clients spell it; several where it repeats. */
+  defaults?: readonly string[];
   doc: string;
   example?: string;
 }
@@ -134,6 +136,7 @@ function fieldOf(desc: DescField): Field {
   const range = option<Range>(desc, 'truckroll.options.v1.range');
   const refersTo = option<{ type: string }>(desc, 'google.api.resource_reference')?.type.replace('truckroll/', '');
   const deprecation = deprecationOf(desc);
+  const defaults = option<string[]>(desc, 'truckroll.options.v1.default_value');
   const behaviors = option<number[]>(desc, 'google.api.field_behavior') ?? [];
   const message = desc.message;
   const enumeration = desc.enum;
@@ -151,6 +154,7 @@ function fieldOf(desc: DescField): Field {
     ...(message === undefined ? {} : { shape: shapeOf(message) }),
     ...(refersTo === undefined ? {} : { refersTo }),
     ...(deprecation === undefined ? {} : { deprecation }),
+    ...(defaults === undefined ? {} : { defaults }),
     ...docOf(desc),
   };
 }
