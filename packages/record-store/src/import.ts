@@ -2,6 +2,7 @@
 import { ApiError, readMessage, type JsonProblem } from '@truckroll/contract';
 import type { ImportRequest, ImportResponse, LineProblem } from '@truckroll/contract/gen/records/v1/records';
 import { isContention, type Database, type Transaction } from '@truckroll/service-kit';
+import { lockCompany } from './lock.ts';
 import { storedUnder, type Table } from './table.ts';
 import { upsertRecords } from './upsert.ts';
 
@@ -35,14 +36,6 @@ export async function importBatch(database: Database, tables: readonly Table[], 
   });
   const { created, changed, unchanged } = stored;
   return { ...answer, created, changed: changed.length - created, unchanged };
-}
-
-/**
- * Until the transaction ends, the only one that stores records of the company or what they follow from: values that are
- * derived from several records see all of them or are refreshed by the one that comes later.
- */
-export async function lockCompany(tx: Transaction, companyId: string): Promise<void> {
-  await tx.query({ name: 'lock_company', text: `select pg_advisory_xact_lock(hashtextextended('records of ' || $1, 0))`, values: [companyId] });
 }
 
 function readLine(table: Table<unknown>, line: Uint8Array): { record: unknown } | { problems: JsonProblem[] } {

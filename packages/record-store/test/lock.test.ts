@@ -1,0 +1,48 @@
+import { randomUUID } from 'node:crypto';
+import { Database, isLockTimeout, type Transaction } from '@truckroll/service-kit';
+import { freshDatabase, type TestDatabase } from '@truckroll/testing';
+import { lockCompany } from '../src/lock.ts';
+
+let fresh: TestDatabase;
+let billing: Database;
+let reporting: Database;
+beforeAll(async () => {
+  fresh = await freshDatabase({ billing: [], reporting: [] });
+  [billing, reporting] = ['billing', 'reporting'].map((schema) => new Database({ url: fresh.url, schema, maxConnections: 4 })) as [Database, Database];
+});
+afterAll(async () => {
+  await Promise.all([billing.close(), reporting.close()]);
+  await fresh.drop();
+});
+
+/** Whether another transaction would have to wait for the company. */
+async function isHeld(database: Database, companyId: string): Promise<boolean> {
+  const look = async (tx: Transaction): Promise<void> => {
+    await tx.query({ text: `set local lock_timeout = '100ms'` });
+    await lockCompany(tx, companyId);
+  };
+  return await database.transaction(look).then(() => false, (error: unknown) => {
+    if (isLockTimeout(error)) return true;
+    throw error;
+  });
+}
+
+test('a company is locked within one service, whatever others on the same database do', async () => {
+  const companyId = randomUUID();
+  await billing.transaction(async (tx) => {
+    await lockCompany(tx, companyId);
+    expect(await isHeld(billing, companyId)).toBe(true);
+    expect(await isHeld(reporting, companyId)).toBe(false);
+    expect(await isHeld(billing, randomUUID())).toBe(false);
+  });
+  expect(await isHeld(billing, companyId)).toBe(false);
+});
+
+test('a replica of the release before, which locks the company for all services, is waited for', async () => {
+  const companyId = randomUUID();
+  await reporting.transaction(async (tx) => {
+    await tx.query({ text: `select pg_advisory_xact_lock(hashtextextended('records of ' || $1, 0))`, values: [companyId] });
+    expect(await isHeld(reporting, companyId)).toBe(true);
+    expect(await isHeld(billing, companyId)).toBe(true);
+  });
+});
