@@ -1,4 +1,5 @@
 import { EXIT } from './failure.ts';
+import { printable } from './printable.ts';
 import { run } from './run.ts';
 
 const interruption = new AbortController();
@@ -15,6 +16,6 @@ try {
     signal: interruption.signal,
   });
 } catch (error) {
-  process.stderr.write(`This is a defect of the command line; report it with what follows.\n${(error as Error).stack ?? String(error)}\n`);
+  process.stderr.write(`This is a defect of the command line; report it with what follows.\n${printable((error as Error).stack ?? String(error))}\n`);
   process.exitCode = EXIT.defect;
 }

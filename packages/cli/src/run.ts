@@ -2,6 +2,7 @@
 import { readdirSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { EXIT, Failure } from './failure.ts';
+import { printable } from './printable.ts';
 import { Session, type Io } from './session.ts';
 
 /** What a file in commands/ exports. */
@@ -32,7 +33,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     await program.parseAsync(args, { from: 'user' });
     return session.exitCode;
   } catch (error) {
-    return explain(error, io);
+    return explain(error, session);
   } finally {
     session.close();
   }
@@ -44,7 +45,7 @@ async function createProgram(session: Session): Promise<Command> {
     .description('Operate a Truckroll installation: companies, users, API keys, and the way of data in and out.')
     .option('--json', 'print JSON for scripts')
     .configureHelp({ showGlobalOptions: true })
-    .configureOutput({ writeOut: (text) => void stdout.write(text), writeErr: (text) => void stderr.write(text) })
+    .configureOutput({ writeOut: (text) => void stdout.write(text), writeErr: (text) => void stderr.write(printable(text)) })
     .showHelpAfterError('Add --help for what the command takes.')
     .exitOverride()
     .addHelpText('after', AFTER_HELP)
@@ -56,14 +57,14 @@ async function createProgram(session: Session): Promise<Command> {
   return program;
 }
 
-function explain(error: unknown, io: Io): number {
+function explain(error: unknown, session: Session): number {
   // Commander has written its message or the help already.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
-  if (io.signal.aborted) {
-    io.stderr.write('\nInterrupted. What was done stays done; running the same command again is safe.\n');
+  if (session.io.signal.aborted) {
+    session.note('\nInterrupted. What was done stays done; running the same command again is safe.');
     return EXIT.interrupted;
   }
   if (!(error instanceof Failure)) throw error;
-  io.stderr.write(`${error.message}\n`);
+  session.note(error.message);
   return error.exitCode;
 }

@@ -2,6 +2,7 @@
 import type { Owner } from '@truckroll/contract';
 import { openChannel, type Callers, type Channel, type Definition } from '@truckroll/service-kit';
 import { EXIT, Failure, fromService } from './failure.ts';
+import { printable } from './printable.ts';
 import { readState, stateFolder } from './state.ts';
 
 /** The outside of the process. */
@@ -96,12 +97,17 @@ export class Session {
 
   /** The answer of the command: JSON for scripts, the text for people. */
   print(value: unknown, text: string): void {
-    this.io.stdout.write(`${this.json ? JSON.stringify(value) : text}\n`);
+    this.say(this.json ? JSON.stringify(value) : text);
+  }
+
+  /** A part of the answer to people. */
+  say(text: string): void {
+    this.io.stdout.write(`${printable(text)}\n`);
   }
 
   /** A remark that is not part of the answer. */
   note(text: string): void {
-    this.io.stderr.write(`${text}\n`);
+    this.io.stderr.write(`${printable(text)}\n`);
   }
 
   close(): void {

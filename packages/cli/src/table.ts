@@ -1,3 +1,5 @@
+import { onOneLine } from './printable.ts';
+
 /** Columns of a table: heading, and how a row shows there. */
 export type Columns<R> = Readonly<Record<string, (row: R) => unknown>>;
 
@@ -23,8 +25,7 @@ function text(value: unknown): string {
   if (value === null || value === undefined) return '-';
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   if (typeof value === 'number') return value.toLocaleString('en');
-  // A line break or a control character in a name must not break the table or the terminal.
-  return (typeof value === 'string' ? value : JSON.stringify(value)).replace(/\p{Cc}/gu, ' ');
+  return onOneLine(typeof value === 'string' ? value : JSON.stringify(value));
 }
 
 function pad(cell: string, to: number, right: boolean): string {

@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { makeFolder } from '../src/export/folder.ts';
 import { exportRecords } from '../src/export/records.ts';
 
 let folder: string;
@@ -68,4 +69,15 @@ test('a key that is not accepted is told at once, and an API that stays away aft
     const work = exportRecords(folder, 'invoices', { ...options(baseUrl), patienceMs: 300 }, () => undefined);
     await expect(work).rejects.toMatchObject({ exitCode: 3 });
   });
+});
+
+test('a folder that cannot be made is told in a sentence, one that is there or lies deep is used', async () => {
+  // A folder that is there and lets nothing be made in it.
+  await expect(makeFolder('/proc/truckroll/export')).rejects.toMatchObject({ exitCode: 3, message: expect.stringMatching(/^The folder cannot be written: .+choose another folder\.$/) });
+  writeFileSync(join(folder, 'file'), '');
+  await expect(makeFolder(join(folder, 'file'))).rejects.toThrow('it is a file');
+  await expect(makeFolder(join(folder, 'file/below'))).rejects.toThrow('a part of it is a file');
+  await makeFolder(join(folder, 'a/b/c'));
+  await makeFolder(join(folder, 'a/b/c'));
+  expect(readdirSync(join(folder, 'a/b'))).toEqual(['c']);
 });

@@ -78,6 +78,15 @@ test('a bad line is told with its file, line, field and reason, and stops nothin
   expect(again.stderr.trim().split('\n').map((line) => (JSON.parse(line) as { line: number }).line)).toEqual([1, 1, 3]);
 });
 
+test('what a file says is told, and never a command to the terminal', async () => {
+  const { company } = await companyWithKey('Control characters');
+  const file = join(system.folder, 'tags.ndjson');
+  writeFileSync(file, '{"\\u001b[2J\\u202e\\n":1}\n');
+  const { stderr } = await system.truckroll('import', file, '--company', company);
+  expect(stderr).toContain('\\u001b[2J\\u202e\\u000a: Remove it');
+  expect(stderr).not.toMatch(/[\u001b\u202e]/);
+});
+
 test('a key works until it is revoked', async () => {
   const { company, key, value } = await companyWithKey('Keys');
   expect(await status(value)).toBe(200);
@@ -117,6 +126,7 @@ test('exit codes tell wrong usage, a refusal and a service that is away apart', 
   expect(await code(system.env, 'company', 'create')).toBe(2);
   expect(await code(system.env, 'company', 'create', '--name', 'x', '--timezone', 'Mars/Base')).toBe(1);
   expect(await code(system.env, 'user', 'deactivate', '0b8f3c1e-7a52-4c6d-9e10-2f4a5b6c7d8e')).toBe(1);
+  expect(await code(system.env, 'verify', '--company', '0b8f3c1e-7a52-4c6d-9e10-2f4a5b6c7d8e')).toBe(1);
   expect(await code({ INTEGRATIONS_ADDRESS: '127.0.0.1:1' }, 'company', 'list')).toBe(3);
   const nowhere = await truckroll(['company', 'list'], {}, system.folder);
   expect(nowhere.stderr).toMatch(/^No address of integrations is known: run `npm start` here, or set INTEGRATIONS_ADDRESS=host:port\.\n$/);

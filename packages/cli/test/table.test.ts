@@ -9,5 +9,5 @@ test('columns line up, numbers to the right, wide characters counted as two', ()
 
 test('without rows there is a sentence, and nothing in a name reaches the terminal as a command', () => {
   expect(table([], { A: () => 1 }, 'There is none.')).toBe('There is none.');
-  expect(card({ name: 'a\u001b[31m\nb', end: null, active: true })).toBe('name    a [31m b\nend     -\nactive  yes');
+  expect(card({ name: 'a\u001b[31m\nb\u202e', end: null, active: true })).toBe('name    a\\u001b[31m\\u000ab\\u202e\nend     -\nactive  yes');
 });

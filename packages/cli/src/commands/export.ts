@@ -1,7 +1,8 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { EXIT, Failure } from '../failure.ts';
+import { Failure } from '../failure.ts';
+import { explainFolder, makeFolder } from '../export/folder.ts';
 import { readApi, type ApiClientOptions } from '../export/http.ts';
 import { exportRecords } from '../export/records.ts';
 import { suggestion } from '../import/files.ts';
@@ -42,7 +43,7 @@ export function register(program: Command, session: Session): void {
         },
       };
       const company = (await readApi('/v1/company', {}, options)) as { data: unknown };
-      await mkdir(folder, { recursive: true }).catch(explainFolder);
+      await makeFolder(folder);
       await writeFile(join(folder, 'company.json'), `${JSON.stringify(company.data, null, 2)}\n`).catch(explainFolder);
       const files: { path: string; records: number }[] = [];
       for (const path of paths) {
@@ -67,18 +68,6 @@ function chosen(only: string[] | undefined): string[] {
     }
   }
   return known.map((resource) => resource.path).filter((path) => only?.includes(path) ?? true);
-}
-
-function explainFolder(error: NodeJS.ErrnoException): never {
-  const reasons: Record<string, string> = {
-    ENOSPC: 'the disk is full: free some space, then run the export again.',
-    EACCES: 'you may not write there: choose another folder.',
-    EROFS: 'you may not write there: choose another folder.',
-    EEXIST: 'it is a file: choose another name for the folder.',
-    ENOTDIR: 'a part of it is a file: choose another folder.',
-  };
-  const reason = reasons[error.code ?? ''];
-  throw reason === undefined ? error : new Failure(`The folder cannot be written: ${reason}`, EXIT.unreachable, error);
 }
 
 function report(session: Session, files: readonly { path: string; records: number }[], seconds: number): void {

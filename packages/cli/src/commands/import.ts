@@ -1,5 +1,5 @@
-import { CompanyAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
 import type { Command } from 'commander';
+import { knownCompany } from '../company.ts';
 import { EXIT, Failure } from '../failure.ts';
 import { planImport, type InputFile } from '../import/files.ts';
 import { NotImported, importRecords } from '../import/importer.ts';
@@ -30,7 +30,7 @@ export function register(program: Command, session: Session): void {
     .action(async (files: string[], { company }: { company: string }) => {
       const startedAt = performance.now();
       const plan = planImport(files);
-      const companyId = await existing(session, company);
+      const companyId = (await knownCompany(session, company)).id;
       for (const remark of plan.ignored) session.note(remark);
       const totals: Totals[] = [];
       for (const input of plan.inputs) {
@@ -44,13 +44,6 @@ export function register(program: Command, session: Session): void {
       }
       report(session, totals, (performance.now() - startedAt) / 1000);
     });
-}
-
-async function existing(session: Session, id: string): Promise<string> {
-  const { companies } = await session.client('integrations', CompanyAdminServiceService).listCompanies({ id });
-  const [company] = companies;
-  if (company === undefined) throw new Failure('There is no company with this id: see the ids with `truckroll company list`.', EXIT.refused);
-  return company.id;
 }
 
 /** A file that cannot be read to its end. */

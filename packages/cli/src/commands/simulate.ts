@@ -43,7 +43,7 @@ export function register(program: Command, session: Session): void {
         api, signal, speed: given.speed, minutes: given.minutes, requestsPerHour: given.perHour,
         intake: session.client('scheduling', IntakeServiceService),
         chance: new Chance(seed),
-        say: (line) => void (session.json || session.io.stdout.write(`${line}\n`)),
+        say: (line) => void (session.json || session.say(line)),
       });
       session.print({ seed, ...tally }, `\n${card(tally)}`);
     });

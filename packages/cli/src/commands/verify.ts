@@ -1,6 +1,7 @@
 import { CompanyAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
 import { resource } from '@truckroll/contract';
 import type { Command } from 'commander';
+import { knownCompany } from '../company.ts';
 import { EXIT } from '../failure.ts';
 import type { Session } from '../session.ts';
 import { table, type Columns } from '../table.ts';
@@ -22,7 +23,10 @@ export function register(program: Command, session: Session): void {
     .option('--company <id>', 'only this company')
     .addHelpText('after', HELP)
     .action(async ({ company }: { company?: string }) => {
-      const { companies } = await session.client('integrations', CompanyAdminServiceService).listCompanies({ id: company ?? null });
+      const companies =
+        company === undefined
+          ? (await session.client('integrations', CompanyAdminServiceService).listCompanies({ id: null })).companies
+          : [await knownCompany(session, company)];
       const differences: Difference[] = [];
       let compared = 0;
       for (const { id, timezone } of companies) {

@@ -2,6 +2,7 @@
 import { ApiError, type Resource } from '@truckroll/contract';
 import { ImportServiceService, type LineProblem } from '@truckroll/contract/gen/records/v1/records';
 import { EXIT, Failure } from '../failure.ts';
+import { onOneLine } from '../printable.ts';
 import { createProgress } from '../progress.ts';
 import type { Session } from '../session.ts';
 import { LONGEST_LINE, type Batch } from './lines.ts';
@@ -66,5 +67,5 @@ function refusesPath(error: unknown): boolean {
 /** `file:line field: reason`; for scripts one JSON object a line. */
 function problemText(session: Session, name: string, { line, field, code, message }: LineProblem): string {
   if (session.json) return JSON.stringify({ file: name, line, field, code, message });
-  return `${name}:${line} ${field === '' ? '' : `${field}: `}${message}`;
+  return onOneLine(`${name}:${line} ${field === '' ? '' : `${field}: `}${message}`);
 }

@@ -1,0 +1,43 @@
+// The folder of an export, and what to say where there can be none.
+import { mkdir, stat } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { EXIT, Failure } from '../failure.ts';
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOSPC: 'the disk is full: free some space, then run the export again.',
+  EACCES: 'you may not write there: choose another folder.',
+  EPERM: 'you may not write there: choose another folder.',
+  EROFS: 'you may not write there: choose another folder.',
+  EEXIST: 'it is a file: choose another name for the folder.',
+  ENOTDIR: 'a part of it is a file: choose another folder.',
+};
+
+/** Makes the folder and those above it that are missing. Errors: Failure. */
+export async function makeFolder(folder: string): Promise<void> {
+  await make(resolve(folder)).catch(explainFolder);
+}
+
+/** Step by step: Node's own recursive mkdir never ends where a folder is there and lets nothing be made in it (/proc). */
+async function make(folder: string): Promise<void> {
+  try {
+    await mkdir(folder);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST' && (await stat(folder)).isDirectory()) return;
+    const above = dirname(folder);
+    if (code !== 'ENOENT' || above === folder || (await exists(above))) throw error;
+    await make(above);
+    await mkdir(folder);
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return await stat(path).then(() => true, () => false);
+}
+
+/** What the file system says of the folder, as a Failure. */
+export function explainFolder(error: NodeJS.ErrnoException): never {
+  if (error.syscall === undefined) throw error;
+  const reason = REASONS[error.code ?? ''] ?? `the file system refuses it (${error.code ?? error.message}): choose another folder.`;
+  throw new Failure(`The folder cannot be written: ${reason}`, EXIT.unreachable, error);
+}
