@@ -19,6 +19,7 @@ export interface Io {
 interface Ready {
   baseUrl?: string;
   apiKey?: string;
+  databaseUrl?: string;
 }
 
 export class Session {
@@ -87,6 +88,12 @@ export class Session {
       throw new Failure('No address of the API is known: run `npm start` here, or give --url or TRUCKROLL_URL, such as http://127.0.0.1:8080.');
     }
     return found.replace(/\/+$/, '');
+  }
+
+  databaseUrl(): string {
+    const found = this.io.env['DATABASE_URL'] ?? readState<Ready>(this.state, 'ready.json')?.databaseUrl;
+    if (found === undefined || !URL.canParse(found)) throw new Failure('No database is known: set DATABASE_URL, such as postgres://user:password@host:5432/truckroll.');
+    return found;
   }
 
   apiKey(given?: string): string {

@@ -11,16 +11,16 @@ export const REQUEST_ID = 'x-request-id';
 export const DEFAULT_DEADLINE_MS = 15_000;
 
 export interface ServerLimits {
-  /** Clients reconnect this often, and so find replicas that came later. Milliseconds. */
+  /** Clients connect again this often, and so find replicas that came later. Milliseconds. Default: never. */
   readonly maxConnectionAgeMs?: number;
 }
 
-export function serverOptions(limits: ServerLimits = {}): ChannelOptions {
+export function serverOptions({ maxConnectionAgeMs }: ServerLimits = {}): ChannelOptions {
   return {
     'grpc-node.flow_control_window': FLOW_CONTROL_WINDOW,
     'grpc.max_receive_message_length': LARGEST_MESSAGE,
     'grpc.max_send_message_length': LARGEST_MESSAGE,
-    'grpc.max_connection_age_ms': limits.maxConnectionAgeMs ?? 300_000,
+    ...(maxConnectionAgeMs === undefined ? {} : { 'grpc.max_connection_age_ms': maxConnectionAgeMs }),
     'grpc.max_connection_age_grace_ms': 30_000,
     'grpc.keepalive_time_ms': 30_000,
     'grpc.keepalive_timeout_ms': 10_000,

@@ -8,7 +8,7 @@ export { Database, type DatabaseOptions, type Queryable, type Transaction, type 
 export { StatementError, isContention, isLockTimeout, isUnavailable, isUniqueViolation } from './database-errors.ts';
 export { expression, together, type Expressions } from './together.ts';
 export { createSession, type Session } from './session.ts';
-export { MigrationError, migrate, migrationsIn, type Migration, type MigrationSet } from './migrate.ts';
+export { MigrationError, migrate, migrationsIn, missingMigrations, type Migration, type MigrationSet, type Schema } from './migrate.ts';
 export { DEFAULT_BACKOFF, backoffMs, logOutage, retrying, type Backoff } from './retry.ts';
 export { CallCancelled, type CallContext } from './call-context.ts';
 export { createGrpcServer, type GrpcServer } from './grpc-server.ts';

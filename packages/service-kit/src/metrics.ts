@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import type { Build } from './build.ts';
 
 /** Seconds; from cached reads (well under a millisecond) to the default deadline. */
 const LATENCY_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
@@ -22,8 +23,8 @@ export interface Metrics {
   /** A gauge whose value is asked for at every scrape. */
   observedGauge(name: string, help: string, read: () => number): void;
   histogram<L extends string = never>(name: string, help: string, labels?: readonly L[], buckets?: readonly number[]): HistogramMetric<L>;
-  /** Event loop, heap and garbage collection of this process; once per process. */
-  watchProcess(): void;
+  /** Event loop, heap and garbage collection of this process, and what it was built from; once per process. */
+  watchProcess(build: Build): void;
   /** Prometheus text format. */
   render(): Promise<{ contentType: string; body: string }>;
 }
@@ -54,8 +55,10 @@ export function createMetrics(service: string): Metrics {
       const metric = once(name, () => new Histogram({ name, help, labelNames: labels, buckets: [...buckets], registers }));
       return { observe: (values, seconds) => metric.observe(values, seconds), of: (values) => metric.labels(values) };
     },
-    watchProcess() {
+    watchProcess({ version, commit }) {
       collectDefaultMetrics({ register: registry });
+      new Gauge({ name: 'build_info', help: 'What this process was built from; always 1', labelNames: ['version', 'commit'], registers })
+        .set({ version, commit }, 1);
     },
     async render() {
       return { contentType: registry.contentType, body: await registry.metrics() };

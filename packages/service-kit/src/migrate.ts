@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, readdirSync } from 'node:fs';
+import type { Queryable } from './database.ts';
+import { StatementError } from './database-errors.ts';
 import { createSession, type Session } from './session.ts';
 
 export interface Migration {
@@ -14,6 +16,12 @@ export interface MigrationSet {
   readonly migrations: readonly Migration[];
 }
 
+/** What a service keeps in PostgreSQL: a schema, and what must have been applied to it. */
+export interface Schema {
+  readonly schema: string;
+  readonly migrations: readonly MigrationSet[];
+}
+
 export interface MigrateOptions {
   readonly url: string;
   readonly schema: string;
@@ -25,6 +33,8 @@ export class MigrationError extends Error {
   override readonly name = 'MigrationError';
 }
 
+/** SQLSTATE of a table that is not there, nor perhaps its schema. */
+const UNDEFINED_TABLE = '42P01';
 const FILE = /^(\d{4}_[a-z0-9_]+)\.sql$/;
 
 /** Reads `NNNN_name.sql` files of a directory. Throws MigrationError for any other file or for a number used twice. */
@@ -52,6 +62,8 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
   try {
     await session.query({ text: 'select pg_advisory_lock(hashtextextended($1, 0))', values: [`truckroll migrate ${schema}`] });
     await createSchema(session, schema);
+    await becomeOwner(session, schema);
+    await createLedger(session);
     const applied: string[] = [];
     for (const set of sets) applied.push(...(await applySet(session, schema, set)));
     return applied;
@@ -64,11 +76,36 @@ async function createSchema(session: Session, schema: string): Promise<void> {
   // Asked first: creating a schema needs a right on the database, even where IF NOT EXISTS finds it in place.
   const { rowCount } = await session.query({ text: 'select from pg_namespace where nspname = $1', values: [schema] });
   if (rowCount === 0) await session.query({ text: `create schema "${schema}"` });
+}
+
+/** Who migrates may be a role of its own that is a member of the owners': what it makes is theirs, as if they had made it. */
+async function becomeOwner(session: Session, schema: string): Promise<void> {
+  const { rows } = await session.query<{ owner: string }>({
+    text: `select quote_ident(pg_get_userbyid(nspowner)) as owner from pg_namespace
+      where nspname = $1 and nspowner <> current_user::regrole and pg_has_role(nspowner, 'member')`,
+    values: [schema],
+  });
+  if (rows[0] !== undefined) await session.query({ text: `set role ${rows[0].owner}` });
+}
+
+async function createLedger(session: Session): Promise<void> {
   await session.query({
     text: `create table if not exists migration (
       part text not null, name text not null, checksum text not null, applied_at timestamptz not null default now(),
       primary key (part, name))`,
   });
+}
+
+/** What this code needs and the schema of a database lacks, `outbox/0001_outbox`. A schema that is ahead lacks nothing. Errors: ApiError 503. */
+export async function missingMigrations(database: Queryable, sets: readonly MigrationSet[]): Promise<string[]> {
+  const applied = new Set(await database.query<{ part: string; name: string }>({ text: 'select part, name from migration' }).then(
+    ({ rows }) => rows.map(({ part, name }) => `${part}/${name}`),
+    (error: unknown) => {
+      if (error instanceof StatementError && error.sqlState === UNDEFINED_TABLE) return [];
+      throw error;
+    },
+  ));
+  return sets.flatMap(({ name: part, migrations }) => migrations.map(({ name }) => `${part}/${name}`)).filter((name) => !applied.has(name));
 }
 
 async function applySet(session: Session, schema: string, set: MigrationSet): Promise<string[]> {

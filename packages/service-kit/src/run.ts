@@ -1,3 +1,4 @@
+import { readBuild } from './build.ts';
 import { ConfigError } from './config.ts';
 import type { Service } from './service.ts';
 
@@ -21,7 +22,7 @@ export async function runService(name: string, create: () => Service): Promise<v
   const log = service.log;
   // Whoever read the log is gone; the service is not.
   process.stdout.on('error', () => undefined);
-  service.metrics.watchProcess();
+  service.metrics.watchProcess(readBuild(process.env));
   process.on('unhandledRejection', (error) => {
     log.error({ error }, 'a promise was rejected and nobody handled it');
     end(1);

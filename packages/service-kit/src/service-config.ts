@@ -11,6 +11,10 @@ export function baseSettings(defaultPort: number) {
     otlpEndpoint: env.optionalUrl('OTEL_EXPORTER_OTLP_ENDPOINT'),
     /** How long running calls may take to finish after SIGTERM. */
     drainMs: env.duration('DRAIN_TIMEOUT', 20_000),
+    /** gRPC: clients connect again this often, and so find replicas that came later. */
+    maxConnectionAgeMs: env.duration('GRPC_MAX_CONNECTION_AGE', 300_000),
+    /** Whether a service that owns a schema migrates it; otherwise it waits until somebody has (`truckroll migrate`). */
+    migrateAtStart: env.boolean('MIGRATE_AT_START', true),
   };
 }
 
@@ -24,4 +28,6 @@ export const testConfig: BaseConfig = Object.freeze({
   logLevel: 'silent',
   otlpEndpoint: undefined,
   drainMs: 1000,
+  maxConnectionAgeMs: 300_000,
+  migrateAtStart: true,
 });

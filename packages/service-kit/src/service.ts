@@ -3,7 +3,7 @@ import { isUnavailable } from './database-errors.ts';
 import { createGrpcServer, type GrpcServer } from './grpc-server.ts';
 import { createLog, type Logger } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
-import { migrate, type MigrationSet } from './migrate.ts';
+import { migrate, missingMigrations, type Schema } from './migrate.ts';
 import { logOutage, retrying } from './retry.ts';
 import type { BaseConfig } from './service-config.ts';
 import { startTelemetryServer, type ReadinessCheck, type TelemetryServer } from './telemetry-server.ts';
@@ -25,8 +25,8 @@ export interface ServiceKit<C> {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly server: GrpcServer;
-  /** A pool that is migrated before the service serves, checked for readiness, and closed last. */
-  database(options: DatabaseOptions & { schema: string; migrations: readonly MigrationSet[] }): Database;
+  /** A pool whose schema is migrated, or waited for, before the service serves, checked for readiness, and closed last. */
+  database(options: DatabaseOptions & Schema): Database;
   background(part: BackgroundPart): void;
   /** The service is ready only while every check passes. */
   check(name: string, check: ReadinessCheck): void;
@@ -45,18 +45,26 @@ export interface Service {
   readonly name: string;
   readonly log: Logger;
   readonly metrics: Metrics;
-  /** Waits for PostgreSQL as long as it takes. Resolves when calls are served, to the ports that were bound. */
+  /** Waits for PostgreSQL and for its schema as long as it takes. Resolves when calls are served, to the ports that were bound. */
   start(): Promise<{ port: number; metricsPort: number }>;
   /** NOT_SERVING, no new calls, running ones finish, background parts stop, pools close last. */
   destroy(): Promise<void>;
+}
+
+class SchemaBehind extends Error {
+  override readonly name = 'SchemaBehind';
+  constructor(schema: string, missing: readonly string[]) {
+    super(`schema ${schema} lacks ${missing.join(', ')}: run truckroll migrate of this version, or set MIGRATE_AT_START=true`);
+  }
 }
 
 export function createService<C extends BaseConfig>(options: ServiceOptions<C>): Service {
   const { name, config } = options;
   const log = options.log ?? createLog(name, config.logLevel);
   const metrics = createMetrics(name);
-  const server = createGrpcServer({ log, metrics });
-  const databases: { database: Database; schema: string; migrations: readonly MigrationSet[] }[] = [];
+  const server = createGrpcServer({ log, metrics, maxConnectionAgeMs: config.maxConnectionAgeMs });
+  const unapplied = metrics.gauge('schema_migrations_missing', 'Migrations that this version needs and its schema lacks', ['schema']);
+  const databases: (Schema & { database: Database })[] = [];
   const parts: BackgroundPart[] = [];
   const started: BackgroundPart[] = [];
   const checks = new Map<string, ReadinessCheck>();
@@ -81,21 +89,30 @@ export function createService<C extends BaseConfig>(options: ServiceOptions<C>):
     check: (checkName, check) => void checks.set(checkName, check),
   });
 
+  /** Waits for PostgreSQL, and where somebody else migrates also for them, as long as it takes. */
+  async function prepare({ database, schema, migrations }: Schema & { database: Database }): Promise<void> {
+    const applied = await retrying(
+      async () => {
+        const changed = config.migrateAtStart ? await migrate({ url: database.options.url, schema, sets: migrations }) : [];
+        const missing = config.migrateAtStart ? [] : await missingMigrations(database, migrations);
+        unapplied.set({ schema }, missing.length);
+        if (missing.length > 0) throw new SchemaBehind(schema, missing);
+        return changed;
+      },
+      (error, failures) => {
+        if (!isUnavailable(error) && !(error instanceof SchemaBehind)) return false;
+        logOutage(log, error instanceof SchemaBehind ? 'waiting for migrations' : 'waiting for PostgreSQL', failures, error);
+        return true;
+      },
+      stopping.signal,
+    );
+    if (applied.length > 0) log.info({ schema, applied }, 'migrated the schema');
+  }
+
   async function start(): Promise<{ port: number; metricsPort: number }> {
     stopTracing = await startTracing(name, config.otlpEndpoint);
     telemetry = await startTelemetryServer({ port: config.metricsPort, metrics, checks: () => checks });
-    for (const { database, schema, migrations } of databases) {
-      const applied = await retrying(
-        () => migrate({ url: database.options.url, schema, sets: migrations }),
-        (error, failures) => {
-          if (!isUnavailable(error)) return false;
-          logOutage(log, 'waiting for PostgreSQL', failures, error);
-          return true;
-        },
-        stopping.signal,
-      );
-      if (applied.length > 0) log.info({ schema, applied }, 'migrated the schema');
-    }
+    for (const each of databases) await prepare(each);
     const port = await server.listen(config.port, config.host);
     for (const part of parts) {
       stopping.signal.throwIfAborted();

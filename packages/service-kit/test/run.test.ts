@@ -56,3 +56,15 @@ test('a service that cannot start says why and ends with exit code 1', async () 
   expect(code).toBe(1);
   expect(lines.some((line) => line.includes('starting failed') && line.includes('no luck'))).toBe(true);
 });
+
+test('a process tells in its metrics what it was built from', async () => {
+  const { child, ended, saying } = main(`
+    process.env.TRUCKROLL_VERSION = '1.4.0';
+    process.env.TRUCKROLL_COMMIT = 'abc1234';
+    const service = createService({ name: 'trial', config: ${config}, create: () => {} });
+    await runService('trial', () => service);
+    console.log((await service.metrics.render()).body.split('\\n').find((line) => line.startsWith('build_info')));`);
+  await saying('build_info{version="1.4.0",commit="abc1234",service="trial"} 1');
+  child.kill('SIGTERM');
+  expect((await ended).code).toBe(0);
+});

@@ -1,5 +1,5 @@
 import { freshDatabase, openProxy, type TestDatabase } from '@truckroll/testing';
-import { createService, openChannel, silentLog, testConfig, type Database, type ServiceKit } from '../src/index.ts';
+import { createService, migrate, openChannel, silentLog, testConfig, type Database, type ServiceKit } from '../src/index.ts';
 import { EchoService, deferred } from './echo.ts';
 
 const migrations = [{ name: 'trial', migrations: [{ name: '0001_a', sql: 'create table a (id int)' }] }];
@@ -13,8 +13,8 @@ afterAll(() => server.drop());
 
 type Kit = ServiceKit<typeof testConfig>;
 
-function service(create: (kit: Kit) => void) {
-  return createService({ name: 'trial', config: testConfig, log, create });
+function service(create: (kit: Kit) => void, settings: Partial<typeof testConfig> = {}, to = log) {
+  return createService({ name: 'trial', config: { ...testConfig, ...settings }, log: to, create });
 }
 
 function implementEcho(kit: Kit, say: (text: string) => Promise<string>): void {
@@ -77,6 +77,20 @@ test('parts start in order before calls are served, and stop in reverse after th
   await destroyed;
   channel.close();
   expect(order).toEqual(['start one', 'start two', 'answered', 'stop two', 'stop one']);
+});
+
+test('a service that may not migrate is not ready below the schema that it needs, and serves once somebody has migrated it further', async () => {
+  const told = deferred<string>();
+  const trial = service((kit) => {
+    kit.database({ url: server.url, schema: 'behind', migrations });
+  }, { migrateAtStart: false }, { ...silentLog, warn: (fields, message) => told.resolve(`${message}: ${(fields as { reason: string }).reason}`) });
+  const serving = trial.start();
+  expect(await told.promise).toContain('waiting for migrations: SchemaBehind: schema behind lacks trial/0001_a: run truckroll migrate');
+  await migrate({ url: server.url, schema: 'behind', sets: [{ name: 'trial', migrations: [...migrations[0]!.migrations, { name: '0002_b', sql: 'create table b (id int)' }] }] });
+  const { metricsPort } = await serving;
+  expect(await readiness(metricsPort)).toMatchObject({ status: 200 });
+  expect((await trial.metrics.render()).body).toContain('schema_migrations_missing{schema="behind",service="trial"} 0');
+  await trial.destroy();
 });
 
 test('a service waits for PostgreSQL, says that it is not ready, and serves when PostgreSQL comes', async () => {

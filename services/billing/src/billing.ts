@@ -1,10 +1,11 @@
 import { topics } from '@truckroll/contract';
 import { ParkingServiceService } from '@truckroll/contract/gen/events/v1/parking';
-import { Outbox, Subscriber, createKafka, outboxTables, parkingHandlers } from '@truckroll/outbox';
-import { NameCache, nameSubscription, recordStoreMigrations, serveRecords } from '@truckroll/record-store';
-import { createService, migrationsIn, type Service } from '@truckroll/service-kit';
+import { Outbox, Subscriber, createKafka, parkingHandlers } from '@truckroll/outbox';
+import { NameCache, nameSubscription, serveRecords } from '@truckroll/record-store';
+import { createService, type Service } from '@truckroll/service-kit';
 import type { BillingConfig } from './config.ts';
 import { tables } from './resources/index.ts';
+import { schema } from './schema.ts';
 
 const SCHEMA = 'billing';
 
@@ -14,8 +15,7 @@ export function createBilling(config: BillingConfig): Service {
     name: SCHEMA,
     config,
     create({ server, log, metrics, database: open, background }) {
-      const own = migrationsIn(SCHEMA, new URL('../migrations/', import.meta.url));
-      const database = open({ url: config.databaseUrl, schema: SCHEMA, migrations: [recordStoreMigrations, outboxTables, own] });
+      const database = open({ url: config.databaseUrl, ...schema });
       const kafka = createKafka(SCHEMA, config, log);
       const names = new NameCache(database, SCHEMA, log);
       const outbox = new Outbox({ database, kafka, source: '/truckroll/billing', topics: [topics.invoices], log, metrics });

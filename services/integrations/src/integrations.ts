@@ -7,8 +7,8 @@ import { IdentityServiceService } from '@truckroll/contract/gen/integrations/v1/
 import { WebhookDeliveryServiceService } from '@truckroll/contract/gen/integrations/v1/webhook_deliveries';
 import { WebhookServiceService } from '@truckroll/contract/gen/integrations/v1/webhooks';
 import { chooseMailProvider } from '@truckroll/mail';
-import { Outbox, createKafka, outboxTables } from '@truckroll/outbox';
-import { createService, migrationsIn, type Service } from '@truckroll/service-kit';
+import { Outbox, createKafka } from '@truckroll/outbox';
+import { createService, type Service } from '@truckroll/service-kit';
 import { companyAdmin } from './companies/admin.ts';
 import { getCompany } from './companies/read.ts';
 import type { IntegrationsConfig } from './config.ts';
@@ -19,6 +19,7 @@ import { createBus } from './identity/redis.ts';
 import { keyAdmin } from './keys/admin.ts';
 import { apiKeys } from './keys/public.ts';
 import { mailSender } from './mails/sender.ts';
+import { schema } from './schema.ts';
 import { userAdmin } from './users/admin.ts';
 import { webhookDeliveries } from './webhooks/deliveries.ts';
 import { fanOut } from './webhooks/fan-out.ts';
@@ -37,10 +38,9 @@ export function createIntegrations(config: IntegrationsConfig): Service {
     name: SCHEMA,
     config,
     create({ server, log, metrics, database: open, background }) {
-      const migrations = [outboxTables, migrationsIn(SCHEMA, new URL('../migrations/', import.meta.url))];
       // A day's partition is empty at midnight: plans that are made then, and kept, would read all of it by noon.
       const settings = { enable_seqscan: 'off' };
-      const database = open({ url: config.databaseUrl, schema: SCHEMA, migrations, settings });
+      const database = open({ url: config.databaseUrl, ...schema, settings });
       const bus = createBus(config.redisUrl, log);
       const invalidations = new Invalidations(database, bus, log);
       const kafka = createKafka(SCHEMA, config, log);

@@ -1,13 +1,14 @@
 import { ParkingServiceService } from '@truckroll/contract/gen/events/v1/parking';
 import { ReportingAdminServiceService } from '@truckroll/contract/gen/reporting/v1/admin';
-import { Subscriber, createKafka, outboxTables, parkingHandlers } from '@truckroll/outbox';
-import { NameCache, nameSubscription, recordStoreMigrations, serveRecords } from '@truckroll/record-store';
-import { createService, migrationsIn, type Service } from '@truckroll/service-kit';
+import { Subscriber, createKafka, parkingHandlers } from '@truckroll/outbox';
+import { NameCache, nameSubscription, serveRecords } from '@truckroll/record-store';
+import { createService, type Service } from '@truckroll/service-kit';
 import type { ReportingConfig } from './config.ts';
 import { copyAdmin } from './copies/admin.ts';
 import { subscriptionOf } from './copies/copy.ts';
 import { copies } from './copies/index.ts';
 import { tables } from './resources/index.ts';
+import { schema } from './schema.ts';
 
 const SCHEMA = 'reporting';
 
@@ -17,8 +18,7 @@ export function createReporting(config: ReportingConfig): Service {
     name: SCHEMA,
     config,
     create({ server, log, metrics, database: open, background }) {
-      const own = migrationsIn(SCHEMA, new URL('../migrations/', import.meta.url));
-      const database = open({ url: config.databaseUrl, schema: SCHEMA, migrations: [recordStoreMigrations, outboxTables, own] });
+      const database = open({ url: config.databaseUrl, ...schema });
       const kafka = createKafka(SCHEMA, config, log);
       const names = new NameCache(database, SCHEMA, log);
       const subscriptions = [nameSubscription(SCHEMA), ...copies.map(subscriptionOf)];

@@ -1,9 +1,9 @@
 import { topics } from '@truckroll/contract';
 import { AssignmentCommandServiceService } from '@truckroll/contract/gen/scheduling/v1/assignment_commands';
 import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
-import { Outbox, createKafka, outboxTables } from '@truckroll/outbox';
-import { NameCache, RecordReader, recordStoreMigrations, serveRecords, type Table } from '@truckroll/record-store';
-import { createService, migrationsIn, type Service } from '@truckroll/service-kit';
+import { Outbox, createKafka } from '@truckroll/outbox';
+import { NameCache, RecordReader, serveRecords, type Table } from '@truckroll/record-store';
+import { createService, type Service } from '@truckroll/service-kit';
 import { addAssignment } from './assignments/add.ts';
 import { keyPurge } from './assignments/purge.ts';
 import { removeAssignment } from './assignments/remove.ts';
@@ -13,6 +13,7 @@ import { chooseProviders } from './notifications/providers/choose.ts';
 import { notificationSender } from './notifications/sender.ts';
 import { tables, visits } from './resources/index.ts';
 import { storeJobClasses } from './resources/job-classes.ts';
+import { schema } from './schema.ts';
 
 const SCHEMA = 'scheduling';
 /** What scheduling publishes on. */
@@ -24,8 +25,7 @@ export function createScheduling(config: SchedulingConfig): Service {
     name: SCHEMA,
     config,
     create({ server, log, metrics, database: open, background }) {
-      const own = migrationsIn(SCHEMA, new URL('../migrations/', import.meta.url));
-      const database = open({ url: config.databaseUrl, schema: SCHEMA, migrations: [recordStoreMigrations, outboxTables, own] });
+      const database = open({ url: config.databaseUrl, ...schema });
       const kafka = createKafka(SCHEMA, config, log);
       const names = new NameCache(database, SCHEMA, log);
       const outbox = new Outbox({ database, kafka, source: '/truckroll/scheduling', topics: TOPICS, log, metrics });

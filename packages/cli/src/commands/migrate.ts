@@ -1,0 +1,79 @@
+import { Database, MigrationError, StatementError, isUnavailable, migrate, missingMigrations, retrying, type Schema } from '@truckroll/service-kit';
+import type { Command } from 'commander';
+import { seconds } from '../arguments.ts';
+import { EXIT, Failure } from '../failure.ts';
+import type { Session } from '../session.ts';
+
+const HELP = `
+Brings the schemas of scheduling, billing, reporting and integrations to what this version needs, each migration in a
+transaction of its own. What is newer is left alone, what was applied is not applied again: it is safe to interrupt, to
+repeat and to run twice at once, while services of this version and of the one before serve.
+
+DATABASE_URL names the database and the role, which must be a member of each schema's owner; what it makes is the owners'.
+
+Examples:
+  DATABASE_URL=postgres://truckroll_migrate:…@db/truckroll truckroll migrate
+  truckroll migrate --check        # changes nothing; exit code 1 where something is not applied`;
+
+/** No right to do it; no right to enter the schema. */
+const DENIED = ['42501', '3F000'];
+
+interface Options {
+  check?: true;
+  /** Seconds. */
+  wait: number;
+}
+
+export function register(program: Command, session: Session): void {
+  program
+    .command('migrate')
+    .description('Bring the schemas of all services to what this version needs.')
+    .option('--check', 'only say what is not applied')
+    .option('--wait <duration>', 'how long to wait for a PostgreSQL that does not answer', seconds, 60)
+    .addHelpText('after', HELP)
+    .action(async ({ check, wait }: Options) => {
+      const url = session.databaseUrl();
+      const until = performance.now() + wait * 1000;
+      const names: Record<string, string[]> = {};
+      for (const { schema, migrations } of await schemas()) {
+        const work = check ? () => missing(url, { schema, migrations }) : () => migrate({ url, schema, sets: migrations });
+        const again = (error: unknown): boolean => isUnavailable(error) && performance.now() < until;
+        names[schema] = await retrying(work, again, session.io.signal).catch((error: unknown) => {
+          throw explained(error, schema);
+        });
+      }
+      const count = Object.values(names).flat().length;
+      if (check && count > 0) session.exitCode = EXIT.refused;
+      const lines = Object.entries(names).flatMap(([schema, list]) => list.map((name) => `${schema}: ${name}`));
+      const summary = check ? `${count} migrations are not applied` : `${count} migrations were applied`;
+      session.print(check ? { missing: names } : { applied: names }, [...lines, summary].join('\n'));
+    });
+}
+
+/** Loaded here, for other commands need nothing of the services. */
+async function schemas(): Promise<Schema[]> {
+  const modules = await Promise.all([
+    import('@truckroll/integrations/schema'), import('@truckroll/scheduling/schema'),
+    import('@truckroll/billing/schema'), import('@truckroll/reporting/schema'),
+  ]);
+  return modules.map(({ schema }) => schema);
+}
+
+async function missing(url: string, { schema, migrations }: Schema): Promise<string[]> {
+  const database = new Database({ url, schema, maxConnections: 1, applicationName: 'truckroll-migrate-check' });
+  try {
+    return await missingMigrations(database, migrations);
+  } finally {
+    await database.close();
+  }
+}
+
+function explained(error: unknown, schema: string): unknown {
+  if (isUnavailable(error)) return new Failure('PostgreSQL does not answer: correct DATABASE_URL, or wait longer with --wait.', EXIT.unreachable, error);
+  if (error instanceof MigrationError) return new Failure(error.message, EXIT.refused, error);
+  if (error instanceof StatementError && DENIED.includes(error.sqlState)) {
+    const remedy = `give the role of DATABASE_URL what its owner has (grant <owner of ${schema}> to <role>), or create the schema first`;
+    return new Failure(`PostgreSQL refuses to migrate ${schema} (${error.message}): ${remedy}.`, EXIT.refused, error);
+  }
+  return error;
+}

@@ -1,0 +1,65 @@
+import { randomBytes } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { createSession, type Session } from '@truckroll/service-kit';
+import { freshDatabase, type TestDatabase } from '@truckroll/testing';
+import { truckroll } from './system.ts';
+
+const SCHEMAS = ['billing', 'integrations', 'reporting', 'scheduling'];
+const suffix = randomBytes(4).toString('hex');
+const migrator = `migrator_${suffix}`;
+const owner = (schema: string): string => `${schema}_${suffix}`;
+let database: TestDatabase;
+let admin: Session;
+let env: Record<string, string>;
+
+const migrate = (...args: string[]) => truckroll(['--json', 'migrate', ...args], env, tmpdir());
+
+beforeAll(async () => {
+  database = await freshDatabase({});
+  admin = await createSession({ url: database.url });
+  await admin.query({ text: `create role ${migrator} login password 'x'` });
+  for (const schema of SCHEMAS) {
+    const text = `create role ${owner(schema)} nologin; grant ${owner(schema)} to ${migrator}; create schema ${schema} authorization ${owner(schema)}`;
+    await admin.query({ text });
+  }
+  env = { DATABASE_URL: Object.assign(new URL(database.url), { username: migrator, password: 'x' }).href };
+});
+afterAll(async () => {
+  await admin.query({ text: SCHEMAS.map((schema) => `drop schema ${schema} cascade; drop role ${owner(schema)};`).join(' ') + `drop role ${migrator}` });
+  await admin.close();
+  await database.drop();
+});
+
+test('a role that only belongs to the owners of schemas migrates all of them, and what it makes is the owners\'', async () => {
+  const lacking = await migrate('--check');
+  expect(lacking.code).toBe(1);
+  const { missing } = JSON.parse(lacking.stdout) as { missing: Record<string, string[]> };
+  expect(Object.keys(missing).toSorted()).toEqual(SCHEMAS);
+  expect(missing['billing']).toContain('billing/0001_billing');
+
+  expect((await migrate()).code).toBe(0);
+
+  const { rows } = await admin.query<{ schema: string; owners: string[] }>({
+    text: 'select schemaname as schema, array_agg(distinct tableowner::text) as owners from pg_tables where schemaname = any($1) group by 1 order by 1',
+    values: [SCHEMAS],
+  });
+  expect(rows).toEqual(SCHEMAS.map((schema) => ({ schema, owners: [owner(schema)] })));
+  expect(await migrate('--check')).toMatchObject({ code: 0, stdout: expect.stringContaining('"billing":[]') as string });
+  expect(await migrate()).toMatchObject({ code: 0, stdout: expect.stringContaining('"scheduling":[]') as string });
+});
+
+test('a role without rights is told which grant it lacks', async () => {
+  const stranger = `stranger_${suffix}`;
+  await admin.query({ text: `create role ${stranger} login password 'x'` });
+  env = { DATABASE_URL: Object.assign(new URL(database.url), { username: stranger, password: 'x' }).href };
+  const { code, stderr } = await migrate();
+  await admin.query({ text: `drop role ${stranger}` });
+  expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('grant <owner of integrations> to <role>') as string });
+});
+
+test('without an address, and where nobody answers, the command says what to set', async () => {
+  env = {};
+  expect(await migrate()).toMatchObject({ code: 2, stderr: expect.stringContaining('set DATABASE_URL') as string });
+  env = { DATABASE_URL: 'postgres://127.0.0.1:1/none' };
+  expect(await migrate('--wait', '1s')).toMatchObject({ code: 3, stderr: expect.stringContaining('PostgreSQL does not answer') as string });
+});
