@@ -127,9 +127,9 @@ test('endpoints that hang, more than there is room for, hold up no other', async
   await hanging.close();
 });
 
-test('an endpoint that fails five times is left alone for a time, then tried by one exchange', async () => {
+test.each([503, 302])('an endpoint that answers %i five times is left alone for a time, then tried by one exchange', async (status) => {
   let failing = true;
-  const there = await receiver((response) => response.writeHead(failing ? 503 : 200).end());
+  const there = await receiver((response) => response.writeHead(failing ? status : 200, { location: '/elsewhere' }).end());
   const endpoint = deliveries.endpoint(there.url);
   due(5, endpoint);
   await dispatcher([there], { maxInFlightPerEndpoint: 5 });

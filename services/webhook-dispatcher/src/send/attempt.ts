@@ -34,9 +34,13 @@ export async function attempt(options: ExchangeOptions, delivery: LeasedDelivery
   };
 }
 
-/** Whether the exchange shows that the endpoint is well enough to be sent more: it answers, and not that it cannot. */
+/**
+ * Whether the exchange shows that the endpoint is well enough to be sent more: it takes the event, or refuses this one.
+ * A redirect, 429 or 5xx is no such answer (docs/webhooks.md).
+ */
 export function endpointAnswers({ error, response_status: status }: ReportRequest): boolean {
-  return error === AttemptError.UNSPECIFIED && status !== null && status !== undefined && status < 500 && status !== 429;
+  if (error !== AttemptError.UNSPECIFIED || status === null || status === undefined) return false;
+  return (status >= 200 && status < 300) || (status >= 400 && status < 500 && status !== 429);
 }
 
 function headerOf(result: ExchangeResult, name: string): string | undefined {
