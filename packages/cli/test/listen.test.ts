@@ -65,14 +65,25 @@ test('one with a wrong signature is answered 401, and the command ends with 1', 
   interrupt();
   expect(await ended).toBe(1);
   const lines = output.stdout.trim().split('\n').map((line) => JSON.parse(line));
-  expect(lines).toMatchObject([{ verified: false, answer: 401, problem: expect.any(String) }, { type: 'forged', verified: false }]);
+  expect(lines).toMatchObject([{ verified: false, answer: 401, problem: expect.any(String) }, { verified: false, answer: 401, bytes: 17 }]);
 });
 
-test('without a secret everything is printed, and answered as asked', async () => {
+test('nothing of a body that was not verified is printed, with or without a secret, as text or as JSON', async () => {
+  const body = '{"type":"forged","data":{"summary":"AC not \u001b[31mcooling"}}';
+  for (const args of [['--secret', newSecret()], ['--secret', newSecret(), '--json'], [], ['--json']]) {
+    const { url, ended, output } = listen(...args, '--count', '1');
+    await deliver(await url, newSecret(), body);
+    await ended;
+    expect(output.stdout).not.toBe('');
+    expect(output.stdout + output.stderr).not.toMatch(/forged|cooling|\u001b/);
+  }
+});
+
+test('without a secret what comes is answered as asked', async () => {
   const { url, ended, output } = listen('--status', '503', '--count', '1');
   expect(await deliver(await url, newSecret())).toBe(503);
   expect(await ended).toBe(0);
-  expect(output.stdout).toContain('not verified');
+  expect(output.stdout).toMatch(/not verified: give --secret[^]*\d+ bytes, which are not shown/);
 });
 
 test('a port that is in use, and what is no secret, are told', async () => {

@@ -13,8 +13,8 @@ interface Given {
 
 const HELP = `
 Receives webhooks on this machine, verifies them with the public package \`standardwebhooks\`, and prints them. \`npm start\`
-allows deliveries to http://127.0.0.1:4567/, so create an endpoint with that URL and give its signingSecret here. Without a
-secret everything is printed and nothing is verified. Times are UTC. Ends with Ctrl-C, or after --count deliveries.
+allows deliveries to http://127.0.0.1:4567/, so create an endpoint with that URL and give its signingSecret here. What
+is not verified is answered and told of, but not shown: anybody on this machine may have sent it. Times are UTC. Ends with Ctrl-C, or after --count deliveries.
 
 Exit codes: 0 all that came was verified (or no secret was given), 1 something was refused, 2 wrong usage, 3 the port is
 in use.
@@ -53,7 +53,7 @@ export function register(program: Command, session: Session): void {
       }).catch((error: Error) => {
         throw new Failure(`Port ${given.port} cannot be used (${error.message}): stop what uses it, or choose another one with --port.`, EXIT.unreachable, error);
       });
-      session.note(`Listening on http://127.0.0.1:${receiver.port}/ ${known.length === 0 ? 'without verifying' : 'and verifying'}; Ctrl-C ends it.`);
+      session.note(`Listening on http://127.0.0.1:${receiver.port}/ ${known.length === 0 ? 'without verifying, hence without showing what comes' : 'and verifying'}; Ctrl-C ends it.`);
       const end = AbortSignal.any([signal, enough.signal]);
       if (!end.aborted) await once(end, 'abort');
       await receiver.close();
