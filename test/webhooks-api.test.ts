@@ -99,6 +99,11 @@ test('everything that is wrong with an endpoint is told at once', async () => {
   const meant = await call('POST', HOOKS, { ...CREATE, url: 'http://example.com/hook', eventTypes: ['job.created'] });
   expect(meant.body.error.details).toMatchObject([{ field: 'url', code: 'INVALID_FORMAT' }, { field: 'eventTypes[0]', code: 'INVALID_ENUM_VALUE' }]);
   expect((await call('POST', HOOKS, { ...CREATE, name: 'x'.repeat(101) })).status).toBe(400);
+  for (const name of ['two\nlines', 'an \u001b[31mescape', 'a C1 control \u009b', 'a turn of direction \u202e']) {
+    for (const [path, body] of [[HOOKS, { ...CREATE, name }], [KEYS, { name }]] as const) {
+      expect((await call('POST', path, body)).body.error.details).toMatchObject([{ field: 'name', code: 'INVALID_FORMAT', message: expect.stringContaining('control') }]);
+    }
+  }
   expect((await call('POST', HOOKS, { ...CREATE, url: `https://example.com/${'x'.repeat(2048)}` })).status).toBe(400);
 });
 

@@ -100,6 +100,8 @@ const PATTERNS = {
   color: [/^#[0-9A-Fa-f]{6}$/, 'Give a colour as #RRGGBB.'],
   currency: [/^USD$/, 'Give USD, the only currency.'],
   idempotency_key: [/^[A-Za-z0-9_-]+$/, 'Use letters, digits, underscores and hyphens only.'],
+  // C0 and C1 controls, separators of lines and paragraphs, embeddings, overrides and isolates of direction.
+  one_line: [/^[^\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]*$/, 'Remove line breaks and other control characters: it is one line of text.'],
   revision: [/^[0-9a-f]{64}$/, 'Give the 64 lowercase hexadecimal characters of a revision, as a read returned it.'],
 } as const;
 

@@ -23,7 +23,7 @@ export type Kind =
   | 'bytes';
 
 /** Names of the string formats that narrow kind `string`. */
-export type StringFormat = 'time_zone' | 'phone' | 'email' | 'color' | 'currency' | 'revision' | 'url' | 'idempotency_key';
+export type StringFormat = 'time_zone' | 'phone' | 'email' | 'color' | 'currency' | 'revision' | 'url' | 'idempotency_key' | 'one_line';
 
 export interface Range {
   min?: number;
@@ -99,8 +99,9 @@ const FORMATS: Record<number, Kind | StringFormat | 'lower_case'> = {
   12: 'url',
   13: 'lower_case',
   14: 'idempotency_key',
+  15: 'one_line',
 };
-const STRING_FORMATS = new Set<string>(['time_zone', 'phone', 'email', 'color', 'currency', 'revision', 'url', 'idempotency_key']);
+const STRING_FORMATS = new Set<string>(['time_zone', 'phone', 'email', 'color', 'currency', 'revision', 'url', 'idempotency_key', 'one_line']);
 /** Values of google.api.FieldBehavior. */
 const OPTIONAL = 1;
 const OUTPUT_ONLY = 3;

@@ -17,6 +17,23 @@ export async function hasWork(database: Database, table: QueueTable): Promise<bo
   return rows[0]?.work === true;
 }
 
+/** How long what became of a message can be looked up. */
+const KEPT = `interval '90 days'`;
+const FORGOTTEN_AT_ONCE = 1000;
+
+/** Deletes what ended long ago, passing over what another replica deletes just now. Resolves to how many there were. */
+export async function forgetEnded(database: Database, table: QueueTable): Promise<number> {
+  for (let forgotten = 0; ; ) {
+    const { rowCount } = await database.query({
+      name: `forget_${table}`,
+      text: `delete from ${table} where ctid = any(array(
+        select ctid from ${table} where finished_at < now() - ${KEPT} limit ${FORGOTTEN_AT_ONCE} for update skip locked))`,
+    });
+    forgotten += rowCount;
+    if (rowCount < FORGOTTEN_AT_ONCE) return forgotten;
+  }
+}
+
 /** Attempts whose process has gone without a word: what came of them is never known. Resolves to their number. */
 export async function giveUp(database: Database, table: QueueTable): Promise<number> {
   const { rowCount } = await database.query({

@@ -15,6 +15,8 @@ export interface Lease {
 export interface Postbox<L extends Lease> {
   /** Whether there is anything to take or to give up. */
   hasWork(): Promise<boolean>;
+  /** Deletes what ended long ago. Resolves to its number. */
+  forgetEnded(): Promise<number>;
   /** Makes attempts UNKNOWN whose process has gone without a word. Resolves to their number. */
   giveUp(): Promise<number>;
   /** Stores the beginning of attempts, at most so many. One that has told no end after `leaseMs` counts as lost. */
@@ -45,6 +47,7 @@ export interface Sender extends BackgroundPart {
 const MOST_AT_ONCE = 8;
 /** Between looks for what other replicas queued or left behind, and what is due again. */
 const LOOK_MS = 1000;
+const FORGET_EVERY_MS = 3_600_000;
 /** Beyond the provider's time, to store how an attempt ended. */
 const GRACE_MS = 30_000;
 /** A provider that cannot be reached is asked again for about an hour. */
@@ -57,6 +60,7 @@ export function createSender<L extends Lease>({ name, postbox, log, timeoutMs = 
   let wake = (): void => undefined;
   let poked = false;
   let running: Promise<void> = Promise.resolve();
+  let forgetAt = 0;
   const look = (): void => {
     poked = true;
     wake();
@@ -67,6 +71,7 @@ export function createSender<L extends Lease>({ name, postbox, log, timeoutMs = 
       try {
         poked = false;
         if (attempts.size < MOST_AT_ONCE && (await postbox.hasWork())) await round();
+        if (Date.now() >= forgetAt) await forget();
         failures = 0;
       } catch (error) {
         failures += 1;
@@ -88,6 +93,12 @@ export function createSender<L extends Lease>({ name, postbox, log, timeoutMs = 
       });
       attempts.add(attempt);
     }
+  }
+
+  async function forget(): Promise<void> {
+    const forgotten = await postbox.forgetEnded();
+    forgetAt = Date.now() + FORGET_EVERY_MS;
+    if (forgotten > 0) log.info({ forgotten }, `of ${name}, those that ended long ago were deleted`);
   }
 
   /** Never rejects: an attempt whose end cannot be stored is UNKNOWN once its time is over. */

@@ -1,8 +1,13 @@
-// Who made a key or an endpoint, as the public answers show it.
+// Who made a key or an endpoint, and whether they still answer for it.
 import type { Creator, CreatorKind } from '@truckroll/contract/gen/integrations/v1/people';
 
 /** Columns of users u for `creatorOf`. */
 export const CREATOR_COLUMNS = 'u.id as user_id, u.email, u.first_name, u.last_name';
+
+/** Of users u, whether they answer for what is `of` their company: else nobody is written to about it. */
+export function answersFor(of: 'e' | 'm'): string {
+  return `u.active and u.company_id = ${of}.company_id`;
+}
 
 export interface CreatorRow {
   user_id: string;

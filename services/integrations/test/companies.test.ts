@@ -33,6 +33,40 @@ test('only the settings that are given change, and updated_at moves only when so
   expect(again).toEqual(after);
 });
 
+test('a company has 100 webhook endpoints at most, however many ask at once, and as many more as its operator allows', async () => {
+  const company = await harness.company();
+  const user = await harness.user(company.id);
+  const caller = { company_id: company.id, time_zone: 'America/Chicago', user_id: user.id };
+  const create = () => harness.webhooks.createWebhook({ caller, name: 'Sink', url: 'https://example.com/hook', event_types: ['service_request.created'] });
+  const results = await Promise.allSettled(Array.from({ length: 103 }, create));
+  const refused = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as { status: number; code: string }] : []));
+  expect(refused.map(({ status, code }) => [status, code])).toEqual(Array(3).fill([409, 'LIMIT_REACHED']));
+
+  const made = results.find((result) => result.status === 'fulfilled')!.value.data!;
+  await harness.webhooks.deleteWebhook({ caller, id: made.id });
+  await create();
+  expect(await refusal(create())).toMatchObject({ status: 409, message: expect.stringContaining('100 webhook endpoints') });
+  const { company: raised } = await harness.companies.updateCompany({ id: company.id, webhook_endpoint_limit: 101 });
+  expect(raised).toMatchObject({ webhook_endpoint_limit: 101 });
+  await create();
+  expect((await refusal(create())).status).toBe(409);
+});
+
+test('an endpoint whose maker has left the company or is not active is shown as ownerless', async () => {
+  const [company, elsewhere] = [await harness.company(), await harness.company('Elsewhere')];
+  const user = await harness.user(company.id);
+  const caller = { company_id: company.id, time_zone: 'America/Chicago', user_id: user.id };
+  const { data } = await harness.webhooks.createWebhook({ caller, name: 'Sink', url: 'https://example.com/hook', event_types: ['service_request.created'] });
+  const read = async () => (await harness.webhooks.listWebhooks({ key: { company_id: company.id, time_zone: 'America/Chicago', id: '' } })).data;
+  expect([data!.ownerless, (await read())[0]!.ownerless]).toEqual([false, false]);
+  await harness.users.moveUser({ id: user.id, company_id: elsewhere.id });
+  expect(await read()).toMatchObject([{ ownerless: true, created_by: { id: user.id } }]);
+  await harness.users.moveUser({ id: user.id, company_id: company.id });
+  expect(await read()).toMatchObject([{ ownerless: false }]);
+  await harness.users.deactivateUser({ id: user.id });
+  expect(await read()).toMatchObject([{ ownerless: true }]);
+});
+
 test('a company can be brought back under its own id, but only once', async () => {
   const id = randomUUID();
   const request = { name: 'Restored', timezone: 'Europe/Berlin', id };

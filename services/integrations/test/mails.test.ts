@@ -114,12 +114,32 @@ describe('with a mail server', () => {
 
   test.each([
     ['has no e-mail address', `update users set email = '' where id = $1`, 'the user has no e-mail address'],
-    ['has left', 'update users set active = false where id = $1', 'the user is not active any more'],
+    ['is not active', 'update users set active = false where id = $1', 'the user is not active any more'],
+    ['has moved to another company', 'update users set company_id = $2 where id = $1', 'the user has left the company'],
   ])('a user who %s gets none, which is recorded', async (_, statement, detail) => {
-    const { email, read } = await disable(desk, (userId) => desk.sql(statement, [userId]));
+    const elsewhere = await desk.company('Elsewhere');
+    const { email, read } = await disable(desk, (userId) => desk.sql(statement, statement.includes('$2') ? [userId, elsewhere.id] : [userId]));
     expect(await ended(read)).toMatchObject({ status: 'SUPPRESSED', attempts: 0, detail });
     expect(lettersTo(email)).toEqual([]);
   });
+});
+
+test('what became of an e-mail is kept for 90 days', async () => {
+  const desk = await startDesk();
+  try {
+    const one = await desk.endpoint();
+    await desk.sql(
+      `insert into mails (company_id, user_id, subject, body, status, finished_at)
+       select $1, $2, days::text, '', 'SENT', now() - days * interval '1 day' from unnest(array[89, 91]) days`,
+      [one.company.id, one.user.id],
+    );
+    await desk.restart();
+    const kept = () => desk.sql('select subject from mails');
+    while ((await kept()).length > 1);
+    expect(await kept()).toEqual([{ subject: '89' }]);
+  } finally {
+    await desk.stop();
+  }
 });
 
 test('without a mail server it becomes a file in the folder for messages', async () => {

@@ -6,6 +6,7 @@ import { InteractionCompleted } from '@truckroll/contract/gen/events/v1/public_e
 import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
 import type { Visit } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
 import { ServiceRequestChannel } from '@truckroll/contract/gen/scheduling/v1/service_requests';
+import { forgetEnded } from '@truckroll/mail';
 import { startHarness, type Company, type Harness, type Json } from './harness.ts';
 import { startMailServer, type MailServer } from '@truckroll/testing';
 import { startSmsServer, type SmsServer } from './providers.ts';
@@ -274,4 +275,19 @@ it('is UNKNOWN for good when its process dies between attempt and outcome', asyn
   await sent();
   expect((await rows(visit))[0]).toMatchObject({ status: 'UNKNOWN' });
   expect(mail.letters.filter(({ to }) => to === address)).toEqual([]);
+});
+
+it('is kept for 90 days from its end, and for as long as it has none', async () => {
+  const days = [89, 91, null];
+  await harness.database.query({
+    text: `insert into notifications (company_id, id, appointment_id, job_id, account_id, contact_id, revision, channel, address, subject, message, status, due_at, finished_at)
+      select $1, gen_random_uuid(), $1, $1, $1, $1, '', 'EMAIL', '', coalesce(days::text, 'none'), '', case when days is null then 'QUEUED' else 'SENT' end,
+        'infinity', now() - days * interval '1 day' from unnest($2::int[]) days`,
+    values: [company.id, days],
+  });
+  await forgetEnded(harness.database, 'notifications');
+  const { rows: kept } = await harness.database.query<{ subject: string }>({
+    text: 'select subject from notifications where company_id = $1 and appointment_id = $1 order by subject', values: [company.id],
+  });
+  expect(kept).toEqual([{ subject: '89' }, { subject: 'none' }]);
 });

@@ -21,6 +21,7 @@ export interface Endpoint {
   readonly createdBy: Creator;
   readonly lastDeliveryAt: string | null;
   readonly lastDeliveryStatus: DeliveryStatus | null;
+  readonly ownerless: boolean;
 }
 
 /** As only creation and rotation answer. */

@@ -31,6 +31,11 @@ export function EndpointBadge({ endpoint }: { endpoint: Endpoint }) {
   return endpoint.enabled ? <Badge tone="good">Enabled</Badge> : <Badge tone={endpoint.disabledReason === null ? 'off' : 'bad'}>Disabled</Badge>;
 }
 
+/** Nobody is written to when it is disabled. */
+export function OwnerlessBadge() {
+  return <Badge tone="bad">Ownerless</Badge>;
+}
+
 const REASONS = { GONE: 'It answered 410 Gone.', FAILING: 'Nothing but failures for five days.' };
 
 /** Why Truckroll has disabled it; undefined where a user did, or it is enabled. */

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { deleteEndpoint, listDeliveries, readEndpoint, rotateSecret, sendTest, updateEndpoint } from '../api/integrations.ts';
 import type { Endpoint as EndpointRecord } from '../api/types.ts';
-import { EndpointBadge, StatusBadge, disabledReason } from '../parts/badge.tsx';
+import { EndpointBadge, OwnerlessBadge, StatusBadge, disabledReason } from '../parts/badge.tsx';
 import { Breakable } from '../parts/breakable.tsx';
 import { Confirm } from '../parts/confirm.tsx';
 import { Page } from '../parts/page.tsx';
@@ -50,7 +50,7 @@ export function Endpoint({ id }: { id: string }) {
       title={known?.name ?? 'Endpoint'}
       above={{ title: 'Webhook endpoints', href: places.endpoints }}
       live={known === undefined ? [endpoint] : [endpoint, deliveries]}
-      beside={known && <EndpointBadge endpoint={known} />}
+      beside={known && <><EndpointBadge endpoint={known} /> {known.ownerless && <OwnerlessBadge />}</>}
       actions={known && (
         <>
           <button type="button" class="primary" disabled={action.busy} onClick={() => void test()}>Send a test</button>
@@ -101,12 +101,15 @@ export function Endpoint({ id }: { id: string }) {
 }
 
 function Facts({ endpoint }: { endpoint: EndpointRecord }) {
-  const { url, eventTypes, createdAt, createdBy, updatedAt, lastDeliveryAt, lastDeliveryStatus } = endpoint;
+  const { url, eventTypes, createdAt, createdBy, updatedAt, lastDeliveryAt, lastDeliveryStatus, ownerless } = endpoint;
   const reason = disabledReason(endpoint);
   return (
     <>
       {reason !== undefined && (
         <p class="warning"><strong>Truckroll has disabled this endpoint.</strong> {reason} When it is mended, enable it and recover what was skipped.</p>
+      )}
+      {ownerless && (
+        <p class="warning"><strong>Nobody answers for this endpoint.</strong> {createdBy.displayName} has left the company, so nobody is written to when it is disabled. Add it again in your own name, and delete this one.</p>
       )}
       <dl class="facts">
         <div class="whole"><dt>URL</dt><dd><code>{url}</code></dd></div>

@@ -1,6 +1,6 @@
 import { listEndpoints } from '../api/integrations.ts';
 import type { Endpoint } from '../api/types.ts';
-import { EndpointBadge, StatusBadge, disabledReason } from '../parts/badge.tsx';
+import { EndpointBadge, OwnerlessBadge, StatusBadge, disabledReason } from '../parts/badge.tsx';
 import { Breakable } from '../parts/breakable.tsx';
 import { Page } from '../parts/page.tsx';
 import { Table, type Column } from '../parts/table.tsx';
@@ -22,7 +22,7 @@ const COLUMNS: readonly Column<Endpoint>[] = [
     title: 'State',
     cell: (endpoint) => (
       <>
-        <EndpointBadge endpoint={endpoint} />
+        <EndpointBadge endpoint={endpoint} /> {endpoint.ownerless && <OwnerlessBadge />}
         {disabledReason(endpoint) && <span class="soft below">{disabledReason(endpoint)}</span>}
       </>
     ),

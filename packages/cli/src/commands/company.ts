@@ -1,6 +1,6 @@
 import { CompanyAdminServiceService, type CompanyAccount } from '@truckroll/contract/gen/integrations/v1/admin';
 import { Option, type Command } from 'commander';
-import { onOff } from '../arguments.ts';
+import { onOff, positiveInteger } from '../arguments.ts';
 import { Failure } from '../failure.ts';
 import { plain } from '../plain.ts';
 import type { Session } from '../session.ts';
@@ -12,6 +12,7 @@ interface Settings {
   timezone?: string;
   costing?: boolean;
   verifiedOnly?: boolean;
+  webhookEndpoints?: number;
 }
 
 const costing = () => new Option('--costing <on|off>', 'whether jobs are costed, as reports show').argParser(onOff);
@@ -61,9 +62,10 @@ export function register(program: Command, session: Session): void {
     .option('--timezone <zone>', 'IANA time zone; dates mean days in it from then on')
     .addOption(costing())
     .addOption(verifiedOnly())
-    .addHelpText('after', '\nExample:\n  truckroll company set 7d1c… --costing off')
+    .option('--webhook-endpoints <number>', 'how many webhook endpoints it may have at a time; 100 unless it is set', positiveInteger)
+    .addHelpText('after', '\nExamples:\n  truckroll company set 7d1c… --costing off\n  truckroll company set 7d1c… --webhook-endpoints 250')
     .action(async (id: string, given: Settings) => {
-      if (Object.keys(given).length === 0) throw new Failure('Say what to change: --name, --timezone, --costing or --verified-only.');
+      if (Object.keys(given).length === 0) throw new Failure('Say what to change: --name, --timezone, --costing, --verified-only or --webhook-endpoints.');
       const { name, timezone } = given;
       const texts = { ...(name === undefined ? {} : { name }), ...(timezone === undefined ? {} : { timezone }) };
       const answer = await service().updateCompany({ id, ...texts, ...settings(given) });
@@ -77,8 +79,9 @@ function asPlain(company: CompanyAccount) {
   return plain('truckroll.integrations.v1.CompanyAccount', company);
 }
 
-function settings(given: Settings): { costing_enabled?: boolean; verified_only?: boolean } {
+function settings(given: Settings): { costing_enabled?: boolean; verified_only?: boolean; webhook_endpoint_limit?: number } {
   return {
+    ...(given.webhookEndpoints === undefined ? {} : { webhook_endpoint_limit: given.webhookEndpoints }),
     ...(given.costing === undefined ? {} : { costing_enabled: given.costing }),
     ...(given.verifiedOnly === undefined ? {} : { verified_only: given.verifiedOnly }),
   };

@@ -3,7 +3,7 @@ import { ApiError } from '@truckroll/contract';
 import type { CompanyAccount, CreateCompanyRequest, UpdateCompanyRequest } from '@truckroll/contract/gen/integrations/v1/admin';
 import type { Queryable } from '@truckroll/service-kit';
 
-const COLUMNS = 'id, name, timezone, costing_enabled, verified_only, created_at, updated_at';
+const COLUMNS = 'id, name, timezone, costing_enabled, verified_only, created_at, updated_at, webhook_endpoint_limit';
 
 export async function insertCompany(db: Queryable, company: CreateCompanyRequest): Promise<CompanyAccount> {
   const { rows } = await db.query<CompanyAccount>({
@@ -38,10 +38,15 @@ export async function updateCompany(db: Queryable, change: UpdateCompanyRequest)
     text: `update companies set
         name = coalesce($2, name), timezone = coalesce($3, timezone),
         costing_enabled = coalesce($4, costing_enabled), verified_only = coalesce($5, verified_only),
-        updated_at = case when (coalesce($2, name), coalesce($3, timezone), coalesce($4, costing_enabled), coalesce($5, verified_only))
-          = (name, timezone, costing_enabled, verified_only) then updated_at else now() end
+        webhook_endpoint_limit = coalesce($6, webhook_endpoint_limit),
+        updated_at = case when (coalesce($2, name), coalesce($3, timezone), coalesce($4, costing_enabled), coalesce($5, verified_only),
+            coalesce($6, webhook_endpoint_limit))
+          = (name, timezone, costing_enabled, verified_only, webhook_endpoint_limit) then updated_at else now() end
       where id = $1 returning ${COLUMNS}`,
-    values: [change.id, change.name ?? null, change.timezone ?? null, change.costing_enabled ?? null, change.verified_only ?? null],
+    values: [
+      change.id, change.name ?? null, change.timezone ?? null, change.costing_enabled ?? null, change.verified_only ?? null,
+      change.webhook_endpoint_limit ?? null,
+    ],
   });
   return rows[0];
 }

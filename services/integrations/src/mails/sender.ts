@@ -1,5 +1,5 @@
 // E-mails to users (decisions §7), sent beside the calls and at most once each.
-import { createSender, giveUp, hasWork, type Postbox, type Provider } from '@truckroll/mail';
+import { createSender, forgetEnded, giveUp, hasWork, type Postbox, type Provider } from '@truckroll/mail';
 import type { BackgroundPart, Database, Logger, Metrics } from '@truckroll/service-kit';
 import { finish, postpone, suppress, take, type Mail } from './store.ts';
 
@@ -16,6 +16,7 @@ export function mailSender({ database, provider, log, metrics, timeoutMs }: Mail
   const outcomes = metrics.counter('mails_total', 'E-mails to users by outcome', ['outcome']);
   const postbox: Postbox<Mail> = {
     hasWork: () => hasWork(database, 'mails'),
+    forgetEnded: () => forgetEnded(database, 'mails'),
     giveUp: () => giveUp(database, 'mails'),
     async take(most, leaseMs) {
       for (const { id: message, user_id: user, detail } of await suppress(database)) {

@@ -1,6 +1,7 @@
 // E-mails to users as they wait, and what became of them. Every change of status is committed before what follows from it
 // is done.
 import type { Database, Queryable } from '@truckroll/service-kit';
+import { answersFor } from '../people.ts';
 
 /** An e-mail that this process is trying to deliver: nobody else ever will. */
 export interface Mail {
@@ -20,13 +21,14 @@ export async function queueMail(tx: Queryable, mail: { companyId: string; userId
   });
 }
 
-/** Ends those whose user cannot be written to: has left, or has no address. Resolves to who they are. */
+/** Ends those whose user cannot be written to: has left the company, or has no address. Resolves to who they are. */
 export async function suppress(database: Database): Promise<{ id: string; user_id: string; detail: string }[]> {
   const { rows } = await database.query<{ id: string; user_id: string; detail: string }>({
     name: 'suppress_mails',
     text: `update mails m set status = 'SUPPRESSED', finished_at = now(),
-        detail = case when u.active then 'the user has no e-mail address' else 'the user is not active any more' end
-      from users u where u.id = m.user_id and m.status = 'QUEUED' and m.due_at <= now() and (not u.active or u.email = '')
+        detail = case when not u.active then 'the user is not active any more' when u.company_id <> m.company_id then 'the user has left the company'
+          else 'the user has no e-mail address' end
+      from users u where u.id = m.user_id and m.status = 'QUEUED' and m.due_at <= now() and (not (${answersFor('m')}) or u.email = '')
       returning m.message_id as id, m.user_id, m.detail`,
   });
   return rows;
@@ -37,7 +39,7 @@ export async function take(database: Database, most: number, leaseMs: number): P
     name: 'take_mails',
     text: `with due as (
         select m.id, u.email from mails m join users u on u.id = m.user_id
-        where m.status = 'QUEUED' and m.due_at <= now() and u.active and u.email <> '' order by m.due_at limit $1 for update of m skip locked)
+        where m.status = 'QUEUED' and m.due_at <= now() and ${answersFor('m')} and u.email <> '' order by m.due_at limit $1 for update of m skip locked)
       update mails m set status = 'ATTEMPTING', attempts = attempts + 1, attempted_at = now(), attempt_ends_at = now() + $2 * interval '1 millisecond'
       from due where m.id = due.id
       returning m.message_id as id, due.email as address, m.subject, m.body as text, m.attempts`,

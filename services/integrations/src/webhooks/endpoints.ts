@@ -4,7 +4,7 @@ import { DeliveryStatus } from '@truckroll/contract/gen/integrations/v1/deliveri
 import { CreatorKind } from '@truckroll/contract/gen/integrations/v1/people';
 import { DisabledReason, type Webhook } from '@truckroll/contract/gen/integrations/v1/webhooks';
 import type { Queryable, Transaction } from '@truckroll/service-kit';
-import { CREATOR_COLUMNS, creatorOf, type CreatorRow } from '../people.ts';
+import { CREATOR_COLUMNS, answersFor, creatorOf, type CreatorRow } from '../people.ts';
 import type { DeliveryState } from './rules.ts';
 
 interface Row extends CreatorRow {
@@ -18,6 +18,7 @@ interface Row extends CreatorRow {
   updated_at: number;
   last_at: number | null;
   last_state: DeliveryState | null;
+  ownerless: boolean;
 }
 
 export const noEndpoint = (): ApiError => ApiError.notFound('webhook endpoint');
@@ -27,7 +28,7 @@ export async function selectEndpoints(db: Queryable, companyId: string, id: stri
   const { rows } = await db.query<Row>({
     name: 'select_webhooks',
     text: `select e.id, e.name, e.url, e.event_types, e.enabled, e.disabled_reason, e.created_at, e.updated_at,
-        l.changed_at as last_at, l.state as last_state, ${CREATOR_COLUMNS}
+        l.changed_at as last_at, l.state as last_state, not (${answersFor('e')}) as ownerless, ${CREATOR_COLUMNS}
       from webhook_endpoints e join users u on u.id = e.created_by
       left join lateral (
         select d.changed_at, d.state from webhook_deliveries d where d.company_id = e.company_id and d.endpoint_id = e.id
@@ -39,7 +40,7 @@ export async function selectEndpoints(db: Queryable, companyId: string, id: stri
     id: row.id, name: row.name, url: row.url, event_types: row.event_types, enabled: row.enabled,
     disabled_reason: row.disabled_reason === null ? null : DisabledReason[row.disabled_reason],
     created_at: row.created_at, updated_at: row.updated_at, created_by: creatorOf(row, CreatorKind.USER),
-    last_delivery_at: row.last_at, last_delivery_status: row.last_state === null ? null : DeliveryStatus[row.last_state],
+    last_delivery_at: row.last_at, last_delivery_status: row.last_state === null ? null : DeliveryStatus[row.last_state], ownerless: row.ownerless,
   }));
 }
 
@@ -48,6 +49,20 @@ export async function selectEndpoint(db: Queryable, companyId: string, id: strin
   const [endpoint] = await selectEndpoints(db, companyId, id);
   if (endpoint === undefined) throw noEndpoint();
   return endpoint;
+}
+
+/** Errors: 409 where the company has as many as it may. One of a company at a time until the transaction ends. */
+export async function requireRoom(tx: Transaction, companyId: string): Promise<void> {
+  // Counted by a statement of its own: it sees what whoever held the lock before has committed.
+  const { rows } = await tx.query<{ most: number }>({
+    name: 'lock_webhook_limit', text: 'select webhook_endpoint_limit as most from companies where id = $1 for no key update', values: [companyId],
+  });
+  const most = rows[0]?.most ?? 0;
+  const { rows: counted } = await tx.query<{ count: number }>({
+    name: 'count_webhooks', text: 'select count(*) from webhook_endpoints where company_id = $1 and deleted_at is null', values: [companyId],
+  });
+  if ((counted[0]?.count ?? 0) < most) return;
+  throw new ApiError('LIMIT_REACHED', `The company has ${most} webhook endpoints, as many as it may. Delete one that is not needed, or ask the operator for more.`);
 }
 
 export interface NewEndpoint {

@@ -7,7 +7,7 @@ import type { Context } from '../context.ts';
 import { callerOf, checked, companyOf } from '../requests.ts';
 import { lockActiveUser } from '../users/store.ts';
 import { dayOf, deliveryId } from './delivery-id.ts';
-import { insertEndpoint, lockEndpoint, markDeleted, replaceSecret, selectEndpoint, selectEndpoints, updateEndpoint } from './endpoints.ts';
+import { insertEndpoint, lockEndpoint, markDeleted, replaceSecret, requireRoom, selectEndpoint, selectEndpoints, updateEndpoint } from './endpoints.ts';
 import { eventTypes } from './event-types.ts';
 import { insertDeliveries } from './fan-out.ts';
 import { skipQueued } from './health.ts';
@@ -25,6 +25,7 @@ async function create({ database, secrets, targets }: Context, request: wire.Cre
   const secret = newSecret();
   return await database.transaction(async (tx) => {
     if (!(await lockActiveUser(tx, companyId, userId))) throw ApiError.notFound('active user');
+    await requireRoom(tx, companyId);
     const eventTypes = [...new Set(event_types)];
     await insertEndpoint(tx, { id, companyId, userId, name, url, eventTypes, enabled: enabled ?? true, secret: secrets.seal(id, secret) });
     return { data: { ...(await selectEndpoint(tx, companyId, id)), signing_secret: secretText(secret) } };

@@ -1,5 +1,5 @@
 // Delivers notifications beside the calls, at most once each (decisions §5).
-import { createSender, giveUp, hasWork, type Postbox } from '@truckroll/mail';
+import { createSender, forgetEnded, giveUp, hasWork, type Postbox } from '@truckroll/mail';
 import type { BackgroundPart, Database, Logger, Metrics } from '@truckroll/service-kit';
 import { recordSent } from './interaction.ts';
 import type { Providers } from './providers/choose.ts';
@@ -21,6 +21,7 @@ export function notificationSender({ database, providers, log, metrics, poke, ti
   const outcomes = metrics.counter('notifications_total', 'Customer notifications by channel and outcome', ['channel', 'outcome']);
   const postbox: Postbox<Lease> = {
     hasWork: () => hasWork(database, 'notifications'),
+    forgetEnded: () => forgetEnded(database, 'notifications'),
     giveUp: () => giveUp(database, 'notifications'),
     async take(most, leaseMs) {
       const { leases, suppressed } = await take(database, most, leaseMs);
