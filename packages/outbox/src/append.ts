@@ -16,8 +16,7 @@ export async function append(tx: Queryable, events: readonly OutgoingEvent[]): P
 
 /** The statement of `append`, for callers that send it with others. Throws RangeError as `append` rejects. */
 export function appending(events: readonly OutgoingEvent[]): Statement {
-  const large = events.find((event) => (event.payload?.length ?? 0) > LARGEST_PAYLOAD);
-  if (large !== undefined) throw new RangeError(`an event of type ${large.type} is larger than ${LARGEST_PAYLOAD} bytes`);
+  for (const { type, payload } of events) refuseLarge(type, payload?.length ?? 0);
   const trace = traceHeaders()['traceparent'] ?? null;
   return {
     name: 'outbox_append',
@@ -37,6 +36,31 @@ export function appending(events: readonly OutgoingEvent[]): Statement {
       trace,
     ],
   };
+}
+
+/** Where in a statement of the caller's the payload of an event is: an expression over the rows of a table or expression. */
+export interface MadePayload {
+  readonly expression: string;
+  readonly from: string;
+  /** Bytes that it has at most. */
+  readonly most: number;
+}
+
+/**
+ * The same for one event whose payload is only known to PostgreSQL: it holds what the statement itself gives out, such as
+ * a number. Throws RangeError as above.
+ */
+export function appendingMade(event: Omit<OutgoingEvent, 'payload'>, { expression, from, most }: MadePayload): Statement {
+  refuseLarge(event.type, most);
+  return {
+    text: `insert into outbox (event_id, topic, key, type, company_id, sequence, payload, trace)
+      select $1::uuid, $2::text, $3::text, $4::text, $5::uuid, $6::bigint, ${expression}, $7::text from ${from}`,
+    values: [event.id ?? randomUUID(), event.topic, event.key, event.type, event.companyId, event.sequence ?? null, traceHeaders()['traceparent'] ?? null],
+  };
+}
+
+function refuseLarge(type: string, size: number): void {
+  if (size > LARGEST_PAYLOAD) throw new RangeError(`an event of type ${type} is larger than ${LARGEST_PAYLOAD} bytes`);
 }
 
 /** pg writes a Buffer as bytea, but a plain Uint8Array inside an array as a list of numbers. */

@@ -31,7 +31,7 @@ export async function importBatch(database: Database, tables: readonly Table[], 
     await lockCompany(tx, request.company_id);
     return upsertRecords(tx, table, storedUnder(table, request.company_id), records);
   };
-  const stored = await database.transaction(store, { retryContention: true }).catch((error: unknown) => {
+  const stored = await database.of(request.company_id).transaction(store, { retryContention: true }).catch((error: unknown) => {
     throw isContention(error) ? ApiError.unavailable(error, 1) : error;
   });
   const { created, changed, unchanged } = stored;

@@ -1,6 +1,7 @@
 // The one statement of a list page. Every filter has an index that ends in the list's order, so a page costs the same
 // whether its filter matches everything or little; a filter with several values merges one such walk per value.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import { startOfLocalDate, formatInstant, type Parameter } from '@truckroll/contract';
 import type { Statement } from '@truckroll/service-kit';
 import { decodePosition } from './position.ts';
@@ -67,8 +68,8 @@ export function listStatement(table: Table, request: ListRequest): Statement {
     text = `select distinct on (${order}) p.* from ${each} order by ${order} limit ${limit}`;
   }
   // How much lies within bounds depends on their values: such a page is planned for them each time.
-  const name = bounds.length > 0 ? undefined : statementName(text);
-  return name === undefined ? { text, values } : { name, text, values };
+  const label = `list_${table.table}`;
+  return bounds.length > 0 ? { label, text, values } : { label, name: statementName(text), text, values };
 }
 
 function walkStatement(table: Table, driver: AnyOf | undefined, value: string | undefined, conditions: string[], limit: number): string {
@@ -153,14 +154,13 @@ function pageSize(limit: number): number {
   return PAGE_SIZES.find((size) => size >= limit) ?? limit;
 }
 
-/** Rare combinations are not prepared: each prepared statement occupies memory on every connection. */
-const MOST_NAMES = 500;
-const names = new Map<string, string>();
+/** Names of texts that were used lately: combinations of filters have no end. Connections bound what they prepare. */
+const names = new LRUCache<string, string>({ max: 500 });
 
-function statementName(text: string): string | undefined {
+function statementName(text: string): string {
   let name = names.get(text);
-  if (name === undefined && names.size < MOST_NAMES) {
-    name = `list_${createHash('sha256').update(text).digest('hex').slice(0, 16)}`;
+  if (name === undefined) {
+    name = `list_${hash('sha256', text).slice(0, 16)}`;
     names.set(text, name);
   }
   return name;

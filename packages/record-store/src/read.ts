@@ -55,7 +55,7 @@ export class RecordReader {
   /** A page: ListXResponse. Errors: 503 while PostgreSQL is out of reach. */
   async list(request: ListRequest): Promise<Buffer> {
     const { company_id: companyId, time_zone: timeZone, limit } = request.collection;
-    const rows = await this.#database.queryBinary(listStatement(this.#table, request));
+    const rows = await this.#database.of(companyId).queryBinary(listStatement(this.#table, request));
     const page = rows.slice(0, limit);
     const keys = this.#table.order.length;
     const records = page.map((row) => this.#parts(row, keys, { companyId, timeZone }));
@@ -77,7 +77,7 @@ export class RecordReader {
     const key = this.#table.columns.find(({ name }) => name === 'id')?.fromRequest(id) ?? id;
     const values = [storedUnder(this.#table, companyId), key];
     const statement = { name: `detail_${this.#table.table}`, text: this.#detail, values };
-    const [row] = await this.#database.queryBinary(statement);
+    const [row] = await this.#database.of(companyId).queryBinary(statement);
     if (row === undefined) throw ApiError.notFound();
     const out = await this.#assemble(companyId, [this.#parts(row, 0, { companyId, timeZone })]);
     return out.view();
@@ -101,7 +101,7 @@ export class RecordReader {
     return { all, derived: derived != null };
   }
 
-  async #assemble(companyId: string, records: readonly Parts[], through: Queryable = this.#database): Promise<ByteBuffer> {
+  async #assemble(companyId: string, records: readonly Parts[], through: Queryable = this.#database.of(companyId)): Promise<ByteBuffer> {
     const cached = this.#names.of(companyId);
     const { out, missing } = this.#write(records, cached);
     if (missing.size === 0) return out;

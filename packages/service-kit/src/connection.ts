@@ -8,6 +8,8 @@ export interface Statement {
   readonly name?: string;
   readonly text: string;
   readonly values?: readonly unknown[];
+  /** What metrics and traces call it, the name unless given: for statements whose text follows from what callers send. */
+  readonly label?: string;
 }
 
 export interface StatementResult<R> {
@@ -41,6 +43,7 @@ export interface ConnectionOptions {
 export class Connection extends pg.Client {
   /** After so many milliseconds without an answer the connection counts as lost; 0 = never. */
   readonly giveUpMs: number;
+  readonly prepared = new Set<string>();
 
   constructor({ query_timeout: giveUpMs, ...config }: pg.ClientConfig) {
     super({ ...config, pipeline: true });
@@ -81,6 +84,30 @@ function gather(stream: Writable): void {
 }
 
 /**
+ * Named statements that a connection keeps prepared. Each occupies memory in PostgreSQL for as long as the connection
+ * lives, and combinations of filters make texts without end: what was used longest ago goes (DEALLOCATE).
+ */
+export const MOST_PREPARED = 250;
+
+interface Preparing {
+  /** Names in the order of their last use. */
+  prepared: Set<string>;
+  connection: { parsedStatements: Record<string, string>; close(message: { type: 'S'; name: string }): void };
+}
+
+/** Notes the use of a name, and closes the one whose use is longest ago where there are too many. */
+function makeRoom({ prepared, connection }: Preparing, name: string): void {
+  prepared.delete(name);
+  prepared.add(name);
+  if (prepared.size <= MOST_PREPARED) return;
+  const oldest = prepared.values().next().value as string;
+  prepared.delete(oldest);
+  delete connection.parsedStatements[oldest];
+  // The protocol's Close, which PostgreSQL also takes in a transaction that has failed; the next statement's Sync ends it.
+  connection.close({ type: 'S', name: oldest });
+}
+
+/**
  * Runs one statement on a connection; rejects with pg's own error. The query is made here, with its callback: pg assigns
  * functions to `query.callback` otherwise, also for its own query_timeout, and V8 puts functions that are written down
  * as assigned to a property where only a full collection finds them. Each would keep its answer until then, which took
@@ -89,6 +116,7 @@ function gather(stream: Writable): void {
 export function execute(client: pg.ClientBase, statement: Statement, binary: boolean): Promise<pg.QueryResult> {
   const { giveUpMs, connection: { stream } } = client as unknown as Connection & { connection: { stream: Writable } };
   gather(stream);
+  if (statement.name !== undefined) makeRoom(client as unknown as Preparing, statement.name);
   return new Promise((resolve, reject) => {
     // Answers come in order: behind one that does not come, nothing else will.
     const late = giveUpMs > 0 ? setTimeout(() => stream.destroy(), giveUpMs) : undefined;

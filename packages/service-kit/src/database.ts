@@ -5,12 +5,17 @@ import {
 } from './connection.ts';
 import { StatementError, isContention, isUnavailable, translateDatabaseError } from './database-errors.ts';
 import type { Metrics } from './metrics.ts';
+import { NO_COMPANY, Places } from './places.ts';
 import { createSession, type Session } from './session.ts';
 import { withSpan } from './tracing.ts';
 
 export interface DatabaseOptions extends ConnectionOptions {
-  /** Most connections at once. Default 10. */
+  /** Most connections at once. Default 14. */
   readonly maxConnections?: number;
+  /** Calls of one company that wait for a connection, for reads and for transactions each; one more is a 429. Default 100. */
+  readonly maxWaiting?: number;
+  /** Milliseconds that a call waits for its company's turn. Default 5,000. */
+  readonly patienceMs?: number;
   readonly metrics?: Metrics;
 }
 
@@ -36,49 +41,85 @@ export interface Transaction extends Queryable {
   afterCommit(action: () => void): void;
   /**
    * The last statements and COMMIT, sent without waiting in between: a round trip instead of two. Either all of them
-   * count or none. No statement may follow. Rejects as `query` does.
+   * count or none; resolves to their results once they do. No statement may follow. Rejects as `query` does.
    */
-  finish(statements: readonly Statement[]): Promise<void>;
+  finish(statements: readonly Statement[]): Promise<StatementResult<any>[]>;
 }
+
+/** A Database with the share of its connections that one company may have. */
+export interface CompanyDatabase extends Queryable {
+  transaction<T>(work: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T>;
+}
+
+/**
+ * Single statements and transactions can each have all connections but so many, which so remain for the other: what
+ * waits for a lock never takes the last place of what only reads.
+ */
+const RESERVED = 2 / 7;
+/** Of what either can have, one company: the others find a place at once. */
+const SHARE = 0.8;
 
 /** How long ago a busy pool may have had its last answer to count as well. */
 const BUSY_MS = 2000;
 
-/** A service's pool of connections to its own schema. */
+/**
+ * A service's pool of connections to its own schema. Whoever asks on behalf of a company does so through `of(companyId)`
+ * and waits for its turn before a connection is taken; what is asked of the Database itself is the service's own work.
+ */
 export class Database implements Queryable {
   readonly options: DatabaseOptions;
   readonly #pool: pg.Pool;
-  readonly #observe: (statement: string, startedAt: number) => void;
+  /** Of single statements, which are mostly reads. */
+  readonly #reads: Places;
+  readonly #transactions: Places;
+  readonly #observe: (statement: Statement, startedAt: number) => void;
   #answeredAt = -Infinity;
 
   constructor(options: DatabaseOptions) {
     this.options = options;
-    const max = options.maxConnections ?? 10;
+    const max = options.maxConnections ?? 14;
+    const places = max - Math.floor(max * RESERVED);
+    const refused = options.metrics?.counter('database_refused_total', 'Refused as too much of one company waited for a connection', ['kind']);
+    const placesFor = (kind: string): Places =>
+      new Places({
+        places,
+        share: Math.max(1, Math.floor(places * SHARE)),
+        queue: options.maxWaiting ?? 100,
+        patienceMs: options.patienceMs ?? 5000,
+        onRefused: () => refused?.inc({ kind }),
+      });
+    this.#reads = placesFor('read');
+    this.#transactions = placesFor('transaction');
     this.#pool = new pg.Pool({ ...connectionConfig(options), max, idleTimeoutMillis: 60_000, maxLifetimeSeconds: 1800, Client: Connection as unknown as new () => pg.ClientBase });
     // An idle connection was lost: the pool has already dropped it, and the next statement opens another.
     this.#pool.on('error', () => undefined);
-    this.#observe = observer(options.metrics, this.#pool);
+    this.#observe = observer(options.metrics);
+    if (options.metrics !== undefined) watch(options.metrics, this.#pool, this.#reads, this.#transactions);
+  }
+
+  /** For everything that is done because a company asked for it. Errors: as below, and ApiError 429 where too much of it waits. */
+  of(companyId: string): CompanyDatabase {
+    return {
+      query: (statement) => this.#read(companyId, statement, false),
+      queryBinary: async (statement) => (await this.#read(companyId, statement, true)).rows,
+      transaction: (work, options = {}) => this.#transact(companyId, work, options),
+    };
   }
 
   query<R = Record<string, unknown>>(statement: Statement): Promise<StatementResult<R>> {
-    return this.#once(statement, false) as Promise<StatementResult<R>>;
+    return this.#read(NO_COMPANY, statement, false) as Promise<StatementResult<R>>;
   }
 
   async queryBinary(statement: Statement): Promise<BinaryRow[]> {
-    return (await this.#once(statement, true)).rows;
+    return (await this.#read(NO_COMPANY, statement, true)).rows;
   }
 
   /**
    * Runs work between BEGIN and COMMIT on one connection; rolls back when it rejects. A COMMIT whose answer is lost
    * rejects with ApiError 503 though it may have happened: writers need an idempotency key.
    */
-  async transaction<T>(work: (tx: Transaction) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
-    try {
-      return await this.#attempt(work, options);
-    } catch (error) {
-      if (!options.retryContention || !isContention(error)) throw error;
-      return await this.#attempt(work, options);
-    }
+  transaction<T>(work: (tx: Transaction) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
+    return this.#transact(NO_COMPANY, work, options);
   }
 
   /** A connection of its own, outside the pool, for what lives as long as a session: advisory locks. */
@@ -91,13 +132,36 @@ export class Database implements Queryable {
    * out because it is loaded would only load the others.
    */
   async check(): Promise<void> {
-    if (this.#pool.waitingCount > 0 && performance.now() - this.#answeredAt < BUSY_MS) return;
+    if (this.#pool.waitingCount + this.#reads.waiting + this.#transactions.waiting > 0 && performance.now() - this.#answeredAt < BUSY_MS) return;
     await this.query({ text: 'select 1' });
   }
 
   /** Waits for running statements, then closes every connection. Further statements reject with 503. */
   async close(): Promise<void> {
     if (!this.#pool.ending) await this.#pool.end();
+  }
+
+  async #read(companyId: string, statement: Statement, binary: boolean): Promise<StatementResult<any>> {
+    const turn = this.#reads.enter(companyId);
+    if (turn !== undefined) await turn;
+    try {
+      return await this.#once(statement, binary);
+    } finally {
+      this.#reads.leave(companyId);
+    }
+  }
+
+  async #transact<T>(companyId: string, work: (tx: Transaction) => Promise<T>, options: TransactionOptions): Promise<T> {
+    const turn = this.#transactions.enter(companyId);
+    if (turn !== undefined) await turn;
+    try {
+      return await this.#attempt(work, options);
+    } catch (error) {
+      if (!options.retryContention || !isContention(error)) throw error;
+      return await this.#attempt(work, options);
+    } finally {
+      this.#transactions.leave(companyId);
+    }
   }
 
   #once(statement: Statement, binary: boolean): Promise<StatementResult<any>> {
@@ -109,7 +173,7 @@ export class Database implements Queryable {
           (result) => {
             release();
             this.#answeredAt = performance.now();
-            this.#observe(statement.name ?? 'unnamed', startedAt);
+            this.#observe(statement, startedAt);
             resolve(resultOf(result));
           },
           (thrown: unknown) => {
@@ -126,7 +190,7 @@ export class Database implements Queryable {
     const client = await this.#pool.connect().catch((error: unknown) => { throw translateDatabaseError(error); });
     const actions: (() => void)[] = [];
     let open = true;
-    let finished: Promise<unknown> | undefined;
+    let finished: Promise<StatementResult<any>[]> | undefined;
     // Statements are sent without waiting for each other: the one that failed may be heard of after those that PostgreSQL
     // refused because of it, which say nothing of the reason.
     let reason: Error | undefined;
@@ -141,7 +205,7 @@ export class Database implements Queryable {
         if (!follows) reason = error;
         throw follows && reason !== undefined ? reason : error;
       } finally {
-        this.#observe(statement.name ?? 'unnamed', startedAt);
+        this.#observe(statement, startedAt);
       }
     };
     const given = async (statement: Statement, binary: boolean): Promise<StatementResult<any>> => {
@@ -163,8 +227,9 @@ export class Database implements Queryable {
         afterCommit: (action) => actions.push(action),
         finish: async (statements) => {
           // After a failed statement PostgreSQL answers COMMIT with ROLLBACK; the statement's own error comes first here.
-          finished = Promise.all([...statements.map((statement) => given(statement, false)), commit()]);
-          await finished;
+          const all = Promise.all([...statements.map((statement) => given(statement, false)), commit()]);
+          finished = all.then((answers) => answers.slice(0, -1) as StatementResult<any>[]);
+          return finished;
         },
       });
       await begun;
@@ -209,20 +274,33 @@ function mustDiscard(error: unknown): boolean {
   return state !== '57014' && state !== '55P03';
 }
 
+const labelOf = ({ label, name }: Statement): string => label ?? name ?? 'unnamed';
+
 function spanned<T>(statement: Statement, work: () => Promise<T>): Promise<T> {
-  const name = statement.name ?? statement.text.slice(0, 40);
-  return withSpan(`sql ${name}`, 'CLIENT', { 'db.system.name': 'postgresql', 'db.query.summary': name }, work);
+  const label = labelOf(statement);
+  return withSpan(`sql ${label}`, 'CLIENT', { 'db.system.name': 'postgresql', 'db.query.summary': label }, work);
 }
 
-function observer(metrics: Metrics | undefined, pool: pg.Pool): (statement: string, startedAt: number) => void {
-  if (metrics === undefined) return () => undefined;
+function watch(metrics: Metrics, pool: pg.Pool, reads: Places, transactions: Places): void {
   metrics.observedGauge('database_connections', 'Open connections of the pool', () => pool.totalCount);
-  metrics.observedGauge('database_waiting', 'Statements that wait for a connection', () => pool.waitingCount);
+  metrics.observedGauge('database_reads_waiting', 'Single statements that wait for a connection', () => reads.waiting);
+  metrics.observedGauge('database_transactions_waiting', 'Transactions that wait for a connection', () => transactions.waiting);
+}
+
+/** Every series costs memory here and in Prometheus; a service has some two hundred kinds of statements. */
+const MOST_LABELS = 500;
+
+function observer(metrics: Metrics | undefined): (statement: Statement, startedAt: number) => void {
+  if (metrics === undefined) return () => undefined;
   const seconds = metrics.histogram('database_statement_seconds', 'Time from sending a statement to its last row', ['statement']);
-  const byName = new Map<string, { observe(seconds: number): void }>();
+  const byLabel = new Map<string, { observe(seconds: number): void }>();
   return (statement, startedAt) => {
-    let series = byName.get(statement);
-    if (series === undefined) byName.set(statement, (series = seconds.of({ statement })));
+    const label = labelOf(statement);
+    let series = byLabel.get(label);
+    if (series === undefined) {
+      series = seconds.of({ statement: byLabel.size < MOST_LABELS ? label : 'other' });
+      if (byLabel.size < MOST_LABELS) byLabel.set(label, series);
+    }
     series.observe((performance.now() - startedAt) / 1000);
   };
 }

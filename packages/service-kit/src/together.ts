@@ -12,10 +12,10 @@ export function expression(name: string, { text, values = [] }: Statement): Expr
 
 /**
  * Changes of different tables as one statement: PostgreSQL runs every part, and each sees what was there before the
- * whole. Each statement of its own would cost as much again as its work. Like any named statement, `parts` have the same
+ * whole, and what the parts before it return. `answer` is what the whole returns, as "column from part". Each statement of its own would cost as much again as its work. Like any named statement, `parts` have the same
  * texts whenever the name is used.
  */
-export function together(name: string, parts: readonly Expressions[]): Statement {
+export function together(name: string, parts: readonly Expressions[], answer = ''): Statement {
   let text = texts.get(name);
   if (text === undefined) {
     let before = 0;
@@ -24,7 +24,7 @@ export function together(name: string, parts: readonly Expressions[]): Statement
       before += part.values?.length ?? 0;
       return own;
     });
-    texts.set(name, (text = `with ${numbered.join(',\n')}\nselect`));
+    texts.set(name, (text = `with ${numbered.join(',\n')}\nselect ${answer}`));
   }
   return { name, text, values: parts.flatMap(({ values = [] }) => values) };
 }

@@ -1,7 +1,8 @@
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { freshDatabase, openProxy, type TestDatabase } from '@truckroll/testing';
 import { ApiError } from '@truckroll/contract';
-import { Database, StatementError, isUnavailable, isUniqueViolation } from '../src/index.ts';
+import { Database, StatementError, createMetrics, isUnavailable, isUniqueViolation } from '../src/index.ts';
+import { MOST_PREPARED } from '../src/connection.ts';
 
 let server: TestDatabase;
 let database: Database;
@@ -198,6 +199,33 @@ describe('errors', () => {
     await small.close();
   });
 
+  test('a company whose transactions wait for its own locks takes neither the reads nor the transactions of others', async () => {
+    const shared = new Database({ url: server.url, schema: 'trial', maxWaiting: 20 });
+    await shared.query(insert(1));
+    let release = (): void => undefined;
+    const released = new Promise<void>((resolve) => (release = resolve));
+    let locked = (): void => undefined;
+    const isLocked = new Promise<void>((resolve) => (locked = resolve));
+    const lock = { text: 'select from thing where id = 1 for update' };
+    const holder = shared.of('flood').transaction(async (tx) => {
+      await tx.query(lock);
+      locked();
+      await released;
+    });
+    await isLocked;
+    const waiters = Array.from({ length: 40 }, () => shared.of('flood').transaction((tx) => tx.query(lock)).then(() => 200, (error: ApiError) => error.status));
+    expect((await shared.of('flood').query({ text: 'select 1 as one' })).rows).toEqual([{ one: 1 }]);
+    await shared.of('other').transaction((tx) => tx.query(insert(2)));
+    expect((await shared.of('other').query({ text: 'select count(*) from thing' })).rows).toEqual([{ count: 2 }]);
+    release();
+    await holder;
+    const statuses = await Promise.all(waiters);
+    // Its share, but for the holder, and twenty that wait.
+    expect(statuses.filter((status) => status === 429)).toHaveLength(40 - 7 - 20);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(27);
+    await shared.close();
+  });
+
   test('loss of PostgreSQL is a 503 with Retry-After that names no host, and passes when PostgreSQL returns', async () => {
     const { hostname, port } = new URL(server.url);
     const proxy = await openProxy({ host: hostname, port: Number(port) });
@@ -238,4 +266,45 @@ test('a session passes notifications on and tells when its connection ends', asy
   await session.ended;
   await expect(session.query({ text: 'select 1' })).rejects.toMatchObject({ status: 503 });
   await session.close();
+});
+
+describe('statements without end', () => {
+  const endless = (count: number) => Array.from({ length: count }, (_, i) => ({ name: `combination_${i}`, label: 'list_things', text: `select ${i} as n` }));
+
+  test('a connection keeps so many prepared and gives up what was used longest ago, also in the middle of a transaction', async () => {
+    const one = new Database({ url: server.url, schema: 'trial', maxConnections: 1 });
+    const favourite = { name: 'favourite', text: 'select 7 as n' };
+    await one.transaction(async (tx) => {
+      for (const statement of endless(2 * MOST_PREPARED)) {
+        expect((await tx.query(statement)).rows).toEqual([{ n: Number(statement.name.slice(12)) }]);
+        await tx.query(favourite);
+      }
+    });
+    const { rows } = await one.query<{ name: string }>({ text: 'select name from pg_prepared_statements' });
+    expect(rows).toHaveLength(MOST_PREPARED);
+    expect(rows.map(({ name }) => name)).toContain('favourite');
+    expect((await one.query(endless(1)[0]!)).rows).toEqual([{ n: 0 }]);
+    await one.close();
+  });
+
+  test('what is given up behind a statement that fails leaves the connection whole', async () => {
+    const one = new Database({ url: server.url, schema: 'trial', maxConnections: 1 });
+    for (const statement of endless(MOST_PREPARED)) await one.query(statement);
+    const failing = one.transaction((tx) => Promise.all([tx.query({ name: 'wrong', text: 'select 1 / 0' }), tx.query({ name: 'after', text: 'select 1' })]));
+    await expect(failing).rejects.toMatchObject({ sqlState: '22012' });
+    expect((await one.query({ name: 'after', text: 'select 1' })).rowCount).toBe(1);
+    expect((await one.query({ name: 'combination_0', text: 'select 0 as n' })).rows).toEqual([{ n: 0 }]);
+    await one.close();
+  });
+
+  test('metrics count them by their label, and keep to a number of series whatever names come', async () => {
+    const metrics = createMetrics('test');
+    const counted = new Database({ url: server.url, schema: 'trial', metrics });
+    const series = async () => new Set((await metrics.render()).body.match(/(?<=statement_seconds_count\{.*)statement="[^"]*"/g));
+    for (const statement of endless(20)) await counted.query(statement);
+    expect([...(await series())]).toEqual(['statement="list_things"']);
+    for (const { name, text } of endless(600)) await counted.query({ name, text });
+    expect((await series()).size).toBe(501);
+    await counted.close();
+  });
 });

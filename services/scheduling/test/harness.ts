@@ -36,6 +36,7 @@ export async function startHarness(config: Partial<SchedulingConfig> = {}) {
   return {
     database,
     channel,
+    metrics: service.metrics,
     company: () => companyOf(channel, randomUUID()),
     async stop() {
       channel.close();

@@ -1,5 +1,5 @@
 // The access to PostgreSQL with something put into its transactions.
-import { Database, type Transaction, type TransactionOptions } from '../../../packages/service-kit/src/database.ts';
+import { Database, type CompanyDatabase, type Transaction, type TransactionOptions } from '../../../packages/service-kit/src/database.ts';
 import type { Statement, StatementResult } from '../../../packages/service-kit/src/connection.ts';
 
 /** One is made for each transaction. */
@@ -12,26 +12,36 @@ export interface Intrusion {
   beforeCommit?(tx: Transaction): Promise<unknown>;
 }
 
+type Work<T> = (tx: Transaction) => Promise<T>;
+
 export function rewritten(intrude: () => Intrusion): typeof Database {
+  const intruded = <T>(work: Work<T>, options?: TransactionOptions): Work<T> => async (tx) => {
+    const { instead, beforeLast, beforeCommit } = intrude();
+    let finished = false;
+    const result = await work({
+      ...tx,
+      query: (statement) => instead?.(statement, tx) ?? tx.query(statement),
+      async finish(statements) {
+        finished = true;
+        await beforeLast?.(tx);
+        const results = [];
+        for (const statement of statements) results.push(await tx.query(statement));
+        await beforeCommit?.(tx);
+        await tx.finish([]);
+        return results;
+      },
+    });
+    if (!finished && options?.readOnly !== true) await beforeCommit?.(tx);
+    return result;
+  };
   return class extends Database {
-    override transaction<T>(work: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T> {
-      return super.transaction(async (tx) => {
-        const { instead, beforeLast, beforeCommit } = intrude();
-        let finished = false;
-        const result = await work({
-          ...tx,
-          query: (statement) => instead?.(statement, tx) ?? tx.query(statement),
-          async finish(statements) {
-            finished = true;
-            await beforeLast?.(tx);
-            for (const statement of statements) await tx.query(statement);
-            await beforeCommit?.(tx);
-            await tx.finish([]);
-          },
-        });
-        if (!finished && options?.readOnly !== true) await beforeCommit?.(tx);
-        return result;
-      }, options);
+    override transaction<T>(work: Work<T>, options?: TransactionOptions): Promise<T> {
+      return super.transaction(intruded(work, options), options);
+    }
+
+    override of(companyId: string): CompanyDatabase {
+      const company = super.of(companyId);
+      return { ...company, transaction: (work, options) => company.transaction(intruded(work, options), options) };
     }
   };
 }

@@ -62,6 +62,7 @@ export async function perform<C extends Command, F>(services: WriteServices, wri
   const key: Claim = { companyId: caller.company_id, userId: caller.user_id, key: command.idempotency_key, fingerprint };
   let replayed = false;
   const answer = await services.database
+    .of(key.companyId)
     .transaction(
       async (tx) => {
         const [claimed, found] = await Promise.all([claim(tx, key), write.find(tx, key.companyId, command)]);

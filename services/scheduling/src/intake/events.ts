@@ -26,6 +26,19 @@ export function serviceRequestEvents(companyId: string, sequence: number, at: nu
   return steps.map((step, index) => outgoing(companyId, step.data.id, step.type, sequence + index + 1, at, (envelope) => encoded(step, envelope)));
 }
 
+/**
+ * The first event of a service request whose number PostgreSQL is about to give: all of its body but `data`, which is put
+ * behind `head`, the tag included, with its length.
+ */
+export function serviceRequestCreated(companyId: string, id: string, at: number): { event: OutgoingEvent; head: Buffer } {
+  const type = 'service_request.created';
+  const event = outgoing(companyId, id, type, 1, at, (envelope) => ServiceRequestCreated.encode({ ...envelope, data: null }).finish());
+  return { event, head: Buffer.concat([event.payload as Uint8Array, Buffer.of(DATA_TAG)]) };
+}
+
+/** Field 6 of every body, a message. */
+const DATA_TAG = 0x32;
+
 /** The only event of an interaction. */
 export function interactionCompleted(companyId: string, data: Interaction, at: number): OutgoingEvent {
   return outgoing(companyId, data.id, 'interaction.completed', 1, at, (envelope) => InteractionCompleted.encode({ ...envelope, data }).finish());

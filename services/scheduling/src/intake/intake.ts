@@ -22,7 +22,7 @@ export function intakeHandlers(services: IntakeServices): Handlers<typeof Intake
     bookServiceRequest: (request) => bookServiceRequest(services, request),
     async getServiceRequest(request) {
       const { company_id, id } = checked('GetServiceRequestRequest', request);
-      const service_request = await readServiceRequest(database, company_id, id);
+      const service_request = await readServiceRequest(database.of(company_id), company_id, id);
       if (service_request === undefined) throw ApiError.notFound('service request');
       return { service_request };
     },
@@ -30,7 +30,7 @@ export function intakeHandlers(services: IntakeServices): Handlers<typeof Intake
     completeInteraction: (request) => completeInteraction(services, request),
     async getInteraction(request) {
       const { company_id, id } = checked('GetInteractionRequest', request);
-      const interaction = await readInteraction(database, company_id, id);
+      const interaction = await readInteraction(database.of(company_id), company_id, id);
       if (interaction === undefined) throw ApiError.notFound('interaction');
       return { interaction };
     },

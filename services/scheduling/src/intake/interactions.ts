@@ -20,7 +20,7 @@ export async function recordInteraction({ database, poke }: IntakeServices, aske
   const request = checked('RecordInteractionRequest', asked);
   const { company_id: companyId, id, channel, direction, outcome, summary, service_request_id, job_id } = request;
   const fingerprint = createHash('sha256').update(RecordInteractionRequest.encode(request).finish()).digest();
-  const interaction = await database.transaction(async (tx) => {
+  const interaction = await database.of(companyId).transaction(async (tx) => {
     const known = await recorded(tx, companyId, id, fingerprint);
     if (known !== undefined) return known;
     const { account_id: account, contact_id: contact, handled_by_id: handled_by } = request;
@@ -42,7 +42,7 @@ export async function recordInteraction({ database, poke }: IntakeServices, aske
 /** The interaction, ended. One that was ended the same way before changes nothing. Errors: 400, 404, 409. */
 export async function completeInteraction({ database, poke }: IntakeServices, asked: CompleteInteractionRequest): Promise<Answer> {
   const { company_id: companyId, id, outcome, summary, ended_at } = checked('CompleteInteractionRequest', asked);
-  const interaction = await database.transaction(async (tx) => {
+  const interaction = await database.of(companyId).transaction(async (tx) => {
     const found = await readInteraction(tx, companyId, id, true);
     if (found === undefined) throw ApiError.notFound('interaction');
     if (found.status === InteractionStatus.COMPLETED) {

@@ -20,7 +20,7 @@ export async function changeStatus({ database, poke }: IntakeServices, asked: Ch
   const { company_id: companyId, id, status, closed_reason } = checked('ChangeServiceRequestStatusRequest', asked);
   const ends = status === Status.CLOSED || status === Status.CANCELED;
   if (closed_reason != null && !ends) throw refused('closed_reason', 'Give it with CLOSED or CANCELED only.');
-  const service_request = await database.transaction(async (tx) => {
+  const service_request = await database.of(companyId).transaction(async (tx) => {
     const held = await hold(tx, companyId, id);
     const { request } = held;
     if (request.status === status && (closed_reason == null || closed_reason === request.closed_reason)) return request;
@@ -42,7 +42,7 @@ export async function changeStatus({ database, poke }: IntakeServices, asked: Ch
  */
 export async function bookServiceRequest({ database, poke }: IntakeServices, asked: BookServiceRequestRequest): Promise<BookServiceRequestResponse> {
   const { company_id: companyId, id, job_id, appointment_id } = checked('BookServiceRequestRequest', asked);
-  const service_request = await database.transaction(async (tx) => {
+  const service_request = await database.of(companyId).transaction(async (tx) => {
     const visit = await holdVisit(tx, companyId, appointment_id);
     const held = await hold(tx, companyId, id);
     if (visit?.job_id !== job_id) throw ApiError.notFound('visit of this job');

@@ -3,9 +3,9 @@ import { createHash } from 'node:crypto';
 import { checkEndsAfterStart, now } from '@truckroll/contract';
 import { RecordServiceRequestRequest, type RecordServiceRequestResponse } from '@truckroll/contract/gen/scheduling/v1/intake';
 import { ServiceRequest, ServiceRequestStatus } from '@truckroll/contract/gen/scheduling/v1/service_requests';
-import { append } from '@truckroll/outbox';
-import { isUniqueViolation, type Queryable, type Transaction } from '@truckroll/service-kit';
-import { serviceRequestEvents } from './events.ts';
+import { appendingMade } from '@truckroll/outbox';
+import { expression, isUniqueViolation, together, type CompanyDatabase, type Queryable, type Statement } from '@truckroll/service-kit';
+import { serviceRequestCreated } from './events.ts';
 import type { IntakeServices } from './intake.ts';
 import { referencesTo, requireRecords } from './references.ts';
 import { checked, refused } from './requests.ts';
@@ -16,16 +16,17 @@ export async function recordServiceRequest({ database, poke }: IntakeServices, a
   const request = checked('RecordServiceRequestRequest', asked);
   const { requested_starts_at: starts_at, requested_ends_at: ends_at } = request;
   if (checkEndsAfterStart({ starts_at, ends_at }).length > 0) throw refused('requested_ends_at', 'Give an end that is after requested_starts_at.', 'RANGE_ORDER');
+  const company = database.of(request.company_id);
   const fingerprint = createHash('sha256').update(RecordServiceRequestRequest.encode(request).finish()).digest();
-  const known = await recorded(database, request, fingerprint);
+  const known = await recorded(company, request, fingerprint);
   if (known !== undefined) return { service_request: known };
   try {
-    const service_request = await database.transaction((tx) => insert(tx, request, fingerprint), { retryContention: true });
+    const service_request = await insert(company, request, fingerprint);
     poke();
     return { service_request };
   } catch (error) {
     // Somebody else recorded it meanwhile.
-    const theirs = isUniqueViolation(error) ? await recorded(database, request, fingerprint) : undefined;
+    const theirs = isUniqueViolation(error) ? await recorded(company, request, fingerprint) : undefined;
     if (theirs === undefined) throw error;
     return { service_request: theirs };
   }
@@ -42,35 +43,57 @@ async function recorded(from: Queryable, { company_id, id }: RecordServiceReques
   return row && ServiceRequest.decode(row.recorded);
 }
 
-async function insert(tx: Transaction, request: RecordServiceRequestRequest, fingerprint: Buffer): Promise<ServiceRequest> {
+/**
+ * References are looked up before the transaction, which holds nothing of theirs; it is one round trip, and the company's
+ * number is the only lock in it that others of the company wait for.
+ */
+async function insert(company: CompanyDatabase, request: RecordServiceRequestRequest, fingerprint: Buffer): Promise<ServiceRequest> {
   const { company_id: companyId, id, channel, summary, contact_name, contact_phone, contact_email, location_id } = request;
-  const references = await referencesTo(tx, companyId, {
+  const references = await referencesTo(company, companyId, {
     account: request.account_id, business_unit: request.business_unit_id, job_type: request.job_type_id, lead_source: request.lead_source_id,
   });
-  await requireRecords(tx, companyId, { location_id });
+  await requireRecords(company, companyId, { location_id });
   const at = now();
   const data: ServiceRequest = {
-    id, number: await nextNumber(tx, companyId), status: ServiceRequestStatus.NEW, channel, summary, contact_name, contact_phone, contact_email,
+    id, number: '', status: ServiceRequestStatus.NEW, channel, summary, contact_name, contact_phone, contact_email,
     location_id, ...references, requested_starts_at: request.requested_starts_at, requested_ends_at: request.requested_ends_at,
     created_at: at, updated_at: at,
   };
-  const document = Buffer.from(ServiceRequest.encode(data).finish());
-  await tx.query({
-    name: 'insert_service_request',
-    text: `insert into service_requests (company_id, id, event_sequence, document, fingerprint, recorded) values ($1, $2, 1, $3, $4, $3)`,
-    values: [companyId, id, document, fingerprint],
-  });
-  await append(tx, serviceRequestEvents(companyId, 0, at, [{ type: 'service_request.created', data }]));
-  return data;
+  const [stored] = await company.transaction((tx) => tx.finish([storing(companyId, data, fingerprint)]));
+  return { ...data, number: (stored as { rows: { number: string }[] }).rows[0]?.number as string };
 }
 
-/** Held until the transaction ends: numbers have no gaps, and a company's requests are recorded one after the other. */
-async function nextNumber(tx: Transaction, companyId: string): Promise<string> {
-  const { rows } = await tx.query<{ latest: number }>({
-    name: 'next_service_request_number',
-    text: `insert into service_request_numbers as n (company_id, latest) values ($1, 1)
-      on conflict (company_id) do update set latest = n.latest + 1 returning latest`,
-    values: [companyId],
-  });
-  return `SR-${rows[0]?.latest}`;
+/** Field 2 of a service request, a text. */
+const NUMBER_TAG = 0x12;
+/** Of its tag, length and text, with room to spare. */
+const MOST_NUMBER_BYTES = 32;
+
+/**
+ * Gives a service request the company's next number, stores it and tells of it. Returns the number. Numbers have no gaps:
+ * whoever records waits for the one before to commit, which it is about to.
+ */
+function storing(companyId: string, data: ServiceRequest, fingerprint: Buffer): Statement {
+  const whole = ServiceRequest.encode(data).finish();
+  const after = ServiceRequest.encode({ ...data, id: '' }).finish();
+  const before = Buffer.concat([whole.subarray(0, whole.length - after.length), Buffer.of(NUMBER_TAG)]);
+  const { event, head } = serviceRequestCreated(companyId, data.id, data.created_at);
+  const most = head.length + whole.length + MOST_NUMBER_BYTES;
+  return together('record_service_request', [
+    expression('numbered', {
+      text: `insert into service_request_numbers as n (company_id, latest) values ($1, 1)
+        on conflict (company_id) do update set latest = n.latest + 1 returning 'SR-' || latest as number`,
+      values: [companyId],
+    }),
+    expression('record', {
+      text: `select number, $1::bytea || length_delimited(convert_to(number, 'UTF8')) || $2::bytea as document from numbered`,
+      values: [before, after],
+    }),
+    expression('stored', {
+      text: `insert into service_requests (company_id, id, event_sequence, document, fingerprint, recorded)
+        select $1::uuid, $2::uuid, 1, document, $3::bytea, document from record`,
+      values: [companyId, data.id, fingerprint],
+    }),
+    expression('event', { text: 'select $1::bytea || length_delimited(document) as payload from record', values: [head] }),
+    expression('told', appendingMade(event, { expression: 'payload', from: 'event', most })),
+  ], 'number from numbered');
 }

@@ -1,0 +1,79 @@
+import { NO_COMPANY, Places } from '../src/places.ts';
+
+const PLENTY = { places: 4, share: 3, queue: 5, patienceMs: 60_000 };
+
+const scenes: { inside: string[]; leave(name: string): Promise<string[]> }[] = [];
+afterEach(async () => {
+  for (const { inside, leave } of scenes.splice(0)) while (inside.length > 0) await leave(inside[0] as string);
+});
+
+/** Takes places for companies in this order and notes who has one. */
+function scene(options: Partial<typeof PLENTY> & { onRefused?: () => void } = {}) {
+  const places = new Places({ ...PLENTY, ...options });
+  const inside: string[] = [];
+  const made = {
+    places,
+    inside,
+    enter(...names: string[]): void {
+      for (const name of names) {
+        const turn = places.enter(name);
+        if (turn === undefined) inside.push(name);
+        else void turn.then(() => inside.push(name));
+      }
+    },
+    async leave(name: string): Promise<string[]> {
+      inside.splice(inside.indexOf(name), 1);
+      places.leave(name);
+      await new Promise(setImmediate);
+      return [...inside];
+    },
+  };
+  scenes.push(made);
+  return made;
+}
+
+test('a company that wants everything leaves a place for another, which need not wait', () => {
+  const { enter, inside, places } = scene();
+  enter('flood', 'flood', 'flood', 'flood', 'flood', 'other');
+  expect(inside).toEqual(['flood', 'flood', 'flood', 'other']);
+  expect(places.waiting).toBe(2);
+});
+
+test('a place that becomes free goes to the company whose turn it is, and within one to who came first', async () => {
+  const { enter, leave } = scene({ share: 4 });
+  enter('flood', 'flood', 'flood', 'flood');
+  enter('flood', 'flood', 'a', 'flood', 'b', 'a');
+  expect(await leave('flood')).toEqual(['flood', 'flood', 'flood', 'flood']);
+  expect(await leave('flood')).toEqual(['flood', 'flood', 'flood', 'a']);
+  expect(await leave('flood')).toEqual(['flood', 'flood', 'a', 'b']);
+  expect(await leave('flood')).toEqual(['flood', 'a', 'b', 'flood']);
+  expect(await leave('flood')).toEqual(['a', 'b', 'flood', 'a']);
+});
+
+test('one more than a company may have waiting is refused with 429 and Retry-After, and nobody else is', () => {
+  let refused = 0;
+  const { enter, places, inside } = scene({ places: 3, share: 3, onRefused: () => refused++ });
+  enter(...Array.from({ length: 8 }, () => 'flood'));
+  expect(() => places.enter('flood')).toThrow(expect.objectContaining({ status: 429, code: 'RATE_LIMITED', retryAfterSeconds: 1 }));
+  expect(refused).toBe(1);
+  expect(() => enter('other')).not.toThrow();
+  expect(places.waiting).toBe(6);
+  expect(inside).toHaveLength(3);
+});
+
+test('work of no company has no share of its own and is never refused by number', () => {
+  const { enter, inside, places } = scene();
+  enter(...Array.from({ length: 40 }, () => NO_COMPANY));
+  expect(inside).toHaveLength(4);
+  expect(places.waiting).toBe(36);
+});
+
+test('who waits in vain is told with 503, and takes no turn later', async () => {
+  const { enter, leave, places, inside } = scene({ places: 1, share: 1, patienceMs: 1 });
+  enter('a');
+  await expect(places.enter('b')).rejects.toMatchObject({ status: 503, retryAfterSeconds: 1 });
+  expect(places.waiting).toBe(0);
+  expect(await leave('a')).toEqual([]);
+  enter('c');
+  expect(inside).toEqual(['c']);
+});
