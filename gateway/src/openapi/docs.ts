@@ -89,7 +89,7 @@ function describeOperation({ verb, path, schema }: DescribedOperation, component
 ${markdown(schema.description ?? '')}
 ${schema['deprecated'] === true && html`<p><strong>Deprecated.</strong> <a href="#changelog">See the changelog.</a></p>`}
 <p>Credential: ${security.map((name) => (name === 'ApiKey' ? 'API key' : 'user token')).join(' or ')}.</p>
-<pre tabindex="0"><code>${curl(verb, path)}</code></pre>
+<pre tabindex="0"><code>${curl(verb, path, schema.parameters as Schema[])}</code></pre>
 ${parameters.length > 0 && html`<h4>Parameters</h4>${fieldList(parameters)}`}
 <h4>Answers</h4>
 <dl class="fields">${responses.map(([status, response]) => answerRow(status, resolve(response, components)))}</dl>
@@ -129,9 +129,11 @@ function answerRow(status: string, response: Schema): Html {
   return html`<div><dt><code>${status}</code></dt><dd>${markdown(response.description ?? '')}${schema && html`<span class="type">${typeText(schema)}</span>`}</dd></div>`;
 }
 
-function curl(verb: string, path: string): string {
+function curl(verb: string, path: string, parameters: readonly Schema[]): string {
   const option = verb === 'GET' ? '' : ` -X ${verb}`;
-  return `curl${option} -H "Authorization: Bearer $TRUCKROLL_KEY" "$TRUCKROLL_URL${path}"`;
+  const required = parameters.filter((parameter) => parameter.in === 'query' && parameter.required === true);
+  const query = required.map(({ name, example }) => `${String(name)}=${String(example)}`).join('&');
+  return `curl${option} -H "Authorization: Bearer $TRUCKROLL_KEY" "$TRUCKROLL_URL${path}${query === '' ? '' : `?${query}`}"`;
 }
 
 function resolve(schema: Schema, components: OpenApiDocument['components']): Schema {

@@ -2,8 +2,9 @@
 import { operations as all, publicEvents, resources, type KeyStyle, type Operation, type Resource, type Shape } from '@truckroll/contract';
 import { inputsOf, type Inputs } from '../routes/inputs.ts';
 import { MOST_BODY_BYTES } from '../http/body.ts';
+import { CSV_TEXT, describeCsv } from './csv.ts';
 import { bodyShape } from '../routes/request.ts';
-import { commonHeaders, errorResponses, errorSchemas, deprecationHeaders, headerComponents, limitHeaders, responseComponents } from './errors.ts';
+import { commonHeaders, errorResponses, errorSchemas, deprecationHeaders, headerComponents, limitHeaders, reportHeaders, responseComponents } from './errors.ts';
 import { exampleId, goingText, publicText, sentence } from './examples.ts';
 import { overview } from './overview.ts';
 import { cursorParameter, describeParameters } from './parameters.ts';
@@ -46,7 +47,8 @@ const pagination = (key: string): Schema => ({
 
 /** The whole document. `server` is the base address that it names. */
 export function buildDocument(server = '/', operations: readonly Operation[] = all): OpenApiDocument {
-  const components = new Components(new Set([...resources.map(({ record }) => record), ...publicEvents.map(({ body }) => body)]));
+  const reports = operations.filter(({ kind }) => kind === 'report').map(({ response }) => response);
+  const components = new Components(new Set([...resources.map(({ record }) => record), ...publicEvents.map(({ body }) => body), ...reports.flatMap(partsOf)]));
   const paths: OpenApiDocument['paths'] = {};
   const tags = new Map<string, string>();
   for (const operation of operations) {
@@ -84,6 +86,11 @@ export function buildDocument(server = '/', operations: readonly Operation[] = a
   };
 }
 
+/** The messages of an answer: rows, and what they were made of. */
+function partsOf({ fields }: Shape): Shape[] {
+  return fields.flatMap(({ shape }) => shape ?? []);
+}
+
 function describeOperation(operation: Operation, tag: string, components: Components): Schema {
   const inputs = inputsOf(operation);
   const keys: KeyStyle = operation.camelCase ? 'camel' : 'snake';
@@ -104,7 +111,10 @@ function describeOperation(operation: Operation, tag: string, components: Compon
       [operation.status]: {
         description: 'Success.',
         headers: headersOf(operation, inputs),
-        content: { 'application/json': { schema: describeAnswer(operation, keys, components) } },
+        content: {
+          'application/json': { schema: describeAnswer(operation, keys, components) },
+          ...(operation.kind === 'report' ? { 'text/csv': describeCsv(operation) } : {}),
+        },
       },
       ...errorResponses({ named: inputs.path.length > 0, changes }),
     },
@@ -114,6 +124,7 @@ function describeOperation(operation: Operation, tag: string, components: Compon
 function headersOf(operation: Operation, inputs: Inputs): Schema {
   return {
     ...(operation.camelCase ? commonHeaders : limitHeaders),
+    ...(operation.kind === 'report' && reportHeaders),
     ...(operation.deprecation && deprecationHeaders),
     ...(operation.status === 201 && !operation.camelCase ? { Location: { $ref: '#/components/headers/Location' } } : {}),
     ...(inputs.headers.some(({ field }) => field.format === 'idempotency_key') ? { 'Idempotent-Replayed': { $ref: '#/components/headers/Idempotent-Replayed' } } : {}),
@@ -141,6 +152,7 @@ function describeAnswer({ name, response, camelCase }: Operation, keys: KeyStyle
 }
 
 function orderOf(operation: Operation): string[] {
+  if (operation.kind === 'report') return ['Ordered by `period_start`, then the group’s value, null last.', CSV_TEXT];
   const resource = resources.find(({ list }) => list === operation);
   if (resource === undefined) return [];
   return [resource.order === 'id' ? 'Ordered by `id`.' : 'Ordered by `created_at`, then `id`.'];

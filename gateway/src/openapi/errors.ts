@@ -85,6 +85,12 @@ export const headerComponents: Readonly<Record<string, Schema>> = {
 export const commonHeaders: Schema = { 'X-Request-Id': ref('X-Request-Id'), 'Cache-Control': ref('Cache-Control') };
 export const limitHeaders: Schema = { ...commonHeaders, 'RateLimit-Policy': ref('RateLimit-Policy'), RateLimit: ref('RateLimit') };
 
+/** Of answers that come as JSON or CSV, as was asked for. */
+export const reportHeaders: Schema = {
+  Vary: { description: 'Always `Accept`: the answer is JSON or CSV.', schema: { type: 'string', enum: ['Accept'] } },
+  Link: { description: 'CSV only, with `rel="next"`: the next page. Absent on the last one.', schema: { type: 'string' } },
+};
+
 /** Of operations that are to go. */
 export const deprecationHeaders: Schema = {
   Deprecation: { description: 'Since when the operation is deprecated, `@` and seconds since 1970 (RFC 9745).', schema: { type: 'string' } },

@@ -14,6 +14,7 @@ const BY_FORMAT: Readonly<Record<string, string>> = {
 
 /** An example of one value of the field; of one element where the field repeats. */
 export function exampleOf(field: Field, keys: KeyStyle): unknown {
+  if (field.example === 'null') return null;
   switch (field.kind) {
     case 'uuid':
       return field.example ?? exampleId(field.name);

@@ -46,6 +46,7 @@ function describeQuery(parameter: Parameter, components: Components): Schema {
     ...(field.deprecation && { deprecated: true }),
     ...(field.repeated ? { style: 'form', explode: true } : {}),
     schema,
+    ...(field.example === undefined ? {} : { example: field.repeated ? [field.example] : field.example }),
   };
 }
 

@@ -66,6 +66,7 @@ async function serve(exchange: Exchange, parts: ApiParts, extra: Headers): Promi
     throw new ApiError('METHOD_NOT_ALLOWED', `This path answers ${allowed} only.`);
   }
   exchange.operation = target.operation;
+  extra.push(...target.headers);
   target.checkAccess(exchange);
   await target.handle(exchange, match.values, await readBody(req));
 }

@@ -1,8 +1,9 @@
 // One public operation, compiled: HTTP request in, gRPC call, HTTP answer out.
 import { ApiError, formatInstant, now, type Field, type Operation } from '@truckroll/contract';
 import type { ResponseMetadata } from '@truckroll/service-kit';
-import { sendJson, type Draining, type Headers } from '../http/answer.ts';
+import { send, sendJson, type Draining, type Headers } from '../http/answer.ts';
 import { parseJsonBody } from '../http/body.ts';
+import { CSV_TYPE, compileCsv } from '../http/csv.ts';
 import { compileDeprecation } from '../http/deprecation.ts';
 import { compileEnvelope } from '../http/envelope.ts';
 import type { Exchange } from '../http/exchange.ts';
@@ -12,12 +13,15 @@ import type { LimitClass } from '../auth/limits.ts';
 import type { Services } from '../services.ts';
 import type { CursorScope, Cursors } from './cursor.ts';
 import { inputsOf } from './inputs.ts';
-import { MOST_PROBLEMS, compileQuery } from './query.ts';
+import { nextLink } from './next-link.ts';
+import { MOST_PROBLEMS, compileQuery, type Query } from './query.ts';
 import { bodyShape, compileRequest, readHeaders, readJson, readPath } from './request.ts';
 
 export interface CompiledOperation {
   operation: Operation;
   limitClass: LimitClass;
+  /** What every answer to it says, errors included. */
+  headers: Headers;
   /** Throws ApiError 401 where the operation is not for this kind of credential. */
   checkAccess(exchange: Exchange): void;
   /** `values` are those of the route's placeholders. Throws ApiError. */
@@ -42,6 +46,8 @@ export function compileOperation(operation: Operation, { services, cursors, outp
   const encode = compileRequest(operation, inputs);
   const body = bodyShape(operation, inputs);
   const writeEnvelope = compileEnvelope(operation);
+  const writeCsv = operation.kind === 'report' ? compileCsv(operation) : undefined;
+  const fixed: Headers = writeCsv === undefined ? [] : ['Vary', 'Accept'];
   const call = services.call(operation);
   const announce = compileDeprecation(operation, base);
   const keys = operation.camelCase ? ('camel' as const) : ('snake' as const);
@@ -62,21 +68,34 @@ export function compileOperation(operation: Operation, { services, cursors, outp
     const answer = await call(encode({ principal, path, query, after, headers, body: message }), exchange);
     if (exchange.res.destroyed) return;
 
+    const { metadata } = answer;
+    const used = (): Field[] => [...given(query), ...(body?.fields.filter(({ name }) => message[name] !== undefined) ?? [])];
+    const extra = [...fixed, ...announce(used), ...(metadata === undefined ? [] : headersOf(metadata))];
+    const seal = (position: Uint8Array): string => cursors.seal(scope, position);
+    if (writeCsv !== undefined && exchange.req.accepts(['application/json', 'text/csv']) === 'text/csv') {
+      const { body: rows, next } = writeCsv(answer.bytes);
+      if (next.length > 0) extra.push('Link', nextLink(`${base}${exchange.path}`, exchange.query, seal(next)));
+      send(exchange, operation.status, rows, CSV_TYPE, extra, draining);
+      return;
+    }
+
     const out = outputs.take();
     const meta = (timeZone = principal.time_zone): string =>
       `{"request_id":"${exchange.requestId}","generated_at":"${formatInstant(now())}","timezone":"${timeZone}"}`;
-    writeEnvelope(answer.bytes, { meta, seal: (position) => cursors.seal(scope, position) }, out);
+    writeEnvelope(answer.bytes, { meta, seal }, out);
     // An answer that was cut off may still be in the socket's hands; its buffer is not used again.
     exchange.res.once('finish', () => outputs.giveBack(out));
-    const { metadata } = answer;
     const status = Number(metadata?.('http-status') ?? operation.status);
-    const used = (): Field[] => [...[...query.values.keys()].map(({ field }) => field), ...(body?.fields.filter(({ name }) => message[name] !== undefined) ?? [])];
-    const extra = [...announce(used), ...(metadata === undefined ? [] : headersOf(metadata))];
     sendJson(exchange, status, out.view(), extra, draining);
   }
 
   const access = (exchange: Exchange): void => checkAccess(operation, (exchange.principal as NonNullable<Exchange['principal']>).kind);
-  return { operation, limitClass: limitClassOf(operation), checkAccess: access, handle };
+  return { operation, limitClass: limitClassOf(operation), headers: fixed, checkAccess: access, handle };
+}
+
+/** The parameters that the client gave. */
+function given({ values, defaulted }: Query): Field[] {
+  return [...values.keys()].filter((parameter) => !defaulted.has(parameter)).map(({ field }) => field);
 }
 
 function headersOf(metadata: ResponseMetadata): Headers {

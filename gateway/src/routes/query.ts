@@ -10,6 +10,8 @@ export const DEFAULT_LIMIT = 50;
 /** A request cannot make us list more failures than a person would read. */
 export const MOST_PROBLEMS = 100;
 
+const NONE: ReadonlySet<Parameter> = new Set();
+
 export type Value = string | number | boolean;
 
 /** A query that has been read; its values count only while there are no problems. */
@@ -19,6 +21,8 @@ export interface Query {
    * no entry.
    */
   values: Map<Parameter, Value | Value[]>;
+  /** Those of them that were left out and have a default. */
+  defaulted: ReadonlySet<Parameter>;
   /** Page size. */
   limit: number;
   cursor: string | undefined;
@@ -42,7 +46,7 @@ export function compileQuery({ query: parameters, pages }: Pick<Inputs, 'query' 
   const bounded = restrictions.filter((parameter) => parameter.field.repeated && mostValues(parameter) !== undefined);
 
   return (text) => {
-    const query: Query = { values: new Map(), limit: DEFAULT_LIMIT, cursor: undefined, filters: '', problems: [] };
+    const query: Query = { values: new Map(), defaulted: NONE, limit: DEFAULT_LIMIT, cursor: undefined, filters: '', problems: [] };
     const { values, problems } = query;
     const given = new Map<string, number>();
     for (const { name, value } of splitQuery(text)) {
@@ -79,7 +83,11 @@ export function compileQuery({ query: parameters, pages }: Pick<Inputs, 'query' 
         problems.push(problem(before.name, 'RANGE_ORDER', `Give a value later than ${from.name}; the upper bound is exclusive.`));
       }
     }
-    for (const [parameter, value] of defaults) if (!given.has(parameter.name)) values.set(parameter, value);
+    if (defaults.length > 0) {
+      const leftOut = defaults.filter(([{ name }]) => !given.has(name));
+      for (const [parameter, value] of leftOut) values.set(parameter, value);
+      query.defaulted = new Set(leftOut.map(([parameter]) => parameter));
+    }
     const tooMany = checkPeriods?.(values);
     if (tooMany !== undefined) problems.push(tooMany);
     if (values.size > 0) query.filters = canonical(canonicalOrder, values);

@@ -1,0 +1,87 @@
+// The rows of a report as a spreadsheet reads them: RFC 4180, the names of the JSON keys first (decisions §13).
+import { codec, formatInstant, type Field, type Operation } from '@truckroll/contract';
+
+export const CSV_TYPE = 'text/csv; charset=utf-8; header=present';
+
+/** A spreadsheet takes a cell that begins so for a formula and runs it. */
+const FORMULA = /^[=+\-@\t\r]/;
+const SPECIAL = /[",\r\n]/;
+
+/** A page of a report. */
+export interface CsvPage {
+  body: Buffer;
+  /** Position after which the next page starts; empty on the last one. */
+  next: Uint8Array;
+}
+
+type Row = Record<string, unknown>;
+
+interface Column {
+  name: string;
+  /** What stands in the column of a row. */
+  cell(row: Row): string;
+}
+
+/** Compiles the writer of an operation's rows. */
+export function compileCsv(operation: Operation): (bytes: Uint8Array) => CsvPage {
+  const { decode } = codec(operation.response.typeName);
+  const columns = columnsOf(rowsOf(operation));
+  const header = csvColumns(operation).join();
+  return (bytes) => {
+    const { data, next } = decode(bytes) as { data: Row[]; next: Uint8Array };
+    const lines = data.map((row) => columns.map(({ cell }) => cell(row)).join());
+    return { body: Buffer.from(`${[header, ...lines].join('\r\n')}\r\n`), next };
+  };
+}
+
+/** The first line. Objects have a column for each of their fields, `group_value`. */
+export function csvColumns(operation: Operation): string[] {
+  return columnsOf(rowsOf(operation)).map(({ name }) => name);
+}
+
+function rowsOf({ response }: Operation): Field {
+  return response.byName.get('data') as Field;
+}
+
+function columnsOf({ shape }: Field): Column[] {
+  return (shape?.fields ?? []).flatMap((field): Column[] => {
+    const { name } = field;
+    if (field.kind === 'object' && !field.repeated) {
+      return columnsOf(field).map((inner) => ({
+        name: `${name}_${inner.name}`,
+        cell: (row) => (row[name] == null ? '' : inner.cell(row[name] as Row)),
+      }));
+    }
+    const text = textOf(field);
+    return [{ name, cell: (row) => (row[name] == null ? '' : text(row[name])) }];
+  });
+}
+
+function textOf(field: Field): (value: unknown) => string {
+  if (field.repeated) throw new Error(`${field.name} has several values, a cell of a spreadsheet has one`);
+  switch (field.kind) {
+    case 'string':
+      return (value) => quoted(guarded(String(value)));
+    case 'enum':
+      return (value) => field.enum?.spellings.get(String(value)) ?? '';
+    case 'timestamp':
+      return (value) => formatInstant(value as number);
+    case 'uuid':
+    case 'date':
+    case 'cents':
+    case 'integer':
+    case 'number':
+    case 'boolean':
+      return String;
+    default:
+      throw new Error(`${field.name} is no cell of a spreadsheet`);
+  }
+}
+
+function guarded(text: string): string {
+  return FORMULA.test(text) ? `'${text}` : text;
+}
+
+function quoted(text: string): string {
+  return SPECIAL.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}

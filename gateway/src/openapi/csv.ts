@@ -1,0 +1,21 @@
+// How a report as CSV is described: one column for each value of a row.
+import type { Operation } from '@truckroll/contract';
+import { csvColumns } from '../http/csv.ts';
+import type { Schema } from './schemas.ts';
+
+export const CSV_TEXT = 'With `Accept: text/csv` the rows come as CSV for spreadsheets; errors stay JSON.';
+
+export function describeCsv(operation: Operation): Schema {
+  const names = csvColumns(operation);
+  return {
+    schema: {
+      type: 'string',
+      description: [
+        'RFC 4180 in UTF-8: a line of column names, then one line for each row; what is null in JSON is empty.',
+        'A text that a spreadsheet would take for a formula has an apostrophe before it.',
+        'The header `Link` leads to the next page, which has its own line of names.',
+      ].join(' '),
+      examples: [`${names.join()}\r\n`],
+    },
+  };
+}

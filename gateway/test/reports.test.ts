@@ -1,0 +1,242 @@
+// What the gateway itself decides about reports: queries, cursors, formats. What stands in them is tested with reporting.
+import { ApiError, operations } from '@truckroll/contract';
+import { startGateway, type Answer, type TestGateway } from './support/gateway.ts';
+import { collectionsRow, standInReports, type Reports } from './support/reports.ts';
+
+const RANGE = 'start_date=2026-01-01&end_date=2026-04-01';
+const ID = '0b8f3c1e-7a52-4c6d-9e10-2f4a5b6c7d8e';
+const OTHER = '1c8f3c1e-7a52-4c6d-9e10-2f4a5b6c7d8e';
+const paths = operations.filter(({ kind }) => kind === 'report').map(({ route }) => route);
+
+let reports: Reports;
+let gateway: TestGateway;
+beforeAll(async () => {
+  reports = await standInReports();
+  gateway = await startGateway({ REPORTING_ADDRESS: `127.0.0.1:${reports.port}` });
+});
+afterAll(async () => {
+  await gateway.stop();
+  await reports.stop();
+});
+beforeEach(() => {
+  Object.assign(reports, { rows: [], next: Buffer.alloc(0), failure: undefined, asked: {} });
+});
+
+const failures = ({ body }: Answer): string[] => body.error.details.map(({ field, code }: { field: string; code: string }) => `${field} ${code}`);
+const csv = (query: string): Promise<Answer> => gateway.get(`/v1/reports/collections?${query}`, { headers: { accept: 'text/csv' } });
+
+test('there are the four reports of the specification', () => {
+  expect(paths.map((path) => path.replace('/v1/reports/', '')).sort()).toEqual([
+    'collections', 'invoice-activity', 'job-profitability', 'technician-participation-profitability',
+  ]);
+});
+
+describe('an answer', () => {
+  test('has rows, the way on, what the report was made of, and the time zone of its figures', async () => {
+    reports.rows = [collectionsRow({ received_cents: 12_900 })];
+    const answer = await gateway.get(`/v1/reports/collections?${RANGE}`);
+    expect(answer.status).toBe(200);
+    expect(Object.keys(answer.body).sort()).toEqual(['data', 'meta', 'pagination', 'report']);
+    expect(answer.body.data).toMatchObject([{ period_start: '2026-01-01', group: null, currency: 'USD', received_cents: 12_900 }]);
+    expect(answer.body.pagination).toEqual({ next_cursor: null });
+    expect(answer.body.meta.timezone).toBe('America/Denver');
+    expect(answer.headers.get('vary')).toBe('Accept');
+  });
+
+  test('counts against the limit of reports', async () => {
+    const { headers } = await gateway.get(`/v1/reports/collections?${RANGE}`);
+    expect(headers.get('ratelimit-policy')).toBe('"reports";q=600;w=60');
+  });
+
+  test('of reporting that still builds its summaries says when to try again', async () => {
+    reports.failure = ApiError.unavailable(new Error('building'), 30);
+    const { status, headers, body } = await gateway.get(`/v1/reports/collections?${RANGE}`, { headers: { accept: 'text/csv' } });
+    expect([status, headers.get('retry-after'), body.error.code]).toEqual([503, '30', 'INTERNAL_ERROR']);
+    expect(headers.get('vary')).toBe('Accept');
+  });
+
+  test.each(paths)('of %s to anything but GET is a 405', async (path) => {
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS']) {
+      const { status, headers } = await gateway.get(`${path}?${RANGE}`, { method });
+      expect([method, status, headers.get('allow')]).toEqual([method, 405, 'GET']);
+    }
+  });
+});
+
+describe('a request', () => {
+  test('reaches reporting with every default filled in', async () => {
+    await gateway.get(`/v1/reports/invoice-activity?${RANGE}`);
+    await gateway.get(`/v1/reports/technician-participation-profitability?${RANGE}`);
+    expect(reports.asked.invoiceActivity).toMatchObject({
+      collection: { company_id: gateway.companyId, limit: 50 },
+      start_date: '2026-01-01', end_date: '2026-04-01', bucket: 'BUCKET_MONTH', status: ['INVOICE_STATUS_OPEN', 'INVOICE_STATUS_PAID'], account_id: [],
+    });
+    expect(reports.asked.invoiceActivity?.group_by ?? null).toBeNull();
+    expect(reports.asked.participation).toMatchObject({
+      group_by: 'TECHNICIAN_PARTICIPATION_GROUP_BY_TEAM_MEMBER', include_excluded_job_types: false,
+    });
+  });
+
+  test('reaches reporting with filters distinct and in order', async () => {
+    await gateway.get(`/v1/reports/collections?${RANGE}&account_id=${OTHER}&account_id=${ID.toUpperCase()}&account_id=${OTHER}&method=CASH&method=CARD&group_by=collector`);
+    expect(reports.asked.collections).toMatchObject({
+      account_id: [ID, OTHER], method: ['PAYMENT_METHOD_CARD', 'PAYMENT_METHOD_CASH'], group_by: 'COLLECTIONS_GROUP_BY_COLLECTOR',
+    });
+  });
+
+  test.each([
+    ['', ['start_date MISSING', 'end_date MISSING']],
+    ['start_date=2026-01-01', ['end_date MISSING']],
+    ['start_date=2026-01-01&end_date=2026-01-01', ['end_date RANGE_ORDER']],
+    ['start_date=2026-01-02&end_date=2026-01-01', ['end_date RANGE_ORDER']],
+    ['start_date=2026-02-30&end_date=0000-01-01', ['start_date INVALID_FORMAT', 'end_date INVALID_FORMAT']],
+    ['start_date=10000-01-01&end_date=2026-04-01', ['start_date INVALID_FORMAT']],
+    ['start_date=2026-01-01T00:00:00Z&end_date=2026-04-01', ['start_date INVALID_FORMAT']],
+    [`${RANGE}&start_date=2026-01-01`, ['start_date REPEATED_PARAMETER']],
+    [`${RANGE}&bucket=hour`, ['bucket INVALID_ENUM_VALUE']],
+    [`${RANGE}&bucket=MONTH`, ['bucket INVALID_ENUM_VALUE']],
+    [`${RANGE}&bucket=`, ['bucket EMPTY_VALUE']],
+    [`${RANGE}&ids=${ID}`, ['ids UNKNOWN_PARAMETER']],
+    [`${RANGE}&updated_since=2026-01-01T00:00:00Z`, ['updated_since UNKNOWN_PARAMETER']],
+    [`${RANGE}&verified_only=true`, ['verified_only UNKNOWN_PARAMETER']],
+    [`${RANGE}&job_class=null&limit=101`, ['limit OUT_OF_RANGE', 'job_class INVALID_ENUM_VALUE']],
+  ])('of %s is refused in every report', async (query, expected) => {
+    for (const path of paths) {
+      const answer = await gateway.get(`${path}?${query}`);
+      const found = failures(answer).map((failure) => (failure === 'job_class UNKNOWN_PARAMETER' ? 'job_class INVALID_ENUM_VALUE' : failure));
+      expect([path, answer.status, found.sort()]).toEqual([path, 400, [...expected].sort()]);
+    }
+  });
+
+  test.each([
+    ['invoice-activity', ['method=CARD', `collected_by_id=${ID}`, `team_member_id=${ID}`, 'include_excluded_job_types=true']],
+    ['collections', ['status=PAID', 'job_class=SERVICE', `business_unit_id=${ID}`, `job_type_id=${ID}`, 'payment_method=CARD']],
+    ['job-profitability', ['status=PAID', 'method=CARD', `account_id=${ID}`, `team_member_id=${ID}`]],
+    ['technician-participation-profitability', ['status=PAID', `account_id=${ID}`, `business_unit_id=${ID}`, `job_type_id=${ID}`]],
+  ])('of %s does not know the parameters of other reports', async (name, others) => {
+    const answer = await gateway.get(`/v1/reports/${name}?${RANGE}&${others.join('&')}`);
+    expect(failures(answer)).toEqual(others.map((other) => `${other.split('=')[0]} UNKNOWN_PARAMETER`));
+  });
+
+  test.each([
+    ['invoice-activity', 'payment_method'],
+    ['collections', 'job_class'],
+    ['job-profitability', 'team_member'],
+    ['technician-participation-profitability', 'account'],
+  ])('of %s cannot be grouped by %s', async (name, group) => {
+    expect(failures(await gateway.get(`/v1/reports/${name}?${RANGE}&group_by=${group}`))).toEqual(['group_by INVALID_ENUM_VALUE']);
+  });
+
+  test('takes the years 1 to 9999 by year, and says which bucket is coarse enough for a range', async () => {
+    const range = 'start_date=0001-01-01&end_date=9999-12-31';
+    const refusal = async (query: string) => (await gateway.get(`/v1/reports/collections?${query}`)).body.error?.details;
+    expect(await refusal(`${range}&bucket=year`)).toBeUndefined();
+    for (const bucket of ['day', 'week', 'month', 'quarter']) {
+      expect(await refusal(`${range}&bucket=${bucket}`)).toMatchObject([{ field: 'end_date', code: 'OUT_OF_RANGE', message: expect.stringContaining('bucket=year') }]);
+    }
+    // 10,000 days from 2000-01-01 end on 2027-05-19.
+    expect(await refusal('start_date=2000-01-01&end_date=2027-05-19&bucket=day')).toBeUndefined();
+    expect(await refusal('start_date=2000-01-01&end_date=2027-05-20&bucket=day')).toMatchObject([{ message: expect.stringContaining('bucket=week') }]);
+    expect(await refusal('start_date=2000-01-01&end_date=2027-05-20&bucket=day&limit=0&x=1')).toHaveLength(3);
+  });
+});
+
+describe('a cursor', () => {
+  const query = `${RANGE}&status=PAID&status=OPEN&account_id=${ID}&account_id=${OTHER}`;
+  const cursorOf = async (path: string, text: string): Promise<string> => {
+    reports.next = Buffer.from('2026-02-01 x');
+    const { body } = await gateway.get(`${path}?${text}`);
+    return body.pagination.next_cursor;
+  };
+  const code = async (path: string, text: string): Promise<string> => (await gateway.get(`${path}?${text}`)).body.error?.code ?? 'none';
+
+  test('stands for its filters in whatever spelling', async () => {
+    const cursor = await cursorOf('/v1/reports/invoice-activity', query);
+    const same = [
+      query,
+      `account_id=${OTHER}&limit=7&account_id=${ID.toUpperCase()}&${RANGE}&bucket=month`,
+      `${RANGE}&account_id=${ID}&account_id=${OTHER}&account_id=${ID}`,
+    ];
+    for (const text of same) {
+      expect([text, await code('/v1/reports/invoice-activity', `${text}&cursor=${cursor}`)]).toEqual([text, 'none']);
+      expect(Buffer.from(reports.asked.invoiceActivity?.collection?.after ?? []).toString()).toBe('2026-02-01 x');
+    }
+  });
+
+  test('opens neither with other filters, group, bucket or range, nor in another report', async () => {
+    const cursor = await cursorOf('/v1/reports/invoice-activity', query);
+    const others = [
+      `${query}&group_by=account`, `${query}&bucket=day`, `${query}&status=VOIDED`, `${query}&job_class=SERVICE`, RANGE,
+      query.replace('2026-04-01', '2026-04-02'), query.replace('2026-01-01', '2026-01-02'),
+    ];
+    for (const text of others) expect([text, await code('/v1/reports/invoice-activity', `${text}&cursor=${cursor}`)]).toEqual([text, 'INVALID_CURSOR']);
+    const plain = await cursorOf('/v1/reports/collections', RANGE);
+    for (const path of paths) expect([path, await code(path, `${RANGE}&cursor=${plain}`)]).toEqual([path, path.endsWith('collections') ? 'none' : 'INVALID_CURSOR']);
+    expect(await code('/v1/invoices', `cursor=${plain}`)).toBe('INVALID_CURSOR');
+  });
+});
+
+describe('as CSV', () => {
+  test('a report is a line of names and a line for each row', async () => {
+    reports.rows = [
+      collectionsRow({ payment_count: 2, received_cents: 12_900, net_collected_cents: -5 }),
+      collectionsRow({ group: { dimension: 'SUMMARY_DIMENSION_COLLECTOR', value: ID, label: 'Núñez, "Ada"\nJr.' } }),
+      collectionsRow({ group: { dimension: 'SUMMARY_DIMENSION_COLLECTOR', value: null, label: null } }),
+    ];
+    const { status, headers, text } = await csv(RANGE);
+    expect([status, headers.get('content-type'), headers.get('vary'), headers.get('link')]).toEqual([200, 'text/csv; charset=utf-8; header=present', 'Accept', null]);
+    expect(text).toBe(
+      [
+        'period_start,period_end,group_dimension,group_value,group_label,currency,payment_count,received_cents,refund_count,refunded_cents,net_collected_cents',
+        '2026-01-01,2026-02-01,,,,USD,2,12900,0,0,-5',
+        `2026-01-01,2026-02-01,collector,${ID},"Núñez, ""Ada""\nJr.",USD,0,0,0,0,0`,
+        '2026-01-01,2026-02-01,collector,,,USD,0,0,0,0,0',
+        '',
+      ].join('\r\n'),
+    );
+  });
+
+  test('no text becomes a formula', async () => {
+    const texts = ['=1+1', '+1', '-1', '@SUM(A1)', '\tx', '\rx', 'a=1', '"=1'];
+    reports.rows = texts.map((label) => collectionsRow({ group: { dimension: 'SUMMARY_DIMENSION_ACCOUNT', value: ID, label } }));
+    const { text } = await csv(RANGE);
+    const labels = [...text.matchAll(new RegExp(`${ID},("(?:[^"]|"")*"|[^,]*),USD`, 'g'))].map((match) => (match[1] as string).replace(/^"(.*)"$/s, '$1').replaceAll('""', '"'));
+    expect(labels).toEqual(["'=1+1", "'+1", "'-1", "'@SUM(A1)", "'\tx", "'\rx", 'a=1', '"=1']);
+  });
+
+  test('leads to the next page by a link, until the last one', async () => {
+    reports.next = Buffer.from('there');
+    const first = await csv(`${RANGE}&method=CARD&method=CASH&limit=1`);
+    const [, target] = /^<(.*)>; rel="next"$/.exec(first.headers.get('link') ?? '') ?? [];
+    expect(target).toMatch(/^\/v1\/reports\/collections\?start_date=2026-01-01&end_date=2026-04-01&method=CARD&method=CASH&limit=1&cursor=[\w-]+$/);
+    const second = await gateway.get(target as string, { headers: { accept: 'text/csv' } });
+    expect(second.status).toBe(200);
+    expect(second.headers.get('link')).not.toBe(first.headers.get('link'));
+    expect(Buffer.from(reports.asked.collections?.collection?.after ?? []).toString()).toBe('there');
+    expect((await gateway.get(target as string)).body.pagination.next_cursor).toEqual(expect.any(String));
+    reports.next = Buffer.alloc(0);
+    expect((await gateway.get(target as string, { headers: { accept: 'text/csv' } })).headers.get('link')).toBeNull();
+  });
+
+  test.each([
+    ['application/json', 'application/json'],
+    ['*/*', 'application/json'],
+    ['application/json, text/csv', 'application/json'],
+    ['text/csv;q=0.5, application/json', 'application/json'],
+    ['text/csv, application/json;q=0.5', 'text/csv'],
+    ['text/csv, */*;q=0.1', 'text/csv'],
+    ['text/*', 'text/csv'],
+    ['image/png', 'application/json'],
+    ['', 'application/json'],
+  ])('is what Accept: %s gets or does not get', async (accept, type) => {
+    const { status, headers } = await gateway.get(`/v1/reports/collections?${RANGE}`, { headers: { accept } });
+    expect([status, headers.get('content-type')?.split(';')[0]]).toEqual([200, type]);
+  });
+
+  test('errors stay JSON, and lists stay JSON', async () => {
+    const { status, headers, body } = await csv('bucket=x');
+    expect([status, headers.get('content-type'), headers.get('vary')]).toEqual([400, 'application/json', 'Accept']);
+    expect(body.error.details).toHaveLength(3);
+    expect((await gateway.get('/v1/invoices', { headers: { accept: 'text/csv' } })).headers.get('content-type')).toBe('application/json');
+  });
+});
