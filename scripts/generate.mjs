@@ -13,7 +13,7 @@ const stamp = join(out, '.stamp');
 
 const hash = createHash('sha256');
 const sources = readdirSync(proto, { recursive: true }).filter((name) => /\.(proto|yaml)$/.test(name)).sort();
-for (const name of [...sources.map((source) => join(proto, source)), join(root, 'pnpm-lock.yaml')]) {
+for (const name of [...sources.map((source) => join(proto, source)), join(root, 'pnpm-lock.yaml'), import.meta.filename]) {
   hash.update(name.slice(root.length)).update(readFileSync(name));
 }
 const digest = hash.digest('hex');
@@ -34,12 +34,20 @@ if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== digest) {
   // The type registry knows a message only once its module is loaded; this module loads them all.
   const modules = readdirSync(fresh, { recursive: true }).filter((name) => name.endsWith('.ts')).sort();
   writeFileSync(join(fresh, 'all.ts'), modules.map((name) => `import './${name}';\n`).join(''));
-  writeFileSync(join(fresh, '.stamp'), digest);
   const former = `${fresh}.former`;
   if (existsSync(out)) renameSync(out, former);
   renameSync(fresh, out);
   rmSync(former, { recursive: true, force: true });
+  await writeOwners();
+  writeFileSync(stamp, digest);
   console.error(`generated code for ${sources.length} proto files`);
+}
+
+/** Which records each service owns, as types: what a service must register (registered() of record-store). */
+async function writeOwners() {
+  const { resources } = await import('../packages/contract/src/operation.ts');
+  const owners = [...Map.groupBy(resources, ({ owner }) => owner)].map(([owner, of]) => `  ${owner}: ${of.map(({ path }) => `'${path}'`).join(' | ')};\n`);
+  writeFileSync(join(out, 'owners.ts'), `/** Public paths of the records of each service that owns any. */\nexport interface Owners {\n${owners.join('')}}\n`);
 }
 
 await buildConsole();

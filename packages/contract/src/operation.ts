@@ -1,6 +1,7 @@
 // Every public operation and record, read off the contract once. Nothing else in the system lists them.
 import type { DescMethod } from '@bufbuild/protobuf';
 import './gen/all.ts';
+import type { Owners } from './gen/owners.ts';
 import { messageTypeRegistry } from './gen/typeRegistry.ts';
 import { deprecationOf, type Deprecation } from './deprecation.ts';
 import { allServices, documentation, option } from './image.ts';
@@ -8,6 +9,12 @@ import { camelCase } from './json-plan.ts';
 import { shapeOf, type Field, type Shape } from './shape.ts';
 
 export type Owner = 'billing' | 'scheduling' | 'reporting' | 'integrations';
+
+/** Services that own records. */
+export type RecordOwner = keyof Owners;
+
+/** Public paths of the records that a service owns. */
+export type ResourceOf<O extends RecordOwner> = Owners[O];
 
 /** How a query parameter restricts rows. */
 export interface Filter {

@@ -2,8 +2,7 @@
 // they follow from has changed. One rule for both, so the order in which records arrive does not matter.
 import { codec, encodeFragment } from '@truckroll/contract';
 import type { Transaction } from '@truckroll/service-kit';
-import { Assembler } from './assemble.ts';
-import { ByteBuffer } from './byte-buffer.ts';
+import { publishChanged } from './messaging.ts';
 import { uuidOf } from './position.ts';
 import type { Changed, Table } from './table.ts';
 
@@ -30,7 +29,7 @@ export async function withDerived<R>(
 /**
  * Derives the fields of stored records again. Locks the rows in the order of their ids before it looks at what they
  * follow from: whoever changes that and then refreshes the same rows is seen, or waits and sees. Ids without a record
- * are passed over. Returns the records whose derived fields or columns are different now.
+ * are passed over. Returns the records whose derived fields or columns are different now, which are also published.
  */
 export async function refreshRecords<R>(tx: Transaction, table: Table<R>, companyId: string, ids: Iterable<string>): Promise<Changed<R>[]> {
   const sorted = [...new Set(ids)].sort();
@@ -73,18 +72,7 @@ async function refreshChunk<R>(tx: Transaction, table: Table<R>, companyId: stri
     ],
   });
   const differing = new Set(different.map(({ id }) => id));
-  return batch.filter(({ id }) => differing.has(id));
-}
-
-/** A record as a read returns it, but with the names that it was recorded with: what other services keep copies of. */
-export function asRead<R>(table: Table<R>, { document, derived }: Changed<R>): Uint8Array {
-  if (derived === undefined) return document;
-  const out = new ByteBuffer(document.length + derived.length + 256);
-  new Assembler(table.resource.record, out, { get: () => null }).record([asBuffer(document), asBuffer(derived)]);
-  return out.view();
-}
-
-/** The assembler reads texts out of buffers; an encoder gives plain arrays. */
-function asBuffer(bytes: Uint8Array): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const changed = batch.filter(({ id }) => differing.has(id));
+  await publishChanged(tx, table, companyId, changed);
+  return changed;
 }

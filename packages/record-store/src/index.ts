@@ -1,11 +1,12 @@
 export { recordStoreMigrations } from './migrations.ts';
-export { EVERY_COMPANY, defineTable, type AfterChange, type Changed, type Table, type TableDefinition } from './table.ts';
+export { EVERY_COMPANY, defineTable, inTurn, registered, type AfterChange, type Changed, type Table, type TableDefinition } from './table.ts';
 export { NameCache, writeNames, type Name } from './names.ts';
 export { RecordReader, rawMethod, type ReadContext } from './read.ts';
-export { asRead, refreshRecords } from './derive.ts';
+export { asRead } from './as-read.ts';
+export { refreshRecords } from './derive.ts';
 export { upsertRecords, writeLinks, type Upserted } from './upsert.ts';
 export { importBatch } from './import.ts';
 export { lockCompany } from './lock.ts';
 export { serveRecords } from './serve.ts';
 export { instantOf, uuidOf } from './position.ts';
-export { byCompany, nameSubscription, publishing, recordKey } from './messaging.ts';
+export { byCompany, nameSubscription, recordKey } from './messaging.ts';

@@ -1,23 +1,25 @@
 // Names and records that other services keep copies of, as events.
-import { topics, type TopicDefinition } from '@truckroll/contract';
+import { topics } from '@truckroll/contract';
 import { Name as NameEvent } from '@truckroll/contract/gen/events/v1/names';
-import { append, type IncomingEvent, type OutgoingEvent, type Subscription } from '@truckroll/outbox';
-import type { AfterChange } from './table.ts';
+import { append, type IncomingEvent, type Subscription } from '@truckroll/outbox';
+import type { Queryable } from '@truckroll/service-kit';
+import { asRead } from './as-read.ts';
 import { writeNames, type Name } from './names.ts';
+import type { Changed, Table } from './table.ts';
 
 /** Key of a record on a topic of state. */
 export function recordKey(companyId: string, id: string): string {
   return `${companyId}/${id}`;
 }
 
-/** Publishes changed records' documents on a compacted topic, as `invoice.changed`. */
-export function publishing<R>(topic: TopicDefinition, type: string): AfterChange<R> {
-  return async (tx, companyId, changed) => {
-    const events = changed.map(({ id, document }): OutgoingEvent => {
-      return { topic: topic.name, key: recordKey(companyId, id), type, companyId, payload: document };
-    });
-    await append(tx, events);
-  };
+/** Publishes changed records as they are read, where the table says on which topic. */
+export async function publishChanged<R>(tx: Queryable, table: Table<R>, companyId: string, changed: readonly Changed<R>[]): Promise<void> {
+  if (table.publishes === undefined) return;
+  const { topic, type } = table.publishes;
+  await append(
+    tx,
+    changed.map((item) => ({ topic: topic.name, key: recordKey(companyId, item.id), type, companyId, payload: asRead(table, item) })),
+  );
 }
 
 /** Keeps the names table of a service's schema as the owner last told it. */

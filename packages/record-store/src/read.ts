@@ -1,6 +1,7 @@
 // List and detail of every record: one statement, no objects, protobuf bytes out.
 import { ApiError, codec, type Operation } from '@truckroll/contract';
 import type { BinaryRow, Database, Queryable } from '@truckroll/service-kit';
+import { replacedFields } from './as-read.ts';
 import { Assembler } from './assemble.ts';
 import { ByteBuffer } from './byte-buffer.ts';
 import { idType, listStatement, type ListRequest } from './list-query.ts';
@@ -46,8 +47,7 @@ export class RecordReader {
     this.#table = table;
     this.#database = database;
     this.#names = names;
-    const { byName } = table.resource.record;
-    this.#replaced = new Set((table.derivedFields ?? []).map((name) => byName.get(name)?.number ?? 0));
+    this.#replaced = replacedFields(table);
     const columns = ['document', 'derived', ...(table.onRead?.columns ?? [])].join(', ');
     this.#detail = `select ${columns} from ${table.table} where company_id = $1 and id = $2`;
   }

@@ -1,6 +1,6 @@
 // Where a record lives: its table, and which of its facts are columns beside the stored document (docs/adr/0001).
 import { formatInstant } from '@truckroll/contract';
-import type { Field, JsonProblem, Resource } from '@truckroll/contract';
+import type { Field, JsonProblem, RecordOwner, Resource, ResourceOf, TopicDefinition } from '@truckroll/contract';
 import type { Transaction } from '@truckroll/service-kit';
 import type { ReadContext } from './read.ts';
 
@@ -42,6 +42,13 @@ export interface Link<R> {
 
 /** What one line of an import or one write leads to, in the transaction that stores it. */
 export type AfterChange<R> = (tx: Transaction, companyId: string, changed: readonly Changed<R>[]) => Promise<void>;
+
+/** Several consequences, one after the other. */
+export function inTurn<R>(...steps: readonly AfterChange<R>[]): AfterChange<R> {
+  return async (tx, companyId, changed) => {
+    for (const step of steps) await step(tx, companyId, changed);
+  };
+}
 
 export interface Changed<R> {
   id: string;
@@ -85,8 +92,10 @@ export interface TableDefinition<R> {
   remembers?: readonly string[];
   /** The records are the same in every company, stored once: see EVERY_COMPANY. */
   everyCompany?: boolean;
-  /** Names, derived values, events: runs once for all records that a batch really changed. */
+  /** Names, and what other records derive from these: runs once for all records that a batch really changed. */
   afterChange?: AfterChange<R>;
+  /** Where records are published as they are read, whenever one is stored or a derived field of it changes. */
+  publishes?: { topic: TopicDefinition; type: string };
   /** Fields that depend on the moment of reading: encoded, in order, from these columns' raw values. */
   onRead?: { columns: readonly string[]; fragment: (values: readonly (Buffer | null)[], context: ReadContext) => Uint8Array | undefined };
 }
@@ -153,6 +162,14 @@ export function columnFor(table: Pick<Table, 'columns'>, parameter: string, fiel
 /** The link that a filter looks at: named after the parameter, or after its range. */
 export function linkFor(table: Pick<Table, 'links'>, parameter: string): Link<never> | undefined {
   return table.links[parameter] ?? table.links[parameter.replace(/_(from|before)$/, '')];
+}
+
+/** The tables of every record that a service owns, by public path. A record of the contract without its table does not compile. */
+export function registered<O extends RecordOwner>(owner: O, tables: Record<ResourceOf<O>, Table<any>>): readonly Table[] {
+  for (const [path, { resource }] of Object.entries<Table<any>>(tables)) {
+    if (resource.path !== path || resource.owner !== owner) throw new Error(`${owner}: the table of ${resource.path} is registered as ${path}`);
+  }
+  return Object.values<Table<any>>(tables) as readonly Table[];
 }
 
 /** Under which company's name records stand that are the same in every company. */

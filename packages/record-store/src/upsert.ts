@@ -3,6 +3,7 @@ import { codec } from '@truckroll/contract';
 import type { Transaction } from '@truckroll/service-kit';
 import { withDerived } from './derive.ts';
 import { idType } from './list-query.ts';
+import { publishChanged } from './messaging.ts';
 import type { Changed, Link, Table } from './table.ts';
 
 /** What became of a batch. */
@@ -14,7 +15,7 @@ export interface Upserted<R> {
 
 /**
  * Stores records of one company in the caller's transaction, by (company, id); where a batch names an id twice the
- * last one counts. Runs the table's afterChange for those that were new or different.
+ * last one counts. Runs the table's afterChange for those that were new or different, and publishes them.
  */
 export async function upsertRecords<R>(
   tx: Transaction,
@@ -55,6 +56,7 @@ export async function upsertRecords<R>(
   if (changed.length > 0) {
     await relink(tx, table, companyId, changed);
     await table.afterChange?.(tx, companyId, changed);
+    await publishChanged(tx, table, companyId, changed);
   }
   return { created: rows.filter((row) => row.created).length, changed, unchanged: batch.length - changed.length };
 }

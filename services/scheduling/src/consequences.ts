@@ -1,6 +1,7 @@
 // What follows from a change of each record, in the transaction that makes it. Records derive from each other in
 // circles (a visit shows its job, a job counts its visits), so this is the one place that knows who depends on whom.
-// Every step looks at the latest of everything: the order in which records arrive makes no difference.
+// Every step looks at the latest of everything: the order in which records arrive makes no difference. The tables name
+// these functions and these look at the tables, so all of them are declarations, which exist before any module runs.
 import type { Account } from '@truckroll/contract/gen/scheduling/v1/accounts';
 import type { FormResponse } from '@truckroll/contract/gen/scheduling/v1/form_responses';
 import { Visit } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
@@ -9,10 +10,9 @@ import { JobLifecycle } from '@truckroll/contract/gen/scheduling/v1/job_lifecycl
 import type { Job } from '@truckroll/contract/gen/scheduling/v1/jobs';
 import type { Location } from '@truckroll/contract/gen/scheduling/v1/locations';
 import type { TimeEntry } from '@truckroll/contract/gen/scheduling/v1/time_entries';
-import { refreshRecords, uuidOf, type AfterChange, type Changed } from '@truckroll/record-store';
+import { refreshRecords, uuidOf, type Changed } from '@truckroll/record-store';
 import type { Transaction } from '@truckroll/service-kit';
 import { technicians } from './assignments/rules.ts';
-import { publishAssignments, publishJobs, publishRemovedAssignments } from './events.ts';
 import { refreshFormClasses } from './forms/job-class.ts';
 import { afterTechniciansChanged } from './intake/technicians.ts';
 import { changedStatuses } from './jobs/status.ts';
@@ -26,7 +26,7 @@ type Ids = readonly string[];
 
 /** appointment_count, first_starts_at and status of jobs. */
 export async function refreshJobs(tx: Transaction, companyId: string, ids: Ids): Promise<void> {
-  await publishJobs(tx, companyId, await refreshRecords(tx, jobs, companyId, ids));
+  await refreshRecords(tx, jobs, companyId, ids);
 }
 
 /** job, assignments, dispatch_status and revision of visits, and the filters that look at them. */
@@ -39,60 +39,52 @@ export async function refreshTimesheets(tx: Transaction, companyId: string, ids:
   await refreshRecords(tx, timesheets, companyId, ids);
 }
 
-export const afterAccounts: AfterChange<Account> = async (tx, companyId, changed) => {
+export async function afterAccounts(tx: Transaction, companyId: string, changed: readonly Changed<Account>[]): Promise<void> {
   await refreshAccountLocations(tx, companyId, idsOf(changed));
-};
+}
 
-export const afterLocations: AfterChange<Location> = async (tx, companyId, changed) => {
+export async function afterLocations(tx: Transaction, companyId: string, changed: readonly Changed<Location>[]): Promise<void> {
   const ids = idsOf(changed);
   const former = await accountsLinkedTo(tx, companyId, ids);
   const latest = changed.flatMap(({ record }) => record.accounts.flatMap(({ account }) => account?.id ?? []));
   await refreshAccountLocations(tx, companyId, [...new Set([...former, ...latest])]);
   await refreshVisits(tx, companyId, await idsWhere(tx, 'job_appointments', 'job_location_id', companyId, ids));
-};
+}
 
-export const afterLifecycles: AfterChange<JobLifecycle> = async (tx, companyId, changed) => {
+export async function afterLifecycles(tx: Transaction, companyId: string, changed: readonly Changed<JobLifecycle>[]): Promise<void> {
   const statusIds = changed.flatMap(({ record, before }) => {
     const former = before?.['document'] as Buffer | undefined;
     return changedStatuses(former && JobLifecycle.decode(former), record);
   });
   await refreshJobs(tx, companyId, await idsWhere(tx, 'jobs', 'status_id', companyId, statusIds));
   await refreshRecords(tx, jobLeads, companyId, await idsWhere(tx, 'job_leads', 'status_id', companyId, statusIds));
-};
+}
 
-export const afterJobs: AfterChange<Job> = async (tx, companyId, changed) => {
+export async function afterJobs(tx: Transaction, companyId: string, changed: readonly Changed<Job>[]): Promise<void> {
   const ids = idsOf(changed);
   await refreshVisits(tx, companyId, await idsWhere(tx, 'job_appointments', 'job_id', companyId, ids));
   await refreshJobTeams(tx, companyId, ids);
   await refreshFormClasses(tx, companyId, 'job_id', ids);
-  await publishJobs(tx, companyId, changed);
-};
+}
 
-export const afterVisits: AfterChange<Visit> = async (tx, companyId, changed) => {
+export async function afterVisits(tx: Transaction, companyId: string, changed: readonly Changed<Visit>[]): Promise<void> {
   const jobIds = nowAndBefore(changed, 'job_id');
   await refreshVisitTeams(tx, companyId, idsOf(changed));
   await refreshJobs(tx, companyId, jobIds);
   await refreshJobTeams(tx, companyId, jobIds);
-};
-
-export const afterAssignments: AfterChange<Assignment> = async (tx, companyId, changed) => {
-  await refreshAssigned(tx, companyId, nowAndBefore(changed, 'appointment_id'));
-  await publishAssignments(tx, companyId, changed);
-};
-
-/** For assignments whose rows are gone; `visitIds` are the visits that they belonged to. */
-export async function afterRemovedAssignments(tx: Transaction, companyId: string, ids: Ids, visitIds: Ids): Promise<void> {
-  await refreshAssigned(tx, companyId, visitIds);
-  await publishRemovedAssignments(tx, companyId, ids);
 }
 
-export const afterTimeEntries: AfterChange<TimeEntry> = async (tx, companyId, changed) => {
-  await refreshTimesheets(tx, companyId, nowAndBefore(changed, 'timesheet_id'));
-};
+export async function afterAssignments(tx: Transaction, companyId: string, changed: readonly Changed<Assignment>[]): Promise<void> {
+  await refreshAssigned(tx, companyId, nowAndBefore(changed, 'appointment_id'));
+}
 
-export const afterFormResponses: AfterChange<FormResponse> = async (tx, companyId, changed) => {
+export async function afterTimeEntries(tx: Transaction, companyId: string, changed: readonly Changed<TimeEntry>[]): Promise<void> {
+  await refreshTimesheets(tx, companyId, nowAndBefore(changed, 'timesheet_id'));
+}
+
+export async function afterFormResponses(tx: Transaction, companyId: string, changed: readonly Changed<FormResponse>[]): Promise<void> {
   await refreshFormClasses(tx, companyId, 'id', idsOf(changed));
-};
+}
 
 /** Visits whose assignments have changed, the jobs that these visits are for and the service requests that led to them. */
 async function refreshAssigned(tx: Transaction, companyId: string, visitIds: Ids): Promise<void> {

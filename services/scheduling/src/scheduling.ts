@@ -11,7 +11,8 @@ import type { SchedulingConfig } from './config.ts';
 import { intakeHandlers } from './intake/intake.ts';
 import { chooseProviders } from './notifications/providers/choose.ts';
 import { notificationSender } from './notifications/sender.ts';
-import { tables, visits } from './resources/index.ts';
+import { tables } from './resources/index.ts';
+import { jobAppointments } from './resources/job-appointments.ts';
 import { storeJobClasses } from './resources/job-classes.ts';
 import { schema } from './schema.ts';
 
@@ -37,7 +38,7 @@ export function createScheduling(config: SchedulingConfig): Service {
       const providers = chooseProviders(config, log);
       background(notificationSender({ database, providers, log, metrics, poke, timeoutMs: config.notificationTimeoutMs }));
       serveRecords(server, tables, { database, names, afterImport: poke });
-      const writes = { database, reader: new RecordReader(visits as Table<any> as Table, { database, names }), poke };
+      const writes = { database, reader: new RecordReader(jobAppointments as Table<any> as Table, { database, names }), poke };
       server.implement(AssignmentCommandServiceService, {
         addAssignment: (request, context) => addAssignment(writes, request, context),
         removeAssignment: (request, context) => removeAssignment(writes, request, context),

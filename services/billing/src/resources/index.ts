@@ -1,8 +1,8 @@
-import type { Table } from '@truckroll/record-store';
+import { registered } from '@truckroll/record-store';
 import { estimates } from './estimates.ts';
 import { invoices } from './invoices.ts';
 import { payments } from './payments.ts';
 import { refunds } from './refunds.ts';
 
 /** Every record that billing owns. */
-export const tables: readonly Table[] = [invoices, payments, refunds, estimates] as readonly Table<any>[];
+export const tables = registered('billing', { invoices, payments, refunds, estimates });

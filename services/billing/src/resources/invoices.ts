@@ -1,7 +1,6 @@
-import { resource } from '@truckroll/contract';
+import { resource, topics } from '@truckroll/contract';
 import type { Invoice } from '@truckroll/contract/gen/billing/v1/invoices';
 import { defineTable } from '@truckroll/record-store';
-import { publishInvoices } from '../events.ts';
 import { agingOnRead } from '../invoices/aging.ts';
 import { checkDiscounts, checkTotals } from '../invoices/amounts.ts';
 import { deriveInvoices } from '../invoices/derive.ts';
@@ -22,6 +21,7 @@ export const invoices = defineTable<Invoice>({
   },
   check: (invoice) => [...checkTotals(invoice.amounts, 'amounts'), ...checkDiscounts(invoice.discounts, 'discounts')],
   derive: deriveInvoices,
-  afterChange: publishInvoices,
+  // Reporting counts what was invoiced from its own copy of every invoice.
+  publishes: { topic: topics.invoices, type: 'invoice.changed' },
   onRead: agingOnRead,
 });

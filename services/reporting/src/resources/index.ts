@@ -1,6 +1,9 @@
-import type { Table } from '@truckroll/record-store';
+import { registered } from '@truckroll/record-store';
 import { jobFinancials } from './job-financials.ts';
 import { revenueAttributions } from './revenue-attributions.ts';
 
 /** Every record that reporting owns. */
-export const tables: readonly Table[] = [jobFinancials, revenueAttributions] as readonly Table<any>[];
+export const tables = registered('reporting', {
+  'job-financials': jobFinancials,
+  'revenue-attributions': revenueAttributions,
+});

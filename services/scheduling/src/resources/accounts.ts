@@ -1,6 +1,8 @@
 import { resource } from '@truckroll/contract';
 import type { Account } from '@truckroll/contract/gen/scheduling/v1/accounts';
-import { defineTable } from '@truckroll/record-store';
+import { defineTable, inTurn } from '@truckroll/record-store';
+import { afterAccounts } from '../consequences.ts';
+import { named } from '../events.ts';
 
 export const accounts = defineTable<Account>({
   resource: resource('accounts'),
@@ -15,4 +17,5 @@ export const accounts = defineTable<Account>({
     // Follows from the locations' own accounts: src/links.ts.
     location_id: { table: 'account_locations' },
   },
+  afterChange: inTurn(named('accounts'), afterAccounts),
 });

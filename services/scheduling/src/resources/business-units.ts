@@ -1,6 +1,7 @@
 import { resource } from '@truckroll/contract';
 import type { BusinessUnit } from '@truckroll/contract/gen/scheduling/v1/business_units';
 import { defineTable } from '@truckroll/record-store';
+import { named } from '../events.ts';
 
 export const businessUnits = defineTable<BusinessUnit>({
   resource: resource('business-units'),
@@ -8,4 +9,5 @@ export const businessUnits = defineTable<BusinessUnit>({
   columns: {
     archived: { type: 'boolean', of: ({ archived_at }) => archived_at != null },
   },
+  afterChange: named('business-units'),
 });

@@ -1,6 +1,7 @@
 import { resource } from '@truckroll/contract';
 import type { Contact } from '@truckroll/contract/gen/scheduling/v1/contacts';
 import { defineTable } from '@truckroll/record-store';
+import { named } from '../events.ts';
 
 export const contacts = defineTable<Contact>({
   resource: resource('contacts'),
@@ -9,4 +10,5 @@ export const contacts = defineTable<Contact>({
     account_id: 'account.id',
     archived: 'archived',
   },
+  afterChange: named('contacts'),
 });

@@ -1,6 +1,7 @@
 import { resource } from '@truckroll/contract';
 import type { FormResponse } from '@truckroll/contract/gen/scheduling/v1/form_responses';
 import { defineTable } from '@truckroll/record-store';
+import { afterFormResponses } from '../consequences.ts';
 
 export const formResponses = defineTable<FormResponse>({
   resource: resource('form-responses'),
@@ -13,4 +14,5 @@ export const formResponses = defineTable<FormResponse>({
     form_id: 'form_id',
     completed: 'completed',
   },
+  afterChange: afterFormResponses,
 });

@@ -1,15 +1,4 @@
-import type { AfterChange, Table } from '@truckroll/record-store';
-import {
-  afterAccounts,
-  afterAssignments,
-  afterFormResponses,
-  afterJobs,
-  afterLifecycles,
-  afterLocations,
-  afterTimeEntries,
-  afterVisits,
-} from '../consequences.ts';
-import { named } from '../events.ts';
+import { registered } from '@truckroll/record-store';
 import { accounts } from './accounts.ts';
 import { businessUnits } from './business-units.ts';
 import { contacts } from './contacts.ts';
@@ -29,39 +18,24 @@ import { teamMembers } from './team-members.ts';
 import { timeEntries } from './time-entries.ts';
 import { timesheets } from './timesheets.ts';
 
-/** A table with what follows from its changes, in that order. Records are only ever written through these. */
-function changing<R>(table: Table<R>, ...steps: AfterChange<R>[]): Table<R> {
-  const afterChange: AfterChange<R> = async (tx, companyId, changed) => {
-    for (const step of steps) await step(tx, companyId, changed);
-  };
-  return { ...table, afterChange };
-}
-
-function naming<R extends { name: string }>(table: Table<R>, ...steps: AfterChange<R>[]): Table<R> {
-  return changing(table, named(table.resource.path), ...steps);
-}
-
-export const visits = changing(jobAppointments, afterVisits);
-export const assignments = changing(jobAssignments, afterAssignments);
-
 /** Every record that scheduling owns. */
-export const tables = [
-  naming(teamMembers),
-  naming(accounts, afterAccounts),
-  naming(contacts),
-  naming(locations, afterLocations),
-  changing(jobs, afterJobs),
-  visits,
-  assignments,
-  naming(businessUnits),
-  naming(jobTypes),
-  jobClasses,
-  naming(jobLifecycles, afterLifecycles),
-  naming(leadSources),
-  naming(tags),
-  jobLeads,
+export const tables = registered('scheduling', {
+  'team-members': teamMembers,
+  accounts,
+  contacts,
+  locations,
+  jobs,
+  'job-appointments': jobAppointments,
+  'job-assignments': jobAssignments,
+  'business-units': businessUnits,
+  'job-types': jobTypes,
+  'job-classes': jobClasses,
+  'job-lifecycles': jobLifecycles,
+  'lead-sources': leadSources,
+  tags,
+  'job-leads': jobLeads,
   equipment,
-  changing(formResponses, afterFormResponses),
-  changing(timeEntries, afterTimeEntries),
+  'form-responses': formResponses,
+  'time-entries': timeEntries,
   timesheets,
-] as readonly Table<any>[] as readonly Table[];
+});

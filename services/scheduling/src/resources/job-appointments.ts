@@ -2,6 +2,7 @@ import { resource } from '@truckroll/contract';
 import type { Visit } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
 import { defineTable } from '@truckroll/record-store';
 import { deriveVisits } from '../visits/derive.ts';
+import { afterVisits } from '../consequences.ts';
 
 export const jobAppointments = defineTable<Visit>({
   resource: resource('job-appointments'),
@@ -21,4 +22,5 @@ export const jobAppointments = defineTable<Visit>({
   links: { team_member_id: { table: 'job_appointment_team_members' } },
   remembers: ['job_id'],
   derive: deriveVisits,
+  afterChange: afterVisits,
 });

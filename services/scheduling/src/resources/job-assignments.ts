@@ -1,7 +1,8 @@
-import { resource } from '@truckroll/contract';
+import { resource, topics } from '@truckroll/contract';
 import type { Assignment } from '@truckroll/contract/gen/scheduling/v1/job_assignments';
 import { defineTable } from '@truckroll/record-store';
 import { lockVisitsOfAssignments } from '../visits/locks.ts';
+import { afterAssignments } from '../consequences.ts';
 
 export const jobAssignments = defineTable<Assignment>({
   resource: resource('job-assignments'),
@@ -15,4 +16,6 @@ export const jobAssignments = defineTable<Assignment>({
   },
   lockFirst: lockVisitsOfAssignments,
   remembers: ['appointment_id'],
+  afterChange: afterAssignments,
+  publishes: { topic: topics.assignments, type: 'assignment.changed' },
 });

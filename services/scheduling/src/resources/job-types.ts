@@ -1,6 +1,7 @@
 import { resource } from '@truckroll/contract';
 import type { JobType } from '@truckroll/contract/gen/scheduling/v1/job_types';
 import { defineTable } from '@truckroll/record-store';
+import { named } from '../events.ts';
 
 export const jobTypes = defineTable<JobType>({
   resource: resource('job-types'),
@@ -10,4 +11,5 @@ export const jobTypes = defineTable<JobType>({
     job_class: 'job_class',
     lifecycle_id: 'lifecycle.id',
   },
+  afterChange: named('job-types'),
 });

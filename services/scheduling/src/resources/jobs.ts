@@ -1,8 +1,9 @@
-import { resource } from '@truckroll/contract';
+import { resource, topics } from '@truckroll/contract';
 import type { Job } from '@truckroll/contract/gen/scheduling/v1/jobs';
 import { defineTable } from '@truckroll/record-store';
 import { deriveJobs } from '../jobs/derive.ts';
 import { lockVisitsOfJobs } from '../visits/locks.ts';
+import { afterJobs } from '../consequences.ts';
 
 export const jobs = defineTable<Job>({
   resource: resource('jobs'),
@@ -26,4 +27,6 @@ export const jobs = defineTable<Job>({
   },
   lockFirst: lockVisitsOfJobs,
   derive: deriveJobs,
+  afterChange: afterJobs,
+  publishes: { topic: topics.jobs, type: 'job.changed' },
 });

@@ -1,6 +1,7 @@
 import { resource } from '@truckroll/contract';
 import type { LeadSource } from '@truckroll/contract/gen/scheduling/v1/lead_sources';
 import { defineTable } from '@truckroll/record-store';
+import { named } from '../events.ts';
 
 export const leadSources = defineTable<LeadSource>({
   resource: resource('lead-sources'),
@@ -9,4 +10,5 @@ export const leadSources = defineTable<LeadSource>({
     archived: { type: 'boolean', of: ({ archived_at }) => archived_at != null },
     category: 'category',
   },
+  afterChange: named('lead-sources'),
 });

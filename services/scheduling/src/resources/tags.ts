@@ -1,6 +1,7 @@
 import { resource } from '@truckroll/contract';
 import type { Tag } from '@truckroll/contract/gen/scheduling/v1/tags';
 import { defineTable } from '@truckroll/record-store';
+import { named } from '../events.ts';
 
 const tagResource = resource('tags');
 const targets = tagResource.record.byName.get('applies_to')?.enum?.spellings;
@@ -14,4 +15,5 @@ export const tags = defineTable<Tag>({
   links: {
     applies_to: { table: 'tag_targets', type: 'text', of: ({ applies_to }) => applies_to.flatMap((target) => targets?.get(target) ?? []) },
   },
+  afterChange: named('tags'),
 });

@@ -1,6 +1,7 @@
 import { resource } from '@truckroll/contract';
 import type { TeamMember } from '@truckroll/contract/gen/scheduling/v1/team_members';
 import { defineTable } from '@truckroll/record-store';
+import { named } from '../events.ts';
 
 export const teamMembers = defineTable<TeamMember>({
   resource: resource('team-members'),
@@ -11,4 +12,5 @@ export const teamMembers = defineTable<TeamMember>({
     business_unit_id: 'business_unit.id',
     assignable: 'assignable',
   },
+  afterChange: named('team-members'),
 });

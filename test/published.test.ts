@@ -1,0 +1,56 @@
+// What services tell each other of a record is what they would answer to a read of it.
+import { randomUUID } from 'node:crypto';
+import { codec, resource, resources, topics } from '@truckroll/contract';
+import { generateCompany } from '@truckroll/demo-company';
+import { importRecords } from './support/company.ts';
+import { RECORD_OWNERS, startOwners, tablesOf, type Owners } from './support/owners.ts';
+
+const MINUTES = 60_000;
+const company = randomUUID();
+let owners: Owners;
+
+beforeAll(async () => {
+  owners = await startOwners();
+  const lines = [...generateCompany({ seed: 7, size: 'small', timezone: 'America/Chicago', until: '2026-11-20T18:00:00Z' })];
+  // Against the order in which they follow from each other: whatever comes later changes what was stored before.
+  for (const { path, records } of lines.toReversed()) {
+    const owner = resource(path).owner as (typeof RECORD_OWNERS)[number];
+    await importRecords(owners.channels[owner], company, path, records);
+  }
+}, 5 * MINUTES);
+
+afterAll(() => owners.stop());
+
+const published = RECORD_OWNERS.flatMap((owner) => tablesOf[owner].flatMap(({ resource: { path }, publishes }) => (publishes ? [{ owner, path, topic: publishes.topic }] : [])));
+
+it('publishes what other services keep copies of', () => {
+  expect(published.map(({ topic }) => topic)).toEqual(expect.arrayContaining([topics.jobs, topics.assignments, topics.invoices]));
+});
+
+it.each(published)('has last published $path as they are read', async ({ owner, path, topic }) => {
+  const { rows } = await owners.databases[owner].query<{ key: string; payload: Buffer }>({
+    text: 'select distinct on (key) key, payload from outbox where topic = $1 order by key, id desc',
+    values: [topic.name],
+  });
+  const { decode } = codec(resource(path).record.typeName);
+  const told = new Map(rows.map(({ key, payload }) => [key, facts(decode(payload))]));
+  const read = await owners.list(company, path);
+  expect(read.length).toBeGreaterThan(0);
+  expect(told).toEqual(new Map(read.map((record) => [`${company}/${record['id']}`, facts(record)])));
+});
+
+it('has every record of the contract in one of the services that the tests start', () => {
+  const registered = RECORD_OWNERS.flatMap((owner) => tablesOf[owner].map(({ resource: { path } }) => path));
+  expect(registered.sort()).toEqual(resources.map(({ path }) => path).sort());
+});
+
+/** All but names, which have a topic of their own, and an invoice's age, which depends on the day. */
+function facts(record: unknown): unknown {
+  return JSON.parse(
+    JSON.stringify(record, (key, value: unknown) => {
+      if (key === 'aging') return undefined;
+      const isReference = typeof value === 'object' && value !== null && Object.keys(value).sort().join() === 'id,name';
+      return isReference ? (value as { id: string }).id : value;
+    }),
+  );
+}

@@ -1,0 +1,56 @@
+// The services that own records, each on a database of its own and without Kafka: what they publish stays in the outbox.
+import { codec, resource, type RecordOwner } from '@truckroll/contract';
+import { Database, openChannel, testConfig, type Channel, type Service } from '@truckroll/service-kit';
+import { freshDatabase } from '@truckroll/testing';
+import { createBilling } from '../../services/billing/src/billing.ts';
+import { tables as billing } from '../../services/billing/src/resources/index.ts';
+import { createReporting } from '../../services/reporting/src/reporting.ts';
+import { tables as reporting } from '../../services/reporting/src/resources/index.ts';
+import { tables as scheduling } from '../../services/scheduling/src/resources/index.ts';
+import { createScheduling } from '../../services/scheduling/src/scheduling.ts';
+
+export const RECORD_OWNERS = ['scheduling', 'billing', 'reporting'] as const satisfies readonly RecordOwner[];
+export const tablesOf = { scheduling, billing, reporting };
+const create = { scheduling: createScheduling, billing: createBilling, reporting: createReporting };
+
+export type Owners = Awaited<ReturnType<typeof startOwners>>;
+
+export async function startOwners() {
+  const fresh = await freshDatabase({});
+  const kafka = { kafkaBrokers: ['127.0.0.1:1'], kafkaTls: false, kafkaMechanism: 'none', kafkaUsername: '', kafkaPassword: '', kafkaPrefix: '' };
+  const config = { ...testConfig, ...kafka, databaseUrl: fresh.url } as never;
+  const services: Service[] = RECORD_OWNERS.map((owner) => create[owner](config));
+  const ports = await Promise.all(services.map(async (service) => (await service.start()).port));
+  const channels = Object.fromEntries(RECORD_OWNERS.map((owner, i) => [owner, openChannel(`127.0.0.1:${ports[i]}`)])) as Record<RecordOwner, Channel>;
+  const databases = Object.fromEntries(
+    RECORD_OWNERS.map((schema) => [schema, new Database({ url: fresh.url, schema, maxConnections: 1 })]),
+  ) as Record<RecordOwner, Database>;
+  return {
+    url: fresh.url,
+    channels,
+    databases,
+
+    /** Every record of a list, as messages. */
+    async list(companyId: string, path: string): Promise<Record<string, any>[]> {
+      const { list, owner } = resource(path);
+      const [request, response] = [codec(list.request.typeName), codec(list.response.typeName)];
+      const all: Record<string, any>[] = [];
+      for (let after = new Uint8Array(); ; ) {
+        const collection = { company_id: companyId, time_zone: 'America/Chicago', limit: 100, after, ids: [] };
+        const message = { ...(request.decode(new Uint8Array()) as object), collection };
+        const answer = await channels[owner as RecordOwner].call(list.rpc, Buffer.from(request.encode(message).finish()));
+        const { data, next } = response.decode(answer) as { data: Record<string, any>[]; next: Uint8Array };
+        all.push(...data);
+        if (next.length === 0) return all;
+        after = new Uint8Array(next);
+      }
+    },
+
+    async stop() {
+      for (const channel of Object.values(channels)) channel.close();
+      for (const database of Object.values(databases)) await database.close();
+      await Promise.all(services.map((service) => service.destroy()));
+      await fresh.drop();
+    },
+  };
+}
