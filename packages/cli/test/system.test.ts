@@ -32,6 +32,14 @@ interface ImportSummary {
   refused: number;
 }
 
+test('probe tells whether an installation serves, its owner of keys and database included', async () => {
+  const served = await system.truckroll('probe', '--json');
+  expect({ code: served.code, ...(JSON.parse(served.stdout) as object) }).toMatchObject({ code: 0, serves: true, faults: [] });
+  const away = await system.truckroll('probe', '--url', 'http://127.0.0.1:1');
+  expect(away.code).toBe(3);
+  expect(away.stdout.split('\n')[0]).toContain('GET /readyz without a key was not answered: ');
+});
+
 test('what one company exports another one imports, and exports again the same; importing it twice changes nothing', async () => {
   const demo = await json('demo', '--seed', '11', '--size', '60');
   const [from, to] = [join(system.folder, 'from'), join(system.folder, 'to')];

@@ -1,0 +1,237 @@
+{{- define "truckroll.name" -}}
+{{- default .Chart.Name .Values.nameOverride | trunc 40 | trimSuffix "-" }}
+{{- end }}
+
+{{- define "truckroll.fullname" -}}
+{{- if .Values.fullnameOverride }}{{ .Values.fullnameOverride | trunc 40 | trimSuffix "-" }}
+{{- else if contains (include "truckroll.name" .) .Release.Name }}{{ .Release.Name | trunc 40 | trimSuffix "-" }}
+{{- else }}{{ printf "%s-%s" .Release.Name (include "truckroll.name" .) | trunc 40 | trimSuffix "-" }}
+{{- end }}
+{{- end }}
+
+{{/* What is different from component to component. secretKeys must be in its Secret, optionalKeys may be. */}}
+{{- define "truckroll.components" -}}
+gateway:
+  image: gateway
+  port: 8080
+  metricsPort: 9080
+  calls: [scheduling, billing, reporting, integrations]
+  redis: true
+  secretKeys: [CURSOR_KEYS, IDENTITY_KEYS, CALL_CREDENTIAL]
+scheduling:
+  image: scheduling
+  port: 50051
+  metricsPort: 51051
+  postgresql: true
+  kafka: true
+  notifies: true
+  secretKeys: [CALL_CREDENTIAL, CALLER_CREDENTIALS]
+  optionalKeys: [SMTP_URL, SMS_TOKEN]
+billing:
+  image: billing
+  port: 50052
+  metricsPort: 51052
+  postgresql: true
+  kafka: true
+  secretKeys: [CALL_CREDENTIAL, CALLER_CREDENTIALS]
+reporting:
+  image: reporting
+  port: 50053
+  metricsPort: 51053
+  postgresql: true
+  kafka: true
+  secretKeys: [CALL_CREDENTIAL, CALLER_CREDENTIALS]
+integrations:
+  image: integrations
+  port: 50054
+  metricsPort: 51054
+  postgresql: true
+  redis: true
+  kafka: true
+  notifies: true
+  secretKeys: [WEBHOOK_SECRET_KEYS, CALL_CREDENTIAL, CALLER_CREDENTIALS]
+  optionalKeys: [SMTP_URL]
+dispatcher:
+  image: webhook-dispatcher
+  port: 50055
+  metricsPort: 51055
+  kafka: true
+  calls: [integrations]
+  secretKeys: [CALL_CREDENTIAL]
+{{- end }}
+
+{{/* Labels by which pods of a component are selected: (dict "root" $ "component" name) */}}
+{{- define "truckroll.selector" -}}
+app.kubernetes.io/name: {{ include "truckroll.name" .root }}
+app.kubernetes.io/instance: {{ .root.Release.Name }}
+app.kubernetes.io/component: {{ .component }}
+{{- end }}
+
+{{- define "truckroll.labels" -}}
+{{ include "truckroll.selector" . }}
+app.kubernetes.io/version: {{ .root.Chart.AppVersion | quote }}
+app.kubernetes.io/part-of: truckroll
+app.kubernetes.io/managed-by: {{ .root.Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace "+" "_" }}
+{{- with .root.Values.commonLabels }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{/* Of pods: nothing that changes with the chart's version alone. */}}
+{{- define "truckroll.podLabels" -}}
+{{ include "truckroll.selector" . }}
+app.kubernetes.io/part-of: truckroll
+{{- with merge (dict) .root.Values.pods.labels .root.Values.commonLabels }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{- define "truckroll.image" -}}
+{{ printf "%s/%s:%s" .root.Values.image.repository .image (default .root.Chart.AppVersion .root.Values.image.tag) }}
+{{- end }}
+
+{{/* Everything that PodSecurity "restricted" asks of a pod, and more. */}}
+{{- define "truckroll.podSpec" -}}
+serviceAccountName: {{ include "truckroll.fullname" .root }}-{{ .component }}
+automountServiceAccountToken: false
+enableServiceLinks: false
+securityContext:
+  runAsNonRoot: true
+  runAsUser: 10001
+  runAsGroup: 10001
+  seccompProfile:
+    type: RuntimeDefault
+{{- with .root.Values.image.pullSecrets }}
+imagePullSecrets:
+  {{- range . }}
+  - name: {{ . }}
+  {{- end }}
+{{- end }}
+{{- with .root.Values.pods.nodeSelector }}
+nodeSelector:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .root.Values.pods.tolerations }}
+tolerations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .root.Values.pods.priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
+{{- end }}
+
+{{- define "truckroll.containerSecurity" -}}
+securityContext:
+  allowPrivilegeEscalation: false
+  readOnlyRootFilesystem: true
+  capabilities:
+    drop: [ALL]
+{{- end }}
+
+{{/* MiB of a quantity in Mi or Gi. */}}
+{{- define "truckroll.mebibytes" -}}
+{{- if hasSuffix "Gi" . }}{{ mul 1024 (trimSuffix "Gi" . | int) }}{{ else }}{{ trimSuffix "Mi" . | int }}{{ end }}
+{{- end }}
+
+{{/* Resources, and the heap that follows from them: buffers, code and stacks take the rest. */}}
+{{- define "truckroll.heap" -}}
+{{- div (mul 70 (include "truckroll.mebibytes" .limits.memory | int)) 100 }}
+{{- end }}
+
+{{- define "truckroll.secretEnv" -}}
+- name: {{ .variable }}
+  valueFrom:
+    secretKeyRef:
+      name: {{ .secret | quote }}
+      key: {{ .key }}
+      {{- if .optional }}
+      optional: true
+      {{- end }}
+{{- end }}
+
+{{/* PostgreSQL under a role: pg takes user and password from these where the URL has none, whatever is in them. */}}
+{{- define "truckroll.databaseEnv" -}}
+{{- $values := .root.Values.postgresql -}}
+- name: DATABASE_URL
+  value: {{ if $values.host }}{{ printf "postgres://%s:%v/%s%s" $values.host $values.port $values.database (ternary "" (printf "?%s" $values.parameters) (empty $values.parameters)) | quote }}{{ else }}""{{ end }}
+{{ include "truckroll.secretEnv" (dict "variable" "PGUSER" "secret" .secret "key" $values.usernameKey) }}
+{{ include "truckroll.secretEnv" (dict "variable" "PGPASSWORD" "secret" .secret "key" $values.passwordKey) }}
+{{- end }}
+
+{{- define "truckroll.certificatesEnv" -}}
+{{- if .Values.trustedCertificates.configMap }}
+- name: NODE_EXTRA_CA_CERTS
+  value: /etc/truckroll/certificates/{{ .Values.trustedCertificates.key }}
+{{- end }}
+{{- end }}
+
+{{- define "truckroll.certificatesMount" -}}
+{{- if .Values.trustedCertificates.configMap }}
+volumeMounts:
+  - name: certificates
+    mountPath: /etc/truckroll/certificates
+    readOnly: true
+{{- end }}
+{{- end }}
+
+{{- define "truckroll.certificatesVolume" -}}
+{{- if .Values.trustedCertificates.configMap }}
+volumes:
+  - name: certificates
+    configMap:
+      name: {{ .Values.trustedCertificates.configMap }}
+{{- end }}
+{{- end }}
+
+{{/* What is missing for pods to start, a line each. */}}
+{{- define "truckroll.missing" -}}
+{{- $values := .Values }}
+{{- if not $values.postgresql.host }}
+postgresql.host: where PostgreSQL is
+{{- end }}
+{{- range $role, $secret := $values.postgresql.existingSecrets }}
+{{- if and (not $secret) (not (and (eq $role "migrate") (eq $values.migrations.mode "none"))) }}
+postgresql.existingSecrets.{{ $role }}: a Secret with {{ $values.postgresql.usernameKey }} and {{ $values.postgresql.passwordKey }}
+{{- end }}
+{{- end }}
+{{- if not (or $values.redis.url $values.redis.existingSecret) }}
+redis.url or redis.existingSecret: where Redis is
+{{- end }}
+{{- if not $values.kafka.brokers }}
+kafka.brokers: where Kafka is
+{{- end }}
+{{- if ne $values.kafka.sasl.mechanism "none" }}
+{{- range $component, $secret := $values.kafka.sasl.existingSecrets }}
+{{- if not $secret }}
+kafka.sasl.existingSecrets.{{ $component }}: a Secret with {{ $values.kafka.sasl.usernameKey }} and {{ $values.kafka.sasl.passwordKey }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- range $component, $facts := include "truckroll.components" . | fromYaml }}
+{{- if not (index $values $component).existingSecret }}
+{{ $component }}.existingSecret: a Secret with {{ join ", " $facts.secretKeys }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{- define "truckroll.dnsEgress" -}}
+- ports:
+    - {port: 53, protocol: UDP}
+    - {port: 53, protocol: TCP}
+  {{- with .Values.networkPolicy.dnsTo }}
+  to:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+{{- end }}
+
+{{- define "truckroll.serverEgress" -}}
+- ports:
+    {{- range .ports }}
+    - port: {{ . }}
+    {{- end }}
+  {{- with .to }}
+  to:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+{{- end }}
