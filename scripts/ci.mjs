@@ -18,6 +18,7 @@ const checks = [
   ['the contract breaks no released client', buf('breaking', 'proto', '--against', 'proto/released.binpb')],
   ['the OpenAPI description is what the contract says', script('openapi:check')],
   ['the OpenAPI description passes the linter', script('openapi:lint')],
+  ['the chart passes its checks', script('check:chart')],
 ];
 
 let passed = 0;

@@ -1,0 +1,68 @@
+// Checks deploy/helm/truckroll without a cluster: `npm run check:chart`, and `npm run check:chart -- --write` to accept
+// what is rendered and the README as they are now.
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { chartTools } from './chart-tools.mjs';
+import { refusals } from './helm/refusals.mjs';
+
+const chart = join(import.meta.dirname, 'helm/truckroll');
+const golden = join(import.meta.dirname, 'helm/golden');
+const schemas = join(import.meta.dirname, 'schemas', '{{.Group}}_{{.ResourceKind}}_{{.ResourceAPIVersion}}.json');
+const write = process.argv.includes('--write');
+const faults = [];
+const tools = chartTools();
+
+function run(tool, args, input) {
+  const { status, stdout, stderr } = spawnSync(join(tools, tool), args, { encoding: 'utf8', input, maxBuffer: 1e8 });
+  return { good: status === 0, text: `${stdout}${stderr}`, stdout };
+}
+
+function expect(good, fault) {
+  if (!good) faults.push(fault);
+}
+
+/** Compares with what is committed, or replaces it. */
+function same(path, text) {
+  if (write) return writeFileSync(path, text);
+  const kept = existsSync(path) ? readFileSync(path, 'utf8') : '';
+  if (kept === text) return undefined;
+  const line = text.split('\n').findIndex((each, index) => each !== kept.split('\n')[index]);
+  return void faults.push(`${path} is not what is rendered now, from line ${line + 1} on: look at it after npm run check:chart -- --write`);
+}
+
+const profiles = readdirSync(join(chart, 'ci')).map((file) => basename(file, '-values.yaml'));
+for (const profile of profiles) {
+  const values = ['--values', join(chart, 'ci', `${profile}-values.yaml`)];
+  const lint = run('helm', ['lint', '--strict', chart, ...values]);
+  expect(lint.good, `helm lint of ${profile}: ${lint.text}`);
+  const render = () => run('helm', ['template', 'truckroll', chart, '--namespace', 'truckroll', '--kube-version', '1.34', ...values]);
+  const [first, second] = [render(), render()];
+  expect(first.good, `${profile} cannot be rendered: ${first.text}`);
+  expect(first.stdout === second.stdout, `${profile} is rendered differently from time to time`);
+  same(join(golden, `${profile}.yaml`), first.stdout);
+  const conform = run('kubeconform', ['-strict', '-summary', '-schema-location', schemas, '-'], first.stdout);
+  expect(conform.good, `kubeconform of ${profile}: ${conform.text}`);
+}
+
+const templates = readdirSync(join(chart, 'templates'), { recursive: true }).filter((file) => /\.(yaml|txt)$/.test(file));
+for (const template of templates) {
+  const test = join(chart, 'tests', `${basename(template).replace(/\.\w+$/, '').toLowerCase()}_test.yaml`);
+  expect(existsSync(test) && readFileSync(test, 'utf8').includes(template), `templates/${template} has no tests: write ${test}`);
+}
+const unit = run('helm-unittest', ['--strict', '--file', 'tests/*_test.yaml', chart]);
+expect(unit.good, unit.text);
+
+for (const { values, message } of refusals) {
+  const { good, text } = run('helm', ['template', 'truckroll', chart, '--values', '-'], JSON.stringify(values));
+  expect(!good && text.includes(message), `${JSON.stringify(values)} is not refused with ${JSON.stringify(message)}: ${text.slice(0, 300)}`);
+}
+
+const docs = run('helm-docs', ['--chart-search-root', chart, '--dry-run', '--log-level', 'error', '--sort-values-order', 'file']);
+expect(docs.good, docs.text);
+same(join(chart, 'README.md'), `${docs.stdout.trim()}\n`);
+
+for (const fault of faults) console.error(`${fault.trim()}\n`);
+const tests = /Tests:\s+(?:\d+ failed, )?(\d+) passed/.exec(unit.text)?.[1] ?? 0;
+console.log(`${profiles.length} profiles, ${templates.length} templates, ${tests} tests of them, ${refusals.length} refused values: ${faults.length} faults`);
+process.exitCode = faults.length === 0 ? 0 : 1;

@@ -1,0 +1,23 @@
+// Values that the chart's schema refuses, and what it says of each.
+export const refusals = [
+  { values: { unknown: 1 }, message: "additional properties 'unknown' not allowed" },
+  { values: { gateway: { replica: 3 } }, message: "additional properties 'replica' not allowed" },
+  { values: { gateway: { replicas: 0 } }, message: '/gateway/replicas' },
+  { values: { gateway: { env: { PORT: '1' } } }, message: "invalid propertyName 'PORT'" },
+  { values: { gateway: { env: { READS_PER_MINUTE: 6000 } } }, message: '/gateway/env/READS_PER_MINUTE' },
+  { values: { gateway: { resources: { requests: { cpu: '1', memory: '1Gi' }, limits: { memory: '1G' } } } }, message: '/gateway/resources/limits/memory' },
+  { values: { redis: { url: 'redis://:password@redis:6379' } }, message: '/redis/url' },
+  { values: { postgresql: { host: 'user:password@db' } }, message: '/postgresql/host' },
+  { values: { kafka: { brokers: ['kafka'] } }, message: '/kafka/brokers/0' },
+  { values: { kafka: { sasl: { mechanism: 'gssapi' } } }, message: '/kafka/sasl/mechanism' },
+  { values: { dispatcher: { allowedTargets: ['sink.example.com:80'] } }, message: '/dispatcher/allowedTargets/0' },
+  { values: { migrations: { mode: 'init' } }, message: '/migrations/mode' },
+  { values: { image: { pullPolicy: 'Sometimes' } }, message: '/image/pullPolicy' },
+  { values: { image: { tag: 'a:b' } }, message: '/image/tag' },
+  { values: { ingress: { enabled: true } }, message: '/ingress/hosts' },
+  { values: { httpRoute: { enabled: true } }, message: '/httpRoute/parentRefs' },
+  { values: { tokens: { jwksUrl: 'https://id.example.com/jwks' } }, message: '/tokens/issuer' },
+  { values: { tokens: { jwksUrl: 'http://id.example.com/jwks', issuer: 'a', audience: 'b' } }, message: '/tokens/jwksUrl' },
+  { values: { networkPolicy: { notPublic: ['private'] } }, message: '/networkPolicy/notPublic/0' },
+  { values: { grpcMaxConnectionAge: '30' }, message: '/grpcMaxConnectionAge' },
+];
