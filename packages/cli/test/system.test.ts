@@ -48,7 +48,8 @@ test('what one company exports another one imports, and exports again the same; 
 
   const third = await companyWithKey('Third');
   const first = await json<ImportSummary>('import', from, '--company', third.company);
-  expect(first.created + first.unchanged).toBe(records);
+  // A job financial is there as soon as its job is: the line then changes it.
+  expect(first.created + first.changed + first.unchanged).toBe(records);
   const second = await json<ImportSummary>('import', from, '--company', third.company);
   expect(second).toMatchObject({ created: 0, changed: 0, unchanged: records, refused: 0 });
 

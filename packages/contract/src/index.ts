@@ -8,6 +8,7 @@ export * from './time.ts';
 export * from './money.ts';
 export * from './scalar.ts';
 export * from './json-reader.ts';
+export { problemsOfJsonText } from './json-text.ts';
 export { JsonBuffer } from './json-buffer.ts';
 export { camelCase, type KeyStyle } from './json-plan.ts';
 export * from './json-writer.ts';

@@ -1,22 +1,35 @@
 import { randomUUID } from 'node:crypto';
 import { traceHeaders, type Queryable, type Statement } from '@truckroll/service-kit';
 import type { OutgoingEvent } from './event.ts';
+import { largestPayload } from './topic-limits.ts';
 
-/** Kafka refuses messages over 1 MB; one that can never be sent would hold up all after it. Bytes. */
-const LARGEST_PAYLOAD = 900_000;
+/** An event that Kafka would not take: it would hold up all after it, so it is not stored. */
+export class EventTooLarge extends RangeError {
+  /** What the event tells of. */
+  readonly key: string;
+  readonly bytes: number;
+  readonly most: number;
+
+  constructor({ type, key }: Pick<OutgoingEvent, 'type' | 'key'>, bytes: number, most: number) {
+    super(`an event of type ${type} has ${bytes} bytes, ${most} at most`);
+    this.key = key;
+    this.bytes = bytes;
+    this.most = most;
+  }
+}
 
 /**
  * Stores events in the caller's transaction, in one statement. The caller holds a lock on each subject (the row that
  * it changes), so that ids grow in the order in which the changes of a subject are committed.
- * Throws RangeError for a payload over 900 KB.
+ * Throws EventTooLarge for a payload over what the topic takes.
  */
 export async function append(tx: Queryable, events: readonly OutgoingEvent[]): Promise<void> {
   if (events.length > 0) await tx.query(appending(events));
 }
 
-/** The statement of `append`, for callers that send it with others. Throws RangeError as `append` rejects. */
+/** The statement of `append`, for callers that send it with others. Throws EventTooLarge as `append` rejects. */
 export function appending(events: readonly OutgoingEvent[]): Statement {
-  for (const { type, payload } of events) refuseLarge(type, payload?.length ?? 0);
+  for (const event of events) refuseLarge(event, event.payload?.length ?? 0);
   const trace = traceHeaders()['traceparent'] ?? null;
   return {
     name: 'outbox_append',
@@ -48,10 +61,10 @@ export interface MadePayload {
 
 /**
  * The same for one event whose payload is only known to PostgreSQL: it holds what the statement itself gives out, such as
- * a number. Throws RangeError as above.
+ * a number. Throws EventTooLarge as above.
  */
 export function appendingMade(event: Omit<OutgoingEvent, 'payload'>, { expression, from, most }: MadePayload): Statement {
-  refuseLarge(event.type, most);
+  refuseLarge(event, most);
   return {
     text: `insert into outbox (event_id, topic, key, type, company_id, sequence, payload, trace)
       select $1::uuid, $2::text, $3::text, $4::text, $5::uuid, $6::bigint, ${expression}, $7::text from ${from}`,
@@ -59,8 +72,9 @@ export function appendingMade(event: Omit<OutgoingEvent, 'payload'>, { expressio
   };
 }
 
-function refuseLarge(type: string, size: number): void {
-  if (size > LARGEST_PAYLOAD) throw new RangeError(`an event of type ${type} is larger than ${LARGEST_PAYLOAD} bytes`);
+function refuseLarge(event: Omit<OutgoingEvent, 'payload'>, bytes: number): void {
+  const most = largestPayload(event.topic);
+  if (bytes > most) throw new EventTooLarge(event, bytes, most);
 }
 
 /** pg writes a Buffer as bytea, but a plain Uint8Array inside an array as a list of numbers. */

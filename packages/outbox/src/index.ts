@@ -1,4 +1,4 @@
-export { append, appending, appendingMade, type MadePayload } from './append.ts';
+export { EventTooLarge, append, appending, appendingMade, type MadePayload } from './append.ts';
 export { Consumer, type ConsumerOptions } from './consumer.ts';
 export type { IncomingEvent, OutgoingEvent } from './event.ts';
 export { notOlder, type Deduplication } from './inbox.ts';

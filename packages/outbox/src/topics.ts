@@ -1,8 +1,9 @@
 import type { TopicDefinition } from '@truckroll/contract';
 import { logOutage, retrying, type Logger } from '@truckroll/service-kit';
-import type { ITopicConfig } from 'kafkajs';
+import kafkajs, { type Admin, type ITopicConfig } from 'kafkajs';
 import type { KafkaClient } from './kafka.ts';
 import { goodbye } from './limit.ts';
+import { LARGEST_MESSAGE, noteLimit } from './topic-limits.ts';
 
 export type Topic = TopicDefinition;
 
@@ -12,7 +13,8 @@ const TOMBSTONE_DAYS = 14;
 
 /**
  * Creates the topics that are missing, with three replicas where there are three brokers; never changes one that
- * exists, whose settings belong to its operator. Safe to race. Retries until aborted.
+ * exists, whose settings belong to its operator, and warns where one takes smaller messages than those of an import may
+ * become. Safe to race. Retries until aborted.
  */
 export async function ensureTopics(kafka: KafkaClient, topics: readonly Topic[], log: Logger, signal: AbortSignal): Promise<void> {
   await retrying(() => createMissing(kafka, topics, log), (error, failures) => {
@@ -26,7 +28,9 @@ async function createMissing(kafka: KafkaClient, topics: readonly Topic[], log: 
   try {
     await admin.connect();
     const existing = new Set(await admin.listTopics());
-    const missing = topics.map((topic) => ({ ...topic, name: kafka.prefix + topic.name })).filter((topic) => !existing.has(topic.name));
+    const wanted = topics.map((topic) => ({ ...topic, name: kafka.prefix + topic.name }));
+    await noteLimits(admin, kafka.prefix, wanted.filter((topic) => existing.has(topic.name)), log);
+    const missing = wanted.filter((topic) => !existing.has(topic.name));
     if (missing.length === 0) return;
     const replicas = Math.min(3, (await admin.describeCluster()).brokers.length);
     await admin.createTopics({ topics: missing.map((topic) => configOf(topic, replicas)), waitForLeaders: true });
@@ -36,12 +40,30 @@ async function createMissing(kafka: KafkaClient, topics: readonly Topic[], log: 
   }
 }
 
+const LIMIT = 'max.message.bytes';
+
+/** A service that may not see settings takes them to be as it would have made them. */
+async function noteLimits(admin: Admin, prefix: string, topics: readonly Topic[], log: Logger): Promise<void> {
+  if (topics.length === 0) return;
+  const resources = topics.map(({ name }) => ({ type: kafkajs.ConfigResourceTypes.TOPIC, name, configNames: [LIMIT] }));
+  const described = await admin.describeConfigs({ includeSynonyms: false, resources }).catch((error: unknown) => {
+    log.info({ err: error }, `cannot read ${LIMIT} of topics`);
+    return undefined;
+  });
+  for (const { resourceName, configEntries } of described?.resources ?? []) {
+    const bytes = Number(configEntries.find(({ configName }) => configName === LIMIT)?.configValue ?? LARGEST_MESSAGE);
+    noteLimit(resourceName.slice(prefix.length), bytes);
+    if (bytes >= LARGEST_MESSAGE) continue;
+    log.warn({ topic: resourceName, [LIMIT]: bytes, wanted: LARGEST_MESSAGE }, 'a topic takes smaller messages than imported records may need: raise its max.message.bytes, then start again');
+  }
+}
+
 function configOf(topic: Topic, replicas: number): ITopicConfig {
   const keep: Record<string, number | string> =
     topic.keeps === 'latest'
       ? { 'cleanup.policy': 'compact', 'delete.retention.ms': TOMBSTONE_DAYS * DAY_MS }
       : { 'cleanup.policy': 'delete', 'retention.ms': topic.keeps.days * DAY_MS };
-  const entries = { ...keep, 'min.insync.replicas': replicas > 2 ? 2 : 1 };
+  const entries = { ...keep, [LIMIT]: LARGEST_MESSAGE, 'min.insync.replicas': replicas > 2 ? 2 : 1 };
   return {
     topic: topic.name,
     numPartitions: topic.partitions,

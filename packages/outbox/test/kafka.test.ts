@@ -1,5 +1,5 @@
 // The whole way, on real PostgreSQL and Kafka: transaction, outbox, relay, topic, subscriber, transaction.
-import { Outbox, Subscriber, append, type IncomingEvent, type KafkaClient, type Subscription, type Topic } from '../src/index.ts';
+import { EventTooLarge, Outbox, Subscriber, append, type IncomingEvent, type KafkaClient, type Subscription, type Topic } from '../src/index.ts';
 import { createPublisher } from '../src/publisher.ts';
 import { Relay } from '../src/relay.ts';
 import {
@@ -134,4 +134,27 @@ test('a service whose Kafka is away starts, and catches up when Kafka comes', as
   broker.up();
   await applied.count(1);
   expect(await stored('k')).toEqual(['early']);
+});
+
+test('an event as large as an imported record may become arrives, and a larger one is refused where it is stored', async () => {
+  const topic = newTopic();
+  const { outbox } = await startOutbox([topic]);
+  const applied = await startSubscriber(topic);
+  const write = (bytes: number) => setting.database.transaction((tx) => outbox.append(tx, [event(topic, 'k', 'x'.repeat(bytes)), event(topic, 'k', 'after')]));
+  await write(3.5 * 1024 * 1024);
+  await applied.count(2);
+  expect(applied.items.map(({ payload }) => payload?.length)).toEqual([3.5 * 1024 * 1024, 5]);
+  await expect(write(4 * 1024 * 1024)).rejects.toBeInstanceOf(EventTooLarge);
+});
+
+test('a topic that an operator made for smaller messages is held to its own limit', async () => {
+  const topic = newTopic();
+  const admin = kafka.admin();
+  await admin.connect();
+  await admin.createTopics({ topics: [{ topic: topic.name, configEntries: [{ name: 'max.message.bytes', value: '1000000' }] }], waitForLeaders: true });
+  await admin.disconnect();
+  const { outbox } = await startOutbox([topic]);
+  const write = (bytes: number) => setting.database.transaction((tx) => outbox.append(tx, [event(topic, 'k', 'x'.repeat(bytes))]));
+  await eventually(() => write(1_000_000).then(() => undefined, (error: unknown) => error), (error) => error instanceof EventTooLarge);
+  await write(900_000);
 });

@@ -1,14 +1,24 @@
 // The import of one service's records (decisions §10): lines of JSON in, a count and every bad line's reason out.
-import { ApiError, readMessage, type JsonProblem } from '@truckroll/contract';
+import { ApiError } from '@truckroll/contract';
 import type { ImportRequest, ImportResponse, LineProblem } from '@truckroll/contract/gen/records/v1/records';
 import { isContention, type Database, type Transaction } from '@truckroll/service-kit';
+import { readLines, type Line } from './import-lines.ts';
 import { lockCompany } from './lock.ts';
+import { RecordError, liesInRecords, reasonOf } from './record-error.ts';
 import { storedUnder, type Table } from './table.ts';
 import { upsertRecords } from './upsert.ts';
 
+/** What became of some lines. */
+interface Outcome {
+  created: number;
+  changed: number;
+  unchanged: number;
+  problems: LineProblem[];
+}
+
 /**
- * Stores one batch in one transaction. A bad line is reported and stops nothing else; sending the same batch again
- * changes nothing. Errors: 400 for a path that this service does not own; 503 where sending it again may help.
+ * Stores one batch. A bad line is reported and stops nothing else; sending the same batch again changes nothing.
+ * Errors: 400 for a path that this service does not own; 503 where sending it again may help.
  */
 export async function importBatch(database: Database, tables: readonly Table[], request: ImportRequest): Promise<ImportResponse> {
   const table = tables.find((candidate) => candidate.resource.path === request.path) as Table<unknown> | undefined;
@@ -17,35 +27,48 @@ export async function importBatch(database: Database, tables: readonly Table[], 
     const message = `This service imports ${known}.`;
     throw ApiError.invalid([{ location: 'body', field: 'path', code: 'INVALID_ENUM_VALUE', message }]);
   }
-  const problems: LineProblem[] = [];
-  const records = request.lines.flatMap((line, index) => {
-    if (line.length === 0) return [];
-    const read = readLine(table, line);
-    if ('record' in read) return [read.record];
-    problems.push(...read.problems.map((problem) => ({ line: request.first_line + index, ...problem })));
-    return [];
-  });
-  const answer = { first_line: request.first_line, lines: request.lines.length, created: 0, changed: 0, unchanged: 0, problems };
-  if (records.length === 0) return answer;
-  const store = async (tx: Transaction) => {
-    await lockCompany(tx, request.company_id);
-    return upsertRecords(tx, table, storedUnder(table, request.company_id), records);
-  };
-  const stored = await database.of(request.company_id).transaction(store, { retryContention: true }).catch((error: unknown) => {
-    throw isContention(error) ? ApiError.unavailable(error, 1) : error;
-  });
-  const { created, changed, unchanged } = stored;
-  return { ...answer, created, changed: changed.length - created, unchanged };
+  const { lines, problems } = readLines(table, request.lines, request.first_line);
+  const store = (some: readonly Line[]): Promise<Outcome> => storeTogether(database, table, request.company_id, some);
+  const stored = lines.length === 0 ? { created: 0, changed: 0, unchanged: 0, problems: [] } : await storeApart(table, lines, store);
+  const all = [...problems, ...stored.problems].sort((a, b) => a.line - b.line);
+  return { first_line: request.first_line, lines: request.lines.length, ...stored, problems: all };
 }
 
-function readLine(table: Table<unknown>, line: Uint8Array): { record: unknown } | { problems: JsonProblem[] } {
-  let json: unknown;
+/** In one transaction; or, where something in them cannot be stored, in halves, until the lines at fault are alone. */
+async function storeApart(table: Table<unknown>, lines: readonly Line[], store: (lines: readonly Line[]) => Promise<Outcome>): Promise<Outcome> {
   try {
-    json = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(line));
-  } catch {
-    return { problems: [{ field: '(line)', code: 'INVALID_FORMAT', message: 'Give one JSON object in UTF-8 on a line.' }] };
+    return await store(lines);
+  } catch (error) {
+    if (isContention(error)) throw ApiError.unavailable(error, 1);
+    if (!liesInRecords(error)) throw error;
+    const [line] = lines as [Line];
+    if (lines.length === 1) return { created: 0, changed: 0, unchanged: 0, problems: [problemOf(table, line, error)] };
+    const middle = lines.length >> 1;
+    const first = await storeApart(table, lines.slice(0, middle), store);
+    const second = await storeApart(table, lines.slice(middle), store);
+    return {
+      created: first.created + second.created,
+      changed: first.changed + second.changed,
+      unchanged: first.unchanged + second.unchanged,
+      problems: [...first.problems, ...second.problems],
+    };
   }
-  const { value, problems } = readMessage(table.resource.record, json);
-  if (problems.length === 0) problems.push(...(table.check?.(value) ?? []));
-  return problems.length === 0 ? { record: value } : { problems };
+}
+
+async function storeTogether(database: Database, table: Table<unknown>, companyId: string, lines: readonly Line[]): Promise<Outcome> {
+  const store = async (tx: Transaction): Promise<Outcome> => {
+    await lockCompany(tx, companyId);
+    const { created, changed, unchanged } = await upsertRecords(tx, table, storedUnder(table, companyId), lines.map(({ record }) => record));
+    for (const { record } of changed) table.checkShown?.(record);
+    return { created, changed: changed.length - created, unchanged, problems: [] };
+  };
+  return await database.of(companyId).transaction(store, { retryContention: true });
+}
+
+/** The field of the line that leads to what cannot be stored, as far as it can be told. */
+function problemOf(table: Table<unknown>, { number, id, record }: Line, error: unknown): LineProblem {
+  const message = reasonOf(error);
+  const own = error instanceof RecordError && error.path === table.resource.path && error.id === id;
+  const field = error instanceof RecordError ? (own ? error.field : table.leadsTo?.(record, error.id)) : undefined;
+  return { line: number, field: field ?? '(line)', code: error instanceof RecordError ? 'OUT_OF_RANGE' : 'TOO_LARGE', message };
 }

@@ -6,6 +6,7 @@ export { asRead } from './as-read.ts';
 export { refreshRecords } from './derive.ts';
 export { upsertRecords, writeLinks, type Upserted } from './upsert.ts';
 export { importBatch } from './import.ts';
+export { RecordError, heldCents } from './record-error.ts';
 export { lockCompany } from './lock.ts';
 export { serveRecords } from './serve.ts';
 export { instantOf, uuidOf } from './position.ts';

@@ -73,6 +73,10 @@ export interface TableDefinition<R> {
   links?: Record<string, Link<R>>;
   /** Rules between fields that a line must obey, beyond what the contract says of each. */
   check?: (record: R) => JsonProblem[];
+  /** Errors: RecordError where a line, with its derived fields, could not be shown. Runs for imports, not for refreshes. */
+  checkShown?: (record: R) => void;
+  /** The field by which a line leads to what another record shows, by that record's id: named where it goes too far. */
+  leadsTo?: (record: R, id: string) => string | undefined;
   /**
    * Fields whose value in the document only stands in until the owner's arrives: where there is a derived part they
    * come from it, and are null where it lacks them.
@@ -170,6 +174,11 @@ export function registered<O extends RecordOwner>(owner: O, tables: Record<Resou
     if (resource.path !== path || resource.owner !== owner) throw new Error(`${owner}: the table of ${resource.path} is registered as ${path}`);
   }
   return Object.values<Table<any>>(tables) as readonly Table[];
+}
+
+/** A record's id as its column holds it: codes are spelled as they are in public. */
+export function idOf<R>(table: Pick<Table<R>, 'columns'>, record: R): string {
+  return table.columns.find((column) => column.name === 'id')?.of?.(record as never) as string;
 }
 
 /** Under which company's name records stand that are the same in every company. */

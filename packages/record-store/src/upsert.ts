@@ -4,7 +4,7 @@ import type { Transaction } from '@truckroll/service-kit';
 import { withDerived } from './derive.ts';
 import { idType } from './list-query.ts';
 import { publishChanged } from './messaging.ts';
-import type { Changed, Link, Table } from './table.ts';
+import { idOf, type Changed, type Link, type Table } from './table.ts';
 
 /** What became of a batch. */
 export interface Upserted<R> {
@@ -75,11 +75,6 @@ async function recall<R>(tx: Transaction, table: Table<R>, companyId: string, by
     values: [companyId, [...byId.keys()]],
   });
   for (const { id, ...before } of rows) byId.set(id, { ...(byId.get(id) as Changed<R>), before });
-}
-
-/** A record's id as its column holds it: codes are spelled as they are in public. */
-function idOf<R>(table: Table<R>, record: R): string {
-  return table.columns.find((column) => column.name === 'id')?.of?.(record as never) as string;
 }
 
 async function relink<R>(tx: Transaction, table: Table<R>, companyId: string, changed: readonly Changed<R>[]): Promise<void> {

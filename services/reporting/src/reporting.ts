@@ -7,6 +7,7 @@ import type { ReportingConfig } from './config.ts';
 import { copyAdmin } from './copies/admin.ts';
 import { subscriptionOf } from './copies/copy.ts';
 import { copies } from './copies/index.ts';
+import { financialsForEveryJob } from './financials/every-job.ts';
 import { tables } from './resources/index.ts';
 import { schema } from './schema.ts';
 
@@ -25,6 +26,7 @@ export function createReporting(config: ReportingConfig): Service {
       background({ name: 'names', start: () => names.start(), stop: () => names.stop() });
       const subscriber = new Subscriber({ database, kafka, group: SCHEMA, subscriptions, log, metrics });
       background(subscriber);
+      background(financialsForEveryJob(database, log));
       server.implement(ParkingServiceService, parkingHandlers({ database, group: SCHEMA, subscriber }));
       server.implement(ReportingAdminServiceService, copyAdmin(database, kafka, SCHEMA));
       serveRecords(server, tables, { database, names });

@@ -91,6 +91,8 @@ function properties(data: string, port: number, controller: number): string {
     'log.dirs': data,
     // Those who use topics make them, with the settings that they need.
     'auto.create.topics.enable': false,
+    // Topics of a release that did not ask for it take imported records of 3 MiB too.
+    'message.max.bytes': 4 << 20,
     'offsets.topic.replication.factor': 1,
     'offsets.topic.num.partitions': 4,
     'transaction.state.log.replication.factor': 1,

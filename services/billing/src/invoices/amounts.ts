@@ -1,6 +1,6 @@
 // What an invoice comes to (api.md, InvoiceAmounts).
-import { exactCents, type JsonProblem } from '@truckroll/contract';
-import { DiscountType, type Discount } from '@truckroll/contract/gen/billing/v1/pricing';
+import { sumOfCents, type JsonProblem } from '@truckroll/contract';
+import { DiscountType, type Discount, type LineItem } from '@truckroll/contract/gen/billing/v1/pricing';
 import { PaymentStatus, type Payment } from '@truckroll/contract/gen/billing/v1/payments';
 
 interface Totals {
@@ -26,6 +26,26 @@ export function checkTotals(amounts: Totals | null | undefined, at: string): Jso
   return problems;
 }
 
+/** Line items, some of which are another option's: their ids are distinct within the record (decisions §12). */
+export function checkLineIds(lists: readonly { lines: readonly Pick<LineItem, 'id'>[]; at: string }[]): JsonProblem[] {
+  const seen = new Map<string, string>();
+  return lists.flatMap(({ lines, at }) =>
+    lines.flatMap(({ id }, i): JsonProblem[] => {
+      const before = seen.get(id);
+      seen.set(id, `${at}[${i}]`);
+      return before === undefined ? [] : [{ field: `${at}[${i}].id`, code: 'INVALID_FORMAT', message: `Give it an id of its own: ${before} has the same.` }];
+    }),
+  );
+}
+
+/** What the lines come to is the subtotal (decisions §12). */
+export function checkSubtotal(lines: readonly Pick<LineItem, 'subtotal_cents'>[], amounts: Totals | null | undefined, at: string): JsonProblem[] {
+  const sum = sumOfCents(lines.map(({ subtotal_cents }) => subtotal_cents));
+  if (amounts == null || sum === amounts.subtotal_cents) return [];
+  const is = sum === undefined ? 'beyond ±9007199254740991: split the document' : String(sum);
+  return [{ field: `${at}.subtotal_cents`, code: 'OUT_OF_RANGE', message: `It must be the sum of the line items' subtotal_cents, which is ${is}.` }];
+}
+
 type Configured = Pick<Discount, 'type' | 'amount_cents' | 'rate'>;
 
 /** A flat discount has its amount alone, any other its rate (api.md, InvoiceDiscount); an import refuses what differs. */
@@ -49,20 +69,20 @@ export const COUNTS: Partial<Record<NonNullable<Payment['status']>, 'paid' | 'pr
   [PaymentStatus.PROCESSING]: 'processing',
 };
 
-/** Sums of an invoice's applications by how their payments count. */
+/** Sums of an invoice's applications by how their payments count; undefined where one is beyond what cents hold. */
 export function settle(applications: readonly { applied_cents: number; payment_status?: Payment['status'] }[]): {
-  paid_cents: number;
-  processing_cents: number;
+  paid_cents: number | undefined;
+  processing_cents: number | undefined;
 } {
-  const sums = { paid: 0, processing: 0 };
+  const cents: Record<'paid' | 'processing', number[]> = { paid: [], processing: [] };
   for (const { applied_cents, payment_status } of applications) {
     const counts = payment_status == null ? undefined : COUNTS[payment_status];
-    if (counts !== undefined) sums[counts] = exactCents(sums[counts] + applied_cents);
+    if (counts !== undefined) cents[counts].push(applied_cents);
   }
-  return { paid_cents: sums.paid, processing_cents: sums.processing };
+  return { paid_cents: sumOfCents(cents.paid), processing_cents: sumOfCents(cents.processing) };
 }
 
-/** Signed and not clamped for an OPEN invoice, 0 for every other. */
-export function openBalance(open: boolean, total: number, paid: number, processing: number): number {
-  return open ? exactCents(total - paid - processing) : 0;
+/** Signed and not clamped for an OPEN invoice, 0 for every other; undefined where it is beyond what cents hold. */
+export function openBalance(open: boolean, total: number, paid: number, processing: number): number | undefined {
+  return open ? sumOfCents([total, -paid, -processing]) : 0;
 }

@@ -3,7 +3,7 @@
 import { resource } from '@truckroll/contract';
 import { InvoiceStatus, type Invoice, type PaymentApplication } from '@truckroll/contract/gen/billing/v1/invoices';
 import type { PaymentStatus } from '@truckroll/contract/gen/billing/v1/payments';
-import type { Changed } from '@truckroll/record-store';
+import { heldCents, type Changed } from '@truckroll/record-store';
 import type { Transaction } from '@truckroll/service-kit';
 import { openBalance, settle } from './amounts.ts';
 
@@ -17,10 +17,13 @@ export async function deriveInvoices(
   return new Map(batch.map(({ id, record }) => [id, derivedFields(record, applications.get(id) ?? [])]));
 }
 
-function derivedFields({ status, amounts }: Invoice, applications: PaymentApplication[]): Partial<Invoice> {
+function derivedFields({ id, status, amounts }: Invoice, applications: PaymentApplication[]): Partial<Invoice> {
   if (amounts == null) throw new Error('an invoice is stored with its amounts');
-  const { paid_cents, processing_cents } = settle(applications);
-  const open_balance_cents = openBalance(status === InvoiceStatus.OPEN, amounts.total_cents, paid_cents, processing_cents);
+  const held = (name: string, cents: number | undefined): number => heldCents('invoices', id, `amounts.${name}`, cents);
+  const sums = settle(applications);
+  const paid_cents = held('paid_cents', sums.paid_cents);
+  const processing_cents = held('processing_cents', sums.processing_cents);
+  const open_balance_cents = held('open_balance_cents', openBalance(status === InvoiceStatus.OPEN, amounts.total_cents, paid_cents, processing_cents));
   return { amounts: { ...amounts, paid_cents, processing_cents, open_balance_cents }, payment_applications: applications };
 }
 

@@ -15,6 +15,12 @@ export function checkAllocations(payment: Payment): JsonProblem[] {
   });
 }
 
+/** The field by which a payment counts toward an invoice. */
+export function allocationTo({ invoice_allocations }: Payment, invoiceId: string): string | undefined {
+  const index = invoice_allocations.findIndex(({ invoice_id }) => invoice_id === invoiceId);
+  return index === -1 ? undefined : `invoice_allocations[${index}].applied_cents`;
+}
+
 /** Replaces the allocations of changed payments and refreshes every invoice that they pay or used to pay. */
 export const storeAllocations: AfterChange<Payment> = async (tx, companyId, changed) => {
   const ids = changed.map(({ id }) => id);

@@ -1,7 +1,7 @@
 import { resource } from '@truckroll/contract';
 import type { Estimate } from '@truckroll/contract/gen/billing/v1/estimates';
 import { defineTable } from '@truckroll/record-store';
-import { checkDiscounts, checkTotals } from '../invoices/amounts.ts';
+import { checkDiscounts, checkLineIds, checkSubtotal, checkTotals } from '../invoices/amounts.ts';
 
 export const estimates = defineTable<Estimate>({
   resource: resource('estimates'),
@@ -14,9 +14,12 @@ export const estimates = defineTable<Estimate>({
     sold_by_id: 'sold_by.id',
     sold_at: 'sold_at',
   },
-  check: (estimate) =>
-    estimate.options.flatMap(({ amounts, discounts }, i) => [
-      ...checkTotals(amounts, `options[${i}].amounts`),
+  check: ({ options }) => [
+    ...checkLineIds(options.map(({ line_items }, i) => ({ lines: line_items, at: `options[${i}].line_items` }))),
+    ...options.flatMap(({ line_items, amounts, discounts }, i) => [
       ...checkDiscounts(discounts, `options[${i}].discounts`),
+      ...checkSubtotal(line_items, amounts, `options[${i}].amounts`),
+      ...checkTotals(amounts, `options[${i}].amounts`),
     ]),
+  ],
 });

@@ -2,7 +2,7 @@ import { resource, topics } from '@truckroll/contract';
 import type { Invoice } from '@truckroll/contract/gen/billing/v1/invoices';
 import { defineTable } from '@truckroll/record-store';
 import { agingOnRead } from '../invoices/aging.ts';
-import { checkDiscounts, checkTotals } from '../invoices/amounts.ts';
+import { checkDiscounts, checkLineIds, checkSubtotal, checkTotals } from '../invoices/amounts.ts';
 import { deriveInvoices } from '../invoices/derive.ts';
 
 export const invoices = defineTable<Invoice>({
@@ -19,7 +19,12 @@ export const invoices = defineTable<Invoice>({
     issued_at: 'issued_at',
     due_at: 'due_at',
   },
-  check: (invoice) => [...checkTotals(invoice.amounts, 'amounts'), ...checkDiscounts(invoice.discounts, 'discounts')],
+  check: ({ line_items, discounts, amounts }) => [
+    ...checkLineIds([{ lines: line_items, at: 'line_items' }]),
+    ...checkDiscounts(discounts, 'discounts'),
+    ...checkSubtotal(line_items, amounts, 'amounts'),
+    ...checkTotals(amounts, 'amounts'),
+  ],
   derive: deriveInvoices,
   // Reporting counts what was invoiced from its own copy of every invoice.
   publishes: { topic: topics.invoices, type: 'invoice.changed' },

@@ -1,7 +1,7 @@
 import { resource } from '@truckroll/contract';
 import type { Payment } from '@truckroll/contract/gen/billing/v1/payments';
 import { defineTable } from '@truckroll/record-store';
-import { checkAllocations, storeAllocations } from '../payments/allocations.ts';
+import { allocationTo, checkAllocations, storeAllocations } from '../payments/allocations.ts';
 
 export const payments = defineTable<Payment>({
   resource: resource('payments'),
@@ -15,5 +15,6 @@ export const payments = defineTable<Payment>({
   },
   links: { invoice_id: { table: 'payment_allocations' } },
   check: checkAllocations,
+  leadsTo: allocationTo,
   afterChange: storeAllocations,
 });

@@ -2,9 +2,9 @@
 // figures follow from it.
 import type { TopicDefinition } from '@truckroll/contract';
 import type { IncomingEvent, Subscription } from '@truckroll/outbox';
-import { byCompany, lockCompany, refreshRecords } from '@truckroll/record-store';
+import { byCompany, lockCompany } from '@truckroll/record-store';
 import type { Queryable, Transaction } from '@truckroll/service-kit';
-import { jobFinancials } from '../resources/job-financials.ts';
+import { refreshFinancials } from '../financials/every-job.ts';
 
 export interface Copy {
   topic: TopicDefinition;
@@ -24,7 +24,7 @@ export async function applyTo(copy: Copy, tx: Transaction, events: readonly Inco
     const gone = ofCompany.filter(({ payload }) => payload === null).map(({ key }) => key.slice(key.indexOf('/') + 1));
     const stored = payloads.length > 0 ? await copy.store(tx, companyId, payloads) : [];
     const removed = gone.length > 0 ? ((await copy.remove?.(tx, companyId, gone)) ?? []) : [];
-    await refreshRecords(tx, jobFinancials, companyId, [...stored, ...removed]);
+    await refreshFinancials(tx, companyId, [...stored, ...removed]);
   }
 }
 

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import { topics } from '@truckroll/contract';
 import { Job } from '@truckroll/contract/gen/scheduling/v1/jobs';
-import { recordCopy } from './record-copy.ts';
+import { dropUnrecorded } from '../financials/every-job.ts';
+import { recordCopy, type RecordCopy } from './record-copy.ts';
 
 /** Whole: financials show much of their job. What a job derives from its visits is not shown, so it is not kept. */
-export const jobs = recordCopy<Job>({
+const copy = recordCopy<Job>({
   topic: topics.jobs,
   path: 'jobs',
   jobColumn: 'id',
@@ -13,6 +14,15 @@ export const jobs = recordCopy<Job>({
     digest: { type: 'text', of: digestOf },
   },
 });
+
+export const jobs: RecordCopy = {
+  ...copy,
+  async remove(tx, companyId, ids) {
+    const gone = (await copy.remove?.(tx, companyId, ids)) ?? [];
+    await dropUnrecorded(tx, companyId, gone);
+    return gone;
+  },
+};
 
 function shown(job: Job): Job {
   return { ...job, appointment_count: 0, first_starts_at: null };

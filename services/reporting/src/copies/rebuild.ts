@@ -1,9 +1,9 @@
 // Building the copies again from their topics, while reads and the subscriber go on (docs/operations.md).
 import { notOlder, replay, type IncomingEvent, type KafkaClient, type Subscription } from '@truckroll/outbox';
-import { lockCompany, refreshRecords } from '@truckroll/record-store';
+import { lockCompany } from '@truckroll/record-store';
 import type { Database } from '@truckroll/service-kit';
 import type { RebuildResponse } from '@truckroll/contract/gen/reporting/v1/admin';
-import { jobFinancials } from '../resources/job-financials.ts';
+import { refreshFinancials } from '../financials/every-job.ts';
 import type { Copy } from './copy.ts';
 import { subscriptionOf } from './copy.ts';
 
@@ -62,7 +62,7 @@ async function removeOlderThan(database: Database, copy: Copy, started: string, 
       await database.transaction(async (tx) => {
         await lockCompany(tx, companyId);
         const jobs = await copy.remove?.(tx, companyId, ofCompany.map(({ id }) => id));
-        await refreshRecords(tx, jobFinancials, companyId, jobs ?? []);
+        await refreshFinancials(tx, companyId, jobs ?? []);
       });
     }
     removed += rows.length;

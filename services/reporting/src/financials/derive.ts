@@ -47,6 +47,7 @@ function derivedFields(recorded: JobFinancials, copies: Copies): Derived {
   const job = copies.jobs.get(recorded.id);
   const invoices = copies.invoices.get(recorded.id) ?? [];
   const { number, account, location_id, business_unit, job_type, job_class, created_at } = job ?? recorded;
+  const totals = totalsOf(invoices, recorded.cost_entries);
   const { date, basis } = reportDate(invoices, { created_at, completed_at: job?.completed_at ?? null }, copies.settings.time_zone);
   return {
     number,
@@ -60,7 +61,8 @@ function derivedFields(recorded: JobFinancials, copies: Copies): Derived {
     report_date: date,
     report_date_basis: basis,
     costing: recorded.costing && { ...recorded.costing, enabled: copies.settings.costing_enabled },
-    totals: totalsOf(invoices, recorded.cost_entries),
+    // Without them it is not shown: unshown.ts.
+    totals: 'beyond' in totals ? null : totals,
     invoices,
   };
 }

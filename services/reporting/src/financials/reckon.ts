@@ -1,5 +1,5 @@
 // What a job's work brought in and cost (decisions §2). Pure: rows in, figures out.
-import { exactCents, formatDate, localDay, type JsonProblem } from '@truckroll/contract';
+import { formatDate, localDay, sumOfCents, type JsonProblem } from '@truckroll/contract';
 import { InvoiceStatus } from '@truckroll/contract/gen/billing/v1/invoices';
 import {
   CostCategory,
@@ -12,6 +12,18 @@ import {
 /** Invoices with these statuses are revenue and can date the job. */
 const COUNTED: readonly JobInvoice['status'][] = [InvoiceStatus.OPEN, InvoiceStatus.PAID];
 
+const NOTHING: JobTotals = {
+  revenue_cents: 0,
+  labor_cost_cents: 0,
+  parts_cost_cents: 0,
+  equipment_cost_cents: 0,
+  misc_cost_cents: 0,
+  other_cost_cents: 0,
+  total_cost_cents: 0,
+  gross_profit_cents: 0,
+  gross_margin: 0,
+};
+
 const COLUMN: Partial<Record<CostEntry['category'], keyof JobTotals>> = {
   [CostCategory.LABOR]: 'labor_cost_cents',
   [CostCategory.PARTS]: 'parts_cost_cents',
@@ -19,40 +31,30 @@ const COLUMN: Partial<Record<CostEntry['category'], keyof JobTotals>> = {
   [CostCategory.MISC]: 'misc_cost_cents',
   [CostCategory.OTHER]: 'other_cost_cents',
 };
+const COST_COLUMNS = Object.values(COLUMN);
 
-/** Errors: RangeError for a sum beyond ±(2^53−1), which is never rounded. */
-export function totalsOf(invoices: readonly JobInvoice[], costs: readonly CostEntry[]): JobTotals {
-  const totals: JobTotals = {
-    revenue_cents: invoices.filter(({ status }) => COUNTED.includes(status)).reduce((sum, { subtotal_cents }) => exactCents(sum + subtotal_cents), 0),
-    labor_cost_cents: 0,
-    parts_cost_cents: 0,
-    equipment_cost_cents: 0,
-    misc_cost_cents: 0,
-    other_cost_cents: 0,
-    total_cost_cents: 0,
-    gross_profit_cents: 0,
-    gross_margin: 0,
-  };
-  for (const { category, total_cents } of costs) {
-    const column = COLUMN[category];
-    if (column === undefined) continue;
-    totals[column] = exactCents(totals[column] + total_cents);
-    totals.total_cost_cents = exactCents(totals.total_cost_cents + total_cents);
+/** What a job comes to, or the name of the total that is beyond ±(2^53−1): a sum is never rounded. */
+export function totalsOf(invoices: readonly JobInvoice[], costs: readonly CostEntry[]): JobTotals | { beyond: keyof JobTotals } {
+  const cents = new Map<keyof JobTotals, number[]>(COST_COLUMNS.map((column) => [column, []]));
+  for (const { category, total_cents } of costs) cents.get(COLUMN[category] as keyof JobTotals)?.push(total_cents);
+  const counted = invoices.filter(({ status }) => COUNTED.includes(status));
+  cents.set('revenue_cents', counted.map(({ subtotal_cents }) => subtotal_cents));
+  cents.set('total_cost_cents', costs.flatMap(({ category, total_cents }) => (COLUMN[category] === undefined ? [] : total_cents)));
+  const totals: JobTotals = { ...NOTHING };
+  for (const [name, values] of cents) {
+    const sum = sumOfCents(values);
+    if (sum === undefined) return { beyond: name };
+    totals[name] = sum;
   }
-  totals.gross_profit_cents = exactCents(totals.revenue_cents - totals.total_cost_cents);
-  totals.gross_margin = margin(totals.gross_profit_cents, totals.revenue_cents);
-  return totals;
+  const profit = sumOfCents([totals.revenue_cents, -totals.total_cost_cents]);
+  if (profit === undefined) return { beyond: 'gross_profit_cents' };
+  return { ...totals, gross_profit_cents: profit, gross_margin: margin(profit, totals.revenue_cents) };
 }
 
 /** Costs that cannot be added up: an import refuses them, as no read could show their sum. */
 export function checkCosts(costs: readonly CostEntry[]): JsonProblem[] {
-  try {
-    totalsOf([], costs);
-    return [];
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-    return [{ field: 'cost_entries', code: 'OUT_OF_RANGE', message: 'Their sums must be within ±9007199254740991.' }];
-  }
+  if (!('beyond' in totalsOf([], costs))) return [];
+  return [{ field: 'cost_entries', code: 'OUT_OF_RANGE', message: 'Their sums must be within ±9007199254740991.' }];
 }
 
 /** profit ÷ revenue to four decimals, 0 when revenue is 0. */

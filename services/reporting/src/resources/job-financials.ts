@@ -3,6 +3,7 @@ import type { JobFinancials } from '@truckroll/contract/gen/reporting/v1/job_fin
 import { defineTable } from '@truckroll/record-store';
 import { DERIVED_FIELDS, deriveFinancials } from '../financials/derive.ts';
 import { checkCosts } from '../financials/reckon.ts';
+import { checkShown, refuseUnshown, unshown } from '../financials/unshown.ts';
 
 export const jobFinancials = defineTable<JobFinancials>({
   resource: resource('job-financials'),
@@ -12,8 +13,11 @@ export const jobFinancials = defineTable<JobFinancials>({
     business_unit_id: 'business_unit.id',
     job_type_id: 'job_type.id',
     report_date: 'report_date',
+    unshown: { type: 'text', of: unshown },
   },
   check: ({ cost_entries }) => checkCosts(cost_entries),
+  checkShown,
   derivedFields: DERIVED_FIELDS,
   derive: deriveFinancials,
+  onRead: refuseUnshown,
 });

@@ -1,0 +1,153 @@
+// What a JSON text says and its parsed value does not: keys that are given twice, and numbers with a fraction that is too
+// small for a double. Both are rare, so a text is first looked at as a whole, and walked only where that finds something.
+import type { JsonProblem } from './json-reader.ts';
+import type { Field, Shape } from './shape.ts';
+
+const BACKSLASH = 0x5c;
+/** Far beyond what any record nests. */
+const DEEPEST = 64;
+const COLON = 0x3a;
+
+/** A number that a double may not hold as it is written: an exponent, many digits, or a fraction that is almost none. */
+const DOUBTFUL = /[:,[]\s*-?(?:\d+(?:\.\d*)?[eE]|\d{10,}\.|\d+\.(?:0{6}|9{6}))/;
+
+/** `value` is what JSON.parse made of the text, which is meant to be a message of that shape in snake case. */
+export function problemsOfJsonText(shape: Shape, text: string, value: unknown): JsonProblem[] {
+  if (keysIn(text) === keysOf(value) && !DOUBTFUL.test(text)) return [];
+  return new Walk(text).problems(shape);
+}
+
+/** How many keys are written. */
+function keysIn(text: string): number {
+  let count = 0;
+  for (let at = text.indexOf('"'); at !== -1; at = text.indexOf('"', at)) {
+    at = endOfString(text, at);
+    while (isSpace(text.charCodeAt(at))) at++;
+    if (text.charCodeAt(at) === COLON) count++;
+  }
+  return count;
+}
+
+/** How many keys are left; not a number where they lie too deep. */
+function keysOf(value: unknown, depth = 0): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  if (depth > DEEPEST) return Number.NaN;
+  let count = 0;
+  if (Array.isArray(value)) {
+    for (const element of value) count += keysOf(element, depth + 1);
+    return count;
+  }
+  for (const key in value) count += 1 + keysOf((value as Record<string, unknown>)[key], depth + 1);
+  return count;
+}
+
+/** Behind the closing quote of the string that begins at `start`. */
+function endOfString(text: string, start: number): number {
+  for (let end = text.indexOf('"', start + 1); ; end = text.indexOf('"', end + 1)) {
+    let backslashes = 0;
+    while (text.charCodeAt(end - 1 - backslashes) === BACKSLASH) backslashes++;
+    if (backslashes % 2 === 0) return end + 1;
+  }
+}
+
+function isSpace(code: number): boolean {
+  return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
+}
+
+/** Along a text that is known to be JSON. */
+class Walk {
+  readonly #text: string;
+  readonly #problems: JsonProblem[] = [];
+  #at = 0;
+  #depth = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  problems(shape: Shape): JsonProblem[] {
+    this.#value('', undefined, shape);
+    return this.#problems;
+  }
+
+  /** `field` is what the value is of, as far as it is known, and `shape` what its object is. */
+  #value(path: string, field: Field | undefined, shape: Shape | undefined): void {
+    this.#space();
+    switch (this.#text[this.#at]) {
+      case '{':
+        return this.#object(path, shape);
+      case '[':
+        return this.#array(path, field, shape);
+      case '"':
+        this.#at = endOfString(this.#text, this.#at);
+        return;
+      default:
+        return this.#literal(path, field);
+    }
+  }
+
+  #object(path: string, shape: Shape | undefined): void {
+    const keys = new Set<string>();
+    this.#each('}', () => {
+      this.#space();
+      const start = this.#at;
+      this.#at = endOfString(this.#text, start);
+      const key = JSON.parse(this.#text.slice(start, this.#at)) as string;
+      const at = path === '' ? key : `${path}.${key}`;
+      if (keys.has(key)) this.#problems.push({ field: at, code: 'INVALID_FORMAT', message: 'Give it once: its object has this key twice.' });
+      keys.add(key);
+      this.#space();
+      this.#at++;
+      const field = shape?.byName.get(key);
+      // A list's wrapper is the array itself in JSON.
+      const inner = field?.kind === 'list' ? field.shape?.fields[0] : field;
+      this.#value(at, inner, inner?.shape);
+    });
+  }
+
+  #array(path: string, field: Field | undefined, shape: Shape | undefined): void {
+    let index = 0;
+    this.#each(']', () => this.#value(`${path}[${index++}]`, field, shape));
+  }
+
+  /** Elements up to the closing character; what lies too deep ends the walk. */
+  #each(end: string, element: () => void): void {
+    if (++this.#depth > DEEPEST) {
+      this.#problems.push({ field: '(line)', code: 'INVALID_FORMAT', message: `Nest no deeper than ${DEEPEST} lists and objects.` });
+      this.#at = this.#text.length;
+      return;
+    }
+    this.#at++;
+    this.#space();
+    while (this.#at < this.#text.length && this.#text[this.#at] !== end) {
+      element();
+      this.#space();
+      if (this.#text[this.#at] === ',') this.#at++;
+      this.#space();
+    }
+    this.#at++;
+    this.#depth--;
+  }
+
+  #literal(path: string, field: Field | undefined): void {
+    const start = this.#at;
+    while (this.#at < this.#text.length && !/[\s,\]}]/.test(this.#text[this.#at] as string)) this.#at++;
+    if (field?.derived !== false || (field.kind !== 'cents' && field.kind !== 'integer')) return;
+    const literal = this.#text.slice(start, this.#at);
+    // What the double shows to be no integer has been reported by its kind.
+    if (!Number.isSafeInteger(Number(literal)) || isWhole(literal)) return;
+    this.#problems.push({ field: path, code: 'INVALID_FORMAT', message: 'Give an integer.' });
+  }
+
+  #space(): void {
+    while (isSpace(this.#text.charCodeAt(this.#at))) this.#at++;
+  }
+}
+
+/** Whether a JSON number is an integer as it is written, `1.0` and `1e3` included. */
+function isWhole(literal: string): boolean {
+  const [, integer = '', fraction = '', exponent = '0'] = /^-?(\d+)(?:\.(\d+))?(?:[eE]([-+]?\d+))?$/.exec(literal) ?? [];
+  const digits = integer + fraction;
+  const point = integer.length + Number(exponent);
+  return /^0*$/.test(point <= 0 ? digits : digits.slice(point));
+}

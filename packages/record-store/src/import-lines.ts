@@ -1,0 +1,56 @@
+// The lines of a batch as records, and what is wrong with those that are none.
+import { problemsOfJsonText, readMessage, type JsonProblem } from '@truckroll/contract';
+import type { LineProblem } from '@truckroll/contract/gen/records/v1/records';
+import { idOf, type Table } from './table.ts';
+
+/** A line that may be stored. */
+export interface Line {
+  /** Counted from 1 in the file. */
+  number: number;
+  id: string;
+  record: unknown;
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/** The records of lines, each id once; empty lines are passed over. `first` is the number of the first line. */
+export function readLines(table: Table<unknown>, texts: readonly Uint8Array[], first: number): { lines: Line[]; problems: LineProblem[] } {
+  const problems: LineProblem[] = [];
+  const byId = new Map<string, Line>();
+  texts.forEach((text, index) => {
+    if (text.length === 0) return;
+    const number = first + index;
+    const read = readLine(table, text);
+    if ('problems' in read) {
+      problems.push(...read.problems.map((problem) => ({ line: number, ...problem })));
+      return;
+    }
+    const id = idOf(table, read.record);
+    const before = byId.get(id);
+    if (before !== undefined) problems.push({ line: before.number, ...replacedBy(number) });
+    byId.set(id, { number, id, record: read.record });
+  });
+  return { lines: [...byId.values()], problems };
+}
+
+/** Lines count in their order, so it is the earlier one that is of no effect. */
+function replacedBy(number: number): JsonProblem {
+  return { field: 'id', code: 'INVALID_FORMAT', message: `Line ${number} has the same id and replaces this one: leave one of them out.` };
+}
+
+/** One line of an import, or one stored record as JSON, held against everything that a line must obey. */
+export function readLine(table: Table<unknown>, line: Uint8Array): { record: unknown } | { problems: JsonProblem[] } {
+  let text: string;
+  let json: unknown;
+  try {
+    text = utf8.decode(line);
+    json = JSON.parse(text);
+  } catch {
+    return { problems: [{ field: '(line)', code: 'INVALID_FORMAT', message: 'Give one JSON object in UTF-8 on a line.' }] };
+  }
+  const { record: shape } = table.resource;
+  const { value, problems } = readMessage(shape, json);
+  problems.push(...problemsOfJsonText(shape, text, json));
+  if (problems.length === 0) problems.push(...(table.check?.(value) ?? []));
+  return problems.length === 0 ? { record: value } : { problems };
+}

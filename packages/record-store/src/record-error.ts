@@ -1,0 +1,44 @@
+import { EventTooLarge } from '@truckroll/outbox';
+import { StatementError } from '@truckroll/service-kit';
+
+/** A record that could not be shown: a value that follows from others is beyond what its field holds. */
+export class RecordError extends Error {
+  override readonly name = 'RecordError';
+  readonly path: string;
+  readonly id: string;
+  /** Dotted path of the field that cannot hold its value. */
+  readonly field: string;
+
+  constructor(path: string, id: string, field: string, limit: string) {
+    super(`${field} of ${path}/${id} would be beyond ${limit}`);
+    this.path = path;
+    this.id = id;
+    this.field = field;
+  }
+}
+
+/** The cents of a record's field. Errors: RecordError for undefined, which stands for a sum that is beyond what cents hold. */
+export function heldCents(path: string, id: string, field: string, cents: number | undefined): number {
+  if (cents === undefined) throw new RecordError(path, id, field, '±9007199254740991');
+  return cents;
+}
+
+/** SQLSTATE classes that speak of the values: data exception, integrity, limits of PostgreSQL itself. */
+const OF_VALUES = ['22', '23', '54'];
+
+/** Whether what is stored makes the error, so that other records can be stored all the same. */
+export function liesInRecords(error: unknown): boolean {
+  if (error instanceof StatementError) return OF_VALUES.some((state) => error.sqlState.startsWith(state));
+  return error instanceof RecordError || error instanceof RangeError;
+}
+
+/** What to tell the one who gave the record, in a sentence. */
+export function reasonOf(error: unknown): string {
+  if (error instanceof RecordError) return `With it, ${error.message}.`;
+  if (error instanceof EventTooLarge) {
+    const { key, bytes, most } = error;
+    return `With it, the record ${key.slice(key.indexOf('/') + 1)} takes ${bytes} bytes: other services can be told of at most ${most}.`;
+  }
+  if (error instanceof StatementError) return 'The database cannot hold one of its values: shorten the longest texts.';
+  return 'One of its values, or a sum of several, is beyond ±9007199254740991.';
+}

@@ -1,0 +1,128 @@
+// Lines whose sums, together with what others say, go too far: each is its own line's error and stops no other.
+import { randomUUID } from 'node:crypto';
+import { importBatch } from '@truckroll/record-store';
+import { Database } from '@truckroll/service-kit';
+import { freshDatabase, type TestDatabase } from '@truckroll/testing';
+import { tables } from '../src/resources/index.ts';
+import { schema } from '../src/schema.ts';
+
+type Line = Record<string, unknown>;
+const MOST = Number.MAX_SAFE_INTEGER;
+const AT = '2026-03-01T15:00:00Z';
+const account = { id: randomUUID(), name: 'Whitfield Residence' };
+
+let fresh: TestDatabase;
+let database: Database;
+beforeAll(async () => {
+  fresh = await freshDatabase({ [schema.schema]: schema.migrations });
+  database = new Database({ url: fresh.url, schema: schema.schema, maxConnections: 4 });
+});
+afterAll(async () => {
+  await database.close();
+  await fresh.drop();
+});
+
+function invoice(fields: Line = {}): Line & { id: string } {
+  return {
+    id: randomUUID(), number: 'INV-1', status: 'OPEN', account, created_at: AT, updated_at: AT, issued_at: AT, currency: 'USD',
+    pricing_multiplier: 1, line_items: [], discounts: [], tax: { name: 'None', rate: 0, rounding: 'round' },
+    amounts: { subtotal_cents: 0, discount_cents: 0, discounted_subtotal_cents: 0, tax_cents: 0, total_cents: 0 }, ...fields,
+  };
+}
+
+function payment(applied: Record<string, number>, fields: Line = {}): Line & { id: string } {
+  return {
+    id: randomUUID(), account, status: 'PAID', method: 'CHECK', amount_cents: 1, currency: 'USD', occurred_at: AT, created_at: AT,
+    invoice_allocations: Object.entries(applied).map(([invoice_id, applied_cents]) => ({ invoice_id, applied_cents })), ...fields,
+  };
+}
+
+const importLines = (company_id: string, path: string, lines: readonly Line[]) =>
+  importBatch(database, tables, { company_id, path, first_line: 1, lines: lines.map((line) => Buffer.from(JSON.stringify(line))) });
+
+const stored = async (table: string, company: string): Promise<string[]> =>
+  (await database.query<{ id: string }>({ text: `select id from ${table} where company_id = $1`, values: [company] })).rows.map(({ id }) => id);
+
+test('the payment that takes an invoice’s sum beyond what cents hold is refused by its allocation, the others of its batch are stored', async () => {
+  const company = randomUUID();
+  const [owed, other] = [invoice(), invoice()];
+  await importLines(company, 'invoices', [owed, other]);
+  const lines = [
+    payment({ [other.id]: 5 }), payment({ [owed.id]: MOST - 10 }), payment({ [other.id]: 1, [owed.id]: 11 }), payment({ [owed.id]: -20 }), payment({ [owed.id]: 20 }),
+  ];
+  const answer = await importLines(company, 'payments', lines);
+  expect(answer).toMatchObject({
+    lines: 5, created: 4,
+    problems: [{ line: 3, field: 'invoice_allocations[1].applied_cents', code: 'OUT_OF_RANGE', message: `With it, amounts.paid_cents of invoices/${owed.id} would be beyond ±9007199254740991.` }],
+  });
+  expect((await stored('payments', company)).sort()).toEqual(lines.filter((_, i) => i !== 2).map(({ id }) => id).sort());
+  // Sums that only pass by there are exact.
+  const again = await importLines(company, 'payments', lines);
+  expect(again).toMatchObject({ created: 0, changed: 0, unchanged: 4, problems: [{ line: 3 }] });
+});
+
+test('the invoice whose balance goes too far with the payments that are there is refused by its field', async () => {
+  const company = randomUUID();
+  const far = invoice({
+    line_items: [{ id: randomUUID(), position: 0, name: 'x', description: '', quantity: 1, unit_price_cents: 1, subtotal_cents: -MOST, taxable: false, discountable: false }],
+    amounts: { subtotal_cents: -MOST, discount_cents: 0, discounted_subtotal_cents: -MOST, tax_cents: 0, total_cents: -MOST },
+  });
+  await importLines(company, 'payments', [payment({ [far.id]: 1 })]);
+  expect(await importLines(company, 'invoices', [invoice(), far, invoice()])).toMatchObject({
+    created: 2, problems: [{ line: 2, field: 'amounts.open_balance_cents', code: 'OUT_OF_RANGE' }],
+  });
+});
+
+test('a record of 3 MB is stored and published; one that would be larger than can be published is refused, and nothing else', async () => {
+  const company = randomUUID();
+  const item = (bytes: number) => ({ id: randomUUID(), position: 0, name: 'x'.repeat(bytes), description: '', quantity: 1, unit_price_cents: 0, subtotal_cents: 0, taxable: false, discountable: false });
+  const large = invoice({ line_items: [item(3_000_000)] });
+  const answer = await importLines(company, 'invoices', [invoice(), large, invoice({ line_items: [item(4_200_000)] }), invoice()]);
+  expect(answer).toMatchObject({ created: 3, problems: [{ line: 3, field: '(line)', code: 'TOO_LARGE', message: expect.stringMatching(/^With it, the record [-0-9a-f]{36} takes 42\d{5} bytes/) }] });
+  const { rows } = await database.query<{ bytes: number }>({ text: 'select octet_length(payload) as bytes from outbox where key = $1', values: [`${company}/${large.id}`] });
+  expect(rows[0]?.bytes).toBeGreaterThan(3_000_000);
+});
+
+test('every line is counted once: an id that comes twice counts where it comes last, and the line before is reported', async () => {
+  const company = randomUUID();
+  const [first, second] = [payment({}), payment({})];
+  const answer = await importLines(company, 'payments', [first, second, { ...first, id: first.id.toUpperCase(), number: 'PAY-2' }]);
+  expect(answer).toMatchObject({
+    lines: 3, created: 2, changed: 0, unchanged: 0,
+    problems: [{ line: 1, field: 'id', code: 'INVALID_FORMAT', message: 'Line 3 has the same id and replaces this one: leave one of them out.' }],
+  });
+});
+
+test('a key that a line gives twice is reported by its path, as is a fraction of a cent too small for a double', async () => {
+  const company = randomUUID();
+  const texts = [
+    JSON.stringify(payment({})).replace('"amount_cents":1', '"amount_cents":2,"amount_cents":1'),
+    JSON.stringify(payment({})).replace('"amount_cents":1', '"amount_cents":1.00000000000000000001'),
+  ];
+  const { created, problems } = await importBatch(database, tables, { company_id: company, path: 'payments', first_line: 7, lines: texts.map((text) => Buffer.from(text)) });
+  expect({ created, problems: problems.map(({ line, field }) => ({ line, field })) }).toEqual({ created: 0, problems: [{ line: 7, field: 'amount_cents' }, { line: 8, field: 'amount_cents' }] });
+});
+
+const line = (id: string, subtotal_cents: number) => ({ id, position: 0, name: 'x', description: '', quantity: 1, unit_price_cents: 1, subtotal_cents, taxable: true, discountable: true });
+const amounts = (subtotal_cents: number) => ({ subtotal_cents, discount_cents: 0, discounted_subtotal_cents: subtotal_cents, tax_cents: 0, total_cents: subtotal_cents });
+
+test('line items have ids of their own and add up to the subtotal, in invoices and in all options of an estimate', async () => {
+  const company = randomUUID();
+  const [a, b] = [randomUUID(), randomUUID()];
+  const { created, problems } = await importLines(company, 'invoices', [
+    invoice({ line_items: [line(a, 2), line(b, 3)], amounts: amounts(5) }), invoice({ line_items: [line(a, 2), line(a, 3)], amounts: amounts(5) }),
+    invoice({ line_items: [line(a, 2), line(b, 3)], amounts: amounts(6) }), invoice({ line_items: [line(a, MOST), line(b, 1)], amounts: amounts(MOST) }),
+  ]);
+  expect({ created, fields: problems.map(({ line: number, field }) => `${number} ${field}`) }).toEqual({
+    created: 1, fields: ['2 line_items[1].id', '3 amounts.subtotal_cents', '4 amounts.subtotal_cents'],
+  });
+  const option = (id: string, subtotal: number) => ({
+    id: randomUUID(), name: 'Good', position: 0, status: 'OPEN', recommended: false, line_items: [line(id, 5)], discounts: [],
+    tax: { name: 'None', rate: 0, rounding: 'round' }, amounts: amounts(subtotal),
+  });
+  const estimate = (...options: unknown[]): Line => ({
+    id: randomUUID(), number: 'EST-1', name: 'x', status: 'DRAFT', account, location_id: randomUUID(), currency: 'USD', options, created_at: AT, updated_at: AT,
+  });
+  const answer = await importLines(company, 'estimates', [estimate(option(a, 5), option(b, 5)), estimate(option(a, 5), option(a, 4))]);
+  expect({ created: answer.created, fields: answer.problems.map(({ field }) => field) }).toEqual({ created: 1, fields: ['options[1].line_items[0].id', 'options[1].amounts.subtotal_cents'] });
+});

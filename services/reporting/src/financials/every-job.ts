@@ -1,0 +1,104 @@
+// Every job has a job financial from the moment the job is known (decisions §12). One without a recorded line is stored
+// as a line that says nothing but what this page of the decisions says for it.
+import { CostTrackingStatus, CostVerificationStatus, JobFinancials } from '@truckroll/contract/gen/reporting/v1/job_financials';
+import { lockCompany, refreshRecords, upsertRecords } from '@truckroll/record-store';
+import type { BackgroundPart, Database, Logger, Queryable, Transaction } from '@truckroll/service-kit';
+import { jobFinancials } from '../resources/job-financials.ts';
+
+/** Jobs that are looked at together, each company's in one transaction. */
+const CHUNK = 500;
+
+/** What is recorded of a job of which no line was imported; all else is derived. */
+function unrecorded(id: string): JobFinancials {
+  const nothing = JobFinancials.decode(new Uint8Array());
+  const costing = {
+    enabled: false,
+    tracking_status: CostTrackingStatus.UNTRACKED,
+    verification_status: CostVerificationStatus.UNVERIFIED,
+    job_type_included: true,
+  };
+  return { ...nothing, id, costing, currency: 'USD' };
+}
+
+/** Brings the figures of jobs up to date, those of jobs without a job financial included. The company is locked. */
+export async function refreshFinancials(tx: Transaction, companyId: string, jobIds: readonly string[]): Promise<void> {
+  const missing = await missingOf(tx, companyId, jobIds);
+  if (missing.length > 0) await upsertRecords(tx, jobFinancials, companyId, missing.map(unrecorded));
+  const made = new Set(missing);
+  await refreshRecords(tx, jobFinancials, companyId, jobIds.filter((id) => !made.has(id)));
+}
+
+/** Removes the financials of jobs that are gone, as far as nothing is recorded of them. The company is locked. */
+export async function dropUnrecorded(tx: Queryable, companyId: string, jobIds: readonly string[]): Promise<void> {
+  await tx.query({
+    name: 'drop_unrecorded_financials',
+    text: `delete from job_financials f using unnest($2::uuid[], $3::bytea[]) gone(id, document)
+      where f.company_id = $1 and f.id = gone.id and f.document = gone.document`,
+    values: [companyId, jobIds, jobIds.map((id) => Buffer.from(JobFinancials.encode(unrecorded(id)).finish()))],
+  });
+}
+
+async function missingOf(tx: Queryable, companyId: string, jobIds: readonly string[]): Promise<string[]> {
+  const { rows } = await tx.query<{ id: string }>({
+    name: 'jobs_without_financials',
+    text: `select distinct j.id from unnest($2::uuid[]) u(id) join jobs j on j.company_id = $1 and j.id = u.id
+      where not exists (select from job_financials f where f.company_id = $1 and f.id = u.id)`,
+    values: [companyId, jobIds],
+  });
+  return rows.map(({ id }) => id);
+}
+
+/**
+ * Makes what is missing of jobs that were known before this release, beside everything else. Repeated for as long as a
+ * replica of an earlier release may still store jobs.
+ */
+export function financialsForEveryJob(database: Database, log: Logger): BackgroundPart {
+  const stopping = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  let running = Promise.resolve();
+  const round = async (): Promise<void> => {
+    try {
+      const made = await fillIn(database, stopping.signal);
+      if (made > 0) log.info({ made }, 'made job financials of jobs that had none');
+    } catch (error) {
+      if (!stopping.signal.aborted) log.warn({ err: error }, 'cannot make job financials of jobs that have none; trying again in a minute');
+    }
+    if (!stopping.signal.aborted) timer = setTimeout(() => void (running = round()), 60_000);
+  };
+  return {
+    name: 'financials for every job',
+    async start() {
+      running = round();
+    },
+    async stop() {
+      stopping.abort();
+      clearTimeout(timer);
+      await running;
+    },
+  };
+}
+
+/** Walks all jobs once, in the order of their keys. Resolves to how many job financials were made. */
+export async function fillIn(database: Database, signal?: AbortSignal): Promise<number> {
+  let made = 0;
+  for (let after: { company_id: string; id: string } | undefined; ; ) {
+    signal?.throwIfAborted();
+    const { rows } = await database.query<{ company_id: string; id: string }>({
+      text: `select j.company_id, j.id from jobs j left join job_financials f on f.company_id = j.company_id and f.id = j.id
+        where f.id is null and ($1::uuid is null or (j.company_id, j.id) > ($1, $2::uuid)) order by j.company_id, j.id limit ${CHUNK}`,
+      values: [after?.company_id ?? null, after?.id ?? null],
+    });
+    for (const [companyId, jobs] of Map.groupBy(rows, (row) => row.company_id)) {
+      await database.transaction(
+        async (tx) => {
+          await lockCompany(tx, companyId);
+          await refreshFinancials(tx, companyId, jobs.map(({ id }) => id));
+        },
+        { retryContention: true },
+      );
+    }
+    made += rows.length;
+    after = rows.at(-1);
+    if (rows.length < CHUNK) return made;
+  }
+}

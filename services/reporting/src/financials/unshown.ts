@@ -1,0 +1,32 @@
+// Job financials whose totals are beyond what cents hold. Other services make such sums, so the events that lead there
+// are applied all the same; it is the read that says so (decisions §12).
+import { ApiError } from '@truckroll/contract';
+import type { JobFinancials } from '@truckroll/contract/gen/reporting/v1/job_financials';
+import { RecordError, uuidOf } from '@truckroll/record-store';
+import { totalsOf } from './reckon.ts';
+
+const LIMIT = '±9007199254740991';
+
+/** The field that cannot be shown of a record with its derived fields; null where all can. */
+export function unshown({ invoices, cost_entries, totals }: JobFinancials): string | null {
+  if (totals != null) return null;
+  const again = totalsOf(invoices, cost_entries);
+  return 'beyond' in again ? `totals.${again.beyond}` : null;
+}
+
+/** Errors: RecordError; the line of an import is refused where it leads there. */
+export function checkShown(record: JobFinancials): void {
+  const field = unshown(record);
+  if (field !== null) throw new RecordError('job-financials', record.id, field, LIMIT);
+}
+
+/** Errors: 500 that names record and field. */
+export const refuseUnshown = {
+  columns: ['id', 'unshown'],
+  fragment([id, field]: readonly (Buffer | null)[]): undefined {
+    if (field == null) return;
+    const where = `${field.toString()} of job-financials/${uuidOf(id as Buffer)}`;
+    const message = `${where} is beyond ${LIMIT} and is never rounded: correct the invoices or costs of this job. Other records are served.`;
+    throw new ApiError('INTERNAL_ERROR', message);
+  },
+};

@@ -1,0 +1,141 @@
+// Job financials of jobs without a recorded line, and those whose totals no read can show.
+import { randomUUID } from 'node:crypto';
+import { codec, readMessage, resource } from '@truckroll/contract';
+import type { IncomingEvent } from '@truckroll/outbox';
+import { NameCache, RecordReader, importBatch, type Table } from '@truckroll/record-store';
+import { Database, silentLog } from '@truckroll/service-kit';
+import { freshDatabase, type TestDatabase } from '@truckroll/testing';
+import { applyTo, type Copy } from '../src/copies/copy.ts';
+import { invoices } from '../src/copies/invoices.ts';
+import { jobs } from '../src/copies/jobs.ts';
+import { fillIn } from '../src/financials/every-job.ts';
+import { jobFinancials } from '../src/resources/job-financials.ts';
+import { tables } from '../src/resources/index.ts';
+import { schema } from '../src/schema.ts';
+
+type Line = Record<string, any>;
+const MOST = Number.MAX_SAFE_INTEGER;
+const AT = '2026-03-01T15:00:00Z';
+const ref = (name = 'Whitfield Residence') => ({ id: randomUUID(), name });
+
+let fresh: TestDatabase;
+let database: Database;
+let reader: RecordReader;
+beforeAll(async () => {
+  fresh = await freshDatabase({ [schema.schema]: schema.migrations });
+  database = new Database({ url: fresh.url, schema: schema.schema, maxConnections: 4 });
+  reader = new RecordReader(jobFinancials as Table<any> as Table, { database, names: new NameCache(database, schema.schema, silentLog) });
+});
+afterAll(async () => {
+  await database.close();
+  await fresh.drop();
+});
+
+function job(fields: Line = {}): Line {
+  return {
+    id: randomUUID(), number: 'J-1', account: ref(), location_id: randomUUID(), lifecycle: ref(), job_class: 'SERVICE',
+    status: { id: randomUUID(), name: 'New', stage: 'NEW', is_work_complete: false }, priority: 'NORMAL', tags: [], created_at: AT, updated_at: AT, ...fields,
+  };
+}
+
+function invoice(job_id: string, subtotal_cents: number): Line {
+  return {
+    id: randomUUID(), number: 'INV-1', status: 'OPEN', account: ref(), job_id, created_at: AT, updated_at: AT, issued_at: AT, currency: 'USD',
+    pricing_multiplier: 1, line_items: [], discounts: [], tax: { name: 'None', rate: 0, rounding: 'round' },
+    amounts: { subtotal_cents, discount_cents: 0, discounted_subtotal_cents: subtotal_cents, tax_cents: 0, total_cents: subtotal_cents },
+  };
+}
+
+function financials(id: string, ...costs: number[]): Line {
+  return {
+    id, number: 'J-9', account: ref(), location_id: randomUUID(), created_at: AT, report_date: '2026-03-01', report_date_basis: 'JOB_CREATED', currency: 'USD',
+    costing: { tracking_status: 'TRACKED', verification_status: 'VERIFIED', job_type_included: false },
+    cost_entries: costs.map((total_cents) => ({
+      id: randomUUID(), category: 'parts', source: 'manual', name: 'x', quantity: 1, quantity_unit: 'unit', unit_cost_cents: 1, total_cents, created_at: AT, updated_at: AT,
+    })),
+  };
+}
+
+/** Applies the latest of some records, as their owner tells it. */
+async function tell(company: string, copy: Copy, path: string, ...records: Line[]): Promise<void> {
+  const { record } = resource(path);
+  const events = records.map((line) => {
+    const { value, problems } = readMessage(record, line);
+    expect(problems).toEqual([]);
+    return { companyId: company, key: `${company}/${line['id']}`, payload: Buffer.from(codec(record.typeName).encode(value).finish()) } as IncomingEvent;
+  });
+  await database.transaction((tx) => applyTo(copy, tx, events));
+}
+
+const importLines = (company_id: string, ...lines: Line[]) =>
+  importBatch(database, tables, { company_id, path: 'job-financials', first_line: 1, lines: lines.map((line) => Buffer.from(JSON.stringify(line))) });
+
+const detail = async (company: string, id: string): Promise<Line> => {
+  const bytes = await reader.detail({ key: { company_id: company, time_zone: 'America/Chicago', id } });
+  return (codec(resource('job-financials').detail.response.typeName).decode(bytes) as Line)['data'] as Line;
+};
+const list = async (company: string, ...ids: string[]): Promise<Line[]> => {
+  const bytes = await reader.list({ collection: { company_id: company, time_zone: 'America/Chicago', limit: 100, after: new Uint8Array(), ids } });
+  return (codec(resource('job-financials').list.response.typeName).decode(bytes) as Line)['data'] as Line[];
+};
+
+const NOT_RECORDED = { tracking_status: 'COST_TRACKING_STATUS_UNTRACKED', verification_status: 'COST_VERIFICATION_STATUS_UNVERIFIED', job_type_included: true };
+
+test('a job has its financials as soon as it is known, and an imported line sets what is recorded', async () => {
+  const [company, known] = [randomUUID(), job()];
+  await tell(company, jobs, 'jobs', known);
+  expect(await detail(company, known['id'])).toMatchObject({
+    id: known['id'], number: 'J-1', account: known['account'], location_id: known['location_id'], created_at: Date.parse(AT) * 1000, currency: 'USD',
+    report_date: '2026-03-01', costing: { enabled: true, ...NOT_RECORDED }, totals: { revenue_cents: 0, total_cost_cents: 0 }, cost_entries: [], invoices: [],
+  });
+  await tell(company, invoices, 'invoices', invoice(known['id'], 700));
+  expect(await detail(company, known['id'])).toMatchObject({ totals: { revenue_cents: 700 }, costing: NOT_RECORDED });
+  expect(await importLines(company, financials(known['id'], 300))).toMatchObject({ created: 0, changed: 1, problems: [] });
+  await tell(company, jobs, 'jobs', { ...known, number: 'J-2' });
+  expect(await detail(company, known['id'])).toMatchObject({ number: 'J-2', totals: { gross_profit_cents: 400 }, costing: { tracking_status: 'COST_TRACKING_STATUS_TRACKED' } });
+});
+
+test('jobs that were known to a release before get theirs, once', async () => {
+  const company = randomUUID();
+  const known = Array.from({ length: 3 }, () => job());
+  await tell(company, jobs, 'jobs', ...known);
+  await importLines(company, financials(known[0]!['id'], 5));
+  await database.query({ text: 'delete from job_financials where company_id = $1 and id = any($2::uuid[])', values: [company, known.slice(1).map(({ id }) => id)] });
+  expect(await fillIn(database)).toBe(2);
+  expect(await fillIn(database)).toBe(0);
+  expect((await list(company)).map(({ id, cost_entries }) => [id, cost_entries.length]).sort()).toEqual(known.map(({ id }, i) => [id, i === 0 ? 1 : 0]).sort());
+});
+
+test('a job that is gone leaves no financials but those that were recorded', async () => {
+  const company = randomUUID();
+  const [plain, recorded] = [job(), job()];
+  await tell(company, jobs, 'jobs', plain, recorded);
+  await importLines(company, financials(recorded['id']));
+  const gone = [plain, recorded].map(({ id }) => ({ companyId: company, key: `${company}/${id}`, payload: null }) as IncomingEvent);
+  await database.transaction((tx) => applyTo(jobs, tx, gone));
+  expect((await list(company)).map(({ id, number }) => [id, number])).toEqual([[recorded['id'], 'J-9']]);
+});
+
+test('a sum of other services’ records beyond what cents hold is applied; its read is a 500 that names it, others are served', async () => {
+  const company = randomUUID();
+  const [far, other] = [job(), job()];
+  await tell(company, jobs, 'jobs', far, other);
+  const [first, second] = [invoice(far['id'], MOST), invoice(far['id'], 1)];
+  await tell(company, invoices, 'invoices', first, second, invoice(other['id'], 5));
+  const refused = { status: 500, code: 'INTERNAL_ERROR', message: expect.stringContaining(`totals.revenue_cents of job-financials/${far['id']} is beyond ±9007199254740991`) };
+  await expect(detail(company, far['id'])).rejects.toMatchObject(refused);
+  await expect(list(company)).rejects.toMatchObject(refused);
+  expect(await list(company, other['id'])).toMatchObject([{ totals: { revenue_cents: 5 } }]);
+  await tell(company, invoices, 'invoices', { ...second, status: 'VOIDED' });
+  expect(await detail(company, far['id'])).toMatchObject({ totals: { revenue_cents: MOST, gross_profit_cents: MOST } });
+});
+
+test('a line whose costs go too far with the invoices that are there is refused by its field, others are stored', async () => {
+  const company = randomUUID();
+  const [far, other] = [job(), job()];
+  await tell(company, jobs, 'jobs', far, other);
+  await tell(company, invoices, 'invoices', invoice(far['id'], -MOST));
+  const answer = await importLines(company, financials(far['id'], 1), financials(other['id'], 1));
+  expect(answer).toMatchObject({ changed: 1, problems: [{ line: 1, field: 'totals.gross_profit_cents', code: 'OUT_OF_RANGE' }] });
+  expect(await detail(company, far['id'])).toMatchObject({ cost_entries: [], totals: { revenue_cents: -MOST } });
+});
