@@ -10,7 +10,7 @@ import { rounded } from './measure/report.ts';
 import { median } from './measure/rounds.ts';
 import { runBenchmark } from './system/benchmark.ts';
 import { postgresPid } from './system/postgres.ts';
-import { startServices } from './system/programs.ts';
+import { callCredential, startServices } from './system/programs.ts';
 import type { Stack } from './system/stack.ts';
 import { drainBacklog } from './webhooks/backlog.ts';
 import { createEndpoints } from './webhooks/endpoints.ts';
@@ -66,7 +66,7 @@ async function benchmark(stack: Stack, sinks: Sinks): Promise<Record<string, num
   const services = await startServices(stack, ['integrations', 'scheduling'], env);
   const { integrations, scheduling } = services.running;
   const dispatcher = await stack.launch({
-    name: 'webhook-dispatcher', script: 'services/webhook-dispatcher/src/main.ts', env: { ...env, INTEGRATIONS_ADDRESS: `127.0.0.1:${integrations.port}` },
+    name: 'webhook-dispatcher', script: 'services/webhook-dispatcher/src/main.ts', env: { ...env, CALL_CREDENTIAL: callCredential('webhook-dispatcher'), INTEGRATIONS_ADDRESS: `127.0.0.1:${integrations.port}` },
   });
   const groups = {
     scheduling: [scheduling.pid], integrations: [integrations.pid], dispatcher: [dispatcher.pid], PostgreSQL: [await postgresPid(stack)], receivers: [sinks.pid],

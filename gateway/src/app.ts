@@ -7,6 +7,7 @@ import {
   ConfigError, createLog, createMetrics, startTelemetryServer, startTracing, type Logger, type Metrics, type Service, type TelemetryServer,
 } from '@truckroll/service-kit';
 import { createAuthenticate } from './auth/authenticate.ts';
+import { createIdentitySeal } from './auth/identity-seal.ts';
 import { subscribeInvalidations } from './auth/invalidations.ts';
 import { KeyUses } from './auth/key-uses.ts';
 import { createLimits } from './auth/limits.ts';
@@ -22,7 +23,7 @@ import { createHttpServer } from './http/server.ts';
 import { docsPage } from './openapi/docs.ts';
 import { buildDocument } from './openapi/document.ts';
 import { createApi } from './routes/api.ts';
-import { createCursors, parseKeyRing } from './routes/cursor.ts';
+import { createCursors } from './routes/cursor.ts';
 import { compileOperation } from './routes/operation.ts';
 import { catalogPage, publicPages, textPage } from './routes/public-pages.ts';
 import { routeTable } from './routes/table.ts';
@@ -57,6 +58,7 @@ export function createGateway({ config, operations = all, ...given }: GatewayOpt
   const principals: Principals = new Principals({
     ask: async (request) => (await identity.authenticate(request, { deadlineMs: IDENTITY_DEADLINE_MS })).principal ?? undefined,
     redis,
+    seal: createIdentitySeal(config.identityKeys),
     invalidations,
   });
   const keyUses = new KeyUses((uses) => identity.touchKeys({ uses }), log);
@@ -66,7 +68,7 @@ export function createGateway({ config, operations = all, ...given }: GatewayOpt
   const perMinute = { reads: config.readsPerMinute, reports: config.reportsPerMinute, writes: config.writesPerMinute };
   const base = config.publicUrl?.replace(/\/+$/, '') ?? '';
   const description = buildDocument(base === '' ? undefined : base, operations);
-  const context = { services, cursors: createCursors(keyRing(config)), outputs: new OutputPool(), draining, base };
+  const context = { services, cursors: createCursors(config.cursorKeys), outputs: new OutputPool(), draining, base };
   const app = express().disable('x-powered-by').disable('etag').disable('query parser');
   app.use(
     createApi({
@@ -96,7 +98,7 @@ export function createGateway({ config, operations = all, ...given }: GatewayOpt
   async function start(): Promise<{ port: number; metricsPort: number }> {
     stopTracing = await startTracing(NAME, config.otlpEndpoint);
     const checks = new Map([['serving', () => (ready ? undefined : Promise.reject(new Error('not serving')))]]);
-    telemetry = await startTelemetryServer({ port: config.metricsPort, metrics, checks: () => checks });
+    telemetry = await startTelemetryServer({ port: config.metricsPort, host: config.host, metrics, checks: () => checks });
     redis.start();
     invalidations.start();
     keyUses.start();
@@ -128,14 +130,6 @@ export function createGateway({ config, operations = all, ...given }: GatewayOpt
 /** What integrators read about changes, as docs/changelog.md has it. */
 function changelog(): string {
   return readFileSync(new URL('../../docs/changelog.md', import.meta.url), 'utf8');
-}
-
-function keyRing(config: GatewayConfig): Map<string, Buffer> {
-  try {
-    return parseKeyRing(config.cursorKeys);
-  } catch (error) {
-    throw new ConfigError((error as Error).message);
-  }
 }
 
 function tokenVerifier(config: GatewayConfig): TokenVerifier | undefined {

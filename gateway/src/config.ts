@@ -3,6 +3,7 @@ import { baseSettings, env, readConfig, type Config } from '@truckroll/service-k
 
 export const settings = {
   ...baseSettings(8080),
+  callCredential: env.callCredential('CALL_CREDENTIAL', 'gateway'),
   /** Address by which clients reach us, for links in documents; without it links are relative. */
   publicUrl: env.optionalUrl('PUBLIC_URL'),
   redisUrl: env.url('REDIS_URL'),
@@ -12,8 +13,10 @@ export const settings = {
   integrationsAddress: env.string('INTEGRATIONS_ADDRESS'),
   /** How long a service may take to answer. */
   callDeadlineMs: env.duration('CALL_DEADLINE', 10_000),
-  /** `id:base64,…`, 32 bytes each: the first seals cursors, all open them. The same on every gateway. */
-  cursorKeys: env.secret('CURSOR_KEYS'),
+  /** The first seals cursors, all open them. The same on every gateway. */
+  cursorKeys: env.keyRing('CURSOR_KEYS'),
+  /** The first signs the identities that are kept in Redis, all verify them. The same on every gateway. */
+  identityKeys: env.keyRing('IDENTITY_KEYS'),
   /** User tokens: who issues them, for whom, and where their public keys are. Without keys no user token is accepted. */
   tokenIssuer: env.optional('TOKEN_ISSUER'),
   tokenAudience: env.optional('TOKEN_AUDIENCE'),

@@ -5,7 +5,11 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { Principal } from '@truckroll/contract/gen/integrations/v1/identity';
+import { newCallCredential } from '@truckroll/service-kit';
+import { createClient } from 'redis';
+import { createIdentitySeal } from '../src/auth/identity-seal.ts';
 import { eventually, publishInvalidation, redisUrl, request, startGateway, type Answer, type TestGateway } from './support/gateway.ts';
 import { wireTo, type StallableWire } from './support/faults.ts';
 import { userName } from './support/stand-ins.ts';
@@ -137,6 +141,16 @@ describe('a revocation', () => {
   });
 });
 
+test('a gateway whose own credential is wrong answers 503: its callers are not to blame', async () => {
+  const gateway = await startGateway({ CALL_CREDENTIAL: newCallCredential('gateway').text });
+  const answer = await gateway.get('/v1/invoices');
+  expect(answer.status).toBe(503);
+  expect(answer.body.error.code).toBe('INTERNAL_ERROR');
+  expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+  expect(gateway.identities.asked).toBe(0);
+  await gateway.stop();
+});
+
 describe('without a connection to', () => {
   let gateway: TestGateway;
   let wire: StallableWire;
@@ -190,6 +204,25 @@ describe('without a connection to', () => {
     gateway.identities.failure = ApiError.unavailable(new Error('away'));
     expect((await withKey(other, key)).status).toBe(200);
     await other.stop();
+  });
+
+  test('integrations, what somebody else has put into Redis is not believed', async () => {
+    const redis = createClient({ url: redisUrl() });
+    await redis.connect();
+    const { key, principal } = gateway.identities.addKey();
+    const forged = { ...principal, company_id: randomUUID() };
+    const epoch = await redis.get('truckroll:identity:epoch');
+    const message = Buffer.from(Principal.encode(forged).finish()).toString('base64');
+    const shared = `truckroll:identity:key:${hashApiKey(key).toString('hex')}`;
+    // As it was kept without a MAC, and with one by a key that is nobody's.
+    const stranger = createIdentitySeal(new Map([['k1', randomBytes(32)]]));
+    for (const text of [`${epoch} ${message}`, stranger.seal(`key:${hashApiKey(key).toString('hex')}`, epoch ?? '', forged)]) {
+      await redis.set(shared, text);
+      const fresh = await listeningGateway({ REDIS_URL: wire.url }, { identities: gateway.identities, invoices: gateway.invoices });
+      expect((await withKey(fresh, key, '/v1/company')).body.data.id).toBe(principal.company_id);
+      await fresh.stop();
+    }
+    redis.destroy();
   });
 
   test('either, nobody can tell and the answer is a 503', async () => {

@@ -5,7 +5,7 @@ import { gatewayConfig } from '../src/config.ts';
 import { compileDeprecation } from '../src/http/deprecation.ts';
 import { docsPage } from '../src/openapi/docs.ts';
 import { buildDocument } from '../src/openapi/document.ts';
-import { CURSOR_KEYS, redisUrl, request } from './support/gateway.ts';
+import { SECRETS, redisUrl, request } from './support/gateway.ts';
 import { standInIdentities, standInInvoices } from './support/stand-ins.ts';
 
 const soon = { since: '2027-01-01', sunset: '2028-01-01' };
@@ -65,7 +65,7 @@ test('the description and the reference mark it', () => {
 test('over HTTP', async () => {
   const [identities, billing] = [await standInIdentities(), await standInInvoices()];
   const config = gatewayConfig({
-    HOST: '127.0.0.1', PORT: '0', METRICS_PORT: '0', LOG_LEVEL: 'silent', REDIS_URL: redisUrl(), CURSOR_KEYS, DRAIN_TIMEOUT: '2s',
+    HOST: '127.0.0.1', PORT: '0', METRICS_PORT: '0', LOG_LEVEL: 'silent', REDIS_URL: redisUrl(), ...SECRETS, DRAIN_TIMEOUT: '2s',
     BILLING_ADDRESS: `127.0.0.1:${billing.port}`, SCHEDULING_ADDRESS: '127.0.0.1:1', REPORTING_ADDRESS: '127.0.0.1:1',
     INTEGRATIONS_ADDRESS: `127.0.0.1:${identities.port}`,
   });

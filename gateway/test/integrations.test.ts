@@ -1,6 +1,6 @@
 // The gateway and the service that owns keys, users and companies, together.
 import { KeyAdminServiceService, CompanyAdminServiceService, UserAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
-import { openChannel, type Callers, type Channel, type Service } from '@truckroll/service-kit';
+import { acceptanceOf, openChannel, testCallers, type Callers, type Channel, type Service } from '@truckroll/service-kit';
 import { freshDatabase, type TestDatabase } from '@truckroll/testing';
 import { randomBytes } from 'node:crypto';
 import { integrationsConfig } from '../../services/integrations/src/config.ts';
@@ -21,10 +21,11 @@ beforeAll(async () => {
   database = await freshDatabase({});
   const prefix = `${randomBytes(4).toString('hex')}.`;
   const environment = { ...process.env, HOST: '127.0.0.1', PORT: '0', METRICS_PORT: '0', LOG_LEVEL: 'silent', DATABASE_URL: database.url, KAFKA_PREFIX: prefix };
+  const accepted = { CALLER_CREDENTIALS: testCallers.map(acceptanceOf).join() };
   const webhookKeys = { WEBHOOK_SECRET_KEYS: `k1:${randomBytes(32).toString('base64')}` };
-  service = createIntegrations(integrationsConfig({ ...environment, ...webhookKeys }));
+  service = createIntegrations(integrationsConfig({ ...environment, ...accepted, ...webhookKeys }));
   const { port } = await service.start();
-  channel = openChannel(`127.0.0.1:${port}`);
+  channel = openChannel(`127.0.0.1:${port}`, { credentials: testCallers });
   keys = channel.client(KeyAdminServiceService);
   companies = channel.client(CompanyAdminServiceService);
   users = channel.client(UserAdminServiceService);

@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { createGateway } from '../src/app.ts';
 import { gatewayConfig } from '../src/config.ts';
 import { invoice } from './support/invoice.ts';
-import { eventually, request, startGateway } from './support/gateway.ts';
+import { SECRETS, eventually, request, startGateway } from './support/gateway.ts';
 import { standInInvoices } from './support/stand-ins.ts';
 
 const delay = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
@@ -106,7 +106,7 @@ test('a request is logged once, without its credential or query', async () => {
   const log = { debug: level, info: level, warn: level, error: level, child: () => log };
   const inner = await startGateway();
   const config = gatewayConfig({
-    HOST: '127.0.0.1', PORT: '0', METRICS_PORT: '0', REDIS_URL: 'redis://127.0.0.1:1', CURSOR_KEYS: `k:${Buffer.alloc(32).toString('base64')}`,
+    HOST: '127.0.0.1', PORT: '0', METRICS_PORT: '0', REDIS_URL: 'redis://127.0.0.1:1', ...SECRETS,
     BILLING_ADDRESS: `127.0.0.1:${inner.invoices.port}`, SCHEDULING_ADDRESS: '127.0.0.1:1', REPORTING_ADDRESS: '127.0.0.1:1',
     INTEGRATIONS_ADDRESS: `127.0.0.1:${inner.identities.port}`,
   });
@@ -125,11 +125,12 @@ test('a request is logged once, without its credential or query', async () => {
 
 describe('the environment', () => {
   test('is refused as a whole, with everything that is missing', () => {
-    expect(() => gatewayConfig({})).toThrow(/REDIS_URL[^]*BILLING_ADDRESS[^]*INTEGRATIONS_ADDRESS[^]*CURSOR_KEYS/);
+    expect(() => gatewayConfig({})).toThrow(/REDIS_URL[^]*BILLING_ADDRESS[^]*INTEGRATIONS_ADDRESS[^]*CURSOR_KEYS[^]*IDENTITY_KEYS/);
   });
 
   test('never shows a key', () => {
-    const config = { ...gatewayConfig({ REDIS_URL: 'redis://x', BILLING_ADDRESS: 'x:1', SCHEDULING_ADDRESS: 'x:1', REPORTING_ADDRESS: 'x:1', INTEGRATIONS_ADDRESS: 'x:1', CURSOR_KEYS: 'secret' }) };
-    expect(() => createGateway({ config })).toThrow(/^(?!.*secret).*CURSOR_KEYS/);
+    const read = () => gatewayConfig({ CURSOR_KEYS: 'k1:hunter2', IDENTITY_KEYS: 'hunter2', CALL_CREDENTIAL: 'operator.hunter2' });
+    expect(read).toThrow(/CALL_CREDENTIAL is invalid[^]*CURSOR_KEYS is invalid[^]*IDENTITY_KEYS is invalid/);
+    expect(read).not.toThrow(/hunter2/);
   });
 });

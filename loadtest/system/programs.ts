@@ -1,6 +1,6 @@
 // The system as it is measured: every part a process of its own, with the settings of production.
 import { randomBytes } from 'node:crypto';
-import { openChannel, type Channel } from '@truckroll/service-kit';
+import { acceptanceOf, newCallCredential, openChannel, type CallCredential, type Channel } from '@truckroll/service-kit';
 import type { Owner } from '@truckroll/contract';
 import type { Running, Stack } from './stack.ts';
 
@@ -12,6 +12,15 @@ export interface Services {
   stop(name: ServiceName): Promise<void>;
 }
 
+/** Whoever calls in a benchmark: this process stands for the operator and the dispatcher, and asks as the gateway does. */
+const CALLERS: readonly CallCredential[] = (['gateway', 'operator', 'webhook-dispatcher'] as const).map(newCallCredential);
+const CALLER_CREDENTIALS = CALLERS.map(acceptanceOf).join();
+
+/** CALL_CREDENTIAL of a component that calls the services. */
+export function callCredential(caller: CallCredential['caller']): string {
+  return CALLERS.find((credential) => credential.caller === caller)?.text ?? '';
+}
+
 /** What only one service must be told. Nothing sealed outlives a run. */
 const OWN: Partial<Record<ServiceName, Record<string, string>>> = { integrations: { WEBHOOK_SECRET_KEYS: `bench:${randomBytes(32).toString('base64')}` } };
 
@@ -19,8 +28,8 @@ export async function startServices(stack: Stack, names: readonly ServiceName[],
   const running = {} as Record<ServiceName, Running>;
   const channels = {} as Record<ServiceName, Channel>;
   for (const name of names) {
-    running[name] = await stack.launch({ name, script: `services/${name}/src/main.ts`, env: { ...OWN[name], ...env } });
-    channels[name] = openChannel(`127.0.0.1:${running[name].port}`);
+    running[name] = await stack.launch({ name, script: `services/${name}/src/main.ts`, env: { CALLER_CREDENTIALS, ...OWN[name], ...env } });
+    channels[name] = openChannel(`127.0.0.1:${running[name].port}`, { credentials: CALLERS });
   }
   return {
     running,
@@ -45,6 +54,8 @@ export function startGateway(stack: Stack, { running }: { running: Partial<Servi
       INTEGRATIONS_ADDRESS: address('integrations'),
       SCHEDULING_ADDRESS: address('scheduling'),
       REPORTING_ADDRESS: absent,
+      CALL_CREDENTIAL: callCredential('gateway'),
+      IDENTITY_KEYS: `bench:${randomBytes(32).toString('base64')}`,
       CURSOR_KEYS: `bench:${randomBytes(32).toString('base64')}`,
     },
   });

@@ -1,7 +1,7 @@
 // The console before a whole system: gateway, services, dispatcher, an integrator's server, and somebody who looks at it.
 import { randomUUID } from 'node:crypto';
 import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
-import { testConfig, type Service } from '@truckroll/service-kit';
+import { testCaller, testConfig, type Service } from '@truckroll/service-kit';
 import { Locator, type Browser, type Page } from 'puppeteer-core';
 import { webhookDispatcherConfig } from '../../services/webhook-dispatcher/src/config.ts';
 import { createWebhookDispatcher } from '../../services/webhook-dispatcher/src/webhook-dispatcher.ts';
@@ -37,7 +37,7 @@ export async function startConsoleDesk(): Promise<Desk> {
   const answered = { answer: thanks };
   const receiver = await startReceiver((response, request) => answered.answer(response, request));
   const system = await startSystem({ webhookAllowedTargets: [receiver.target] });
-  const dispatcher: Service = createWebhookDispatcher({ ...webhookDispatcherConfig(system.dispatcherEnvironment), ...testConfig });
+  const dispatcher: Service = createWebhookDispatcher({ ...webhookDispatcherConfig(system.dispatcherEnvironment), ...testConfig, callCredential: testCaller('webhook-dispatcher') });
   await dispatcher.start();
   const browser: Browser = await startBrowser();
 

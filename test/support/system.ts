@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { CompanyAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
 import { resource } from '@truckroll/contract';
-import { Database, openChannel, testConfig, type Channel, type Service } from '@truckroll/service-kit';
+import { Database, openChannel, testCaller, testCallers, testConfig, type Channel, type Service } from '@truckroll/service-kit';
 import { freshDatabase, openProxy, type TcpProxy } from '@truckroll/testing';
 import { createGateway } from '../../gateway/src/app.ts';
 import { gatewayConfig } from '../../gateway/src/config.ts';
@@ -58,7 +58,7 @@ export async function startSystem({ wired = false, webhookAllowedTargets = [] }:
     kafkaBrokers: brokers(),
     kafkaPrefix,
     redisUrl: through(required('REDIS_URL'), wires.redis),
-    webhookSecretKeys: `test:${randomBytes(32).toString('base64')}`,
+    webhookSecretKeys: new Map([['test', randomBytes(32)]]),
     webhookAllowedTargets,
     webhookAllowHttp: false,
   };
@@ -66,7 +66,7 @@ export async function startSystem({ wired = false, webhookAllowedTargets = [] }:
   const config = { ...testConfig, ...environment } as never;
   const services: Service[] = [createIntegrations(config), createScheduling(config), createBilling(config), createReporting(config)];
   const ports = await Promise.all(services.map(async (service) => (await service.start()).port));
-  const channels = Object.fromEntries(OWNERS.map((owner, i) => [owner, openChannel(`127.0.0.1:${ports[i]}`)])) as Record<ServiceName, Channel>;
+  const channels = Object.fromEntries(OWNERS.map((owner, i) => [owner, openChannel(`127.0.0.1:${ports[i]}`, { credentials: testCallers })])) as Record<ServiceName, Channel>;
   const gateway = createGateway({
     config: gatewayConfig({
       HOST: '127.0.0.1',
@@ -74,6 +74,8 @@ export async function startSystem({ wired = false, webhookAllowedTargets = [] }:
       METRICS_PORT: '0',
       LOG_LEVEL: 'silent',
       REDIS_URL: environment.redisUrl,
+      CALL_CREDENTIAL: testCaller('gateway').text,
+      IDENTITY_KEYS: `test:${randomBytes(32).toString('base64')}`,
       CURSOR_KEYS: `test:${randomBytes(32).toString('base64')}`,
       ...issuer.environment,
       ...Object.fromEntries(OWNERS.map((owner, i) => [`${owner.toUpperCase()}_ADDRESS`, `127.0.0.1:${ports[i]}`])),
@@ -98,6 +100,7 @@ export async function startSystem({ wired = false, webhookAllowedTargets = [] }:
     database: direct,
     wires,
     dispatcherEnvironment: {
+      CALL_CREDENTIAL: testCaller('webhook-dispatcher').text,
       INTEGRATIONS_ADDRESS: `127.0.0.1:${ports[OWNERS.indexOf('integrations')]}`,
       KAFKA_BROKERS: brokers().join(),
       KAFKA_PREFIX: kafkaPrefix,

@@ -2,7 +2,8 @@
 // while it is proven that no revocation can have been missed (decisions §8).
 import { LRUCache } from 'lru-cache';
 import { ApiError, now } from '@truckroll/contract';
-import { Principal, type AuthenticateRequest } from '@truckroll/contract/gen/integrations/v1/identity';
+import type { AuthenticateRequest, Principal } from '@truckroll/contract/gen/integrations/v1/identity';
+import { SHARED_SECONDS, type IdentitySeal } from './identity-seal.ts';
 import { EPOCH, type Invalidation, type Invalidations } from './invalidations.ts';
 import type { RedisLink } from './redis-link.ts';
 
@@ -10,7 +11,6 @@ import type { RedisLink } from './redis-link.ts';
 const UNPROVEN_MS = 1000;
 /** Older answers are asked for again, beside the request that finds them old: a second net under the invalidations. */
 const REFRESH_MS = 60_000;
-const SHARED_SECONDS = 900;
 const MOST_KEPT = 50_000;
 
 /** A credential whose own form is right. */
@@ -35,6 +35,7 @@ export interface PrincipalsOptions {
   /** Asks integrations. Rejects where it cannot tell. */
   ask(request: AuthenticateRequest): Promise<Principal | undefined>;
   redis: RedisLink;
+  seal: IdentitySeal;
   invalidations: Invalidations;
 }
 
@@ -134,15 +135,15 @@ export class Principals {
     try {
       const [epoch, text] = await this.#options.redis.run((client) => client.mGet([EPOCH, sharedKey(credential)]));
       if (typeof epoch !== 'string') return undefined;
-      const [entryEpoch, bytes] = typeof text === 'string' ? text.split(' ') : [];
-      return entryEpoch === epoch && bytes !== undefined ? { epoch, principal: Principal.decode(Buffer.from(bytes, 'base64')) } : { epoch };
+      const principal = typeof text === 'string' ? this.#options.seal.open(credential.cacheKey, epoch, text) : undefined;
+      return principal === undefined ? { epoch } : { epoch, principal };
     } catch {
       return undefined;
     }
   }
 
   #share(credential: Credential, principal: Principal, epoch: string): void {
-    const text = `${epoch} ${Buffer.from(Principal.encode(principal).finish()).toString('base64')}`;
+    const text = this.#options.seal.seal(credential.cacheKey, epoch, principal);
     const expiration = { type: 'EX', value: SHARED_SECONDS } as const;
     this.#options.redis.run((client) => client.set(sharedKey(credential), text, { expiration })).catch(() => undefined);
   }

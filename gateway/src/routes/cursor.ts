@@ -2,6 +2,7 @@
 // route with the same filters. Nothing is stored; a cursor lives as long as the key that sealed it is in the ring.
 import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, randomBytes, type KeyObject } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import type { KeyRing } from '@truckroll/service-kit';
 
 const CIPHER = 'aes-256-gcm';
 const NONCE_BYTES = 12;
@@ -23,26 +24,11 @@ export interface Cursors {
   open(scope: CursorScope, cursor: string): Buffer | undefined;
 }
 
-/** Keys by their id, in order: the first one seals. Throws where the text of CURSOR_KEYS is not usable. */
-export function parseKeyRing(text: string): Map<string, Buffer> {
-  const ring = new Map<string, Buffer>();
-  for (const entry of text.split(',').map((part) => part.trim())) {
-    const match = /^([A-Za-z0-9_-]{1,16}):([A-Za-z0-9+/]+=*)$/.exec(entry);
-    const key = Buffer.from(match?.[2] ?? '', 'base64');
-    if (match === null || key.length !== KEY_BYTES) {
-      throw new Error('CURSOR_KEYS must be id:key,… with ids of up to 16 letters and digits and keys of 32 bytes in base64');
-    }
-    if (ring.has(match[1] as string)) throw new Error(`CURSOR_KEYS names the key ${match[1]} twice`);
-    ring.set(match[1] as string, key);
-  }
-  return ring;
-}
-
 /**
  * A token is base64url of: length of the key's id (1), id, nonce (12), sealed position, tag (16). Nonces are random;
  * a key of its own for each company keeps their number under one key far below the 2^32 that GCM allows.
  */
-export function createCursors(ring: ReadonlyMap<string, Buffer>): Cursors {
+export function createCursors(ring: KeyRing): Cursors {
   const [first] = ring;
   if (first === undefined) throw new Error('a key ring needs a key');
   const companyKeys = new LRUCache<string, KeyObject>({ max: 10_000 });

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { createClient } from 'redis';
-import type { Service } from '@truckroll/service-kit';
+import { testCaller, type Service } from '@truckroll/service-kit';
 import { createGateway } from '../../src/app.ts';
 import { gatewayConfig } from '../../src/config.ts';
 import { standInIdentities, standInInvoices, type Identities, type Invoices } from './stand-ins.ts';
@@ -26,7 +26,12 @@ export interface Answer {
   body: any;
 }
 
-export const CURSOR_KEYS = `k1:${randomBytes(32).toString('base64')}`;
+/** What every gateway is told of secrets. */
+export const SECRETS = {
+  CALL_CREDENTIAL: testCaller('gateway').text,
+  CURSOR_KEYS: `k1:${randomBytes(32).toString('base64')}`,
+  IDENTITY_KEYS: `k1:${randomBytes(32).toString('base64')}`,
+};
 
 /** The test run's Redis, in a database of this file's own. */
 export function redisUrl(): string {
@@ -48,7 +53,7 @@ export async function startGateway(environment: Record<string, string> = {}, giv
     SCHEDULING_ADDRESS: '127.0.0.1:1',
     REPORTING_ADDRESS: '127.0.0.1:1',
     INTEGRATIONS_ADDRESS: `127.0.0.1:${identities.port}`,
-    CURSOR_KEYS,
+    ...SECRETS,
     DRAIN_TIMEOUT: '2s',
     ...environment,
   });

@@ -8,7 +8,7 @@ import {
   AssignmentCommandServiceService, type AddAssignmentRequest, type RemoveAssignmentRequest,
 } from '@truckroll/contract/gen/scheduling/v1/assignment_commands';
 import type { Visit } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
-import { createGrpcServer, createMetrics, silentLog, type GrpcServer } from '@truckroll/service-kit';
+import { createGrpcServer, createMetrics, silentLog, testConfig, type GrpcServer } from '@truckroll/service-kit';
 import { randomUUID } from 'node:crypto';
 
 export interface Identities {
@@ -32,7 +32,7 @@ export function userName(issuer: string, subject: string, companyId: string): st
 }
 
 export async function standInIdentities(port = 0): Promise<Identities> {
-  const server = createGrpcServer({ log: silentLog, metrics: createMetrics('test') });
+  const server = createGrpcServer({ log: silentLog, metrics: createMetrics('test'), callers: { accepted: testConfig.callerCredentials } });
   const identities: Identities = {
     port: 0,
     asked: 0,
@@ -93,7 +93,7 @@ export interface Invoices {
 }
 
 export async function standInInvoices(port = 0): Promise<Invoices> {
-  const server = createGrpcServer({ log: silentLog, metrics: createMetrics('test') });
+  const server = createGrpcServer({ log: silentLog, metrics: createMetrics('test'), callers: { accepted: testConfig.callerCredentials } });
   const invoices: Invoices = {
     port: 0, lists: [], gets: [], requestIds: [], data: [], next: Buffer.alloc(0), failure: undefined, slowMs: 0,
     stop: () => server.drain(100),
@@ -126,7 +126,7 @@ export interface Commands {
 
 /** Takes every write and says that the second one with a key is a replay. */
 export async function standInCommands(): Promise<Commands> {
-  const server = createGrpcServer({ log: silentLog, metrics: createMetrics('test') });
+  const server = createGrpcServer({ log: silentLog, metrics: createMetrics('test'), callers: { accepted: testConfig.callerCredentials } });
   const commands: Commands = { port: 0, added: [], removed: [], stop: () => server.drain(100) };
   const data = codec('truckroll.scheduling.v1.Visit').decode(new Uint8Array()) as Visit;
   server.implement(AssignmentCommandServiceService, {

@@ -1,5 +1,5 @@
 // Why a command stops, in one sentence that says what to do, and the exit code that goes with it.
-import { ApiError } from '@truckroll/contract';
+import { ApiError, isRefusedCaller } from '@truckroll/contract';
 
 /** What scripts may rely on. */
 export const EXIT = {
@@ -24,11 +24,14 @@ export class Failure extends Error {
   }
 }
 
+const REFUSED = 'set CALL_CREDENTIAL or CALL_CREDENTIAL_FILE to the operator’s, whose SHA-256 is in its CALLER_CREDENTIALS.';
+
 /** What a service answered, as a Failure. `peer` says who was asked, `howTo` how to reach them. */
 export function fromService(error: unknown, peer: string, howTo: string): unknown {
   if (!(error instanceof ApiError)) return error;
   if (error.status === 400) return new Failure(sentences(error), EXIT.refused, error);
   if (error.status < 500) return new Failure(error.message, EXIT.refused, error);
+  if (isRefusedCaller(error)) return new Failure(`${peer} refused your credential: ${REFUSED}`, EXIT.unreachable, error);
   if (error.status === 503 && isAway(error)) return new Failure(`${peer} does not answer: ${howTo}`, EXIT.unreachable, error);
   if (error.status === 503) return new Failure(error.message, EXIT.unreachable, error);
   return new Failure(`${peer} failed: see its log for the reason.`, EXIT.unreachable, error);

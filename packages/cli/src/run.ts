@@ -14,7 +14,8 @@ const AFTER_HELP = `
 Where things are:
   The commands find a local installation by its .truckroll folder, which \`npm start\` writes, here or in a folder above.
   Elsewhere set INTEGRATIONS_ADDRESS, BILLING_ADDRESS, SCHEDULING_ADDRESS and REPORTING_ADDRESS (host:port) for the
-  services, and TRUCKROLL_URL and TRUCKROLL_API_KEY for what is read over HTTP.
+  services with CALL_CREDENTIAL or CALL_CREDENTIAL_FILE, the operator's credential by which they know you, and
+  TRUCKROLL_URL and TRUCKROLL_API_KEY for what is read over HTTP.
 
 Exit codes:
   0 done   1 a record or line was refused   2 wrong usage   3 something does not answer

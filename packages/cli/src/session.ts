@@ -1,6 +1,6 @@
 // What every command works with: where things are, who to ask, and where to write.
 import type { Owner } from '@truckroll/contract';
-import { openChannel, type Callers, type Channel, type Definition } from '@truckroll/service-kit';
+import { ConfigError, env, openChannel, parseCallCredential, readConfig, type CallCredential, type Callers, type Channel, type Definition } from '@truckroll/service-kit';
 import { EXIT, Failure, fromService } from './failure.ts';
 import { printable } from './printable.ts';
 import { readState, stateFolder } from './state.ts';
@@ -54,7 +54,7 @@ export class Session {
 
   channel(owner: Owner): Channel {
     let channel = this.#channels.get(owner);
-    if (channel === undefined) this.#channels.set(owner, (channel = openChannel(this.address(owner))));
+    if (channel === undefined) this.#channels.set(owner, (channel = openChannel(this.address(owner), { credentials: [this.#credential(owner)] })));
     return channel;
   }
 
@@ -68,12 +68,29 @@ export class Session {
 
   address(owner: Owner): string {
     const variable = addressVariable(owner);
-    const found = this.io.env[variable] ?? readState<Record<string, string>>(this.state, 'services.json')?.[owner];
+    const found = this.io.env[variable] ?? this.#localAddress(owner);
     if (found !== undefined && found !== '') return found;
     throw new Failure(
       `No address of ${owner} is known: run \`npm start\` here, or set ${variable}=host:port.`,
       EXIT.unreachable,
     );
+  }
+
+  /** The operator's own, for the services that it names; that of the local installation is told to nobody else. */
+  #credential(owner: Owner): CallCredential {
+    const callCredential = credentialOf(this.io.env);
+    const here = this.#localAddress(owner) === this.address(owner);
+    const local = here ? readState<{ callCredentials?: { operator?: string } }>(this.state, 'secrets.json')?.callCredentials?.operator : undefined;
+    const found = callCredential ?? parseCallCredential(local ?? '');
+    if (found !== undefined) return found;
+    throw new Failure(
+      `No credential is known by which ${owner} would know you: set CALL_CREDENTIAL or CALL_CREDENTIAL_FILE to the operator's, whose SHA-256 is in the services' CALLER_CREDENTIALS.`,
+      EXIT.unreachable,
+    );
+  }
+
+  #localAddress(owner: Owner): string | undefined {
+    return readState<Record<string, string>>(this.state, 'services.json')?.[owner];
   }
 
   /** What to say when an owner of records is away. */
@@ -124,6 +141,15 @@ export class Session {
   #whereabouts(owner: Owner): { peer: string; howTo: string } {
     const howTo = `start it with \`npm start\`, or set ${addressVariable(owner)} to where it runs.`;
     return { peer: `${owner} at ${this.address(owner)}`, howTo };
+  }
+}
+
+function credentialOf(environment: Io['env']): CallCredential | undefined {
+  try {
+    return readConfig({ own: env.optionalCallCredential('CALL_CREDENTIAL') }, environment).own;
+  } catch (error) {
+    if (error instanceof ConfigError) throw new Failure(error.message);
+    throw error;
   }
 }
 

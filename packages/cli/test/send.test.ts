@@ -1,6 +1,6 @@
 import { ApiError } from '@truckroll/contract';
 import { ImportServiceService, type ImportRequest, type ImportResponse } from '@truckroll/contract/gen/records/v1/records';
-import { createGrpcServer, createMetrics, openChannel, silentLog } from '@truckroll/service-kit';
+import { createGrpcServer, createMetrics, openChannel, silentLog, testCallers, testConfig } from '@truckroll/service-kit';
 import { openProxy } from '@truckroll/testing';
 import fc from 'fast-check';
 import { deliver, type Delivery, type ImportCall } from '../src/import/send.ts';
@@ -107,7 +107,7 @@ test('an interruption ends the import', async () => {
 test('over a real connection that is cut again and again, all lines arrive', async () => {
   const stored = new Set<string>();
   let cut = async (): Promise<void> => undefined;
-  const server = createGrpcServer({ log: silentLog, metrics: createMetrics('test') });
+  const server = createGrpcServer({ log: silentLog, metrics: createMetrics('test'), callers: { accepted: testConfig.callerCredentials } });
   server.implement(ImportServiceService, {
     async *import(requests) {
       for await (const request of requests) {
@@ -126,7 +126,7 @@ test('over a real connection that is cut again and again, all lines arrive', asy
     await proxy.cut();
     await proxy.restore();
   };
-  const channel = openChannel(`127.0.0.1:${proxy.port}`);
+  const channel = openChannel(`127.0.0.1:${proxy.port}`, { credentials: testCallers });
   try {
     expect(await collect(60, channel.client(ImportServiceService).import)).toEqual(inOrder(60));
     expect([...stored].filter((line) => !line.startsWith('cut')).length).toBe(120);

@@ -1,5 +1,6 @@
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { newCallCredential } from '@truckroll/service-kit';
 import { startSystem, truckroll } from './system.ts';
 
 let system: Awaited<ReturnType<typeof startSystem>>;
@@ -139,4 +140,17 @@ test('exit codes tell wrong usage, a refusal and a service that is away apart', 
   expect(await code({ INTEGRATIONS_ADDRESS: '127.0.0.1:1' }, 'company', 'list')).toBe(3);
   const nowhere = await truckroll(['company', 'list'], {}, system.folder);
   expect(nowhere.stderr).toMatch(/^No address of integrations is known: run `npm start` here, or set INTEGRATIONS_ADDRESS=host:port\.\n$/);
+});
+
+test('without the operator’s credential nothing is done, and the command says what to set', async () => {
+  const { CALL_CREDENTIAL, ...without } = system.env;
+  const list = (env: Record<string, string>) => truckroll(['company', 'list'], env, system.folder);
+  expect(CALL_CREDENTIAL).toMatch(/^operator\./);
+  expect(await list(without)).toMatchObject({ code: 3, stderr: expect.stringContaining('set CALL_CREDENTIAL or CALL_CREDENTIAL_FILE') });
+  const other = await list({ ...without, CALL_CREDENTIAL: newCallCredential('operator').text });
+  expect(other).toMatchObject({ code: 3, stderr: expect.stringMatching(/refused your credential: set CALL_CREDENTIAL/) });
+  expect(await list({ ...without, CALL_CREDENTIAL: 'hunter2' })).toMatchObject({ code: 2, stderr: expect.stringMatching(/^CALL_CREDENTIAL is invalid(?!.*hunter2)/) });
+  const file = join(system.folder, 'credential');
+  writeFileSync(file, `${CALL_CREDENTIAL}\n`);
+  expect(await list({ ...without, CALL_CREDENTIAL_FILE: file })).toMatchObject({ code: 0 });
 });

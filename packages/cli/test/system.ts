@@ -6,6 +6,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { acceptanceOf, testCaller, testCallers } from '@truckroll/service-kit';
 import { freshDatabase } from '@truckroll/testing';
 import { run } from '../src/run.ts';
 
@@ -28,6 +29,7 @@ export async function startSystem() {
     KAFKA_BROKERS: process.env['KAFKA_BROKERS'],
     // Other test files use the same Kafka at the same time.
     KAFKA_PREFIX: `${randomBytes(4).toString('hex')}.`,
+    CALLER_CREDENTIALS: testCallers.map(acceptanceOf).join(),
     WEBHOOK_SECRET_KEYS: `k1:${randomBytes(32).toString('base64')}`,
   };
   const processes: ChildProcess[] = [];
@@ -43,8 +45,10 @@ export async function startSystem() {
   await Promise.all(SERVICES.map(async (name) => {
     addresses[`${name.toUpperCase()}_ADDRESS`] = await start(`services/${name}`, {});
   }));
-  const gateway = await start('gateway', { ...addresses, CURSOR_KEYS: `k1:${randomBytes(32).toString('base64')}` });
-  const env: Record<string, string> = { ...addresses, TRUCKROLL_URL: `http://${gateway}` };
+  const gateway = await start('gateway', {
+    ...addresses, CALL_CREDENTIAL: testCaller('gateway').text, CURSOR_KEYS: `k1:${randomBytes(32).toString('base64')}`, IDENTITY_KEYS: `k1:${randomBytes(32).toString('base64')}`,
+  });
+  const env: Record<string, string> = { ...addresses, CALL_CREDENTIAL: testCaller('operator').text, TRUCKROLL_URL: `http://${gateway}` };
 
   return {
     env,

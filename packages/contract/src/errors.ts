@@ -133,6 +133,15 @@ export function encodeError(error: unknown): { grpcCode: GrpcStatus; message: st
   };
 }
 
+/** How a component refuses another that has not proven who it is. It says nothing of ours, and never reaches a client as it is. */
+const REFUSED: readonly number[] = [GrpcStatus.UNAUTHENTICATED, GrpcStatus.PERMISSION_DENIED];
+
+/** Whether a peer did not serve a call because of our own credential as a component: an operator must put that right. */
+export function isRefusedCaller(error: unknown): boolean {
+  const cause = error instanceof ApiError && error.status === 503 ? error.cause : undefined;
+  return cause instanceof Error && 'code' in cause && REFUSED.includes(cause.code as number);
+}
+
 /** The caller's side: what a failed call said, or what its bare status means when the peer said nothing of ours. */
 export function decodeError(grpcCode: number, trailer: Uint8Array | undefined, cause: unknown): ApiError {
   if (trailer !== undefined) {
@@ -144,6 +153,6 @@ export function decodeError(grpcCode: number, trailer: Uint8Array | undefined, c
       ...(problem.retry_after_seconds == null ? {} : { retryAfterSeconds: problem.retry_after_seconds }),
     });
   }
-  const passing = [GrpcStatus.UNAVAILABLE, GrpcStatus.DEADLINE_EXCEEDED, GrpcStatus.RESOURCE_EXHAUSTED];
+  const passing = [GrpcStatus.UNAVAILABLE, GrpcStatus.DEADLINE_EXCEEDED, GrpcStatus.RESOURCE_EXHAUSTED, ...REFUSED];
   return passing.includes(grpcCode) ? ApiError.unavailable(cause) : ApiError.internal(cause);
 }

@@ -2,7 +2,7 @@ export { Problem, describe, runMain } from './problem.ts';
 export { say, silent, type Say } from './say.ts';
 export { ROOT, STATE, runFolder } from './folder.ts';
 export { Ports, choosePort } from './ports.ts';
-export { readSecrets, type Secrets } from './secrets.ts';
+export { acceptedCallers, readSecrets, type CallerName, type Secrets } from './secrets.ts';
 export { Daemon, type DaemonOptions, type Exit } from './processes/daemon.ts';
 export type { StopOrder } from './processes/stop-in-order.ts';
 export { Watchdog, endLeftovers } from './processes/watchdog.ts';

@@ -1,3 +1,10 @@
+import { readFileSync } from 'node:fs';
+import type { Caller } from '@truckroll/contract';
+import {
+  CALLER_CREDENTIALS_FORM, callCredentialForm, parseCallCredential, parseCallerCredentials, type CallCredential, type CallerCredentials,
+} from './caller-credentials.ts';
+import { KEY_RING_FORM, parseKeyRing, type KeyRing } from './key-ring.ts';
+
 /**
  * The environment, read once at start into a frozen, typed value. Everything that is missing or invalid is reported
  * together, so that an operator fixes a deployment in one round.
@@ -26,14 +33,16 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads every setting from the environment. An empty variable counts as absent, as Helm and compose files leave them.
+ * Reads every setting from the environment. An empty variable counts as absent, as Helm and compose files leave them. What
+ * is or holds a secret may be in a file that `<NAME>_FILE` names instead.
  * Throws ConfigError naming all that is missing or invalid.
  */
 export function readConfig<S extends Settings>(settings: S, environment: Environment): Config<S> {
   const config: Record<string, unknown> = {};
   const faults: string[] = [];
   for (const [key, setting] of Object.entries(settings)) {
-    const text = environment[setting.name]?.trim();
+    const text = textOf(setting, environment, faults);
+    if (text === null) continue;
     if (text === undefined || text === '') {
       if (setting.fallback === undefined) faults.push(`${setting.name} is missing: set it to ${setting.expected}`);
       else config[key] = setting.fallback.value;
@@ -49,6 +58,23 @@ export function readConfig<S extends Settings>(settings: S, environment: Environ
   }
   if (faults.length > 0) throw new ConfigError(faults.join('\n'));
   return Object.freeze(config) as Config<S>;
+}
+
+/** Undefined where nothing is said, null where what is said cannot be had: the fault is noted. */
+function textOf({ name, shown }: Setting<unknown>, environment: Environment, faults: string[]): string | undefined | null {
+  const text = environment[name]?.trim();
+  const file = shown ? undefined : environment[`${name}_FILE`]?.trim();
+  if (file === undefined || file === '') return text;
+  if (text !== undefined && text !== '') {
+    faults.push(`${name} and ${name}_FILE are both set: leave one of them out`);
+    return null;
+  }
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch (error) {
+    faults.push(`${name}_FILE cannot be read: ${(error as Error).message}`);
+    return null;
+  }
 }
 
 type Default<T> = [] | [fallback: T];
@@ -77,6 +103,22 @@ export const env = {
 
   /** A text that no message repeats: a password, a key. */
   secret: (name: string, ...fallback: Default<string>) => setting(name, 'a secret', fallback, (text) => text, false),
+
+  optionalSecret: (name: string) => setting<string | undefined>(name, 'a secret', [undefined], (text) => text, false),
+
+  /** Keys that seal or sign. */
+  keyRing: (name: string) => setting<KeyRing>(name, KEY_RING_FORM, [], parseKeyRing, false),
+
+  /** By which this component, which calls others, proves to them that it is `caller`. */
+  callCredential: (name: string, caller: Caller) => {
+    const own = (text: string) => [parseCallCredential(text)].find((credential) => credential?.caller === caller);
+    return setting<CallCredential>(name, callCredentialForm(caller), [], own, false);
+  },
+
+  optionalCallCredential: (name: string) => setting<CallCredential | undefined>(name, callCredentialForm(), [undefined], parseCallCredential, false),
+
+  /** Whose calls are served. */
+  callerCredentials: (name: string) => setting<CallerCredentials>(name, CALLER_CREDENTIALS_FORM, [], parseCallerCredentials, false),
 
   optional: (name: string) => setting<string | undefined>(name, 'a text', [undefined], (text) => text),
 

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { Client, Metadata, credentials, status as GrpcStatus, type CallOptions as GrpcCallOptions, type ChannelOptions, type ServiceError } from '@grpc/grpc-js';
 import { ApiError, ERROR_TRAILER, decodeError } from '@truckroll/contract';
+import { CREDENTIAL, entryByRpc, type CallCredential } from './caller-credentials.ts';
 import type { CallOptions, Callers, Definition } from './grpc-handlers.ts';
 import { DEFAULT_DEADLINE_MS, REQUEST_ID, clientOptions, targetOf } from './grpc-options.ts';
 import { traceHeaders, withSpan } from './tracing.ts';
@@ -23,6 +24,8 @@ export interface ChannelSettings {
   /** For calls that name none. Milliseconds. */
   readonly deadlineMs?: number;
   readonly channelOptions?: ChannelOptions;
+  /** By which the peer knows who calls; of several, each call takes one that the contract lets make it. */
+  readonly credentials?: readonly CallCredential[];
 }
 
 const asIs = (bytes: Buffer): Buffer => bytes;
@@ -32,6 +35,8 @@ export function openChannel(address: string, settings: ChannelSettings = {}): Ch
   const defaultDeadlineMs = settings.deadlineMs ?? DEFAULT_DEADLINE_MS;
   const peer = new Client(targetOf(address), credentials.createInsecure(), { ...clientOptions(), ...settings.channelOptions });
 
+  const entryOf = entryByRpc(settings.credentials ?? []);
+
   const deadline = (options: CallOptions | undefined, stream: boolean): GrpcCallOptions => {
     const limit = options?.deadlineMs ?? (stream ? undefined : defaultDeadlineMs);
     return limit === undefined ? {} : { deadline: Date.now() + limit };
@@ -39,7 +44,7 @@ export function openChannel(address: string, settings: ChannelSettings = {}): Ch
 
   function unary<Req, Res>(path: string, encode: (value: Req) => Buffer, decode: (bytes: Buffer) => Res, request: Req, options?: CallOptions): Promise<Res> {
     return traced(path, () => new Promise<Res>((resolve, reject) => {
-      const call = peer.makeUnaryRequest(path, encode, decode, request, metadataOf(options), deadline(options, false), (error, response) => {
+      const call = peer.makeUnaryRequest(path, encode, decode, request, metadataOf(options, entryOf(path)), deadline(options, false), (error, response) => {
         options?.signal?.removeEventListener('abort', cancel);
         if (error) reject(translate(error));
         else resolve(response as Res);
@@ -59,7 +64,7 @@ export function openChannel(address: string, settings: ChannelSettings = {}): Ch
     }
     if (!method.responseStream) {
       return (requests: AsyncIterable<unknown>, options?: CallOptions) => traced(path, () => new Promise((resolve, reject) => {
-        const call = peer.makeClientStreamRequest(path, encode, decode, metadataOf(options), deadline(options, true), (error, response) => {
+        const call = peer.makeClientStreamRequest(path, encode, decode, metadataOf(options, entryOf(path)), deadline(options, true), (error, response) => {
           if (error) reject(translate(error));
           else resolve(response);
         });
@@ -67,8 +72,8 @@ export function openChannel(address: string, settings: ChannelSettings = {}): Ch
       }));
     }
     return (input: unknown, options?: CallOptions) => receive(() => {
-      if (!method.requestStream) return peer.makeServerStreamRequest(path, encode, decode, input, metadataOf(options), deadline(options, true));
-      const call = peer.makeBidiStreamRequest(path, encode, decode, metadataOf(options), deadline(options, true));
+      if (!method.requestStream) return peer.makeServerStreamRequest(path, encode, decode, input, metadataOf(options, entryOf(path)), deadline(options, true));
+      const call = peer.makeBidiStreamRequest(path, encode, decode, metadataOf(options, entryOf(path)), deadline(options, true));
       send(call, input as AsyncIterable<unknown>, options).catch((error: unknown) => call.destroy(error as Error));
       return call;
     });
@@ -86,8 +91,9 @@ export function openChannel(address: string, settings: ChannelSettings = {}): Ch
   };
 }
 
-function metadataOf(options: CallOptions | undefined): Metadata {
+function metadataOf(options: CallOptions | undefined, credential: string | undefined): Metadata {
   const metadata = new Metadata();
+  if (credential !== undefined) metadata.set(CREDENTIAL, credential);
   if (options?.requestId !== undefined) metadata.set(REQUEST_ID, options.requestId);
   for (const [key, value] of Object.entries(options?.metadata ?? {})) metadata.set(key, value);
   for (const [key, value] of Object.entries(traceHeaders())) metadata.set(key, value);

@@ -6,6 +6,7 @@ import {
 import { ERROR_TRAILER, encodeError } from '@truckroll/contract';
 import { HealthImplementation } from 'grpc-health-check';
 import { CallCancelled, CallContext } from './call-context.ts';
+import { callerInterceptor, type CallerCheck } from './caller-check.ts';
 import { passingBytes, type Definition, type Handlers } from './grpc-handlers.ts';
 import { serverOptions, type ServerLimits } from './grpc-options.ts';
 import type { Logger } from './log.ts';
@@ -26,6 +27,8 @@ export interface GrpcServer {
 export interface GrpcServerOptions extends ServerLimits {
   readonly log: Logger;
   readonly metrics: Metrics;
+  /** Whose calls are served. */
+  readonly callers: CallerCheck;
 }
 
 type Call = ServerUnaryCall<unknown, unknown> & ServerDuplexStream<unknown, unknown>;
@@ -35,7 +38,7 @@ type AnyHandler = (request: unknown, context: CallContext) => unknown;
 
 export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
   const { log, metrics } = options;
-  const server = new Server(serverOptions(options));
+  const server = new Server({ ...serverOptions(options), interceptors: [callerInterceptor(options.callers, log, metrics)] });
   const health = new HealthImplementation({ '': 'NOT_SERVING' });
   health.addToServer(server);
   const seconds = metrics.histogram('grpc_server_seconds', 'Time to serve a call, by method and status code', ['method', 'code']);

@@ -1,4 +1,5 @@
 export { ConfigError, env, readConfig, type Config, type Setting, type Settings } from './config.ts';
+export type { KeyRing } from './key-ring.ts';
 export { createLog, silentLog, type Logger, type LogLevel } from './log.ts';
 export { createMetrics, type CounterMetric, type GaugeMetric, type HistogramMetric, type Metrics } from './metrics.ts';
 export { startTelemetryServer, type ReadinessCheck, type TelemetryServer } from './telemetry-server.ts';
@@ -11,10 +12,14 @@ export { createSession, type Session } from './session.ts';
 export { MigrationError, migrate, migrationsIn, missingMigrations, type Migration, type MigrationSet, type Schema } from './migrate.ts';
 export { DEFAULT_BACKOFF, backoffMs, logOutage, retrying, type Backoff } from './retry.ts';
 export { CallCancelled, type CallContext } from './call-context.ts';
+export {
+  acceptanceOf, callCredentialForm, newCallCredential, parseCallCredential, parseCallerCredentials, type CallCredential, type CallerCredentials,
+} from './caller-credentials.ts';
+export type { CallerCheck, CallerCheckMode } from './caller-check.ts';
 export { createGrpcServer, type GrpcServer } from './grpc-server.ts';
 export type { CallOptions, CallerOf, Callers, Definition, HandlerOf, Handlers, ResponseMetadata } from './grpc-handlers.ts';
 export { REQUEST_ID, clientOptions, targetOf } from './grpc-options.ts';
 export { openChannel, type Channel, type ChannelSettings } from './grpc-client.ts';
-export { baseSettings, testConfig, type BaseConfig } from './service-config.ts';
+export { baseSettings, callerSettings, testCaller, testCallers, testConfig, type BaseConfig, type ServerConfig } from './service-config.ts';
 export { createService, type BackgroundPart, type Service, type ServiceKit, type ServiceOptions } from './service.ts';
 export { runService } from './run.ts';

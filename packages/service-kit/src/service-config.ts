@@ -1,3 +1,6 @@
+import { callers, type Caller } from '@truckroll/contract';
+import { acceptanceOf, newCallCredential, parseCallerCredentials, type CallCredential } from './caller-credentials.ts';
+import type { CallerCheck, CallerCheckMode } from './caller-check.ts';
 import { env, type Config } from './config.ts';
 import { LOG_LEVELS } from './log.ts';
 
@@ -15,13 +18,37 @@ export function baseSettings(defaultPort: number) {
     maxConnectionAgeMs: env.duration('GRPC_MAX_CONNECTION_AGE', 300_000),
     /** Whether a service that owns a schema migrates it; otherwise it waits until somebody has (`truckroll migrate`). */
     migrateAtStart: env.boolean('MIGRATE_AT_START', true),
+    /** By which this component proves to the ones that it calls who it is. */
+    callCredential: env.optionalCallCredential('CALL_CREDENTIAL'),
   };
+}
+
+/** The settings of a service that others call. Spread them as well. */
+export const callerSettings = {
+  /** Whose calls are served, beside what the contract says of each rpc. */
+  callerCredentials: env.callerCredentials('CALLER_CREDENTIALS'),
+  /** `report` serves what it should refuse, and tells: for the time in which older callers are replaced. */
+  callerCheck: env.oneOf<CallerCheckMode>('CALLER_CHECK', ['enforce', 'report'], 'enforce'),
+};
+
+export type ServerConfig = Config<typeof callerSettings>;
+
+/** What is in front of a service's rpcs. A component without callers serves nothing but the health service. */
+export function callerCheckOf(config: Partial<ServerConfig>): CallerCheck {
+  return { accepted: config.callerCredentials ?? new Map(), mode: config.callerCheck };
 }
 
 export type BaseConfig = Config<ReturnType<typeof baseSettings>>;
 
-/** For tests: any free ports, no log. */
-export const testConfig: BaseConfig = Object.freeze({
+/** For tests: a credential of every component, made for this process. */
+export const testCallers: readonly CallCredential[] = callers.map(newCallCredential);
+
+export function testCaller(name: Caller): CallCredential {
+  return testCallers.find(({ caller }) => caller === name)!;
+}
+
+/** For tests: any free ports, no log, calls of the components above. */
+export const testConfig: BaseConfig & ServerConfig = Object.freeze({
   host: '127.0.0.1',
   port: 0,
   metricsPort: 0,
@@ -30,4 +57,7 @@ export const testConfig: BaseConfig = Object.freeze({
   drainMs: 1000,
   maxConnectionAgeMs: 300_000,
   migrateAtStart: true,
+  callCredential: undefined,
+  callerCredentials: parseCallerCredentials(testCallers.map(acceptanceOf).join())!,
+  callerCheck: 'enforce',
 });

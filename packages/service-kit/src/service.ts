@@ -1,11 +1,12 @@
 import { Database, type DatabaseOptions } from './database.ts';
 import { isUnavailable } from './database-errors.ts';
+import type { CallerCheck } from './caller-check.ts';
 import { createGrpcServer, type GrpcServer } from './grpc-server.ts';
 import { createLog, type Logger } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { migrate, missingMigrations, type Schema } from './migrate.ts';
 import { logOutage, retrying } from './retry.ts';
-import type { BaseConfig } from './service-config.ts';
+import { callerCheckOf, type BaseConfig, type ServerConfig } from './service-config.ts';
 import { startTelemetryServer, type ReadinessCheck, type TelemetryServer } from './telemetry-server.ts';
 import { startTracing } from './tracing.ts';
 
@@ -32,12 +33,14 @@ export interface ServiceKit<C> {
   check(name: string, check: ReadinessCheck): void;
 }
 
-export interface ServiceOptions<C extends BaseConfig> {
+export interface ServiceOptions<C extends BaseConfig & Partial<ServerConfig>> {
   readonly name: string;
   readonly config: C;
   /** Puts the service together: pools, handlers, background parts. Does no I/O. */
   create(kit: ServiceKit<C>): void;
   readonly log?: Logger;
+  /** Of the contract; tests give others. */
+  readonly mayCall?: CallerCheck['mayCall'];
 }
 
 /** A service that can be started and destroyed, in its own process or in a test's. */
@@ -58,11 +61,13 @@ class SchemaBehind extends Error {
   }
 }
 
-export function createService<C extends BaseConfig>(options: ServiceOptions<C>): Service {
+export function createService<C extends BaseConfig & Partial<ServerConfig>>(options: ServiceOptions<C>): Service {
   const { name, config } = options;
   const log = options.log ?? createLog(name, config.logLevel);
   const metrics = createMetrics(name);
-  const server = createGrpcServer({ log, metrics, maxConnectionAgeMs: config.maxConnectionAgeMs });
+  const server = createGrpcServer({
+    log, metrics, maxConnectionAgeMs: config.maxConnectionAgeMs, callers: { ...callerCheckOf(config), mayCall: options.mayCall },
+  });
   const unapplied = metrics.gauge('schema_migrations_missing', 'Migrations that this version needs and its schema lacks', ['schema']);
   const databases: (Schema & { database: Database })[] = [];
   const parts: BackgroundPart[] = [];
@@ -111,7 +116,7 @@ export function createService<C extends BaseConfig>(options: ServiceOptions<C>):
 
   async function start(): Promise<{ port: number; metricsPort: number }> {
     stopTracing = await startTracing(name, config.otlpEndpoint);
-    telemetry = await startTelemetryServer({ port: config.metricsPort, metrics, checks: () => checks });
+    telemetry = await startTelemetryServer({ port: config.metricsPort, host: config.host, metrics, checks: () => checks });
     for (const each of databases) await prepare(each);
     const port = await server.listen(config.port, config.host);
     for (const part of parts) {

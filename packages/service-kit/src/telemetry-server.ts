@@ -15,6 +15,8 @@ export interface TelemetryServer {
 export interface TelemetryServerOptions {
   /** 0 takes a free port. */
   port: number;
+  /** Address to listen on: that of the service itself. */
+  host: string;
   metrics: Metrics;
   /** Read at every request, so that checks may be added while the service starts. */
   checks: () => ReadonlyMap<string, ReadinessCheck>;
@@ -45,7 +47,7 @@ export async function startTelemetryServer(options: TelemetryServerOptions): Pro
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(options.port, () => resolve());
+    server.listen(options.port, options.host, () => resolve());
   });
   return {
     port: (server.address() as AddressInfo).port,

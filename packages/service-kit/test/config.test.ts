@@ -1,4 +1,8 @@
-import { ConfigError, env, readConfig } from '../src/index.ts';
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ConfigError, acceptanceOf, env, newCallCredential, readConfig } from '../src/index.ts';
 
 const settings = {
   databaseUrl: env.url('DATABASE_URL'),
@@ -36,4 +40,67 @@ test('a message never repeats what may hold a password', () => {
   const read = () => readConfig({ url: env.url('DATABASE_URL') }, { DATABASE_URL: 'hunter2 is no url' });
   expect(read).toThrow('DATABASE_URL is invalid');
   expect(read).not.toThrow(/hunter2/);
+});
+
+describe('a ring of keys', () => {
+  const key = () => randomBytes(32).toString('base64');
+  const read = (text: string) => readConfig({ keys: env.keyRing('SOME_KEYS') }, { SOME_KEYS: text }).keys;
+
+  test('has keys in their order', () => {
+    expect([...read(`new:${key()},old:${key()}`).keys()]).toEqual(['new', 'old']);
+  });
+
+  test.each([
+    'k1', 'k1:', 'k1:abc', `k1:${randomBytes(16).toString('base64')}`, `:${key()}`, `k1:${key()},k1:${key()}`,
+    `k1:${Buffer.alloc(32).toString('base64')}`, `k1:${key()},k2:${Buffer.alloc(32, 0xff).toString('base64')}`,
+  ])('refuses %s, and never repeats it', (text) => {
+    expect(() => read(text)).toThrow(/^SOME_KEYS is invalid: it must be id:key/);
+    expect(() => read(text)).not.toThrow(text);
+  });
+});
+
+describe('credentials of components', () => {
+  const gateway = newCallCredential('gateway');
+  const own = (text: string) => readConfig({ own: env.callCredential('CALL_CREDENTIAL', 'gateway') }, { CALL_CREDENTIAL: text }).own;
+  const accepted = (text: string) => readConfig({ accepted: env.callerCredentials('CALLER_CREDENTIALS') }, { CALLER_CREDENTIALS: text }).accepted;
+
+  test('are read with their caller', () => {
+    expect(own(gateway.text)).toEqual(gateway);
+    expect([...accepted(`${acceptanceOf(gateway)},${acceptanceOf(newCallCredential('gateway'))},${acceptanceOf(newCallCredential('operator'))}`)].map(([name, hashes]) => [name, hashes.length])).toEqual([
+      ['gateway', 2], ['operator', 1],
+    ]);
+  });
+
+  test.each([newCallCredential('operator').text, 'gateway.short', `gateway.${'0'.repeat(64)}`, `nobody.${'ab'.repeat(20)}`, 'x'.repeat(64)])('refuse %s for the gateway', (text) => {
+    expect(() => own(text)).toThrow(/^CALL_CREDENTIAL is invalid: it must be gateway, a dot/);
+  });
+
+  test.each([gateway.text, 'gateway:abc', `root:${'ab'.repeat(32)}`])('refuse to accept %s', (text) => {
+    expect(() => accepted(text)).toThrow(/^CALLER_CREDENTIALS is invalid/);
+  });
+
+  test('that a later release adds are passed over', () => {
+    expect([...accepted(`${acceptanceOf(gateway)},auditor:${'ab'.repeat(32)}`).keys()]).toEqual(['gateway']);
+  });
+});
+
+describe('a secret in a file', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'truckroll-config-'));
+  const file = join(folder, 'password');
+  writeFileSync(file, 'hunter2\n');
+  afterAll(() => rmSync(folder, { recursive: true }));
+  const read = (environment: Record<string, string>) => readConfig({ password: env.secret('PASSWORD'), level: env.string('LEVEL', 'low') }, environment);
+
+  test('is read without its line end', () => {
+    expect(read({ PASSWORD_FILE: file }).password).toBe('hunter2');
+  });
+
+  test('is not looked for where the variable is set too, and must be there', () => {
+    expect(() => read({ PASSWORD: 'x', PASSWORD_FILE: file })).toThrow('PASSWORD and PASSWORD_FILE are both set: leave one of them out');
+    expect(() => read({ PASSWORD_FILE: join(folder, 'absent') })).toThrow(/^PASSWORD_FILE cannot be read: ENOENT/);
+  });
+
+  test('is for secrets only', () => {
+    expect(read({ PASSWORD: 'x', LEVEL_FILE: file }).level).toBe('low');
+  });
 });

@@ -1,4 +1,4 @@
-import { createGrpcServer, createMetrics, openChannel, silentLog, type Handlers, type Logger } from '../src/index.ts';
+import { createGrpcServer, createMetrics, openChannel, silentLog, testCallers, testConfig, type CallerCheck, type Handlers, type Logger } from '../src/index.ts';
 
 interface Word {
   text: string;
@@ -39,13 +39,16 @@ const handlers: EchoHandlers = {
   },
 };
 
+/** The first of the test's callers may call everything. */
+export const echoCallers = () => new Set([testCallers[0]!.caller]);
+
 /** A server on a free port and a channel to it. */
-export async function startEcho(own: Partial<EchoHandlers> = {}, port = 0, log: Logger = silentLog) {
+export async function startEcho(own: Partial<EchoHandlers> = {}, port = 0, log: Logger = silentLog, callers: Partial<CallerCheck> = {}) {
   const metrics = createMetrics('echo');
-  const server = createGrpcServer({ log, metrics });
+  const server = createGrpcServer({ log, metrics, callers: { accepted: testConfig.callerCredentials, mayCall: echoCallers, ...callers } });
   server.implement(EchoService, { ...handlers, ...own });
   const bound = await server.listen(port, '127.0.0.1');
-  const channel = openChannel(`127.0.0.1:${bound}`, { deadlineMs: 5000 });
+  const channel = openChannel(`127.0.0.1:${bound}`, { deadlineMs: 5000, credentials: testCallers.slice(0, 1) });
   return {
     server, metrics, channel, port: bound,
     client: channel.client(EchoService),

@@ -1,6 +1,7 @@
+import { networkInterfaces } from 'node:os';
 import { freshDatabase, openProxy, type TestDatabase } from '@truckroll/testing';
-import { createService, migrate, openChannel, silentLog, testConfig, type Database, type ServiceKit } from '../src/index.ts';
-import { EchoService, deferred } from './echo.ts';
+import { createService, migrate, openChannel, silentLog, testCallers, testConfig, type Database, type ServiceKit } from '../src/index.ts';
+import { EchoService, deferred, echoCallers } from './echo.ts';
 
 const migrations = [{ name: 'trial', migrations: [{ name: '0001_a', sql: 'create table a (id int)' }] }];
 const log = silentLog;
@@ -14,7 +15,7 @@ afterAll(() => server.drop());
 type Kit = ServiceKit<typeof testConfig>;
 
 function service(create: (kit: Kit) => void, settings: Partial<typeof testConfig> = {}, to = log) {
-  return createService({ name: 'trial', config: { ...testConfig, ...settings }, log: to, create });
+  return createService({ name: 'trial', config: { ...testConfig, ...settings }, log: to, mayCall: echoCallers, create });
 }
 
 function implementEcho(kit: Kit, say: (text: string) => Promise<string>): void {
@@ -34,13 +35,24 @@ test('a service starts on free ports, migrates, serves, and tells operators how 
     implementEcho(kit, async (text) => `${text} ${(await database!.query({ text: 'select from a' })).rowCount}`);
   });
   const { port, metricsPort } = await trial.start();
-  const channel = openChannel(`127.0.0.1:${port}`);
+  const channel = openChannel(`127.0.0.1:${port}`, { credentials: testCallers.slice(0, 1) });
   expect(await channel.client(EchoService).say({ text: 'rows:' })).toEqual({ text: 'rows: 0' });
   expect(await readiness(metricsPort)).toMatchObject({ status: 200, checks: { serving: 'ok', 'database starts': 'ok' } });
   expect(await (await fetch(`http://127.0.0.1:${metricsPort}/healthz`)).text()).toBe('ok\n');
   expect(await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()).toContain('database_connections{service="trial"} 1');
   expect((await fetch(`http://127.0.0.1:${metricsPort}/`)).status).toBe(404);
   channel.close();
+  await trial.destroy();
+});
+
+test('telemetry listens where the service itself does, and nowhere else', async () => {
+  const trial = service(() => undefined);
+  const { metricsPort } = await trial.start();
+  const [elsewhere] = Object.values(networkInterfaces()).flat().filter((each) => each?.family === 'IPv4' && !each.internal);
+  // The other addresses of the loopback interface stand for a machine without a network.
+  const address = elsewhere?.address ?? '127.0.0.2';
+  await expect(fetch(`http://${address}:${metricsPort}/healthz`)).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } });
+  expect((await fetch(`http://127.0.0.1:${metricsPort}/healthz`)).status).toBe(200);
   await trial.destroy();
 });
 
@@ -68,7 +80,7 @@ test('parts start in order before calls are served, and stop in reverse after th
     });
   });
   const { port } = await trial.start();
-  const channel = openChannel(`127.0.0.1:${port}`);
+  const channel = openChannel(`127.0.0.1:${port}`, { credentials: testCallers.slice(0, 1) });
   const call = channel.client(EchoService).say({ text: 'x' });
   await begun.promise;
   const destroyed = trial.destroy();

@@ -1,16 +1,16 @@
 import { checkAllowedTargets } from '@truckroll/contract';
 import { mailSettings, type MailConfig } from '@truckroll/mail';
 import { kafkaSettings } from '@truckroll/outbox';
-import { ConfigError, baseSettings, env, readConfig, type Config } from '@truckroll/service-kit';
-import { createSecretBox } from './webhooks/secrets.ts';
+import { ConfigError, baseSettings, callerSettings, env, readConfig, type Config } from '@truckroll/service-kit';
 
 const settings = {
   ...baseSettings(50054),
+  ...callerSettings,
   databaseUrl: env.url('DATABASE_URL'),
   redisUrl: env.url('REDIS_URL'),
   ...kafkaSettings(),
-  /** `id:base64,…`, 32 bytes each: the first seals the signing secrets of webhook endpoints, all open them. */
-  webhookSecretKeys: env.secret('WEBHOOK_SECRET_KEYS'),
+  /** The first seals the signing secrets of webhook endpoints, all open them. */
+  webhookSecretKeys: env.keyRing('WEBHOOK_SECRET_KEYS'),
   /** Where webhooks may be sent beyond https to public hosts; tell the dispatcher the same. Exact address:port pairs: */
   webhookAllowedTargets: env.list('WEBHOOK_ALLOWED_TARGETS', []),
   /** Whether public hosts may be reached by http. */
@@ -23,7 +23,6 @@ export type IntegrationsConfig = Config<typeof settings> & MailConfig;
 export function integrationsConfig(environment: Readonly<Record<string, string | undefined>>): IntegrationsConfig {
   const config = readConfig({ ...settings, ...mailSettings }, environment);
   try {
-    createSecretBox(config.webhookSecretKeys);
     checkAllowedTargets(config.webhookAllowedTargets);
   } catch (error) {
     throw new ConfigError((error as Error).message);

@@ -10,7 +10,7 @@ import { WebhookDeliveryServiceService } from '@truckroll/contract/gen/integrati
 import { WebhookServiceService } from '@truckroll/contract/gen/integrations/v1/webhooks';
 import type { MailConfig } from '@truckroll/mail';
 import { kafkaSettings } from '@truckroll/outbox';
-import { migrationsIn, openChannel, readConfig, testConfig } from '@truckroll/service-kit';
+import { migrationsIn, openChannel, readConfig, testCallers, testConfig } from '@truckroll/service-kit';
 import { freshDatabase, openProxy } from '@truckroll/testing';
 import { createClient } from 'redis';
 import { createIntegrations } from '../src/integrations.ts';
@@ -21,7 +21,7 @@ export async function startHarness(mail: MailConfig = {}) {
   const redis = new URL(process.env['REDIS_URL'] ?? '');
   const wire = await openProxy({ host: redis.hostname, port: Number(redis.port || 6379) });
   redis.host = `127.0.0.1:${wire.port}`;
-  const webhooks = { webhookSecretKeys: `k1:${randomBytes(32).toString('base64')}`, webhookAllowedTargets: ['127.0.0.1:4567'], webhookAllowHttp: false };
+  const webhooks = { webhookSecretKeys: new Map([['k1', randomBytes(32)]]), webhookAllowedTargets: ['127.0.0.1:4567'], webhookAllowHttp: false };
   const kafkaPrefix = `${randomBytes(4).toString('hex')}.`;
   const start = async (at = 0) => {
     const service = createIntegrations({ ...testConfig, ...readConfig(kafkaSettings(), process.env), ...webhooks, ...mail, kafkaPrefix, port: at, databaseUrl: database.url, redisUrl: redis.href });
@@ -29,7 +29,7 @@ export async function startHarness(mail: MailConfig = {}) {
     return { service, port };
   };
   let running = await start();
-  const channel = openChannel(`127.0.0.1:${running.port}`);
+  const channel = openChannel(`127.0.0.1:${running.port}`, { credentials: testCallers });
   const companies = channel.client(CompanyAdminServiceService);
   const users = channel.client(UserAdminServiceService);
 
@@ -43,6 +43,7 @@ export async function startHarness(mail: MailConfig = {}) {
     webhooks: channel.client(WebhookServiceService),
     log: channel.client(WebhookDeliveryServiceService),
     deliveries: channel.client(DeliveryServiceService),
+    port: () => running.port,
     /** Between the service and Redis. */
     wire,
     database,

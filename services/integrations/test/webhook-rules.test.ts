@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { dayOf, dayOfDelivery, deliveryId } from '../src/webhooks/delivery-id.ts';
 import { deliveryAfter, healthAfter, nextAttemptAt, type Health, type Outcome } from '../src/webhooks/rules.ts';
@@ -67,14 +68,13 @@ test('the same event and endpoint have one id, others another; it tells its day 
 });
 
 test('a signing secret opens under the key that sealed it, for its own endpoint only', () => {
-  const key = (fill: number): string => Buffer.alloc(32, fill).toString('base64');
-  const old = createSecretBox(`a:${key(1)}`);
-  const rotated = createSecretBox(`b:${key(2)},a:${key(1)}`);
+  const [first, second] = [randomBytes(32), randomBytes(32)];
+  const old = createSecretBox(new Map([['a', first]]));
+  const rotated = createSecretBox(new Map([['b', second], ['a', first]]));
   const secret = Buffer.alloc(32, 7);
   const sealed = old.seal('one', secret);
   expect(sealed.includes(secret)).toBe(false);
   expect(rotated.open('one', sealed)).toEqual(secret);
   expect(() => rotated.open('two', sealed)).toThrow();
   expect(() => old.open('one', rotated.seal('one', secret))).toThrow('lacks the key b');
-  for (const wrong of ['', 'a', `a:${key(1)},a:${key(2)}`, 'a:c2hvcnQ=']) expect(() => createSecretBox(wrong)).toThrow('WEBHOOK_SECRET_KEYS');
 });

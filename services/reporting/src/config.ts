@@ -1,8 +1,9 @@
 import { kafkaSettings } from '@truckroll/outbox';
-import { baseSettings, env, readConfig, type Config } from '@truckroll/service-kit';
+import { baseSettings, callerSettings, env, readConfig, type Config } from '@truckroll/service-kit';
 
 const settings = {
   ...baseSettings(50053),
+  ...callerSettings,
   databaseUrl: env.url('DATABASE_URL'),
   ...kafkaSettings(),
 };

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { AssignmentCommandServiceService } from '@truckroll/contract/gen/scheduling/v1/assignment_commands';
 import { ImportServiceService } from '@truckroll/contract/gen/records/v1/records';
 import { VisitServiceService, type Visit } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
-import { Database, openChannel, testConfig, type Channel, type Service } from '@truckroll/service-kit';
+import { Database, openChannel, testCallers, testConfig, type Channel, type Service } from '@truckroll/service-kit';
 import { freshDatabase, type TestDatabase } from '@truckroll/testing';
 import { createScheduling } from '../src/scheduling.ts';
 import { crashingProxy, type CrashingProxy, type Moment } from './crashing-proxy.ts';
@@ -32,7 +32,7 @@ beforeAll(async () => {
   url.port = String(proxy.port);
   // Nobody listens there: events stay in the outbox, where this looks at them.
   service = createScheduling({ ...testConfig, kafkaBrokers: ['127.0.0.1:1'], kafkaTls: false, kafkaMechanism: 'none', kafkaUsername: '', kafkaPassword: '', kafkaPrefix: '', databaseUrl: url.href } as never);
-  channel = openChannel(`127.0.0.1:${(await service.start()).port}`);
+  channel = openChannel(`127.0.0.1:${(await service.start()).port}`, { credentials: testCallers });
   database = new Database({ url: fresh.url, schema: 'scheduling', maxConnections: 2 });
   await store('team-members', member);
   await store('jobs', job);

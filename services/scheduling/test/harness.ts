@@ -4,7 +4,7 @@ import { codec, resource } from '@truckroll/contract';
 import { ImportServiceService, type ImportResponse } from '@truckroll/contract/gen/records/v1/records';
 import { outboxTables } from '@truckroll/outbox';
 import { recordStoreMigrations } from '@truckroll/record-store';
-import { Database, migrationsIn, openChannel, testConfig } from '@truckroll/service-kit';
+import { Database, migrationsIn, openChannel, testCallers, testConfig } from '@truckroll/service-kit';
 import { freshDatabase } from '@truckroll/testing';
 import type { SchedulingConfig } from '../src/config.ts';
 import { createScheduling } from '../src/scheduling.ts';
@@ -30,7 +30,7 @@ export async function startHarness(config: Partial<SchedulingConfig> = {}) {
   const kafka = { kafkaBrokers, kafkaTls: false, kafkaMechanism: 'none', kafkaUsername: '', kafkaPassword: '', kafkaPrefix: '' } as const;
   const service = createScheduling({ ...testConfig, ...kafka, ...config, databaseUrl: fresh.url });
   const { port } = await service.start();
-  const channel = openChannel(`127.0.0.1:${port}`);
+  const channel = openChannel(`127.0.0.1:${port}`, { credentials: testCallers });
   const database = new Database({ url: fresh.url, schema: 'scheduling', maxConnections: 2 });
 
   return {

@@ -4,6 +4,7 @@ import { ConfigError, baseSettings, env, readConfig, type Config } from '@truckr
 
 const settings = {
   ...baseSettings(50055),
+  callCredential: env.callCredential('CALL_CREDENTIAL', 'webhook-dispatcher'),
   ...kafkaSettings(),
   integrationsAddress: env.string('INTEGRATIONS_ADDRESS'),
   /** Exact address:port pairs that may be reached although they are private, and by http. */

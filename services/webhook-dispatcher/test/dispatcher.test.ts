@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { ApiError, codec, formatInstant, topics } from '@truckroll/contract';
 import { createKafka, ensureTopics, type KafkaClient } from '@truckroll/outbox';
-import { silentLog, testConfig, type Service } from '@truckroll/service-kit';
+import { silentLog, testCaller, testConfig, type Service } from '@truckroll/service-kit';
 import { Webhook } from 'standardwebhooks';
 import { webhookDispatcherConfig } from '../src/config.ts';
 import { createWebhookDispatcher } from '../src/webhook-dispatcher.ts';
@@ -29,6 +29,8 @@ function brokers(): string[] {
   return process.env['KAFKA_BROKERS']!.split(',');
 }
 
+const own = testCaller('webhook-dispatcher');
+
 async function receiver(answer?: Answer): Promise<Receiver> {
   const started = await startReceiver(answer);
   open.push(() => started.close());
@@ -37,10 +39,10 @@ async function receiver(answer?: Answer): Promise<Receiver> {
 
 async function dispatcher(receivers: readonly Receiver[], settings: object = {}): Promise<Service> {
   const environment = {
-    INTEGRATIONS_ADDRESS: deliveries.address, KAFKA_BROKERS: brokers().join(), KAFKA_PREFIX: prefix,
+    CALL_CREDENTIAL: own.text, INTEGRATIONS_ADDRESS: deliveries.address, KAFKA_BROKERS: brokers().join(), KAFKA_PREFIX: prefix,
     WEBHOOK_ALLOWED_TARGETS: receivers.map(({ target }) => target).join(),
   };
-  const service = createWebhookDispatcher({ ...webhookDispatcherConfig(environment), ...testConfig, ...settings });
+  const service = createWebhookDispatcher({ ...webhookDispatcherConfig(environment), ...testConfig, callCredential: own, ...settings });
   await service.start();
   open.push(() => service.destroy());
   return service;
@@ -167,7 +169,7 @@ test('an attempt is reported again until it is stored', async () => {
 
 test('it is ready only while deliveries can be fetched', async () => {
   const service = createWebhookDispatcher({
-    ...webhookDispatcherConfig({ INTEGRATIONS_ADDRESS: deliveries.address, KAFKA_BROKERS: brokers().join(), KAFKA_PREFIX: prefix }), ...testConfig,
+    ...webhookDispatcherConfig({ CALL_CREDENTIAL: own.text, INTEGRATIONS_ADDRESS: deliveries.address, KAFKA_BROKERS: brokers().join(), KAFKA_PREFIX: prefix }), ...testConfig, callCredential: own,
   });
   const { metricsPort } = await service.start();
   open.push(() => service.destroy());
@@ -184,6 +186,6 @@ test('it is ready only while deliveries can be fetched', async () => {
 });
 
 test('a configuration with names for addresses is refused', () => {
-  const environment = { INTEGRATIONS_ADDRESS: 'x:1', KAFKA_BROKERS: 'x:1', WEBHOOK_ALLOWED_TARGETS: '127.0.0.1:80,sink:4567' };
+  const environment = { CALL_CREDENTIAL: own.text, INTEGRATIONS_ADDRESS: 'x:1', KAFKA_BROKERS: 'x:1', WEBHOOK_ALLOWED_TARGETS: '127.0.0.1:80,sink:4567' };
   expect(() => webhookDispatcherConfig(environment)).toThrow(/WEBHOOK_ALLOWED_TARGETS.*sink:4567/);
 });

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { publicEvents } from '@truckroll/contract';
 import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
-import { testConfig, type Service } from '@truckroll/service-kit';
+import { testCaller, testConfig, type Service } from '@truckroll/service-kit';
 import { Webhook } from 'standardwebhooks';
 import { eventViolations } from '../../../test/support/openapi.ts';
 import * as line from '../../scheduling/test/records.ts';
@@ -30,7 +30,7 @@ beforeAll(async () => {
   hanging = await startReceiver(() => undefined);
   system = await startSystem({ webhookAllowedTargets: [receiver.target, hanging.target, DEAD] });
   company = await system.createCompany();
-  dispatcher = createWebhookDispatcher({ ...webhookDispatcherConfig(system.dispatcherEnvironment), ...testConfig });
+  dispatcher = createWebhookDispatcher({ ...webhookDispatcherConfig(system.dispatcherEnvironment), ...testConfig, callCredential: testCaller('webhook-dispatcher') });
   await dispatcher.start();
 }, 60_000);
 afterAll(async () => {

@@ -4,7 +4,7 @@ import { createKafka, type KafkaClient } from '../../../packages/outbox/src/inde
 import {
   STATE, Watchdog, Ports, choosePort, provision, readSecrets, runFolder, silent, startServers, type Say, type Servers,
 } from '@truckroll/local-stack';
-import { Database, openChannel, silentLog, type Channel } from '@truckroll/service-kit';
+import { Database, openChannel, parseCallCredential, silentLog, type CallCredential, type Channel } from '@truckroll/service-kit';
 import { plan } from '../../../packages/local-stack/src/start/plan.ts';
 import { createIssuer, type Issuer } from '../../support/tokens.ts';
 import { Program } from './program.ts';
@@ -30,16 +30,18 @@ export class Installation {
   readonly kafka: KafkaClient;
   readonly issuer: Issuer;
   readonly #addresses: Readonly<Record<string, string>>;
+  readonly #credentials: readonly CallCredential[];
   readonly #channels = new Map<string, Channel>();
   readonly #servers: Servers;
   readonly #watchdog: Watchdog;
 
   private constructor(parts: {
     baseUrl: string; folder: string; programs: ReadonlyMap<string, Program>; database: Database; kafka: KafkaClient; issuer: Issuer;
-    addresses: Readonly<Record<string, string>>; servers: Servers; watchdog: Watchdog;
+    addresses: Readonly<Record<string, string>>; credentials: readonly CallCredential[]; servers: Servers; watchdog: Watchdog;
   }) {
     ({ baseUrl: this.baseUrl, folder: this.folder, programs: this.programs, database: this.database, kafka: this.kafka, issuer: this.issuer } = parts);
     this.#addresses = parts.addresses;
+    this.#credentials = parts.credentials;
     this.#servers = parts.servers;
     this.#watchdog = parts.watchdog;
   }
@@ -62,7 +64,7 @@ export class Installation {
       const { TOKEN_ISSUER, TOKEN_AUDIENCE, TOKEN_JWKS_FILE } = issuer.environment as Record<string, string>;
       const whole = await plan({
         state: folder, ports, say: silent, databaseUrls,
-        redisUrl: servers.redisUrl, kafkaBrokers: servers.kafkaBrokers, cursorKeys: secrets.cursorKeys, webhookSecretKeys: secrets.webhookSecretKeys,
+        redisUrl: servers.redisUrl, kafkaBrokers: servers.kafkaBrokers, secrets,
         tokens: { issuer: TOKEN_ISSUER!, audience: TOKEN_AUDIENCE!, jwksFile: TOKEN_JWKS_FILE! },
         environment: { LOG_LEVEL: 'warn', PORT: String(await choosePort()), ...environment },
       });
@@ -77,7 +79,8 @@ export class Installation {
       admin.pathname = '/truckroll';
       const database = new Database({ url: admin.href, maxConnections: 2, statementTimeoutMs: 60_000 });
       const kafka = createKafka('faults', { kafkaBrokers: servers.kafkaBrokers.split(',') }, silentLog);
-      return new Installation({ baseUrl: whole.baseUrl, folder, programs, database, kafka, issuer, addresses: whole.addresses, servers, watchdog });
+      const credentials = Object.values(secrets.callCredentials).map((text) => parseCallCredential(text)!);
+      return new Installation({ baseUrl: whole.baseUrl, folder, programs, database, kafka, issuer, addresses: whole.addresses, credentials, servers, watchdog });
     } catch (error) {
       for (const program of programs.values()) program.release();
       await watchdog.stopAll();
@@ -89,7 +92,7 @@ export class Installation {
   /** gRPC of a service. */
   channel(name: string): Channel {
     let channel = this.#channels.get(name);
-    if (channel === undefined) this.#channels.set(name, (channel = openChannel(this.#addresses[name] as string)));
+    if (channel === undefined) this.#channels.set(name, (channel = openChannel(this.#addresses[name] as string, { credentials: this.#credentials })));
     return channel;
   }
 

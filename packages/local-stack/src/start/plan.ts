@@ -6,6 +6,7 @@ import { isFree, type Ports } from '../ports.ts';
 import type { StopOrder } from '../processes/stop-in-order.ts';
 import { SCHEMAS, type Schema } from '../roles.ts';
 import type { Say } from '../say.ts';
+import { acceptedCallers, type CallerName, type Secrets } from '../secrets.ts';
 
 /** A process of the system and what it is told of the others. */
 export interface ProcessPlan {
@@ -34,8 +35,7 @@ export interface PlanOptions {
   readonly databaseUrls: Readonly<Record<Schema, string>>;
   readonly redisUrl: string;
   readonly kafkaBrokers: string;
-  readonly cursorKeys: string;
-  readonly webhookSecretKeys: string;
+  readonly secrets: Secrets;
   readonly tokens: { readonly issuer: string; readonly audience: string; readonly jwksFile: string };
   /** What the person at the keyboard has set. */
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -50,7 +50,7 @@ const DISPATCHER = 'webhook-dispatcher';
 
 /** Chooses the ports and writes down what every process is told. Processes that this checkout lacks are left out. */
 export async function plan(options: PlanOptions): Promise<Plan> {
-  const { state, ports, databaseUrls, redisUrl, kafkaBrokers, cursorKeys, webhookSecretKeys, tokens, environment } = options;
+  const { state, ports, databaseUrls, redisUrl, kafkaBrokers, secrets, tokens, environment } = options;
   const addresses: Record<string, string> = {};
   for (const name of SCHEMAS) addresses[name] = `${HOST}:${await ports.take(name)}`;
   const peers = Object.fromEntries(SCHEMAS.map((name) => [`${name.toUpperCase()}_ADDRESS`, addresses[name]!]));
@@ -72,23 +72,25 @@ export async function plan(options: PlanOptions): Promise<Plan> {
   // Messages to the people of a demo company must reach nobody, unless providers are given.
   const messages = { NOTIFICATION_FOLDER: environment['NOTIFICATION_FOLDER'] || join(state, 'outgoing') };
   const own: Partial<Record<Schema, Record<string, string>>> = {
-    integrations: { WEBHOOK_SECRET_KEYS: webhookSecretKeys, ...targets, ...messages },
+    integrations: { WEBHOOK_SECRET_KEYS: secrets.webhookSecretKeys, ...targets, ...messages },
     scheduling: messages,
   };
+  const CALLER_CREDENTIALS = acceptedCallers(secrets);
+  const credential = (name: CallerName) => ({ CALL_CREDENTIAL: secrets.callCredentials[name] });
   for (const name of SCHEMAS) {
     const [, PORT = ''] = addresses[name]!.split(':');
-    const settings = { PORT, DATABASE_URL: databaseUrls[name], REDIS_URL: redisUrl, KAFKA_BROKERS: kafkaBrokers, ...peers, ...own[name] };
+    const settings = { PORT, CALLER_CREDENTIALS, ...credential(name), DATABASE_URL: databaseUrls[name], REDIS_URL: redisUrl, KAFKA_BROKERS: kafkaBrokers, ...peers, ...own[name] };
     await add(name, `services/${name}`, 'service', settings);
   }
   await add(DISPATCHER, `services/${DISPATCHER}`, 'service', {
-    PORT: String(await ports.take(DISPATCHER)), KAFKA_BROKERS: kafkaBrokers, INTEGRATIONS_ADDRESS: addresses['integrations']!, ...targets,
+    PORT: String(await ports.take(DISPATCHER)), KAFKA_BROKERS: kafkaBrokers, INTEGRATIONS_ADDRESS: addresses['integrations']!, ...credential(DISPATCHER), ...targets,
   });
   const port = await gatewayPort(options);
   const baseUrl = `http://${HOST}:${port}`;
   const ownTokens = environment['TOKEN_JWKS_URL'] || environment['TOKEN_JWKS_FILE'];
   const issuer = { TOKEN_ISSUER: tokens.issuer, TOKEN_AUDIENCE: tokens.audience, TOKEN_JWKS_FILE: tokens.jwksFile };
   await add('gateway', 'gateway', 'gateway', {
-    PORT: String(port), REDIS_URL: redisUrl, CURSOR_KEYS: cursorKeys, ...peers, ...(ownTokens ? {} : issuer),
+    PORT: String(port), REDIS_URL: redisUrl, CURSOR_KEYS: secrets.cursorKeys, IDENTITY_KEYS: secrets.identityKeys, ...credential('gateway'), ...peers, ...(ownTokens ? {} : issuer),
   }, baseUrl);
   return { baseUrl, addresses, processes };
 }

@@ -6,7 +6,7 @@ import { describe } from '../problem.ts';
 import { Watchdog, endLeftovers } from '../processes/watchdog.ts';
 import { provision } from '../roles.ts';
 import { say, since } from '../say.ts';
-import { readSecrets } from '../secrets.ts';
+import { SECRET_NAMES, readSecrets } from '../secrets.ts';
 import { startServers } from '../servers/index.ts';
 import { lockState } from '../state-lock.ts';
 import { tokenIssuer } from '../token-issuer.ts';
@@ -70,14 +70,13 @@ async function bringUp({ state, environment }: StartOptions, watchdog: Watchdog,
     state, ports, say, environment, databaseUrls,
     redisUrl: servers.redisUrl,
     kafkaBrokers: servers.kafkaBrokers,
-    cursorKeys: secrets.cursorKeys,
-    webhookSecretKeys: secrets.webhookSecretKeys,
+    secrets,
     tokens: tokenIssuer(state),
   });
   writeJson(join(state, 'services.json'), whole.addresses);
   const inherited: NodeJS.ProcessEnv = { ...environment, DRAIN_TIMEOUT, NODE_COMPILE_CACHE: join(state, 'compile-cache') };
-  // Each process gets its own addresses of servers or none.
-  for (const name of ['DATABASE_URL', 'REDIS_URL', 'KAFKA_BROKERS']) delete inherited[name];
+  // Each process gets its own addresses of servers and its own secrets, or none.
+  for (const name of ['DATABASE_URL', 'REDIS_URL', 'KAFKA_BROKERS', ...SECRET_NAMES]) for (const each of [name, `${name}_FILE`]) delete inherited[each];
   signal.throwIfAborted();
   const processes = whole.processes.map((one) => new Supervised({ plan: one, logs, watchdog, say, environment: inherited }));
   const watches = processes.map((one) => new LogWatch(one.name, one.log, say));

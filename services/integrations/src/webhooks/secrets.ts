@@ -1,6 +1,7 @@
 // Signing secrets at rest: AES-256-GCM under the first key of WEBHOOK_SECRET_KEYS, opened by whichever key sealed them.
 // Each is bound to its endpoint, so that a row's secret cannot be put into another row.
-import { createCipheriv, createDecipheriv, createSecretKey, randomBytes, type KeyObject } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createSecretKey, randomBytes } from 'node:crypto';
+import type { KeyRing } from '@truckroll/service-kit';
 
 const CIPHER = 'aes-256-gcm';
 const NONCE_BYTES = 12;
@@ -23,9 +24,8 @@ export function secretText(secret: Buffer): string {
   return `whsec_${secret.toString('base64')}`;
 }
 
-/** `id:base64,…`, 32 bytes each; the first seals. Throws Error that never repeats a key. */
-export function createSecretBox(keys: string): SecretBox {
-  const ring = parseKeys(keys);
+export function createSecretBox(keys: KeyRing): SecretBox {
+  const ring = new Map([...keys].map(([id, key]) => [id, createSecretKey(key)]));
   const [first] = ring;
   if (first === undefined) throw new Error('WEBHOOK_SECRET_KEYS holds no key');
   return {
@@ -46,17 +46,4 @@ export function createSecretBox(keys: string): SecretBox {
       return Buffer.concat([decipher.update(sealed.subarray(start + NONCE_BYTES, -TAG_BYTES)), decipher.final()]);
     },
   };
-}
-
-function parseKeys(text: string): Map<string, KeyObject> {
-  const ring = new Map<string, KeyObject>();
-  for (const entry of text.split(',').map((part) => part.trim())) {
-    const match = /^([A-Za-z0-9_-]{1,16}):([A-Za-z0-9+/]+=*)$/.exec(entry);
-    const key = Buffer.from(match?.[2] ?? '', 'base64');
-    if (match === null || key.length !== SECRET_BYTES || ring.has(match[1] as string)) {
-      throw new Error('WEBHOOK_SECRET_KEYS must be id:key,… with distinct ids of up to 16 letters and digits and keys of 32 bytes in base64');
-    }
-    ring.set(match[1] as string, createSecretKey(key));
-  }
-  return ring;
 }

@@ -3,7 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import {
   DeliveryServiceService, type LeaseRequest, type LeasedDelivery, type PublicEvent, type ReportRequest, type ReportResponse,
 } from '@truckroll/contract/gen/integrations/v1/deliveries';
-import { createGrpcServer, createMetrics, silentLog, type GrpcServer } from '@truckroll/service-kit';
+import { createGrpcServer, createMetrics, silentLog, testConfig, type GrpcServer } from '@truckroll/service-kit';
 
 export interface Endpoint {
   readonly id: string;
@@ -29,7 +29,7 @@ export class Deliveries {
   address = '';
 
   constructor() {
-    this.#server = createGrpcServer({ log: silentLog, metrics: createMetrics('test') });
+    this.#server = createGrpcServer({ log: silentLog, metrics: createMetrics('test'), callers: { accepted: testConfig.callerCredentials } });
     this.#server.implement(DeliveryServiceService, {
       fanOut: async (request) => {
         this.before('fanOut', request);

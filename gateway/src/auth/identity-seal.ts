@@ -1,0 +1,41 @@
+// Identities as they lie in Redis: readable by whoever reads Redis, believed only with the MAC of a gateway.
+import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto';
+import { Principal } from '@truckroll/contract/gen/integrations/v1/identity';
+import type { KeyRing } from '@truckroll/service-kit';
+
+/** Seconds for which an identity in Redis is believed: an old one that is put back there lives no longer. */
+export const SHARED_SECONDS = 900;
+
+export interface IdentitySeal {
+  /** `<epoch> <message in base64> <seconds since 1970> <id of the key> <MAC in base64>` */
+  seal(cacheKey: string, epoch: string, principal: Principal): string;
+  /** The identity, or undefined for anything that `seal` did not make for this key and epoch a short while ago. */
+  open(cacheKey: string, epoch: string, text: string): Principal | undefined;
+}
+
+export function createIdentitySeal(ring: KeyRing, nowMs: () => number = Date.now): IdentitySeal {
+  const keys = new Map([...ring].map(([id, key]) => [id, createSecretKey(key)]));
+  const [first] = keys;
+  if (first === undefined) throw new Error('IDENTITY_KEYS holds no key');
+  const [firstId, firstKey] = first;
+
+  const macOf = (key: typeof firstKey, cacheKey: string, signed: string): Buffer => createHmac('sha256', key).update(`${cacheKey}\0${signed}`).digest();
+
+  return {
+    seal(cacheKey, epoch, principal) {
+      const message = Buffer.from(Principal.encode(principal).finish()).toString('base64');
+      const signed = [epoch, message, Math.floor(nowMs() / 1000), firstId].join(' ');
+      return `${signed} ${macOf(firstKey, cacheKey, signed).toString('base64')}`;
+    },
+    open(cacheKey, epoch, text) {
+      const [entryEpoch, message = '', at, id = '', mac = ''] = text.split(' ');
+      const key = keys.get(id);
+      if (key === undefined || entryEpoch !== epoch) return undefined;
+      const expected = macOf(key, cacheKey, [entryEpoch, message, at, id].join(' '));
+      const given = Buffer.from(mac, 'base64');
+      if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined;
+      if (nowMs() / 1000 - Number(at) > SHARED_SECONDS) return undefined;
+      return Principal.decode(Buffer.from(message, 'base64'));
+    },
+  };
+}

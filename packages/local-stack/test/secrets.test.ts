@@ -1,0 +1,34 @@
+import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { callers } from '@truckroll/contract';
+import { parseCallCredential, parseCallerCredentials } from '@truckroll/service-kit';
+import { acceptedCallers, readSecrets } from '../src/secrets.ts';
+import { Scratch } from './support.ts';
+
+const scratch = new Scratch();
+afterAll(() => scratch.end());
+
+test('every component of the contract has a credential, which the services accept, and nobody else may read the file', () => {
+  const state = scratch.folder();
+  const secrets = readSecrets(state);
+  expect(Object.keys(secrets.callCredentials).sort()).toEqual([...callers].sort());
+  expect(Object.entries(secrets.callCredentials).map(([name, text]) => parseCallCredential(text)?.caller === name)).not.toContain(false);
+  expect([...parseCallerCredentials(acceptedCallers(secrets))!.keys()].sort()).toEqual([...callers].sort());
+  expect(statSync(join(state, 'secrets.json')).mode & 0o777).toBe(0o600);
+  expect(readSecrets(state)).toEqual(secrets);
+});
+
+test('a folder of an earlier release keeps what it has and gets what it lacks', () => {
+  const state = scratch.folder();
+  const file = join(state, 'secrets.json');
+  const old = { databasePassword: 'abc', cursorKeys: 'k1:x', webhookSecretKeys: 'k1:y' };
+  writeFileSync(file, JSON.stringify(old));
+  chmodSync(file, 0o600);
+  const first = readSecrets(state);
+  expect(first).toMatchObject(old);
+  expect(first.identityKeys).toMatch(/^k1:/);
+  expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(first);
+  const kept = { ...first, callCredentials: { operator: first.callCredentials.operator } };
+  writeFileSync(file, JSON.stringify(kept));
+  expect(readSecrets(state).callCredentials.operator).toBe(first.callCredentials.operator);
+});

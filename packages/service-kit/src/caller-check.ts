@@ -1,0 +1,61 @@
+import { ServerInterceptingCall, status as GrpcStatus, type ServerInterceptor } from '@grpc/grpc-js';
+import { callersOf, type Caller } from '@truckroll/contract';
+import { CREDENTIAL, examine, type CallerCredentials } from './caller-credentials.ts';
+import type { Logger } from './log.ts';
+import type { Metrics } from './metrics.ts';
+
+/** What to do with a call whose caller has not proven that it may make it: `report` serves it all the same. */
+export type CallerCheckMode = 'enforce' | 'report';
+
+export interface CallerCheck {
+  readonly accepted: CallerCredentials;
+  readonly mode?: CallerCheckMode | undefined;
+  /** Of the contract; tests give others. */
+  readonly mayCall?: ((rpc: string) => ReadonlySet<Caller>) | undefined;
+}
+
+/** The only service that anybody may call: orchestrators ask it. */
+const OPEN = '/grpc.health.v1.Health/';
+/** A line at most this often for one caller and one rpc: whoever is refused may go on trying. */
+const LINE_MS = 1000;
+
+type Reason = 'no credential' | 'wrong credential' | 'not allowed';
+
+/**
+ * Refuses calls before their messages are read: UNAUTHENTICATED without a right credential, PERMISSION_DENIED where the
+ * contract does not let the caller make the call. Line and metric name caller and rpc; a credential is shown nowhere.
+ */
+export function callerInterceptor({ accepted, mode = 'enforce', mayCall = callersOf }: CallerCheck, log: Logger, metrics: Metrics): ServerInterceptor {
+  const refusals = metrics.counter('grpc_server_refused_total', 'Calls whose caller had not proven that it may make them', ['caller', 'method', 'reason']);
+  const lines = new Map<string, number>();
+
+  function note(claimed: string, method: string, reason: Reason, peer: string): void {
+    refusals.inc({ caller: claimed, method, reason });
+    const line = `${claimed} ${method} ${reason}`;
+    const now = performance.now();
+    if (now - (lines.get(line) ?? -Infinity) < LINE_MS) return;
+    lines.set(line, now);
+    const told = mode === 'report' ? 'served a call that CALLER_CHECK=enforce would refuse' : 'refused a call of a component';
+    log.warn({ caller: claimed, method, reason, peer }, told);
+  }
+
+  return ({ path }, call) => {
+    if (path.startsWith(OPEN)) return new ServerInterceptingCall(call);
+    return new ServerInterceptingCall(call, {
+      start(next) {
+        next({
+          onReceiveMetadata(metadata, proceed) {
+            const [entry] = metadata.get(CREDENTIAL);
+            const { claimed, proven } = examine(entry?.toString(), accepted);
+            if (proven && mayCall(path).has(claimed as Caller)) return proceed(metadata);
+            const reason = entry === undefined ? 'no credential' : proven ? 'not allowed' : 'wrong credential';
+            note(claimed, path, reason, call.getPeer());
+            if (mode === 'report') return proceed(metadata);
+            if (proven) call.sendStatus({ code: GrpcStatus.PERMISSION_DENIED, details: `${claimed} may not call ${path}` });
+            else call.sendStatus({ code: GrpcStatus.UNAUTHENTICATED, details: `${path} needs the credential of a component that may call it` });
+          },
+        });
+      },
+    });
+  };
+}

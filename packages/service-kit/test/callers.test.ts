@@ -1,0 +1,108 @@
+// Who may call what: each of these calls was served before components had to prove who they are.
+import { ApiError, isRefusedCaller } from '@truckroll/contract';
+import {
+  acceptanceOf, createLog, newCallCredential, openChannel, parseCallerCredentials, type CallCredential, type CallerCheck,
+} from '../src/index.ts';
+import { EchoService, collect, startEcho, words, type EchoHandlers } from './echo.ts';
+
+const gateway = newCallCredential('gateway');
+const dispatcher = newCallCredential('webhook-dispatcher');
+const accepted = parseCallerCredentials([gateway, dispatcher].map(acceptanceOf).join())!;
+const onlyGateway = () => new Set(['gateway'] as const);
+const open: (() => Promise<void> | void)[] = [];
+afterEach(async () => {
+  for (const close of open.splice(0).reverse()) await close();
+});
+
+async function start(check: Partial<CallerCheck> = {}, own: Partial<EchoHandlers> = {}) {
+  const lines: string[] = [];
+  const log = createLog('test', 'warn', { write: (line) => lines.push(line) });
+  const echo = await startEcho(own, 0, log, { accepted, mayCall: onlyGateway, ...check });
+  open.push(() => echo.stop());
+  return {
+    echo,
+    lines: () => lines.map((line) => JSON.parse(line) as Record<string, unknown>),
+    as(...credentials: CallCredential[]) {
+      const channel = openChannel(`127.0.0.1:${echo.port}`, { credentials });
+      open.push(() => channel.close());
+      return channel.client(EchoService);
+    },
+  };
+}
+
+const thrown = (promise: Promise<unknown>) => promise.then(() => undefined, (error: unknown) => error as ApiError);
+const codeOf = async (promise: Promise<unknown>) => ((await thrown(promise))?.cause as { code?: number } | undefined)?.code;
+const UNAUTHENTICATED = 16;
+const PERMISSION_DENIED = 7;
+
+test('a caller with its own credential is served, also with the second of two that are valid at once', async () => {
+  const next = newCallCredential('gateway');
+  const both = parseCallerCredentials([gateway, next].map(acceptanceOf).join())!;
+  const { as } = await start({ accepted: both });
+  expect(await as(gateway).say({ text: 'a' })).toEqual({ text: 'a' });
+  expect(await as(next).say({ text: 'b' })).toEqual({ text: 'b' });
+});
+
+test.each([
+  ['no credential', [], 'unknown', UNAUTHENTICATED],
+  ['a credential that was never given out', [newCallCredential('gateway')], 'gateway', UNAUTHENTICATED],
+  ['a right secret under another name', [{ caller: 'gateway', text: dispatcher.text.replace('webhook-dispatcher.', 'gateway.') }], 'gateway', UNAUTHENTICATED],
+  ['a name that nobody has', [{ caller: 'gateway', text: gateway.text.replace('gateway.', 'root.') }], 'unknown', UNAUTHENTICATED],
+  ['the credential of a component that may not call it', [dispatcher], 'webhook-dispatcher', PERMISSION_DENIED],
+] as [string, CallCredential[], string, number][])('with %s nothing is served, and line and metric say who asked for what', async (_, credentials, claimed, code) => {
+  let served = 0;
+  const { as, lines, echo } = await start({}, { say: (word) => { served += 1; return word; } });
+  const client = as(...credentials);
+  expect(await codeOf(client.say({ text: 'x' }))).toBe(code);
+  expect(await codeOf(client.join(words('a', 'b')))).toBe(code);
+  expect(await codeOf(collect(client.split({ text: 'a b' })))).toBe(code);
+  expect(await codeOf(collect(client.each(words('a', 'b'))))).toBe(code);
+  expect(served).toBe(0);
+  expect(lines()[0]).toMatchObject({ level: 'warn', caller: claimed, method: '/test.Echo/Say', peer: expect.stringContaining('127.0.0.1') });
+  const { body } = await echo.metrics.render();
+  expect(body).toMatch(new RegExp(`grpc_server_refused_total{caller="${claimed}",method="/test.Echo/Say",reason="[a-z ]+",service="echo"} 1`));
+  for (const { text } of [...credentials, gateway, dispatcher]) {
+    const secret = text.slice(text.indexOf('.') + 1);
+    expect(JSON.stringify(lines()) + body).not.toContain(secret);
+  }
+});
+
+test('a refusal is a fault of the installation: callers see that they cannot be served now, never a 401 or 403 of ours', async () => {
+  const { as } = await start();
+  const refusal = await thrown(as(dispatcher).say({ text: 'x' }));
+  expect(refusal).toMatchObject({ status: 503, retryAfterSeconds: expect.any(Number) });
+  expect(isRefusedCaller(refusal)).toBe(true);
+  expect(isRefusedCaller(ApiError.unavailable(new Error('away')))).toBe(false);
+});
+
+test('a call is refused before its message is read', async () => {
+  const { as, echo } = await start();
+  expect(await codeOf(as().say({ text: 'x'.repeat(15_000_000) }))).toBe(UNAUTHENTICATED);
+  expect((await echo.metrics.render()).body).not.toContain('grpc_server_seconds_count');
+});
+
+test('an rpc for which the contract names nobody is served to nobody', async () => {
+  const { as } = await start({ mayCall: undefined });
+  expect(await codeOf(as(gateway).say({ text: 'x' }))).toBe(PERMISSION_DENIED);
+});
+
+test('the health service alone is open to everybody', async () => {
+  const { echo } = await start();
+  const channel = openChannel(`127.0.0.1:${echo.port}`);
+  open.push(() => channel.close());
+  expect((await channel.call('/grpc.health.v1.Health/Check', Buffer.alloc(0))).length).toBeGreaterThan(0);
+});
+
+test('while callers are replaced, calls without proof may be served, and each kind is told', async () => {
+  const { as, lines } = await start({ mode: 'report' });
+  expect(await as().say({ text: 'old' })).toEqual({ text: 'old' });
+  expect(lines()).toMatchObject([{ caller: 'unknown', method: '/test.Echo/Say', reason: 'no credential', msg: 'served a call that CALLER_CHECK=enforce would refuse' }]);
+});
+
+test('who goes on trying fills no log', async () => {
+  const { as, lines, echo } = await start();
+  const client = as();
+  for (let i = 0; i < 50; i += 1) await thrown(client.say({ text: 'x' }));
+  expect(lines().length).toBeLessThan(50);
+  expect((await echo.metrics.render()).body).toContain('reason="no credential",service="echo"} 50');
+});
