@@ -5,7 +5,7 @@ import type { GetInvoiceActivityReportRequest } from '@truckroll/contract/gen/re
 import type { GetJobProfitabilityReportRequest } from '@truckroll/contract/gen/reporting/v1/job_profitability_report';
 import { ReportsServiceService } from '@truckroll/contract/gen/reporting/v1/reports';
 import type { GetTechnicianParticipationProfitabilityReportRequest } from '@truckroll/contract/gen/reporting/v1/technician_participation_report';
-import { createGrpcServer, createMetrics, silentLog } from '@truckroll/service-kit';
+import { createGrpcServer, createMetrics, silentLog, testConfig } from '@truckroll/service-kit';
 
 export interface Reports {
   port: number;
@@ -30,7 +30,7 @@ function echo<T>(name: string): T {
 }
 
 export async function standInReports(): Promise<Reports> {
-  const server = createGrpcServer({ log: silentLog, metrics: createMetrics('test') });
+  const server = createGrpcServer({ log: silentLog, metrics: createMetrics('test'), callers: { accepted: testConfig.callerCredentials } });
   const reports: Reports = {
     port: 0, asked: {}, rows: [], next: Buffer.alloc(0), timeZone: 'America/Denver', failure: undefined,
     stop: () => server.drain(100),
