@@ -1,5 +1,5 @@
 export { recordStoreMigrations } from './migrations.ts';
-export { EVERY_COMPANY, defineTable, inTurn, registered, type AfterChange, type Changed, type Table, type TableDefinition } from './table.ts';
+export { EVERY_COMPANY, defineTable, inTurn, registered, type AfterChange, type Changed, type Maintains, type Table, type TableDefinition } from './table.ts';
 export { NameCache, writeNames, type Name } from './names.ts';
 export { RecordReader, rawMethod, type ReadContext } from './read.ts';
 export { asRead } from './as-read.ts';
@@ -9,5 +9,9 @@ export { importBatch } from './import.ts';
 export { RecordError, heldCents } from './record-error.ts';
 export { lockCompany } from './lock.ts';
 export { serveRecords } from './serve.ts';
+export { companiesBehind, withProjections, type Projected } from './projection.ts';
+export { recordProjection } from './reproject.ts';
+export { Reprojector, type Projection, type Renewing } from './reprojector.ts';
+export { projectionHandlers } from './reproject-service.ts';
 export { instantOf, uuidOf } from './position.ts';
 export { byCompany, nameSubscription, recordKey } from './messaging.ts';

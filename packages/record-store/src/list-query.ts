@@ -4,7 +4,9 @@ import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { startOfLocalDate, formatInstant, type Parameter } from '@truckroll/contract';
 import type { Statement } from '@truckroll/service-kit';
+import { gateOf } from './gate.ts';
 import { decodePosition } from './position.ts';
+import { noneBefore } from './projection.ts';
 import { columnFor, linkFor, storedUnder, type Column, type Table } from './table.ts';
 
 /** A decoded list request: `collection` and the record's own filters. */
@@ -49,6 +51,8 @@ export function listStatement(table: Table, request: ListRequest): Statement {
         : `exists (select from ${filter.link} o where o.company_id = t.company_id and o.id = t.id and o.value = any(${bind(filter.values, `${filter.type}[]`)}))`,
     );
   }
+  const gate = gateOf(table, request);
+  if (gate !== undefined) conditions.push(noneBefore(table.table, gate.version));
   const walkOf = driver?.link === undefined ? 't' : 'l';
   if (request.collection.after.length > 0) {
     const after = decodePosition(request.collection.after, table.order.length);

@@ -4,6 +4,7 @@ import type { BinaryRow, Database, Queryable } from '@truckroll/service-kit';
 import { replacedFields } from './as-read.ts';
 import { Assembler } from './assemble.ts';
 import { ByteBuffer } from './byte-buffer.ts';
+import { gateOf, passGate } from './gate.ts';
 import { idType, listStatement, type ListRequest } from './list-query.ts';
 import type { NameCache, NameLookup } from './names.ts';
 import { encodePosition } from './position.ts';
@@ -55,7 +56,7 @@ export class RecordReader {
   /** A page: ListXResponse. Errors: 503 while PostgreSQL is out of reach. */
   async list(request: ListRequest): Promise<Buffer> {
     const { company_id: companyId, time_zone: timeZone, limit } = request.collection;
-    const rows = await this.#database.of(companyId).queryBinary(listStatement(this.#table, request));
+    const rows = await this.#page(request);
     const page = rows.slice(0, limit);
     const keys = this.#table.order.length;
     const records = page.map((row) => this.#parts(row, keys, { companyId, timeZone }));
@@ -68,6 +69,20 @@ export class RecordReader {
       out.append(next);
     }
     return out.view();
+  }
+
+  /** Empty where a filter's gate is shut: then it is told why, or the page is read again, as the gate has just opened. */
+  async #page(request: ListRequest): Promise<BinaryRow[]> {
+    const { company_id: companyId } = request.collection;
+    const database = this.#database.of(companyId);
+    const statement = listStatement(this.#table, request);
+    const rows = await database.queryBinary(statement);
+    const gate = rows.length === 0 ? gateOf(this.#table, request) : undefined;
+    if (gate === undefined) return rows;
+    await passGate(database, this.#table, companyId, gate);
+    const again = await database.queryBinary(statement);
+    if (again.length === 0) await passGate(database, this.#table, companyId, gate);
+    return again;
   }
 
   /** One record: GetXResponse. Errors: 404, the same for a missing record and another company's. */

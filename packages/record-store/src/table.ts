@@ -22,23 +22,28 @@ export interface Computed<R> {
   of: (record: R) => string | number | boolean | null;
 }
 
-/** A column, or the derived document, that the owner's rules keep in the transaction that changes what it follows. */
-export interface Maintained {
+/** A column that the owner's rules keep in the transaction that changes what it follows: see `Maintains`. */
+export interface Maintained<R> {
   type: SqlType;
-  maintained: true;
+  maintained: Maintains<R>;
 }
 
 /**
+ * Puts right what other records say of these records: runs whenever they are stored or projected anew. The owner's
+ * rules also run it for the records that a change of those others leads to.
+ */
+export type Maintains<R> = (tx: Transaction, companyId: string, records: readonly Changed<R>[]) => Promise<void>;
+
+/**
  * A table of (company_id, value, [created_at,] id) that answers a filter on many values per record in the list's order.
- * Without `of` the owner's rules maintain it. Named `x`, it also answers the bounds x_from and x_before: a record
+ * Its values are the record's own (`of`), or what others say of it (`maintained`). Named `x`, it also answers the bounds x_from and x_before: a record
  * matches when one of its values meets both.
  */
-export interface Link<R> {
+export type Link<R> = {
   table: string;
   /** Type of the values. Default uuid. */
   type?: 'uuid' | 'text' | 'date';
-  of?: (record: R) => readonly string[];
-}
+} & ({ of: (record: R) => readonly string[]; maintained?: never } | { of?: never; maintained: Maintains<R> });
 
 /** What one line of an import or one write leads to, in the transaction that stores it. */
 export type AfterChange<R> = (tx: Transaction, companyId: string, changed: readonly Changed<R>[]) => Promise<void>;
@@ -65,10 +70,21 @@ type Fields<R> = [R] extends [never] ? object : Partial<R>;
 
 export interface TableDefinition<R> {
   resource: Resource;
+  /**
+   * Of everything below that follows from documents: columns, links, what is derived, and for a copy elsewhere what is
+   * published. Raise it by one with every change of what any of them comes to: rows of earlier versions are then
+   * projected anew (docs/adr/0005). Default 1.
+   */
+  version?: number;
+  /**
+   * Column or link → the version that it came with, where that is not the first: while a company has rows from before,
+   * its filter is answered with 503.
+   */
+  since?: Readonly<Record<string, number>>;
   /** Name inside the owner's schema. */
   table: string;
   /** Column name → where it comes from. Every filter of the contract needs the column or link that it looks at. */
-  columns: Record<string, ScalarPath<R> | Computed<R> | Maintained>;
+  columns: Record<string, ScalarPath<R> | Computed<R> | Maintained<R>>;
   /** Query parameter → link table. */
   links?: Record<string, Link<R>>;
   /** Rules between fields that a line must obey, beyond what the contract says of each. */
@@ -113,10 +129,15 @@ export interface Column {
   fromRequest: (value: unknown) => unknown;
 }
 
-export interface Table<R = never> extends Omit<TableDefinition<R>, 'columns' | 'links'> {
+export interface Table<R = never> extends Omit<TableDefinition<R>, 'columns' | 'links' | 'version'> {
   schema: string;
+  /** Public path of its records. */
+  path: string;
+  version: number;
   columns: readonly Column[];
   links: Record<string, Link<R>>;
+  /** What others say of the records, and who keeps it. */
+  maintained: readonly Maintains<R>[];
   /** Columns of the fixed order. */
   order: readonly string[];
 }
@@ -144,10 +165,18 @@ export function defineTable<R>(definition: TableDefinition<R>): Table<R> {
   const table: Table<R> = {
     ...definition,
     schema: resource.owner,
-    columns: columns,
+    path: resource.path,
+    version: definition.version ?? 1,
+    columns,
     links,
+    maintained: [...Object.values(definition.columns), ...Object.values(links)].flatMap((source) =>
+      typeof source === 'object' && 'maintained' in source ? (source.maintained ?? []) : [],
+    ),
     order: resource.order === 'created_at' ? ['created_at', 'id'] : ['id'],
   };
+  for (const name of Object.keys(table.since ?? {})) {
+    if (links[name] === undefined && !columns.some((column) => column.name === name)) throw new Error(`${resource.path}: since names ${name}, which is no column or link`);
+  }
   for (const parameter of resource.list.parameters) {
     if (parameter.filter === undefined || linkFor(table, parameter.name) !== undefined) continue;
     if (columnFor(table, parameter.name, parameter.filter.field) === undefined) {
@@ -170,8 +199,8 @@ export function linkFor(table: Pick<Table, 'links'>, parameter: string): Link<ne
 
 /** The tables of every record that a service owns, by public path. A record of the contract without its table does not compile. */
 export function registered<O extends RecordOwner>(owner: O, tables: Record<ResourceOf<O>, Table<any>>): readonly Table[] {
-  for (const [path, { resource }] of Object.entries<Table<any>>(tables)) {
-    if (resource.path !== path || resource.owner !== owner) throw new Error(`${owner}: the table of ${resource.path} is registered as ${path}`);
+  for (const [key, { path, schema }] of Object.entries<Table<any>>(tables)) {
+    if (path !== key || schema !== owner) throw new Error(`${owner}: the table of ${path} is registered as ${key}`);
   }
   return Object.values<Table<any>>(tables) as readonly Table[];
 }
@@ -195,7 +224,7 @@ function standardColumns(resource: Resource): Column[] {
     .map((name) => columnOf(resource, name, name));
 }
 
-function columnOf<R>(resource: Resource, name: string, source: string | Computed<R> | Maintained): Column {
+function columnOf<R>(resource: Resource, name: string, source: string | Computed<R> | Maintained<R>): Column {
   if (typeof source !== 'string') {
     const { type } = source;
     const plain = { name, type, fromRequest: fromRequest(type) };

@@ -40,9 +40,9 @@ export async function upsertRecords<R>(
   const types = [...columns.map((column) => column.type), ...bytes.map(() => 'bytea')];
   const { rows } = await tx.query<{ id: string; created: boolean }>({
     name: `upsert_${table.table}`,
-    text: `insert into ${table.table} as t (company_id, ${names.join(', ')})
-      select $1, * from unnest(${types.map((type, i) => `$${i + 2}::${type}[]`).join(', ')})
-      on conflict (company_id, id) do update set ${names.map((name) => `${name} = excluded.${name}`).join(', ')}
+    text: `insert into ${table.table} as t (company_id, projection, ${names.join(', ')})
+      select $1, ${table.version}, * from unnest(${types.map((type, i) => `$${i + 2}::${type}[]`).join(', ')})
+      on conflict (company_id, id) do update set projection = excluded.projection, ${names.map((name) => `${name} = excluded.${name}`).join(', ')}
       where t.document <> excluded.document
       returning id, xmax = 0 as created`,
     values: [
@@ -77,13 +77,15 @@ async function recall<R>(tx: Transaction, table: Table<R>, companyId: string, by
   for (const { id, ...before } of rows) byId.set(id, { ...(byId.get(id) as Changed<R>), before });
 }
 
-async function relink<R>(tx: Transaction, table: Table<R>, companyId: string, changed: readonly Changed<R>[]): Promise<void> {
+/** Writes the links of records that are stored: their own, and what others say of them. */
+export async function relink<R>(tx: Transaction, table: Table<R>, companyId: string, changed: readonly Changed<R>[]): Promise<void> {
   for (const link of Object.values(table.links)) {
     const { of } = link;
     if (of === undefined) continue;
     const pairs = changed.flatMap(({ id, record }) => [...new Set(of(record))].map((value) => ({ id, value })));
     await writeLinks(tx, table, link, companyId, changed.map(({ id }) => id), pairs);
   }
+  for (const maintain of table.maintained) await maintain(tx, companyId, changed);
 }
 
 /** Replaces the links of some records. Their place in the list's order is read from the records' own rows. */

@@ -23,3 +23,4 @@ export { openChannel, type Channel, type ChannelSettings } from './grpc-client.t
 export { baseSettings, callerSettings, testCaller, testCallers, testConfig, type BaseConfig, type ServerConfig } from './service-config.ts';
 export { createService, type BackgroundPart, type Service, type ServiceKit, type ServiceOptions } from './service.ts';
 export { runService } from './run.ts';
+export { told } from './told.ts';

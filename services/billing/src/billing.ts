@@ -1,7 +1,8 @@
 import { topics } from '@truckroll/contract';
 import { ParkingServiceService } from '@truckroll/contract/gen/events/v1/parking';
+import { ProjectionServiceService } from '@truckroll/contract/gen/records/v1/projections';
 import { Outbox, Subscriber, createKafka, parkingHandlers } from '@truckroll/outbox';
-import { NameCache, nameSubscription, serveRecords } from '@truckroll/record-store';
+import { NameCache, Reprojector, nameSubscription, projectionHandlers, recordProjection, serveRecords } from '@truckroll/record-store';
 import { createService, type Service } from '@truckroll/service-kit';
 import type { BillingConfig } from './config.ts';
 import { tables } from './resources/index.ts';
@@ -25,6 +26,10 @@ export function createBilling(config: BillingConfig): Service {
       const subscriber = new Subscriber({ database, kafka, group: SCHEMA, subscriptions, log, metrics });
       background(subscriber);
       server.implement(ParkingServiceService, parkingHandlers({ database, group: SCHEMA, subscriber }));
+      const projections = tables.map((table) => recordProjection(database, table));
+      const reprojector = new Reprojector({ database, projections, log, metrics, poke: () => outbox.poke() });
+      background(reprojector);
+      server.implement(ProjectionServiceService, projectionHandlers(reprojector));
       serveRecords(server, tables, { database, names, afterImport: () => outbox.poke() });
     },
   });

@@ -1,13 +1,15 @@
 import { ParkingServiceService } from '@truckroll/contract/gen/events/v1/parking';
+import { ProjectionServiceService } from '@truckroll/contract/gen/records/v1/projections';
 import { ReportingAdminServiceService } from '@truckroll/contract/gen/reporting/v1/admin';
 import { Subscriber, createKafka, parkingHandlers } from '@truckroll/outbox';
-import { NameCache, nameSubscription, serveRecords } from '@truckroll/record-store';
+import { NameCache, Reprojector, nameSubscription, projectionHandlers, serveRecords } from '@truckroll/record-store';
 import { createService, type Service } from '@truckroll/service-kit';
 import type { ReportingConfig } from './config.ts';
 import { copyAdmin } from './copies/admin.ts';
 import { subscriptionOf } from './copies/copy.ts';
 import { copies } from './copies/index.ts';
 import { financialsForEveryJob } from './financials/every-job.ts';
+import { projections } from './projections.ts';
 import { tables } from './resources/index.ts';
 import { schema } from './schema.ts';
 
@@ -29,6 +31,9 @@ export function createReporting(config: ReportingConfig): Service {
       background(financialsForEveryJob(database, log));
       server.implement(ParkingServiceService, parkingHandlers({ database, group: SCHEMA, subscriber }));
       server.implement(ReportingAdminServiceService, copyAdmin(database, kafka, SCHEMA));
+      const reprojector = new Reprojector({ database, projections: projections({ database, kafka, group: SCHEMA }), log, metrics });
+      background(reprojector);
+      server.implement(ProjectionServiceService, projectionHandlers(reprojector));
       serveRecords(server, tables, { database, names });
     },
   });

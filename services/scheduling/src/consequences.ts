@@ -2,8 +2,6 @@
 // circles (a visit shows its job, a job counts its visits), so this is the one place that knows who depends on whom.
 // Every step looks at the latest of everything: the order in which records arrive makes no difference. The tables name
 // these functions and these look at the tables, so all of them are declarations, which exist before any module runs.
-import type { Account } from '@truckroll/contract/gen/scheduling/v1/accounts';
-import type { FormResponse } from '@truckroll/contract/gen/scheduling/v1/form_responses';
 import { Visit } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
 import type { Assignment } from '@truckroll/contract/gen/scheduling/v1/job_assignments';
 import { JobLifecycle } from '@truckroll/contract/gen/scheduling/v1/job_lifecycles';
@@ -39,10 +37,6 @@ export async function refreshTimesheets(tx: Transaction, companyId: string, ids:
   await refreshRecords(tx, timesheets, companyId, ids);
 }
 
-export async function afterAccounts(tx: Transaction, companyId: string, changed: readonly Changed<Account>[]): Promise<void> {
-  await refreshAccountLocations(tx, companyId, idsOf(changed));
-}
-
 export async function afterLocations(tx: Transaction, companyId: string, changed: readonly Changed<Location>[]): Promise<void> {
   const ids = idsOf(changed);
   const former = await accountsLinkedTo(tx, companyId, ids);
@@ -63,13 +57,11 @@ export async function afterLifecycles(tx: Transaction, companyId: string, change
 export async function afterJobs(tx: Transaction, companyId: string, changed: readonly Changed<Job>[]): Promise<void> {
   const ids = idsOf(changed);
   await refreshVisits(tx, companyId, await idsWhere(tx, 'job_appointments', 'job_id', companyId, ids));
-  await refreshJobTeams(tx, companyId, ids);
   await refreshFormClasses(tx, companyId, 'job_id', ids);
 }
 
 export async function afterVisits(tx: Transaction, companyId: string, changed: readonly Changed<Visit>[]): Promise<void> {
   const jobIds = nowAndBefore(changed, 'job_id');
-  await refreshVisitTeams(tx, companyId, idsOf(changed));
   await refreshJobs(tx, companyId, jobIds);
   await refreshJobTeams(tx, companyId, jobIds);
 }
@@ -80,10 +72,6 @@ export async function afterAssignments(tx: Transaction, companyId: string, chang
 
 export async function afterTimeEntries(tx: Transaction, companyId: string, changed: readonly Changed<TimeEntry>[]): Promise<void> {
   await refreshTimesheets(tx, companyId, nowAndBefore(changed, 'timesheet_id'));
-}
-
-export async function afterFormResponses(tx: Transaction, companyId: string, changed: readonly Changed<FormResponse>[]): Promise<void> {
-  await refreshFormClasses(tx, companyId, 'id', idsOf(changed));
 }
 
 /** Visits whose assignments have changed, the jobs that these visits are for and the service requests that led to them. */

@@ -1,4 +1,5 @@
 // Filters on what other records say of a record: link tables that follow from those records.
+import type { Maintains } from '@truckroll/record-store';
 import type { Transaction } from '@truckroll/service-kit';
 
 interface Followed {
@@ -30,6 +31,11 @@ const ACCOUNT_LOCATIONS: Followed = {
   table: 'accounts',
   pairs: `select l.value, l.id from unnest($2::uuid[]) u(id) join location_accounts l on l.company_id = $1 and l.value = u.id`,
 };
+
+/** A refresh by ids as what keeps a link of a table. */
+export function keeping(refresh: (tx: Transaction, companyId: string, ids: readonly string[]) => Promise<void>): Maintains<unknown> {
+  return (tx, companyId, records) => refresh(tx, companyId, records.map(({ id }) => id));
+}
 
 /** Who is assigned to visits: canceled assignments and canceled visits included, for the person stays on the record. */
 export async function refreshVisitTeams(tx: Transaction, companyId: string, visitIds: readonly string[]): Promise<void> {

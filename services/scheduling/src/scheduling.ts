@@ -1,8 +1,9 @@
 import { topics } from '@truckroll/contract';
 import { AssignmentCommandServiceService } from '@truckroll/contract/gen/scheduling/v1/assignment_commands';
 import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
+import { ProjectionServiceService } from '@truckroll/contract/gen/records/v1/projections';
 import { Outbox, createKafka } from '@truckroll/outbox';
-import { NameCache, RecordReader, serveRecords, type Table } from '@truckroll/record-store';
+import { NameCache, RecordReader, Reprojector, projectionHandlers, recordProjection, serveRecords, type Table } from '@truckroll/record-store';
 import { createService, type Service } from '@truckroll/service-kit';
 import { addAssignment } from './assignments/add.ts';
 import { keyPurge } from './assignments/purge.ts';
@@ -37,6 +38,10 @@ export function createScheduling(config: SchedulingConfig): Service {
       const poke = (): void => outbox.poke();
       const providers = chooseProviders(config, log);
       background(notificationSender({ database, providers, log, metrics, poke, timeoutMs: config.notificationTimeoutMs }));
+      const projections = tables.map((table) => recordProjection(database, table));
+      const reprojector = new Reprojector({ database, projections, log, metrics, poke: () => outbox.poke() });
+      background(reprojector);
+      server.implement(ProjectionServiceService, projectionHandlers(reprojector));
       serveRecords(server, tables, { database, names, afterImport: poke });
       const writes = { database, reader: new RecordReader(jobAppointments as Table<any> as Table, { database, names }), poke };
       server.implement(AssignmentCommandServiceService, {

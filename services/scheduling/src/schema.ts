@@ -1,8 +1,9 @@
 import { outboxTables } from '@truckroll/outbox';
-import { recordStoreMigrations } from '@truckroll/record-store';
-import { migrationsIn, type Schema } from '@truckroll/service-kit';
+import { recordStoreMigrations, withProjections } from '@truckroll/record-store';
+import { migrationsIn } from '@truckroll/service-kit';
+import { tables } from './resources/index.ts';
 
 const own = migrationsIn('scheduling', new URL('../migrations/', import.meta.url));
 
 /** What scheduling keeps in PostgreSQL. */
-export const schema: Schema = { schema: 'scheduling', migrations: [recordStoreMigrations, outboxTables, own] };
+export const schema = withProjections({ schema: 'scheduling', migrations: [recordStoreMigrations, outboxTables, own] }, tables);

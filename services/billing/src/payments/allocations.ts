@@ -1,7 +1,7 @@
 // Allocations come from payments and from nowhere else (decisions §10); an invoice's applications follow from them.
 import { formatInstant, type JsonProblem } from '@truckroll/contract';
 import type { Payment } from '@truckroll/contract/gen/billing/v1/payments';
-import { refreshRecords, type AfterChange } from '@truckroll/record-store';
+import { refreshRecords, type Maintains } from '@truckroll/record-store';
 import { invoices } from '../resources/invoices.ts';
 
 /** An allocation's identity is (payment id, invoice_id), so an invoice stands once in a payment. */
@@ -22,7 +22,7 @@ export function allocationTo({ invoice_allocations }: Payment, invoiceId: string
 }
 
 /** Replaces the allocations of changed payments and refreshes every invoice that they pay or used to pay. */
-export const storeAllocations: AfterChange<Payment> = async (tx, companyId, changed) => {
+export const storeAllocations: Maintains<Payment> = async (tx, companyId, changed) => {
   const ids = changed.map(({ id }) => id);
   const { rows: before } = await tx.query<{ value: string }>({
     name: 'drop_allocations',

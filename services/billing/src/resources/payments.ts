@@ -13,8 +13,7 @@ export const payments = defineTable<Payment>({
     collected_by_id: 'collected_by.id',
     occurred_at: 'occurred_at',
   },
-  links: { invoice_id: { table: 'payment_allocations' } },
+  links: { invoice_id: { table: 'payment_allocations', maintained: storeAllocations } },
   check: checkAllocations,
   leadsTo: allocationTo,
-  afterChange: storeAllocations,
 });

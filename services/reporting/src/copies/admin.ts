@@ -9,7 +9,7 @@ import type {
   RebuildResponse,
 } from '@truckroll/contract/gen/reporting/v1/admin';
 import type { KafkaClient } from '@truckroll/outbox';
-import type { CallContext, Database } from '@truckroll/service-kit';
+import { told, type CallContext, type Database } from '@truckroll/service-kit';
 import { copies, recordCopies } from './index.ts';
 import type { RecordCopy } from './record-copy.ts';
 import { rebuild } from './rebuild.ts';
@@ -18,28 +18,10 @@ const PAGE = 10_000;
 
 export function copyAdmin(database: Database, kafka: KafkaClient, group: string) {
   return {
-    async *rebuild(_: RebuildRequest, { signal }: CallContext): AsyncIterable<RebuildResponse> {
-      for (const copy of copies) {
-        const steps: RebuildResponse[] = [];
-        let wake = (): void => undefined;
-        let ended = false;
-        const work = rebuild(copy, { database, kafka, group, signal }, (step) => {
-          steps.push(step);
-          wake();
-        }).finally(() => {
-          ended = true;
-          wake();
-        });
-        // Its failure is thrown by the await below; until then it is not unhandled.
-        work.catch(() => undefined);
-        while (!ended || steps.length > 0) {
-          const step = steps.shift();
-          if (step !== undefined) yield step;
-          else await new Promise<void>((resolve) => (wake = resolve));
-        }
-        await work;
-      }
-    },
+    rebuild: (_: RebuildRequest, { signal }: CallContext): AsyncIterable<RebuildResponse> =>
+      told(async (tell) => {
+        for (const copy of copies) await rebuild(copy, { database, kafka, group, signal }, tell);
+      }),
 
     async compareCopies({ company_id, path, records }: CompareCopiesRequest): Promise<CompareCopiesResponse> {
       return { differing_ids: await copyOf(path).differing(database, company_id, records.map((record) => Buffer.from(record))) };

@@ -9,6 +9,8 @@ import { refreshFinancials } from '../financials/every-job.ts';
 export interface Copy {
   topic: TopicDefinition;
   table: string;
+  /** Of what is kept: raise it by one with every change of it. Rows of earlier versions are then copied anew from the topic. */
+  version: number;
   /** Stores the records of one company; returns the jobs whose figures may have changed. */
   store(tx: Queryable, companyId: string, payloads: readonly Buffer[]): Promise<readonly string[]>;
   /** Removes records that their owner has deleted; returns the jobs concerned. */

@@ -48,13 +48,14 @@ async function applyAgain({ database, group }: RebuildOptions, subscription: Sub
   );
 }
 
-async function removeOlderThan(database: Database, copy: Copy, started: string, signal: AbortSignal): Promise<number> {
+/** Removes rows that were copied before an instant, as the topic has not brought them again since; `which` restricts them. Returns how many. */
+export async function removeOlderThan(database: Database, copy: Copy, started: string, signal: AbortSignal, which = 'true'): Promise<number> {
   let removed = 0;
   if (copy.remove === undefined) return removed;
   for (;;) {
     signal.throwIfAborted();
     const { rows } = await database.query<{ company_id: string; id: string }>({
-      text: `select company_id, id from ${copy.table} where copied_at < $1::timestamptz limit ${CHUNK}`,
+      text: `select company_id, id from ${copy.table} where copied_at < $1::timestamptz and ${which} limit ${CHUNK}`,
       values: [started],
     });
     if (rows.length === 0) return removed;

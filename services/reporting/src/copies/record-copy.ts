@@ -17,6 +17,8 @@ export interface RecordCopyDefinition<R> {
   topic: TopicDefinition;
   /** Public path of the record, also the name of the table. */
   path: string;
+  /** See Copy. Default 1. */
+  version?: number;
   /** Column that holds the job whose figures follow from the record. */
   jobColumn: string;
   columns: Record<string, CopyColumn<R>>;
@@ -29,7 +31,7 @@ export interface RecordCopy extends Copy {
   differing(db: Queryable, companyId: string, payloads: readonly Buffer[]): Promise<string[]>;
 }
 
-export function recordCopy<R extends { id: string }>({ topic, path, jobColumn, columns }: RecordCopyDefinition<R>): RecordCopy {
+export function recordCopy<R extends { id: string }>({ topic, path, version = 1, jobColumn, columns }: RecordCopyDefinition<R>): RecordCopy {
   const { record } = resource(path);
   const table = path.replace('job-', '');
   const decode = (payload: Buffer): R => codec(record.typeName).decode(payload) as R;
@@ -51,14 +53,15 @@ export function recordCopy<R extends { id: string }>({ topic, path, jobColumn, c
     topic,
     path,
     table,
+    version,
     async store(tx, companyId, payloads) {
       const [ids = [], ...facts] = values(payloads);
       // A record may have moved to another job: both jobs' figures follow.
       const before = await jobsOf(tx, companyId, ids);
       await tx.query({
         name: `copy_${table}`,
-        text: `insert into ${table} (company_id, id, ${names.join(', ')}) select $1, * from unnest(${parameters})
-          on conflict (company_id, id) do update set copied_at = default, ${names.map((name) => `${name} = excluded.${name}`).join(', ')}`,
+        text: `insert into ${table} (company_id, projection, id, ${names.join(', ')}) select $1, ${version}, * from unnest(${parameters})
+          on conflict (company_id, id) do update set copied_at = default, projection = excluded.projection, ${names.map((name) => `${name} = excluded.${name}`).join(', ')}`,
         values: [companyId, ids, ...facts],
       });
       return [...before, ...(await jobsOf(tx, companyId, ids))];

@@ -87,8 +87,8 @@ const visitValues = (companyId: string, { visit, derived, sequence }: Changed): 
 
 const ADD = `visit as (${VISIT} returning created_at),
   added as (
-    insert into job_assignments (company_id, ${ASSIGNMENT_COLUMNS.map(({ name }) => name).join(', ')}, document)
-    values ($1, ${ASSIGNMENT_COLUMNS.map((_, i) => `$${i + 9}`).join(', ')}, $8)
+    insert into job_assignments (company_id, projection, ${ASSIGNMENT_COLUMNS.map(({ name }) => name).join(', ')}, document)
+    values ($1, ${jobAssignments.version}, ${ASSIGNMENT_COLUMNS.map((_, i) => `$${i + 9}`).join(', ')}, $8)
   ),
   visit_team as (
     insert into job_appointment_team_members (company_id, value, created_at, id) select $1, $6, created_at, $2 from visit

@@ -1,8 +1,8 @@
 import { resource } from '@truckroll/contract';
 import type { Account } from '@truckroll/contract/gen/scheduling/v1/accounts';
-import { defineTable, inTurn } from '@truckroll/record-store';
-import { afterAccounts } from '../consequences.ts';
+import { defineTable } from '@truckroll/record-store';
 import { named } from '../events.ts';
+import { keeping, refreshAccountLocations } from '../links.ts';
 
 export const accounts = defineTable<Account>({
   resource: resource('accounts'),
@@ -14,8 +14,8 @@ export const accounts = defineTable<Account>({
   },
   links: {
     tag_id: { table: 'account_tags', of: ({ tags }) => tags.map(({ id }) => id) },
-    // Follows from the locations' own accounts: src/links.ts.
-    location_id: { table: 'account_locations' },
+    // Follows from the locations' own accounts.
+    location_id: { table: 'account_locations', maintained: keeping(refreshAccountLocations) },
   },
-  afterChange: inTurn(named('accounts'), afterAccounts),
+  afterChange: named('accounts'),
 });

@@ -1,18 +1,18 @@
 import { resource } from '@truckroll/contract';
 import type { FormResponse } from '@truckroll/contract/gen/scheduling/v1/form_responses';
 import { defineTable } from '@truckroll/record-store';
-import { afterFormResponses } from '../consequences.ts';
+import { refreshFormClasses } from '../forms/job-class.ts';
+import { keeping } from '../links.ts';
 
 export const formResponses = defineTable<FormResponse>({
   resource: resource('form-responses'),
   table: 'form_responses',
   columns: {
     job_id: 'job_id',
-    // The job's: src/forms/job-class.ts.
-    job_class: { type: 'text', maintained: true },
+    // The job's.
+    job_class: { type: 'text', maintained: keeping((tx, companyId, ids) => refreshFormClasses(tx, companyId, 'id', ids)) },
     appointment_id: 'appointment_id',
     form_id: 'form_id',
     completed: 'completed',
   },
-  afterChange: afterFormResponses,
 });

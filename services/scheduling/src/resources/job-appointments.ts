@@ -1,6 +1,7 @@
 import { resource } from '@truckroll/contract';
 import type { Visit } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
 import { defineTable } from '@truckroll/record-store';
+import { keeping, refreshVisitTeams } from '../links.ts';
 import { deriveVisits } from '../visits/derive.ts';
 import { afterVisits } from '../consequences.ts';
 
@@ -18,8 +19,8 @@ export const jobAppointments = defineTable<Visit>({
     canceled: 'canceled',
     starts_at: 'starts_at',
   },
-  // Follows from the visit's assignments: src/links.ts.
-  links: { team_member_id: { table: 'job_appointment_team_members' } },
+  // Follows from the visit's assignments.
+  links: { team_member_id: { table: 'job_appointment_team_members', maintained: keeping(refreshVisitTeams) } },
   remembers: ['job_id'],
   derive: deriveVisits,
   afterChange: afterVisits,

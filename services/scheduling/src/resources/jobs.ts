@@ -2,6 +2,7 @@ import { resource, topics } from '@truckroll/contract';
 import type { Job } from '@truckroll/contract/gen/scheduling/v1/jobs';
 import { defineTable } from '@truckroll/record-store';
 import { deriveJobs } from '../jobs/derive.ts';
+import { keeping, refreshJobTeams } from '../links.ts';
 import { lockVisitsOfJobs } from '../visits/locks.ts';
 import { afterJobs } from '../consequences.ts';
 
@@ -22,8 +23,8 @@ export const jobs = defineTable<Job>({
   },
   links: {
     tag_id: { table: 'job_tags', of: ({ tags }) => tags.map(({ id }) => id) },
-    // Follows from the assignments of the job's visits: src/links.ts.
-    team_member_id: { table: 'job_team_members' },
+    // Follows from the assignments of the job's visits.
+    team_member_id: { table: 'job_team_members', maintained: keeping(refreshJobTeams) },
   },
   lockFirst: lockVisitsOfJobs,
   derive: deriveJobs,

@@ -1,0 +1,47 @@
+// Filters that are new in a release: until every row of a company has been projected with them, their list would lack
+// records. They are answered with 503 then, and never with a part (docs/adr/0005).
+import { ApiError } from '@truckroll/contract';
+import type { Queryable } from '@truckroll/service-kit';
+import type { ListRequest } from './list-query.ts';
+import { countBehind } from './projection.ts';
+import { columnFor, linkFor, storedUnder, type Table } from './table.ts';
+
+export interface Gate {
+  /** That all rows of the company must have been projected by. */
+  version: number;
+  /** The filters that need it. */
+  filters: string[];
+}
+
+/** Undefined where every filter of the request is answered by rows of any version, as almost always. */
+export function gateOf(table: Table, request: ListRequest): Gate | undefined {
+  const { since, resource } = table;
+  if (since === undefined) return undefined;
+  const gate: Gate = { version: 1, filters: [] };
+  for (const { name, filter, within } of resource.list.parameters) {
+    const given = within === 'collection' ? request.collection[name] : request[name];
+    if (filter === undefined || given === undefined || given === null || (Array.isArray(given) && given.length === 0)) continue;
+    const link = linkFor(table, name);
+    const source = link === undefined ? columnFor(table, name, filter.field)?.name : Object.keys(table.links).find((key) => table.links[key] === link);
+    const version = since[source ?? ''] ?? 1;
+    if (version > 1) gate.filters.push(name);
+    gate.version = Math.max(gate.version, version);
+  }
+  return gate.filters.length === 0 ? undefined : gate;
+}
+
+const MOST_COUNTED = 10_000;
+/** What is projected in a second where nothing else goes on, about. */
+const ROWS_PER_SECOND = 1000;
+
+/** Throws 503 while the company has rows that a gate waits for. */
+export async function passGate(db: Queryable, table: Table, companyId: string, { version, filters }: Gate): Promise<void> {
+  const count = await countBehind(db, { ...table, version }, storedUnder(table, companyId), MOST_COUNTED + 1);
+  if (count === 0) return;
+  const rows = count > MOST_COUNTED ? `more than ${MOST_COUNTED}` : String(count);
+  const message =
+    `The filter ${filters.join(', ')} is new here and is still being prepared: ${rows} of the company's records are to go. ` +
+    'All other filters work. Try again after the time in Retry-After.';
+  const retryAfterSeconds = Math.min(60, Math.max(2, Math.ceil(count / ROWS_PER_SECOND)));
+  throw new ApiError('INTERNAL_ERROR', message, { status: 503, retryAfterSeconds });
+}

@@ -1,0 +1,17 @@
+import type { ProjectionServiceService, ReprojectResponse } from '@truckroll/contract/gen/records/v1/projections';
+import { told, type Handlers } from '@truckroll/service-kit';
+import type { Reprojector, Step } from './reprojector.ts';
+
+const MOST_REFUSED = 100;
+
+/** ProjectionService of a service that has one reprojector. */
+export function projectionHandlers(reprojector: Reprojector): Handlers<typeof ProjectionServiceService> {
+  return {
+    reproject: ({ path }, { signal }) =>
+      told<ReprojectResponse>((tell) => reprojector.run(path === '' ? undefined : path, signal, (step) => tell(responseOf(step)))),
+  };
+}
+
+function responseOf({ refused, ...step }: Step): ReprojectResponse {
+  return { ...step, refused: step.done ? refused.slice(0, MOST_REFUSED) : [] };
+}

@@ -1,0 +1,139 @@
+// Projecting records anew from their stored documents, a batch of one company in a transaction (docs/adr/0005).
+import { codec } from '@truckroll/contract';
+import { isContention, isUnavailable, type Database, type Transaction } from '@truckroll/service-kit';
+import { withDerived } from './derive.ts';
+import { idType } from './list-query.ts';
+import { lockCompany } from './lock.ts';
+import { publishChanged } from './messaging.ts';
+import { companiesBehind } from './projection.ts';
+import type { Projection, Renewing } from './reprojector.ts';
+import type { Changed, Table } from './table.ts';
+import { relink } from './upsert.ts';
+
+/** So few that neither the rows nor the process are taken from others for long. */
+const BATCH = 100;
+/** What a row counts as that was written by older rules while newer ones were at work. */
+const BY_OLDER_RULES = 0;
+
+/** The records of a table as something that can be projected anew. */
+export function recordProjection(database: Database, table: Table): Projection {
+  const { path, version } = table;
+  return {
+    path,
+    table: table.table,
+    version,
+    /** Companies take turns, so that one with few records does not wait for one with millions. */
+    async renew(work: Renewing): Promise<void> {
+      const refused: string[] = [];
+      for (let companies = await companiesBehind(database, table); companies.length > 0; ) {
+        const more: string[] = [];
+        for (const companyId of companies) {
+          const count = await renewBatch(database, table as Table<any>, companyId, refused, work);
+          if (count > 0) more.push(companyId);
+        }
+        companies = more;
+      }
+    },
+  };
+}
+
+/** Returns how many rows it looked at: 0 where none is left but those that were refused. */
+async function renewBatch<R>(database: Database, table: Table<R>, companyId: string, refused: string[], work: Renewing): Promise<number> {
+  const startedAt = performance.now();
+  const { rows } = await database.query<{ id: string }>({
+    name: `take_behind_${table.table}`,
+    text: `select id from ${table.table} where company_id = $1 and projection < ${table.version} and id <> all($2::${idType(table)}[])
+      order by projection limit ${BATCH}`,
+    values: [companyId, refused],
+  });
+  const ids = rows.map(({ id }) => id).sort();
+  const renew = (some: readonly string[]): Promise<void> => {
+    work.signal.throwIfAborted();
+    return database.transaction((tx) => renewRows(tx, table, companyId, some), { retryContention: true, signal: work.signal });
+  };
+  try {
+    if (ids.length > 0) await renew(ids);
+    work.renewed(ids.length);
+  } catch (error) {
+    if (isPassing(error, work)) throw error;
+    for (const id of ids) {
+      try {
+        await renew([id]);
+        work.renewed(1);
+      } catch (reason) {
+        if (isPassing(reason, work)) throw reason;
+        refused.push(id);
+        work.refused({ company_id: companyId, id, reason: String(reason) });
+      }
+    }
+  }
+  await work.rest(performance.now() - startedAt);
+  return ids.length;
+}
+
+/** Not the fault of a row. */
+function isPassing(error: unknown, { signal }: Renewing): boolean {
+  return signal.aborted || isUnavailable(error) || isContention(error);
+}
+
+/**
+ * Columns, derived part and links of some rows, by the rules of now. What follows from a record is looked at where the
+ * record comes out different, and where older rules have written it: they did not know what follows by the newer ones.
+ */
+async function renewRows<R>(tx: Transaction, table: Table<R>, companyId: string, ids: readonly string[]): Promise<void> {
+  await lockCompany(tx, companyId);
+  const { decode } = codec(table.resource.record.typeName);
+  const remembered = table.remembers ?? [];
+  const find = async (name: string, lock: string) => {
+    const { rows } = await tx.query<{ id: string; document: Buffer; projection: number; before: Record<string, unknown> }>({
+      name: `${name}_behind_${table.table}`,
+      text: `select ${['id', 'document', 'projection', ...remembered.filter((column) => column !== 'document')].map((column) => `t.${column}`).join(', ')}
+        from unnest($2::${idType(table)}[]) u(id) join ${table.table} t on t.company_id = $1 and t.id = u.id
+        where t.projection < ${table.version} order by t.id ${lock}`,
+      values: [companyId, ids],
+    });
+    return rows;
+  };
+  const changedOf = ({ id, document, projection, ...columns }: Awaited<ReturnType<typeof find>>[number]): Changed<R> => {
+    const before = Object.fromEntries(remembered.map((name) => [name, name === 'document' ? document : (columns as Record<string, unknown>)[name]]));
+    return { id, document, record: decode(document) as R, ...(projection === BY_OLDER_RULES ? {} : { before }) };
+  };
+  if (table.lockFirst !== undefined) await table.lockFirst(tx, companyId, (await find('see', '')).map(changedOf));
+  const rows = await find('hold', 'for no key update of t');
+  if (rows.length === 0) return;
+  const batch = await withDerived(tx, table, companyId, rows.map(changedOf));
+  const differing = await store(tx, table, companyId, batch);
+  await relink(tx, table, companyId, batch);
+  const byOlderRules = new Set(rows.filter(({ projection }) => projection === BY_OLDER_RULES).map(({ id }) => id));
+  const changed = batch.filter(({ id }) => differing.has(id) || byOlderRules.has(id));
+  if (changed.length === 0) return;
+  await table.afterChange?.(tx, companyId, changed);
+  await publishChanged(tx, table, companyId, changed);
+}
+
+/** Writes what was projected, with its version. Returns the ids of the rows that are different now. */
+async function store<R>(tx: Transaction, table: Table<R>, companyId: string, batch: readonly Changed<R>[]): Promise<Set<string>> {
+  const columns = table.columns.filter(({ name, of }) => of !== undefined && name !== 'id');
+  const derives = table.derive !== undefined;
+  const names = [...columns.map(({ name }) => `"${name}"`), ...(derives ? ['derived'] : [])];
+  const types = [idType(table), ...columns.map(({ type }) => type), ...(derives ? ['bytea'] : [])];
+  const list = (alias: string): string => names.map((name) => `${alias}.${name}`).join(', ');
+  const { rows } = await tx.query<{ id: string; differs: boolean }>({
+    name: `renew_${table.table}`,
+    text: `update ${table.table} t set projection = ${table.version}, ${names.map((name) => `${name} = n.${name}`).join(', ')}
+      from (
+        select d.*, row(${list('o')}) is distinct from row(${list('d')}) as differs
+        from unnest(${types.map((type, i) => `$${i + 2}::${type}[]`).join(', ')}) d(id, ${names.join(', ')})
+        join ${table.table} o on o.company_id = $1 and o.id = d.id
+      ) n
+      where t.company_id = $1 and t.id = n.id
+      returning t.id, n.differs`,
+    values: [
+      companyId,
+      batch.map(({ id }) => id),
+      ...columns.map((column) => batch.map(({ record }) => column.of?.(record as never))),
+      ...(derives ? [batch.map(({ derived }) => Buffer.from(derived ?? []))] : []),
+    ],
+  });
+  return new Set(rows.filter(({ differs }) => differs).map(({ id }) => id));
+}

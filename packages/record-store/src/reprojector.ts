@@ -1,0 +1,175 @@
+// Finds what older rules have written and has it projected anew: when a service starts, again and again while an older
+// replica may be writing beside it, and when an operator asks.
+import { setTimeout as delay } from 'node:timers/promises';
+import { ApiError } from '@truckroll/contract';
+import { logOutage, type BackgroundPart, type Database, type Logger, type Metrics } from '@truckroll/service-kit';
+import { companiesBehind, countBehind, mayProject, type Projected } from './projection.ts';
+
+/** A row that the rules of now cannot project. It stays as it is, and what waits for it goes on waiting. */
+export interface Refused {
+  company_id: string;
+  id: string;
+  reason: string;
+}
+
+/** One run over a projection. */
+export interface Renewing {
+  readonly signal: AbortSignal;
+  renewed(rows: number): void;
+  refused(row: Refused): void;
+  /** Leaves the machine to others for a while, after work that took so many milliseconds. */
+  rest(milliseconds: number): Promise<void>;
+}
+
+/** Something that can be projected anew as a whole, where it is older. */
+export interface Projection extends Projected {
+  /** Rows that are as new as the version are left alone. Safe to end at any moment, and to begin again. */
+  renew(work: Renewing): Promise<void>;
+}
+
+/** How far one projection has come. */
+export interface Step {
+  path: string;
+  renewed: number;
+  /** Rows that are still older, as far as is known. */
+  behind: number;
+  refused: Refused[];
+  done: boolean;
+}
+
+export interface ReprojectorOptions {
+  database: Database;
+  projections: readonly Projection[];
+  log: Logger;
+  metrics: Metrics;
+  /** Called after rows were renewed: the outbox relay's poke. */
+  poke?: () => void;
+}
+
+/** How long what an older replica has written may wait. */
+const EVERY_MS = 5000;
+/** A look that takes long, because there are very many companies, is made more seldom: at most a hundredth of the time. */
+const LOOK_SHARE = 100;
+/** While no one asks for speed, as long is rested as was worked. */
+const WORK_SHARE = 1;
+const MOST_COUNTED = 10_000_000;
+
+export class Reprojector implements BackgroundPart {
+  readonly name = 'projections';
+  readonly #options: ReprojectorOptions;
+  readonly #stopping = new AbortController();
+  #running: Promise<void> = Promise.resolve();
+  readonly #behind;
+  readonly #renewed;
+  readonly #refused;
+
+  constructor(options: ReprojectorOptions) {
+    this.#options = options;
+    const { metrics } = options;
+    this.#behind = metrics.gauge('projection_rows_behind', 'Rows that an older version of their rules wrote', ['path']);
+    this.#renewed = metrics.counter('projection_rows_renewed_total', 'Rows that were projected anew', ['path']);
+    this.#refused = metrics.counter('projection_rows_refused_total', 'Rows that could not be projected anew', ['path']);
+  }
+
+  async start(): Promise<void> {
+    this.#running = this.#watch();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort(new Error('the service is stopping'));
+    await this.#running;
+  }
+
+  async #watch(): Promise<void> {
+    const { signal } = this.#stopping;
+    const { log } = this.#options;
+    for (let failures = 0; !signal.aborted; ) {
+      const lookedAt = performance.now();
+      let tookMs = 0;
+      try {
+        await this.#look(() => (tookMs = performance.now() - lookedAt));
+        failures = 0;
+      } catch (error) {
+        if (!signal.aborted) logOutage(log, 'what older rules wrote cannot be projected anew', (failures += 1), error);
+      }
+      await delay(Math.max(EVERY_MS, tookMs * LOOK_SHARE), undefined, { signal, ref: false }).catch(() => undefined);
+    }
+  }
+
+  /** One replica works, the others look again later. */
+  async #look(looked: () => void): Promise<void> {
+    const { database, projections, log } = this.#options;
+    if ((await mayProject(database, projections)) !== 'yes') return;
+    const behind: Projection[] = [];
+    for (const projection of projections) {
+      if ((await companiesBehind(database, projection)).length > 0) behind.push(projection);
+      else this.#behind.set({ path: projection.path }, 0);
+    }
+    looked();
+    if (behind.length === 0) return;
+    const session = await database.session();
+    try {
+      const { rows } = await session.query<{ mine: boolean }>({ text: `select pg_try_advisory_lock(hashtextextended('projections of ' || current_schema(), 0)) as mine` });
+      if (rows[0]?.mine !== true) return;
+      for (const projection of behind) {
+        const { renewed, refused } = await this.#renew(projection, this.#stopping.signal, WORK_SHARE);
+        if (renewed > 0) log.info({ path: projection.path, version: projection.version, rows: renewed }, 'projected records anew that older rules had written');
+        if (refused.length > 0) log.warn({ path: projection.path, count: refused.length, first: refused[0] }, 'some records cannot be projected by the rules of now');
+      }
+    } finally {
+      await session.close();
+    }
+  }
+
+  /**
+   * Projects anew what is older now, of one path or of all, at full speed; ends early when the signal aborts. Errors:
+   * 400 for a path that this service does not have, 503 while a later release is at work or this one has just begun.
+   */
+  async run(path: string | undefined, signal: AbortSignal, progress: (step: Step) => void): Promise<void> {
+    const { database, projections } = this.#options;
+    const chosen = projections.filter((projection) => path === undefined || projection.path === path);
+    if (chosen.length === 0) {
+      const message = `This service projects ${projections.map((projection) => projection.path).join(', ')}.`;
+      throw ApiError.invalid([{ location: 'body', field: 'path', code: 'INVALID_ENUM_VALUE', message }]);
+    }
+    const may = await mayProject(database, projections);
+    if (may !== 'yes') {
+      const message = may === 'older' ? 'A later release is at work on this database: ask one of its replicas.' : 'This release has just begun: try again in a moment.';
+      throw new ApiError('INTERNAL_ERROR', message, { status: 503, retryAfterSeconds: 5 });
+    }
+    const both = AbortSignal.any([signal, this.#stopping.signal]);
+    for (const projection of chosen) {
+      const step = await this.#renew(projection, both, 0, progress);
+      progress({ ...step, done: true });
+    }
+  }
+
+  async #renew(projection: Projection, signal: AbortSignal, share: number, progress?: (step: Step) => void): Promise<Step> {
+    const { database, poke } = this.#options;
+    const { path } = projection;
+    const step: Step = { path, renewed: 0, behind: await countBehind(database, projection, undefined, MOST_COUNTED), refused: [], done: false };
+    this.#behind.set({ path }, step.behind);
+    if (step.behind === 0) return step;
+    await projection.renew({
+      signal,
+      renewed: (rows) => {
+        step.renewed += rows;
+        step.behind = Math.max(step.refused.length, step.behind - rows);
+        this.#renewed.inc({ path }, rows);
+        this.#behind.set({ path }, step.behind);
+        if (rows > 0) poke?.();
+        progress?.({ ...step });
+      },
+      refused: (row) => {
+        step.refused.push(row);
+        this.#refused.inc({ path });
+      },
+      rest: async (milliseconds) => {
+        if (share > 0) await delay(milliseconds * share, undefined, { signal });
+      },
+    });
+    step.behind = await countBehind(database, projection, undefined, MOST_COUNTED);
+    this.#behind.set({ path }, step.behind);
+    return step;
+  }
+}
