@@ -9,6 +9,7 @@ import { Watchdog, endLeftovers } from './processes/watchdog.ts';
 import { say } from './say.ts';
 import { readSecrets } from './secrets.ts';
 import { startServers } from './servers/index.ts';
+import { LOOPBACK } from './servers/server.ts';
 import { lockState } from './state-lock.ts';
 
 const FILE = join(STATE, 'servers.json');
@@ -21,7 +22,8 @@ await runMain(async () => {
   watchdog.deleteAtEnd(FILE);
   try {
     const { databasePassword: password } = readSecrets(STATE);
-    const starting = startServers({ folder: STATE, watchdog, say, password, environment: process.env });
+    const address = process.env['SERVERS_ADDRESS'] || LOOPBACK;
+    const starting = startServers({ folder: STATE, watchdog, say, password, address, environment: process.env });
     const servers = await Promise.race([starting, stopRequest]);
     if (typeof servers === 'string') return 0;
     const environment = serverEnvironment(servers);

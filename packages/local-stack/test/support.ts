@@ -42,7 +42,7 @@ export class Scratch {
   /** What a server is started with; the same folder gives the same data and ports. */
   context(folder = this.folder()): ServerContext {
     const ports = new Ports(join(folder, 'ports.json'));
-    return { folder, ports, logs: join(folder, 'logs'), watchdog: this.watchdog(), say: silent, careless: true };
+    return { folder, ports, logs: join(folder, 'logs'), watchdog: this.watchdog(), say: silent, careless: true, address: '127.0.0.1' };
   }
 
   /** A program of test/programs in a process of its own, the lines that it prints, and all that it says beside them. */

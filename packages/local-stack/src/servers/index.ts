@@ -8,7 +8,7 @@ import { startKafka } from './kafka.ts';
 import { PortTaken } from './launch.ts';
 import { startPostgres } from './postgres.ts';
 import { startRedis } from './redis.ts';
-import type { RunningServer, ServerContext } from './server.ts';
+import { LOOPBACK, type RunningServer, type ServerContext } from './server.ts';
 
 /** Free space below which nothing is started, in bytes. */
 const NEEDED_SPACE = 500e6;
@@ -25,6 +25,8 @@ export interface ServerOptions {
   readonly password: string;
   /** Speed before safety, for data that ends with a test run. */
   readonly careless?: boolean;
+  /** Where servers listen: an address of this machine, 127.0.0.1 unless given. */
+  readonly address?: string;
   /** Where DATABASE_URL, REDIS_URL and KAFKA_BROKERS may name servers to use instead. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
 }
@@ -47,8 +49,8 @@ export type ServerName = 'postgres' | 'redis' | 'kafka';
 
 /** Starts the servers that the environment does not name, side by side. The watchdog stops them, also those beside a failed one. */
 export async function startServers(options: ServerOptions): Promise<Servers> {
-  const { folder, ports = new Ports(join(folder, 'ports.json')), environment = {}, say, watchdog, careless = false } = options;
-  const context: ServerContext = { folder, ports, say, watchdog, careless, logs: join(folder, 'logs') };
+  const { folder, ports = new Ports(join(folder, 'ports.json')), environment = {}, say, watchdog, careless = false, address: at = LOOPBACK } = options;
+  const context: ServerContext = { folder, ports, say, watchdog, careless, address: at, logs: join(folder, 'logs') };
   const kinds = {
     postgres: { title: 'PostgreSQL', given: environment['DATABASE_URL'], start: () => startPostgres({ ...context, password: options.password }) },
     redis: { title: 'Redis', given: environment['REDIS_URL'], start: () => startRedis(context) },

@@ -9,7 +9,7 @@ import type { RunningServer, ServerContext } from './server.ts';
 const CLUSTER_ID = 'truckroll-local-stack1';
 const NEEDED_JAVA = 17;
 
-/** One real Kafka node in KRaft mode, broker and controller in one process, on 127.0.0.1 only. */
+/** One real Kafka node in KRaft mode, broker and controller in one process, on one address. */
 export async function startKafka(context: ServerContext): Promise<RunningServer> {
   const java = await requireJava();
   const jars = await kafkaJars(context.say);
@@ -19,9 +19,9 @@ export async function startKafka(context: ServerContext): Promise<RunningServer>
   const port = await context.ports.take('kafka');
   const controller = await context.ports.take('kafka-controller');
   const options = javaOptions(jars, context.careless);
-  if (!existsSync(data)) await format(java, options, folder, properties(`${data}.new`, port, controller));
+  if (!existsSync(data)) await format(java, options, folder, properties(`${data}.new`, context.address, port, controller));
   const config = join(folder, 'server.properties');
-  writeFileSync(config, properties(data, port, controller));
+  writeFileSync(config, properties(data, context.address, port, controller));
   const daemon = await launch({
     command: java,
     args: [...options, 'kafka.Kafka', config],
@@ -35,7 +35,7 @@ export async function startKafka(context: ServerContext): Promise<RunningServer>
     ready: /Kafka Server started/,
     watchdog: context.watchdog,
   });
-  return { daemon, port, url: `127.0.0.1:${port}` };
+  return { daemon, port, url: `${context.address}:${port}` };
 }
 
 async function requireJava(): Promise<string> {
@@ -77,14 +77,14 @@ async function format(java: string, options: readonly string[], folder: string, 
   rmSync(file);
 }
 
-function properties(data: string, port: number, controller: number): string {
+function properties(data: string, address: string, port: number, controller: number): string {
   const settings = {
     'process.roles': 'broker,controller',
     'node.id': 1,
     // Voters named here rather than in the log, so that the ports may differ at the next start.
     'controller.quorum.voters': `1@127.0.0.1:${controller}`,
-    'listeners': `PLAINTEXT://127.0.0.1:${port},CONTROLLER://127.0.0.1:${controller}`,
-    'advertised.listeners': `PLAINTEXT://127.0.0.1:${port}`,
+    'listeners': `PLAINTEXT://${address}:${port},CONTROLLER://127.0.0.1:${controller}`,
+    'advertised.listeners': `PLAINTEXT://${address}:${port}`,
     'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT',
     'controller.listener.names': 'CONTROLLER',
     'inter.broker.listener.name': 'PLAINTEXT',

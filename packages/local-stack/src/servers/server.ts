@@ -3,6 +3,9 @@ import type { Watchdog } from '../processes/watchdog.ts';
 import type { Ports } from '../ports.ts';
 import type { Say } from '../say.ts';
 
+/** Where nobody else reaches a server. */
+export const LOOPBACK = '127.0.0.1';
+
 export interface ServerContext {
   /** Holds one data folder for each server. */
   readonly folder: string;
@@ -12,6 +15,8 @@ export interface ServerContext {
   readonly say: Say;
   /** Speed before safety, for data that ends with a test run. */
   readonly careless: boolean;
+  /** Of this machine: where servers are, 127.0.0.1 unless others than this machine are to reach them. */
+  readonly address: string;
 }
 
 export interface RunningServer {

@@ -1,0 +1,2 @@
+/** The folder of helm, helm-unittest, helm-docs and kubeconform. Throws a sentence that says what to do. */
+export function chartTools(): string;

@@ -1,0 +1,137 @@
+// An installation of its own on any cluster: namespace, database and roles, Secrets, sink, and the chart.
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createSession } from '@truckroll/service-kit';
+import type { Cluster, Manifest } from './kubernetes.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+export const CHART = join(ROOT, 'deploy/helm/truckroll');
+const SCHEMAS = ['scheduling', 'billing', 'reporting', 'integrations'] as const;
+const CALLERS = ['gateway', ...SCHEMAS, 'webhook-dispatcher', 'operator'] as const;
+const SINK_PORT = 8080;
+
+export interface Servers {
+  /** Of a role that may create databases and roles, at an address that pods reach too. */
+  readonly databaseUrl: string;
+  readonly redisUrl: string;
+  readonly kafkaBrokers: string;
+}
+
+export interface Images {
+  readonly repository: string;
+  readonly tag: string;
+}
+
+/** What the chart is told, and what commands from outside need. */
+export interface Prepared {
+  readonly values: Record<string, unknown>;
+  /** `http://address:port/`, where the sink prints each request as a line of JSON. */
+  readonly sinkUrl: string;
+  readonly credentials: Readonly<Record<(typeof CALLERS)[number], string>>;
+  /** Drops database and roles. */
+  remove(): Promise<void>;
+}
+
+/** Prints what it is sent; its signature is checked by whoever reads the log. */
+const SINK = `require('node:http').createServer((request, response) => {
+  let body = '';
+  request.on('data', (chunk) => (body += chunk)).on('end', () => {
+    console.log(JSON.stringify({ headers: request.headers, body }));
+    response.writeHead(204).end();
+  });
+}).listen(${SINK_PORT});
+process.on('SIGTERM', () => process.exit(0));`;
+
+export async function prepare(cluster: Cluster, servers: Servers, images: Images): Promise<Prepared> {
+  const suffix = randomBytes(4).toString('hex');
+  const roles = await createRoles(servers.databaseUrl, suffix);
+  await cluster.apply({ kind: 'Namespace', metadata: { name: cluster.namespace, labels: { 'pod-security.kubernetes.io/enforce': 'restricted' } } });
+  const credentials = Object.fromEntries(CALLERS.map((name) => [name, `${name}.${randomBytes(32).toString('hex')}`])) as Prepared['credentials'];
+  const accepted = Object.entries(credentials).map(([name, text]) => `${name}:${createHash('sha256').update(text).digest('hex')}`).join();
+  const key = (): string => `k1:${randomBytes(32).toString('base64')}`;
+  const own: Record<string, Record<string, string>> = {
+    gateway: { CURSOR_KEYS: key(), IDENTITY_KEYS: key(), CALL_CREDENTIAL: credentials.gateway },
+    dispatcher: { CALL_CREDENTIAL: credentials['webhook-dispatcher'] },
+  };
+  for (const name of SCHEMAS) own[name] = { CALL_CREDENTIAL: credentials[name], CALLER_CREDENTIALS: accepted };
+  Object.assign(own['integrations']!, { WEBHOOK_SECRET_KEYS: key() });
+  await cluster.apply(
+    ...Object.entries(own).map(([name, data]) => secret(name, data)),
+    ...Object.entries(roles.users).map(([name, data]) => secret(`db-${name}`, data)),
+    sink(images),
+  );
+  await cluster.kubectl('wait', '--for=condition=Ready', 'pod/sink', '--timeout=120s');
+  const address = await cluster.kubectl('get', 'pod', 'sink', '--output', 'jsonpath={.status.podIP}');
+  const database = new URL(servers.databaseUrl);
+  return {
+    credentials,
+    sinkUrl: `http://${address}:${SINK_PORT}/`,
+    remove: roles.remove,
+    values: {
+      image: { ...images, pullPolicy: 'IfNotPresent' },
+      postgresql: {
+        host: database.hostname, port: Number(database.port || 5432), database: roles.database, parameters: database.search.slice(1),
+        existingSecrets: Object.fromEntries(Object.keys(roles.users).map((name) => [name, `db-${name}`])),
+      },
+      redis: { url: servers.redisUrl },
+      kafka: { brokers: servers.kafkaBrokers.split(','), prefix: `${suffix}.` },
+      ...Object.fromEntries(Object.keys(own).map((name) => [name, component(name, `${address}:${SINK_PORT}`)])),
+    },
+  };
+}
+
+/** Small, so that all of them and their successors fit on one node. */
+function component(name: string, target: string): Record<string, unknown> {
+  const resources = { requests: { cpu: '20m', memory: '192Mi' }, limits: { memory: '512Mi' } };
+  return { existingSecret: name, resources, replicas: 1, ...(name === 'dispatcher' ? { allowedTargets: [target], allowHttp: true } : {}) };
+}
+
+const secret = (name: string, data: Record<string, string>): Manifest => ({ kind: 'Secret', metadata: { name }, stringData: data });
+
+function sink({ repository, tag }: Images): Manifest {
+  return {
+    kind: 'Pod',
+    metadata: { name: 'sink' },
+    spec: {
+      automountServiceAccountToken: false,
+      securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
+      containers: [{
+        name: 'sink', image: `${repository}/truckroll:${tag}`, imagePullPolicy: 'IfNotPresent', command: ['node', '--eval', SINK],
+        securityContext: { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } },
+        readinessProbe: { tcpSocket: { port: SINK_PORT }, periodSeconds: 1 },
+      }],
+    },
+  };
+}
+
+/** A database of its own; roles belong to the whole server, so their names carry the suffix. */
+async function createRoles(adminUrl: string, suffix: string) {
+  const database = `truckroll_${suffix}`;
+  const users = Object.fromEntries([...SCHEMAS, 'migrate'].map((name) => [name, { username: `${name}_${suffix}`, password: randomBytes(16).toString('base64') }]));
+  const within = async (url: string, texts: readonly string[]): Promise<void> => {
+    const session = await createSession({ url, statementTimeoutMs: 0 });
+    try {
+      for (const text of texts) await session.query({ text });
+    } finally {
+      await session.close();
+    }
+  };
+  const names = Object.values(users).map(({ username }) => username);
+  const migrator = `migrate_${suffix}`;
+  await within(adminUrl, [
+    `create database ${database}`,
+    ...Object.values(users).map(({ username, password }) => `create role ${username} login password '${password}'`),
+    ...SCHEMAS.map((name) => `grant ${name}_${suffix} to ${migrator}`),
+  ]);
+  const own = Object.assign(new URL(adminUrl), { pathname: `/${database}` });
+  await within(own.href, SCHEMAS.map((name) => `create schema ${name} authorization ${name}_${suffix}`));
+  return { database, users, remove: () => within(adminUrl, [`drop database ${database} with (force)`, ...names.map((name) => `drop role ${name}`)]) };
+}
+
+/** A folder in which commands keep what a local installation would. */
+export function workFolder(): { path: string; remove(): void } {
+  const path = mkdtempSync(join(tmpdir(), 'truckroll-cluster-'));
+  return { path, remove: () => rmSync(path, { recursive: true }) };
+}

@@ -1,0 +1,121 @@
+// What integrators do with an installation, seen from outside of the cluster.
+import assert from 'node:assert/strict';
+import { createHmac, randomUUID } from 'node:crypto';
+import { WebhookServiceService } from '@truckroll/contract/gen/integrations/v1/webhooks';
+import { openChannel } from '@truckroll/service-kit';
+import { run } from '../../packages/cli/src/run.ts';
+import { until } from '../support/until.ts';
+import type { Prepared } from './installation.ts';
+import type { Cluster } from './kubernetes.ts';
+
+export interface Surroundings {
+  readonly cluster: Cluster;
+  readonly baseUrl: string;
+  readonly sinkUrl: string;
+  /** Of the operator's command line. */
+  readonly environment: Record<string, string>;
+  readonly folder: string;
+  readonly credentials: Prepared['credentials'];
+  say(text: string): void;
+}
+
+interface Company {
+  readonly company_id: string;
+  readonly user_id: string;
+  readonly api_key: string;
+}
+
+let company: Company;
+
+async function truckroll({ environment, folder }: Surroundings, ...args: string[]): Promise<any> {
+  let said = '';
+  let complained = '';
+  const code = await run([...args, '--json'], {
+    env: environment, cwd: folder, signal: AbortSignal.timeout(300_000),
+    stdout: { write: (text) => (said += text) }, stderr: { write: (text) => (complained += text) },
+  });
+  assert.equal(code, 0, `truckroll ${args.join(' ')}: ${complained}`);
+  return JSON.parse(said);
+}
+
+async function request({ baseUrl }: Surroundings, method: string, path: string, body?: object): Promise<{ status: number; body: any }> {
+  const headers = {
+    authorization: `Bearer ${company.api_key}`,
+    ...(body === undefined ? {} : { 'content-type': 'application/json', 'idempotency-key': randomUUID() }),
+  };
+  const response = await fetch(`${baseUrl}${path}`, { method, headers, signal: AbortSignal.timeout(30_000), ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+  return { status: response.status, body: await response.json() };
+}
+
+/** A made-up company is imported; what was written through the gateway is read there. */
+export async function readAndWrite(use: Surroundings): Promise<void> {
+  company = (await truckroll(use, 'demo', '--size', '60', '--seed', '7')) as Company;
+  use.say('imported a made-up company');
+  const visits = await request(use, 'GET', '/v1/job-appointments?dispatch_status=UNASSIGNED&canceled=false&limit=1');
+  assert.equal(visits.status, 200, JSON.stringify(visits.body));
+  const members = await request(use, 'GET', '/v1/team-members?assignable=true&status=ACTIVE&limit=1');
+  const [visit, member] = [visits.body.data[0], members.body.data[0]];
+  const change = { appointment_id: visit.id, team_member_id: member.id, expected_revision: visit.revision, starts_at: visit.starts_at, ends_at: visit.ends_at, allow_outside_window: true };
+  const written = await request(use, 'POST', '/v1/job-assignments', change);
+  assert.equal(written.status, 201, JSON.stringify(written.body));
+  const read = await request(use, 'GET', `/v1/job-appointments/${visit.id}`);
+  assert.deepEqual(read.body.data.assignments.map((each: any) => each.team_member.id), [member.id]);
+  use.say('a read and a write through the gateway agree');
+}
+
+/** What is recorded arrives at the sink, signed. */
+export async function webhooks(use: Surroundings): Promise<void> {
+  const channel = openChannel(use.environment['INTEGRATIONS_ADDRESS']!);
+  try {
+    const caller = { company_id: company.company_id, time_zone: 'America/Chicago', user_id: company.user_id };
+    const { data } = await channel.client(WebhookServiceService).createWebhook({ caller, name: 'Sink', url: use.sinkUrl, event_types: ['service_request.created'] });
+    const ids: string[] = [];
+    for (let count = 0; count < 5; count += 1) ids.push((await truckroll(use, 'intake', 'request', '--company', company.company_id, '--channel', 'phone')).id);
+    const arrived = async (): Promise<{ headers: Record<string, string>; body: string }[]> =>
+      (await use.cluster.kubectl('logs', 'sink')).split('\n').filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as never);
+    const subject = ({ body }: { body: string }): string => (JSON.parse(body) as { data: { id: string } }).data.id;
+    await until(async () => (await arrived()).length >= ids.length);
+    const requests = await arrived();
+    assert.deepEqual(requests.map(subject).toSorted(), ids.toSorted());
+    const secret = Buffer.from((data as any).signing_secret.replace('whsec_', ''), 'base64');
+    for (const { headers, body } of requests) {
+      const signed = createHmac('sha256', secret).update(`${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`).digest('base64');
+      assert.equal(headers['webhook-signature'], `v1,${signed}`);
+    }
+    use.say(`${ids.length} webhooks arrived at a pod, signed, none twice`);
+  } finally {
+    channel.close();
+  }
+}
+
+const LIST = '/truckroll.billing.v1.InvoiceService/ListInvoices';
+const CALLS = 1000;
+
+/** After scaling from one pod to three, each of them takes 20 to 47 % of the calls within a minute. */
+export async function balanced(use: Surroundings): Promise<void> {
+  const { cluster } = use;
+  const read = async (): Promise<void> => assert.equal((await request(use, 'GET', '/v1/invoices?limit=1')).status, 200);
+  await cluster.kubectl('scale', 'deployment/truckroll-billing', '--replicas=3');
+  await cluster.kubectl('rollout', 'status', 'deployment/truckroll-billing', '--timeout=180s');
+  const scaledAt = performance.now();
+  const pods = await cluster.pods('billing');
+  assert.equal(pods.length, 3);
+  const counts = (): Promise<number[]> => Promise.all(pods.map(async (pod) => served(await cluster.ask(pod, 51052, '/metrics'))));
+  const fresh = await counts();
+  await until(async () => {
+    for (let count = 0; count < 6; count += 1) await read();
+    return (await counts()).every((count, index) => count > fresh[index]!);
+  }, 60_000);
+  const seconds = (performance.now() - scaledAt) / 1000;
+  const before = await counts();
+  for (let left = CALLS; left > 0; left -= 20) await Promise.all(Array.from({ length: 20 }, read));
+  const shares = (await counts()).map((count, index) => (count - before[index]!) / CALLS);
+  use.say(`billing from 1 to 3 pods: all are used after ${seconds.toFixed(0)} s, of ${CALLS} calls they take ${shares.map((share) => `${(share * 100).toFixed(1)} %`).join(', ')}`);
+  for (const share of shares) assert.ok(share >= 0.2 && share <= 0.47, `a pod takes ${share}`);
+  await cluster.kubectl('scale', 'deployment/truckroll-billing', '--replicas=1');
+}
+
+function served(metrics: string): number {
+  const line = metrics.split('\n').find((each) => each.startsWith('grpc_server_seconds_count') && each.includes(`"${LIST}"`) && each.includes('code="OK"'));
+  return line === undefined ? 0 : Number(line.slice(line.lastIndexOf(' ') + 1));
+}
