@@ -1,6 +1,6 @@
 // The gateway as a service that can be started and destroyed, in its own process or in a test's.
 import { readFileSync } from 'node:fs';
-import express from 'express';
+import express, { type Express } from 'express';
 import { operations as all, type Operation } from '@truckroll/contract';
 import { IdentityServiceService } from '@truckroll/contract/gen/integrations/v1/identity';
 import {
@@ -13,6 +13,7 @@ import { KeyUses } from './auth/key-uses.ts';
 import { createLimits } from './auth/limits.ts';
 import { Principals } from './auth/principals.ts';
 import { RedisLink } from './auth/redis-link.ts';
+import { Strangers } from './auth/strangers.ts';
 import { createTokenVerifier, type TokenVerifier } from './auth/tokens.ts';
 import type { GatewayConfig } from './config.ts';
 import { consolePages } from './console.ts';
@@ -69,11 +70,13 @@ export function createGateway({ config, operations = all, ...given }: GatewayOpt
   const base = config.publicUrl?.replace(/\/+$/, '') ?? '';
   const description = buildDocument(base === '' ? undefined : base, operations);
   const context = { services, cursors: createCursors(config.cursorKeys), outputs: new OutputPool(), draining, base };
+  const strangers = new Strangers({ perMinute: config.unknownKeysPerMinute, metrics });
   const app = express().disable('x-powered-by').disable('etag').disable('query parser');
+  trustProxies(app, config.trustedProxies);
   app.use(
     createApi({
-      authenticate: createAuthenticate({ principals, verifyToken: tokenVerifier(config) }),
-      limits: createLimits({ redis, perMinute }),
+      authenticate: createAuthenticate({ principals, verifyToken: tokenVerifier(config), strangers }),
+      limits: createLimits({ redis, perMinute, metrics }),
       keyUses,
       routes: routeTable(operations, (operation) => compileOperation(operation, context)),
       pages: publicPages(
@@ -130,6 +133,16 @@ export function createGateway({ config, operations = all, ...given }: GatewayOpt
 /** What integrators read about changes, as docs/changelog.md has it. */
 function changelog(): string {
   return readFileSync(new URL('../../docs/changelog.md', import.meta.url), 'utf8');
+}
+
+/** Tells Express whose X-Forwarded-For is believed: that of so many proxies, or of peers in these networks. */
+function trustProxies(app: Express, given: readonly string[]): void {
+  const [first = '0'] = given;
+  try {
+    app.set('trust proxy', given.length <= 1 && /^\d{1,2}$/.test(first) ? Number(first) : given);
+  } catch (error) {
+    throw new ConfigError(`TRUSTED_PROXIES must be how many proxies there are, or their addresses and networks such as 10.0.0.0/8: ${(error as Error).message}`);
+  }
 }
 
 function tokenVerifier(config: GatewayConfig): TokenVerifier | undefined {

@@ -26,6 +26,10 @@ export const settings = {
   readsPerMinute: env.integer('READS_PER_MINUTE', { min: 1 }, 6000),
   reportsPerMinute: env.integer('REPORTS_PER_MINUTE', { min: 1 }, 600),
   writesPerMinute: env.integer('WRITES_PER_MINUTE', { min: 1 }, 1200),
+  /** API keys from one address in a minute that nobody has; those of others, and valid ones of that address, go on. */
+  unknownKeysPerMinute: env.integer('UNKNOWN_KEYS_PER_MINUTE', { min: 1 }, 60),
+  /** Who may say in X-Forwarded-For where a request comes from: how many proxies there are, or their addresses and networks. */
+  trustedProxies: env.list('TRUSTED_PROXIES', []),
   /** After readiness has turned false, how long requests are still taken: load balancers need a moment to notice. */
   drainDelayMs: env.duration('DRAIN_DELAY', 0),
 };

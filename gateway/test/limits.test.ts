@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { request, startGateway, type TestGateway } from './support/gateway.ts';
 
 let gateway: TestGateway;
@@ -48,4 +49,49 @@ test('without Redis each gateway counts alone', async () => {
   const statuses = [];
   for (let i = 0; i < 3; i++) statuses.push((await read(key)).status);
   expect(statuses).toEqual([200, 200, 429]);
+});
+
+describe('a company', () => {
+  /** Keys of one company. */
+  const keysOf = (count: number, overrides: Parameters<typeof gateway.identities.addKey>[0] = {}) => {
+    const company_id = randomUUID();
+    return Array.from({ length: count }, () => gateway.identities.addKey({ company_id, ...overrides }).key);
+  };
+  const statuses = async (key: string, count: number) => {
+    const seen = [];
+    for (let i = 0; i < count; i++) seen.push((await read(key)).status);
+    return seen;
+  };
+
+  test.each([['with Redis', {}], ['without Redis', { REDIS_URL: 'redis://127.0.0.1:1' }]])('has three times a key’s limit over all its keys, and RateLimit shows the nearer of the two, %s', async (_, environment) => {
+    gateway = await startGateway({ READS_PER_MINUTE: '4', ...environment });
+    const [first, second, third, fourth] = keysOf(4) as [string, string, string, string];
+    expect(await read(first)).toMatchObject({ policy: '"default";q=4;w=60', limit: expect.stringMatching(/^"default";r=3;t=/) });
+    expect(await statuses(first, 3)).toEqual([200, 200, 200]);
+    expect(await statuses(second, 4)).toEqual([200, 200, 200, 200]);
+    expect(await statuses(third, 2)).toEqual([200, 200]);
+    expect(await read(fourth)).toMatchObject({ status: 200, policy: '"company";q=12;w=60', limit: expect.stringMatching(/^"company";r=1;t=/) });
+    expect((await read(third)).status).toBe(200);
+    expect(await read(fourth)).toMatchObject({ status: 429, code: 'RATE_LIMITED', policy: '"company";q=12;w=60', retryAfter: expect.stringMatching(/^\d+$/) });
+    expect((await read(keysOf(1)[0] as string)).status).toBe(200);
+  });
+
+  test('is not charged for what a key’s own limit refuses', async () => {
+    gateway = await startGateway({ READS_PER_MINUTE: '3' });
+    const [greedy, second, third] = keysOf(3) as [string, string, string];
+    expect(new Set((await statuses(greedy, 20)).slice(3))).toEqual(new Set([429]));
+    expect(await statuses(second, 3)).toEqual([200, 200, 200]);
+    expect(await statuses(third, 3)).toEqual([200, 200, 200]);
+  });
+
+  test('has the limit that its operator has set, or three times the largest of its keys’', async () => {
+    gateway = await startGateway({ READS_PER_MINUTE: '4' });
+    const limits = (reads: number) => ({ reads, reports: null, writes: null });
+    const [capped] = keysOf(1, { company_limits: limits(2), highest_limits: limits(100) });
+    expect(await statuses(capped as string, 3)).toEqual([200, 200, 429]);
+    const [usual] = keysOf(1, { highest_limits: limits(1000) });
+    expect(await read(usual as string)).toMatchObject({ policy: '"default";q=4;w=60' });
+    const raised = keysOf(1, { limits: limits(10), highest_limits: limits(10) });
+    expect(await read(raised[0] as string)).toMatchObject({ policy: '"default";q=10;w=60' });
+  });
 });

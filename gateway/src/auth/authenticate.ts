@@ -2,18 +2,21 @@
 import { ApiError, hashApiKey, isApiKey } from '@truckroll/contract';
 import type { Principal } from '@truckroll/contract/gen/integrations/v1/identity';
 import type { Credential, Principals } from './principals.ts';
+import type { Strangers } from './strangers.ts';
 import type { TokenVerifier } from './tokens.ts';
 
-export type Authenticate = (authorization: string | undefined) => Promise<Principal> | Principal;
+/** `addressOf` tells the caller's network address; it is asked only where it counts. */
+export type Authenticate = (authorization: string | undefined, addressOf: () => string) => Promise<Principal> | Principal;
 
 export interface AuthenticateOptions {
   principals: Principals;
   /** Undefined where no issuer is configured: then no user token is right. */
   verifyToken: TokenVerifier | undefined;
+  strangers: Strangers;
 }
 
-/** Throws ApiError 401, or 503 where nobody can tell who calls. */
-export function createAuthenticate({ principals, verifyToken }: AuthenticateOptions): Authenticate {
+/** Throws ApiError 401, 429 for too many unknown keys of one address, or 503 where nobody can tell who calls. */
+export function createAuthenticate({ principals, verifyToken, strangers }: AuthenticateOptions): Authenticate {
   async function byToken(token: string): Promise<Principal> {
     const user = await verifyToken?.(token);
     if (user === undefined) throw refused();
@@ -21,7 +24,12 @@ export function createAuthenticate({ principals, verifyToken }: AuthenticateOpti
     return known(await principals.find({ cacheKey, request: { user }, shared: false }));
   }
 
-  return (authorization) => {
+  function judged(principal: Principal | undefined, addressOf: () => string): Principal {
+    if (principal === undefined) throw strangers.refuse(addressOf()) ?? refused();
+    return principal;
+  }
+
+  return (authorization, addressOf) => {
     if (authorization === undefined || authorization === '') {
       throw unauthenticated('Send the header Authorization: Bearer, followed by an API key or a user token.');
     }
@@ -31,8 +39,10 @@ export function createAuthenticate({ principals, verifyToken }: AuthenticateOpti
     }
     if (!credential.startsWith('trk_')) return byToken(credential);
     if (!isApiKey(credential)) throw unauthenticated('This is not an API key: its form or checksum is wrong. Copy it again, whole.');
-    const found = principals.find(keyCredential(credential));
-    return found instanceof Promise ? found.then(known) : known(found);
+    const key = keyCredential(credential);
+    const mustWait = strangers.isOver(addressOf) && !principals.remembers(key);
+    const found = mustWait ? strangers.inTurn(addressOf(), () => principals.find(key)) : principals.find(key);
+    return found instanceof Promise ? found.then((principal) => judged(principal, addressOf)) : judged(found, addressOf);
   };
 }
 

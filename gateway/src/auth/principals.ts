@@ -12,6 +12,8 @@ const UNPROVEN_MS = 1000;
 /** Older answers are asked for again, beside the request that finds them old: a second net under the invalidations. */
 const REFRESH_MS = 60_000;
 const MOST_KEPT = 50_000;
+/** Answers "nobody", apart from the others: whoever makes up keys displaces made-up keys only. */
+const MOST_NOBODIES = 10_000;
 
 /** A credential whose own form is right. */
 export interface Credential {
@@ -42,6 +44,7 @@ export interface PrincipalsOptions {
 export class Principals {
   readonly #options: PrincipalsOptions;
   readonly #entries = new LRUCache<string, Entry>({ max: MOST_KEPT });
+  readonly #nobodies = new LRUCache<string, Entry>({ max: MOST_NOBODIES });
   readonly #underWay = new Map<string, Promise<Principal | undefined>>();
 
   constructor(options: PrincipalsOptions) {
@@ -50,12 +53,17 @@ export class Principals {
 
   /** The caller, or undefined where the credential opens nothing. Throws ApiError 503 where nobody can tell. */
   find(credential: Credential): Promise<Principal | undefined> | Principal | undefined {
-    const entry = this.#entries.get(credential.cacheKey);
-    if (entry !== undefined && this.#believable(entry)) {
+    const entry = this.#kept(credential);
+    if (entry !== undefined) {
       if (performance.now() - entry.askedAt > REFRESH_MS && !entry.refreshing) this.#refresh(credential, entry);
       return unexpired(entry.principal);
     }
     return this.#once(credential, () => this.#look(credential));
+  }
+
+  /** Whether `find` answers from memory. */
+  remembers(credential: Credential): boolean {
+    return this.#kept(credential) !== undefined;
   }
 
   forget({ kind, id }: Invalidation): void {
@@ -71,6 +79,11 @@ export class Principals {
 
   forgetAll(): void {
     this.#entries.clear();
+  }
+
+  #kept({ cacheKey }: Credential): Entry | undefined {
+    const entry = this.#entries.get(cacheKey) ?? this.#nobodies.get(cacheKey);
+    return entry !== undefined && this.#believable(entry) ? entry : undefined;
   }
 
   #believable(entry: Entry): boolean {
@@ -127,8 +140,14 @@ export class Principals {
 
   /** An answer during which something was taken back may be the one that was: it serves its request and is not kept. */
   #keep(credential: Credential, entry: Entry, generation: number): void {
-    if (generation === this.#options.invalidations.generation) this.#entries.set(credential.cacheKey, entry);
-    else this.#entries.delete(credential.cacheKey);
+    const { cacheKey } = credential;
+    this.#nobodies.delete(cacheKey);
+    if (generation !== this.#options.invalidations.generation) this.#entries.delete(cacheKey);
+    else if (entry.principal !== undefined) this.#entries.set(cacheKey, entry);
+    else {
+      this.#entries.delete(cacheKey);
+      this.#nobodies.set(cacheKey, entry);
+    }
   }
 
   async #sharedState(credential: Credential): Promise<{ epoch: string; principal?: Principal } | undefined> {

@@ -4,13 +4,15 @@ import type { Principal } from '@truckroll/contract/gen/integrations/v1/identity
 
 /** Where a caller stands in its request limit. */
 export interface LimitState {
-  /** Name of the policy: `default`, `reports`, `writes`. */
+  /** Name of the policy: `default`, `reports`, `writes`, or `company`, `company-reports`, `company-writes`. */
   policy: string;
   /** Requests per window. */
   quota: number;
   remaining: number;
   /** Until the window starts anew. */
   resetSeconds: number;
+  /** Whether it is the company's over all its keys and users, rather than the caller's own. */
+  ofCompany: boolean;
 }
 
 /** One request and what has been found out about it on its way. */

@@ -49,7 +49,7 @@ async function serve(exchange: Exchange, parts: ApiParts, extra: Headers): Promi
     throw ApiError.invalid([{ location: 'header', field: 'Host', code: 'MISSING', message: 'Send the header Host, as HTTP/1.1 requires.' }]);
   }
   if (parts.pages.serve(exchange, extra)) return;
-  const found = parts.authenticate(req.headers.authorization);
+  const found = parts.authenticate(req.headers.authorization, () => req.ip ?? '');
   const principal = found instanceof Promise ? await found : found;
   exchange.principal = principal;
   if (principal.key_id != null) parts.keyUses.note(principal.company_id, principal.key_id);
@@ -76,7 +76,8 @@ async function limit(exchange: Exchange, limits: Limits, limitClass: LimitClass)
   const state = await limits.consume(principal, limitClass);
   exchange.limit = state;
   if (!state.exceeded) return;
-  throw new ApiError('RATE_LIMITED', `More than ${state.quota} requests in a minute. Go on after the time in Retry-After.`, {
+  const whose = state.ofCompany ? ' by all keys and users of the company' : '';
+  throw new ApiError('RATE_LIMITED', `More than ${state.quota} requests in a minute${whose}. Go on after the time in Retry-After.`, {
     retryAfterSeconds: state.resetSeconds,
   });
 }

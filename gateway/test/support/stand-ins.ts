@@ -50,6 +50,8 @@ export async function standInIdentities(port = 0): Promise<Identities> {
         key_id: randomUUID(),
         user_id: randomUUID(),
         limits: null,
+        company_limits: null,
+        highest_limits: null,
         expires_at: null,
         ...overrides,
       };

@@ -8,6 +8,11 @@ export function positiveInteger(text: string): number {
   return value;
 }
 
+/** A limit, or 0 for `default`. */
+export function limitOrDefault(text: string): number {
+  return text === 'default' ? 0 : positiveInteger(text);
+}
+
 export function seedNumber(text: string): number {
   const value = Number(text);
   if (!/^\d{1,10}$/.test(text) || value > 0xffffffff) throw new InvalidArgumentError('Give a whole number from 0 to 4294967295.');

@@ -80,11 +80,6 @@ export class ApiError extends Error {
     return new ApiError('NOT_FOUND', `No such ${what} in this company.`);
   }
 
-  /** 409: as many as a company may have; `what` in the plural, `remedy` says how to make room (decisions §12). */
-  static limitReached(most: number, what: string, remedy: string): ApiError {
-    return new ApiError('LIMIT_REACHED', `There are ${most} ${what} already, which is the limit. ${remedy}`);
-  }
-
   /** 503: something we depend on does not answer now; trying again later is safe. */
   static unavailable(cause: unknown, retryAfterSeconds = 5): ApiError {
     const message = 'The service cannot answer at the moment. Try again after the time in Retry-After.';

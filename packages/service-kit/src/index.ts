@@ -5,6 +5,7 @@ export { createMetrics, type CounterMetric, type GaugeMetric, type HistogramMetr
 export { startTelemetryServer, type ReadinessCheck, type TelemetryServer } from './telemetry-server.ts';
 export { startTracing, traceHeaders, withRemoteSpan, withSpan } from './tracing.ts';
 export type { BinaryRow, ConnectionOptions, Statement, StatementResult } from './connection.ts';
+export { Places, type PlacesOptions } from './places.ts';
 export { Database, type CompanyDatabase, type DatabaseOptions, type Queryable, type Transaction, type TransactionOptions } from './database.ts';
 export { StatementError, isContention, isLockTimeout, isUnavailable, isUniqueViolation } from './database-errors.ts';
 export { expression, together, type Expressions } from './together.ts';

@@ -18,6 +18,7 @@ import { Invalidations } from './identity/invalidations.ts';
 import { createBus } from './identity/redis.ts';
 import { keyAdmin } from './keys/admin.ts';
 import { apiKeys } from './keys/public.ts';
+import { revokedKeyPurge } from './keys/purge.ts';
 import { mailSender } from './mails/sender.ts';
 import { schema } from './schema.ts';
 import { userAdmin } from './users/admin.ts';
@@ -62,6 +63,7 @@ export function createIntegrations(config: IntegrationsConfig): Service {
       background({ name: 'Redis', start: async () => bus.connect(), stop: async () => bus.close() });
       background(outbox);
       background({ name: 'invalidations', start: async () => invalidations.start(), stop: () => invalidations.stop() });
+      background(revokedKeyPurge(database, log));
       background(partitions);
       background(recoveries);
       background(mailSender({ database, provider: chooseMailProvider(config, log), log, metrics, timeoutMs: config.notificationTimeoutMs }));

@@ -1,5 +1,6 @@
 import { hashApiKey, isApiKey, now } from '@truckroll/contract';
-import { createSession } from '@truckroll/service-kit';
+import { Database, createSession } from '@truckroll/service-kit';
+import { purgeRevokedKeys } from '../src/keys/store.ts';
 import { refusal, startHarness } from './harness.ts';
 
 let harness: Awaited<ReturnType<typeof startHarness>>;
@@ -34,6 +35,8 @@ test('a key opens its company in the name of its user, with its own limits', asy
     key_id: key.id,
     user_id: user.id,
     limits: { reads: 7, reports: null, writes: null },
+    company_limits: { reads: null, reports: null, writes: null },
+    highest_limits: { reads: 7, reports: null, writes: null },
     expires_at: null,
   });
 });
@@ -127,4 +130,50 @@ test('an e-mail address is one active user of a company, and free again once the
   const second = await harness.user(company.id, 'bo@example.com');
   const { users } = await harness.users.listUsers({ company_id: company.id });
   expect(users.map(({ id, active }) => [id, active])).toEqual([[first.id, false], [second.id, true]]);
+});
+
+test('a company has 100 live keys at most, however many ask at once, and as many more as its operator allows', async () => {
+  const company = await harness.company();
+  const user = await harness.user(company.id);
+  const caller = { company_id: company.id, time_zone: 'America/Chicago', user_id: user.id };
+  const create = (expires_at?: number) => harness.apiKeys.createApiKey({ caller, name: 'Export', expires_at: expires_at ?? null });
+  const asOperator = () => harness.keys.createKey({ company_id: company.id, user_id: user.id, name: 'Export', limits: null });
+  const results = await Promise.allSettled([...Array.from({ length: 80 }, () => create()), ...Array.from({ length: 23 }, asOperator)]);
+  const refused = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as { status: number; code: string }] : []));
+  expect(refused.map(({ status, code }) => [status, code])).toEqual(Array(3).fill([409, 'LIMIT_REACHED']));
+
+  const { keys } = await harness.keys.listKeys({ company_id: company.id });
+  await harness.keys.revokeKey({ id: keys[0]!.id });
+  await asOperator();
+  expect(await refusal(create())).toMatchObject({ status: 409, message: expect.stringContaining('100 API keys') });
+  expect(await refusal(asOperator())).toMatchObject({ status: 409 });
+  const { company: raised } = await harness.companies.updateCompany({ id: company.id, key_limit: 101 });
+  expect(raised).toMatchObject({ key_limit: 101 });
+  await create();
+  expect((await refusal(create())).status).toBe(409);
+});
+
+test('an operator sets what a company may ask in a minute, and takes it back', async () => {
+  const { company, value } = await issued();
+  const limits = { reads_per_minute: 50, reports_per_minute: null, writes_per_minute: null };
+  expect((await harness.companies.updateCompany({ id: company.id, limits })).company).toMatchObject({ limits });
+  expect(await principal(value)).toMatchObject({ company_limits: { reads: 50, reports: null, writes: null } });
+  const { company: changed } = await harness.companies.updateCompany({ id: company.id, limits: { writes_per_minute: 9 } });
+  expect(changed).toMatchObject({ limits: { reads_per_minute: 50, writes_per_minute: 9 } });
+  const { company: back } = await harness.companies.updateCompany({ id: company.id, limits: { reads_per_minute: 0, writes_per_minute: 0 } });
+  expect(back).toMatchObject({ limits: { reads_per_minute: null, writes_per_minute: null } });
+  expect((await refusal(harness.companies.updateCompany({ id: company.id, limits: { reads_per_minute: -1 } }))).details).toMatchObject([{ field: 'limits.reads_per_minute' }]);
+});
+
+test('a revoked key is kept for 30 days', async () => {
+  const [old, young] = [await issued(), await issued()];
+  for (const { key } of [old, young]) await harness.keys.revokeKey({ id: key.id });
+  const database = new Database({ url: harness.database.url, schema: 'integrations', maxConnections: 1 });
+  const revoked = (id: string, days: number) => database.query({ text: `update api_keys set revoked_at = now() - $2 * interval '1 day' where id = $1`, values: [id, days] });
+  await revoked(old.key.id, 30.01);
+  await revoked(young.key.id, 29.9);
+  expect(await purgeRevokedKeys(database)).toBe(1);
+  expect(await state(old.company.id)).toEqual([]);
+  expect(await state(young.company.id)).toEqual(['KEY_STATE_REVOKED']);
+  await database.close();
 });

@@ -1,7 +1,8 @@
-import { CompanyAdminServiceService, type CompanyAccount } from '@truckroll/contract/gen/integrations/v1/admin';
+import { CompanyAdminServiceService, type CompanyAccount, type UpdateCompanyRequest } from '@truckroll/contract/gen/integrations/v1/admin';
 import { Option, type Command } from 'commander';
-import { onOff, positiveInteger } from '../arguments.ts';
+import { limitOrDefault, onOff, positiveInteger } from '../arguments.ts';
 import { Failure } from '../failure.ts';
+import { limits } from '../limits.ts';
 import { plain } from '../plain.ts';
 import type { Session } from '../session.ts';
 import { card, table } from '../table.ts';
@@ -13,7 +14,18 @@ interface Settings {
   costing?: boolean;
   verifiedOnly?: boolean;
   webhookEndpoints?: number;
+  keys?: number;
+  readsPerMinute?: number;
+  reportsPerMinute?: number;
+  writesPerMinute?: number;
 }
+
+const SET_EXAMPLES = `
+Examples:
+  truckroll company set 7d1c… --costing off
+  truckroll company set 7d1c… --webhook-endpoints 250 --keys 300
+  truckroll company set 7d1c… --reads-per-minute 60000
+  truckroll company set 7d1c… --reads-per-minute default`;
 
 const costing = () => new Option('--costing <on|off>', 'whether jobs are costed, as reports show').argParser(onOff);
 const verifiedOnly = () => new Option('--verified-only <on|off>', 'whether reports count verified jobs only').argParser(onOff);
@@ -63,9 +75,13 @@ export function register(program: Command, session: Session): void {
     .addOption(costing())
     .addOption(verifiedOnly())
     .option('--webhook-endpoints <number>', 'how many webhook endpoints it may have at a time; 100 unless it is set', positiveInteger)
-    .addHelpText('after', '\nExamples:\n  truckroll company set 7d1c… --costing off\n  truckroll company set 7d1c… --webhook-endpoints 250')
+    .option('--keys <number>', 'how many live API keys it may have at a time; 100 unless it is set', positiveInteger)
+    .option('--reads-per-minute <number>', 'reads that all its keys and users may make in a minute; three times a key’s with "default"', limitOrDefault)
+    .option('--reports-per-minute <number>', 'reports, likewise', limitOrDefault)
+    .option('--writes-per-minute <number>', 'writes, likewise', limitOrDefault)
+    .addHelpText('after', SET_EXAMPLES)
     .action(async (id: string, given: Settings) => {
-      if (Object.keys(given).length === 0) throw new Failure('Say what to change: --name, --timezone, --costing, --verified-only or --webhook-endpoints.');
+      if (Object.keys(given).length === 0) throw new Failure('Say what to change: --name, --timezone, --costing, --verified-only, or one of the limits.');
       const { name, timezone } = given;
       const texts = { ...(name === undefined ? {} : { name }), ...(timezone === undefined ? {} : { timezone }) };
       const answer = await service().updateCompany({ id, ...texts, ...settings(given) });
@@ -79,8 +95,11 @@ function asPlain(company: CompanyAccount) {
   return plain('truckroll.integrations.v1.CompanyAccount', company);
 }
 
-function settings(given: Settings): { costing_enabled?: boolean; verified_only?: boolean; webhook_endpoint_limit?: number } {
+function settings(given: Settings): Pick<UpdateCompanyRequest, 'costing_enabled' | 'verified_only' | 'webhook_endpoint_limit' | 'key_limit' | 'limits'> {
+  const { readsPerMinute: reads_per_minute, reportsPerMinute: reports_per_minute, writesPerMinute: writes_per_minute } = given;
   return {
+    ...(given.keys === undefined ? {} : { key_limit: given.keys }),
+    limits: { reads_per_minute, reports_per_minute, writes_per_minute },
     ...(given.webhookEndpoints === undefined ? {} : { webhook_endpoint_limit: given.webhookEndpoints }),
     ...(given.costing === undefined ? {} : { costing_enabled: given.costing }),
     ...(given.verifiedOnly === undefined ? {} : { verified_only: given.verifiedOnly }),
@@ -89,5 +108,5 @@ function settings(given: Settings): { costing_enabled?: boolean; verified_only?:
 
 function show(session: Session, company: CompanyAccount): void {
   const fields = asPlain(company);
-  session.print(fields, card(fields));
+  session.print(fields, card({ ...fields, limits: limits(fields) }));
 }

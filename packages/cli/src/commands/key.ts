@@ -1,6 +1,7 @@
 import { KeyAdminServiceService, type KeyAccount } from '@truckroll/contract/gen/integrations/v1/admin';
 import type { Command } from 'commander';
 import { moment, positiveInteger } from '../arguments.ts';
+import { limits } from '../limits.ts';
 import { plain } from '../plain.ts';
 import type { Session } from '../session.ts';
 import { card, table } from '../table.ts';
@@ -56,7 +57,7 @@ export function register(program: Command, session: Session): void {
 
   key
     .command('list')
-    .description('List the keys of a company, oldest first, revoked and expired ones included.')
+    .description('List the keys of a company, oldest first, expired ones and those that were revoked in the last 30 days included.')
     .requiredOption('--company <id>', 'id of the company')
     .action(async ({ company }: { company: string }) => {
       const rows = (await service().listKeys({ company_id: company })).keys.map(asPlain);
@@ -91,12 +92,6 @@ function asPlain(key: KeyAccount) {
 
 const ends = (row: Row): string => `${String(row['key_prefix'])}…${String(row['key_suffix'])}`;
 const state = (row: Row): string => String(row['state']).toLowerCase().replace('_', ' ');
-
-/** `reads 100/min`, for those that differ from the defaults. */
-function limits(row: Row): string {
-  const given = Object.entries(row['limits'] as Record<string, number | null>).filter(([, value]) => value !== null);
-  return given.map(([name, value]) => `${name.replace('_per_minute', '')} ${String(value)}/min`).join(', ') || 'default';
-}
 
 function lines(row: Row): Record<string, unknown> {
   const { key_prefix, key_suffix, limits: own, state: now, ...rest } = row;

@@ -1,12 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { ApiError } from '@truckroll/contract';
-import type { CompanyAccount, CreateCompanyRequest, UpdateCompanyRequest } from '@truckroll/contract/gen/integrations/v1/admin';
+import type { CompanyAccount, CreateCompanyRequest, KeyLimits, UpdateCompanyRequest } from '@truckroll/contract/gen/integrations/v1/admin';
 import type { Queryable } from '@truckroll/service-kit';
 
-const COLUMNS = 'id, name, timezone, costing_enabled, verified_only, created_at, updated_at, webhook_endpoint_limit';
+const COLUMNS = `id, name, timezone, costing_enabled, verified_only, created_at, updated_at, webhook_endpoint_limit, key_limit,
+  reads_per_minute, reports_per_minute, writes_per_minute`;
+
+type Row = Omit<CompanyAccount, 'limits'> & KeyLimits;
+
+function companyOf({ reads_per_minute, reports_per_minute, writes_per_minute, ...company }: Row): CompanyAccount {
+  return { ...company, limits: { reads_per_minute, reports_per_minute, writes_per_minute } };
+}
 
 export async function insertCompany(db: Queryable, company: CreateCompanyRequest): Promise<CompanyAccount> {
-  const { rows } = await db.query<CompanyAccount>({
+  const { rows } = await db.query<Row>({
     name: 'insert_company',
     text: `insert into companies (id, name, timezone, costing_enabled, verified_only)
       values ($1, $2, $3, $4, $5) returning ${COLUMNS}`,
@@ -18,37 +25,40 @@ export async function insertCompany(db: Queryable, company: CreateCompanyRequest
       company.verified_only ?? false,
     ],
   });
-  return rows[0] as CompanyAccount;
+  return companyOf(rows[0] as Row);
 }
 
 /** All companies, oldest first, or the one with that id. */
 export async function selectCompanies(db: Queryable, id?: string | null): Promise<CompanyAccount[]> {
-  const { rows } = await db.query<CompanyAccount>({
+  const { rows } = await db.query<Row>({
     name: 'select_companies',
     text: `select ${COLUMNS} from companies where $1::uuid is null or id = $1 order by created_at, id`,
     values: [id ?? null],
   });
-  return rows;
+  return rows.map(companyOf);
 }
+
+/** Settings that a change may name, in the order of its parameters from $2 on: what is null stays. */
+const SETTINGS = ['name', 'timezone', 'costing_enabled', 'verified_only', 'webhook_endpoint_limit', 'key_limit'];
+/** Likewise, behind those; 0 takes the setting away. */
+const REMOVABLE = ['reads_per_minute', 'reports_per_minute', 'writes_per_minute'];
+const NEXT = [...SETTINGS, ...REMOVABLE].map((column, i) => [column, i < SETTINGS.length ? `coalesce($${i + 2}, ${column})` : `nullif(coalesce($${i + 2}, ${column}), 0)`] as const);
 
 /** The company after the change, or undefined where there is none. updated_at moves only when something changes. */
 export async function updateCompany(db: Queryable, change: UpdateCompanyRequest): Promise<CompanyAccount | undefined> {
-  const { rows } = await db.query<CompanyAccount>({
+  const { name, timezone, costing_enabled, verified_only, webhook_endpoint_limit, key_limit, limits } = change;
+  const { rows } = await db.query<Row>({
     name: 'update_company',
-    text: `update companies set
-        name = coalesce($2, name), timezone = coalesce($3, timezone),
-        costing_enabled = coalesce($4, costing_enabled), verified_only = coalesce($5, verified_only),
-        webhook_endpoint_limit = coalesce($6, webhook_endpoint_limit),
-        updated_at = case when (coalesce($2, name), coalesce($3, timezone), coalesce($4, costing_enabled), coalesce($5, verified_only),
-            coalesce($6, webhook_endpoint_limit))
-          = (name, timezone, costing_enabled, verified_only, webhook_endpoint_limit) then updated_at else now() end
+    text: `update companies set ${NEXT.map(([column, value]) => `${column} = ${value}`).join(', ')},
+        updated_at = case when (${NEXT.map(([, value]) => value).join(', ')}) is not distinct from (${NEXT.map(([column]) => column).join(', ')})
+          then updated_at else now() end
       where id = $1 returning ${COLUMNS}`,
     values: [
-      change.id, change.name ?? null, change.timezone ?? null, change.costing_enabled ?? null, change.verified_only ?? null,
-      change.webhook_endpoint_limit ?? null,
+      change.id, name, timezone, costing_enabled, verified_only, webhook_endpoint_limit, key_limit,
+      limits?.reads_per_minute, limits?.reports_per_minute, limits?.writes_per_minute,
     ],
   });
-  return rows[0];
+  return rows[0] && companyOf(rows[0]);
 }
 
 /** Throws 404 where there is no such company. */

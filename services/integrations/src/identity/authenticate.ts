@@ -2,6 +2,7 @@ import type {
   AuthenticateRequest,
   AuthenticateResponse,
   Principal,
+  RequestLimits,
   TouchKeysRequest,
   TouchKeysResponse,
 } from '@truckroll/contract/gen/integrations/v1/identity';
@@ -9,16 +10,25 @@ import type { Queryable, Statement } from '@truckroll/service-kit';
 import type { Context } from '../context.ts';
 import { touchKeys } from '../keys/store.ts';
 
-interface Row extends Omit<Principal, 'limits'> {
-  reads?: number | null;
-  reports?: number | null;
-  writes?: number | null;
+type Limits = RequestLimits | null;
+
+interface Row extends Omit<Principal, 'limits' | 'company_limits' | 'highest_limits'> {
+  limits?: Limits;
+  company: Limits;
+  highest: Limits;
 }
+
+const CLASSES = ['reads', 'reports', 'writes'];
+/** Limits as one object by class; of the rows of a table, or of what a function makes of them. */
+const limitsOf = (table: string, make = ''): string => `json_build_object(${CLASSES.map((name) => `'${name}', ${make}(${table}.${name}_per_minute)`).join(', ')})`;
+/** What a whole company may do, of companies c. */
+const COMPANY = `${limitsOf('c')} as company, (select ${limitsOf('h', 'max')} from api_keys h
+  where h.company_id = c.id and h.revoked_at is null and (h.expires_at is null or h.expires_at > now())) as highest`;
 
 const byKey = (hash: Buffer): Statement => ({
   name: 'authenticate_key',
   text: `select c.id as company_id, c.name as company_name, c.timezone as time_zone, 'PRINCIPAL_KIND_KEY' as kind, k.id as key_id,
-      u.id as user_id, k.expires_at, k.reads_per_minute as reads, k.reports_per_minute as reports, k.writes_per_minute as writes
+      u.id as user_id, k.expires_at, ${limitsOf('k')} as limits, ${COMPANY}
     from api_keys k
     join users u on u.id = k.user_id and u.company_id = k.company_id and u.active
     join companies c on c.id = k.company_id
@@ -30,7 +40,7 @@ const byKey = (hash: Buffer): Statement => ({
 const byToken = (subject: string, companyId: string): Statement => ({
   name: 'authenticate_user',
   text: `select c.id as company_id, c.name as company_name, c.timezone as time_zone, 'PRINCIPAL_KIND_USER' as kind, null as key_id,
-      u.id as user_id, null as expires_at
+      u.id as user_id, null as expires_at, ${COMPANY}
     from users u join companies c on c.id = u.company_id
     where u.subject = $1 and u.company_id = $2 and u.active`,
   values: [subject, companyId],
@@ -50,8 +60,8 @@ async function authenticate({ database }: Context, request: AuthenticateRequest)
 async function find(db: Queryable, statement: Statement): Promise<Principal | null> {
   const { rows } = await db.query<Row>(statement);
   if (rows[0] === undefined) return null;
-  const { reads, reports, writes, ...principal } = rows[0];
-  return { ...principal, limits: { reads, reports, writes } };
+  const { company: company_limits, highest: highest_limits, limits = null, ...principal } = rows[0];
+  return { ...principal, limits, company_limits, highest_limits };
 }
 
 async function touch({ database }: Context, request: TouchKeysRequest): Promise<TouchKeysResponse> {

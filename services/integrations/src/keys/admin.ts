@@ -12,7 +12,7 @@ import type { Context } from '../context.ts';
 import { forgetKey } from '../identity/pending.ts';
 import { checked, refused } from '../requests.ts';
 import { lockActiveUser } from '../users/store.ts';
-import { insertKey, revokeKey, selectKeys } from './store.ts';
+import { insertKey, requireRoom, revokeKey, selectKeys } from './store.ts';
 
 async function create({ database }: Context, request: CreateKeyRequest): Promise<CreateKeyResponse> {
   const key = checked('CreateKeyRequest', request);
@@ -24,6 +24,7 @@ async function create({ database }: Context, request: CreateKeyRequest): Promise
     if (!(await lockActiveUser(tx, key.company_id, key.user_id))) {
       throw new ApiError('NOT_FOUND', 'The company has no active user with this id: see them with `truckroll user list`.');
     }
+    await requireRoom(tx, key.company_id);
     return await insertKey(tx, key, 'OPERATOR');
   });
 }

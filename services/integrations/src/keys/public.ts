@@ -11,7 +11,7 @@ import { forgetKey } from '../identity/pending.ts';
 import { CREATOR_COLUMNS, creatorOf, type CreatorRow } from '../people.ts';
 import { callerOf, checked, companyOf, refused } from '../requests.ts';
 import { lockActiveUser } from '../users/store.ts';
-import { insertKey, replaceKeyValue, revokeKey } from './store.ts';
+import { insertKey, replaceKeyValue, requireRoom, revokeKey } from './store.ts';
 
 type Row = Omit<ApiKey, 'created_by'> & CreatorRow & { kind: 'USER' | 'OPERATOR' };
 
@@ -29,6 +29,7 @@ async function create({ database }: Context, request: CreateApiKeyRequest): Prom
   }
   return await database.transaction(async (tx) => {
     if (!(await lockActiveUser(tx, company_id, user_id))) throw ApiError.notFound('active user');
+    await requireRoom(tx, company_id);
     const { key, value } = await insertKey(tx, { company_id, user_id, name, expires_at: expires_at ?? null, limits: null }, 'USER');
     const [made] = await select(tx, company_id, key.id);
     return { data: { ...(made as ApiKey), key: value } };

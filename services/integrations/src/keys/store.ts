@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { apiKeyEnds, formatInstant, generateApiKey, hashApiKey } from '@truckroll/contract';
+import { ApiError, apiKeyEnds, formatInstant, generateApiKey, hashApiKey } from '@truckroll/contract';
 import type { CreateKeyRequest, KeyAccount, KeyLimits, KeyState } from '@truckroll/contract/gen/integrations/v1/admin';
 import type { KeyUse } from '@truckroll/contract/gen/integrations/v1/identity';
-import type { Queryable } from '@truckroll/service-kit';
+import type { Queryable, Transaction } from '@truckroll/service-kit';
 
 /** Who issued a key (decisions §8). */
 export type CreatorKind = 'USER' | 'OPERATOR';
@@ -39,6 +39,40 @@ export async function insertKey(db: Queryable, key: CreateKeyRequest, creator: C
     ],
   });
   return { key: keyOf(rows[0] as Row), value };
+}
+
+/** Errors: 409 where the company has as many live keys as it may. One of a company at a time until the transaction ends. */
+export async function requireRoom(tx: Transaction, companyId: string): Promise<void> {
+  const { rows } = await tx.query<{ most: number }>({
+    name: 'lock_key_limit', text: 'select key_limit as most from companies where id = $1 for no key update', values: [companyId],
+  });
+  const most = rows[0]?.most ?? 0;
+  // A statement of its own: it sees what whoever held the lock before has committed.
+  const { rows: counted } = await tx.query<{ count: number }>({
+    name: 'count_keys', text: `select count(*) from api_keys where company_id = $1 and ${LIVE}`, values: [companyId],
+  });
+  if ((counted[0]?.count ?? 0) < most) return;
+  throw new ApiError('LIMIT_REACHED', `The company has ${most} API keys that are neither revoked nor expired, as many as it may. Revoke one that is not needed, or ask the operator for more.`);
+}
+
+/** Keys that count: what an inactive user holds may come back with them. */
+const LIVE = 'revoked_at is null and (expires_at is null or expires_at > now())';
+
+/** Days for which a revoked key is still shown to operators. */
+const REVOKED_KEPT = 30;
+const PURGED_AT_ONCE = 500;
+
+/** Deletes keys that were revoked long ago. Resolves to how many there were. */
+export async function purgeRevokedKeys(db: Queryable): Promise<number> {
+  for (let purged = 0; ; ) {
+    const { rowCount } = await db.query({
+      name: 'purge_revoked_keys',
+      text: `delete from api_keys where id in (select id from api_keys where revoked_at < now() - interval '${REVOKED_KEPT} days'
+        order by revoked_at limit ${PURGED_AT_ONCE} for update skip locked)`,
+    });
+    purged += rowCount;
+    if (rowCount < PURGED_AT_ONCE) return purged;
+  }
 }
 
 export async function selectKeys(db: Queryable, companyId: string): Promise<KeyAccount[]> {

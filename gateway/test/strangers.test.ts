@@ -1,0 +1,84 @@
+// Keys that nobody has cost the address that they come from, and never a valid key.
+import { generateApiKey } from '@truckroll/contract';
+import type { Principal } from '@truckroll/contract/gen/integrations/v1/identity';
+import { Principals, type PrincipalsOptions } from '../src/auth/principals.ts';
+import { networkOf } from '../src/auth/strangers.ts';
+import { gatewayConfig } from '../src/config.ts';
+import { createGateway } from '../src/app.ts';
+import { request, startGateway, type TestGateway } from './support/gateway.ts';
+
+let gateway: TestGateway | undefined;
+afterEach(async () => {
+  await gateway?.stop();
+  gateway = undefined;
+});
+
+const from = async (address: string, key = generateApiKey()) =>
+  request(`${gateway?.url}/v1/invoices`, { headers: { authorization: `Bearer ${key}`, 'x-forwarded-for': address } });
+const statuses = async (count: number, address: string) => {
+  const seen = [];
+  for (let i = 0; i < count; i++) seen.push((await from(address)).status);
+  return seen;
+};
+
+test('an address with too many unknown keys is told to wait, and its valid keys are served, known or not', async () => {
+  gateway = await startGateway({ UNKNOWN_KEYS_PER_MINUTE: '3' });
+  expect((await gateway.get('/v1/invoices')).status).toBe(200);
+  expect(await statuses(3, '')).toEqual([401, 401, 401]);
+  const refused = await from('');
+  expect(refused).toMatchObject({ status: 429, body: { error: { code: 'RATE_LIMITED', details: [], request_id: refused.headers.get('x-request-id') } } });
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+  expect(refused.headers.get('ratelimit')).toBeNull();
+  expect((await gateway.get('/v1/invoices')).status).toBe(200);
+  gateway.identities.slowMs = 50;
+  const crowd = Array.from({ length: 30 }, () => from(''));
+  expect((await from('', gateway.identities.addKey().key)).status).toBe(200);
+  expect(new Set((await Promise.all(crowd)).map(({ status }) => status))).toEqual(new Set([429]));
+  const { body } = await request(`http://127.0.0.1:${gateway.metricsPort}/metrics`).then(({ text }) => ({ body: text }));
+  expect(body).toMatch(/gateway_unknown_keys_total\{[^}]*answer="401"[^}]*\} 3\n/);
+  expect(body).toMatch(/gateway_unknown_keys_total\{[^}]*answer="429"[^}]*\} 31\n/);
+});
+
+test.each([
+  ['nobody’s, unless a proxy is trusted', {}, ['1.1.1.1', '2.2.2.2'], 429],
+  ['that of the hop that a number of proxies leaves', { TRUSTED_PROXIES: '1' }, ['9.9.9.9, 1.1.1.1', '9.9.9.9, 2.2.2.2'], 401],
+  ['not one that the caller has put in front', { TRUSTED_PROXIES: '1' }, ['1.1.1.1, 5.5.5.5', '2.2.2.2, 5.5.5.5'], 429],
+  ['that before the networks that are trusted', { TRUSTED_PROXIES: '127.0.0.0/8, 10.0.0.0/8' }, ['1.1.1.1, 10.1.2.3', '2.2.2.2, 10.1.2.3'], 401],
+])('X-Forwarded-For is believed: %s', async (_, environment, [first, second], status) => {
+  gateway = await startGateway({ UNKNOWN_KEYS_PER_MINUTE: '2', ...environment });
+  expect(await statuses(3, first as string)).toEqual([401, 401, 429]);
+  expect((await from(second as string)).status).toBe(status);
+});
+
+test('addresses of one subscriber count as one', () => {
+  const alike = [['::ffff:10.1.2.3', '10.1.2.3'], ['2001:db8:0:1::1', '2001:DB8:0:1:ffff::9'], ['fe80::1%eth0', 'fe80::2'], ['1.2.3.4', '1.2.3.4']];
+  for (const [a, b] of alike) expect(networkOf(a as string)).toBe(networkOf(b as string));
+  expect(networkOf('2001:db8::1')).not.toBe(networkOf('2001:db8:0:1::1'));
+});
+
+test('a wrong TRUSTED_PROXIES ends the start with its name', () => {
+  const config = gatewayConfig({
+    REDIS_URL: 'redis://127.0.0.1:1', BILLING_ADDRESS: 'x:1', SCHEDULING_ADDRESS: 'x:1', REPORTING_ADDRESS: 'x:1', INTEGRATIONS_ADDRESS: 'x:1',
+    CURSOR_KEYS: `k1:${'A'.repeat(43)}=`, TRUSTED_PROXIES: '10.0.0.0/99', LOG_LEVEL: 'silent',
+  });
+  expect(() => createGateway({ config })).toThrow('TRUSTED_PROXIES');
+});
+
+test('made-up keys displace no valid one from memory', async () => {
+  let asked = 0;
+  const valid = { company_id: 'c', user_id: 'u' } as Principal;
+  const principals = new Principals({
+    ask: async ({ key_hash: hash }) => {
+      asked += 1;
+      return hash?.[0] === 1 ? valid : undefined;
+    },
+    redis: { run: () => Promise.reject(new Error('away')) } as unknown as PrincipalsOptions['redis'],
+    invalidations: { start: () => undefined, stop: () => undefined, proven: () => true, generation: 0 },
+  });
+  const credential = (name: string, first: number) => ({ cacheKey: `key:${name}`, request: { key_hash: Buffer.of(first) }, shared: false });
+  expect(await principals.find(credential('valid', 1))).toBe(valid);
+  for (let i = 0; i < 60_000; i++) await principals.find(credential(String(i), 2));
+  asked = 0;
+  expect(await principals.find(credential('valid', 1))).toBe(valid);
+  expect(asked).toBe(0);
+});

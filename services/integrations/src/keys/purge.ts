@@ -1,0 +1,18 @@
+import type { BackgroundPart, Database, Logger } from '@truckroll/service-kit';
+import { Repeated } from '../repeated.ts';
+import { purgeRevokedKeys } from './store.ts';
+
+const EVERY_MS = 3_600_000;
+
+/** Deletes keys that were revoked long ago, every hour, by whichever replica comes first. */
+export function revokedKeyPurge(database: Database, log: Logger): BackgroundPart {
+  const purge = new Repeated(EVERY_MS, async () => {
+    try {
+      const purged = await purgeRevokedKeys(database);
+      if (purged > 0) log.info({ purged }, 'deleted keys that were revoked long ago');
+    } catch (error) {
+      log.warn({ error }, 'keys that were revoked long ago were not deleted; trying again in an hour');
+    }
+  });
+  return { name: 'revoked keys', start: async () => purge.start(), stop: () => purge.stop() };
+}
