@@ -8,7 +8,7 @@ const [first, second] = [key('k1'), key('k2')];
 const seal = createIdentitySeal(new Map([first]));
 const principal: Principal = {
   company_id: '0b8f3c1e-7a52-4c6d-9e10-2f4a5b6c7d8e', company_name: 'Lone Star', time_zone: 'America/Chicago', kind: 'PRINCIPAL_KIND_KEY',
-  key_id: 'k', user_id: 'u', limits: null, expires_at: null,
+  key_id: 'k', user_id: 'u', limits: null, company_limits: null, highest_limits: null, expires_at: null,
 };
 const KEY = 'key:abc';
 

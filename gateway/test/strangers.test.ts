@@ -1,11 +1,12 @@
 // Keys that nobody has cost the address that they come from, and never a valid key.
 import { generateApiKey } from '@truckroll/contract';
 import type { Principal } from '@truckroll/contract/gen/integrations/v1/identity';
+import { createIdentitySeal } from '../src/auth/identity-seal.ts';
 import { Principals, type PrincipalsOptions } from '../src/auth/principals.ts';
 import { networkOf } from '../src/auth/strangers.ts';
 import { gatewayConfig } from '../src/config.ts';
 import { createGateway } from '../src/app.ts';
-import { request, startGateway, type TestGateway } from './support/gateway.ts';
+import { SECRETS, request, startGateway, type TestGateway } from './support/gateway.ts';
 
 let gateway: TestGateway | undefined;
 afterEach(async () => {
@@ -59,7 +60,7 @@ test('addresses of one subscriber count as one', () => {
 test('a wrong TRUSTED_PROXIES ends the start with its name', () => {
   const config = gatewayConfig({
     REDIS_URL: 'redis://127.0.0.1:1', BILLING_ADDRESS: 'x:1', SCHEDULING_ADDRESS: 'x:1', REPORTING_ADDRESS: 'x:1', INTEGRATIONS_ADDRESS: 'x:1',
-    CURSOR_KEYS: `k1:${'A'.repeat(43)}=`, TRUSTED_PROXIES: '10.0.0.0/99', LOG_LEVEL: 'silent',
+    ...SECRETS, TRUSTED_PROXIES: '10.0.0.0/99', LOG_LEVEL: 'silent',
   });
   expect(() => createGateway({ config })).toThrow('TRUSTED_PROXIES');
 });
@@ -73,6 +74,7 @@ test('made-up keys displace no valid one from memory', async () => {
       return hash?.[0] === 1 ? valid : undefined;
     },
     redis: { run: () => Promise.reject(new Error('away')) } as unknown as PrincipalsOptions['redis'],
+    seal: createIdentitySeal(new Map([['k1', Buffer.alloc(32, 1)]])),
     invalidations: { start: () => undefined, stop: () => undefined, proven: () => true, generation: 0 },
   });
   const credential = (name: string, first: number) => ({ cacheKey: `key:${name}`, request: { key_hash: Buffer.of(first) }, shared: false });
