@@ -30,8 +30,6 @@ export const settings = {
   unknownKeysPerMinute: env.integer('UNKNOWN_KEYS_PER_MINUTE', { min: 1 }, 60),
   /** Who may say in X-Forwarded-For where a request comes from: how many proxies there are, or their addresses and networks. */
   trustedProxies: env.list('TRUSTED_PROXIES', []),
-  /** After readiness has turned false, how long requests are still taken: load balancers need a moment to notice. */
-  drainDelayMs: env.duration('DRAIN_DELAY', 0),
 };
 
 export type GatewayConfig = Config<typeof settings>;

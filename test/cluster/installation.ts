@@ -1,15 +1,15 @@
 // An installation of its own on any cluster: namespace, database and roles, Secrets, sink, and the chart.
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createSession } from '@truckroll/service-kit';
+import { callers, type Caller } from '@truckroll/contract';
+import { acceptanceOf, createSession, newCallCredential, type CallCredential } from '@truckroll/service-kit';
 import type { Cluster, Manifest } from './kubernetes.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 export const CHART = join(ROOT, 'deploy/helm/truckroll');
 const SCHEMAS = ['scheduling', 'billing', 'reporting', 'integrations'] as const;
-const CALLERS = ['gateway', ...SCHEMAS, 'webhook-dispatcher', 'operator'] as const;
 const SINK_PORT = 8080;
 
 export interface Servers {
@@ -29,7 +29,7 @@ export interface Prepared {
   readonly values: Record<string, unknown>;
   /** `http://address:port/`, where the sink prints each request as a line of JSON. */
   readonly sinkUrl: string;
-  readonly credentials: Readonly<Record<(typeof CALLERS)[number], string>>;
+  credential(caller: Caller): CallCredential;
   /** Drops database and roles. */
   remove(): Promise<void>;
 }
@@ -48,14 +48,15 @@ export async function prepare(cluster: Cluster, servers: Servers, images: Images
   const suffix = randomBytes(4).toString('hex');
   const roles = await createRoles(servers.databaseUrl, suffix);
   await cluster.apply({ kind: 'Namespace', metadata: { name: cluster.namespace, labels: { 'pod-security.kubernetes.io/enforce': 'restricted' } } });
-  const credentials = Object.fromEntries(CALLERS.map((name) => [name, `${name}.${randomBytes(32).toString('hex')}`])) as Prepared['credentials'];
-  const accepted = Object.entries(credentials).map(([name, text]) => `${name}:${createHash('sha256').update(text).digest('hex')}`).join();
+  const credentials = callers.map(newCallCredential);
+  const credential = (name: Caller): CallCredential => credentials.find(({ caller }) => caller === name)!;
+  const accepted = credentials.map(acceptanceOf).join();
   const key = (): string => `k1:${randomBytes(32).toString('base64')}`;
   const own: Record<string, Record<string, string>> = {
-    gateway: { CURSOR_KEYS: key(), IDENTITY_KEYS: key(), CALL_CREDENTIAL: credentials.gateway },
-    dispatcher: { CALL_CREDENTIAL: credentials['webhook-dispatcher'] },
+    gateway: { CURSOR_KEYS: key(), IDENTITY_KEYS: key(), CALL_CREDENTIAL: credential('gateway').text },
+    dispatcher: { CALL_CREDENTIAL: credential('webhook-dispatcher').text },
   };
-  for (const name of SCHEMAS) own[name] = { CALL_CREDENTIAL: credentials[name], CALLER_CREDENTIALS: accepted };
+  for (const name of SCHEMAS) own[name] = { CALLER_CREDENTIALS: accepted };
   Object.assign(own['integrations']!, { WEBHOOK_SECRET_KEYS: key() });
   await cluster.apply(
     ...Object.entries(own).map(([name, data]) => secret(name, data)),
@@ -66,7 +67,7 @@ export async function prepare(cluster: Cluster, servers: Servers, images: Images
   const address = await cluster.kubectl('get', 'pod', 'sink', '--output', 'jsonpath={.status.podIP}');
   const database = new URL(servers.databaseUrl);
   return {
-    credentials,
+    credential,
     sinkUrl: `http://${address}:${SINK_PORT}/`,
     remove: roles.remove,
     values: {

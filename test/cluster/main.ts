@@ -24,12 +24,12 @@ function say(text: string): void {
   process.stdout.write(`${((performance.now() - startedAt) / 1000).toFixed(0).padStart(4)} s  ${text}\n`);
 }
 
-async function surroundings(cluster: Cluster, { credentials, sinkUrl }: Prepared, folder: string): Promise<Surroundings> {
+async function surroundings(cluster: Cluster, { credential, sinkUrl }: Prepared, folder: string): Promise<Surroundings> {
   const addresses = Object.entries(PORTS).map(async ([name, port]) => [`${name.toUpperCase()}_ADDRESS`, await cluster.forward(`service/truckroll-${name}`, port)]);
   const baseUrl = `http://${await cluster.forward('service/truckroll-gateway', 80)}`;
-  const environment = { ...Object.fromEntries(await Promise.all(addresses)), TRUCKROLL_URL: baseUrl, CALL_CREDENTIAL: credentials.operator } as Record<string, string>;
+  const environment = { ...Object.fromEntries(await Promise.all(addresses)), TRUCKROLL_URL: baseUrl, CALL_CREDENTIAL: credential('operator').text } as Record<string, string>;
   mkdirSync(join(folder, '.truckroll'));
-  return { cluster, baseUrl, sinkUrl, environment, folder, credentials, say };
+  return { cluster, baseUrl, sinkUrl, environment, folder, credential, say };
 }
 
 async function test(): Promise<void> {

@@ -15,7 +15,7 @@ export interface Surroundings {
   /** Of the operator's command line. */
   readonly environment: Record<string, string>;
   readonly folder: string;
-  readonly credentials: Prepared['credentials'];
+  readonly credential: Prepared['credential'];
   say(text: string): void;
 }
 
@@ -65,7 +65,7 @@ export async function readAndWrite(use: Surroundings): Promise<void> {
 
 /** What is recorded arrives at the sink, signed. */
 export async function webhooks(use: Surroundings): Promise<void> {
-  const channel = openChannel(use.environment['INTEGRATIONS_ADDRESS']!);
+  const channel = openChannel(use.environment['INTEGRATIONS_ADDRESS']!, { credentials: [use.credential('gateway')] });
   try {
     const caller = { company_id: company.company_id, time_zone: 'America/Chicago', user_id: company.user_id };
     const { data } = await channel.client(WebhookServiceService).createWebhook({ caller, name: 'Sink', url: use.sinkUrl, event_types: ['service_request.created'] });

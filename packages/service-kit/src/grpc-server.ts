@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
 import {
   Metadata, Server, ServerCredentials, status as GrpcStatus,
   type MethodDefinition, type ServerDuplexStream, type ServerUnaryCall, type UntypedServiceImplementation, type sendUnaryData,
@@ -20,8 +21,11 @@ export interface GrpcServer {
   listen(port: number, host?: string): Promise<number>;
   /** What the standard health service answers, for the whole server (the empty service name). */
   setServing(serving: boolean): void;
-  /** Refuses new calls, waits for running ones, and cuts off those that take longer. */
-  drain(graceMs: number): Promise<void>;
+  /**
+   * Sends every client away, which look for other replicas and are still served here for `delayMs` where they find none.
+   * Then refuses new calls, waits for running ones, and cuts off those that take longer.
+   */
+  drain(graceMs: number, delayMs?: number): Promise<void>;
 }
 
 export interface GrpcServerOptions extends ServerLimits {
@@ -39,6 +43,7 @@ type AnyHandler = (request: unknown, context: CallContext) => unknown;
 export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
   const { log, metrics } = options;
   const server = new Server({ ...serverOptions(options), interceptors: [callerInterceptor(options.callers, log, metrics)] });
+  let address: string | undefined;
   const health = new HealthImplementation({ '': 'NOT_SERVING' });
   health.addToServer(server);
   const seconds = metrics.histogram('grpc_server_seconds', 'Time to serve a call, by method and status code', ['method', 'code']);
@@ -104,16 +109,25 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
     },
     listen: (port, host = '0.0.0.0') =>
       new Promise((resolve, reject) => {
-        server.bindAsync(`${host}:${port}`, ServerCredentials.createInsecure(), (error, bound) => (error ? reject(error) : resolve(bound)));
+        server.bindAsync(`${host}:${port}`, ServerCredentials.createInsecure(), (error, bound) => {
+          if (error) return reject(error);
+          address = `${host}:${bound}`;
+          resolve(bound);
+        });
       }),
     setServing: (serving) => health.setStatus('', serving ? 'SERVING' : 'NOT_SERVING'),
-    drain: (graceMs) =>
-      new Promise((resolve) => {
+    async drain(graceMs, delayMs = 0) {
+      if (delayMs > 0 && address !== undefined) {
+        server.drain(address, delayMs + graceMs);
+        await delay(delayMs);
+      }
+      await new Promise<void>((resolve) => {
         const timer = setTimeout(() => server.forceShutdown(), graceMs);
         server.tryShutdown(() => {
           clearTimeout(timer);
           resolve();
         });
-      }),
+      });
+    },
   };
 }

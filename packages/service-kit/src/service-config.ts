@@ -12,7 +12,9 @@ export function baseSettings(defaultPort: number) {
     metricsPort: env.port('METRICS_PORT', defaultPort + 1000),
     logLevel: env.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
     otlpEndpoint: env.optionalUrl('OTEL_EXPORTER_OTLP_ENDPOINT'),
-    /** How long running calls may take to finish after SIGTERM. */
+    /** After readiness has turned false, how long requests are still taken: load balancers and clients need a moment to go elsewhere. */
+    drainDelayMs: env.duration('DRAIN_DELAY', 0),
+    /** How long running calls may take to finish after that. */
     drainMs: env.duration('DRAIN_TIMEOUT', 20_000),
     /** gRPC: clients connect again this often, and so find replicas that came later. */
     maxConnectionAgeMs: env.duration('GRPC_MAX_CONNECTION_AGE', 300_000),
@@ -54,6 +56,7 @@ export const testConfig: BaseConfig & ServerConfig = Object.freeze({
   metricsPort: 0,
   logLevel: 'silent',
   otlpEndpoint: undefined,
+  drainDelayMs: 0,
   drainMs: 1000,
   maxConnectionAgeMs: 300_000,
   migrateAtStart: true,

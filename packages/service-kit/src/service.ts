@@ -135,7 +135,7 @@ export function createService<C extends BaseConfig & Partial<ServerConfig>>(opti
     server.setServing(false);
     stopping.abort(new Error(`${name} is stopping`));
     await starting.catch(() => undefined);
-    await server.drain(config.drainMs);
+    await server.drain(config.drainMs, config.drainDelayMs);
     for (const part of started.toReversed()) {
       await part.stop().catch((error: unknown) => log.error({ error, part: part.name }, 'a background part failed to stop'));
     }

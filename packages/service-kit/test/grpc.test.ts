@@ -1,6 +1,6 @@
 import { ApiError } from '@truckroll/contract';
-import { createLog, openChannel } from '../src/index.ts';
-import { collect, deferred, startEcho, words } from './echo.ts';
+import { createLog, openChannel, testCallers } from '../src/index.ts';
+import { EchoService, collect, deferred, startEcho, words } from './echo.ts';
 
 type Echo = Awaited<ReturnType<typeof startEcho>>;
 const started: Echo[] = [];
@@ -202,4 +202,32 @@ test('calls are counted by method and code', async () => {
   const { body } = await metrics.render();
   expect(body).toContain('grpc_server_seconds_count{service="echo",method="/test.Echo/Say",code="OK"} 1');
   expect(body).toContain('grpc_server_seconds_count{service="echo",method="/test.Echo/Join",code="NOT_FOUND"} 1');
+});
+
+test('calls of clients that know another replica succeed all the while that a server leaves', async () => {
+  const leaving = await start();
+  const other = await start({ say: () => ({ text: 'other' }) });
+  // Both replicas, as DNS would name them.
+  const channel = openChannel(`ipv4:127.0.0.1:${leaving.port},127.0.0.1:${other.port}`, { credentials: testCallers.slice(0, 1) });
+  const say = async (from: typeof channel): Promise<string> => (await from.client(EchoService).say({ text: 'leaving' })).text;
+  const heard = new Set<string>();
+  while (heard.size < 2) heard.add(await say(channel));
+
+  const gone = leaving.server.drain(1000, 500);
+  let over = false;
+  void gone.then(() => (over = true));
+  const answers: string[] = [];
+  // Not one of them fails.
+  while (!over) answers.push(await say(channel));
+  expect(answers.at(-1)).toBe('other');
+  channel.close();
+});
+
+test('a client without another replica is served while its server leaves', async () => {
+  const { server, channel } = await start();
+  const client = channel.client(EchoService);
+  await client.say({ text: 'connected' });
+  const gone = server.drain(1000, 500);
+  expect(await client.say({ text: 'still here' })).toEqual({ text: 'still here' });
+  await gone;
 });

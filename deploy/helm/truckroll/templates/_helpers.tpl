@@ -25,7 +25,7 @@ scheduling:
   postgresql: true
   kafka: true
   notifies: true
-  secretKeys: [CALL_CREDENTIAL, CALLER_CREDENTIALS]
+  secretKeys: [CALLER_CREDENTIALS]
   optionalKeys: [SMTP_URL, SMS_TOKEN]
 billing:
   image: billing
@@ -33,14 +33,14 @@ billing:
   metricsPort: 51052
   postgresql: true
   kafka: true
-  secretKeys: [CALL_CREDENTIAL, CALLER_CREDENTIALS]
+  secretKeys: [CALLER_CREDENTIALS]
 reporting:
   image: reporting
   port: 50053
   metricsPort: 51053
   postgresql: true
   kafka: true
-  secretKeys: [CALL_CREDENTIAL, CALLER_CREDENTIALS]
+  secretKeys: [CALLER_CREDENTIALS]
 integrations:
   image: integrations
   port: 50054
@@ -49,7 +49,7 @@ integrations:
   redis: true
   kafka: true
   notifies: true
-  secretKeys: [WEBHOOK_SECRET_KEYS, CALL_CREDENTIAL, CALLER_CREDENTIALS]
+  secretKeys: [WEBHOOK_SECRET_KEYS, CALLER_CREDENTIALS]
   optionalKeys: [SMTP_URL]
 dispatcher:
   image: webhook-dispatcher
