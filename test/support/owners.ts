@@ -1,6 +1,6 @@
 // The services that own records, each on a database of its own and without Kafka: what they publish stays in the outbox.
 import { codec, resource, type RecordOwner } from '@truckroll/contract';
-import { Database, openChannel, testConfig, type Channel, type Service } from '@truckroll/service-kit';
+import { Database, openChannel, testCallers, testConfig, type Channel, type Service } from '@truckroll/service-kit';
 import { freshDatabase } from '@truckroll/testing';
 import { createBilling } from '../../services/billing/src/billing.ts';
 import { tables as billing } from '../../services/billing/src/resources/index.ts';
@@ -21,7 +21,7 @@ export async function startOwners() {
   const config = { ...testConfig, ...kafka, databaseUrl: fresh.url } as never;
   const services: Service[] = RECORD_OWNERS.map((owner) => create[owner](config));
   const ports = await Promise.all(services.map(async (service) => (await service.start()).port));
-  const channels = Object.fromEntries(RECORD_OWNERS.map((owner, i) => [owner, openChannel(`127.0.0.1:${ports[i]}`)])) as Record<RecordOwner, Channel>;
+  const channels = Object.fromEntries(RECORD_OWNERS.map((owner, i) => [owner, openChannel(`127.0.0.1:${ports[i]}`, { credentials: testCallers })])) as Record<RecordOwner, Channel>;
   const databases = Object.fromEntries(
     RECORD_OWNERS.map((schema) => [schema, new Database({ url: fresh.url, schema, maxConnections: 1 })]),
   ) as Record<RecordOwner, Database>;

@@ -34,6 +34,8 @@ export interface System {
   database: Database;
   /** The wires to the servers behind the system, for taking them away; present where the system was started with them. */
   wires: Readonly<Partial<Record<'postgres' | 'redis', TcpProxy>>>;
+  /** What another gateway beside this one is to be told. */
+  gatewayEnvironment: Readonly<Record<string, string>>;
   /** What the webhook dispatcher, which tests start by themselves, is to be told. */
   dispatcherEnvironment: Readonly<Record<string, string>>;
   /** Ends one service, as its process would end. */
@@ -67,20 +69,19 @@ export async function startSystem({ wired = false, webhookAllowedTargets = [] }:
   const services: Service[] = [createIntegrations(config), createScheduling(config), createBilling(config), createReporting(config)];
   const ports = await Promise.all(services.map(async (service) => (await service.start()).port));
   const channels = Object.fromEntries(OWNERS.map((owner, i) => [owner, openChannel(`127.0.0.1:${ports[i]}`, { credentials: testCallers })])) as Record<ServiceName, Channel>;
-  const gateway = createGateway({
-    config: gatewayConfig({
-      HOST: '127.0.0.1',
-      PORT: '0',
-      METRICS_PORT: '0',
-      LOG_LEVEL: 'silent',
-      REDIS_URL: environment.redisUrl,
-      CALL_CREDENTIAL: testCaller('gateway').text,
-      IDENTITY_KEYS: `test:${randomBytes(32).toString('base64')}`,
-      CURSOR_KEYS: `test:${randomBytes(32).toString('base64')}`,
-      ...issuer.environment,
-      ...Object.fromEntries(OWNERS.map((owner, i) => [`${owner.toUpperCase()}_ADDRESS`, `127.0.0.1:${ports[i]}`])),
-    }),
-  });
+  const gatewayEnvironment = {
+    HOST: '127.0.0.1',
+    PORT: '0',
+    METRICS_PORT: '0',
+    LOG_LEVEL: 'silent',
+    REDIS_URL: environment.redisUrl,
+    CALL_CREDENTIAL: testCaller('gateway').text,
+    IDENTITY_KEYS: `test:${randomBytes(32).toString('base64')}`,
+    CURSOR_KEYS: `test:${randomBytes(32).toString('base64')}`,
+    ...issuer.environment,
+    ...Object.fromEntries(OWNERS.map((owner, i) => [`${owner.toUpperCase()}_ADDRESS`, `127.0.0.1:${ports[i]}`])),
+  };
+  const gateway = createGateway({ config: gatewayConfig(gatewayEnvironment) });
   const { port } = await gateway.start();
   const direct = new Database({ url: database.url, maxConnections: 2 });
   const baseUrl = `http://127.0.0.1:${port}`;
@@ -99,6 +100,7 @@ export async function startSystem({ wired = false, webhookAllowedTargets = [] }:
     userToken: (company) => issuer.token(company),
     database: direct,
     wires,
+    gatewayEnvironment,
     dispatcherEnvironment: {
       CALL_CREDENTIAL: testCaller('webhook-dispatcher').text,
       INTEGRATIONS_ADDRESS: `127.0.0.1:${ports[OWNERS.indexOf('integrations')]}`,

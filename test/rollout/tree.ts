@@ -1,0 +1,93 @@
+// The checkout as a later release would have it: a copy that a script changes, and programs that run from it beside those
+// of the checkout itself.
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+
+const ROOT = join(import.meta.dirname, '../..');
+/** What a copy has of its own is what git has, generated code, and the links between packages. */
+const LEFT_OUT = ['.git', '.truckroll', 'coverage'];
+const LOG_TAIL = 4000;
+
+export interface Program {
+  /** Waits for a line of its log; rejects with the log where the program ends first. Lines that were before count. */
+  line(pattern: RegExp): Promise<RegExpExecArray>;
+  /** Ends it as an operator does. */
+  stop(): Promise<void>;
+}
+
+export class Tree {
+  readonly folder: string;
+
+  constructor() {
+    this.folder = mkdtempSync(join(tmpdir(), 'truckroll-rollout-'));
+    const own = (source: string): boolean => !LEFT_OUT.includes(basename(source)) && source !== join(ROOT, 'node_modules');
+    cpSync(ROOT, this.folder, { recursive: true, verbatimSymlinks: true, filter: own });
+    // Third parties are the checkout's; packages find each other by links of their own folders.
+    symlinkSync(join(ROOT, 'node_modules'), join(this.folder, 'node_modules'));
+  }
+
+  /** Puts a text in the place of another. Throws where that one is not there exactly once: then the change does not fit any more. */
+  replace(path: string, text: string, by: string): void {
+    const file = join(this.folder, path);
+    const before = readFileSync(file, 'utf8');
+    if (before.split(text).length !== 2) throw new Error(`${path} does not have exactly once: ${text}`);
+    writeFileSync(file, before.replace(text, () => by));
+  }
+
+  write(path: string, text: string): void {
+    writeFileSync(join(this.folder, path), text);
+  }
+
+  /** Generates code from the changed contract. */
+  generate(): void {
+    const { status, stderr } = spawnSync(process.execPath, ['scripts/generate.mjs'], { cwd: this.folder, encoding: 'utf8' });
+    if (status !== 0) throw new Error(`the changed contract does not generate: ${stderr}`);
+  }
+
+  /** Runs a component's main module, such as `services/scheduling/src/main.ts`. */
+  run(main: string, environment: Readonly<Record<string, string>>): Program {
+    const env = { PATH: process.env['PATH'], HOST: '127.0.0.1', METRICS_PORT: '0', PORT: '0', LOG_LEVEL: 'info', ...environment };
+    const child = spawn(process.execPath, [join(this.folder, main)], { cwd: this.folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
+    return programOf(main, child);
+  }
+
+  remove(): void {
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+function programOf(name: string, child: ChildProcess): Program {
+  let log = '';
+  let ended = false;
+  const listeners = new Set<() => void>();
+  const changed = (): void => {
+    for (const listener of listeners) listener();
+  };
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (text: string) => {
+      log += text;
+      changed();
+    });
+  }
+  const exited = new Promise<void>((resolve) => child.once('close', () => resolve(((ended = true), changed()))));
+  return {
+    line: (pattern) =>
+      new Promise((resolve, reject) => {
+        const look = (): void => {
+          const match = pattern.exec(log);
+          if (match === null && !ended) return;
+          listeners.delete(look);
+          if (match !== null) resolve(match);
+          else reject(new Error(`${name} ended: ${log.slice(-LOG_TAIL)}`));
+        };
+        listeners.add(look);
+        look();
+      }),
+    async stop() {
+      if (!ended) child.kill('SIGTERM');
+      await exited;
+    },
+  };
+}

@@ -1,0 +1,73 @@
+// Every statement of the reads is one that PostgreSQL takes on the schema as it is migrated, and every filter has its index.
+import { randomUUID } from 'node:crypto';
+import type { Parameter, RecordOwner } from '@truckroll/contract';
+import type { Table } from '../packages/record-store/src/index.ts';
+import { listStatement, type ListRequest } from '../packages/record-store/src/list-query.ts';
+import { columnFor, linkFor } from '../packages/record-store/src/table.ts';
+import { RECORD_OWNERS, startOwners, tablesOf, type Owners } from './support/owners.ts';
+
+let owners: Owners;
+const indexes = new Map<string, string[][]>();
+
+beforeAll(async () => {
+  owners = await startOwners();
+  for (const owner of RECORD_OWNERS) {
+    // A partial index serves a filter only where it leaves out nothing but what no filter asks for.
+    const { rows } = await owners.databases[owner].query<{ name: string; columns: string[] }>({
+      text: `select c.relname as name, array_agg(a.attname::text order by k.n) as columns
+        from pg_index i join pg_class c on c.oid = i.indrelid and c.relnamespace = current_schema()::regnamespace
+        cross join unnest(i.indkey::int2[]) with ordinality k(att, n) join pg_attribute a on a.attrelid = c.oid and a.attnum = k.att
+        where i.indpred is null or pg_get_expr(i.indpred, i.indrelid) ~ '^\\(\\w+ IS NOT NULL\\)$'
+        group by c.relname, i.indexrelid`,
+    });
+    for (const { name, columns } of rows) indexes.set(`${owner}.${name}`, [...(indexes.get(`${owner}.${name}`) ?? []), columns]);
+  }
+});
+afterAll(() => owners.stop());
+
+const VALUES: Record<string, unknown> = {
+  uuid: randomUUID(), string: 'x', boolean: true, date: '2026-03-01', local_date: '2026-03-01', timestamp: 1_772_377_200_000_000, integer: 1, number: 1, cents: 1,
+};
+
+function requestOf(parameters: readonly Parameter[]): ListRequest {
+  const collection: Record<string, unknown> = { company_id: randomUUID(), time_zone: 'America/Chicago', limit: 100, after: new Uint8Array() };
+  const request: Record<string, unknown> = { collection };
+  for (const { name, field, filter, within } of parameters) {
+    const value = field.enum === undefined ? VALUES[field.kind] : [...field.enum.spellings.keys()][0];
+    if (value === undefined) throw new Error(`the test has no value of the kind ${field.kind}`);
+    (within === 'collection' ? collection : request)[name] = filter?.comparison === 'any' ? [value] : value;
+  }
+  return request as unknown as ListRequest;
+}
+
+const filtersOf = (table: Table): Parameter[] => table.resource.list.parameters.filter(({ filter }) => filter !== undefined);
+const tables = RECORD_OWNERS.flatMap((owner) => tablesOf[owner].map((table) => [table.path, owner, table] as const));
+
+describe.each(tables)('%s', (_, owner: RecordOwner, table) => {
+  it('has lists that PostgreSQL takes: with each filter, with all of them, and from a place on', async () => {
+    const filters = filtersOf(table);
+    const database = owners.databases[owner];
+    for (const parameters of [[], ...filters.map((filter) => [filter]), filters]) {
+      const { text, values = [] } = listStatement(table, requestOf(parameters));
+      await expect(database.query({ text: `explain ${text}`, values })).resolves.toMatchObject({ command: 'EXPLAIN' });
+    }
+  });
+
+  it.each(filtersOf(table).map((parameter) => [parameter.name, parameter] as const))('has an index for its filter %s', (name, { filter }) => {
+    const link = linkFor(table, name);
+    const column = link === undefined ? columnFor(table, name, filter!.field)?.name : 'value';
+    const order = filter!.comparison === 'any' && column !== 'id' ? table.order : [];
+    const wanted = ['company_id', column, ...order];
+    const there = indexes.get(`${owner}.${link?.table ?? table.table}`) ?? [];
+    expect(there.map((columns) => columns.slice(0, wanted.length))).toContainEqual(wanted);
+  });
+
+  it('knows by which version its rows were projected, and has rows of older releases marked', async () => {
+    const { rows } = await owners.databases[owner].query<{ guarded: boolean }>({
+      text: `select exists (select from pg_trigger where tgrelid = $1::regclass and tgname = 'guard_projection') as guarded`,
+      values: [table.table],
+    });
+    expect(rows).toEqual([{ guarded: true }]);
+    expect(indexes.get(`${owner}.${table.table}`)).toContainEqual(['company_id', 'projection']);
+  });
+});
