@@ -254,6 +254,11 @@ describe('what is not HTTP', () => {
     ['GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n', 400],
     ['get /v1/invoices HTTP/1.1\r\nHost: x\r\n\r\n', 400],
     ['CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n', 400],
+    ['GET /v1/invoices HTTP/1.1\r\nHost: x\r\nhost: y\r\nConnection: close\r\n\r\n', 400],
+    ['GET /v1/invoices HTTP/1.1\r\nHost:\r\nConnection: close\r\n\r\n', 400],
+    ['GET /healthz HTTP/1.1\r\nHost: \r\nConnection: close\r\n\r\n', 400],
+    ['GET /v1/invoices HTTP/1.0\r\nHost:\r\n\r\n', 400],
+    ['GET /v1/invoices HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer a\r\nAUTHORIZATION: Bearer a\r\nConnection: close\r\n\r\n', 400],
   ])('%# gets the envelope too', async (text, status) => {
     const answer = await new Promise<string>((resolve, reject) => {
       const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1', () => socket.write(text));
@@ -265,4 +270,10 @@ describe('what is not HTTP', () => {
     expect(head).toContain(`X-Request-Id: ${JSON.parse(body).error.request_id}`);
     expect(JSON.parse(body).error.code).toBe('INVALID_REQUEST');
   });
+});
+
+test('fixed parts of a path are not percent-decoded: a filter in front would not have known them', async () => {
+  for (const path of ['/v1/%69nvoices', '/%761/invoices', `/v1/invoice%73/${ID}`]) expectError(await gateway.get(path), 404, 'NOT_FOUND');
+  gateway.invoices.data = [invoice({ id: ID })];
+  expect((await gateway.get(`/v1/invoices/${ID.replace('0', '%30')}`)).status).toBe(200);
 });

@@ -49,7 +49,7 @@ async function verify(token: string, keys: JWTVerifyGetKey, issuer: string, audi
     });
     const { sub, exp, iat, company_id: companyId } = payload;
     const fromTheFuture = (iat ?? 0) > Date.now() / 1000 + CLOCK_TOLERANCE_SECONDS;
-    if (typeof companyId !== 'string' || !UUID.test(companyId) || !sub || fromTheFuture) return undefined;
+    if (typeof companyId !== 'string' || !UUID.test(companyId) || typeof sub !== 'string' || sub === '' || fromTheFuture) return undefined;
     const claims: UserClaims = { issuer, subject: sub, company_id: companyId.toLowerCase() };
     return { claims, endsAt: ((exp as number) + CLOCK_TOLERANCE_SECONDS) * 1000 };
   } catch (error) {

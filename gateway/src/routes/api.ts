@@ -10,6 +10,7 @@ import type { LimitClass, Limits } from '../auth/limits.ts';
 import { sendError, type Draining, type Headers } from '../http/answer.ts';
 import { RequestAborted, readBody } from '../http/body.ts';
 import { splitTarget, type Exchange } from '../http/exchange.ts';
+import { checkSingleHeaders } from '../http/single-headers.ts';
 import type { RequestLog } from '../http/request-log.ts';
 import { ClientGone } from '../services.ts';
 import type { CompiledOperation } from './operation.ts';
@@ -45,9 +46,7 @@ export function createApi(parts: ApiParts): (req: Request, res: Response) => voi
 /** `extra` takes the headers that go with an error. */
 async function serve(exchange: Exchange, parts: ApiParts, extra: Headers): Promise<void> {
   const { req, path } = exchange;
-  if (req.headers.host === undefined && req.httpVersion === '1.1') {
-    throw ApiError.invalid([{ location: 'header', field: 'Host', code: 'MISSING', message: 'Send the header Host, as HTTP/1.1 requires.' }]);
-  }
+  checkSingleHeaders(req);
   if (parts.pages.serve(exchange, extra)) return;
   const found = parts.authenticate(req.headers.authorization, () => req.ip ?? '');
   const principal = found instanceof Promise ? await found : found;

@@ -1,4 +1,5 @@
-// Which operations live at a path. Exact: case, trailing slashes and doubled slashes matter.
+// Which operations live at a path. Exact: case, trailing slashes, doubled slashes and percent-encoding matter, so that
+// whoever filters paths in front of us sees the names that we see. Only values of placeholders are decoded.
 import type { Operation } from '@truckroll/contract';
 
 export interface Match<T> {
@@ -40,11 +41,10 @@ export function routeTable<T>(operations: readonly Operation[], compile: (operat
     const values: string[] = [];
     let node = root;
     for (const raw of path.slice(1).split('/')) {
-      const segment = raw.includes('%') ? decode(raw) : raw;
-      const fixed = node.fixed.get(segment);
-      const next = fixed ?? (segment === '' ? undefined : node.variable);
+      const fixed = node.fixed.get(raw);
+      const next = fixed ?? (raw === '' ? undefined : node.variable);
       if (next === undefined) return undefined;
-      if (fixed === undefined) values.push(segment);
+      if (fixed === undefined) values.push(raw.includes('%') ? decode(raw) : raw);
       node = next;
     }
     return node.targets && { targets: node.targets, values };

@@ -1,6 +1,6 @@
 // What every command works with: where things are, who to ask, and where to write.
 import type { Owner } from '@truckroll/contract';
-import { ConfigError, env, openChannel, parseCallCredential, readConfig, type CallCredential, type Callers, type Channel, type Definition } from '@truckroll/service-kit';
+import { ConfigError, env, openChannel, parseCallCredential, readConfig, type CallCredential, type Callers, type Channel, type Definition, type Setting } from '@truckroll/service-kit';
 import { EXIT, Failure, fromService } from './failure.ts';
 import { printable } from './printable.ts';
 import { readState, stateFolder } from './state.ts';
@@ -24,7 +24,7 @@ interface Ready {
 
 export class Session {
   readonly io: Io;
-  readonly state: string;
+  #state: string | undefined;
   /** Whether answers are for a script. */
   json = false;
   exitCode: number = EXIT.done;
@@ -32,7 +32,11 @@ export class Session {
 
   constructor(io: Io) {
     this.io = io;
-    this.state = stateFolder(io.cwd);
+  }
+
+  /** The folder of the local installation. Throws Failure where it cannot be trusted. */
+  get state(): string {
+    return (this.#state ??= stateFolder(this.io.cwd));
   }
 
   /** Functions for every rpc of a service. They reject with Failure where the service refuses or is away. */
@@ -78,15 +82,18 @@ export class Session {
 
   /** The operator's own, for the services that it names; that of the local installation is told to nobody else. */
   #credential(owner: Owner): CallCredential {
-    const callCredential = credentialOf(this.io.env);
-    const here = this.#localAddress(owner) === this.address(owner);
-    const local = here ? readState<{ callCredentials?: { operator?: string } }>(this.state, 'secrets.json')?.callCredentials?.operator : undefined;
-    const found = callCredential ?? parseCallCredential(local ?? '');
+    const found = setting(env.optionalCallCredential('CALL_CREDENTIAL'), this.io.env) ?? this.#localCredential(owner);
     if (found !== undefined) return found;
     throw new Failure(
       `No credential is known by which ${owner} would know you: set CALL_CREDENTIAL or CALL_CREDENTIAL_FILE to the operator's, whose SHA-256 is in the services' CALLER_CREDENTIALS.`,
       EXIT.unreachable,
     );
+  }
+
+  #localCredential(owner: Owner): CallCredential | undefined {
+    if (this.#localAddress(owner) !== this.address(owner)) return undefined;
+    const kept = readState<{ callCredentials?: { operator?: string } }>(this.state, 'secrets.json')?.callCredentials?.operator;
+    return parseCallCredential(kept ?? '');
   }
 
   #localAddress(owner: Owner): string | undefined {
@@ -108,15 +115,32 @@ export class Session {
   }
 
   databaseUrl(): string {
-    const found = this.io.env['DATABASE_URL'] ?? readState<Ready>(this.state, 'ready.json')?.databaseUrl;
+    const found = this.secret('DATABASE_URL') ?? readState<Ready>(this.state, 'ready.json')?.databaseUrl;
     if (found === undefined || !URL.canParse(found)) throw new Failure('No database is known: set DATABASE_URL, such as postgres://user:password@host:5432/truckroll.');
     return found;
   }
 
   apiKey(given?: string): string {
-    const found = given ?? this.io.env['TRUCKROLL_API_KEY'] ?? readState<Ready>(this.state, 'ready.json')?.apiKey;
-    if (found === undefined || found === '') throw new Failure('Give an API key with --key or TRUCKROLL_API_KEY.');
+    if (given !== undefined) this.#seenByAll('--key', 'TRUCKROLL_API_KEY');
+    const found = given ?? this.secret('TRUCKROLL_API_KEY') ?? readState<Ready>(this.state, 'ready.json')?.apiKey;
+    if (found === undefined || found === '') throw new Failure('Give an API key in TRUCKROLL_API_KEY, or in a file that TRUCKROLL_API_KEY_FILE names.');
     return found;
+  }
+
+  /** The secrets of webhook endpoints, comma-separated in the environment. */
+  webhookSecrets(given: readonly string[]): readonly string[] {
+    if (given.length === 0) return this.secret('TRUCKROLL_WEBHOOK_SECRET')?.split(',').map((secret) => secret.trim()) ?? [];
+    this.#seenByAll('--secret', 'TRUCKROLL_WEBHOOK_SECRET');
+    return given;
+  }
+
+  /** What a variable holds, or the file that `<name>_FILE` names. */
+  secret(name: string): string | undefined {
+    return setting(env.optionalSecret(name), this.io.env);
+  }
+
+  #seenByAll(option: string, variable: string): void {
+    this.note(`${option} is deprecated, as every process of this machine can read it: set ${variable}, or ${variable}_FILE to a file's name.`);
   }
 
   /** The answer of the command: JSON for scripts, the text for people. */
@@ -144,9 +168,10 @@ export class Session {
   }
 }
 
-function credentialOf(environment: Io['env']): CallCredential | undefined {
+/** Throws Failure where the environment has it in a wrong form. */
+function setting<T>(one: Setting<T>, environment: Io['env']): T {
   try {
-    return readConfig({ own: env.optionalCallCredential('CALL_CREDENTIAL') }, environment).own;
+    return readConfig({ one }, environment).one;
   } catch (error) {
     if (error instanceof ConfigError) throw new Failure(error.message);
     throw error;

@@ -1,16 +1,30 @@
 // The folder in which a local installation keeps its state: `.truckroll`, where `npm start` runs.
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { Failure } from './failure.ts';
 
 const FOLDER = '.truckroll';
 const CHECKOUT = resolve(import.meta.dirname, '../../..');
 
-/** The nearest one from here upwards; of this checkout where there is none. */
+/**
+ * The nearest one from here upwards; of this checkout where there is none. Throws Failure where others could have written
+ * into it: it says whom to call, and keys are sent there.
+ */
 export function stateFolder(from: string): string {
   for (let at = resolve(from); ; at = dirname(at)) {
-    if (existsSync(join(at, FOLDER))) return join(at, FOLDER);
+    if (existsSync(join(at, FOLDER))) return trusted(join(at, FOLDER));
     if (dirname(at) === at) return join(CHECKOUT, FOLDER);
   }
+}
+
+function trusted(folder: string): string {
+  const { uid, mode } = lstatSync(folder);
+  const me = process.getuid?.();
+  if (me !== undefined && uid !== me) {
+    throw new Failure(`${folder} belongs to another user (${uid}), who could have put anything into it: work in another folder, or as that user.`);
+  }
+  if ((mode & 0o022) !== 0) throw new Failure(`Others may write into ${folder}, which says whom to send keys to: chmod 700 it if you trust what is there.`);
+  return folder;
 }
 
 /** A JSON file of the state, or undefined where there is none or it was cut off while it was written. */
@@ -25,7 +39,7 @@ export function readState<T>(folder: string, name: string): T | undefined {
 
 /** Replaces the file as a whole, so that nobody reads half of it. Secrets are for the owner's eyes only. */
 export function writeState(folder: string, name: string, value: unknown, mode = 0o600): void {
-  mkdirSync(folder, { recursive: true });
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
   const path = join(folder, name);
   writeFileSync(`${path}.new`, `${JSON.stringify(value, null, 2)}\n`, { mode });
   renameSync(`${path}.new`, path);

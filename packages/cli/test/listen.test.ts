@@ -9,12 +9,16 @@ const event = { id: randomUUID(), type: 'service_request.created', sequence: 1, 
 
 /** The command in this process; `url` is known once it listens. */
 function listen(...args: string[]) {
+  return listenWith({}, ...args);
+}
+
+function listenWith(env: Record<string, string>, ...args: string[]) {
   const interruption = new AbortController();
   const output = { stdout: '', stderr: '' };
   let listening: (url: string) => void;
   const url = new Promise<string>((resolve) => (listening = resolve));
   const ended = run(['listen', '--port', '0', ...args], {
-    env: {}, cwd: '/', signal: interruption.signal,
+    env, cwd: '/', signal: interruption.signal,
     stdout: { write: (text) => (output.stdout += text) },
     stderr: {
       write: (text) => {
@@ -51,10 +55,11 @@ test('a delivery with a right signature is answered and printed', async () => {
 
 test('both secrets of a rotation are right', async () => {
   const [latter, former] = [newSecret(), newSecret()];
-  const { url, ended } = listen('--secret', latter, '--secret', former, '--count', '2');
+  const { url, ended, output } = listenWith({ TRUCKROLL_WEBHOOK_SECRET: `${latter}, ${former}` }, '--count', '2');
   expect(await deliver(await url, former)).toBe(204);
   expect(await deliver(await url, latter)).toBe(204);
   expect(await ended).toBe(0);
+  expect(output.stderr).not.toContain('deprecated');
 });
 
 test('one with a wrong signature is answered 401, and the command ends with 1', async () => {
@@ -83,7 +88,16 @@ test('without a secret what comes is answered as asked', async () => {
   const { url, ended, output } = listen('--status', '503', '--count', '1');
   expect(await deliver(await url, newSecret())).toBe(503);
   expect(await ended).toBe(0);
-  expect(output.stdout).toMatch(/not verified: give --secret[^]*\d+ bytes, which are not shown/);
+  expect(output.stdout).toMatch(/not verified: set TRUCKROLL_WEBHOOK_SECRET[^]*\d+ bytes, which are not shown/);
+});
+
+test('a secret on the command line is told to be seen by every process, and not repeated', async () => {
+  const secret = newSecret();
+  const { url, ended, output } = listen('--secret', secret, '--count', '1');
+  expect(await deliver(await url, secret)).toBe(204);
+  expect(await ended).toBe(0);
+  expect(output.stderr).toMatch(/^--secret is deprecated, as every process of this machine can read it: set TRUCKROLL_WEBHOOK_SECRET/);
+  expect(output.stderr).not.toContain(secret);
 });
 
 test('a port that is in use, and what is no secret, are told', async () => {

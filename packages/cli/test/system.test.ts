@@ -7,11 +7,14 @@ let system: Awaited<ReturnType<typeof startSystem>>;
 beforeAll(async () => void (system = await startSystem()), 60_000);
 afterAll(() => system.stop(), 30_000);
 
-async function json<T = Record<string, string>>(...args: string[]): Promise<T> {
-  const { code, stdout, stderr } = await system.truckroll(...args, '--json');
+/** Keys and secrets come by the environment. */
+async function jsonWith<T>(secrets: Record<string, string>, ...args: string[]): Promise<T> {
+  const { code, stdout, stderr } = await truckroll([...args, '--json'], { ...system.env, ...secrets }, system.folder);
   expect({ code, stderr: stderr.replace(/^.*left alone.*\n/m, '') }).toEqual({ code: 0, stderr: '' });
   return JSON.parse(stdout) as T;
 }
+
+const json = <T = Record<string, string>>(...args: string[]): Promise<T> => jsonWith<T>({}, ...args);
 
 async function companyWithKey(name: string) {
   const { id: company = '' } = await json('company', 'create', '--name', name, '--timezone', 'America/Chicago');
@@ -44,7 +47,7 @@ test('probe tells whether an installation serves, its owner of keys and database
 test('what one company exports another one imports, and exports again the same; importing it twice changes nothing', async () => {
   const demo = await json('demo', '--seed', '11', '--size', '60');
   const [from, to] = [join(system.folder, 'from'), join(system.folder, 'to')];
-  const { records } = await json<{ records: number }>('export', from, '--key', demo['api_key'] ?? '');
+  const { records } = await jsonWith<{ records: number }>({ TRUCKROLL_API_KEY: demo['api_key'] ?? '' }, 'export', from);
   expect(records).toBeGreaterThan(500);
 
   const third = await companyWithKey('Third');
@@ -58,8 +61,8 @@ test('what one company exports another one imports, and exports again the same; 
   const deadline = performance.now() + 30_000;
   let differing: string[];
   do {
-    await json('export', from, '--key', demo['api_key'] ?? '');
-    await json('export', to, '--key', third.value);
+    await jsonWith({ TRUCKROLL_API_KEY: demo['api_key'] ?? '' }, 'export', from);
+    await jsonWith({ TRUCKROLL_API_KEY: third.value }, 'export', to);
     const [left, right] = [contents(from), contents(to)];
     differing = Object.keys({ ...left, ...right }).filter((name) => left[name] !== right[name]);
   } while (differing.length > 0 && performance.now() < deadline);

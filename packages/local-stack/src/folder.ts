@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { readJson, writeJson } from './files.ts';
+import { ownFolder } from './own-folder.ts';
 import { identify, isRunning, type ProcessIdentity } from './processes/identity.ts';
 
 /** The checkout that this code lies in. */
@@ -13,6 +14,7 @@ const OWNER = 'owner.json';
 
 /** A folder of its own for one run below the state folder. Those of runs that ended with the machine are swept away. */
 export function runFolder(kind: string, state = STATE): string {
+  ownFolder(state);
   const all = join(state, kind);
   mkdirSync(all, { recursive: true });
   for (const name of readdirSync(all)) {

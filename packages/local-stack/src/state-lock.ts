@@ -1,6 +1,7 @@
-import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readJson } from './files.ts';
+import { ownFolder } from './own-folder.ts';
 import { Problem } from './problem.ts';
 import { identify, isRunning, type ProcessIdentity } from './processes/identity.ts';
 
@@ -14,7 +15,7 @@ interface Owner extends ProcessIdentity {
  * remove, because it was killed or the machine went down, is taken over.
  */
 export function lockState(state: string, command: string): { path: string; release(): void } {
-  mkdirSync(state, { recursive: true });
+  ownFolder(state);
   const path = join(state, 'lock.json');
   const mine = `${path}.${process.pid}`;
   // Linked into place when it is complete, so that nobody reads half an owner and takes the lock for an abandoned one.

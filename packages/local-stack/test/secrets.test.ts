@@ -1,7 +1,8 @@
-import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { callers } from '@truckroll/contract';
 import { parseCallCredential, parseCallerCredentials } from '@truckroll/service-kit';
+import { ownFolder } from '../src/own-folder.ts';
 import { acceptedCallers, readSecrets } from '../src/secrets.ts';
 import { Scratch } from './support.ts';
 
@@ -31,4 +32,21 @@ test('a folder of an earlier release keeps what it has and gets what it lacks', 
   const kept = { ...first, callCredentials: { operator: first.callCredentials.operator } };
   writeFileSync(file, JSON.stringify(kept));
   expect(readSecrets(state).callCredentials.operator).toBe(first.callCredentials.operator);
+});
+
+test('a state folder can be entered by its owner alone, also one of an earlier release', () => {
+  const made = join(scratch.folder(), 'a', '.truckroll');
+  ownFolder(made);
+  expect(statSync(made).mode & 0o777).toBe(0o700);
+  const old = scratch.folder();
+  chmodSync(old, 0o755);
+  ownFolder(old);
+  expect(statSync(old).mode & 0o777).toBe(0o700);
+});
+
+// Only root can give a folder away.
+(process.getuid?.() === 0 ? test : test.skip)('a state folder of another user is not taken', () => {
+  const folder = scratch.folder();
+  chownSync(folder, 65_534, 65_534);
+  expect(() => ownFolder(folder)).toThrow(/belongs to another user \(65534\)/);
 });

@@ -35,6 +35,7 @@ test('one command brings up a company that can be read, stops whole, and finds t
   const first = await start(state);
   expect(first.ready.pid).toBe(first.child.pid);
   expect(statSync(first.file).mode & 0o777).toBe(0o600);
+  expect(statSync(state).mode & 0o777).toBe(0o700);
   const [own, byUser, other] = await Promise.all(
     [first.ready.apiKey, first.ready.userToken, first.ready.otherApiKey].map((token) => read(first.ready, token)),
   );

@@ -17,7 +17,7 @@ and company.json. \`truckroll import\` takes the folder as it is. Records that c
 after their change. Waits where the key's limit is reached, and while the API restarts.
 
 Examples:
-  truckroll export ./lone-star --key trk_…
+  TRUCKROLL_API_KEY_FILE=./key truckroll export ./lone-star
   truckroll export ./books --only invoices payments refunds`;
 
 export function register(program: Command, session: Session): void {
@@ -25,7 +25,7 @@ export function register(program: Command, session: Session): void {
     .command('export')
     .description('Write a company’s records into files.')
     .argument('<folder>', 'where to write; made when it is missing, files of the same name are replaced')
-    .option('--key <key>', 'API key of the company; TRUCKROLL_API_KEY unless given')
+    .option('--key <key>', 'deprecated: set TRUCKROLL_API_KEY, or TRUCKROLL_API_KEY_FILE')
     .option('--url <url>', 'address of the API; TRUCKROLL_URL unless given')
     .option('--only <paths...>', 'only these records, such as invoices')
     .addHelpText('after', HELP)

@@ -13,14 +13,14 @@ interface Given {
 
 const HELP = `
 Receives webhooks on this machine, verifies them with the public package \`standardwebhooks\`, and prints them. \`npm start\`
-allows deliveries to http://127.0.0.1:4567/, so create an endpoint with that URL and give its signingSecret here. What
+allows deliveries to http://127.0.0.1:4567/, so create an endpoint with that URL and put its signingSecret into TRUCKROLL_WEBHOOK_SECRET. What
 is not verified is answered and told of, but not shown: anybody on this machine may have sent it. Times are UTC. Ends with Ctrl-C, or after --count deliveries.
 
 Exit codes: 0 all that came was verified (or no secret was given), 1 something was refused, 2 wrong usage, 3 the port is
 in use.
 
 Examples:
-  truckroll listen --secret whsec_…
+  TRUCKROLL_WEBHOOK_SECRET=whsec_… truckroll listen
   truckroll listen --status 503                          # see how deliveries are tried again
   TRUCKROLL_WEBHOOK_SECRET=whsec_… truckroll listen --json --count 1`;
 
@@ -29,14 +29,14 @@ export function register(program: Command, session: Session): void {
     .command('listen')
     .description('Receive webhooks on this machine, verify and print them.')
     .option('--port <port>', 'port on 127.0.0.1', portNumber, 4567)
-    .option('--secret <whsec_…>', 'signing secret of the endpoint; twice while it is rotating', secrets, [])
+    .option('--secret <whsec_…>', 'deprecated: set TRUCKROLL_WEBHOOK_SECRET, or TRUCKROLL_WEBHOOK_SECRET_FILE; two with a comma while it is rotating', secrets, [])
     .option('--status <code>', 'what to answer', statusCode, 204)
     .option('--count <number>', 'end after so many deliveries', positiveInteger)
     .addHelpText('after', HELP)
     .action(async (given: Given) => {
       const [{ startReceiver }, { described }] = await Promise.all([import('../listen/receiver.ts'), import('../listen/verdict.ts')]);
-      const { env, signal } = session.io;
-      const known = given.secret.length > 0 ? given.secret : [env['TRUCKROLL_WEBHOOK_SECRET'] ?? ''].filter((secret) => secret !== '');
+      const { signal } = session.io;
+      const known = session.webhookSecrets(given.secret);
       if (!known.every(isSecret)) throw new Failure('A signing secret begins with whsec_ and goes on in base64: copy it from the answer that created the endpoint.');
       const enough = new AbortController();
       const seen = new Set<string>();

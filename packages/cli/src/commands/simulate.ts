@@ -32,7 +32,7 @@ export function register(program: Command, session: Session): void {
     .option('--per-hour <number>', 'service requests in a simulated hour', positiveInteger, 20)
     .option('--seed <number>', 'what happens follows from it; a random one unless given', seedNumber)
     .option('--url <url>', 'address of the API')
-    .option('--key <key>', 'API key of the company; TRUCKROLL_API_KEY or the demo company’s unless given')
+    .option('--key <key>', 'deprecated: set TRUCKROLL_API_KEY, or TRUCKROLL_API_KEY_FILE; the demo company’s unless given')
     .addHelpText('after', HELP)
     .action(async (given: Given) => {
       const { signal } = session.io;

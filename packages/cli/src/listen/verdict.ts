@@ -64,7 +64,7 @@ function parsed(text: string): unknown {
 /** A delivery as people read it. `again` tells one that came before. */
 export function described(verdict: Verdict, at: Date, again: boolean): string {
   const { id, type = '(event)', sequence, bytes, verified, problem, answer } = verdict;
-  const state = problem === undefined ? (verified ? 'verified' : 'not verified: give --secret') : `REFUSED: ${problem}`;
+  const state = problem === undefined ? (verified ? 'verified' : 'not verified: set TRUCKROLL_WEBHOOK_SECRET') : `REFUSED: ${problem}`;
   const number = sequence === undefined ? '' : ` #${sequence}`;
   const head = `${at.toISOString().slice(11, 19)}  ${type}${number}  ${state}  → ${answer}${again ? '  (came before)' : ''}`;
   const shown = typeof verdict.event === 'string' ? verdict.event : JSON.stringify(verdict.event, undefined, 2);

@@ -1,0 +1,28 @@
+import type { IncomingMessage } from 'node:http';
+import { ApiError, type ErrorDetail } from '@truckroll/contract';
+
+/** Headers of which two mean that something on the way may have read the other one (RFC 9110, 7.2 and 11.6.2). */
+const SINGLE = ['Host', 'Authorization'];
+
+/** Throws ApiError 400 for a request without the Host that HTTP/1.1 requires, and for a second Host or Authorization. */
+export function checkSingleHeaders({ headers, rawHeaders, httpVersion }: IncomingMessage): void {
+  const problems = SINGLE.filter((name) => count(rawHeaders, name) > 1).map((field): ErrorDetail => ({
+    location: 'header', field, code: 'REPEATED_PARAMETER', message: `Send the header ${field} once.`,
+  }));
+  if (headers.host === undefined && httpVersion === '1.1') {
+    problems.push({ location: 'header', field: 'Host', code: 'MISSING', message: 'Send the header Host, as HTTP/1.1 requires.' });
+  } else if (headers.host === '') {
+    problems.push({ location: 'header', field: 'Host', code: 'EMPTY_VALUE', message: 'Send the header Host with the name or address that you call.' });
+  }
+  if (problems.length > 0) throw ApiError.invalid(problems);
+}
+
+/** Node keeps the first of them and drops the others, so it is names and values as they came that are looked at. */
+function count(rawHeaders: readonly string[], name: string): number {
+  let found = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const given = rawHeaders[i] as string;
+    if (given.length === name.length && given.toLowerCase() === name.toLowerCase()) found += 1;
+  }
+  return found;
+}

@@ -1,0 +1,63 @@
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { newCallCredential } from '@truckroll/service-kit';
+import { truckroll } from './system.ts';
+
+const NOBODY = 65_534;
+let folder: string;
+let state: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'truckroll-state-'));
+  state = join(folder, '.truckroll');
+  mkdirSync(state, { mode: 0o700 });
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+/** Addresses and credentials as somebody put them there. */
+function plant(port: number): void {
+  writeFileSync(join(state, 'services.json'), JSON.stringify({ integrations: `127.0.0.1:${port}` }));
+  writeFileSync(join(state, 'secrets.json'), JSON.stringify({ callCredentials: { operator: newCallCredential('operator').text } }));
+}
+
+/** Whoever waits for a credential; resolves to how many called. */
+async function trap() {
+  let calls = 0;
+  const server = createServer((socket) => {
+    calls += 1;
+    socket.destroy();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()));
+  return { port: (server.address() as AddressInfo).port, calls: () => calls, close: () => server.close() };
+}
+
+test('a folder into which others may write is not believed: it says where keys are sent', async () => {
+  const waiting = await trap();
+  plant(waiting.port);
+  chmodSync(state, 0o777);
+  const outcome = await truckroll(['company', 'list'], {}, folder);
+  expect(outcome).toMatchObject({ code: 2, stderr: expect.stringContaining(`Others may write into ${state}`) });
+  expect(waiting.calls()).toBe(0);
+  waiting.close();
+});
+
+// Only root can give a folder away.
+(process.getuid?.() === 0 ? test : test.skip)('a folder of another user is not believed', async () => {
+  const waiting = await trap();
+  plant(waiting.port);
+  chownSync(state, NOBODY, NOBODY);
+  const outcome = await truckroll(['company', 'list'], {}, folder);
+  expect(outcome).toMatchObject({ code: 2, stderr: expect.stringContaining(`${state} belongs to another user (${NOBODY})`) });
+  expect(waiting.calls()).toBe(0);
+  waiting.close();
+});
+
+test('the credential of the local installation goes nowhere else', async () => {
+  const waiting = await trap();
+  plant(1);
+  const outcome = await truckroll(['company', 'list'], { INTEGRATIONS_ADDRESS: `127.0.0.1:${waiting.port}` }, folder);
+  expect(outcome).toMatchObject({ code: 3, stderr: expect.stringContaining('No credential is known by which integrations would know you') });
+  expect(waiting.calls()).toBe(0);
+  waiting.close();
+});
