@@ -19,7 +19,7 @@ export interface Services {
 }
 
 export function connectServices(config: GatewayConfig): Services {
-  const open = (address: string): Channel => openChannel(address, { deadlineMs: config.callDeadlineMs, credentials: [config.callCredential] });
+  const open = (address: string): Channel => openChannel(address, { deadlineMs: config.callDeadlineMs, credentials: [config.callCredential], tls: config });
   const channels: Record<Owner, Channel> = {
     billing: open(config.billingAddress),
     scheduling: open(config.schedulingAddress),

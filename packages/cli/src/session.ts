@@ -1,6 +1,6 @@
 // What every command works with: where things are, who to ask, and where to write.
 import type { Owner } from '@truckroll/contract';
-import { ConfigError, env, openChannel, parseCallCredential, readConfig, type CallCredential, type Callers, type Channel, type Definition, type Setting } from '@truckroll/service-kit';
+import { ConfigError, env, openChannel, parseCallCredential, readConfig, type CallCredential, type Callers, type Channel, type Definition, type Config, type Setting, type Settings, tlsSettings } from '@truckroll/service-kit';
 import { EXIT, Failure, fromService } from './failure.ts';
 import { printable } from './printable.ts';
 import { readState, stateFolder } from './state.ts';
@@ -58,7 +58,7 @@ export class Session {
 
   channel(owner: Owner): Channel {
     let channel = this.#channels.get(owner);
-    if (channel === undefined) this.#channels.set(owner, (channel = openChannel(this.address(owner), { credentials: [this.#credential(owner)] })));
+    if (channel === undefined) this.#channels.set(owner, (channel = openChannel(this.address(owner), { credentials: [this.#credential(owner)], tls: fromEnvironment(tlsSettings, this.io.env) })));
     return channel;
   }
 
@@ -170,8 +170,12 @@ export class Session {
 
 /** Throws Failure where the environment has it in a wrong form. */
 function setting<T>(one: Setting<T>, environment: Io['env']): T {
+  return fromEnvironment({ one }, environment).one;
+}
+
+function fromEnvironment<S extends Settings>(settings: S, environment: Io['env']): Config<S> {
   try {
-    return readConfig({ one }, environment).one;
+    return readConfig(settings, environment);
   } catch (error) {
     if (error instanceof ConfigError) throw new Failure(error.message);
     throw error;

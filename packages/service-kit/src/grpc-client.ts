@@ -1,8 +1,9 @@
 import { once } from 'node:events';
-import { Client, Metadata, credentials, status as GrpcStatus, type CallOptions as GrpcCallOptions, type ChannelOptions, type ServiceError } from '@grpc/grpc-js';
+import { Client, Metadata, status as GrpcStatus, type CallOptions as GrpcCallOptions, type ChannelOptions, type ServiceError } from '@grpc/grpc-js';
 import { ApiError, ERROR_TRAILER, decodeError } from '@truckroll/contract';
 import { CREDENTIAL, entryByRpc, type CallCredential } from './caller-credentials.ts';
 import type { CallOptions, Callers, Definition } from './grpc-handlers.ts';
+import { channelCredentials, type TlsConfig } from './grpc-tls.ts';
 import { DEFAULT_DEADLINE_MS, REQUEST_ID, clientOptions, targetOf } from './grpc-options.ts';
 import { traceHeaders, withSpan } from './tracing.ts';
 
@@ -26,6 +27,8 @@ export interface ChannelSettings {
   readonly channelOptions?: ChannelOptions;
   /** By which the peer knows who calls; of several, each call takes one that the contract lets make it. */
   readonly credentials?: readonly CallCredential[];
+  /** Plain HTTP/2 unless it names an authority. */
+  readonly tls?: TlsConfig;
 }
 
 const asIs = (bytes: Buffer): Buffer => bytes;
@@ -33,7 +36,7 @@ const asIs = (bytes: Buffer): Buffer => bytes;
 /** Opens no connection until it is first needed. */
 export function openChannel(address: string, settings: ChannelSettings = {}): Channel {
   const defaultDeadlineMs = settings.deadlineMs ?? DEFAULT_DEADLINE_MS;
-  const peer = new Client(targetOf(address), credentials.createInsecure(), { ...clientOptions(), ...settings.channelOptions });
+  const peer = new Client(targetOf(address), channelCredentials(settings.tls ?? {}), { ...clientOptions(), ...settings.channelOptions });
 
   const entryOf = entryByRpc(settings.credentials ?? []);
 

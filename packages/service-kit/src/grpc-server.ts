@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
-  Metadata, Server, ServerCredentials, status as GrpcStatus,
+  Metadata, Server, status as GrpcStatus,
   type MethodDefinition, type ServerDuplexStream, type ServerUnaryCall, type UntypedServiceImplementation, type sendUnaryData,
 } from '@grpc/grpc-js';
 import { ERROR_TRAILER, encodeError } from '@truckroll/contract';
@@ -9,6 +9,7 @@ import { HealthImplementation } from 'grpc-health-check';
 import { CallCancelled, CallContext } from './call-context.ts';
 import { callerInterceptor, type CallerCheck } from './caller-check.ts';
 import { passingBytes, type Definition, type Handlers } from './grpc-handlers.ts';
+import { serverCredentials, type TlsConfig } from './grpc-tls.ts';
 import { serverOptions, type ServerLimits } from './grpc-options.ts';
 import type { Logger } from './log.ts';
 import type { Metrics } from './metrics.ts';
@@ -33,6 +34,8 @@ export interface GrpcServerOptions extends ServerLimits {
   readonly metrics: Metrics;
   /** Whose calls are served. */
   readonly callers: CallerCheck;
+  /** Plain HTTP/2 unless it names a certificate. */
+  readonly tls?: TlsConfig;
 }
 
 type Call = ServerUnaryCall<unknown, unknown> & ServerDuplexStream<unknown, unknown>;
@@ -44,6 +47,7 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
   const { log, metrics } = options;
   const server = new Server({ ...serverOptions(options), interceptors: [callerInterceptor(options.callers, log, metrics)] });
   let address: string | undefined;
+  const transport = serverCredentials(options.tls ?? {});
   const health = new HealthImplementation({ '': 'NOT_SERVING' });
   health.addToServer(server);
   const seconds = metrics.histogram('grpc_server_seconds', 'Time to serve a call, by method and status code', ['method', 'code']);
@@ -109,7 +113,7 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
     },
     listen: (port, host = '0.0.0.0') =>
       new Promise((resolve, reject) => {
-        server.bindAsync(`${host}:${port}`, ServerCredentials.createInsecure(), (error, bound) => {
+        server.bindAsync(`${host}:${port}`, transport, (error, bound) => {
           if (error) return reject(error);
           address = `${host}:${bound}`;
           resolve(bound);

@@ -20,6 +20,7 @@ export type { CallerCheck, CallerCheckMode } from './caller-check.ts';
 export { createGrpcServer, type GrpcServer } from './grpc-server.ts';
 export type { CallOptions, CallerOf, Callers, Definition, HandlerOf, Handlers, ResponseMetadata } from './grpc-handlers.ts';
 export { REQUEST_ID, clientOptions, targetOf } from './grpc-options.ts';
+export { tlsSettings, type TlsConfig } from './grpc-tls.ts';
 export { openChannel, type Channel, type ChannelSettings } from './grpc-client.ts';
 export { baseSettings, callerSettings, testCaller, testCallers, testConfig, type BaseConfig, type ServerConfig } from './service-config.ts';
 export { createService, type BackgroundPart, type Service, type ServiceKit, type ServiceOptions } from './service.ts';

@@ -2,6 +2,7 @@ import { callers, type Caller } from '@truckroll/contract';
 import { acceptanceOf, newCallCredential, parseCallerCredentials, type CallCredential } from './caller-credentials.ts';
 import type { CallerCheck, CallerCheckMode } from './caller-check.ts';
 import { env, type Config } from './config.ts';
+import { tlsSettings } from './grpc-tls.ts';
 import { LOG_LEVELS } from './log.ts';
 
 /** The settings that every service has. Spread them: `readConfig({ ...baseSettings(50051), … }, process.env)`. */
@@ -20,6 +21,7 @@ export function baseSettings(defaultPort: number) {
     maxConnectionAgeMs: env.duration('GRPC_MAX_CONNECTION_AGE', 300_000),
     /** Whether a service that owns a schema migrates it; otherwise it waits until somebody has (`truckroll migrate`). */
     migrateAtStart: env.boolean('MIGRATE_AT_START', true),
+    ...tlsSettings,
     /** By which this component proves to the ones that it calls who it is. */
     callCredential: env.optionalCallCredential('CALL_CREDENTIAL'),
   };
@@ -60,6 +62,10 @@ export const testConfig: BaseConfig & ServerConfig = Object.freeze({
   drainMs: 1000,
   maxConnectionAgeMs: 300_000,
   migrateAtStart: true,
+  tlsCertFile: undefined,
+  tlsKeyFile: undefined,
+  tlsCaFile: undefined,
+  tlsClientCertificates: false,
   callCredential: undefined,
   callerCredentials: parseCallerCredentials(testCallers.map(acceptanceOf).join())!,
   callerCheck: 'enforce',

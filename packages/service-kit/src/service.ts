@@ -66,7 +66,7 @@ export function createService<C extends BaseConfig & Partial<ServerConfig>>(opti
   const log = options.log ?? createLog(name, config.logLevel);
   const metrics = createMetrics(name);
   const server = createGrpcServer({
-    log, metrics, maxConnectionAgeMs: config.maxConnectionAgeMs, callers: { ...callerCheckOf(config), mayCall: options.mayCall },
+    log, metrics, maxConnectionAgeMs: config.maxConnectionAgeMs, callers: { ...callerCheckOf(config), mayCall: options.mayCall }, tls: config,
   });
   const unapplied = metrics.gauge('schema_migrations_missing', 'Migrations that this version needs and its schema lacks', ['schema']);
   const databases: (Schema & { database: Database })[] = [];

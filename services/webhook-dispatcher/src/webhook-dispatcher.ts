@@ -31,7 +31,7 @@ export function createWebhookDispatcher(config: WebhookDispatcherConfig, surroun
     name: NAME,
     config,
     create({ log, metrics, background, check }) {
-      const integrations = openChannel(config.integrationsAddress, { credentials: [config.callCredential] });
+      const integrations = openChannel(config.integrationsAddress, { credentials: [config.callCredential], tls: config });
       const { fanOut, lease, report, reportAll } = integrations.client(DeliveryServiceService);
       const { resolve = createResolve(), ca, exchangeMs: timeoutMs = EXCHANGE_MS } = surroundings;
       const policy = { allowHttp: config.allowHttp, allowedTargets: config.allowedTargets };

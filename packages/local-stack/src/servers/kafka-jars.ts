@@ -4,6 +4,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Problem, fullDisk } from '../problem.ts';
+import { differenceFrom } from './pinned-files.ts';
 import { works } from '../processes/run.ts';
 import { since, type Say } from '../say.ts';
 
@@ -21,16 +22,23 @@ const POM = `<project xmlns="http://maven.apache.org/POM/4.0.0">
 </project>
 `;
 
-/** The folder of Kafka's jars, shared by all checkouts of this user; filled by Maven at the first use. */
+/** What Maven must have brought, by SHA-256: `sha256sum *.jar` in the folder of a new version makes it anew. */
+const PINNED = join(import.meta.dirname, 'kafka-jars.sha256');
+
+/**
+ * The folder of Kafka's jars, shared by all checkouts of this user; filled by Maven at the first use. Throws Problem where a
+ * jar is another than the one that was pinned, whether it came so or was changed since.
+ */
 export async function kafkaJars(say: Say): Promise<string> {
   const cache = join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'truckroll');
   const jars = join(cache, `kafka-${KAFKA_VERSION}`);
-  if (existsSync(jars)) return jars;
+  if (existsSync(jars)) return await verified(jars, `delete ${jars} and start again`);
   await requireMaven();
   mkdirSync(cache, { recursive: true });
   const partial = mkdtempSync(`${jars}.partial-`);
   try {
     await download(partial, say);
+    await verified(join(partial, 'jars'), 'look at the mirror that Maven uses, and tell whoever runs it');
     try {
       renameSync(join(partial, 'jars'), jars);
     } catch (error) {
@@ -41,6 +49,12 @@ export async function kafkaJars(say: Say): Promise<string> {
     rmSync(partial, { recursive: true, force: true });
   }
   return jars;
+}
+
+async function verified(jars: string, remedy: string): Promise<string> {
+  const difference = await differenceFrom(PINNED, jars);
+  if (difference === undefined) return jars;
+  throw new Problem(`These are not the jars of Kafka ${KAFKA_VERSION} that this release was built with: in ${jars}, ${difference}. Nothing of it was run: ${remedy}, or name your own Kafka in KAFKA_BROKERS.`);
 }
 
 async function requireMaven(): Promise<void> {
