@@ -66,7 +66,7 @@ export const headerComponents: Readonly<Record<string, Schema>> = {
   'X-Request-Id': { description: 'Identifies the request; equal to the body’s request_id.', schema: { type: 'string', format: 'uuid' } },
   'Cache-Control': { description: 'Always `private, no-store`.', schema: { type: 'string', enum: ['private, no-store'] } },
   'RateLimit-Policy': {
-    description: 'The limit that the request counts against: its name, requests (`q`) and window in seconds (`w`).',
+    description: 'The nearer of the limits that the request counts against, the key’s or the company’s: its name, requests (`q`) and window in seconds (`w`).',
     schema: { type: 'string', examples: ['"default";q=6000;w=60'] },
   },
   RateLimit: {
@@ -110,7 +110,7 @@ export const responseComponents: Readonly<Record<string, Schema>> = {
     ...limitHeaders,
     'Retry-After': ref('Retry-After'),
   }),
-  RateLimited: answer('`RATE_LIMITED`: more requests in a minute than the limit allows.', { ...limitHeaders, 'Retry-After': ref('Retry-After') }),
+  RateLimited: answer('`RATE_LIMITED`: more requests in a minute, or at once, than the limits allow.', { ...limitHeaders, 'Retry-After': ref('Retry-After') }),
   InternalError: answer('`INTERNAL_ERROR`: a defect on our side.', limitHeaders),
   Unavailable: answer('`INTERNAL_ERROR`: something we depend on does not answer at the moment.', { ...commonHeaders, 'Retry-After': ref('Retry-After') }),
 };

@@ -1,0 +1,86 @@
+// What one company's flood does to the reads of another: `truckroll simulate` twice on one, beside a reader of the other.
+import { spawn, type ChildProcess } from 'node:child_process';
+import { setPriority } from 'node:os';
+import { join } from 'node:path';
+import { ROOT, say } from '@truckroll/local-stack';
+import { median } from '../measure/rounds.ts';
+import { runLoad } from '../measure/wrk.ts';
+import { callCredential } from '../system/programs.ts';
+import type { Running } from '../system/stack.ts';
+
+const FLOODS = 2;
+const READER_CONNECTIONS = 4;
+/** Longer than it takes to start and to read what there is to play with. */
+const FLOOD_AHEAD_MS = 4000;
+
+export interface Noise {
+  readonly gateway: Running;
+  readonly scheduling: Running;
+  /** Of the company that floods. */
+  readonly floodKey: string;
+  /** Requests of the reader: see requests.lua. */
+  readonly file: string;
+  readonly rounds: number;
+  readonly seconds: number;
+  /** Resolves when nothing is left of what was measured before. */
+  settled(): Promise<void>;
+}
+
+export interface NoiseFigures {
+  /** The reader's p99 beside the flood ÷ without it, median of the rounds. */
+  readonly ratio: number;
+  /** Calls of scheduling that were refused with 503, whoever's. */
+  readonly unavailable: number;
+  /** Events of the flood a second. */
+  readonly events: number;
+}
+
+/** Throws where any request of the reader is not answered with 200. */
+export async function measureNoise(noise: Noise): Promise<NoiseFigures> {
+  const { gateway, scheduling, file, rounds, seconds, settled } = noise;
+  const read = (seed: number) => runLoad({ port: gateway.port, connections: READER_CONNECTIONS, seconds, file, seed });
+  const before = await counted(scheduling);
+  const ratios: number[] = [];
+  let flooded = 0;
+  for (let round = 1; round <= rounds; round++) {
+    await settled();
+    const alone = await read(round);
+    const flood = startFlood(noise);
+    await new Promise((resolve) => setTimeout(resolve, FLOOD_AHEAD_MS));
+    const eventsBefore = (await counted(scheduling)).published;
+    const beside = await read(round).finally(() => Promise.all(flood.map(ended)));
+    flooded += (await counted(scheduling)).published - eventsBefore;
+    ratios.push(beside.p99 / alone.p99);
+    say(`round ${round}, beside a flood: p99 ${beside.p99.toFixed(1)} ms, without it ${alone.p99.toFixed(1)} ms (${beside.perSecond.toFixed(0)}/s and ${alone.perSecond.toFixed(0)}/s)`);
+  }
+  const { unavailable } = await counted(scheduling);
+  return { ratio: median(ratios), unavailable: unavailable - before.unavailable, events: flooded / (rounds * seconds) };
+}
+
+/** The clients yield to the system: they would run on other machines. */
+function startFlood({ gateway, scheduling, floodKey }: Noise): ChildProcess[] {
+  const args = ['--url', `http://127.0.0.1:${gateway.port}`, '--speed', '600', '--per-hour', '600', '--minutes', '1000000'];
+  const env = { ...process.env, SCHEDULING_ADDRESS: `127.0.0.1:${scheduling.port}`, CALL_CREDENTIAL: callCredential('operator'), TRUCKROLL_API_KEY: floodKey };
+  return Array.from({ length: FLOODS }, () => {
+    const child = spawn(process.execPath, [join(ROOT, 'packages/cli/bin/truckroll.mjs'), 'simulate', ...args], { env, stdio: ['ignore', 'ignore', 'inherit'] });
+    setPriority(child.pid as number, 19);
+    process.once('exit', () => child.kill('SIGKILL'));
+    return child;
+  });
+}
+
+async function ended(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null) throw new Error(`truckroll simulate ended by itself, with ${child.exitCode}`);
+  const exit = new Promise((resolve) => child.once('exit', resolve));
+  child.kill('SIGKILL');
+  await exit;
+}
+
+async function counted({ metricsPort }: Running): Promise<{ unavailable: number; published: number }> {
+  const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+  const sum = (pattern: RegExp): number => [...text.matchAll(pattern)].reduce((total, [, value]) => total + Number(value), 0);
+  return {
+    unavailable: sum(/^grpc_server_seconds_count\{[^}]*code="UNAVAILABLE"[^}]*\} (\d+)$/gm),
+    published: sum(/^outbox_published_total(?:\{[^}]*\})? (\d+)$/gm),
+  };
+}
