@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util';
 import { STATE, say } from '@truckroll/local-stack';
 import pg from 'pg';
 import { importFile } from './data/import.ts';
-import { TECHNICIANS, VISITS, idInSql, idOf, visitFiles } from './data/visits.ts';
+import { TECHNICIANS, VISITS, accountFile, idInSql, idOf, visitFiles } from './data/visits.ts';
 import { cpuText, perEach, withCpu } from './measure/cpu.ts';
 import { pgbenchPath, runPgbench, scriptOf, type Script } from './measure/pgbench.ts';
 import { startRecorder } from './measure/recorder.ts';
@@ -20,18 +20,22 @@ import { drained } from './system/outbox.ts';
 import { postgresPid } from './system/postgres.ts';
 import { startGateway, startServices } from './system/programs.ts';
 import type { Running, Stack } from './system/stack.ts';
+import { measureNoise } from './writes/noisy.ts';
 
-const HELP = `npm run bench:writes -- [--rounds 3] [--seconds 10] [--quick]
+const HELP = `npm run bench:writes -- [--rounds 3] [--seconds 10] [--quick] [--only noise]
 
 Adds and removes technicians on 10,000 visits with 16 connections over HTTP, in turn with pgbench, which runs the
 statements that the service was seen to send, in the same transactions, on the same database: as pgbench does by default,
 prepared as the service does, and in the service's pipelines too. Nothing else runs beside pgbench. Reads of one visit
-are measured too: the same road with a single statement. --quick runs one short round: for developing only.
+are measured too: the same road with a single statement. Last, two \`truckroll simulate --speed 600 --per-hour 600\` flood
+one company beside a reader of another, whose p99 is compared with the same without them: five rounds. --quick runs one short round: for developing only.
 `;
 const DATABASE = 'truckroll_writes';
 /** Of its own: it can run beside the other benchmarks’ data. */
 const FOLDER = join(STATE, 'benchmarks-writes');
 const COMPANY = { id: '7d1c0f52-3e0b-8c41-a6f2-0d4b8e1f9a37', name: 'Benchmark of writes', timezone: 'America/Chicago', files: [] };
+/** Whose reads are measured beside a flood of the other's writes. */
+const READER = { ...COMPANY, id: '7d1c0f52-3e0b-8c41-a6f2-0d4b8e1f9a38', name: 'Reader beside a flood' };
 const CONNECTIONS = 16;
 const TITLES = { writes: 'writes', reads: 'reads of one visit', simple: 'pgbench', prepared: 'pgbench, prepared', pipelined: 'pgbench, in pipelines' };
 const PAGE = 100;
@@ -41,6 +45,7 @@ const { values: options } = parseArgs({
     rounds: { type: 'string' },
     seconds: { type: 'string' },
     quick: { type: 'boolean', default: false },
+    only: { type: 'string' },
     help: { type: 'boolean', default: false },
   },
 });
@@ -70,7 +75,7 @@ interface Visit {
 }
 
 async function benchmark(stack: Stack): Promise<Record<string, number>> {
-  const { key, scripts, settings } = await prepare(stack);
+  const { key, readerKey, scripts, settings } = await prepare(stack);
   const services = await startServices(stack, ['integrations', 'scheduling']);
   const gateway = await startGateway(stack, services);
   const groups = {
@@ -96,12 +101,14 @@ async function benchmark(stack: Stack): Promise<Record<string, number>> {
     return { perSecond: 2 * (await runPgbench(load, FOLDER)) };
   };
 
-  const reads = (duration: number) => {
-    const file = join(FOLDER, 'visits.targets');
+  const visitTargets = (name: string, of: string): string => {
+    const file = join(FOLDER, name);
     const paths = Array.from({ length: VISITS }, (_, i) => `/v1/job-appointments/${idOf('visit', i + 1)}`);
-    writeTargets(file, paths.map((path) => ({ path, header: ['Authorization', `Bearer ${key}`] })));
-    return runLoad({ port: gateway.port, connections: CONNECTIONS, seconds: duration, file, seed: 1 });
+    writeTargets(file, paths.map((path) => ({ path, header: ['Authorization', `Bearer ${of}`] })));
+    return file;
   };
+  const reads = (duration: number) =>
+    runLoad({ port: gateway.port, connections: CONNECTIONS, seconds: duration, file: visitTargets('visits.targets', key), seed: 1 });
 
   const client = new pg.Client({ connectionString: stack.databaseUrl });
   await client.connect();
@@ -116,7 +123,23 @@ async function benchmark(stack: Stack): Promise<Record<string, number>> {
     }
   };
 
+  const noise = async (): Promise<Record<string, number>> => {
+    const { ratio, unavailable, events } = await measureNoise({
+      gateway,
+      scheduling: services.running.scheduling,
+      floodKey: key,
+      file: visitTargets('reader.targets', readerKey),
+      rounds: Number(options.rounds ?? (options.quick ? 1 : 5)),
+      seconds,
+      settled: () => drained(client, 'scheduling'),
+    });
+    return { noisy_company_ratio: rounded(ratio), noisy_company_503: unavailable, noisy_company_events_per_second: Math.round(events) };
+  };
   say('Warming up …');
+  if (options.only === 'noise') {
+    await reads(Math.min(5, seconds));
+    return noise().finally(() => client.end());
+  }
   await measured(() => http(Math.min(5, seconds)), false);
   await measured(() => pgbench(scripts.plain, 'prepared', 2), true);
   const kinds = {
@@ -136,6 +159,7 @@ async function benchmark(stack: Stack): Promise<Record<string, number>> {
       say(`round ${round}, ${TITLES[name]}: ${result.perSecond.toFixed(0)}/s (${times}CPU ms: ${cpuText(perEach(cpu, result.perSecond * seconds))})`);
     }
   }
+  const beside = await noise();
   await client.end();
   const medians = Object.fromEntries(names.map((name) => [name, median(rates.get(name) ?? [])])) as Record<keyof typeof kinds, number>;
   process.stdout.write(`\n${CONNECTIONS} connections, medians of ${rounds} × ${seconds} s:\n`);
@@ -147,11 +171,12 @@ async function benchmark(stack: Stack): Promise<Record<string, number>> {
     writes_per_second: Math.round(medians.writes),
     pgbench_per_second: Math.round(medians.prepared),
     reads_per_second: Math.round(medians.reads),
+    ...beside,
   };
 }
 
 /** Data, a key, and the statements of one addition and one removal as the service sends them. */
-async function prepare(stack: Stack): Promise<{ key: string; scripts: { plain: Script; pipelined: Script }; settings: string }> {
+async function prepare(stack: Stack): Promise<{ key: string; readerKey: string; scripts: { plain: Script; pipelined: Script }; settings: string }> {
   const url = new URL(stack.databaseUrl);
   const recorder = await startRecorder({ host: url.hostname, port: Number(url.port) });
   url.hostname = '127.0.0.1';
@@ -163,7 +188,10 @@ async function prepare(stack: Stack): Promise<{ key: string; scripts: { plain: S
   await operator.createCompany(COMPANY);
   const key = await keys.of(COMPANY.id, operator);
   say(`Importing ${VISITS} visits, where they are not there yet …`);
-  for (const file of visitFiles()) await importFile(services.channels, COMPANY.id, file, () => undefined);
+  for (const file of [...visitFiles(), accountFile()]) await importFile(services.channels, COMPANY.id, file, () => undefined);
+  await operator.createCompany(READER);
+  const readerKey = await keys.of(READER.id, operator);
+  for (const file of visitFiles()) await importFile(services.channels, READER.id, file, () => undefined);
 
   const gateway = await startGateway(stack, { running: { ...others.running, ...services.running } });
   const visit = (await readVisits(gateway, key)).find(({ assignments }) => assignments.length === 0) as Visit;
@@ -194,7 +222,7 @@ async function prepare(stack: Stack): Promise<{ key: string; scripts: { plain: S
   const most = 999_999_999_999_999;
   const head = `\\set v random(1, ${VISITS})\n\\set m random(1, ${TECHNICIANS})\n\\set a random(1, ${most})\n\\set k random(1, ${most})`;
   const script = (pipelines: boolean): Script => scriptOf([addition, removal], replaced, head, pipelines);
-  return { key, settings: recorder.settings(), scripts: { plain: script(false), pipelined: script(true) } };
+  return { key, readerKey, settings: recorder.settings(), scripts: { plain: script(false), pipelined: script(true) } };
 }
 
 async function write(gateway: Running, key: string, method: string, path: string, body: unknown, idempotencyKey: string): Promise<Visit> {

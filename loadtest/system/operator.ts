@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { dirname } from 'node:path';
 import { run } from '@truckroll/cli';
 import type { BenchmarkCompany } from '../data/companies.ts';
+import { callCredential } from './programs.ts';
 
 /** More than any machine answers in a minute: limits are counted all the same. */
 const PER_MINUTE = 100_000_000;
@@ -11,7 +12,7 @@ export class Operator {
   readonly #env: Record<string, string>;
 
   constructor(integrationsPort: number) {
-    this.#env = { INTEGRATIONS_ADDRESS: `127.0.0.1:${integrationsPort}` };
+    this.#env = { INTEGRATIONS_ADDRESS: `127.0.0.1:${integrationsPort}`, CALL_CREDENTIAL: callCredential('operator') };
   }
 
   async createCompany({ id, name, timezone }: BenchmarkCompany): Promise<void> {

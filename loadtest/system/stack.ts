@@ -12,6 +12,7 @@ export interface Running {
   readonly pid: number;
   /** Of what it serves. */
   readonly port: number;
+  readonly metricsPort: number;
   stop(): Promise<void>;
 }
 
@@ -84,7 +85,7 @@ export class Stack {
       watchdog: this.#watchdog,
     });
     await ready(daemon, `http://127.0.0.1:${metricsPort}/readyz`, join(this.folder, 'logs', `${name}.log`));
-    return { pid: daemon.pid as number, port, stop: async () => void (await daemon.stop()) };
+    return { pid: daemon.pid as number, port, metricsPort, stop: async () => void (await daemon.stop()) };
   }
 
   /** Stops what was started here: the gateway, then services, then servers. */
