@@ -5,6 +5,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ConfigError, env, readConfig } from '@truckroll/service-kit';
 import { chartTools } from '../../deploy/chart-tools.mjs';
+import { disruptions } from './disruptions.ts';
 import { prepare, workFolder, CHART, type Prepared } from './installation.ts';
 import { Cluster } from './kubernetes.ts';
 import { balanced, readAndWrite, webhooks, type Surroundings } from './uses.ts';
@@ -47,9 +48,10 @@ async function test(): Promise<void> {
     await cluster.helm('test', 'truckroll', '--timeout', '3m');
     say('helm test passes');
     const use = await surroundings(cluster, prepared, folder.path);
-    await readAndWrite(use);
+    const { api_key: apiKey } = await readAndWrite(use);
     await webhooks(use);
     await balanced(use);
+    await disruptions(use, `${repository}/truckroll:${tag}`, apiKey);
     say('passed');
   } catch (error) {
     say(await cluster.kubectl('get', 'pods,jobs', '--output', 'wide').catch(String));

@@ -19,7 +19,7 @@ export interface Surroundings {
   say(text: string): void;
 }
 
-interface Company {
+export interface Company {
   readonly company_id: string;
   readonly user_id: string;
   readonly api_key: string;
@@ -48,7 +48,7 @@ async function request({ baseUrl }: Surroundings, method: string, path: string, 
 }
 
 /** A made-up company is imported; what was written through the gateway is read there. */
-export async function readAndWrite(use: Surroundings): Promise<void> {
+export async function readAndWrite(use: Surroundings): Promise<Company> {
   company = (await truckroll(use, 'demo', '--size', '60', '--seed', '7')) as Company;
   use.say('imported a made-up company');
   const visits = await request(use, 'GET', '/v1/job-appointments?dispatch_status=UNASSIGNED&canceled=false&limit=1');
@@ -61,6 +61,7 @@ export async function readAndWrite(use: Surroundings): Promise<void> {
   const read = await request(use, 'GET', `/v1/job-appointments/${visit.id}`);
   assert.deepEqual(read.body.data.assignments.map((each: any) => each.team_member.id), [member.id]);
   use.say('a read and a write through the gateway agree');
+  return company;
 }
 
 /** What is recorded arrives at the sink, signed. */
