@@ -55,6 +55,8 @@ async function test(): Promise<void> {
     say('passed');
   } catch (error) {
     say(await cluster.kubectl('get', 'pods,jobs', '--output', 'wide').catch(String));
+    const log = await cluster.kubectl('logs', '--selector', 'app.kubernetes.io/instance=truckroll', '--tail=2000', '--prefix', '--ignore-errors').catch(String);
+    say(log.split('\n').filter((line) => /"level":"(warn|error)"/.test(line)).slice(-40).join('\n'));
     throw error;
   } finally {
     await cluster.leave();

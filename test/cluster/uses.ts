@@ -95,7 +95,10 @@ const CALLS = 1000;
 /** After scaling from one pod to three, each of them takes 20 to 47 % of the calls within a minute. */
 export async function balanced(use: Surroundings): Promise<void> {
   const { cluster } = use;
-  const read = async (): Promise<void> => assert.equal((await request(use, 'GET', '/v1/invoices?limit=1')).status, 200);
+  const read = async (): Promise<void> => {
+    const { status, body } = await request(use, 'GET', '/v1/invoices?limit=1');
+    assert.equal(status, 200, JSON.stringify(body));
+  };
   await cluster.kubectl('scale', 'deployment/truckroll-billing', '--replicas=3');
   await cluster.kubectl('rollout', 'status', 'deployment/truckroll-billing', '--timeout=180s');
   const scaledAt = performance.now();
