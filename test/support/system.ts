@@ -73,7 +73,7 @@ export async function startSystem({ wired = false, webhookAllowedTargets = [] }:
     HOST: '127.0.0.1',
     PORT: '0',
     METRICS_PORT: '0',
-    LOG_LEVEL: 'silent',
+    LOG_LEVEL: 'warn',
     REDIS_URL: environment.redisUrl,
     CALL_CREDENTIAL: testCaller('gateway').text,
     IDENTITY_KEYS: `test:${randomBytes(32).toString('base64')}`,

@@ -47,7 +47,7 @@ export async function startGateway(environment: Record<string, string> = {}, giv
     HOST: '127.0.0.1',
     PORT: '0',
     METRICS_PORT: '0',
-    LOG_LEVEL: 'silent',
+    LOG_LEVEL: 'warn',
     REDIS_URL: redisUrl(),
     BILLING_ADDRESS: `127.0.0.1:${invoices.port}`,
     SCHEDULING_ADDRESS: '127.0.0.1:1',

@@ -1,6 +1,6 @@
 export { ConfigError, env, readConfig, type Config, type Setting, type Settings } from './config.ts';
 export type { KeyRing } from './key-ring.ts';
-export { createLog, silentLog, type Logger, type LogLevel } from './log.ts';
+export { createLog, logTo, silentLog, type Logger, type LogLevel } from './log.ts';
 export { createMetrics, type CounterMetric, type GaugeMetric, type HistogramMetric, type Metrics } from './metrics.ts';
 export { startTelemetryServer, type ReadinessCheck, type TelemetryServer } from './telemetry-server.ts';
 export { startTracing, traceHeaders, withRemoteSpan, withSpan } from './tracing.ts';

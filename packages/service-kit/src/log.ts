@@ -15,6 +15,13 @@ export interface Logger {
   child(fields: Record<string, unknown>): Logger;
 }
 
+let elsewhere: { write(lines: string): void } | undefined;
+
+/** Has every log that is made from now on written there instead of to standard output: for tests, which show it when they fail. */
+export function logTo(destination: { write(lines: string): void }): void {
+  elsewhere = destination;
+}
+
 /**
  * One JSON line per entry on standard output. Errors go under `error` or `err`, with stack and causes: they are for operators
  * only and may name statements and hosts, which answers never do. Personal data and credentials are never logged; the
@@ -29,7 +36,7 @@ export function createLog(service: string, level: LogLevel = 'info', destination
     serializers: { error: pino.stdSerializers.errWithCause, err: pino.stdSerializers.errWithCause },
   };
   // Not pino's own writer: that one writes from a thread, and mixes up or loses the last lines of a process.
-  return pino(options, destination ?? gathered(process.stdout));
+  return pino(options, destination ?? elsewhere ?? gathered(process.stdout));
 }
 
 const SENSITIVE = ['password', 'authorization', 'token', 'secret'];

@@ -51,12 +51,12 @@ export function testCaller(name: Caller): CallCredential {
   return testCallers.find(({ caller }) => caller === name)!;
 }
 
-/** For tests: any free ports, no log, calls of the components above. */
+/** For tests: any free ports, a log of what goes wrong, calls of the components above. */
 export const testConfig: BaseConfig & ServerConfig = Object.freeze({
   host: '127.0.0.1',
   port: 0,
   metricsPort: 0,
-  logLevel: 'silent',
+  logLevel: 'warn',
   otlpEndpoint: undefined,
   drainDelayMs: 0,
   drainMs: 1000,

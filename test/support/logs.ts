@@ -1,0 +1,30 @@
+// What the services of a test file have logged, shown where one of its tests has failed.
+import { logTo } from '../../packages/service-kit/src/log.ts';
+
+const MOST_LINES = 200;
+const lines: string[] = [];
+
+logTo({
+  write(line) {
+    lines.push(line);
+    if (lines.length > MOST_LINES) lines.shift();
+  },
+});
+
+interface Block {
+  children: (Block & { type: string; errors: unknown[] })[];
+}
+
+/** jest-circus keeps its state under a symbol of this name. */
+const state = Object.getOwnPropertySymbols(globalThis).find(({ description }) => description === 'JEST_STATE_SYMBOL');
+
+function failed({ children }: Block): boolean {
+  return children.some((child) => (child.type === 'test' ? child.errors.length > 0 : failed(child)));
+}
+
+// Hooks of a file's outside run in the order in which they are written: before the file's own stops its services.
+afterAll(() => {
+  const root = state && (globalThis as unknown as Record<symbol, { rootDescribeBlock: Block } | undefined>)[state]?.rootDescribeBlock;
+  if (root === undefined || lines.length === 0 || !failed(root)) return;
+  process.stderr.write(`\nThe last ${lines.length} lines that the services of ${expect.getState().testPath} logged:\n${lines.join('')}\n`);
+});
