@@ -247,5 +247,6 @@ test('a user makes, sees, rotates and revokes keys; a value opens the company as
   expect(await opens(rotated.key)).toBe(401);
   expect((await call('DELETE', `${KEYS}/${created.id}`)).status).toBe(404);
   expect((await call('POST', `${KEYS}/${created.id}/rotate`)).status).toBe(404);
+  expect((await call('POST', KEYS, { name: 'Never', expiresAt: '9999-12-31T23:59:59Z' })).body.data).toMatchObject({ expiresAt: null });
   expect((await call('POST', KEYS, { name: 'Late', expiresAt: '2020-01-01T00:00:00Z' })).body.error.details).toMatchObject([{ field: 'expiresAt', code: 'OUT_OF_RANGE' }]);
 });

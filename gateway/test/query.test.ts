@@ -28,6 +28,13 @@ describe('a query', () => {
     expect(value(query, 'created_from')).toBe(Date.UTC(2026, 2, 1, 14, 4, 5) * 1000 + 123_456);
   });
 
+  test('takes bounds that are further away than any record, also two on one side', () => {
+    for (const text of ['created_from=9999-12-01T00:00:00Z&created_before=9999-12-31T00:00:00Z', 'created_from=0001-01-01T00:00:00Z&created_before=9999-12-31T00:00:00Z']) {
+      expect(parse(text).problems).toEqual([]);
+    }
+    expect(parse('created_from=9999-12-01T00:00:00Z&created_before=0001-01-01T00:00:00Z').problems).toMatchObject([{ field: 'created_before', code: 'RANGE_ORDER' }]);
+  });
+
   test.each([
     ['limit=0', 'limit OUT_OF_RANGE'],
     ['limit=101', 'limit OUT_OF_RANGE'],

@@ -25,6 +25,7 @@ const STRINGS: Readonly<Record<string, Schema>> = {
   currency: { enum: ['USD'] },
   revision: { pattern: '^[0-9a-f]{64}$' },
   url: { format: 'uri' },
+  json_pointer: { format: 'json-pointer' },
   one_line: { pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028-\\u202e\\u2066-\\u2069]*$' },
   idempotency_key: { pattern: '^[A-Za-z0-9_-]+$' },
 };

@@ -1,5 +1,5 @@
 // The strict query parser (api.md, policy of all collection reads), compiled from an operation's parameters.
-import { checkText, type DetailCode, type ErrorDetail, type Field, type Parameter } from '@truckroll/contract';
+import { BEYOND, checkText, type DetailCode, type ErrorDetail, type Field, type Parameter } from '@truckroll/contract';
 import { mostValues, isRequired, type Inputs } from './inputs.ts';
 import { compilePeriods, type RangePair } from './periods.ts';
 import { splitQuery } from './query-text.ts';
@@ -79,7 +79,7 @@ export function compileQuery({ query: parameters, pages }: Pick<Inputs, 'query' 
     }
     for (const { from, before } of ranges) {
       const [lower, upper] = [values.get(from), values.get(before)];
-      if (lower !== undefined && upper !== undefined && upper <= lower) {
+      if (lower !== undefined && upper !== undefined && upper <= lower && !bothBeyond(lower, upper)) {
         problems.push(problem(before.name, 'RANGE_ORDER', `Give a value later than ${from.name}; the upper bound is exclusive.`));
       }
     }
@@ -133,6 +133,11 @@ function rangesOf(parameters: readonly Parameter[]): RangePair[] {
     );
     return from.filter?.comparison === 'from' && before !== undefined ? [{ from, before }] : [];
   });
+}
+
+/** Of two bounds that are further away than instants reach nobody knows which is later. */
+function bothBeyond(lower: Value | Value[], upper: Value | Value[]): boolean {
+  return lower === upper && (upper === BEYOND.before || upper === BEYOND.after);
 }
 
 function comparable(a: Field, b: Field): boolean {

@@ -1,5 +1,5 @@
 // Values on the command line that are more than a text.
-import { formatInstant, now, parseDate, parseInstant } from '@truckroll/contract';
+import { beyondInstants, formatInstant, now, parseDate, parseInstant } from '@truckroll/contract';
 import { InvalidArgumentError } from 'commander';
 
 export function positiveInteger(text: string): number {
@@ -40,6 +40,11 @@ export function moment(text: string): number {
   if (instant !== undefined) return instant;
   if (!/^\d+[smhd]$/.test(text)) throw new InvalidArgumentError('Give a date-time such as 2027-01-31T00:00:00Z, a date, or a duration such as 90d.');
   return now() + seconds(text) * 1_000_000;
+}
+
+/** A moment at which something ends; null where that is further away than instants reach. */
+export function expiry(text: string): number | null {
+  return beyondInstants(parseDate(text) === undefined ? text : `${text}T00:00:00Z`) === 'after' ? null : moment(text);
 }
 
 export const isoNow = (): string => formatInstant(Math.floor(now() / 1_000_000) * 1_000_000);

@@ -3,6 +3,7 @@ import { camelCase, type KeyStyle } from './json-plan.ts';
 import type { DetailCode } from './errors.ts';
 import { checkValue } from './scalar.ts';
 import type { Field, Shape } from './shape.ts';
+import { beyondInstants } from './time.ts';
 
 /** One failure; `field` is its path, `line_items[2].subtotal_cents`. */
 export interface JsonProblem {
@@ -85,6 +86,7 @@ function readList(field: Field, value: unknown, at: string, keys: KeyStyle, prob
 
 function readOne(field: Field, value: unknown, at: string, keys: KeyStyle, problems: JsonProblem[]): unknown {
   if (field.shape !== undefined) return readObject(field.shape, value, at, keys, problems);
+  if (field.endless && typeof value === 'string' && beyondInstants(value) === 'after') return null;
   const checked = checkValue(field, value);
   if ('value' in checked) return checked.value;
   problems.push({ field: at, code: checked.code, message: checked.message });

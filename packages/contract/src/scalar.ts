@@ -1,7 +1,7 @@
 // One value of each kind, checked: the same rules for a query parameter, a body and an import line.
 import type { DetailCode } from './errors.ts';
 import type { EnumShape, Field } from './shape.ts';
-import { isBeyondInstants, isDate, isTimeZone, parseInstant } from './time.ts';
+import { BEYOND, beyondInstants, formatInstant, isDate, isTimeZone, parseInstant } from './time.ts';
 
 /** A checked value as the generated messages hold it, or what is wrong with it. */
 export type Checked = { value: unknown } | { code: DetailCode; message: string };
@@ -45,7 +45,7 @@ export function checkValue(field: Field, value: unknown): Checked {
   }
 }
 
-/** A value out of a query string. */
+/** A value out of a query string. A date-time that is further away than instants reach is the bound on its side. */
 export function checkText(field: Field, text: string): Checked {
   if (text === '') return bad('EMPTY_VALUE', 'Leave the parameter out instead of sending it empty.');
   switch (field.kind) {
@@ -59,6 +59,8 @@ export function checkText(field: Field, text: string): Checked {
     case 'number':
       return /^-?\d+(\.\d+)?$/.test(text) ? checkRange(field, Number(text)) : bad('INVALID_FORMAT', 'Give a number.');
     case 'timestamp': {
+      const side = beyondInstants(text);
+      if (side !== undefined) return { value: BEYOND[side] };
       const checked = checkTimestamp(text);
       const lostPlus = 'code' in checked && / \d{2}:?\d{2}$/.test(text);
       return lostPlus ? bad('INVALID_FORMAT', 'The + of the offset arrived as a space: percent-encode it as %2B.') : checked;
@@ -68,10 +70,12 @@ export function checkText(field: Field, text: string): Checked {
   }
 }
 
+const [FIRST, LAST] = [formatInstant(BEYOND.before), formatInstant(BEYOND.after)];
+
 function checkTimestamp(value: unknown): Checked {
   const micros = typeof value === 'string' ? parseInstant(value) : undefined;
   if (micros !== undefined) return { value: micros };
-  if (typeof value === 'string' && isBeyondInstants(value)) return bad('OUT_OF_RANGE', 'Give a date-time from 1685 to 2254.');
+  if (typeof value === 'string' && beyondInstants(value) !== undefined) return bad('OUT_OF_RANGE', `Give a date-time after ${FIRST} and before ${LAST}.`);
   const form = '2026-03-01T15:04:05Z: seconds, at most six fractional digits, and Z or an offset such as -06:00';
   return bad('INVALID_FORMAT', `Give a date-time such as ${form}.`);
 }
@@ -96,14 +100,22 @@ function checkRange(field: Field, value: number): Checked {
 
 const PATTERNS = {
   phone: [/^\+[1-9]\d{1,14}$/, 'Give a telephone number in E.164 form, such as +15125550100.'],
-  email: [/^[^\s@]+@[^\s@]+$/, 'Give an e-mail address.'],
+  // One address: what separates several, quotes or comments on them would be another thing to a mail server.
+  email: [/^[^\s@,;:<>()"\\\p{Cc}\p{Cf}]+@[^\s@,;:<>()"\\\p{Cc}\p{Cf}]+$/u, 'Give one e-mail address, without a name and control characters.'],
   color: [/^#[0-9A-Fa-f]{6}$/, 'Give a colour as #RRGGBB.'],
   currency: [/^USD$/, 'Give USD, the only currency.'],
   idempotency_key: [/^[A-Za-z0-9_-]+$/, 'Use letters, digits, underscores and hyphens only.'],
   // C0 and C1 controls, separators of lines and paragraphs, embeddings, overrides and isolates of direction.
   one_line: [/^[^\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]*$/, 'Remove line breaks and other control characters: it is one line of text.'],
+  json_pointer: [/^(?:\/(?:[^~/]|~[01])*)*$/, 'Give a JSON pointer (RFC 6901) such as /sections/0/questions/3, with ~ as ~0 and / in a name as ~1.'],
   revision: [/^[0-9a-f]{64}$/, 'Give the 64 lowercase hexadecimal characters of a revision, as a read returned it.'],
 } as const;
+
+/** What is wrong with a text that is to have a format; undefined where nothing is. */
+export function formatProblem(format: keyof typeof PATTERNS, text: string): string | undefined {
+  const [pattern, message] = PATTERNS[format];
+  return pattern.test(text) ? undefined : message;
+}
 
 const characters = (count: number): string => (count === 1 ? 'one character' : `${count} characters`);
 

@@ -23,7 +23,7 @@ export type Kind =
   | 'bytes';
 
 /** Names of the string formats that narrow kind `string`. */
-export type StringFormat = 'time_zone' | 'phone' | 'email' | 'color' | 'currency' | 'revision' | 'url' | 'idempotency_key' | 'one_line';
+export type StringFormat = 'time_zone' | 'phone' | 'email' | 'color' | 'currency' | 'revision' | 'url' | 'idempotency_key' | 'one_line' | 'json_pointer';
 
 export interface Range {
   min?: number;
@@ -59,6 +59,8 @@ export interface Field {
   repeated: boolean;
   /** Derived by its owner; ignored where it is given (decisions §10). */
   derived: boolean;
+  /** An instant further in the future than instants reach is null. */
+  endless: boolean;
   /** Another record is its authority, so an import line may leave it out; a read always has it. */
   dispensable: boolean;
   format?: StringFormat;
@@ -100,8 +102,12 @@ const FORMATS: Record<number, Kind | StringFormat | 'lower_case'> = {
   13: 'lower_case',
   14: 'idempotency_key',
   15: 'one_line',
+  16: 'json_pointer',
+  17: 'timestamp',
 };
-const STRING_FORMATS = new Set<string>(['time_zone', 'phone', 'email', 'color', 'currency', 'revision', 'url', 'idempotency_key', 'one_line']);
+const STRING_FORMATS = new Set<string>(['time_zone', 'phone', 'email', 'color', 'currency', 'revision', 'url', 'idempotency_key', 'one_line', 'json_pointer']);
+/** The one whose far values mean null. */
+const EXPIRY = 17;
 /** Values of google.api.FieldBehavior. */
 const OPTIONAL = 1;
 const OUTPUT_ONLY = 3;
@@ -133,7 +139,8 @@ export function shapeNamed(typeName: string): Shape {
 }
 
 function fieldOf(desc: DescField): Field {
-  const format = FORMATS[option<number>(desc, 'truckroll.options.v1.format') ?? 0];
+  const formatNumber = option<number>(desc, 'truckroll.options.v1.format') ?? 0;
+  const format = FORMATS[formatNumber];
   const range = option<Range>(desc, 'truckroll.options.v1.range');
   const refersTo = option<{ type: string }>(desc, 'google.api.resource_reference')?.type.replace('truckroll/', '');
   const deprecation = deprecationOf(desc);
@@ -148,6 +155,7 @@ function fieldOf(desc: DescField): Field {
     nullable: desc.proto.proto3Optional,
     repeated: desc.fieldKind === 'list',
     derived: behaviors.includes(OUTPUT_ONLY),
+    endless: formatNumber === EXPIRY,
     dispensable: behaviors.includes(OPTIONAL),
     ...(format !== undefined && STRING_FORMATS.has(format) ? { format: format as StringFormat } : {}),
     ...(range === undefined ? {} : { range: plainRange(range) }),

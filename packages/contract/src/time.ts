@@ -5,6 +5,8 @@ import { Temporal } from 'temporal-polyfill';
 const DAY = 86_400_000_000;
 /** What a double holds exactly: years 1684 to 2255. */
 const LIMIT = Number.MAX_SAFE_INTEGER;
+/** The bounds that no record's instant reaches, so that they restrict nothing or everything in a filter. Microseconds. */
+export const BEYOND = { before: -LIMIT, after: LIMIT } as const;
 
 const INSTANT =
   /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,6}))?(?:[Zz]|([+-])(\d{2}):?(\d{2}))$/;
@@ -19,14 +21,15 @@ export function parseInstant(text: string): number | undefined {
   return micros !== undefined && isExact(micros) ? micros : undefined;
 }
 
-/** Whether the text is a date-time in every respect but that it is too far away to be held exactly. */
-export function isBeyondInstants(text: string): boolean {
+/** On which side a date-time is too far away to be held exactly; undefined where it is not, or is no date-time. */
+export function beyondInstants(text: string): keyof typeof BEYOND | undefined {
   const micros = readInstant(text);
-  return micros !== undefined && !isExact(micros);
+  if (micros === undefined || isExact(micros)) return undefined;
+  return micros < 0 ? 'before' : 'after';
 }
 
 function isExact(micros: number): boolean {
-  return Math.abs(micros) <= LIMIT;
+  return Math.abs(micros) < LIMIT;
 }
 
 function readInstant(text: string): number | undefined {

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { JsonBuffer, JsonWriter, checkText, codec, formatInstant, readMessage, resource, resources, type Field, type Shape } from '../src/index.ts';
+import { BEYOND, JsonBuffer, JsonWriter, checkText, checkValue, codec, formatInstant, readMessage, resource, resources, type Field, type Shape } from '../src/index.ts';
 
 /** Any JSON value of a shape, derived fields included, as a read would return it. */
 function anyOf(shape: Shape): fc.Arbitrary<Record<string, unknown>> {
@@ -47,6 +47,7 @@ function anyString(field: Field): fc.Arbitrary<string> {
   const fixed: Record<string, fc.Arbitrary<string>> = {
     phone: fc.constant('+15125550100'),
     email: fc.constant('ann@example.com'),
+    json_pointer: fc.constant('/sections/0/a~1b'),
     color: fc.constant('#1F6FEB'),
     currency: fc.constant('USD'),
     revision: fc.constant('0'.repeat(64)),
@@ -128,12 +129,22 @@ describe('a query value', () => {
     ['job_class', 'null', 'INVALID_ENUM_VALUE'],
     ['issued_from', '2026-02-30', 'INVALID_FORMAT'],
     ['issued_from', '0000-01-01', 'INVALID_FORMAT'],
-    ['created_before', '9999-12-31T00:00:00Z', 'OUT_OF_RANGE'],
     ['limit', '101', 'OUT_OF_RANGE'],
     ['limit', '1.5', 'INVALID_FORMAT'],
     ['updated_since', '', 'EMPTY_VALUE'],
   ])('%s=%s is %s', (name, text, code) => {
     expect(checkText(parameter('invoices', name), text)).toMatchObject({ code });
+  });
+
+  it('takes a date-time further away than instants reach as the bound on its side, which no record reaches', () => {
+    const field = parameter('invoices', 'created_before');
+    expect(checkText(field, '9999-12-31T00:00:00Z')).toEqual({ value: BEYOND.after });
+    expect(checkText(field, '0001-01-01T00:00:00-06:00')).toEqual({ value: BEYOND.before });
+    const created = resource('invoices').record.byName.get('created_at')!;
+    for (const [side, last] of [[BEYOND.after, BEYOND.after - 1], [BEYOND.before, BEYOND.before + 1]] as const) {
+      expect(checkValue(created, formatInstant(side))).toMatchObject({ code: 'OUT_OF_RANGE', message: expect.stringContaining('before 2255-06-05T23:47:34.740991Z') });
+      expect(checkValue(created, formatInstant(last))).toEqual({ value: last });
+    }
   });
 
   it('accepts uuids in any case and hands them on in lower case', () => {

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { formatDate, formatInstant, isTimeZone, localDay, parseDate, parseInstant, startOfLocalDate } from '../src/time.ts';
+import { BEYOND, formatDate, formatInstant, isTimeZone, localDay, parseDate, parseInstant, startOfLocalDate } from '../src/time.ts';
 
 const micros = fc.integer({ min: -9_000_000_000_000_000, max: 9_000_000_000_000_000 });
 const zones = ['America/Chicago', 'America/Havana', 'Asia/Kathmandu', 'Pacific/Apia', 'Europe/London', 'Australia/Lord_Howe', 'America/Sao_Paulo', 'UTC'];
@@ -50,7 +50,7 @@ describe('dates', () => {
   it('begin at an instant that can be held and compared, however far away they are', () => {
     for (const zone of zones) {
       const [first, last] = [startOfLocalDate('0001-01-01', zone), startOfLocalDate('9999-12-31', zone)];
-      expect([first, last].map((micros) => parseInstant(formatInstant(micros)))).toEqual([first, last]);
+      expect([first, last]).toEqual([BEYOND.before, BEYOND.after]);
       expect(first).toBeLessThan(startOfLocalDate('1700-01-01', zone));
       expect(last).toBeGreaterThan(startOfLocalDate('2255-01-01', zone));
     }

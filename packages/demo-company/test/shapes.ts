@@ -118,7 +118,7 @@ export const SHAPES: Readonly<Record<string, Shape>> = {
   'time-entries': {
     id: 'uuid', team_member: ref, 'timesheet_id?': 'uuid', 'job_id?': 'uuid', 'appointment_id?': 'uuid',
     'assignment_id?': 'uuid',
-    activity: 'Activity', source: 'TimeSource', starts_at: 'ts', 'ends_at?': 'ts', paid: 'bool', 'note?': 'text',
+    activity: 'Activity', source: 'TimeSource', starts_at: 'ts', 'ends_at?': 'ts', 'duration_minutes?': 'int', paid: 'bool', 'note?': 'text',
     'edited_by?': ref,
     ...times,
   },

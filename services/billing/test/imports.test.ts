@@ -1,9 +1,11 @@
 // Lines whose sums, together with what others say, go too far: each is its own line's error and stops no other.
 import { randomUUID } from 'node:crypto';
-import { importBatch } from '@truckroll/record-store';
-import { Database } from '@truckroll/service-kit';
+import { GetRefundResponse } from '@truckroll/contract/gen/billing/v1/refunds';
+import { NameCache, RecordReader, importBatch, type Table } from '@truckroll/record-store';
+import { Database, silentLog } from '@truckroll/service-kit';
 import { freshDatabase, type TestDatabase } from '@truckroll/testing';
 import { tables } from '../src/resources/index.ts';
+import { refunds } from '../src/resources/refunds.ts';
 import { schema } from '../src/schema.ts';
 
 type Line = Record<string, unknown>;
@@ -125,4 +127,26 @@ test('line items have ids of their own and add up to the subtotal, in invoices a
   });
   const answer = await importLines(company, 'estimates', [estimate(option(a, 5), option(b, 5)), estimate(option(a, 5), option(a, 4))]);
   expect({ created: answer.created, fields: answer.problems.map(({ field }) => field) }).toEqual({ created: 1, fields: ['options[1].line_items[0].id', 'options[1].amounts.subtotal_cents'] });
+});
+
+test('a refund’s account, method and collector are its payment’s, in whatever order they come', async () => {
+  const company = randomUUID();
+  const collector = { id: randomUUID(), name: 'Dana' };
+  const of = payment({}, { method: 'CARD', collected_by: collector });
+  const claimed = { id: randomUUID(), payment_id: of.id, account: { id: randomUUID(), name: 'Somebody else' }, status: 'SUCCEEDED', amount_cents: 1, currency: 'USD', occurred_at: AT, created_at: AT, payment_method: 'CASH', collected_by: null };
+  const reader = new RecordReader(refunds as Table<any> as Table, { database, names: new NameCache(database, schema.schema, silentLog) });
+  const shown = async (): Promise<unknown> => {
+    const bytes = await reader.detail({ key: { company_id: company, time_zone: 'UTC', id: claimed.id } });
+    const { data } = GetRefundResponse.decode(bytes);
+    return { account: data?.account?.id, method: data?.payment_method, collected_by: data?.collected_by?.id };
+  };
+  const column = async (): Promise<unknown> => (await database.query({ text: 'select account_id, payment_method from refunds where company_id = $1', values: [company] })).rows;
+  await importLines(company, 'refunds', [claimed]);
+  expect(await shown()).toEqual({ account: claimed.account.id, method: 'PAYMENT_METHOD_CASH', collected_by: undefined });
+  await importLines(company, 'payments', [of]);
+  expect(await shown()).toEqual({ account: account.id, method: 'PAYMENT_METHOD_CARD', collected_by: collector.id });
+  expect(await column()).toEqual([{ account_id: account.id, payment_method: 'CARD' }]);
+  await importLines(company, 'refunds', [{ ...claimed, amount_cents: 2 }]);
+  await importLines(company, 'payments', [{ ...of, collected_by: null }]);
+  expect(await shown()).toEqual({ account: account.id, method: 'PAYMENT_METHOD_CARD', collected_by: undefined });
 });

@@ -16,6 +16,7 @@ import { afterTechniciansChanged } from './intake/technicians.ts';
 import { changedStatuses } from './jobs/status.ts';
 import { accountsLinkedTo, refreshAccountLocations, refreshJobTeams, refreshVisitTeams } from './links.ts';
 import { jobAppointments } from './resources/job-appointments.ts';
+import { jobAssignments } from './resources/job-assignments.ts';
 import { jobLeads } from './resources/job-leads.ts';
 import { jobs } from './resources/jobs.ts';
 import { timesheets } from './resources/timesheets.ts';
@@ -64,6 +65,8 @@ export async function afterVisits(tx: Transaction, companyId: string, changed: r
   const jobIds = nowAndBefore(changed, 'job_id');
   await refreshJobs(tx, companyId, jobIds);
   await refreshJobTeams(tx, companyId, jobIds);
+  const moved = changed.filter(({ record, before }) => before?.['job_id'] !== record.job_id);
+  await refreshRecords(tx, jobAssignments, companyId, await idsWhere(tx, 'job_assignments', 'appointment_id', companyId, idsOf(moved)));
 }
 
 export async function afterAssignments(tx: Transaction, companyId: string, changed: readonly Changed<Assignment>[]): Promise<void> {

@@ -122,9 +122,9 @@ describe('whom a notification goes to', () => {
   });
 
   it.each<[string, Parameters<typeof scene>[0]]>([
-    ['who opted out', { contact: { primary_channel: { type: 'EMAIL', value: 'a@b.example' }, channels: [channel('EMAIL', 'a@b.example', true)] } }],
+    ['who opted out', { contact: { primary_channel: { type: 'EMAIL', value: 'a@b.example' }, channels: [channel('EMAIL', 'A@b.example', true)] } }],
     ['without a primary channel', { contact: { primary_channel: null } }],
-    ['whose telephone takes calls only', { contact: { primary_channel: { type: 'PHONE', value: '+15125550142' } } }],
+    ['whose telephone takes calls only', { contact: { primary_channel: { type: 'PHONE', value: '+15125550142' }, channels: [channel('PHONE', '+15125550142')] } }],
     ['who is archived', { contact: { archived: true } }],
     ['of an account that gets no notifications', { of: { notifications_enabled: false } }],
   ])('is nobody, and SUPPRESSED at once, for a contact %s', async (_, scenery) => {

@@ -66,7 +66,7 @@ test.each([4])('lines of all files in a random order (%i), each twice, lead to t
   // A few hundred batches rather than thousands: what lies within a window goes together by path.
   for (let start = 0; start < mixed.length; start += 60) {
     for (const [path, of] of Map.groupBy(mixed.slice(start, start + 60), ({ path: each }) => each)) {
-      await company.store(path, ...of.map(({ record }) => record));
+      await company.store(path, ...new Map(of.map(({ record }) => [record['id'], record])).values());
     }
   }
   expect(await everything(company)).toEqual(expected);
@@ -81,11 +81,11 @@ test('records that first say something else end as what they said last', async (
   };
   await scramble('job-assignments', (_, { appointment_id, job_id, status, starts_at }) => ({ appointment_id, job_id, status, starts_at }));
   await scramble('jobs', (_, { account, location_id, lifecycle, status, created_at }) => ({ account, location_id, lifecycle, status, created_at }));
-  await scramble('job-appointments', (_, { job_id, canceled, starts_at, created_at }) => ({ job_id, canceled, starts_at, created_at }));
+  await scramble('job-appointments', (_, { job_id, canceled, starts_at, ends_at, created_at }) => ({ job_id, canceled, starts_at, ends_at, created_at }));
   await scramble('locations', (_, { name, address, accounts }) => ({ name, address, accounts }));
   await scramble('accounts', (_, { name, created_at }) => ({ name, created_at }));
   await scramble('job-lifecycles', ({ statuses }) => ({ statuses: statuses.slice(1) }));
-  await scramble('time-entries', (_, { timesheet_id, starts_at, ends_at, paid }) => ({ timesheet_id, starts_at, ends_at, paid }));
+  await scramble('time-entries', (_, { timesheet_id, starts_at, ends_at, duration_minutes, paid }) => ({ timesheet_id, starts_at, ends_at, duration_minutes, paid }));
   await scramble('form-responses', (_, { job_id }) => ({ job_id }));
   for (const { path, records } of shuffled(files, 6)) await company.store(path, ...records);
   expect(await everything(company)).toEqual(expected);

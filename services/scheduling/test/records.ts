@@ -1,5 +1,6 @@
 // Lines as an import takes them, with what a test does not care about filled in.
 import { randomUUID } from 'node:crypto';
+import { formatInstant, parseInstant } from '@truckroll/contract';
 
 /** A record as JSON; every test knows what it put in. */
 export type Line = Record<string, any>;
@@ -46,12 +47,13 @@ export function job(fields: Line = {}): Line {
 }
 
 export function visit(fields: Line = {}): Line {
-  const job_id = fields['job_id'] ?? randomUUID();
+  const { job_id = randomUUID(), starts_at = '2026-03-02T15:00:00Z' } = fields;
+  const ends_at = formatInstant((parseInstant(starts_at) as number) + 3_600_000_000);
   return {
     id: randomUUID(), number: 'J-1-1', job_id, type: 'Diagnostic', description: '',
     window_start_at: '2026-03-02T14:00:00Z', window_end_at: '2026-03-02T18:00:00Z', confirmed: false, canceled: false,
     cancellation_reason: null, cancellation_note: null, created_by: ref(), kind: 'APPOINTMENT',
-    starts_at: '2026-03-02T15:00:00Z', ends_at: '2026-03-02T16:00:00Z', ...stamps,
+    starts_at, ends_at, ...stamps,
     job: {
       id: job_id, number: 'from the line', summary: null, account: ref(), contact: null, business_unit: null, job_type: null, job_class: null,
       location: { id: randomUUID(), name: 'from the line', address: 'from the line', latitude: null, longitude: null },
@@ -73,9 +75,10 @@ export function timesheet(fields: Line = {}): Line {
 }
 
 export function timeEntry(fields: Line = {}): Line {
+  const { starts_at = '2026-03-02T15:00:00Z', ends_at = null } = fields;
   return {
     id: randomUUID(), team_member: ref(), timesheet_id: null, activity: 'WORK', source: 'CLOCK',
-    starts_at: '2026-03-02T15:00:00Z', ends_at: null, paid: true, ...stamps, ...fields,
+    starts_at, ends_at, duration_minutes: ends_at === null ? null : Math.max(0, Math.floor((Date.parse(ends_at) - Date.parse(starts_at)) / 60_000)), paid: true, ...stamps, ...fields,
   };
 }
 

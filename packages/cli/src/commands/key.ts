@@ -1,6 +1,6 @@
 import { KeyAdminServiceService, type KeyAccount } from '@truckroll/contract/gen/integrations/v1/admin';
 import type { Command } from 'commander';
-import { moment, positiveInteger } from '../arguments.ts';
+import { expiry, positiveInteger } from '../arguments.ts';
 import { limits } from '../limits.ts';
 import { plain } from '../plain.ts';
 import type { Session } from '../session.ts';
@@ -10,7 +10,7 @@ interface NewKey {
   company: string;
   user: string;
   name: string;
-  expires?: number;
+  expires?: number | null;
   readsPerMinute?: number;
   reportsPerMinute?: number;
   writesPerMinute?: number;
@@ -33,7 +33,7 @@ export function register(program: Command, session: Session): void {
     .requiredOption('--company <id>', 'id of the company that it opens')
     .requiredOption('--user <id>', 'id of the user that it is linked to')
     .requiredOption('--name <name>', 'what it is for')
-    .option('--expires <when>', 'when it ends by itself: a date-time, a date, or a duration such as 90d', moment)
+    .option('--expires <when>', 'when it ends by itself: a date-time, a date, or a duration such as 90d', expiry)
     .option('--reads-per-minute <number>', 'reads allowed in a minute; 6000 unless the gateway says otherwise', positiveInteger)
     .option('--reports-per-minute <number>', 'reports allowed in a minute; 600 unless the gateway says otherwise', positiveInteger)
     .option('--writes-per-minute <number>', 'writes allowed in a minute; 1200 unless the gateway says otherwise', positiveInteger)

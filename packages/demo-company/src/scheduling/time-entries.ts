@@ -108,7 +108,6 @@ function* entriesElsewhere(company: Company, member: Member, period: number) {
   }
 }
 
-/** Without its duration, which its two times tell. */
 function buildEntry(
   company: Company,
   member: Member,
@@ -129,6 +128,7 @@ function buildEntry(
     source,
     starts_at: instantText(startsAt),
     ends_at: instantTextOrNull(endsAt),
+    duration_minutes: endsAt === null ? null : Math.floor((endsAt - startsAt) / MINUTE),
     paid: activity === 'MEAL' ? false : activity === 'TIME_OFF' || activity === 'BREAK' ? draw.chance(0.6) : true,
     note: draw.orNull(0.88, draw.pick(TIME_NOTES)),
     edited_by: edited ? draw.pick(company.members.office).ref : null,

@@ -2,6 +2,7 @@ import { resource } from '@truckroll/contract';
 import type { Payment } from '@truckroll/contract/gen/billing/v1/payments';
 import { defineTable } from '@truckroll/record-store';
 import { allocationTo, checkAllocations, storeAllocations } from '../payments/allocations.ts';
+import { refreshRefunds } from '../refunds.ts';
 
 export const payments = defineTable<Payment>({
   resource: resource('payments'),
@@ -16,4 +17,5 @@ export const payments = defineTable<Payment>({
   links: { invoice_id: { table: 'payment_allocations', maintained: storeAllocations } },
   check: checkAllocations,
   leadsTo: allocationTo,
+  afterChange: refreshRefunds,
 });

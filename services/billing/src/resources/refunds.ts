@@ -1,6 +1,7 @@
 import { resource } from '@truckroll/contract';
 import type { Refund } from '@truckroll/contract/gen/billing/v1/refunds';
 import { defineTable } from '@truckroll/record-store';
+import { deriveRefunds } from '../refunds.ts';
 
 export const refunds = defineTable<Refund>({
   resource: resource('refunds'),
@@ -12,4 +13,6 @@ export const refunds = defineTable<Refund>({
     payment_method: 'payment_method',
     occurred_at: 'occurred_at',
   },
+  derivedFields: ['collected_by'],
+  derive: deriveRefunds,
 });

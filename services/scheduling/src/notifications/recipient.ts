@@ -1,6 +1,7 @@
 // Whom a notification goes to, and by which way (decisions §5). Pure.
 import type { Account } from '@truckroll/contract/gen/scheduling/v1/accounts';
 import { ContactChannelType, type Contact } from '@truckroll/contract/gen/scheduling/v1/contacts';
+import { sameChannel } from '../contacts.ts';
 
 export type Channel = 'EMAIL' | 'SMS';
 
@@ -25,6 +26,6 @@ export function recipientOf(account: Account | undefined, contact: Contact | und
   if (primary == null) return { reason: 'the contact has no primary channel' };
   const channel = CHANNELS[primary.type];
   if (channel === undefined) return { reason: 'the contact’s primary channel takes no messages' };
-  const optedOut = contact.channels.some(({ type, value, opted_out }) => opted_out && type === primary.type && value === primary.value);
+  const optedOut = contact.channels.some((own) => own.opted_out && sameChannel(own, primary));
   return optedOut ? { reason: 'the contact has opted out' } : { channel, address: primary.value };
 }

@@ -1,6 +1,7 @@
 import { resource } from '@truckroll/contract';
 import type { Contact } from '@truckroll/contract/gen/scheduling/v1/contacts';
 import { defineTable } from '@truckroll/record-store';
+import { checkContact } from '../contacts.ts';
 import { named } from '../events.ts';
 
 export const contacts = defineTable<Contact>({
@@ -10,5 +11,6 @@ export const contacts = defineTable<Contact>({
     account_id: 'account.id',
     archived: 'archived',
   },
+  check: checkContact,
   afterChange: named('contacts'),
 });

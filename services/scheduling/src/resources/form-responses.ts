@@ -1,4 +1,4 @@
-import { resource } from '@truckroll/contract';
+import { resource, type JsonProblem } from '@truckroll/contract';
 import type { FormResponse } from '@truckroll/contract/gen/scheduling/v1/form_responses';
 import { defineTable } from '@truckroll/record-store';
 import { refreshFormClasses } from '../forms/job-class.ts';
@@ -15,4 +15,12 @@ export const formResponses = defineTable<FormResponse>({
     form_id: 'form_id',
     completed: 'completed',
   },
+  check: checkCapture,
 });
+
+/** Both say whether the capture is supported (decisions §12). */
+function checkCapture({ completed, questions }: FormResponse): JsonProblem[] {
+  if ((completed == null) === (questions == null)) return [];
+  const [field, other] = completed == null ? ['completed', 'questions'] : ['questions', 'completed'];
+  return [{ field, code: 'MISSING', message: `Give it, or make ${other} null too: they are null together, for a capture that is unsupported.` }];
+}

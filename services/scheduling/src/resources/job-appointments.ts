@@ -2,6 +2,7 @@ import { resource } from '@truckroll/contract';
 import type { Visit } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
 import { defineTable } from '@truckroll/record-store';
 import { keeping, refreshVisitTeams } from '../links.ts';
+import { checkVisit } from '../visits/check.ts';
 import { deriveVisits } from '../visits/derive.ts';
 import { afterVisits } from '../consequences.ts';
 
@@ -21,6 +22,7 @@ export const jobAppointments = defineTable<Visit>({
   },
   // Follows from the visit's assignments.
   links: { team_member_id: { table: 'job_appointment_team_members', maintained: keeping(refreshVisitTeams) } },
+  check: checkVisit,
   remembers: ['job_id'],
   derive: deriveVisits,
   afterChange: afterVisits,

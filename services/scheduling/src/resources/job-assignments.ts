@@ -1,6 +1,7 @@
 import { resource, topics } from '@truckroll/contract';
 import type { Assignment } from '@truckroll/contract/gen/scheduling/v1/job_assignments';
 import { defineTable } from '@truckroll/record-store';
+import { deriveAssignments } from '../assignments/derive.ts';
 import { lockVisitsOfAssignments } from '../visits/locks.ts';
 import { afterAssignments } from '../consequences.ts';
 
@@ -16,6 +17,7 @@ export const jobAssignments = defineTable<Assignment>({
   },
   lockFirst: lockVisitsOfAssignments,
   remembers: ['appointment_id'],
+  derive: deriveAssignments,
   afterChange: afterAssignments,
   publishes: { topic: topics.assignments, type: 'assignment.changed' },
 });

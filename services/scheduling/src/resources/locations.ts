@@ -1,4 +1,4 @@
-import { resource } from '@truckroll/contract';
+import { resource, type JsonProblem } from '@truckroll/contract';
 import type { Location } from '@truckroll/contract/gen/scheduling/v1/locations';
 import { defineTable, inTurn } from '@truckroll/record-store';
 import { afterLocations } from '../consequences.ts';
@@ -11,5 +11,16 @@ export const locations = defineTable<Location>({
   links: {
     account_id: { table: 'location_accounts', of: ({ accounts }) => accounts.flatMap(({ account }) => account?.id ?? []) },
   },
+  check: checkLocation,
   afterChange: inTurn(named('locations'), afterLocations),
 });
+
+/** An account stands once in a location (decisions §12). */
+function checkLocation({ accounts }: Location): JsonProblem[] {
+  const seen = new Set<string | undefined>();
+  return accounts.flatMap(({ account }, i): JsonProblem[] => {
+    const again = seen.has(account?.id);
+    seen.add(account?.id);
+    return again ? [{ field: `accounts[${i}].account.id`, code: 'INVALID_FORMAT', message: 'Leave it out: the account stands there already.' }] : [];
+  });
+}

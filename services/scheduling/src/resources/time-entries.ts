@@ -18,6 +18,7 @@ export const timeEntries = defineTable<TimeEntry>({
     paid: 'paid',
   },
   check: checkTimeEntry,
+  leadsTo: ({ timesheet_id }, id) => (timesheet_id === id ? 'duration_minutes' : undefined),
   remembers: ['timesheet_id'],
   derive: deriveTimeEntries,
   afterChange: afterTimeEntries,

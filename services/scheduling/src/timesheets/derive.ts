@@ -1,35 +1,48 @@
-// Time in whole minutes: what an entry lasted and what a timesheet comes to (decisions §1).
+// Time in whole minutes: what an entry lasted as recorded, and what a timesheet comes to (decisions §1, §12).
 import type { JsonProblem } from '@truckroll/contract';
 import type { TimeEntry } from '@truckroll/contract/gen/scheduling/v1/time_entries';
 import type { Timesheet } from '@truckroll/contract/gen/scheduling/v1/timesheets';
-import type { Changed } from '@truckroll/record-store';
+import { RecordError, type Changed } from '@truckroll/record-store';
 import type { Transaction } from '@truckroll/service-kit';
 
 const MICROS_PER_MINUTE = 60_000_000;
+const MOST_MINUTES = 0x7fffffff;
 
-/** Whole minutes between two instants in microseconds; null while the entry is running. */
-export function minutesOf({ starts_at, ends_at }: Pick<TimeEntry, 'starts_at' | 'ends_at'>): number | null {
-  return ends_at == null ? null : Math.floor((ends_at - starts_at) / MICROS_PER_MINUTE);
+/** An entry that ended before it began is none, and one that has ended has lasted. */
+export function checkTimeEntry({ starts_at, ends_at, duration_minutes }: TimeEntry): JsonProblem[] {
+  const problems: JsonProblem[] = [];
+  if (ends_at != null && ends_at < starts_at) {
+    problems.push({ field: 'ends_at', code: 'RANGE_ORDER', message: 'Give an end that is not before starts_at, or null while it is running.' });
+  }
+  if (ends_at != null && duration_minutes == null) {
+    problems.push({ field: 'duration_minutes', code: 'MISSING', message: 'Give the recorded minutes: the entry has ended.' });
+  }
+  if (ends_at == null && duration_minutes != null) {
+    problems.push({ field: 'duration_minutes', code: 'INVALID_FORMAT', message: 'Make it null while the entry is running, or give ends_at.' });
+  }
+  return problems;
 }
 
-/** An entry that ended before it began would take minutes off its timesheet. */
-export function checkTimeEntry({ starts_at, ends_at }: TimeEntry): JsonProblem[] {
-  if (ends_at == null || ends_at >= starts_at) return [];
-  return [{ field: 'ends_at', code: 'RANGE_ORDER', message: 'Give an end that is not before starts_at, or null while it is running.' }];
-}
+const AS_RECORDED = new Uint8Array();
 
+/** Documents of the release that did not record durations lack them. */
 export async function deriveTimeEntries(
   _tx: Transaction,
   _companyId: string,
   batch: readonly Changed<TimeEntry>[],
-): Promise<ReadonlyMap<string, Partial<TimeEntry>>> {
-  return new Map(batch.map(({ id, record }) => [id, { duration_minutes: minutesOf(record) }]));
+): Promise<ReadonlyMap<string, Uint8Array | Partial<TimeEntry>>> {
+  return new Map(
+    batch.map(({ id, record: { starts_at, ends_at, duration_minutes } }): [string, Uint8Array | Partial<TimeEntry>] => {
+      if (ends_at == null || duration_minutes != null) return [id, AS_RECORDED];
+      return [id, { duration_minutes: Math.floor((ends_at - starts_at) / MICROS_PER_MINUTE) }];
+    }),
+  );
 }
 
 type Totals = Pick<Timesheet, 'entry_count' | 'total_minutes' | 'paid_minutes'>;
 const NO_ENTRIES: Totals = { entry_count: 0, total_minutes: 0, paid_minutes: 0 };
 
-/** Running entries count as entries and add no minutes. */
+/** Running entries count as entries and add no minutes. Errors: RecordError for more minutes than a timesheet holds. */
 export async function deriveTimesheets(
   tx: Transaction,
   companyId: string,
@@ -43,6 +56,9 @@ export async function deriveTimesheets(
       group by e.timesheet_id`,
     values: [companyId, batch.map(({ id }) => id)],
   });
+  for (const { timesheet_id, total_minutes } of rows) {
+    if (total_minutes > MOST_MINUTES) throw new RecordError('timesheets', timesheet_id, 'total_minutes', String(MOST_MINUTES));
+  }
   const totals = new Map(rows.map(({ timesheet_id, ...sums }) => [timesheet_id, sums]));
   return new Map(batch.map(({ id }) => [id, totals.get(id) ?? NO_ENTRIES]));
 }

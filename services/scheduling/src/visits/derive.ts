@@ -22,7 +22,7 @@ export async function deriveVisits(
   return new Map(
     batch.map(({ id, record }) => {
       const job = jobs.get(record.job_id);
-      const own = inOrder(assignments.get(id) ?? []);
+      const own = inOrder(assignments.get(id) ?? []).map((assignment) => ({ ...assignment, job_id: record.job_id }));
       const derived = {
         revision: revisionOf(record, own),
         job: visitJobOf(record, job, locations.get(locationIdOf(job, record.job) ?? '')),

@@ -1,0 +1,121 @@
+// What lines may say (decisions §12), and whose word counts where two records tell the same.
+import { randomUUID } from 'node:crypto';
+import { startHarness, type Company, type Harness } from './harness.ts';
+import { assignment, formResponse, job, location, ref, timeEntry, timesheet, visit, type Line } from './records.ts';
+
+let harness: Harness;
+let company: Company;
+beforeAll(async () => void (harness = await startHarness()));
+beforeEach(() => void (company = harness.company()));
+afterAll(() => harness.stop());
+
+/** `field CODE` of each problem of a line that is sent between two good ones, which must be stored. */
+async function refused(path: string, good: () => Line, bad: Line): Promise<string[]> {
+  const { created, problems } = await company.importLines(path, [good(), bad, good()]);
+  expect(created).toBe(problems.length === 0 ? 3 : 2);
+  expect(problems.every(({ line }) => line === 2)).toBe(true);
+  return problems.map(({ field, code }) => `${field} ${code}`);
+}
+
+const AT = '2026-03-01T15:00:00Z';
+const channel = (type: string, value: string): Line => ({ id: randomUUID(), type, value, is_primary: false, opted_out: false });
+function contact(channels: Line[], primary_channel: Line | null = null): Line {
+  return { id: randomUUID(), account: ref(), name: 'Dana', is_primary: true, archived: false, primary_channel, channels, created_at: AT, updated_at: AT };
+}
+
+test('a visit and its arrival window end after they start', async () => {
+  const { starts_at, window_start_at } = visit();
+  expect(await refused('job-appointments', visit, visit({ ends_at: starts_at, window_end_at: window_start_at }))).toEqual(['window_end_at RANGE_ORDER', 'ends_at RANGE_ORDER']);
+});
+
+test('channels are what their type says', async () => {
+  const wrong = [
+    channel('MOBILE', '512-555-0142'), channel('PHONE', 'dana@example.com'), channel('EMAIL', 'dana@example.com, eve@example.com'), channel('EMAIL', 'da\u0007na@example.com'),
+    channel('EMAIL', 'Dana <dana@example.com>'),
+  ];
+  const right = [channel('MOBILE', '+15125550142'), channel('PHONE', '+15125550143'), channel('EMAIL', 'd.o\'neil+büro@example.com')];
+  const good = () => contact(right);
+  expect(await refused('contacts', good, contact([...right, ...wrong]))).toEqual(wrong.map((_, i) => `channels[${i + 3}].value INVALID_FORMAT`));
+});
+
+test('the primary channel is one of the channels, whatever the case of its letters', async () => {
+  const good = () => contact([channel('EMAIL', 'Dana@Example.com')], { type: 'EMAIL', value: 'dana@example.com' });
+  expect(await refused('contacts', good, contact([channel('MOBILE', '+15125550142')], { type: 'PHONE', value: '+15125550142' }))).toEqual(['primary_channel INVALID_FORMAT']);
+});
+
+test('an account stands once in a location, and places and areas have their ranges', async () => {
+  const account = ref();
+  const at = (...accounts: Line[]): Line => location({ accounts: accounts.map((of) => ({ account: of, archived: false })) });
+  const good = () => at(account, ref());
+  expect(await refused('locations', good, at(account, ref(), account))).toEqual(['accounts[2].account.id INVALID_FORMAT']);
+  expect(await refused('locations', good, location({ latitude: 90.1, longitude: -180.1, estimated_square_footage: -1 }))).toEqual([
+    'latitude OUT_OF_RANGE', 'longitude OUT_OF_RANGE', 'estimated_square_footage OUT_OF_RANGE',
+  ]);
+  expect(await refused('locations', good, location({ estimated_square_footage: 10.5 }))).toEqual(['estimated_square_footage INVALID_FORMAT']);
+});
+
+test('questions and completed are null together, and an answer’s path is a JSON pointer', async () => {
+  const question = (answer_path: string): Line => ({
+    question_id: null, answer_path, section: 'A', label: 'Is it clean?', type: 'YES_NO', required: true, helper_text: null, value: 'YES', photo_requirement: 'NONE', attached_photo_url: null,
+  });
+  const good = () => formResponse({ completed: true, questions: ['/sections/0/~0a~1b', '', '/'].map(question) });
+  expect(await refused('form-responses', good, formResponse({ completed: true }))).toEqual(['questions MISSING']);
+  expect(await refused('form-responses', good, formResponse({ questions: [] }))).toEqual(['completed MISSING']);
+  expect(await refused('form-responses', good, formResponse({ completed: false, questions: ['sections/0', '/a~2'].map(question) }))).toEqual([
+    'questions[0].answer_path INVALID_FORMAT', 'questions[1].answer_path INVALID_FORMAT',
+  ]);
+});
+
+test('a duration is what was recorded, and null exactly while the entry is running', async () => {
+  const ends_at = '2026-03-02T16:30:00Z';
+  const good = () => timeEntry({ ends_at, duration_minutes: 75 });
+  expect(await refused('time-entries', good, timeEntry({ ends_at, duration_minutes: null }))).toEqual(['duration_minutes MISSING']);
+  expect(await refused('time-entries', good, timeEntry({ duration_minutes: 5 }))).toEqual(['duration_minutes INVALID_FORMAT']);
+  const [sheet, entry] = [timesheet(), good()];
+  await company.store('timesheets', sheet);
+  await company.store('time-entries', { ...entry, timesheet_id: sheet.id });
+  expect((await company.detail('time-entries', entry.id)).duration_minutes).toBe(75);
+  expect((await company.detail('timesheets', sheet.id)).total_minutes).toBe(75);
+});
+
+test('an entry that was stored before durations were recorded goes on showing and adding up its own', async () => {
+  const [sheet, entry] = [timesheet(), timeEntry({ ends_at: '2026-03-02T16:35:00Z', duration_minutes: null })];
+  await company.store('timesheets', sheet);
+  await company.store('time-entries', { ...entry, timesheet_id: sheet.id, duration_minutes: 1 });
+  // Field 11 of the document is the duration: a tag and one byte.
+  const text = `update time_entries set document = overlay(document placing ''::bytea from position('\\x5801'::bytea in document) for 2), derived = '\\x585f', duration_minutes = 95 where id = $1`;
+  await harness.database.query({ text, values: [entry.id] });
+  expect((await company.detail('time-entries', entry.id)).duration_minutes).toBe(95);
+  await company.store('time-entries', timeEntry({ timesheet_id: sheet.id, ends_at: '2026-03-02T16:00:00Z' }));
+  expect((await company.detail('timesheets', sheet.id)).total_minutes).toBe(155);
+});
+
+test('minutes beyond what a timesheet holds are the error of the line that adds them', async () => {
+  const sheet = timesheet();
+  await company.store('timesheets', sheet);
+  const entry = (duration_minutes: number): Line => timeEntry({ timesheet_id: sheet.id, ends_at: '2026-03-02T16:00:00Z', duration_minutes });
+  const { created, problems } = await company.importLines('time-entries', [entry(2 ** 31 - 11), entry(11), entry(10)]);
+  expect({ created, problems }).toMatchObject({
+    created: 2, problems: [{ line: 2, field: 'duration_minutes', code: 'OUT_OF_RANGE', message: `With it, total_minutes of timesheets/${sheet.id} would be beyond 2147483647.` }],
+  });
+  expect((await company.detail('timesheets', sheet.id)).total_minutes).toBe(2 ** 31 - 1);
+});
+
+test('an assignment’s job is its visit’s, in whatever order they come and whenever the visit changes its job', async () => {
+  const [first, second] = [job(), job()];
+  const of = visit({ job_id: first.id });
+  const assigned = assignment({ appointment_id: of.id });
+  const shown = async (): Promise<string[]> => [
+    (await company.detail('job-assignments', assigned.id)).job_id, (await company.detail('job-appointments', of.id)).assignments[0].job_id,
+    ...(await company.list('job-assignments', { job_id: [first.id] })).map(({ id }) => `by first: ${id === assigned.id}`),
+  ];
+  await company.store('job-assignments', assigned);
+  expect((await company.detail('job-assignments', assigned.id)).job_id).toBe(assigned.job_id);
+  await company.store('jobs', first, second);
+  await company.store('job-appointments', of);
+  expect(await shown()).toEqual([first.id, first.id, 'by first: true']);
+  await company.store('job-assignments', { ...assigned, job_id: second.id });
+  expect(await shown()).toEqual([first.id, first.id, 'by first: true']);
+  await company.store('job-appointments', { ...of, job_id: second.id });
+  expect(await shown()).toEqual([second.id, second.id]);
+});
