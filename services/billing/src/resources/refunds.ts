@@ -6,6 +6,7 @@ import { deriveRefunds } from '../refunds.ts';
 export const refunds = defineTable<Refund>({
   resource: resource('refunds'),
   table: 'refunds',
+  version: 2,
   columns: {
     status: 'status',
     payment_id: 'payment_id',

@@ -9,6 +9,7 @@ import { afterVisits } from '../consequences.ts';
 export const jobAppointments = defineTable<Visit>({
   resource: resource('job-appointments'),
   table: 'job_appointments',
+  version: 2,
   columns: {
     job_id: 'job_id',
     job_account_id: { type: 'uuid', of: ({ job }) => job?.account?.id ?? null },

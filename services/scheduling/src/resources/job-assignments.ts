@@ -8,6 +8,7 @@ import { afterAssignments } from '../consequences.ts';
 export const jobAssignments = defineTable<Assignment>({
   resource: resource('job-assignments'),
   table: 'job_assignments',
+  version: 2,
   columns: {
     job_id: 'job_id',
     appointment_id: 'appointment_id',

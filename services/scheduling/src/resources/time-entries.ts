@@ -7,6 +7,7 @@ import { afterTimeEntries } from '../consequences.ts';
 export const timeEntries = defineTable<TimeEntry>({
   resource: resource('time-entries'),
   table: 'time_entries',
+  version: 2,
   columns: {
     team_member_id: 'team_member.id',
     timesheet_id: 'timesheet_id',
