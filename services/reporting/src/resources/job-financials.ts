@@ -8,7 +8,6 @@ import { checkShown, refuseUnshown, unshown } from '../financials/unshown.ts';
 export const jobFinancials = defineTable<JobFinancials>({
   resource: resource('job-financials'),
   table: 'job_financials',
-  version: 2,
   columns: {
     job_class: 'job_class',
     business_unit_id: 'business_unit.id',
