@@ -10,8 +10,9 @@ import type { Running } from '../system/stack.ts';
 
 const FLOODS = 2;
 const READER_CONNECTIONS = 4;
-/** Longer than it takes to start and to read what there is to play with. */
-const FLOOD_AHEAD_MS = 4000;
+/** Events by which a flood is under way, and how long it may take to begin. */
+const FLOWING = 100;
+const BEGIN_MS = 60_000;
 
 export interface Noise {
   readonly gateway: Running;
@@ -46,10 +47,11 @@ export async function measureNoise(noise: Noise): Promise<NoiseFigures> {
     await settled();
     const alone = await read(round);
     const flood = startFlood(noise);
-    await new Promise((resolve) => setTimeout(resolve, FLOOD_AHEAD_MS));
-    const eventsBefore = (await counted(scheduling)).published;
+    const eventsBefore = await flowing(scheduling);
     const beside = await read(round).finally(() => Promise.all(flood.map(ended)));
-    flooded += (await counted(scheduling)).published - eventsBefore;
+    const events = (await counted(scheduling)).published - eventsBefore;
+    if (events === 0) throw new Error('the flood ended while it was measured');
+    flooded += events;
     ratios.push(beside.p99 / alone.p99);
     say(`round ${round}, beside a flood: p99 ${beside.p99.toFixed(1)} ms, without it ${alone.p99.toFixed(1)} ms (${beside.perSecond.toFixed(0)}/s and ${alone.perSecond.toFixed(0)}/s)`);
   }
@@ -63,10 +65,21 @@ function startFlood({ gateway, scheduling, floodKey }: Noise): ChildProcess[] {
   const env = { ...process.env, SCHEDULING_ADDRESS: `127.0.0.1:${scheduling.port}`, CALL_CREDENTIAL: callCredential('operator'), TRUCKROLL_API_KEY: floodKey };
   return Array.from({ length: FLOODS }, () => {
     const child = spawn(process.execPath, [join(ROOT, 'packages/cli/bin/truckroll.mjs'), 'simulate', ...args], { env, stdio: ['ignore', 'ignore', 'inherit'] });
-    setPriority(child.pid as number, 19);
+    setPriority(child.pid as number, 5);
     process.once('exit', () => child.kill('SIGKILL'));
     return child;
   });
+}
+
+/** Resolves once the flood is under way, to the events so far. */
+async function flowing(scheduling: Running): Promise<number> {
+  const { published } = await counted(scheduling);
+  for (const until = performance.now() + BEGIN_MS; performance.now() < until; ) {
+    const now = (await counted(scheduling)).published;
+    if (now >= published + FLOWING) return now;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  throw new Error('truckroll simulate did not begin to flood');
 }
 
 async function ended(child: ChildProcess): Promise<void> {
