@@ -31,6 +31,14 @@ export interface ChannelSettings {
   readonly tls?: TlsConfig;
 }
 
+/** How often a call is made again that no server has looked at: each of several replicas may be closing its connection. */
+const REFUSALS = 5;
+
+/** REFUSED_STREAM says that nothing was done (RFC 9113, 8.7), so that a write may be made again too. grpc-js does so once. */
+function isRefused({ code, details }: ServiceError): boolean {
+  return code === GrpcStatus.UNAVAILABLE && details === 'Stream refused by server';
+}
+
 const asIs = (bytes: Buffer): Buffer => bytes;
 
 /** Opens no connection until it is first needed. */
@@ -46,10 +54,12 @@ export function openChannel(address: string, settings: ChannelSettings = {}): Ch
   };
 
   function unary<Req, Res>(path: string, encode: (value: Req) => Buffer, decode: (bytes: Buffer) => Res, request: Req, options?: CallOptions): Promise<Res> {
-    return traced(path, () => new Promise<Res>((resolve, reject) => {
-      const call = peer.makeUnaryRequest(path, encode, decode, request, metadataOf(options, entryOf(path)), deadline(options, false), (error, response) => {
+    const limit = deadline(options, false);
+    const attempt = (left: number): Promise<Res> => new Promise<Res>((resolve, reject) => {
+      const call = peer.makeUnaryRequest(path, encode, decode, request, metadataOf(options, entryOf(path)), limit, (error, response) => {
         options?.signal?.removeEventListener('abort', cancel);
-        if (error) reject(translate(error));
+        if (error && left > 0 && isRefused(error) && !options?.signal?.aborted) setImmediate(() => void attempt(left - 1).then(resolve, reject));
+        else if (error) reject(translate(error));
         else resolve(response as Res);
       });
       const { onMetadata } = options ?? {};
@@ -57,7 +67,8 @@ export function openChannel(address: string, settings: ChannelSettings = {}): Ch
       const cancel = () => call.cancel();
       if (options?.signal?.aborted) cancel();
       else options?.signal?.addEventListener('abort', cancel, { once: true });
-    }));
+    });
+    return traced(path, () => attempt(REFUSALS));
   }
 
   function caller(method: Definition[string]) {

@@ -1,6 +1,6 @@
 import { ApiError } from '@truckroll/contract';
-import { createLog, openChannel, testCallers } from '../src/index.ts';
-import { EchoService, collect, deferred, startEcho, words } from './echo.ts';
+import { createGrpcServer, createLog, createMetrics, openChannel, silentLog, testCallers, testConfig } from '../src/index.ts';
+import { EchoService, collect, deferred, echoCallers, startEcho, words } from './echo.ts';
 
 type Echo = Awaited<ReturnType<typeof startEcho>>;
 const started: Echo[] = [];
@@ -230,4 +230,22 @@ test('a client without another replica is served while its server leaves', async
   const gone = server.drain(1000, 500);
   expect(await client.say({ text: 'still here' })).toEqual({ text: 'still here' });
   await gone;
+});
+
+test('no call fails while servers make their clients connect again', async () => {
+  const server = createGrpcServer({
+    log: silentLog, metrics: createMetrics('aging'), maxConnectionAgeMs: 50,
+    callers: { accepted: testConfig.callerCredentials, mayCall: echoCallers },
+  });
+  const none = () => { throw new Error('not used'); };
+  server.implement(EchoService, { say: (word) => word, join: none, split: none, each: none });
+  const port = await server.listen(0, '127.0.0.1');
+  const channel = openChannel(`127.0.0.1:${port}`, { credentials: testCallers.slice(0, 1) });
+  const { say } = channel.client(EchoService);
+  const callers = Array.from({ length: 20 }, async () => {
+    for (let left = 30; left > 0; left -= 1) await say({ text: 'x' });
+  });
+  await Promise.all(callers);
+  channel.close();
+  await server.drain(100);
 });
