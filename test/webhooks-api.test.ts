@@ -56,7 +56,7 @@ async function happen(count = 1, type = 'service_request.created'): Promise<void
 }
 
 async function lease(endpointId: string): Promise<LeasedDelivery[]> {
-  const { deliveries } = await deliveryService().lease({ worker_id: 'test', max_deliveries: 1000, max_in_flight_per_endpoint: 100, excluded_endpoint_ids: [] });
+  const { deliveries } = await deliveryService().lease({ worker_id: 'test', max_deliveries: 1000, max_in_flight_per_endpoint: 100, excluded_endpoint_ids: [], busy_companies: [] });
   return deliveries.filter((delivery) => delivery.endpoint_id === endpointId);
 }
 

@@ -30,6 +30,7 @@ import { Recoveries } from './webhooks/recoveries.ts';
 import { report, reportAll } from './webhooks/report.ts';
 import { createSecretBox } from './webhooks/secrets.ts';
 import { webhooks } from './webhooks/webhooks.ts';
+import { renew } from './webhooks/workers.ts';
 
 const SCHEMA = 'integrations';
 
@@ -59,7 +60,7 @@ export function createIntegrations(config: IntegrationsConfig): Service {
       server.implement(ApiKeyServiceService, bound(apiKeys, context));
       server.implement(WebhookServiceService, bound(webhooks, context));
       server.implement(WebhookDeliveryServiceService, bound(webhookDeliveries, context));
-      server.implement(DeliveryServiceService, bound({ fanOut, lease, report, reportAll }, context));
+      server.implement(DeliveryServiceService, bound({ fanOut, lease, renew, report, reportAll }, context));
       background({ name: 'Redis', start: async () => bus.connect(), stop: async () => bus.close() });
       background(outbox);
       background({ name: 'invalidations', start: async () => invalidations.start(), stop: () => invalidations.stop() });

@@ -107,6 +107,77 @@ test('a lease that nobody reports ends; its late report stays in the log, and a 
   expect((await one.deliveries())[0]!.attempts.map(({ succeeded }) => succeeded)).toEqual([false, true]);
 });
 
+describe('a worker', () => {
+  const renew = (worker_id: string, leaving = false) => desk.deliveries.renew({ worker_id, leaving });
+  const silent = (...workers: string[]) => desk.sql(`update webhook_workers set seen_at = seen_at - interval '5 seconds' where id = any($1)`, [workers]);
+  afterEach(() => desk.sql('delete from webhook_workers'));
+
+  /** A delivery that was lent to the worker. */
+  async function lentTo(worker: string) {
+    const one = await desk.endpoint();
+    await desk.fanOut(one.event());
+    const [lent] = await desk.lease({ worker });
+    return lent!;
+  }
+
+  test('that has gone silent loses what it holds to whoever is heard, long before its leases end; its late report counts', async () => {
+    for (const worker of ['killed', 'other']) await renew(worker);
+    const lent = await lentTo('killed');
+    await renew('other');
+    expect(await desk.lease({ worker: 'other' })).toEqual([]);
+    await silent('killed');
+    await renew('other');
+    const [again] = await desk.lease({ worker: 'other' });
+    expect(again).toMatchObject({ delivery_id: lent.delivery_id, event_id: lent.event_id });
+    expect(lent.lease_expires_at).toBeGreaterThan(now());
+    expect(await desk.report(lent)).toMatchObject({ lease_lost: true, status: 'DELIVERY_STATUS_SUCCEEDED' });
+  });
+
+  test('that leaves gives back what it holds at once', async () => {
+    await renew('leaver');
+    const lent = await lentTo('leaver');
+    await renew('leaver', true);
+    expect(await desk.lease({ worker: 'other' })).toMatchObject([{ delivery_id: lent.delivery_id }]);
+  });
+
+  test('loses nothing to an outage in which nobody could be heard', async () => {
+    for (const worker of ['one', 'other']) await renew(worker);
+    const lent = await lentTo('one');
+    await silent('one', 'other');
+    await renew('other');
+    expect(await desk.lease({ worker: 'other' })).toEqual([]);
+    // Heard anew at the end of the outage, it is gone where it is silent from then on.
+    await silent('one');
+    await renew('other');
+    expect(await desk.lease({ worker: 'other' })).toMatchObject([{ delivery_id: lent.delivery_id }]);
+  });
+
+  test('of an older release, which is never heard, keeps what it holds until its leases end', async () => {
+    await lentTo('older');
+    await renew('other');
+    expect(await desk.lease({ worker: 'other' })).toEqual([]);
+  });
+});
+
+test('a company with many endpoints gets no more of a batch than others, and no more than the worker has room for', async () => {
+  const many = await desk.endpoint();
+  for (let i = 0; i < 4; i += 1) {
+    await desk.webhooks.createWebhook({ caller: many.caller, name: 'More', url: 'https://example.com/hook', event_types: ['service_request.created'] });
+  }
+  const one = await desk.endpoint();
+  const counts = async (options: Parameters<typeof desk.lease>[0]) => {
+    await desk.sql('delete from webhook_queue');
+    await desk.fanOut(...[many, one].flatMap((each) => Array.from({ length: 6 }, () => each.event())));
+    const leased = await desk.lease(options);
+    return [many, one].map(({ company }) => leased.filter(({ company_id }) => company_id === company.id).length);
+  };
+  expect(await counts({ max: 8 })).toEqual([4, 4]);
+  expect(await counts({ share: 5 })).toEqual([5, 5]);
+  expect(await counts({ share: 20, busy: [{ company_id: many.company.id, max_deliveries: 3 }] })).toEqual([3, 6]);
+  expect(await counts({ share: 20, busy: [{ company_id: many.company.id, max_deliveries: 0 }] })).toEqual([0, 6]);
+  expect(await counts({})).toEqual([30, 6]);
+});
+
 test('a lease that ends after its endpoint was disabled leaves the delivery skipped, to be recovered', async () => {
   const one = await desk.endpoint();
   await desk.fanOut(one.event());

@@ -1,7 +1,7 @@
 // What tests of webhooks need: an endpoint, events, a worker that sends nothing.
 import { randomUUID } from 'node:crypto';
 import { now } from '@truckroll/contract';
-import { AttemptError, type LeasedDelivery, type PublicEvent, type ReportRequest } from '@truckroll/contract/gen/integrations/v1/deliveries';
+import { AttemptError, type CompanyRoom, type LeasedDelivery, type PublicEvent, type ReportRequest } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import type { MailConfig } from '@truckroll/mail';
 import { createSession } from '@truckroll/service-kit';
 import { startHarness } from './harness.ts';
@@ -52,9 +52,11 @@ export async function startDesk(mail: MailConfig = {}) {
 
     fanOut: (...events: PublicEvent[]) => deliveries.fanOut({ events }),
 
-    async lease(options: { max?: number; cap?: number; without?: string[] } = {}): Promise<LeasedDelivery[]> {
-      const { max = 100, cap = 10, without = [] } = options;
-      const asked = { worker_id: 'test', max_deliveries: max, max_in_flight_per_endpoint: cap, excluded_endpoint_ids: without };
+    async lease(options: { max?: number; cap?: number; without?: string[]; worker?: string; share?: number; busy?: CompanyRoom[] } = {}): Promise<LeasedDelivery[]> {
+      const { max = 100, cap = 10, without = [], worker = 'test', share = null, busy = [] } = options;
+      const asked = {
+        worker_id: worker, max_deliveries: max, max_in_flight_per_endpoint: cap, excluded_endpoint_ids: without, max_of_company: share, busy_companies: busy,
+      };
       return (await deliveries.lease(asked)).deliveries;
     },
 

@@ -10,6 +10,7 @@ import { Connections } from './http/connections.ts';
 import { createDial } from './http/dial.ts';
 import { createResolve, type Resolve } from './http/resolve.ts';
 import { attempt } from './send/attempt.ts';
+import { Heartbeat } from './send/heartbeat.ts';
 import { createReport } from './send/reports.ts';
 import { Worker } from './send/worker.ts';
 
@@ -32,14 +33,14 @@ export function createWebhookDispatcher(config: WebhookDispatcherConfig, surroun
     config,
     create({ log, metrics, background, check }) {
       const integrations = openChannel(config.integrationsAddress, { credentials: [config.callCredential], tls: config });
-      const { fanOut, lease, report, reportAll } = integrations.client(DeliveryServiceService);
+      const { fanOut, lease, renew, report, reportAll } = integrations.client(DeliveryServiceService);
       const { resolve = createResolve(), ca, exchangeMs: timeoutMs = EXCHANGE_MS } = surroundings;
       const policy = { allowHttp: config.allowHttp, allowedTargets: config.allowedTargets };
       const connections = new Connections(createDial({ policy, resolve, ca }));
       const exchanges = { connections, policy, timeoutMs, bodyLimit: ANSWER_BYTES };
+      const workerId = `${hostname()}/${randomUUID()}`;
       const worker = new Worker({
-        workerId: `${hostname()}/${randomUUID()}`,
-        lease, log, metrics,
+        workerId, lease, log, metrics,
         report: createReport({ report, reportAll, log }),
         attempt: (delivery) => attempt(exchanges, delivery),
         maxInFlight: config.maxInFlight,
@@ -51,6 +52,7 @@ export function createWebhookDispatcher(config: WebhookDispatcherConfig, surroun
       const topic = topics.serviceRequests;
       // All partitions at once: what comes together is stored together.
       background(new Consumer({ kafka: createKafka(NAME, config, log), group: NAME, topics: [topic], concurrency: topic.partitions, handle, log, metrics }));
+      background(new Heartbeat({ workerId, renew, log }));
       // Started last, hence stopped first: nothing is fetched once stopping has begun.
       background(worker);
       check('integrations', () => worker.check());

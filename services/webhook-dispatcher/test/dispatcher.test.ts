@@ -69,9 +69,9 @@ async function publish(messages: readonly object[]): Promise<void> {
   await producer.disconnect();
 }
 
-function due(count: number, endpoint: ReturnType<Deliveries['endpoint']>): void {
+function due(count: number, endpoint: ReturnType<Deliveries['endpoint']>, company_id = company): void {
   for (let i = 0; i < count; i += 1) {
-    const event = { id: randomUUID(), type: 'interaction.completed', company_id: company, subject: randomUUID(), sequence: 1, timestamp: Date.now() * 1000, body: Buffer.from(`{"n":${i}}`) };
+    const event = { id: randomUUID(), type: 'interaction.completed', company_id, subject: randomUUID(), sequence: 1, timestamp: Date.now() * 1000, body: Buffer.from(`{"n":${i}}`) };
     deliveries.add(event, [endpoint]);
   }
 }
@@ -126,6 +126,21 @@ test('endpoints that hang, more than there is room for, hold up no other', async
   await deliveries.until(() => deliveries.reportsOf(healthy).length === 30);
   expect(deliveries.reports).toHaveLength(30);
   // Ends what hangs, which stopping would wait for.
+  await hanging.close();
+});
+
+test('a company with many endpoints that hang takes no place that others need', async () => {
+  const well = await receiver();
+  const hanging = await receiver(() => undefined);
+  const greedy = randomUUID();
+  for (let i = 0; i < 20; i += 1) due(4, deliveries.endpoint(hanging.url), greedy);
+  const healthy = deliveries.endpoint(well.url);
+  await dispatcher([well, hanging], { maxInFlight: 4, maxInFlightPerEndpoint: 4 });
+  // Half of the places, and as many again when those had taken long.
+  await hanging.until(4);
+  due(30, healthy, randomUUID());
+  await deliveries.until(() => deliveries.reportsOf(healthy).length === 30);
+  expect(deliveries.reports).toHaveLength(30);
   await hanging.close();
 });
 

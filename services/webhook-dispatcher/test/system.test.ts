@@ -1,6 +1,9 @@
 // The whole way of a webhook: what the company's systems record, through scheduling's outbox, Kafka, this dispatcher and
 // integrations, to an integrator's server that verifies.
+import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { join } from 'node:path';
 import { publicEvents } from '@truckroll/contract';
 import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
 import { testCaller, testConfig, type Service } from '@truckroll/service-kit';
@@ -126,6 +129,37 @@ test('what fails is tried again after some seconds with the same id and a new ti
   expect(Number(second!.headers['webhook-timestamp'])).toBeGreaterThan(Number(first!.headers['webhook-timestamp']));
   expect(second!.body).toBe(first!.body);
   for (const { body, headers } of receiver.received) new Webhook(endpoint.signingSecret).verify(body, headers);
+});
+
+test('what a dispatcher that is killed was sending is sent by another one long before its lease would have ended', async () => {
+  let exchanges = 0;
+  // The first one waits for ever.
+  const slow = await startReceiver((response) => void ((exchanges += 1) > 1 && response.end()));
+  const main = join(import.meta.dirname, '..', 'src', 'main.ts');
+  const env = { ...process.env, ...system.dispatcherEnvironment, WEBHOOK_ALLOWED_TARGETS: slow.target, HOST: '127.0.0.1', PORT: '0', METRICS_PORT: '0', LOG_LEVEL: 'silent' };
+  const settings = webhookDispatcherConfig({ ...system.dispatcherEnvironment, WEBHOOK_ALLOWED_TARGETS: slow.target });
+  await dispatcher.destroy();
+  const child = spawn(process.execPath, [main], { env, stdio: 'ignore' });
+  try {
+    await system.database.query({ text: 'update integrations.webhook_endpoints set url = $2 where id = $1', values: [(await createEndpoint()).id, slow.url] });
+    await record();
+    await slow.until(1);
+    const { rows } = await system.database.query<{ until: number }>({ text: 'select leased_until as until from integrations.webhook_queue' });
+    dispatcher = createWebhookDispatcher({ ...settings, ...testConfig });
+    await dispatcher.start();
+    child.kill('SIGKILL');
+    await slow.until(2);
+    expect(Date.now() * 1000).toBeLessThan(rows[0]!.until);
+    const [first, second] = slow.received;
+    expect(second!.headers['webhook-id']).toBe(first!.headers['webhook-id']);
+  } finally {
+    child.kill('SIGKILL');
+    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+    await dispatcher.destroy();
+    await slow.close();
+    dispatcher = createWebhookDispatcher({ ...webhookDispatcherConfig(system.dispatcherEnvironment), ...testConfig });
+    await dispatcher.start();
+  }
 });
 
 test('while secrets rotate, both verify', async () => {

@@ -85,18 +85,33 @@ test('where the exchange that tries a circuit fails, what waits for it is not se
   }
 });
 
+test('no company holds more places than it leaves free, so whoever comes next finds room', () => {
+  const lanes = new Lanes(8, () => undefined);
+  const leave = new Map<string, (() => void)[]>();
+  const fill = (company: string) => {
+    while (lanes.roomFor(company) > 0) leave.set(company, [...(leave.get(company) ?? []), lanes.enter(company)]);
+    return leave.get(company)?.length ?? 0;
+  };
+  expect([fill('greedy'), lanes.free]).toEqual([4, 4]);
+  expect([fill('next'), lanes.free]).toEqual([2, 2]);
+  expect([fill('third'), lanes.free]).toEqual([1, 1]);
+  for (const each of leave.get('greedy')!.splice(0)) each();
+  expect([fill('next'), lanes.busy]).toEqual([4, ['next', 'third']]);
+  for (const each of [...leave.values()].flat()) each();
+});
+
 test('an exchange that takes long gives its room to others, as far as memory allows', async () => {
   clock.useFakeTimers();
   try {
     let freed = 0;
-    const lanes = new Lanes(2, () => void (freed += 1), 3);
-    const leave = [lanes.enter(), lanes.enter()];
+    const lanes = new Lanes(2, () => void (freed += 1), 4);
+    const leave = [lanes.enter('one'), lanes.enter('other')];
     expect(lanes.free).toBe(0);
     clock.advanceTimersByTime(1000);
     expect([lanes.free, lanes.inFlight, freed]).toEqual([2, 2, 2]);
-    leave.push(lanes.enter(), lanes.enter());
+    leave.push(lanes.enter('one'), lanes.enter('other'));
     clock.advanceTimersByTime(1000);
-    // There is room for three that are slow.
+    // Of the room for four that are slow, neither company takes what is left free less than its own.
     expect([lanes.free, lanes.inFlight]).toEqual([1, 4]);
     for (const each of leave) each();
     expect([lanes.free, lanes.inFlight]).toEqual([2, 0]);

@@ -6,8 +6,8 @@ import type { Context } from '../context.ts';
 import { checked } from '../requests.ts';
 
 /**
- * An exchange may take 15 s, one behind another as much again; the rest is for reporting while we are away. As long waits
- * what was lent to a worker that was killed.
+ * An exchange may take 15 s, one behind another as much again; the rest is for reporting while we are away. What was lent
+ * to a worker that was killed is due again long before: see workers.ts.
  */
 const LEASE = `interval '40 seconds'`;
 /** Of the database, as are all times in the queue. Statements are sent together, so each has its own. */
@@ -76,7 +76,9 @@ async function freeExpired(tx: Transaction): Promise<void> {
 
 /**
  * Goes round the endpoints that have something due, so that the cost of one is the same however much waits for it or for
- * the others; each gives its first due ones, and the batch takes first ones before second ones.
+ * the others; each gives its first due ones. Of each company the batch takes first ones of its endpoints before second
+ * ones, and of all companies as many in turn: who has more endpoints gets no more than others while there is less room
+ * than is due.
  */
 async function take(tx: Transaction, asked: LeaseRequest): Promise<Row[]> {
   const { rows } = await tx.query<Row>({
@@ -87,24 +89,28 @@ async function take(tx: Transaction, asked: LeaseRequest): Promise<Row[]> {
         select next.endpoint_id, next.due_at from queued cross join lateral (
           select q.endpoint_id, q.due_at from webhook_queue q
           where q.leased_until is null and q.endpoint_id > queued.endpoint_id order by q.endpoint_id, q.due_at limit 1) next),
+      busy as (select * from unnest($6::uuid[], $7::int[]) b (company_id, room)),
       open as (
-        select e.id, e.enabled, greatest(0, case when e.slowdowns > 0 then 1 else $1::int end
+        select e.id, e.enabled, e.company_id, greatest(0, case when e.slowdowns > 0 then 1 else $1::int end
           - (select count(*) from webhook_queue q where q.endpoint_id = e.id and q.leased_until is not null)) as room
         from queued join webhook_endpoints e on e.id = queued.endpoint_id
-        where queued.due_at <= ${NOW} and e.deleted_at is null and (e.resume_at is null or e.resume_at <= ${NOW}) and e.id <> all($2::uuid[])),
+        where queued.due_at <= ${NOW} and e.deleted_at is null and (e.resume_at is null or e.resume_at <= ${NOW}) and e.id <> all($2::uuid[])
+          and not exists (select from busy b where b.company_id = e.company_id and b.room = 0)),
       due as (
-        select d.* from open cross join lateral (
+        select d.*, row_number() over (partition by open.company_id order by d.place, d.due_at) as turn, open.company_id from open cross join lateral (
           select q.delivery_id, q.due_at, row_number() over (order by q.due_at, q.sequence) as place
           from webhook_queue q
           where q.endpoint_id = open.id and q.leased_until is null and q.due_at <= ${NOW} and (open.enabled or q.forced)
             and (q.tried or q.forced or not exists (
               select from webhook_queue p
               where p.endpoint_id = q.endpoint_id and p.subject = q.subject and p.sequence < q.sequence and not p.tried))
-          order by q.due_at, q.sequence limit open.room) d
-        order by d.place, d.due_at limit $3),
+          order by q.due_at, q.sequence limit open.room) d),
+      chosen as (
+        select d.delivery_id from due d left join busy b using (company_id) where d.turn <= coalesce(b.room, $5::int) is not false
+        order by d.turn, d.due_at limit $3),
       leased as (
         update webhook_queue q set lease_token = gen_random_uuid(), leased_until = ${NOW} + ${LEASE}, worker = $4
-        from due where q.delivery_id = due.delivery_id
+        from chosen where q.delivery_id = chosen.delivery_id
         returning q.delivery_id, q.day, q.lease_token, q.leased_until, q.due_at, q.sequence)
       select l.delivery_id, l.lease_token, l.leased_until, d.company_id, d.endpoint_id, e.url, e.secret,
         case when e.previous_secret_until > ${NOW} then e.previous_secret end as previous_secret, d.event_id, d.event_type, v.body, d.attempts
@@ -113,7 +119,10 @@ async function take(tx: Transaction, asked: LeaseRequest): Promise<Row[]> {
       join webhook_events v on v.day = l.day and v.id = d.event_id
       join webhook_endpoints e on e.id = d.endpoint_id
       order by l.due_at, l.sequence`,
-    values: [asked.max_in_flight_per_endpoint, asked.excluded_endpoint_ids, asked.max_deliveries, asked.worker_id],
+    values: [
+      asked.max_in_flight_per_endpoint, asked.excluded_endpoint_ids, asked.max_deliveries, asked.worker_id, asked.max_of_company ?? null,
+      asked.busy_companies.map(({ company_id }) => company_id), asked.busy_companies.map(({ max_deliveries }) => max_deliveries),
+    ],
   });
   return rows;
 }

@@ -46,7 +46,7 @@ export class Worker implements BackgroundPart {
   readonly #attempts;
   #loop: Promise<void> = Promise.resolve();
   #leasing = false;
-  /** Whether there was more to fetch than room. */
+  /** Whether there was more to fetch than room, of all or of a company. */
   #full = false;
 
   constructor(options: WorkerOptions) {
@@ -106,16 +106,24 @@ export class Worker implements BackgroundPart {
     const room = Math.min(this.#lanes.free, MOST_AT_ONCE);
     this.#full = room <= 0;
     if (this.#full) return POLL_MS;
+    const roomFor = (companyId: string) => Math.min(this.#lanes.roomFor(companyId), MOST_AT_ONCE);
+    const busy = new Map(this.#lanes.busy.map((companyId) => [companyId, roomFor(companyId)]));
+    const roomOfAny = roomFor('');
     const { deliveries, next_due_at: nextDueAt } = await lease(
       {
         worker_id: workerId,
         max_deliveries: room,
         max_in_flight_per_endpoint: maxInFlightPerEndpoint,
         excluded_endpoint_ids: this.#circuits.excluded(Date.now()),
+        max_of_company: roomOfAny,
+        busy_companies: [...busy].map(([company_id, max_deliveries]) => ({ company_id, max_deliveries })),
       },
       { signal: this.#stopping.signal },
     );
     for (const delivery of deliveries) this.#begin(delivery);
+    const taken = Map.groupBy(deliveries, ({ company_id }) => company_id);
+    const atItsShare = (companyId: string, most: number) => (taken.get(companyId)?.length ?? 0) >= most;
+    this.#full = [...busy].some(([companyId, most]) => atItsShare(companyId, most)) || [...taken.keys()].some((companyId) => atItsShare(companyId, busy.get(companyId) ?? roomOfAny));
     // Less than there was room for is all that may be sent now: new events and reports tell of more.
     if (deliveries.length === room) return 0;
     const now = Date.now();
@@ -139,7 +147,7 @@ export class Worker implements BackgroundPart {
   }
 
   async #send(delivery: LeasedDelivery): Promise<void> {
-    const leave = this.#lanes.enter();
+    const leave = this.#lanes.enter(delivery.company_id);
     try {
       const startedAt = performance.now();
       const report = await this.#options.attempt(delivery).catch((error: unknown) => {

@@ -1,7 +1,7 @@
 // DeliveryService in memory: as much of what integrations promises as the dispatcher's own tests need.
 import { randomBytes, randomUUID } from 'node:crypto';
 import {
-  DeliveryServiceService, type LeaseRequest, type LeasedDelivery, type PublicEvent, type ReportRequest, type ReportResponse,
+  DeliveryServiceService, type LeaseRequest, type LeasedDelivery, type PublicEvent, type RenewRequest, type ReportRequest, type ReportResponse,
 } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { createGrpcServer, createMetrics, silentLog, testConfig, type GrpcServer } from '@truckroll/service-kit';
 
@@ -21,6 +21,7 @@ export class Deliveries {
   readonly fanned: PublicEvent[] = [];
   readonly reports: ReportRequest[] = [];
   readonly leases: LeaseRequest[] = [];
+  readonly renewals: RenewRequest[] = [];
   /** Called first in every call; may throw. */
   before: (call: 'fanOut' | 'lease' | 'report', request: object) => void = () => undefined;
   readonly #deliveries: Delivery[] = [];
@@ -42,6 +43,10 @@ export class Deliveries {
         this.leases.push(request);
         this.#changed();
         return { deliveries: this.#lend(request), next_due_at: null };
+      },
+      renew: async (request) => {
+        this.renewals.push(request);
+        return {};
       },
       report: async (request) => this.#store(request),
       reportAll: async ({ attempts }) => ({ answers: attempts.map((attempt) => this.#store(attempt)) }),
@@ -110,11 +115,15 @@ export class Deliveries {
       if (state === 'lent') busy.set(lent.endpoint_id, (busy.get(lent.endpoint_id) ?? 0) + 1);
     }
     const chosen: LeasedDelivery[] = [];
+    const rooms = new Map(request.busy_companies.map(({ company_id: id, max_deliveries: room }) => [id, room]));
     for (const delivery of this.#deliveries) {
       const { endpoint_id: id } = delivery.lent;
       const inFlight = busy.get(id) ?? 0;
       if (delivery.state !== 'due' || excluded.has(id) || inFlight >= request.max_in_flight_per_endpoint) continue;
       if (chosen.length === request.max_deliveries) break;
+      const room = rooms.get(delivery.lent.company_id) ?? request.max_of_company ?? Infinity;
+      if (room <= 0) continue;
+      rooms.set(delivery.lent.company_id, room - 1);
       busy.set(id, inFlight + 1);
       delivery.state = 'lent';
       chosen.push(delivery.lent);

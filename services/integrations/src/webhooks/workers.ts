@@ -1,0 +1,63 @@
+// DeliveryService.Renew: which workers are alive. A lease lasts as long as its worker, and no longer than lease.ts allows.
+import type { RenewRequest, RenewResponse } from '@truckroll/contract/gen/integrations/v1/deliveries';
+import type { Transaction } from '@truckroll/service-kit';
+import type { Context } from '../context.ts';
+import { checked } from '../requests.ts';
+
+/** A worker that was silent for as long is gone. It calls once a second. */
+const SILENCE = `interval '4 seconds'`;
+/**
+ * Where no worker at all was heard for as long, it was this service or its database that was away: all of them are heard
+ * anew before any counts as gone.
+ */
+const OUTAGE = `interval '2 seconds'`;
+
+export async function renew({ database, log }: Context, request: RenewRequest): Promise<RenewResponse> {
+  const { worker_id: worker, leaving } = checked('RenewRequest', request);
+  const gone = await database.transaction(
+    async (tx) => {
+      const [, silent] = await Promise.all([hear(tx, worker, leaving), silentOnes(tx)]);
+      if (silent.length > 0) await endLeases(tx, silent);
+      return silent.filter((id) => id !== worker);
+    },
+    { retryContention: true },
+  );
+  if (gone.length > 0) log.warn({ gone }, 'webhook dispatchers have gone silent: what they had is due again');
+  return {};
+}
+
+/** One call at a time, so that the first one after an outage is known to be the first. */
+async function hear(tx: Transaction, worker: string, leaving: boolean): Promise<void> {
+  await Promise.all([
+    tx.query({ text: `select pg_advisory_xact_lock(hashtextextended('webhook workers in ' || current_schema(), 0))` }),
+    tx.query({
+      name: 'forgive_webhook_workers',
+      text: `update webhook_workers set seen_at = statement_timestamp()
+        where (select max(seen_at) from webhook_workers) < statement_timestamp() - ${OUTAGE}`,
+    }),
+    tx.query({
+      name: 'hear_webhook_worker',
+      text: `insert into webhook_workers (id, seen_at) values ($1, case when $2 then '-infinity' else statement_timestamp() end)
+        on conflict (id) do update set seen_at = excluded.seen_at`,
+      values: [worker, leaving],
+    }),
+  ]);
+}
+
+async function silentOnes(tx: Transaction): Promise<string[]> {
+  const { rows } = await tx.query<{ id: string }>({
+    name: 'forget_webhook_workers',
+    text: `delete from webhook_workers where seen_at < statement_timestamp() - ${SILENCE} returning id`,
+  });
+  return rows.map(({ id }) => id);
+}
+
+/** The next lease finds them over, as those that have run out by themselves. */
+async function endLeases(tx: Transaction, workers: readonly string[]): Promise<void> {
+  await tx.query({
+    name: 'end_webhook_leases',
+    text: `update webhook_queue set leased_until = statement_timestamp()
+      where leased_until > statement_timestamp() and worker = any($1::text[])`,
+    values: [workers],
+  });
+}
