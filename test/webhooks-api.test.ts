@@ -35,7 +35,7 @@ async function call(verb: string, path: string, body?: unknown, credential = sys
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   const answer = { status: response.status, body: await response.json() };
-  const route = path.replace(/\?.*/, '').replace(/(webhooks)\/[^/]+(?=\/deliveries)/, '$1/{webhookId}').replace(/(webhooks|deliveries|api-keys)\/(?!\{)[^/]+/g, '$1/{id}');
+  const route = path.replace(/\?.*/, '').replace(/(webhooks)\/[^/]+(?=\/deliveries)/, '$1/{webhookId}').replace(/[^/]+(?=\/attempts)/, '{deliveryId}').replace(/(webhooks|deliveries|api-keys)\/(?!\{)[^/]+/g, '$1/{id}');
   expect(violations(verb.toLowerCase(), route, answer.status, answer.body)).toEqual([]);
   return answer;
 }
@@ -204,6 +204,52 @@ test('a delivery can be made again, and a test is sent, also to an endpoint that
   const statuses = (await call('GET', `${HOOKS}/${id}/deliveries`)).body.data.map((each: any) => [each.eventType, each.status, each.attempts.length]);
   expect(statuses).toEqual([['webhook.test', 'failed', 1], ['service_request.created', 'succeeded', 2]]);
   expect((await call('POST', `${HOOKS}/${id}/deliveries/${randomUUID()}/redeliver`)).status).toBe(404);
+});
+
+test('a delivery shows its newest 20 attempts, and leads on to all of them; it can be made again 20 times', async () => {
+  const { id } = await endpoint();
+  await happen(2);
+  // As much as is kept, of what takes most room as JSON.
+  const answer = Buffer.alloc(65_536, 1);
+  const [delivery, another] = await lease(id);
+  await deliveryService().report(reportOf(another!));
+  await deliveryService().report(reportOf(delivery!, { response_body: answer }));
+  const path = `${HOOKS}/${id}/deliveries/${delivery!.delivery_id}`;
+  for (let i = 0; i < 20; i += 1) {
+    expect((await call('POST', `${path}/redeliver`)).status).toBe(202);
+    const [again] = await lease(id);
+    await deliveryService().report(reportOf(again!, { response_body: answer }));
+  }
+  expect(await call('POST', `${path}/redeliver`)).toMatchObject({ status: 409, body: { error: { code: 'LIMIT_REACHED' } } });
+
+  const numbers = (attempts: any[]) => attempts.map(({ number }) => number);
+  const down = (from: number, to: number) => Array.from({ length: from - to + 1 }, (_, i) => from - i);
+  const { attempts, attemptsNextCursor } = (await call('GET', path)).body.data;
+  expect(numbers(attempts)).toEqual(down(21, 2).toReversed());
+  const rest = await call('GET', `${path}/attempts?cursor=${attemptsNextCursor}`);
+  expect([numbers(rest.body.data), rest.body.pagination.nextCursor]).toEqual([[1], null]);
+  expect(rest.body.data[0].response).toMatchObject({ body: '\u0001'.repeat(65_536), bodyTruncated: false });
+
+  const [all, sizes]: [number[], number[]] = [[], []];
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const page: any = (await call('GET', `${path}/attempts?limit=100${cursor && `&cursor=${cursor}`}`)).body;
+    all.push(...numbers(page.data));
+    sizes.push(page.data.length);
+    cursor = page.pagination.nextCursor;
+  }
+  // A megabyte of answers at a time, whatever the limit.
+  expect([all, sizes]).toEqual([down(21, 1), [15, 6]]);
+  expect(numbers((await call('GET', `${path}/attempts?limit=3`)).body.data)).toEqual([21, 20, 19]);
+
+  const [, listed] = (await call('GET', `${HOOKS}/${id}/deliveries`)).body.data.toSorted((a: any, b: any) => a.attempts.length - b.attempts.length);
+  expect(numbers(listed.attempts)).toEqual([17, 18, 19, 20, 21]);
+  expect(numbers((await call('GET', `${path}/attempts?limit=1&cursor=${listed.attemptsNextCursor}`)).body.data)).toEqual([16]);
+  const elsewhere = `${HOOKS}/${id}/deliveries/${another!.delivery_id}`;
+  expect((await call('GET', elsewhere)).body.data.attemptsNextCursor).toBeNull();
+  expect((await call('GET', `${elsewhere}/attempts?cursor=${attemptsNextCursor}`)).body.error.code).toBe('INVALID_CURSOR');
+  expect((await call('GET', `${elsewhere}/attempts?cursor=${attemptsNextCursor}x`)).body.error.code).toBe('INVALID_CURSOR');
+  expect((await call('GET', `${path}/attempts`, undefined, system.userToken(other))).status).toBe(404);
+  expect((await call('GET', `${HOOKS}/${id}/deliveries/${randomUUID()}/attempts`)).status).toBe(404);
 });
 
 test('after a rotation both secrets sign, for a day', async () => {

@@ -104,6 +104,17 @@ describe('endpoints', () => {
     await shows(page, 'No endpoints yet');
   });
 
+  test('whose maker has left are shown as ownerless, with what to do', async () => {
+    const [company, elsewhere] = [await desk.company(), await desk.company()];
+    const { id } = await desk.endpoint(company);
+    await desk.system.database.query({ text: 'update integrations.webhook_endpoints set created_by = $2 where id = $1', values: [id, elsewhere.userId] });
+    const page = await desk.enter(company, '/endpoints');
+    await shows(page, 'Ownerless');
+    await press(page, 'Lead sync');
+    await shows(page, 'Nobody answers for this endpoint.');
+    await shows(page, 'Add it again in your own name');
+  });
+
   test('get a new secret, shown once', async () => {
     const company = await desk.company();
     const { id, signingSecret } = await desk.endpoint(company);
@@ -139,6 +150,30 @@ describe('deliveries', () => {
     expect(await page.$eval('h1', (heading) => heading.textContent)).toBe('Lead sync');
     const title = await page.$eval('td time', (time) => time.getAttribute('title'));
     expect(title).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)? UTC$/);
+  });
+
+  test('of many attempts the newest show first, and older ones on request', async () => {
+    const company = await desk.company();
+    const { id } = await desk.endpoint(company);
+    const page = await desk.enter(company, `/endpoints/${id}`);
+    await press(page, 'Send a test');
+    await page.waitForSelector('td .badge.good');
+    await desk.system.database.query({
+      text: `insert into integrations.webhook_attempts (day, delivery_id, lease_token, number, started_at, ended_at, succeeded, request_headers, response_headers,
+          response_body, response_truncated)
+        select a.day, a.delivery_id, gen_random_uuid(), 1 + i, a.started_at, a.ended_at, true, '[]', '[]', '', false
+        from integrations.webhook_attempts a join integrations.webhook_deliveries d on d.day = a.day and d.id = a.delivery_id, generate_series(1, 24) i
+        where d.endpoint_id = $1`,
+      values: [id],
+    });
+    await press(page, 'See what comes of it');
+    await shows(page, '25 attempts');
+    const numbers = () => page.$$eval('details.attempt strong:first-child', (elements) => elements.map((element) => element.textContent).filter((text) => text.startsWith('Attempt')));
+    expect(await numbers()).toEqual(Array.from({ length: 20 }, (_, i) => `Attempt ${25 - i}`));
+    await press(page, 'Older attempts');
+    await page.waitForFunction(() => document.querySelectorAll('details.attempt').length === 25);
+    expect(await numbers()).toEqual(Array.from({ length: 25 }, (_, i) => `Attempt ${25 - i}`));
+    expect(await page.$$eval('button', (buttons) => buttons.map((button) => button.textContent))).not.toContain('Older attempts');
   });
 
   test('what a receiver answers stays text', async () => {

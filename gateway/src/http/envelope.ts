@@ -6,8 +6,8 @@ import { JsonWriter, camelCase, type Field, type JsonBuffer, type Operation } fr
 export interface EnvelopeParts {
   /** `{"request_id":…}` as JSON text in ASCII, with the zone that the answer names, if it names one. */
   meta(timeZone?: string): string;
-  /** Seals the position after which the next page starts. */
-  seal(position: Buffer): string;
+  /** Seals the position after which the next page starts: of this operation, or of the one that is named. */
+  seal(position: Uint8Array, operation?: string): string;
 }
 
 export type EnvelopeWriter = (bytes: Buffer, parts: EnvelopeParts, out: JsonBuffer) => void;
@@ -23,7 +23,8 @@ interface Key {
 /** Compiles the writer of an operation's answers. */
 export function compileEnvelope(operation: Operation): EnvelopeWriter {
   const { response, camelCase: camel } = operation;
-  const writer = new JsonWriter(camel ? 'camel' : 'snake');
+  let sealing: EnvelopeParts['seal'];
+  const writer = new JsonWriter(camel ? 'camel' : 'snake', (position, name) => sealing(position, name));
   const data = response.byName.get('data');
   if (data?.shape === undefined) throw new Error(`${response.typeName} has no data`);
   const next = response.byName.get('next');
@@ -43,6 +44,7 @@ export function compileEnvelope(operation: Operation): EnvelopeWriter {
   for (const field of response.fields) spans[field.number] = [];
 
   return (bytes, { meta, seal }, out) => {
+    sealing = seal;
     for (const span of spans) if (span !== undefined) span.length = 0;
     scan(bytes, spans);
     out.ascii('{');

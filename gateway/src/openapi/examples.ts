@@ -42,6 +42,8 @@ export function exampleOf(field: Field, keys: KeyStyle): unknown {
       return { ...exampleRecord(field.shape as Shape, keys), ...(JSON.parse(field.example ?? '{}') as object) };
     case 'list':
       return [exampleOf(field.shape?.fields[0] as Field, keys)];
+    case 'cursor':
+      return field.example;
     case 'bytes':
       throw new Error(`${field.name} is not public`);
   }

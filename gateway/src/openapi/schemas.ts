@@ -135,6 +135,8 @@ export function scalar({ kind, format, range }: Field): Schema {
     }
     case 'boolean':
       return { type: 'boolean' };
+    case 'cursor':
+      return { type: 'string' };
     case 'string':
       return { type: 'string', ...STRINGS[format ?? ''], ...bound('minLength', range?.minLength), ...bound('maxLength', range?.maxLength) };
     default:

@@ -71,7 +71,9 @@ export function compileOperation(operation: Operation, { services, cursors, outp
     const { metadata } = answer;
     const used = (): Field[] => [...given(query), ...(body?.fields.filter(({ name }) => message[name] !== undefined) ?? [])];
     const extra = [...fixed, ...announce(used), ...(metadata === undefined ? [] : headersOf(metadata))];
-    const seal = (position: Uint8Array): string => cursors.seal(scope, position);
+    // A place in another operation's list is one in the whole of it.
+    const seal = (position: Uint8Array, of = operation.name): string =>
+      cursors.seal(of === operation.name ? scope : { ...scope, operation: of, filters: '' }, position);
     if (writeCsv !== undefined && exchange.req.accepts(['application/json', 'text/csv']) === 'text/csv') {
       const { body: rows, next } = writeCsv(answer.bytes);
       if (next.length > 0) extra.push('Link', nextLink(`${base}${exchange.path}`, exchange.query, seal(next)));

@@ -22,6 +22,7 @@ export const BOOLEAN = 6;
 export const ENUM = 7;
 export const NUMBER = 8;
 export const BYTES = 9;
+export const CURSOR = 10;
 
 export interface FieldPlan {
   readonly index: number;
@@ -38,6 +39,8 @@ export interface FieldPlan {
   /** Most bytes that one value takes, strings and messages aside. */
   readonly room: number;
   readonly shape: Shape | undefined;
+  /** Of a cursor: the operation that it is for. */
+  readonly cursorOf: string | undefined;
   /** Of the field's message. Made when it is first needed: shapes may contain themselves. */
   plan: Plan | undefined;
 }
@@ -66,6 +69,7 @@ const KINDS: Record<Kind, number> = {
   enum: ENUM,
   number: NUMBER,
   bytes: BYTES,
+  cursor: CURSOR,
 };
 const PLAIN_FORMATS = new Set<string | undefined>(['phone', 'color', 'currency', 'revision', 'time_zone']);
 const ABSENT: Partial<Record<Kind, string>> = {
@@ -115,6 +119,7 @@ function fieldPlan(field: Field, index: number, style: KeyStyle): FieldPlan {
     spellings,
     room: Math.max(SCALAR_ROOM, ...spellings.flatMap((text) => text?.length ?? [])) + WORD,
     shape,
+    cursorOf: field.cursorOf,
     plan: undefined,
   };
 }

@@ -2,7 +2,7 @@
 // (docs/adr/0002); no object is made here, and uuids, dates and texts are copied as the bytes that they are.
 import type { JsonBuffer, Text } from './json-buffer.ts';
 import {
-  BOOLEAN, BYTES, ENUM, INTEGER, LIST, MESSAGE, NUMBER, PLAIN, STRING, TIMESTAMP, dateText, planOf,
+  BOOLEAN, BYTES, CURSOR, ENUM, INTEGER, LIST, MESSAGE, NUMBER, PLAIN, STRING, TIMESTAMP, dateText, planOf,
   type FieldPlan, type KeyStyle, type Plan,
 } from './json-plan.ts';
 import { codec } from './operation.ts';
@@ -20,12 +20,20 @@ const ZERO = 0x30;
 const MOST_GROWTH = 6;
 const DAY = 86_400_000_000;
 
+/** A position in the list of an operation as the cursor that clients get: ASCII without quotes. */
+export type SealCursor = (position: Uint8Array, operation: string) => string;
+
+const noCursors: SealCursor = (_, operation) => {
+  throw new Error(`nothing here seals cursors of ${operation}`);
+};
+
 /**
  * Reads wire bytes and writes JSON. One instance serves one thread; it keeps no state between calls. Room is reserved
  * once for each object and each element of a list, and not for every byte: see Plan.room.
  */
 export class JsonWriter {
   readonly #style: KeyStyle;
+  readonly #seal: SealCursor;
   #in: Uint8Array = new Uint8Array();
   #inData: DataView = new DataView(new ArrayBuffer(0));
   #at = 0;
@@ -34,8 +42,9 @@ export class JsonWriter {
   #outData: DataView = new DataView(new ArrayBuffer(0));
   #to = 0;
 
-  constructor(style: KeyStyle = 'snake') {
+  constructor(style: KeyStyle = 'snake', seal: SealCursor = noCursors) {
     this.#style = style;
+    this.#seal = seal;
   }
 
   /** Appends the message in bytes[start, end) as a JSON object. Unknown fields are left out. */
@@ -88,7 +97,7 @@ export class JsonWriter {
       if (field.repeated) this.#array(field, tag, end);
       else this.#value(field);
       // What is nested takes more than this object reckoned with.
-      if (field.repeated || field.shape !== undefined) this.#reserve(plan.room + (end - this.#at) * MOST_GROWTH);
+      if (field.repeated || field.shape !== undefined || field.cursorOf !== undefined) this.#reserve(plan.room + (end - this.#at) * MOST_GROWTH);
       next++;
     }
     while (next < fields.length) this.#text((fields[next++] as FieldPlan).absent);
@@ -167,6 +176,13 @@ export class JsonWriter {
         const value = this.#inData.getFloat64(this.#at, true);
         this.#at += 8;
         return Number.isInteger(value) ? this.#integer(value) : this.#ascii(String(value));
+      }
+      case CURSOR: {
+        const end = this.#varint() + this.#at;
+        const text = `"${this.#seal(this.#in.subarray(this.#at, end), field.cursorOf as string)}"`;
+        this.#at = end;
+        this.#reserve(text.length);
+        return this.#ascii(text);
       }
       case BYTES:
         throw new Error('bytes are never public');

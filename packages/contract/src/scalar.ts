@@ -41,6 +41,7 @@ export function checkValue(field: Field, value: unknown): Checked {
     case 'object':
     case 'list':
     case 'bytes':
+    case 'cursor':
       throw new Error(`${field.name} is not a scalar`);
   }
 }

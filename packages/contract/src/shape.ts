@@ -20,7 +20,9 @@ export type Kind =
   | 'object'
   /** A list of objects that may be null, which `repeated` cannot be: a message whose only field is `repeated … values`. */
   | 'list'
-  | 'bytes';
+  | 'bytes'
+  /** Bytes on the wire, a position in a list; in JSON a cursor that whoever writes it seals. */
+  | 'cursor';
 
 /** Names of the string formats that narrow kind `string`. */
 export type StringFormat = 'time_zone' | 'phone' | 'email' | 'color' | 'currency' | 'revision' | 'url' | 'idempotency_key' | 'one_line' | 'json_pointer';
@@ -73,6 +75,8 @@ export interface Field {
   deprecation?: Deprecation;
   /** Of a parameter: what it means where it is left out, as clients spell it; several where it repeats. */
   defaults?: readonly string[];
+  /** Of a cursor: name of the operation whose list it is a place in. */
+  cursorOf?: string;
   doc: string;
   example?: string;
 }
@@ -146,12 +150,13 @@ function fieldOf(desc: DescField): Field {
   const deprecation = deprecationOf(desc);
   const defaults = option<string[]>(desc, 'truckroll.options.v1.default_value');
   const behaviors = option<number[]>(desc, 'google.api.field_behavior') ?? [];
+  const cursorOf = option<string>(desc, 'truckroll.options.v1.cursor_of');
   const message = desc.message;
   const enumeration = desc.enum;
   return {
     name: desc.name,
     number: desc.number,
-    kind: kindOf(desc, format),
+    kind: cursorOf === undefined ? kindOf(desc, format) : 'cursor',
     nullable: desc.proto.proto3Optional,
     repeated: desc.fieldKind === 'list',
     derived: behaviors.includes(OUTPUT_ONLY),
@@ -163,6 +168,7 @@ function fieldOf(desc: DescField): Field {
     ...(message === undefined ? {} : { shape: shapeOf(message) }),
     ...(refersTo === undefined ? {} : { refersTo }),
     ...(deprecation === undefined ? {} : { deprecation }),
+    ...(cursorOf === undefined ? {} : { cursorOf }),
     ...(defaults === undefined ? {} : { defaults }),
     ...docOf(desc),
   };

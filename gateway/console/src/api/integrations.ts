@@ -1,6 +1,6 @@
 // The operations of /api/v1 that the console uses, by what they are for.
 import { request } from './client.ts';
-import type { ApiKey, ApiKeyWithValue, Delivery, Endpoint, EndpointWithSecret, EventType, Page, QueuedDelivery, Recovery } from './types.ts';
+import type { ApiKey, ApiKeyWithValue, Attempt, Delivery, Endpoint, EndpointWithSecret, EventType, Page, QueuedDelivery, Recovery } from './types.ts';
 
 const PAGE_SIZE = 25;
 
@@ -42,6 +42,10 @@ export async function listDeliveries(id: string, filter: DeliveryFilter, signal:
   return { data: answer['data'] as Delivery[], nextCursor: answer['pagination'].nextCursor as string | null };
 }
 export const readDelivery = (id: string, deliveryId: string, signal: AbortSignal) => data<Delivery>(request('GET', delivery(id, deliveryId), { signal }));
+export async function listAttempts(id: string, deliveryId: string, cursor: string): Promise<Page<Attempt>> {
+  const answer = await request('GET', `${delivery(id, deliveryId)}/attempts`, { query: { cursor } });
+  return { data: answer['data'] as Attempt[], nextCursor: answer['pagination'].nextCursor as string | null };
+}
 export const redeliver = (id: string, deliveryId: string) => data<QueuedDelivery>(request('POST', `${delivery(id, deliveryId)}/redeliver`));
 
 export const listKeys = (signal: AbortSignal) => data<readonly ApiKey[]>(request('GET', 'api-keys', { signal }));

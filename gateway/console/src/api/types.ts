@@ -54,7 +54,9 @@ export interface Delivery {
   readonly nextAttemptAt: string | null;
   readonly requestBody: string;
   readonly requestBodyTruncated: boolean;
+  /** The newest ones, oldest of them first. */
   readonly attempts: readonly Attempt[];
+  readonly attemptsNextCursor: string | null;
 }
 
 export interface QueuedDelivery {

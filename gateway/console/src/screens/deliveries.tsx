@@ -25,7 +25,7 @@ const columns = (id: string): readonly Column<Delivery>[] => [
   { title: 'Event', cell: (delivery) => <a class="name" href={places.delivery(id, delivery.id)}><Breakable text={delivery.eventType} /></a> },
   { title: 'Status', cell: (delivery) => <DeliveryBadge delivery={delivery} /> },
   { title: 'Happened', cell: ({ createdAt }) => <Time at={createdAt} /> },
-  { title: 'Attempts', cell: ({ attempts }) => attempts.length },
+  { title: 'Attempts', cell: ({ attempts }) => attempts.at(-1)?.number ?? 0 },
   {
     title: 'Last answer',
     cell: ({ attempts, nextAttemptAt }) => {

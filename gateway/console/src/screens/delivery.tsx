@@ -1,4 +1,5 @@
-import { readDelivery, readEndpoint, redeliver } from '../api/integrations.ts';
+import { useMemo, useState } from 'preact/hooks';
+import { listAttempts, readDelivery, readEndpoint, redeliver } from '../api/integrations.ts';
 import type { Attempt, Delivery as DeliveryRecord, Header } from '../api/types.ts';
 import { Badge, DeliveryBadge } from '../parts/badge.tsx';
 import { BodyText } from '../parts/body-text.tsx';
@@ -17,11 +18,23 @@ export function Delivery({ endpointId, id }: { endpointId: string; id: string })
   const delivery = useResource(`delivery ${id}`, (signal) => readDelivery(endpointId, id, signal), expectsChange);
   const action = useAction();
   const known = delivery.value;
+  // The newest come with every load, older ones when they are asked for; none is forgotten meanwhile.
+  const seen = useMemo(() => new Map<number, Attempt>(), [id]);
+  for (const attempt of known?.attempts ?? []) seen.set(attempt.number, attempt);
+  const [older, setOlder] = useState<{ id: string; cursor: string | null } | undefined>(undefined);
+  const olderCursor = older?.id === id ? older.cursor : (known?.attemptsNextCursor ?? null);
+  const latest = known?.attempts.at(-1)?.number ?? 0;
 
   const again = () => action.run(async () => {
     await redeliver(endpointId, id);
     tell('It is sent again. What comes of it shows below.');
     delivery.refresh();
+  });
+
+  const showOlder = (cursor: string) => action.run(async () => {
+    const { data, nextCursor } = await listAttempts(endpointId, id, cursor);
+    for (const attempt of data) seen.set(attempt.number, attempt);
+    setOlder({ id, cursor: nextCursor });
   });
 
   return (
@@ -32,13 +45,14 @@ export function Delivery({ endpointId, id }: { endpointId: string; id: string })
       beside={known && <DeliveryBadge delivery={known} />}
       actions={known && <button type="button" class="primary" disabled={action.busy} onClick={() => void again()}>Redeliver</button>}
     >
-      <ProblemBox problem={action.problem} title="It was not sent again." focus />
+      <ProblemBox problem={action.problem} focus />
       {known && <Facts delivery={known} url={endpoint.value?.url} />}
       {known && (
         <section aria-labelledby="attempts">
-          <h2 id="attempts">{known.attempts.length === 1 ? '1 attempt' : `${known.attempts.length} attempts`}</h2>
-          {known.attempts.length === 0 && <p class="soft">{known.status === 'skipped' ? 'Kept and not sent: the endpoint was disabled.' : 'The first is about to be made.'}</p>}
-          {known.attempts.toReversed().map((attempt, index) => <AttemptBox key={attempt.number} attempt={attempt} open={index === 0} />)}
+          <h2 id="attempts">{latest === 1 ? '1 attempt' : `${latest} attempts`}</h2>
+          {latest === 0 && <p class="soft">{known.status === 'skipped' ? 'Kept and not sent: the endpoint was disabled.' : 'The first is about to be made.'}</p>}
+          {[...seen.values()].toSorted((a, b) => b.number - a.number).map((attempt, index) => <AttemptBox key={attempt.number} attempt={attempt} open={index === 0} />)}
+          {olderCursor !== null && <button type="button" disabled={action.busy} onClick={() => void showOlder(olderCursor)}>Older attempts</button>}
         </section>
       )}
       {known && (

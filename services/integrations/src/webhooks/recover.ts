@@ -103,27 +103,35 @@ async function queueSome(tx: Transaction, range: Range): Promise<number> {
   return rowCount;
 }
 
-/** One delivery, whatever became of it; with a fresh schedule. */
+/** Of one delivery: each begins a schedule of up to ten attempts, of which everything is kept. */
+const MOST_REDELIVERIES = 20;
+
+/** One delivery, whatever became of it; with a fresh schedule. Errors: 404; 409 where it was made again often enough. */
 export async function redeliver({ database }: Context, request: RedeliverWebhookRequest): Promise<RedeliverWebhookResponse> {
   const { company_id: companyId } = callerOf(request);
   const { id, webhook_id: endpointId } = checked('RedeliverWebhookRequest', request);
   return await database.transaction(
     async (tx) => {
       await lockEndpoint(tx, companyId, endpointId);
-      const { rows } = await tx.query<{ event_id: string }>({
+      const { rows } = await tx.query<{ event_id: string | null }>({
         name: 'redeliver_webhook',
         text: `with delivery as (
-            update webhook_deliveries set state = 'PENDING', changed_at = now()
-            where day = $1 and id = $2 and company_id = $3 and endpoint_id = $4 returning *),
+            update webhook_deliveries set state = 'PENDING', changed_at = now(), redeliveries = redeliveries + 1
+            where day = $1 and id = $2 and company_id = $3 and endpoint_id = $4 and redeliveries < ${MOST_REDELIVERIES} returning *),
           queued as (
             insert into webhook_queue (delivery_id, day, endpoint_id, subject, sequence, due_at, tried, forced)
             select id, day, endpoint_id, subject, sequence, now(), true, true from delivery
             on conflict (delivery_id) do update set due_at = least(webhook_queue.due_at, now()), failures = 0, forced = true)
-          select event_id from delivery`,
+          select delivery.event_id from webhook_deliveries d left join delivery on true
+          where d.day = $1 and d.id = $2 and d.company_id = $3 and d.endpoint_id = $4`,
         values: [dayOfDelivery(id), id, companyId, endpointId],
       });
-      if (rows[0] === undefined) throw ApiError.notFound('delivery');
-      return { data: { id, event_id: rows[0].event_id, status: DeliveryStatus.PENDING } };
+      const [found] = rows;
+      if (found === undefined) throw ApiError.notFound('delivery');
+      if (found.event_id === null) {
+        throw new ApiError('LIMIT_REACHED', `This delivery was asked for again ${MOST_REDELIVERIES} times, as often as it may be. Its body is in the log, should you still need it.`);
+      }
+      return { data: { id, event_id: found.event_id, status: DeliveryStatus.PENDING } };
     },
     { retryContention: true },
   );

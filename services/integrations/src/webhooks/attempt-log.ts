@@ -1,0 +1,116 @@
+// Reading the attempts of deliveries: as many, and of each as much, as an answer can carry.
+import { ApiError } from '@truckroll/contract';
+import type { AttemptError, HttpHeader } from '@truckroll/contract/gen/integrations/v1/deliveries';
+import type * as wire from '@truckroll/contract/gen/integrations/v1/webhook_deliveries';
+import type { Queryable } from '@truckroll/service-kit';
+import { dayOfDelivery } from './delivery-id.ts';
+
+/** How much of each delivery an answer shows. */
+export interface Extent {
+  /** The newest ones. */
+  readonly attempts: number;
+  /** Of each body, and of the headers of each answer together. */
+  readonly characters: number;
+  /** As many bytes may so many characters have. */
+  readonly bytes: number;
+}
+
+const MOST_BYTES_OF_A_CHARACTER = 4;
+/** A page of a hundred deliveries stays a few megabytes, whatever their endpoints answer. */
+export const LISTED: Extent = { attempts: 5, characters: 2048, bytes: 2048 * MOST_BYTES_OF_A_CHARACTER };
+/** More characters than any body has. */
+export const WHOLE: Extent = { attempts: 20, characters: 1_000_000_000, bytes: 1_000_000_000 };
+/** Of answers on one page of attempts, but for the first. */
+const MOST_PAGE_BYTES = 1_000_000;
+
+interface Row {
+  delivery_id: string;
+  number: number;
+  started_at: number;
+  ended_at: number;
+  succeeded: boolean;
+  status: number | null;
+  error: AttemptError | null;
+  error_message: string | null;
+  address: string | null;
+  request_headers: HttpHeader[];
+  response_headers: HttpHeader[];
+  response_body: Buffer;
+  response_truncated: boolean;
+}
+
+/** Of webhook_attempts a; $1 is how many bytes of a body are read. */
+const COLUMNS = `a.delivery_id, a.number, a.started_at, a.ended_at, a.succeeded, a.status, a.error, a.error_message, a.address,
+  a.request_headers, a.response_headers, substring(a.response_body for $1) as response_body,
+  a.response_truncated or octet_length(a.response_body) > $1 as response_truncated`;
+
+export interface Newest {
+  /** The oldest of them first. */
+  readonly shown: wire.WebhookAttempt[];
+  readonly hasMore: boolean;
+}
+
+/** The newest attempts of deliveries, by the delivery's id. */
+export async function newestAttempts(db: Queryable, deliveries: readonly { id: string; day: string }[], extent: Extent): Promise<Map<string, Newest>> {
+  if (deliveries.length === 0) return new Map();
+  const { rows } = await db.query<Row>({
+    name: 'newest_webhook_attempts',
+    // Which ones is found first: bodies that are not shown are not read.
+    text: `select ${COLUMNS} from unnest($2::date[], $3::uuid[]) d (day, id)
+      cross join lateral (select lease_token from webhook_attempts a where a.day = d.day and a.delivery_id = d.id order by a.number desc limit $4 + 1) n
+      join webhook_attempts a on a.day = d.day and a.delivery_id = d.id and a.lease_token = n.lease_token order by a.number`,
+    values: [extent.bytes, deliveries.map(({ day }) => day), deliveries.map(({ id }) => id), extent.attempts],
+  });
+  return new Map(
+    [...Map.groupBy(rows, ({ delivery_id }) => delivery_id)].map(([id, own]) => [
+      id, { shown: own.slice(-extent.attempts).map((row) => attemptOf(row, extent)), hasMore: own.length > extent.attempts },
+    ]),
+  );
+}
+
+/** Where those before the attempt of this number begin. */
+export function positionBefore(deliveryId: string, number: number): Buffer {
+  return Buffer.from(`${deliveryId} ${number}`, 'latin1');
+}
+
+/** A page of attempts, newest first. Errors: 400 where the position is in another delivery's. */
+export async function listAttempts(db: Queryable, deliveryId: string, limit: number, after: Uint8Array): Promise<wire.ListWebhookDeliveryAttemptsResponse> {
+  const [of = deliveryId, before] = after.length === 0 ? [] : Buffer.from(after).toString('latin1').split(' ');
+  if (of !== deliveryId) throw new ApiError('INVALID_CURSOR', 'The cursor is one of another delivery: start without a cursor.');
+  const { rows } = await db.query<Row & { goes_on: boolean }>({
+    name: 'list_webhook_attempts',
+    text: `with listed as (
+        select lease_token, number, row_number() over newest as place, sum(octet_length(response_body)) over newest as bytes
+        from webhook_attempts where day = $2 and delivery_id = $3 and ($4::int is null or number < $4) window newest as (order by number desc))
+      select ${COLUMNS}, exists (select from listed o where o.number < a.number) as goes_on
+      from listed l join webhook_attempts a on a.day = $2 and a.delivery_id = $3 and a.lease_token = l.lease_token
+      where l.place = 1 or (l.place <= $5 and l.bytes <= $6) order by a.number desc`,
+    values: [WHOLE.bytes, dayOfDelivery(deliveryId), deliveryId, before === undefined ? null : Number(before), limit, MOST_PAGE_BYTES],
+  });
+  const last = rows.at(-1);
+  const next = last?.goes_on ? positionBefore(deliveryId, last.number) : Buffer.alloc(0);
+  return { data: rows.map((row) => attemptOf(row, WHOLE)), next };
+}
+
+function attemptOf(row: Row, { characters }: Extent): wire.WebhookAttempt {
+  const body = cut(row.response_body, characters, row.response_truncated);
+  const headers = firstHeaders(row.response_headers, characters);
+  const response = { status: row.status ?? 0, headers, body: body.text, body_truncated: body.truncated };
+  return {
+    number: row.number, started_at: row.started_at, ended_at: row.ended_at, succeeded: row.succeeded,
+    request: { headers: row.request_headers, address: row.address },
+    response: row.status === null ? null : response,
+    error: row.error, error_message: row.error_message,
+  };
+}
+
+function firstHeaders(headers: readonly HttpHeader[], characters: number): HttpHeader[] {
+  let room = characters;
+  return headers.filter(({ name, value }) => (room -= name.length + value.length) >= 0);
+}
+
+/** The first characters of a text. What is not UTF-8 is shown as U+FFFD, also a character that was cut in two. */
+export function cut(bytes: Buffer, most: number, truncated: boolean): { text: string; truncated: boolean } {
+  const text = bytes.toString('utf8');
+  return text.length > most ? { text: text.slice(0, most).toWellFormed(), truncated: true } : { text, truncated };
+}
