@@ -10,6 +10,7 @@ const buf = (...args) => ['node_modules/.bin/buf', ...args];
 const script = (name) => ['node', 'scripts/run.mjs', name];
 
 const checks = [
+  ['what of the contract follows from the rest of it is written', ['node', 'scripts/derive-protos.mjs', '--check']],
   ['code is generated', script('generate')],
   ['types are right', script('typecheck')],
   ['lint is clean', script('lint')],

@@ -5,12 +5,14 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { buildConsole } from './build-console.mjs';
+import { deriveProtos } from './derive-protos.mjs';
 
 const root = join(import.meta.dirname, '..');
 const proto = join(root, 'proto');
 const out = join(root, 'packages/contract/src/gen');
 const stamp = join(out, '.stamp');
 
+for (const path of deriveProtos()) console.error(`wrote proto/${path}`);
 const hash = createHash('sha256');
 const sources = readdirSync(proto, { recursive: true }).filter((name) => /\.(proto|yaml)$/.test(name)).sort();
 for (const name of [...sources.map((source) => join(proto, source)), join(root, 'pnpm-lock.yaml'), import.meta.filename]) {

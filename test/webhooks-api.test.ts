@@ -52,7 +52,7 @@ async function happen(count = 1, type = 'service_request.created'): Promise<void
   const events = Array.from({ length: count }, (_, i) => ({
     id: randomUUID(), type, company_id: company.id, subject: randomUUID(), sequence: 1, timestamp: now() + i * 1000, body: Buffer.from(`{"type":"${type}","note":"✓"}`),
   }));
-  await deliveryService().fanOut({ events });
+  await deliveryService().fanOut({ events, dead_letter_ids: [] });
 }
 
 async function lease(endpointId: string): Promise<LeasedDelivery[]> {

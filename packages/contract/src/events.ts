@@ -1,5 +1,5 @@
 // The public events, read off public_events.proto: what webhooks can tell.
-import { registry } from './image.ts';
+import { option, registry } from './image.ts';
 import { shapeOf, type Shape } from './shape.ts';
 
 export interface EventType {
@@ -17,11 +17,9 @@ export const TEST_EVENT = 'webhook.test';
 /** Every type of event that webhooks send, in the contract's order. */
 export const publicEvents: readonly EventType[] = Object.freeze(
   [...registry.files]
-    .filter(({ name }) => name === 'truckroll/events/v1/public_events')
     .flatMap(({ messages }) => messages)
     .flatMap((message) => {
-      const body = shapeOf(message);
-      const type = body.byName.get('type')?.example;
-      return type === undefined ? [] : [Object.freeze({ type, body, subscribable: type !== TEST_EVENT })];
+      const type = option<string>(message, 'truckroll.options.v1.event_type');
+      return type === undefined ? [] : [Object.freeze({ type, body: shapeOf(message), subscribable: type !== TEST_EVENT })];
     }),
 );

@@ -6,6 +6,7 @@ export * from './shape.ts';
 export * from './operation.ts';
 export * from './periods.ts';
 export * from './time.ts';
+export * from './unknown.ts';
 export * from './money.ts';
 export * from './scalar.ts';
 export * from './json-reader.ts';

@@ -4,6 +4,7 @@ export type { IncomingEvent, OutgoingEvent } from './event.ts';
 export { notOlder, type Deduplication } from './inbox.ts';
 export { createKafka, kafkaSettings, type KafkaClient, type KafkaOptions } from './kafka.ts';
 export { Outbox, type OutboxOptions } from './outbox.ts';
+export { forgetParked, listParked, park, parkedForm, readParked, unparkAll } from './parking.ts';
 export { parkingHandlers, type ParkingOptions } from './parking-service.ts';
 export { replay, type Replay } from './replay.ts';
 export { Subscriber, type SubscriberOptions, type Subscription } from './subscription.ts';

@@ -63,3 +63,32 @@ export async function listParked(db: Queryable, consumer: string, most: number):
 export async function unpark(tx: Queryable, id: number): Promise<void> {
   await tx.query({ name: 'unpark', text: 'delete from parked_event where id = $1', values: [id] });
 }
+
+/** Deletes parked events that were applied after all. */
+export async function unparkAll(tx: Queryable, consumer: string, ids: readonly number[]): Promise<void> {
+  await tx.query({ name: 'unpark_all', text: 'delete from parked_event where consumer = $1 and id = any($2::bigint[])', values: [consumer, ids] });
+}
+
+/** Events parked after the one of that id, oldest first: at most so many, and so many bytes unless it is one. */
+export async function readParked(
+  db: Queryable, consumer: string, after: number, most: { events: number; bytes: number },
+): Promise<{ id: number; event: IncomingEvent; reason: string }[]> {
+  const { rows } = await db.query<Omit<Parked, 'offset'> & { id: number; log_offset: number; reason: string }>({
+    name: 'read_parked',
+    text: `with next as (
+        select id, row_number() over found as place, sum(octet_length(payload)) over found as bytes
+        from (select id, payload from parked_event where consumer = $1 and id > $2 and headers ? 'id' order by id limit $3) p window found as (order by id))
+      select e.id, e.topic, e.partition, e.log_offset, e.key, e.headers, e.payload, e.reason from next n join parked_event e on e.id = n.id
+      where n.place = 1 or coalesce(n.bytes, 0) <= $4 order by e.id`,
+    values: [consumer, after, most.events, most.bytes],
+  });
+  return rows.map(({ id, reason, headers, log_offset, ...rest }) => ({ id, reason, event: { ...headers, ...rest, offset: String(log_offset) } as unknown as IncomingEvent }));
+}
+
+/** Deletes what was parked so many days ago. Resolves to its number. */
+export async function forgetParked(db: Queryable, consumer: string, days: number): Promise<number> {
+  const { rowCount } = await db.query({
+    name: 'forget_parked', text: `delete from parked_event where consumer = $1 and parked_at < now() - $2 * interval '1 day'`, values: [consumer, days],
+  });
+  return rowCount;
+}

@@ -1,4 +1,5 @@
 import { topics } from '@truckroll/contract';
+import { ParkingServiceService } from '@truckroll/contract/gen/events/v1/parking';
 import { CompanyAdminServiceService, KeyAdminServiceService, UserAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
 import { ApiKeyServiceService } from '@truckroll/contract/gen/integrations/v1/api_keys';
 import { CompanyServiceService } from '@truckroll/contract/gen/integrations/v1/company';
@@ -23,6 +24,7 @@ import { mailSender } from './mails/sender.ts';
 import { schema } from './schema.ts';
 import { userAdmin } from './users/admin.ts';
 import { webhookDeliveries } from './webhooks/deliveries.ts';
+import { deadLetterParking, deadLetters, readDeadLetters, setAside } from './webhooks/dead-letters.ts';
 import { fanOut } from './webhooks/fan-out.ts';
 import { lease } from './webhooks/lease.ts';
 import { Partitions } from './webhooks/partitions.ts';
@@ -60,13 +62,15 @@ export function createIntegrations(config: IntegrationsConfig): Service {
       server.implement(ApiKeyServiceService, bound(apiKeys, context));
       server.implement(WebhookServiceService, bound(webhooks, context));
       server.implement(WebhookDeliveryServiceService, bound(webhookDeliveries, context));
-      server.implement(DeliveryServiceService, bound({ fanOut, lease, renew, report, reportAll }, context));
+      server.implement(DeliveryServiceService, bound({ fanOut, setAside, readDeadLetters, lease, renew, report, reportAll }, context));
+      server.implement(ParkingServiceService, deadLetterParking(database));
       background({ name: 'Redis', start: async () => bus.connect(), stop: async () => bus.close() });
       background(outbox);
       background({ name: 'invalidations', start: async () => invalidations.start(), stop: () => invalidations.stop() });
       background(revokedKeyPurge(database, log));
       background(partitions);
       background(recoveries);
+      background(deadLetters(database, log, metrics));
       background(mailSender({ database, provider: chooseMailProvider(config, log), log, metrics, timeoutMs: config.notificationTimeoutMs }));
     },
   });

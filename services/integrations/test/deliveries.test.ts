@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { now } from '@truckroll/contract';
-import { AttemptError } from '@truckroll/contract/gen/integrations/v1/deliveries';
+import { AttemptError, type DeadLetter } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { DAY, FAILURE, SECOND, reportOf, startDesk } from './webhooks.ts';
 
 let desk: Awaited<ReturnType<typeof startDesk>>;
@@ -176,6 +176,34 @@ test('a company with many endpoints gets no more of a batch than others, and no 
   expect(await counts({ share: 20, busy: [{ company_id: many.company.id, max_deliveries: 3 }] })).toEqual([3, 6]);
   expect(await counts({ share: 20, busy: [{ company_id: many.company.id, max_deliveries: 0 }] })).toEqual([0, 6]);
   expect(await counts({})).toEqual([30, 6]);
+});
+
+test('what a dispatcher does not know is kept for 14 days, in the order in which it came, and goes when it becomes an event', async () => {
+  const one = await desk.endpoint();
+  const [known, unknown, old] = Array.from({ length: 3 }, () => one.event());
+  const letter = (event: typeof known, offset: number): DeadLetter => ({
+    id: 0, topic: 'truckroll.scheduling.service-requests', partition: 3, log_offset: String(offset), event_id: event!.id, type: 'service_request.reopened', source: '/truckroll/scheduling',
+    company_id: one.company.id, key: `${one.company.id}/${event!.subject}`, time: now(), sequence: 7, version: 2 ** 40, payload: Buffer.from([1, 2, 3]), reason: 'this release does not know\0 the type',
+  });
+  const letters = [known, unknown, old].map((event, index) => letter(event, index));
+  const read = async (after = 0) => (await desk.deliveries.readDeadLetters({ after })).letters;
+  // However often it comes.
+  await desk.deliveries.setAside({ letters: letters.slice(0, 2) });
+  await desk.deliveries.setAside({ letters });
+  const kept = await read();
+  expect(kept).toEqual(letters.map((each) => ({ ...each, id: expect.any(Number), payload: Buffer.from([1, 2, 3]), reason: 'this release does not know\uFFFD the type' })));
+  expect(await read(kept[1]!.id)).toEqual(kept.slice(2));
+  expect(await desk.parking.listParkedEvents({ limit: 2 })).toMatchObject({ count: 3, events: [{ type: 'service_request.reopened' }, {}] });
+  expect((await desk.parking.retryParkedEvents({})).reason).toContain('upgrade the dispatchers');
+
+  expect(await desk.deliveries.fanOut({ events: [known!], dead_letter_ids: [kept[0]!.id] })).toEqual({ pending: 1, skipped: 0 });
+  expect(await read()).toEqual(kept.slice(1));
+  await desk.sql(`update parked_event set parked_at = now() - interval '13 days' where id = $1`, [kept[1]!.id]);
+  await desk.sql(`update parked_event set parked_at = now() - interval '15 days' where id = $1`, [kept[2]!.id]);
+  await desk.restart();
+  while ((await read()).length > 1);
+  expect(await read()).toEqual([kept[1]]);
+  await desk.sql('delete from parked_event');
 });
 
 test('a lease that ends after its endpoint was disabled leaves the delivery skipped, to be recovered', async () => {

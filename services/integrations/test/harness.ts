@@ -1,6 +1,7 @@
 // The service as its callers meet it: a gRPC server on a database of its own, with the run's Redis behind a wire that
 // can be cut.
 import { randomBytes } from 'node:crypto';
+import { ParkingServiceService } from '@truckroll/contract/gen/events/v1/parking';
 import { CompanyAdminServiceService, KeyAdminServiceService, UserAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
 import { CompanyServiceService } from '@truckroll/contract/gen/integrations/v1/company';
 import { ApiKeyServiceService } from '@truckroll/contract/gen/integrations/v1/api_keys';
@@ -43,6 +44,7 @@ export async function startHarness(mail: MailConfig = {}) {
     webhooks: channel.client(WebhookServiceService),
     log: channel.client(WebhookDeliveryServiceService),
     deliveries: channel.client(DeliveryServiceService),
+    parking: channel.client(ParkingServiceService),
     port: () => running.port,
     /** Between the service and Redis. */
     wire,

@@ -50,7 +50,7 @@ export async function startDesk(mail: MailConfig = {}) {
       };
     },
 
-    fanOut: (...events: PublicEvent[]) => deliveries.fanOut({ events }),
+    fanOut: (...events: PublicEvent[]) => deliveries.fanOut({ events, dead_letter_ids: [] }),
 
     async lease(options: { max?: number; cap?: number; without?: string[]; worker?: string; share?: number; busy?: CompanyRoom[] } = {}): Promise<LeasedDelivery[]> {
       const { max = 100, cap = 10, without = [], worker = 'test', share = null, busy = [] } = options;

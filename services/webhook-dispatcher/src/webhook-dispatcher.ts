@@ -5,7 +5,9 @@ import { DeliveryServiceService } from '@truckroll/contract/gen/integrations/v1/
 import { Consumer, createKafka } from '@truckroll/outbox';
 import { createService, openChannel, type Service } from '@truckroll/service-kit';
 import type { WebhookDispatcherConfig } from './config.ts';
-import { createFanOut } from './events/fan-out.ts';
+import { publicEvent } from './events/body.ts';
+import { deadLetters } from './events/dead-letters.ts';
+import { createFanOut, type FanOutOptions } from './events/fan-out.ts';
 import { Connections } from './http/connections.ts';
 import { createDial } from './http/dial.ts';
 import { createResolve, type Resolve } from './http/resolve.ts';
@@ -24,6 +26,8 @@ export interface Surroundings {
   /** Certificates to trust instead of those of Node. */
   readonly ca?: string;
   readonly exchangeMs?: number;
+  /** What another release makes of an event. */
+  readonly read?: FanOutOptions['read'];
 }
 
 /** Sends public events to the endpoints of integrators. It owns nothing, and reaches integrations, Kafka and the internet. */
@@ -33,7 +37,7 @@ export function createWebhookDispatcher(config: WebhookDispatcherConfig, surroun
     config,
     create({ log, metrics, background, check }) {
       const integrations = openChannel(config.integrationsAddress, { credentials: [config.callCredential], tls: config });
-      const { fanOut, lease, renew, report, reportAll } = integrations.client(DeliveryServiceService);
+      const { fanOut, setAside, readDeadLetters, lease, renew, report, reportAll } = integrations.client(DeliveryServiceService);
       const { resolve = createResolve(), ca, exchangeMs: timeoutMs = EXCHANGE_MS } = surroundings;
       const policy = { allowHttp: config.allowHttp, allowedTargets: config.allowedTargets };
       const connections = new Connections(createDial({ policy, resolve, ca }));
@@ -48,7 +52,8 @@ export function createWebhookDispatcher(config: WebhookDispatcherConfig, surroun
       });
       background({ name: 'integrations', start: async () => undefined, stop: async () => integrations.close() });
       background({ name: 'connections', start: async () => undefined, stop: () => connections.close() });
-      const handle = createFanOut({ fanOut, due: () => worker.wake(), log, metrics });
+      const { handle, resume } = createFanOut({ fanOut, setAside, read: surroundings.read ?? publicEvent, due: () => worker.wake(), log, metrics });
+      background(deadLetters({ read: readDeadLetters, resume, log }));
       const topic = topics.serviceRequests;
       // All partitions at once: what comes together is stored together.
       background(new Consumer({ kafka: createKafka(NAME, config, log), group: NAME, topics: [topic], concurrency: topic.partitions, handle, log, metrics }));

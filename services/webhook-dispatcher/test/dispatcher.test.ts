@@ -1,10 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { ApiError, codec, formatInstant, topics } from '@truckroll/contract';
-import { createKafka, ensureTopics, type KafkaClient } from '@truckroll/outbox';
+import { ApiError, codec, formatInstant, shapeNamed, topics } from '@truckroll/contract';
+import { createKafka, ensureTopics, type IncomingEvent, type KafkaClient } from '@truckroll/outbox';
 import { silentLog, testCaller, testConfig, type Service } from '@truckroll/service-kit';
 import { Webhook } from 'standardwebhooks';
 import { webhookDispatcherConfig } from '../src/config.ts';
-import { createWebhookDispatcher } from '../src/webhook-dispatcher.ts';
+import { createWebhookDispatcher, type Surroundings } from '../src/webhook-dispatcher.ts';
 import { Deliveries } from './support/deliveries.ts';
 import { startReceiver, type Answer, type Receiver } from './support/receiver.ts';
 
@@ -37,12 +37,12 @@ async function receiver(answer?: Answer): Promise<Receiver> {
   return started;
 }
 
-async function dispatcher(receivers: readonly Receiver[], settings: object = {}): Promise<Service> {
+async function dispatcher(receivers: readonly Receiver[], settings: object = {}, surroundings: Surroundings = {}): Promise<Service> {
   const environment = {
     CALL_CREDENTIAL: own.text, INTEGRATIONS_ADDRESS: deliveries.address, KAFKA_BROKERS: brokers().join(), KAFKA_PREFIX: prefix,
     WEBHOOK_ALLOWED_TARGETS: receivers.map(({ target }) => target).join(),
   };
-  const service = createWebhookDispatcher({ ...webhookDispatcherConfig(environment), ...testConfig, callCredential: own, ...settings });
+  const service = createWebhookDispatcher({ ...webhookDispatcherConfig(environment), ...testConfig, callCredential: own, ...settings }, surroundings);
   await service.start();
   open.push(() => service.destroy());
   return service;
@@ -95,7 +95,7 @@ test('an event on the topic arrives at every endpoint, signed, as the JSON that 
   expect(to).toBeGreaterThanOrEqual(from);
 });
 
-test('a place in the topic is left only when its events are stored; events that never can be are passed over', async () => {
+test('a place in the topic is left only when its events are stored; events that never can be are set aside with the reason', async () => {
   const there = await receiver();
   deliveries.endpoint(there.url);
   let refusals = 3;
@@ -113,14 +113,60 @@ test('a place in the topic is left only when its events are stored; events that 
   await dispatcher([there]);
   await deliveries.until(() => deliveries.reports.length === 2);
   expect(deliveries.fanned.map(({ id, sequence, subject: of }) => [id, sequence, of])).toEqual([[first!.id, 1, subject], [last!.id, 3, subject]]);
+  expect(deliveries.letters.map(({ event_id, type, key, reason }) => [event_id, type, key, reason])).toEqual([
+    [broken.id, 'service_request.created', `${company}/${subject}`, expect.any(String)],
+    [unknown.id, 'service_request.sneezed', `${company}/${subject}`, 'this release does not know the type'],
+    [refused!.id, 'service_request.created', `${company}/${subject}`, expect.stringContaining('not valid')],
+  ]);
+  expect([...deliveries.letters[1]!.payload!]).toEqual([...unknown.value]);
 });
+
+test('what an older release does not know waits for a newer one, whole; later events of the subject do not', async () => {
+  const there = await receiver();
+  deliveries.endpoint(there.url);
+  const subject = randomUUID();
+  const [first, second, third] = [1, 2, 3].map((sequence) => message(sequence, 'x', subject));
+  // Of scheduling's next release: a field that this one does not know, in the service request.
+  const newer = { ...second!, value: withField(second!.value, 'data', 4242, 'of the next release') };
+  await publish([first!, newer, third!]);
+  const older = await dispatcher([there]);
+  await deliveries.until(() => deliveries.reports.length === 2 && deliveries.letters.length === 1);
+  expect(there.received.map(({ headers }) => headers['webhook-id'])).toEqual([first!.id, third!.id]);
+  expect(deliveries.letters).toMatchObject([{ event_id: newer.id, sequence: 2, reason: 'this release does not know data.#4242' }]);
+
+  // Started again, it knows no more.
+  await older.destroy();
+  const again = await dispatcher([there]);
+  await deliveries.until(() => deliveries.leases.length > 20);
+  expect([deliveries.resumed.size, deliveries.letters.length]).toEqual([0, 1]);
+  await again.destroy();
+
+  const read = (event: IncomingEvent) => ({
+    id: event.id, type: event.type, company_id: company, subject, sequence: event.sequence!, timestamp: event.time,
+    body: Buffer.from(JSON.stringify({ id: event.id, size: event.payload!.length })),
+  });
+  await dispatcher([there], {}, { read });
+  await there.until(3);
+  expect(JSON.parse(there.received[2]!.body)).toEqual({ id: newer.id, size: newer.value.length });
+  expect([...deliveries.resumed]).toEqual([1]);
+});
+
+/** The bytes of an event with a text more, in the message of that field. */
+function withField(payload: Uint8Array, field: string, number: number, text: string): Buffer {
+  const varint = (value: number): number[] => (value < 128 ? [value] : [(value & 127) | 128, ...varint(value >>> 7)]);
+  const delimited = (of: number, bytes: Uint8Array) => Buffer.from([...varint((of << 3) | 2), ...varint(bytes.length), ...bytes]);
+  const shape = shapeNamed('truckroll.events.v1.ServiceRequestCreated');
+  // A message that comes twice is merged: what is added may stand behind.
+  return Buffer.concat([payload, delimited(shape.byName.get(field)!.number, delimited(number, Buffer.from(text)))]);
+}
 
 test('endpoints that hang, more than there is room for, hold up no other', async () => {
   const well = await receiver();
   const hanging = await receiver(() => undefined);
   for (let i = 0; i < 8; i += 1) due(4, deliveries.endpoint(hanging.url));
   const healthy = deliveries.endpoint(well.url);
-  await dispatcher([well, hanging], { maxInFlight: 8, maxInFlightPerEndpoint: 4 });
+  // The company gets half of the places.
+  await dispatcher([well, hanging], { maxInFlight: 16, maxInFlightPerEndpoint: 4 });
   await hanging.until(8);
   due(30, healthy);
   await deliveries.until(() => deliveries.reportsOf(healthy).length === 30);

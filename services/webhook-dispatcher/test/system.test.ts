@@ -15,6 +15,7 @@ import { webhookDispatcherConfig } from '../src/config.ts';
 import { createWebhookDispatcher } from '../src/webhook-dispatcher.ts';
 import { startReceiver, type Receiver } from './support/receiver.ts';
 
+const own = testCaller('webhook-dispatcher');
 const HOOKS = '/api/v1/integrations/webhooks';
 const TYPES = ['service_request.created', 'service_request.status_changed', 'service_request.booked', 'interaction.completed'];
 
@@ -33,7 +34,7 @@ beforeAll(async () => {
   hanging = await startReceiver(() => undefined);
   system = await startSystem({ webhookAllowedTargets: [receiver.target, hanging.target, DEAD] });
   company = await system.createCompany();
-  dispatcher = createWebhookDispatcher({ ...webhookDispatcherConfig(system.dispatcherEnvironment), ...testConfig, callCredential: testCaller('webhook-dispatcher') });
+  dispatcher = createWebhookDispatcher({ ...webhookDispatcherConfig(system.dispatcherEnvironment), ...testConfig, callCredential: own });
   await dispatcher.start();
 }, 60_000);
 afterAll(async () => {
@@ -136,7 +137,7 @@ test('what a dispatcher that is killed was sending is sent by another one long b
   // The first one waits for ever.
   const slow = await startReceiver((response) => void ((exchanges += 1) > 1 && response.end()));
   const main = join(import.meta.dirname, '..', 'src', 'main.ts');
-  const env = { ...process.env, ...system.dispatcherEnvironment, WEBHOOK_ALLOWED_TARGETS: slow.target, HOST: '127.0.0.1', PORT: '0', METRICS_PORT: '0', LOG_LEVEL: 'silent' };
+  const env = { ...process.env, ...system.dispatcherEnvironment, CALL_CREDENTIAL: own.text, WEBHOOK_ALLOWED_TARGETS: slow.target, HOST: '127.0.0.1', PORT: '0', METRICS_PORT: '0', LOG_LEVEL: 'silent' };
   const settings = webhookDispatcherConfig({ ...system.dispatcherEnvironment, WEBHOOK_ALLOWED_TARGETS: slow.target });
   await dispatcher.destroy();
   const child = spawn(process.execPath, [main], { env, stdio: 'ignore' });
@@ -145,7 +146,7 @@ test('what a dispatcher that is killed was sending is sent by another one long b
     await record();
     await slow.until(1);
     const { rows } = await system.database.query<{ until: number }>({ text: 'select leased_until as until from integrations.webhook_queue' });
-    dispatcher = createWebhookDispatcher({ ...settings, ...testConfig });
+    dispatcher = createWebhookDispatcher({ ...settings, ...testConfig, callCredential: own });
     await dispatcher.start();
     child.kill('SIGKILL');
     await slow.until(2);
@@ -157,7 +158,7 @@ test('what a dispatcher that is killed was sending is sent by another one long b
     if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
     await dispatcher.destroy();
     await slow.close();
-    dispatcher = createWebhookDispatcher({ ...webhookDispatcherConfig(system.dispatcherEnvironment), ...testConfig });
+    dispatcher = createWebhookDispatcher({ ...webhookDispatcherConfig(system.dispatcherEnvironment), ...testConfig, callCredential: own });
     await dispatcher.start();
   }
 });

@@ -5,15 +5,16 @@ import { EXIT } from '../failure.ts';
 import type { Session } from '../session.ts';
 import { table } from '../table.ts';
 
-/** The services that consume events into their own tables. */
-const CONSUMERS: readonly Owner[] = ['billing', 'reporting'];
+/** The services that consume events into their own tables, and the one that keeps what webhook dispatchers do not know. */
+const CONSUMERS: readonly Owner[] = ['billing', 'reporting', 'integrations'];
 const LISTED = 100;
 /** What stays after this is tried by the next call. */
 const RETRY_MS = 600_000;
 
 const EXAMPLES = `
 A parked event is one that could not be applied and was set aside, so that it holds up nothing. Put right what the reason
-says, then try again: each is applied in its own transaction, and none over a newer one.
+says, then try again: each is applied in its own transaction, and none over a newer one. Those of integrations are public
+events that no webhook dispatcher has known yet: the dispatchers take them up by themselves once they are upgraded.
 
 Examples:
   truckroll parked list

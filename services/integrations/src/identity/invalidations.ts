@@ -1,8 +1,7 @@
 // Revocation takes effect within a second on every gateway (decisions §8): the change is committed together with what
 // the gateways have to forget, then they are told, and only then is the caller answered.
 import { ApiError } from '@truckroll/contract';
-import type { Database, Logger, Transaction } from '@truckroll/service-kit';
-import { Repeated } from '../repeated.ts';
+import { Repeated, type Database, type Logger, type Transaction } from '@truckroll/service-kit';
 import { removePending, reservePending, type Pending } from './pending.ts';
 import type { InvalidationBus } from './redis.ts';
 

@@ -1,5 +1,4 @@
-import type { BackgroundPart, Database, Logger } from '@truckroll/service-kit';
-import { Repeated } from '../repeated.ts';
+import { Repeated, type BackgroundPart, type Database, type Logger } from '@truckroll/service-kit';
 import { purgeRevokedKeys } from './store.ts';
 
 const EVERY_MS = 3_600_000;

@@ -4,6 +4,7 @@ import type { FanOutRequest, FanOutResponse, PublicEvent } from '@truckroll/cont
 import type { Transaction } from '@truckroll/service-kit';
 import type { Context } from '../context.ts';
 import { checked } from '../requests.ts';
+import { resume } from './dead-letters.ts';
 import { dayOf, deliveryId } from './delivery-id.ts';
 import { oldestDay } from './partitions.ts';
 import type { DeliveryState } from './rules.ts';
@@ -25,12 +26,14 @@ export interface NewDelivery {
 
 export async function fanOut({ database, partitions }: Context, request: FanOutRequest): Promise<FanOutResponse> {
   const oldest = oldestDay();
-  const events = checked('FanOutRequest', request).events.filter(({ timestamp }) => dayOf(timestamp) >= oldest);
-  if (events.length === 0) return { pending: 0, skipped: 0 };
+  const { events: given, dead_letter_ids: letters } = checked('FanOutRequest', request);
+  const events = given.filter(({ timestamp }) => dayOf(timestamp) >= oldest);
+  if (events.length === 0 && letters.length === 0) return { pending: 0, skipped: 0 };
   await partitions.ensure(events.map(({ timestamp }) => dayOf(timestamp)));
   const stored = await database.transaction(
     async (tx) => {
       const subscribers = await lockSubscribers(tx, [...new Set(events.map((event) => event.company_id))]);
+      await resume(tx, letters);
       return await insertDeliveries(tx, deliveriesOf(events, subscribers));
     },
     { retryContention: true },

@@ -1,5 +1,4 @@
-import { logOutage, type BackgroundPart, type Database, type Logger } from '@truckroll/service-kit';
-import { Repeated } from '../repeated.ts';
+import { Repeated, logOutage, type BackgroundPart, type Database, type Logger } from '@truckroll/service-kit';
 import { recoverSome } from './recover.ts';
 
 /** Between looks for what other replicas began or left behind. */

@@ -1,4 +1,4 @@
-import { JsonBuffer, JsonWriter, codec, publicEvents } from '@truckroll/contract';
+import { JsonBuffer, JsonWriter, codec, firstUnknown, publicEvents } from '@truckroll/contract';
 import type { PublicEvent } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import type { IncomingEvent } from '@truckroll/outbox';
 
@@ -17,12 +17,15 @@ const out = new JsonBuffer();
 
 /**
  * The event as it is stored and sent. The body is written here once and never again, so that every attempt and every
- * endpoint gets the same bytes. Throws where the event is none of the public ones, or is broken.
+ * endpoint gets the same bytes. Throws where the event is broken, or where this release does not know all of it: a body
+ * without what is new would never be sent again.
  */
 export function publicEvent(event: IncomingEvent): PublicEvent {
   if (event.payload === null) throw new Error('the event has no payload');
   const shape = shapes.get(event.type);
-  if (shape === undefined) throw new Error(`the contract has no event ${event.type}`);
+  if (shape === undefined) throw new Error('this release does not know the type');
+  const unknown = firstUnknown(shape, event.payload);
+  if (unknown !== undefined) throw new Error(`this release does not know ${unknown}`);
   const { id, type, timestamp, company_id, sequence } = codec(shape.typeName).decode(event.payload) as Envelope;
   if (type !== event.type || company_id !== event.companyId) throw new Error('the event is not what its headers say');
   out.length = 0;

@@ -1,86 +1,106 @@
 import { ApiError } from '@truckroll/contract';
-import type { FanOutRequest, FanOutResponse, PublicEvent } from '@truckroll/contract/gen/integrations/v1/deliveries';
+import type { DeadLetter, FanOutRequest, FanOutResponse, PublicEvent, SetAsideRequest, SetAsideResponse } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import type { IncomingEvent } from '@truckroll/outbox';
 import type { Logger, Metrics } from '@truckroll/service-kit';
 import { gather } from '../gather.ts';
-import { publicEvent } from './body.ts';
+import { batches, loadOf } from './batches.ts';
 
 export interface FanOutOptions {
   readonly fanOut: (request: FanOutRequest) => Promise<FanOutResponse>;
+  readonly setAside: (request: SetAsideRequest) => Promise<SetAsideResponse>;
+  /** The event as it is stored and sent. Throws where it cannot be. */
+  readonly read: (event: IncomingEvent) => PublicEvent;
   /** Called when there is something to send now. */
   readonly due: () => void;
   readonly log: Logger;
   readonly metrics: Metrics;
 }
 
-/** Of one request. */
-const MOST_EVENTS = 500;
-const MOST_BYTES = 2 * 1024 * 1024;
+type Refused = (event: PublicEvent, error: ApiError) => Promise<void>;
 
-/**
- * Has the events of a partition stored as deliveries, in order, together with those of other partitions that come
- * meanwhile. Resolves when all are stored; rejects where trying again may help, and then all may be sent again. An event
- * that can never be stored is logged and counted, and the rest goes on.
- */
-export function createFanOut({ fanOut, due, log, metrics }: FanOutOptions): (events: readonly IncomingEvent[]) => Promise<void> {
+export interface FanOut {
+  /**
+   * Has the events of a partition stored as deliveries, in order, together with those of other partitions that come
+   * meanwhile. What is not known, or can never be stored, is set aside, and the rest goes on. Resolves when all are stored;
+   * rejects where trying again may help, and then all may be sent again.
+   */
+  handle(events: readonly IncomingEvent[]): Promise<void>;
+  /** Takes up what was set aside, as far as it is known here. Rejects as above. */
+  resume(letters: readonly DeadLetter[]): Promise<void>;
+}
+
+export function createFanOut({ fanOut, setAside, read, due, log, metrics }: FanOutOptions): FanOut {
   const counter = metrics.counter('webhook_events_total', 'Public events by what became of them', ['result']);
 
-  async function store(events: readonly PublicEvent[]): Promise<void> {
+  async function store(events: readonly PublicEvent[], letters: ReadonlyMap<PublicEvent, number>, refused: Refused): Promise<void> {
     try {
-      const { pending } = await fanOut({ events: [...events] });
-      counter.inc({ result: 'stored' }, events.length);
+      const dead_letter_ids = events.flatMap((event) => letters.get(event) ?? []);
+      const { pending } = await fanOut({ events: [...events], dead_letter_ids });
+      counter.inc({ result: letters.size > 0 ? 'resumed' : 'stored' }, events.length);
       if (pending > 0) due();
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 400) throw error;
       if (events.length > 1) {
-        for (const event of events) await store([event]);
+        for (const event of events) await store([event], letters, refused);
         return;
       }
-      setAside(events[0]!, error);
+      await refused(events[0]!, error);
     }
   }
 
-  function setAside(event: { id: string; type: string }, error: unknown): void {
-    counter.inc({ result: 'refused' });
-    log.error({ error, id: event.id, type: event.type }, 'an event cannot be delivered and is passed over');
+  async function keep(letters: readonly DeadLetter[]): Promise<void> {
+    for (const batch of batches(letters, ({ payload }) => payload?.length ?? 0)) await setAside({ letters: [...batch] });
+    counter.inc({ result: 'set_aside' }, letters.length);
+    for (const { event_id: id, type, reason } of letters) log.warn({ id, type, reason }, 'an event cannot be delivered by this release and is set aside');
   }
 
-  const storeTogether = gather(loadOf, async (lists) => {
-    await store(lists.flat());
+  const sizeOf = ({ body }: PublicEvent): number => body.length;
+  const origins = new WeakMap<PublicEvent, IncomingEvent>();
+  const none = new Map<PublicEvent, number>();
+  const storeTogether = gather<readonly PublicEvent[], unknown>((events) => loadOf(events, sizeOf), async (lists) => {
+    await store(lists.flat(), none, (event, error) => keep([letterOf(origins.get(event) as IncomingEvent, error)]));
     return lists;
   });
 
-  return async (events) => {
-    const readable = events.flatMap((event) => {
-      try {
-        return [publicEvent(event)];
-      } catch (error) {
-        setAside(event, error);
-        return [];
+  return {
+    async handle(events) {
+      const unknown: DeadLetter[] = [];
+      const known = events.flatMap((event) => {
+        try {
+          const readable = read(event);
+          origins.set(readable, event);
+          return [readable];
+        } catch (error) {
+          unknown.push(letterOf(event, error));
+          return [];
+        }
+      });
+      if (unknown.length > 0) await keep(unknown);
+      // One after the other: no event is stored where one before it was not.
+      for (const batch of batches(known, sizeOf)) await storeTogether(batch);
+    },
+
+    async resume(letters) {
+      const known = new Map<PublicEvent, number>();
+      for (const letter of letters) {
+        try {
+          known.set(read(eventOf(letter)), letter.id);
+        } catch {
+          // It stays for another release.
+        }
       }
-    });
-    // One after the other: no event is stored where one before it was not.
-    for (const batch of batches(readable)) await storeTogether(batch);
+      for (const batch of batches([...known.keys()], sizeOf)) await store(batch, known, async ({ id }, error) => log.warn({ id, error }, 'an event that was set aside is refused and stays'));
+    },
   };
 }
 
-/** Share of what one request carries. */
-function loadOf(events: readonly PublicEvent[]): number {
-  return events.reduce((sum, { body }) => sum + Math.max(1 / MOST_EVENTS, body.length / MOST_BYTES), 0);
+function letterOf(event: IncomingEvent, error: unknown): DeadLetter {
+  const { topic, partition, offset: log_offset, id: event_id, type, source, companyId: company_id, key, time, sequence, version, payload } = event;
+  const reason = String((error as Partial<Error> | null)?.message ?? error).slice(0, 2000);
+  return { id: 0, topic, partition, log_offset, event_id, type, source, company_id, key, time, sequence: sequence ?? null, version, payload, reason };
 }
 
-function* batches(events: readonly PublicEvent[]): Generator<readonly PublicEvent[]> {
-  let batch: PublicEvent[] = [];
-  let load = 0;
-  for (const event of events) {
-    const own = loadOf([event]);
-    if (batch.length > 0 && load + own > 1) {
-      yield batch;
-      batch = [];
-      load = 0;
-    }
-    batch.push(event);
-    load += own;
-  }
-  if (batch.length > 0) yield batch;
+function eventOf({ event_id: id, company_id: companyId, log_offset: offset, sequence, payload, topic, partition, type, source, key, time, version }: DeadLetter): IncomingEvent {
+  const bytes = payload == null ? null : Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength);
+  return { id, companyId, offset, topic, partition, type, source, key, time, version, sequence: sequence ?? undefined, payload: bytes, trace: undefined };
 }

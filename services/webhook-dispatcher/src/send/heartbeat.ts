@@ -1,5 +1,5 @@
 import type { RenewRequest, RenewResponse } from '@truckroll/contract/gen/integrations/v1/deliveries';
-import type { BackgroundPart, Logger } from '@truckroll/service-kit';
+import { Repeated, type BackgroundPart, type Logger } from '@truckroll/service-kit';
 
 export interface HeartbeatOptions {
   readonly workerId: string;
@@ -18,26 +18,19 @@ const DEADLINE_MS = 2000;
 export class Heartbeat implements BackgroundPart {
   readonly name = 'webhook heartbeat';
   readonly #options: HeartbeatOptions;
-  #timer: NodeJS.Timeout | undefined;
-  #beating: Promise<void> = Promise.resolve();
+  /** Nobody waits for the first: starting needs no other service, and leases last by themselves. */
+  readonly #beats = new Repeated(EVERY_MS, () => this.#tell(false));
 
   constructor(options: HeartbeatOptions) {
     this.#options = options;
   }
 
   async start(): Promise<void> {
-    // One at a time: a service that is slow is not asked more often.
-    const beat = async () => {
-      await this.#tell(false);
-      this.#timer = setTimeout(() => void (this.#beating = beat()), EVERY_MS);
-    };
-    // Not waited for: starting needs nobody, and leases last by themselves.
-    this.#beating = beat();
+    this.#beats.start();
   }
 
   async stop(): Promise<void> {
-    await this.#beating;
-    clearTimeout(this.#timer);
+    await this.#beats.stop();
     await this.#tell(true);
   }
 

@@ -1,7 +1,7 @@
 // DeliveryService in memory: as much of what integrations promises as the dispatcher's own tests need.
 import { randomBytes, randomUUID } from 'node:crypto';
 import {
-  DeliveryServiceService, type LeaseRequest, type LeasedDelivery, type PublicEvent, type RenewRequest, type ReportRequest, type ReportResponse,
+  DeliveryServiceService, type DeadLetter, type LeaseRequest, type LeasedDelivery, type PublicEvent, type RenewRequest, type ReportRequest, type ReportResponse,
 } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { createGrpcServer, createMetrics, silentLog, testConfig, type GrpcServer } from '@truckroll/service-kit';
 
@@ -22,6 +22,9 @@ export class Deliveries {
   readonly reports: ReportRequest[] = [];
   readonly leases: LeaseRequest[] = [];
   readonly renewals: RenewRequest[] = [];
+  readonly letters: DeadLetter[] = [];
+  /** Ids of letters that became events. */
+  readonly resumed = new Set<number>();
   /** Called first in every call; may throw. */
   before: (call: 'fanOut' | 'lease' | 'report', request: object) => void = () => undefined;
   readonly #deliveries: Delivery[] = [];
@@ -35,9 +38,18 @@ export class Deliveries {
       fanOut: async (request) => {
         this.before('fanOut', request);
         for (const event of request.events) this.add(event);
+        for (const id of request.dead_letter_ids) this.resumed.add(id);
         this.#changed();
         return { pending: request.events.length * this.endpoints.length, skipped: 0 };
       },
+      setAside: async ({ letters }) => {
+        for (const letter of letters) {
+          if (!this.letters.some(({ event_id }) => event_id === letter.event_id)) this.letters.push({ ...letter, id: this.letters.length + 1 });
+        }
+        this.#changed();
+        return {};
+      },
+      readDeadLetters: async ({ after }) => ({ letters: this.letters.filter(({ id }) => id > after && !this.resumed.has(id)) }),
       lease: async (request) => {
         this.before('lease', request);
         this.leases.push(request);

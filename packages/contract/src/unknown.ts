@@ -1,0 +1,37 @@
+import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
+import type { Field, Shape } from './shape.ts';
+
+/**
+ * The first thing in a message's bytes that this release's contract does not know, because a newer one wrote it: a field
+ * (`data.#23`) or a value of an enumeration (`data.status = 9`); undefined where it knows all. Throws on bytes that are no
+ * protobuf.
+ */
+export function firstUnknown(shape: Shape, bytes: Uint8Array, at = ''): string | undefined {
+  const reader = new BinaryReader(bytes);
+  const fields = fieldsOf(shape);
+  while (reader.pos < reader.len) {
+    const [number, wireType] = reader.tag();
+    const field = fields.get(number);
+    if (field === undefined) return `${at}#${number}`;
+    if (field.shape !== undefined) {
+      const found = firstUnknown(field.shape, reader.bytes(), `${at}${field.name}.`);
+      if (found !== undefined) return found;
+    } else if (field.enum !== undefined) {
+      for (const end = wireType === WireType.LengthDelimited ? reader.uint32() + reader.pos : reader.pos + 1; reader.pos < end; ) {
+        const value = reader.int32();
+        if (value !== 0 && !field.enum.names.has(value)) return `${at}${field.name} = ${value}`;
+      }
+    } else {
+      reader.skip(wireType, number);
+    }
+  }
+  return undefined;
+}
+
+const byNumber = new WeakMap<Shape, ReadonlyMap<number, Field>>();
+
+function fieldsOf(shape: Shape): ReadonlyMap<number, Field> {
+  let fields = byNumber.get(shape);
+  if (fields === undefined) byNumber.set(shape, (fields = new Map(shape.fields.map((field) => [field.number, field]))));
+  return fields;
+}

@@ -1,0 +1,56 @@
+// Writes what of proto/ follows from the rest of it: protobuf has no way to say that a message is another one and more.
+// `node scripts/derive-protos.mjs --check` writes nothing, and ends with 1 where something is not as it would be written.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const proto = join(import.meta.dirname, '..', 'proto');
+const SOURCE = 'truckroll/scheduling/v1/service_requests.proto';
+const DERIVED = 'truckroll/events/v1/changed_service_request.proto';
+/** Its number has been on the wire since the first release; ServiceRequest reserves it. */
+const PREVIOUS_STATUS = 22;
+
+/** Paths below proto/ that were not as they should be; they are mended, unless this only checks. */
+export function deriveProtos({ check = false } = {}) {
+  const path = join(proto, DERIVED);
+  const wanted = changedServiceRequest(readFileSync(join(proto, SOURCE), 'utf8'));
+  let found = '';
+  try {
+    found = readFileSync(path, 'utf8');
+  } catch {
+    // There is none yet.
+  }
+  if (found === wanted) return [];
+  if (!check) writeFileSync(path, wanted);
+  return [DERIVED];
+}
+
+/** The service request's message and `previous_status`. */
+export function changedServiceRequest(source) {
+  const imports = source.match(/^import .*;$/gm);
+  const [, fields] = /^message ServiceRequest \{\n([^]*?)^\}$/m.exec(source);
+  if (!fields.includes(`reserved ${PREVIOUS_STATUS};`)) throw new Error(`ServiceRequest must reserve ${PREVIOUS_STATUS}, which is previous_status in ${DERIVED}`);
+  const qualified = fields
+    .replace(/^(?: *\/\/.*\n)* *reserved .*;\n/gm, '')
+    // Names of its own package.
+    .replace(/^( *(?:optional |repeated )?)([A-Z]\w* )/gm, '$1truckroll.scheduling.v1.$2');
+  return `// Derived from ${SOURCE} by scripts/derive-protos.mjs; change it there.
+syntax = "proto3";
+
+package truckroll.events.v1;
+
+${[...imports, `import "${SOURCE}";`].toSorted().join('\n')}
+
+// A service request whose status has just changed: all that a service request has, and the status before.
+message ChangedServiceRequest {
+${qualified}  // The status that it had before.
+  truckroll.scheduling.v1.ServiceRequestStatus previous_status = ${PREVIOUS_STATUS};
+}
+`;
+}
+
+if (process.argv[1] === import.meta.filename) {
+  const check = process.argv.includes('--check');
+  const wrong = deriveProtos({ check });
+  for (const path of wrong) console.error(check ? `proto/${path} is not what it is derived from: run npm run generate and commit it.` : `wrote proto/${path}`);
+  if (check && wrong.length > 0) process.exitCode = 1;
+}

@@ -1,0 +1,82 @@
+// What dispatchers do not know: events of a newer scheduling, kept until a dispatcher comes that knows them.
+import type { ParkingServiceService } from '@truckroll/contract/gen/events/v1/parking';
+import type {
+  DeadLetter, ReadDeadLettersRequest, ReadDeadLettersResponse, SetAsideRequest, SetAsideResponse,
+} from '@truckroll/contract/gen/integrations/v1/deliveries';
+import { forgetParked, listParked, park, parkedForm, readParked, unparkAll, type IncomingEvent } from '@truckroll/outbox';
+import { Repeated, logOutage, type BackgroundPart, type Database, type Handlers, type Logger, type Metrics, type Transaction } from '@truckroll/service-kit';
+import type { Context } from '../context.ts';
+
+/** Parked under this name, beside what services could not apply. */
+const CONSUMER = 'webhook-dispatcher';
+const KEPT_DAYS = 14;
+const LOOK_MS = 60_000;
+const MOST_READ = { events: 100, bytes: 2_000_000 };
+const MOST_LISTED = 1000;
+
+export async function setAside({ database, log }: Context, { letters }: SetAsideRequest): Promise<SetAsideResponse> {
+  await database.transaction(async (tx) => {
+    // One at a time, so that numbers grow in the order in which they can be read: whoever reads on misses none.
+    await tx.query({ text: `select pg_advisory_xact_lock(hashtextextended('webhook dead letters in ' || current_schema(), 0))` });
+    for (const letter of letters) await park(tx, CONSUMER, parkedForm(eventOf(letter)), storable(letter.reason));
+  });
+  log.warn({ count: letters.length, reasons: [...new Set(letters.map(({ type, reason }) => `${type}: ${reason}`))].slice(0, 5) }, 'events that a dispatcher does not know were set aside');
+  return {};
+}
+
+export async function readDeadLetters({ database }: Context, { after }: ReadDeadLettersRequest): Promise<ReadDeadLettersResponse> {
+  const found = await readParked(database, CONSUMER, after, MOST_READ);
+  return { letters: found.map(({ id, event, reason }) => letterOf(id, event, reason)) };
+}
+
+/** In the transaction that stores them as events. */
+export async function resume(tx: Transaction, ids: readonly number[]): Promise<void> {
+  if (ids.length > 0) await unparkAll(tx, CONSUMER, ids);
+}
+
+/** What operators see of them; dispatchers take them up by themselves. */
+export function deadLetterParking(database: Database): Handlers<typeof ParkingServiceService> {
+  return {
+    listParkedEvents: ({ limit }) => listParked(database, CONSUMER, Math.min(Math.max(limit, 1), MOST_LISTED)),
+    async retryParkedEvents() {
+      const { count } = await listParked(database, CONSUMER, 1);
+      return { applied: 0, reason: count === 0 ? null : `${count} wait for a webhook dispatcher that knows them, which takes them up by itself: upgrade the dispatchers.` };
+    },
+  };
+}
+
+/** Drops what no dispatcher has known for 14 days, and counts the rest. */
+export function deadLetters(database: Database, log: Logger, metrics: Metrics): BackgroundPart {
+  const gauge = metrics.gauge('webhook_dead_letters', 'Events that no webhook dispatcher has known yet', []);
+  let failures = 0;
+  const looks = new Repeated(LOOK_MS, async () => {
+    try {
+      const dropped = await forgetParked(database, CONSUMER, KEPT_DAYS);
+      if (dropped > 0) log.error({ dropped }, 'events that no webhook dispatcher has known for 14 days were dropped');
+      gauge.set({}, (await listParked(database, CONSUMER, 1)).count);
+      failures = 0;
+    } catch (error) {
+      failures += 1;
+      logOutage(log, 'dead letters wait for the database', failures, error);
+    }
+  });
+  return { name: 'webhook dead letters', start: async () => looks.start(), stop: () => looks.stop() };
+}
+
+function eventOf({ topic, partition, log_offset: offset, event_id: id, type, source, company_id: companyId, key, time, sequence, version, payload }: DeadLetter): IncomingEvent {
+  return {
+    topic, partition, offset, time, version, sequence: sequence ?? undefined, trace: undefined,
+    id: storable(id), type: storable(type), source: storable(source), companyId: storable(companyId), key: storable(key),
+    payload: payload == null ? null : Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength),
+  };
+}
+
+/** Whatever it was, it must not be lost for its text. */
+function storable(text: string): string {
+  return text.replaceAll('\0', '\uFFFD').toWellFormed();
+}
+
+function letterOf(id: number, { offset, id: event_id, companyId, ...event }: IncomingEvent, reason: string): DeadLetter {
+  const { topic, partition, type, source, key, time, sequence, version, payload } = event;
+  return { id, topic, partition, log_offset: offset, event_id, type, source, company_id: companyId, key, time, sequence: sequence ?? null, version, payload, reason };
+}

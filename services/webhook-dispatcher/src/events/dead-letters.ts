@@ -1,0 +1,37 @@
+import type { DeadLetter, ReadDeadLettersRequest, ReadDeadLettersResponse } from '@truckroll/contract/gen/integrations/v1/deliveries';
+import { Repeated, logOutage, type BackgroundPart, type Logger } from '@truckroll/service-kit';
+
+export interface DeadLettersOptions {
+  readonly read: (request: ReadDeadLettersRequest) => Promise<ReadDeadLettersResponse>;
+  /** Takes up those that are known here. */
+  readonly resume: (letters: readonly DeadLetter[]) => Promise<void>;
+  readonly log: Logger;
+}
+
+/** Dispatchers of other releases may set something aside at any time. */
+const LOOK_MS = 10_000;
+
+/**
+ * Looks once at everything that was set aside, from the first on: what this process does not know now, it never will.
+ * Several that look at the same do no harm.
+ */
+export function deadLetters({ read, resume, log }: DeadLettersOptions): BackgroundPart {
+  let after = 0;
+  let failures = 0;
+  const looks: Repeated = new Repeated(LOOK_MS, async () => {
+    try {
+      while (!looks.stopped) {
+        const { letters } = await read({ after });
+        const last = letters.at(-1);
+        if (last === undefined) break;
+        await resume(letters);
+        after = last.id;
+      }
+      failures = 0;
+    } catch (error) {
+      failures += 1;
+      logOutage(log, 'what was set aside could not be looked at; trying again', failures, error);
+    }
+  });
+  return { name: 'webhook dead letters', start: async () => looks.start(), stop: () => looks.stop() };
+}
