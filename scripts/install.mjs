@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { pinnedPnpm } from './pnpm.mjs';
 
 const root = join(import.meta.dirname, '..');
 const stamp = join(root, 'node_modules/.truckroll-installed');
@@ -11,15 +12,14 @@ const lock = join(root, 'node_modules/.truckroll-lock');
 export function install() {
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted()) return;
   const digest = wanted();
-  const { packageManager } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   const startedAt = performance.now();
-  console.error(`installing packages with ${packageManager} …`);
+  console.error('installing packages …');
+  const pnpm = pinnedPnpm();
   // Standard output belongs to the command that was asked for: progress goes to standard error.
-  const result = spawnSync(
-    'npm',
-    ['exec', '--yes', `--package=${packageManager}`, '--', 'pnpm', 'install', '--frozen-lockfile', '--config.confirmModulesPurge=false'],
-    { cwd: root, stdio: ['ignore', 2, 2] },
-  );
+  const result = spawnSync(process.execPath, [pnpm, 'install', '--frozen-lockfile', '--config.confirmModulesPurge=false'], {
+    cwd: root,
+    stdio: ['ignore', 2, 2],
+  });
   if (result.status !== 0) {
     throw new Error('The packages could not be installed, for the reason above: check the network and the disk, and try again.');
   }

@@ -12,9 +12,11 @@ export interface CallCredential {
 /** SHA-256 of the credentials that are accepted, by caller: CALLER_CREDENTIALS. */
 export type CallerCredentials = ReadonlyMap<Caller, readonly Buffer[]>;
 
-/** Metadata key of every call's credential. */
-export const CREDENTIAL = 'authorization';
-const SCHEME = 'Bearer ';
+/**
+ * Metadata key of every call's credential. Not `authorization`: HTTP/2 compresses a header of its own to an index after
+ * the first call of a connection, and sends and parses that one whole each time (RFC 7541, section 7.1.3).
+ */
+export const CREDENTIAL = 'truckroll-credential';
 const SECRET_BYTES = 32;
 
 export const CALLER_CREDENTIALS_FORM = '<caller>:<SHA-256 of its credential in hex>, comma-separated, a caller twice while its credential changes';
@@ -56,11 +58,6 @@ function isMonotonous(secret: string): boolean {
   return new Set(secret).size === 1;
 }
 
-/** The value of the metadata entry, made once for all calls. */
-export function credentialEntry({ text }: CallCredential): string {
-  return SCHEME + text;
-}
-
 /**
  * The value of a call's metadata entry: of several credentials the first whose caller the contract lets call the rpc. A
  * component has one; tools that stand for several have more.
@@ -68,13 +65,11 @@ export function credentialEntry({ text }: CallCredential): string {
 export function entryByRpc(credentials: readonly CallCredential[]): (rpc: string) => string | undefined {
   const [only] = credentials;
   if (credentials.length <= 1) {
-    const entry = only && credentialEntry(only);
-    return () => entry;
+    return () => only?.text;
   }
   return (rpc) => {
     const allowed = callersOf(rpc);
-    const fitting = credentials.find(({ caller }) => allowed.has(caller)) ?? only;
-    return fitting && credentialEntry(fitting);
+    return (credentials.find(({ caller }) => allowed.has(caller)) ?? only)?.text;
   };
 }
 
@@ -86,12 +81,10 @@ export interface Presented {
 
 /** Looks at a metadata entry. Takes as long for a credential that is nearly right as for any other. */
 export function examine(entry: string | undefined, accepted: CallerCredentials): Presented {
-  if (entry === undefined || !entry.startsWith(SCHEME)) return { claimed: 'unknown', proven: false };
-  const text = entry.slice(SCHEME.length);
-  const name = text.slice(0, text.indexOf('.'));
+  const name = entry?.slice(0, entry.indexOf('.'));
   const claimed = callers.find((candidate) => candidate === name);
-  if (claimed === undefined) return { claimed: 'unknown', proven: false };
-  const digest = hash('sha256', text, 'buffer');
+  if (entry === undefined || claimed === undefined) return { claimed: 'unknown', proven: false };
+  const digest = hash('sha256', entry, 'buffer');
   let proven = false;
   for (const one of accepted.get(claimed) ?? []) proven = timingSafeEqual(digest, one) || proven;
   return { claimed, proven };
