@@ -21,6 +21,12 @@ export const topics = Object.freeze({
   assignments: state('truckroll.scheduling.assignments'),
   /** truckroll.billing.v1.Invoice by `<company>/<id>`. */
   invoices: state('truckroll.billing.invoices'),
+  /** truckroll.billing.v1.Payment by `<company>/<id>`. */
+  payments: state('truckroll.billing.payments'),
+  /** truckroll.billing.v1.Refund by `<company>/<id>`. */
+  refunds: state('truckroll.billing.refunds'),
+  /** truckroll.events.v1.Watermark by service: up to when everything is published (docs/adr/0005). */
+  watermarks: { name: 'truckroll.watermarks', partitions: 1, keeps: { days: 1 } },
   /** visit.assignment_added and visit.assignment_removed by `<company>/<visit>` (decisions §6). */
   scheduling: events('truckroll.scheduling.events'),
   /** The four public event types by `<company>/<service request or interaction>` (decisions §6). */

@@ -22,6 +22,8 @@ export interface ConsumerOptions {
   readonly concurrency?: number;
   /** Gets messages that are no events of ours. Without it they are logged, counted and passed over. */
   unreadable?(topic: string, partition: number, message: KafkaMessage): Promise<void>;
+  /** Told of offsets behind which there was nothing to handle: compaction has taken it. Where it rejects it is not told again. */
+  passed?(topic: string, partition: number, offset: number): Promise<void>;
   readonly log: Logger;
   readonly metrics: Metrics;
 }
@@ -88,6 +90,9 @@ export class Consumer implements BackgroundPart {
       const watched = watch(consumer);
       consumer.on(consumer.events.GROUP_JOIN, () => {
         failures = 0;
+      });
+      consumer.on(consumer.events.END_BATCH_PROCESS, ({ payload: { topic, partition, lastOffset, batchSize } }) => {
+        if (batchSize === 0) this.#passed(topic, partition, lastOffset);
       });
       try {
         await ensureTopics(kafka, topics, log, this.#stopping.signal);
@@ -156,6 +161,11 @@ export class Consumer implements BackgroundPart {
         this.#stopping.signal.throwIfAborted();
       }
     }
+  }
+
+  #passed(topic: string, partition: number, offset: string): void {
+    const { kafka, passed, log } = this.#options;
+    passed?.(topic.slice(kafka.prefix.length), partition, Number(offset)).catch((error: unknown) => log.debug({ error, topic, partition }, 'a place was not noted'));
   }
 
   async #passOver(topic: string, partition: number, message: KafkaMessage): Promise<void> {

@@ -1,4 +1,5 @@
-import type { BackgroundPart, Database, Logger, Metrics, Transaction } from '@truckroll/service-kit';
+import { topics as known } from '@truckroll/contract';
+import type { BackgroundPart, Database, Logger, Metrics, Session, Transaction } from '@truckroll/service-kit';
 import { append } from './append.ts';
 import type { OutgoingEvent } from './event.ts';
 import type { KafkaClient } from './kafka.ts';
@@ -13,6 +14,11 @@ export interface OutboxOptions {
   readonly source: string;
   /** The topics that this service publishes on; created when they are missing. */
   readonly topics: readonly Topic[];
+  /**
+   * Whether everything that is committed has been appended: while it has not, no watermark is told (docs/adr/0005). Runs on
+   * the relay's session, after the moment that the watermark would name.
+   */
+  readonly complete?: (session: Pick<Session, 'query'>) => Promise<boolean>;
   readonly log: Logger;
   readonly metrics: Metrics;
 }
@@ -27,7 +33,7 @@ export class Outbox implements BackgroundPart {
 
   constructor(options: OutboxOptions) {
     this.#options = options;
-    this.#relay = new Relay({ ...options, publisher: createPublisher(options.kafka, options.source) });
+    this.#relay = new Relay({ ...options, publisher: createPublisher(options.kafka, options.source, options.topics) });
   }
 
   /** Stores events in the transaction, as `append`, and wakes the relay when it commits. */
@@ -46,7 +52,7 @@ export class Outbox implements BackgroundPart {
   async start(): Promise<void> {
     const { kafka, topics, log } = this.#options;
     // The relay does not wait for the topics: it also measures what waits while Kafka is away.
-    this.#creating = ensureTopics(kafka, topics, log, this.#stopping.signal).catch(() => undefined);
+    this.#creating = ensureTopics(kafka, [...topics, known.watermarks], log, this.#stopping.signal).catch(() => undefined);
     await this.#relay.start();
   }
 

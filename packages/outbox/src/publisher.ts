@@ -1,12 +1,16 @@
-import type { Producer, TopicMessages } from 'kafkajs';
+import type { ICustomPartitioner, Message, Producer, TopicMessages } from 'kafkajs';
 import { messageOf, type OutboxRow } from './event.ts';
 import type { KafkaClient } from './kafka.ts';
 import { goodbye, limited } from './limit.ts';
 import { partitionByKey } from './partitioner.ts';
+import type { Topic } from './topics.ts';
+import { Positions, watermarkMessages } from './watermark.ts';
 
 /** Hands rows to Kafka. Resolves when all are acknowledged; after a rejection any part of them may have arrived. */
 export interface Publisher {
   publish(rows: readonly OutboxRow[]): Promise<void>;
+  /** Tells that everything committed before an instant is published. Microseconds since 1970. */
+  announce?(at: number): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -22,12 +26,23 @@ const PUBLISH_MS = 60_000;
  * would then carry numbers that the broker knows, and be dropped as a duplicate while kafkajs reports success: an event
  * lost. A new producer id cannot collide; the price is that events may be repeated, which consumers remove by event id.
  */
-export function createPublisher(kafka: KafkaClient, source: string): Publisher {
+export function createPublisher(kafka: KafkaClient, source: string, topics: readonly Topic[] = []): Publisher {
   let producer: Producer | undefined;
+  const positions = new Positions(kafka, topics);
+  const partitions = new WeakMap<Message, number>();
+  const createPartitioner: ICustomPartitioner = () => {
+    const partitioner = partitionByKey();
+    return (args) => {
+      const partition = partitioner(args);
+      partitions.set(args.message, partition);
+      return partition;
+    };
+  };
 
   async function discard(): Promise<void> {
     const old = producer;
     producer = undefined;
+    positions.forget();
     await goodbye(old);
   }
 
@@ -36,12 +51,22 @@ export function createPublisher(kafka: KafkaClient, source: string): Publisher {
       idempotent: true,
       maxInFlightRequests: 1,
       allowAutoTopicCreation: false,
-      createPartitioner: partitionByKey,
+      createPartitioner,
       retry: { initialRetryTime: 100, maxRetryTime: 500, retries: 3 },
     });
     producer = fresh;
     await fresh.connect();
     return fresh;
+  }
+
+  async function send(topicMessages: TopicMessages[]): Promise<void> {
+    try {
+      const sending = (producer ?? (await connected())).sendBatch({ acks: -1, timeout: 10_000, topicMessages });
+      positions.sent(topicMessages, await limited(sending, PUBLISH_MS, 'publishing'), (message) => partitions.get(message));
+    } catch (error) {
+      await discard();
+      throw error;
+    }
   }
 
   return {
@@ -52,14 +77,9 @@ export function createPublisher(kafka: KafkaClient, source: string): Publisher {
         if (topic === undefined) byTopic.set(row.topic, (topic = { topic: kafka.prefix + row.topic, messages: [] }));
         topic.messages.push(messageOf(row, source));
       }
-      try {
-        const sending = (producer ?? (await connected())).sendBatch({ acks: -1, timeout: 10_000, topicMessages: [...byTopic.values()] });
-        await limited(sending, PUBLISH_MS, 'publishing');
-      } catch (error) {
-        await discard();
-        throw error;
-      }
+      await send([...byTopic.values()]);
     },
+    announce: async (at) => send([watermarkMessages(kafka.prefix, source, at, await positions.all())]),
     close: discard,
   };
 }

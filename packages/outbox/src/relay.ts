@@ -6,6 +6,8 @@ import { Wake } from './wake.ts';
 export interface RelayOptions {
   readonly database: Database;
   readonly publisher: Publisher;
+  /** As in OutboxOptions. */
+  readonly complete?: (session: Pick<Session, 'query'>) => Promise<boolean>;
   readonly log: Logger;
   readonly metrics: Metrics;
 }
@@ -22,6 +24,8 @@ const POLL = { first: 10, most: 100 };
  */
 const GATHER = 4;
 const GATHER_MOST_MS = 50;
+/** Milliseconds between watermarks: while there is something new, and while there is not. */
+const ANNOUNCE = { busy: 200, idle: 1000 };
 const STANDBY_POLL_MS = 500;
 const MEASURE_MS = 5000;
 /** More rows than this are not counted, only said to be at least so many. */
@@ -128,14 +132,31 @@ export class Relay implements BackgroundPart {
     let pollMs = POLL.first;
     let failures = 0;
     let measuredAt = -Infinity;
+    let announcedAt = -Infinity;
+    let news = true;
     while (!this.#stopped()) {
       if (performance.now() - measuredAt > MEASURE_MS) {
         await this.#measure(session);
         measuredAt = performance.now();
       }
       const readAt = performance.now();
-      const rows = await readBatch(session);
+      const due = publisher.announce !== undefined && readAt - announcedAt > (news ? ANNOUNCE.busy : ANNOUNCE.idle);
+      // In this order: what was committed before the moment is in the rows, and known to be incomplete where it is.
+      const [moment, rows, complete] = await Promise.all([
+        due ? clock(session) : undefined,
+        readBatch(session),
+        due && (this.#options.complete?.(session) ?? true),
+      ]);
+      const announce = async (): Promise<void> => {
+        const all = rows.length < BATCH_ROWS && (rows[0] === undefined || rows[0].found === rows.length);
+        if (moment === undefined || !complete || !all) return;
+        announcedAt = performance.now();
+        news = false;
+        const told = publisher.announce?.(moment).catch((error: unknown) => log.debug({ error }, 'a watermark was not told'));
+        await Promise.race([told, lost]);
+      };
       if (rows.length === 0) {
+        await announce();
         // Dead rows that a long transaction elsewhere keeps from being vacuumed make a look dear: look less often then.
         const dearMs = 4 * (performance.now() - readAt);
         await this.#wake.afterOrPoke(Math.max(pollMs, dearMs));
@@ -160,6 +181,8 @@ export class Relay implements BackgroundPart {
         values: [rows.map((row) => row.id)],
       });
       this.#published.inc({}, rows.length);
+      news = true;
+      await announce();
       if (rows.length < BATCH_ROWS) await this.#wake.after(Math.min(GATHER_MOST_MS, GATHER * (performance.now() - readAt)));
     }
   }
@@ -178,13 +201,24 @@ export class Relay implements BackgroundPart {
   }
 }
 
+/** Now, by the clock that the moments of commits are told by. Microseconds since 1970. */
+async function clock(session: Session): Promise<number> {
+  const { rows } = await session.query<{ at: number }>({ name: 'clock', text: 'select clock_timestamp() as at' });
+  return (rows[0] as { at: number }).at;
+}
+
+interface ReadRow extends OutboxRow {
+  /** How many rows there were, up to BATCH_ROWS. */
+  readonly found: number;
+}
+
 /** The lowest rows, as many as one request may carry: at least one, and no more than BATCH_BYTES otherwise. */
-async function readBatch(session: Session): Promise<OutboxRow[]> {
-  const { rows } = await session.query<OutboxRow>({
+async function readBatch(session: Session): Promise<ReadRow[]> {
+  const { rows } = await session.query<ReadRow>({
     name: 'outbox_read',
-    text: `select id, event_id, topic, key, type, company_id, sequence, trace, payload, created_at
+    text: `select id, event_id, topic, key, type, company_id, sequence, trace, payload, created_at, found
       from (
-        select *, sum(coalesce(octet_length(payload), 0)) over (order by id rows unbounded preceding) as bytes
+        select *, count(*) over () as found, sum(coalesce(octet_length(payload), 0)) over (order by id rows unbounded preceding) as bytes
         from outbox order by id limit ${BATCH_ROWS}
       ) lowest
       where bytes <= ${BATCH_BYTES} or bytes = coalesce(octet_length(payload), 0)

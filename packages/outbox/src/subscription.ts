@@ -1,6 +1,6 @@
 import {
   isContention, isUnavailable, withRemoteSpan,
-  type BackgroundPart, type Database, type Logger, type Metrics, type Transaction,
+  type BackgroundPart, type Database, type Logger, type Metrics, type Queryable, type Transaction,
 } from '@truckroll/service-kit';
 import { Consumer } from './consumer.ts';
 import type { IncomingEvent } from './event.ts';
@@ -23,6 +23,8 @@ export interface SubscriberOptions {
   /** Consumer group, and the name under which repeats are remembered: `billing`. */
   readonly group: string;
   readonly subscriptions: readonly Subscription[];
+  /** Told in the transaction that applies events, or sets one aside: everything of the partition up to the offset is dealt with. */
+  readonly reached?: (tx: Queryable, topic: string, partition: number, offset: number) => Promise<void>;
   readonly log: Logger;
   readonly metrics: Metrics;
 }
@@ -56,6 +58,7 @@ export class Subscriber implements BackgroundPart {
       ...options,
       topics: subscriptions.map((subscription) => subscription.topic),
       handle: (events) => this.handle(events),
+      passed: async (topic, partition, offset) => options.reached?.(database, topic, partition, offset),
       unreadable: async (topic, partition, { key, value, headers, offset }) => {
         const readable = Object.fromEntries(Object.entries(headers ?? {}).map(([name, header]) => [`header ${name}`, String(header)]));
         const message = { topic, partition, offset, key: key?.toString() ?? null, headers: readable, payload: value };
@@ -123,6 +126,7 @@ export class Subscriber implements BackgroundPart {
         async (tx) => {
           const fresh = await unseen(tx, group, subscription.deduplicate, events);
           if (fresh.length > 0) await subscription.apply(tx, fresh);
+          await this.#reached(tx, events.at(-1) as IncomingEvent);
           return fresh.length;
         },
         { retryContention: true },
@@ -145,11 +149,16 @@ export class Subscriber implements BackgroundPart {
         await database.transaction(async (tx) => {
           await unseen(tx, group, this.#subscription(event).deduplicate, [event]);
           await park(tx, group, parkedForm(event), String(error));
+          await this.#reached(tx, event);
         });
         this.#events.inc({ group, topic: event.topic, result: 'parked' });
         return;
       }
     }
+  }
+
+  async #reached(tx: Queryable, { topic, partition, offset }: IncomingEvent): Promise<void> {
+    await this.#options.reached?.(tx, topic, partition, Number(offset));
   }
 
   #subscription(event: IncomingEvent): Subscription {
