@@ -15,3 +15,4 @@ export { Reprojector, type Projection, type Renewing } from './reprojector.ts';
 export { projectionHandlers } from './reproject-service.ts';
 export { instantOf, uuidOf } from './position.ts';
 export { byCompany, nameSubscription, recordKey } from './messaging.ts';
+export { Publication, type PublicationOptions } from './publication.ts';

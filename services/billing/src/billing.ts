@@ -1,8 +1,8 @@
-import { topics } from '@truckroll/contract';
 import { ParkingServiceService } from '@truckroll/contract/gen/events/v1/parking';
 import { ProjectionServiceService } from '@truckroll/contract/gen/records/v1/projections';
+import { PublishingServiceService } from '@truckroll/contract/gen/records/v1/records';
 import { Outbox, Subscriber, createKafka, parkingHandlers } from '@truckroll/outbox';
-import { NameCache, Reprojector, nameSubscription, projectionHandlers, recordProjection, serveRecords } from '@truckroll/record-store';
+import { NameCache, Publication, Reprojector, nameSubscription, projectionHandlers, recordProjection, serveRecords } from '@truckroll/record-store';
 import { createService, type Service } from '@truckroll/service-kit';
 import type { BillingConfig } from './config.ts';
 import { tables } from './resources/index.ts';
@@ -16,13 +16,15 @@ export function createBilling(config: BillingConfig): Service {
     name: SCHEMA,
     config,
     create({ server, log, metrics, database: open, background }) {
-      const database = open({ url: config.databaseUrl, ...schema });
+      const database = open({ url: config.databaseUrl, ...schema, settings: Publication.settings });
       const kafka = createKafka(SCHEMA, config, log);
       const names = new NameCache(database, SCHEMA, log);
-      const outbox = new Outbox({ database, kafka, source: '/truckroll/billing', topics: [topics.invoices], log, metrics });
+      const publication = new Publication({ database, tables, poke: () => outbox.poke(), log });
+      const outbox = new Outbox({ database, kafka, source: '/truckroll/billing', topics: publication.topics, complete: publication.complete, log, metrics });
       const subscriptions = [nameSubscription(SCHEMA)];
       background({ name: 'names', start: () => names.start(), stop: () => names.stop() });
       background(outbox);
+      background(publication);
       const subscriber = new Subscriber({ database, kafka, group: SCHEMA, subscriptions, log, metrics });
       background(subscriber);
       server.implement(ParkingServiceService, parkingHandlers({ database, group: SCHEMA, subscriber }));
@@ -30,6 +32,7 @@ export function createBilling(config: BillingConfig): Service {
       const reprojector = new Reprojector({ database, projections, log, metrics, poke: () => outbox.poke() });
       background(reprojector);
       server.implement(ProjectionServiceService, projectionHandlers(reprojector));
+      server.implement(PublishingServiceService, publication.handlers());
       serveRecords(server, tables, { database, names, afterImport: () => outbox.poke() });
     },
   });

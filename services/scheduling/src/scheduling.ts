@@ -1,9 +1,10 @@
 import { topics } from '@truckroll/contract';
 import { AssignmentCommandServiceService } from '@truckroll/contract/gen/scheduling/v1/assignment_commands';
+import { PublishingServiceService } from '@truckroll/contract/gen/records/v1/records';
 import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
 import { ProjectionServiceService } from '@truckroll/contract/gen/records/v1/projections';
 import { Outbox, createKafka } from '@truckroll/outbox';
-import { NameCache, RecordReader, Reprojector, projectionHandlers, recordProjection, serveRecords, type Table } from '@truckroll/record-store';
+import { NameCache, Publication, RecordReader, Reprojector, projectionHandlers, recordProjection, serveRecords, type Table } from '@truckroll/record-store';
 import { createService, type Service } from '@truckroll/service-kit';
 import { addAssignment } from './assignments/add.ts';
 import { keyPurge } from './assignments/purge.ts';
@@ -27,13 +28,15 @@ export function createScheduling(config: SchedulingConfig): Service {
     name: SCHEMA,
     config,
     create({ server, log, metrics, database: open, background }) {
-      const database = open({ url: config.databaseUrl, ...schema });
+      const database = open({ url: config.databaseUrl, ...schema, settings: Publication.settings });
       const kafka = createKafka(SCHEMA, config, log);
       const names = new NameCache(database, SCHEMA, log);
-      const outbox = new Outbox({ database, kafka, source: '/truckroll/scheduling', topics: TOPICS, log, metrics });
+      const publication = new Publication({ database, tables, poke: () => outbox.poke(), log });
+      const outbox = new Outbox({ database, kafka, source: '/truckroll/scheduling', topics: TOPICS, complete: publication.complete, log, metrics });
       background({ name: 'job classes', start: () => storeJobClasses(database), stop: async () => undefined });
       background({ name: 'names', start: () => names.start(), stop: () => names.stop() });
       background(outbox);
+      background(publication);
       background(keyPurge(database, log));
       const poke = (): void => outbox.poke();
       const providers = chooseProviders(config, log);
@@ -42,6 +45,7 @@ export function createScheduling(config: SchedulingConfig): Service {
       const reprojector = new Reprojector({ database, projections, log, metrics, poke: () => outbox.poke() });
       background(reprojector);
       server.implement(ProjectionServiceService, projectionHandlers(reprojector));
+      server.implement(PublishingServiceService, publication.handlers());
       serveRecords(server, tables, { database, names, afterImport: poke });
       const writes = { database, reader: new RecordReader(jobAppointments as Table<any> as Table, { database, names }), poke };
       server.implement(AssignmentCommandServiceService, {

@@ -1,4 +1,4 @@
-import { resource } from '@truckroll/contract';
+import { resource, topics } from '@truckroll/contract';
 import type { Payment } from '@truckroll/contract/gen/billing/v1/payments';
 import { defineTable } from '@truckroll/record-store';
 import { allocationTo, checkAllocations, storeAllocations } from '../payments/allocations.ts';
@@ -18,4 +18,6 @@ export const payments = defineTable<Payment>({
   check: checkAllocations,
   leadsTo: allocationTo,
   afterChange: refreshRefunds,
+  // Reporting counts what came in.
+  publishes: { topic: topics.payments, type: 'payment.changed' },
 });

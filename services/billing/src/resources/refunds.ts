@@ -1,4 +1,4 @@
-import { resource } from '@truckroll/contract';
+import { resource, topics } from '@truckroll/contract';
 import type { Refund } from '@truckroll/contract/gen/billing/v1/refunds';
 import { defineTable } from '@truckroll/record-store';
 import { deriveRefunds } from '../refunds.ts';
@@ -16,4 +16,6 @@ export const refunds = defineTable<Refund>({
   },
   derivedFields: ['collected_by'],
   derive: deriveRefunds,
+  // Reporting counts what was paid back.
+  publishes: { topic: topics.refunds, type: 'refund.changed' },
 });

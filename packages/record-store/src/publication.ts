@@ -1,0 +1,206 @@
+// Publishing what an owner already holds: records that were stored before their kind was published, those that a replica of
+// an earlier release has changed, and all of them again when an operator asks. In batches, resumable, by any replica.
+import { codec, type TopicDefinition } from '@truckroll/contract';
+import type { PublishResponse, PublishingServiceService } from '@truckroll/contract/gen/records/v1/records';
+import { logOutage, type BackgroundPart, type CallContext, type Database, type Handlers, type Logger, type Session, type Transaction } from '@truckroll/service-kit';
+import { lockCompany } from './lock.ts';
+import { publishChanged } from './messaging.ts';
+import type { Changed, Table } from './table.ts';
+
+export interface PublicationOptions {
+  database: Database;
+  tables: readonly Table[];
+  /** Wakes the outbox's relay. */
+  poke(): void;
+  log: Logger;
+}
+
+const BATCH = 500;
+/** Rows in the outbox beyond which publishing waits for the relay: what changes now should not stand behind all of it. */
+const MOST_WAITING = 5000;
+const BUSY_MS = 50;
+const IDLE_MS = 500;
+
+type Published = Table & { publishes: NonNullable<Table['publishes']> };
+
+export class Publication implements BackgroundPart {
+  /** Of the connections of whoever publishes what it changes: see services/billing/migrations. */
+  static readonly settings = { 'truckroll.publishes': 'on' };
+  readonly name = 'publication';
+  readonly topics: readonly TopicDefinition[];
+  readonly #options: PublicationOptions;
+  readonly #tables: readonly Published[];
+  readonly #stopping = new AbortController();
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(options: PublicationOptions) {
+    this.#options = options;
+    this.#tables = options.tables.filter((table): table is Published => table.publishes !== undefined);
+    this.topics = this.#tables.map(({ publishes }) => publishes.topic);
+  }
+
+  /** Whether every record was published at least once, and every change of a replica of an earlier release as well. */
+  readonly complete = async (session: Pick<Session, 'query'>): Promise<boolean> => {
+    const { rows } = await session.query<{ complete: boolean }>({
+      name: 'publication_complete',
+      text: `select (select count(*) from publications where complete and path = any($1::text[])) = cardinality($1::text[])
+        and not exists (select from unpublished) as complete`,
+      values: [this.#paths()],
+    });
+    return rows[0]?.complete === true;
+  };
+
+  /** Waits for the first batches: a schema without records has nothing left to publish before it takes any. */
+  async start(): Promise<void> {
+    await this.#some(this.#options.database).catch(() => undefined);
+    this.#running = this.#run();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#running;
+  }
+
+  handlers(): Handlers<typeof PublishingServiceService> {
+    return { publish: (_, context) => this.#publish(context) };
+  }
+
+  async *#publish({ signal }: CallContext): AsyncIterable<PublishResponse> {
+    const { database } = this.#options;
+    await database.query({
+      text: `update publications set company_id = null, after = null, published = 0, done = false where done and path = any($1::text[])`,
+      values: [this.#paths()],
+    });
+    for (const told = new Set<string>(); told.size < this.#tables.length; ) {
+      const { rows } = await database.query<PublishResponse>({
+        text: 'select path, published, done from publications where path = any($1::text[]) order by path',
+        values: [this.#paths()],
+      });
+      for (const row of rows) {
+        if (told.has(row.path)) continue;
+        if (row.done) told.add(row.path);
+        yield row;
+      }
+      signal.throwIfAborted();
+      if (told.size < this.#tables.length) await this.#pause(IDLE_MS);
+    }
+  }
+
+  #paths(): string[] {
+    return this.#tables.map(({ resource }) => resource.path);
+  }
+
+  async #run(): Promise<void> {
+    const { database, poke, log } = this.#options;
+    for (let failures = 0; !this.#stopping.signal.aborted; ) {
+      try {
+        const published = await this.#some(database);
+        failures = 0;
+        if (published) poke();
+        await this.#pause(published ? BUSY_MS : IDLE_MS);
+      } catch (error) {
+        failures += 1;
+        logOutage(log, 'stored records could not be published; trying again', failures, error);
+        await this.#pause(IDLE_MS);
+      }
+    }
+  }
+
+  /** A batch of each kind of record that has any left; whether there was one. */
+  async #some(database: Database): Promise<boolean> {
+    await database.query({
+      name: 'note_publications',
+      text: 'insert into publications (path) select unnest($1::text[]) on conflict do nothing',
+      values: [this.#paths()],
+    });
+    const { rows } = await database.query<{ waiting: number }>({
+      name: 'outbox_waiting',
+      text: `select count(*) as waiting from (select from outbox limit ${MOST_WAITING}) waiting`,
+    });
+    if ((rows[0]?.waiting ?? 0) >= MOST_WAITING) return true;
+    let busy = false;
+    for (const table of this.#tables) {
+      const work = async (tx: Transaction): Promise<boolean> => (await publishNoted(tx, table)) || (await publishNext(tx, table));
+      if (await database.transaction(work, { retryContention: true })) busy = true;
+    }
+    return busy;
+  }
+
+  #pause(ms: number): Promise<void> {
+    const { signal } = this.#stopping;
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      signal.addEventListener('abort', () => (clearTimeout(timer), resolve()), { once: true });
+    });
+  }
+}
+
+/** The next records of a pass; false when it has ended, or is another replica's. */
+async function publishNext(tx: Transaction, table: Published): Promise<boolean> {
+  const { path } = table.resource;
+  const { rows } = await tx.query<{ company_id: string | null; after: string | null }>({
+    name: 'publication_at',
+    text: 'select company_id, after from publications where path = $1 and not done for update skip locked',
+    values: [path],
+  });
+  const [at] = rows;
+  if (at === undefined) return false;
+  const { rows: next } = await tx.query<{ company_id: string }>({
+    name: `next_to_publish_${table.table}`,
+    text: `select company_id from ${table.table} where $1::uuid is null or (company_id, id) > ($1, $2) order by company_id, id limit 1`,
+    values: [at.company_id, at.after],
+  });
+  const companyId = next[0]?.company_id;
+  if (companyId === undefined) {
+    await tx.query({ name: 'publication_done', text: 'update publications set done = true, complete = true where path = $1', values: [path] });
+    return false;
+  }
+  const after = companyId === at.company_id ? at.after : null;
+  const last = await publishRows(tx, table, companyId, `($2::uuid is null or id > $2) order by id limit ${BATCH}`, after);
+  await tx.query({
+    name: 'publication_proceeds',
+    text: 'update publications set company_id = $2, after = $3, published = published + $4 where path = $1',
+    values: [path, companyId, last.id, last.count],
+  });
+  return true;
+}
+
+/** What was noted as unpublished, of one company. */
+async function publishNoted(tx: Transaction, table: Published): Promise<boolean> {
+  const { rows } = await tx.query<{ company_id: string; id: string }>({
+    name: 'take_unpublished',
+    text: `with taken as (
+        select path, company_id, id from unpublished where path = $1
+          and company_id = (select min(company_id::text)::uuid from unpublished where path = $1) limit ${BATCH} for update skip locked)
+      delete from unpublished u using taken t where u.path = t.path and u.company_id = t.company_id and u.id = t.id
+      returning u.company_id, u.id`,
+    values: [table.resource.path],
+  });
+  const companyId = rows[0]?.company_id;
+  if (companyId === undefined) return false;
+  await publishRows(tx, table, companyId, 'id = any($2::uuid[])', rows.map(({ id }) => id));
+  return true;
+}
+
+/**
+ * Appends records as they are now. What others hold while they change a record is held here as well, so that its events are
+ * in the order of its changes.
+ */
+async function publishRows(tx: Transaction, table: Published, companyId: string, which: string, value: unknown): Promise<{ id: string | null; count: number }> {
+  await lockCompany(tx, companyId);
+  const found = await rowsOf(tx, table, companyId, which, value);
+  const ids = found.map(({ id }) => id);
+  await table.lockFirst?.(tx, companyId, found as never);
+  const held = await rowsOf(tx, table, companyId, 'id = any($2::uuid[]) order by id for no key update', ids);
+  await publishChanged(tx, table as Table<any>, companyId, held);
+  return { id: ids.at(-1) ?? null, count: held.length };
+}
+
+async function rowsOf(tx: Transaction, table: Published, companyId: string, which: string, value: unknown): Promise<Changed<any>[]> {
+  const { decode } = codec(table.resource.record.typeName);
+  const { rows } = await tx.query<{ id: string; document: Buffer; derived: Buffer | null }>({
+    text: `select id, document, derived from ${table.table} where company_id = $1 and ${which}`,
+    values: [companyId, value],
+  });
+  return rows.map(({ id, document, derived }) => ({ id, document, record: decode(document), ...(derived === null ? {} : { derived }) }));
+}
