@@ -8,6 +8,7 @@ export * from './periods.ts';
 export * from './time.ts';
 export * from './unknown.ts';
 export * from './money.ts';
+export * from './job-classes.ts';
 export * from './scalar.ts';
 export * from './json-reader.ts';
 export { problemsOfJsonText } from './json-text.ts';

@@ -17,3 +17,21 @@ export function sumOfCents(cents: Iterable<number>): number | undefined {
   const whole = carried === 0n ? sum : Number(carried + BigInt(sum));
   return Number.isSafeInteger(whole) ? whole : undefined;
 }
+
+/** A sum that was made exactly, as a number. Errors: RangeError where a double does not hold it. */
+export function centsOf(sum: bigint): number {
+  return exactCents(Number(sum));
+}
+
+/** numerator ÷ denominator to the nearest integer, ties toward positive infinity; the denominator is not 0. */
+export function roundedQuotient(numerator: bigint, denominator: bigint): bigint {
+  const [n, d] = denominator < 0n ? [-numerator, -denominator] : [numerator, denominator];
+  const doubled = 2n * n + d;
+  const quotient = doubled / (2n * d);
+  return doubled < 0n && quotient * 2n * d !== doubled ? quotient - 1n : quotient;
+}
+
+/** profit ÷ revenue to four decimals, ties toward positive infinity, and 0 when revenue is 0 (decisions §2, §13). */
+export function margin(profit: bigint, revenue: bigint): number {
+  return revenue === 0n ? 0 : Number(roundedQuotient(profit * 10_000n, revenue)) / 10_000;
+}

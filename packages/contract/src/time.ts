@@ -129,6 +129,30 @@ export function localDay(micros: number, timeZone: string): number {
   return Math.floor((micros + offsetAt(micros, timeZone)) / DAY);
 }
 
+/**
+ * Days since 1970-01-01 of the date that an instant counts under: the one whose first instant is the latest not after it
+ * (decisions §13). Differs from the clock on the wall where clocks are set back over midnight: the date that has begun
+ * does not end again.
+ */
+export function countedDay(micros: number, timeZone: string): number {
+  const day = localDay(micros, timeZone);
+  return startOfDay(day + 1, timeZone) <= micros ? day + 1 : day;
+}
+
+const starts = new Map<string, Map<number, number>>();
+
+/** The first instant of a local date given in days since 1970-01-01, in microseconds. */
+function startOfDay(day: number, timeZone: string): number {
+  let ofZone = starts.get(timeZone);
+  if (ofZone === undefined) starts.set(timeZone, (ofZone = new Map()));
+  let start = ofZone.get(day);
+  if (start === undefined) {
+    if (ofZone.size >= MOST_SLOTS) ofZone.clear();
+    ofZone.set(day, (start = startOfLocalDate(formatDate(day), timeZone)));
+  }
+  return start;
+}
+
 /** Offset from UTC in microseconds. Zones change their offset on quarter hours, so one look-up serves a quarter hour. */
 function offsetAt(micros: number, timeZone: string): number {
   let ofZone = offsets.get(timeZone);

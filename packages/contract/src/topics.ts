@@ -25,7 +25,7 @@ export const topics = Object.freeze({
   payments: state('truckroll.billing.payments'),
   /** truckroll.billing.v1.Refund by `<company>/<id>`. */
   refunds: state('truckroll.billing.refunds'),
-  /** truckroll.events.v1.Watermark by service: up to when everything is published (docs/adr/0005). */
+  /** truckroll.events.v1.Watermark by service: up to when everything is published (docs/adr/0006). */
   watermarks: { name: 'truckroll.watermarks', partitions: 1, keeps: { days: 1 } },
   /** visit.assignment_added and visit.assignment_removed by `<company>/<visit>` (decisions §6). */
   scheduling: events('truckroll.scheduling.events'),

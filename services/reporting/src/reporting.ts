@@ -1,6 +1,7 @@
 import { ParkingServiceService } from '@truckroll/contract/gen/events/v1/parking';
 import { ProjectionServiceService } from '@truckroll/contract/gen/records/v1/projections';
 import { ReportingAdminServiceService } from '@truckroll/contract/gen/reporting/v1/admin';
+import { ReportsServiceService } from '@truckroll/contract/gen/reporting/v1/reports';
 import { Subscriber, createKafka, parkingHandlers } from '@truckroll/outbox';
 import { NameCache, Reprojector, nameSubscription, projectionHandlers, serveRecords } from '@truckroll/record-store';
 import { createService, type Service } from '@truckroll/service-kit';
@@ -9,8 +10,11 @@ import { copyAdmin } from './copies/admin.ts';
 import { subscriptionOf } from './copies/copy.ts';
 import { copies } from './copies/index.ts';
 import { financialsForEveryJob } from './financials/every-job.ts';
+import { reached, watermarkSubscription } from './freshness/progress.ts';
 import { projections } from './projections.ts';
+import { reportHandlers } from './reports/handlers.ts';
 import { tables } from './resources/index.ts';
+import { summaryBuilder } from './summaries/builder.ts';
 import { schema } from './schema.ts';
 
 const SCHEMA = 'reporting';
@@ -21,15 +25,19 @@ export function createReporting(config: ReportingConfig): Service {
     name: SCHEMA,
     config,
     create({ server, log, metrics, database: open, background }) {
-      const database = open({ url: config.databaseUrl, ...schema });
+      // What does not say so spoils the sums that it does not keep (migrations/0004_reports.sql).
+      const settings = { 'truckroll.keeps_summaries': 'on' };
+      const database = open({ url: config.databaseUrl, ...schema, settings });
       const kafka = createKafka(SCHEMA, config, log);
       const names = new NameCache(database, SCHEMA, log);
-      const subscriptions = [nameSubscription(SCHEMA), ...copies.map(subscriptionOf)];
+      const subscriptions = [nameSubscription(SCHEMA), ...copies.map(subscriptionOf), watermarkSubscription];
       background({ name: 'names', start: () => names.start(), stop: () => names.stop() });
-      const subscriber = new Subscriber({ database, kafka, group: SCHEMA, subscriptions, log, metrics });
+      const subscriber = new Subscriber({ database, kafka, group: SCHEMA, subscriptions, reached, log, metrics });
       background(subscriber);
       background(financialsForEveryJob(database, log));
+      background(summaryBuilder(database, log));
       server.implement(ParkingServiceService, parkingHandlers({ database, group: SCHEMA, subscriber }));
+      server.implement(ReportsServiceService, reportHandlers(database, names));
       server.implement(ReportingAdminServiceService, copyAdmin(database, kafka, SCHEMA));
       const reprojector = new Reprojector({ database, projections: projections({ database, kafka, group: SCHEMA }), log, metrics });
       background(reprojector);

@@ -1,5 +1,5 @@
 // Reads what there is in the end: scheduling's tables, its topics, and what differs of reporting's copies.
-import { topics } from '@truckroll/contract';
+import { resource, topics } from '@truckroll/contract';
 import { ServiceRequestCreated, ServiceRequestStatusChanged } from '@truckroll/contract/gen/events/v1/public_events';
 import { VisitAssignmentChanged } from '@truckroll/contract/gen/events/v1/visit_events';
 import { AddAssignmentResponse } from '@truckroll/contract/gen/scheduling/v1/assignment_commands';
@@ -62,7 +62,7 @@ export async function readVisits({ database }: Source, company: TestCompany): Pr
 export async function compareCopies(source: Source, { id, timezone }: TestCompany): Promise<string[]> {
   const reporting = source.channel('reporting');
   const results = await Promise.all(
-    COPIED.map((path) => compareCopy({ owner: source.channel(path === 'invoices' ? 'billing' : 'scheduling'), reporting }, { id, timezone }, path)),
+    COPIED.map((path) => compareCopy({ owner: source.channel(resource(path).owner as 'billing' | 'scheduling'), reporting }, { id, timezone }, path)),
   );
   return results.flatMap(({ differences }) => differences.map((one) => `${one.path} ${one.id}: ${one.reason}`));
 }

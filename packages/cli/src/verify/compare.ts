@@ -4,7 +4,7 @@ import { ReportingAdminServiceService } from '@truckroll/contract/gen/reporting/
 import type { Channel } from '@truckroll/service-kit';
 
 /** Records that reporting keeps copies of. */
-export const COPIED = ['jobs', 'job-assignments', 'invoices'] as const;
+export const COPIED = ['jobs', 'job-assignments', 'invoices', 'payments', 'refunds'] as const;
 
 export interface Difference {
   company: string;

@@ -12,6 +12,7 @@ import type { KafkaClient } from '@truckroll/outbox';
 import { told, type CallContext, type Database } from '@truckroll/service-kit';
 import { copies, recordCopies } from './index.ts';
 import type { RecordCopy } from './record-copy.ts';
+import { rebuildSummaries } from '../summaries/rebuild.ts';
 import { rebuild } from './rebuild.ts';
 
 const PAGE = 10_000;
@@ -21,6 +22,7 @@ export function copyAdmin(database: Database, kafka: KafkaClient, group: string)
     rebuild: (_: RebuildRequest, { signal }: CallContext): AsyncIterable<RebuildResponse> =>
       told(async (tell) => {
         for (const copy of copies) await rebuild(copy, { database, kafka, group, signal }, tell);
+        await rebuildSummaries(database, signal, tell);
       }),
 
     async compareCopies({ company_id, path, records }: CompareCopiesRequest): Promise<CompareCopiesResponse> {

@@ -1,28 +1,39 @@
-import { topics } from '@truckroll/contract';
+import { formatInstant, topics } from '@truckroll/contract';
 import { CompanyAccount } from '@truckroll/contract/gen/integrations/v1/admin';
-import type { Copy } from './copy.ts';
+import { beginGeneration } from '../summaries/generations.ts';
+import type { Copy, StateEvent } from './copy.ts';
 
 const VERSION = 1;
 
-/** Settings that figures depend on: a changed time zone moves report dates, so all of the company's jobs follow. */
+/**
+ * Settings that figures depend on. Financials, and sums by the days of another time zone, follow in batches (builder.ts);
+ * reports take the other two settings as they are, as sums are kept for either.
+ */
 export const companies: Copy = {
   topic: topics.companies,
   table: 'companies',
   version: VERSION,
-  async store(tx, companyId, payloads) {
-    const settings = CompanyAccount.decode(payloads.at(-1) as Buffer);
+  async store(tx, companyId, events) {
+    const { payload, time } = events.at(-1) as StateEvent;
+    const settings = CompanyAccount.decode(payload);
     const { rows: before } = await tx.query<{ time_zone: string; costing_enabled: boolean }>({
       text: 'select time_zone, costing_enabled from companies where company_id = $1',
       values: [companyId],
     });
+    const moved = before[0]?.time_zone !== settings.timezone;
     await tx.query({
-      text: `insert into companies (company_id, time_zone, costing_enabled, verified_only, projection) values ($1, $2, $3, $4, ${VERSION})
+      text: `insert into companies as c (company_id, time_zone, costing_enabled, verified_only, changed_at, projection) values ($1, $2, $3, $4, $5, ${VERSION})
         on conflict (company_id) do update set time_zone = excluded.time_zone, costing_enabled = excluded.costing_enabled,
-          verified_only = excluded.verified_only, projection = excluded.projection, copied_at = default`,
-      values: [companyId, settings.timezone, settings.costing_enabled, settings.verified_only],
+          verified_only = excluded.verified_only, projection = excluded.projection, copied_at = default,
+          changed_at = case when c.time_zone = excluded.time_zone then c.changed_at else excluded.changed_at end`,
+      values: [companyId, settings.timezone, settings.costing_enabled, settings.verified_only, formatInstant(time)],
     });
-    if (before[0]?.time_zone === settings.timezone && before[0].costing_enabled === settings.costing_enabled) return [];
-    const { rows } = await tx.query<{ id: string }>({ text: 'select id from job_financials where company_id = $1', values: [companyId] });
-    return rows.map(({ id }) => id);
+    if (!moved && before[0]?.costing_enabled === settings.costing_enabled) return [];
+    await tx.query({
+      text: `insert into financials_to_refresh (company_id) values ($1) on conflict (company_id) do update set after = null`,
+      values: [companyId],
+    });
+    if (moved) await beginGeneration(tx, companyId);
+    return [];
   },
 };

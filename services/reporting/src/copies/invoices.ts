@@ -1,5 +1,6 @@
 import { topics } from '@truckroll/contract';
 import type { Invoice } from '@truckroll/contract/gen/billing/v1/invoices';
+import { invoiceFacts } from '../facts/copied.ts';
 import { instant, recordCopy, spelling } from './record-copy.ts';
 
 const statusOf = spelling('invoices', 'status');
@@ -9,6 +10,7 @@ export const invoices = recordCopy<Invoice>({
   topic: topics.invoices,
   path: 'invoices',
   jobColumn: 'job_id',
+  facts: invoiceFacts,
   columns: {
     job_id: { type: 'uuid', of: ({ job_id }) => job_id ?? null },
     number: { type: 'text', of: ({ number }) => number },

@@ -1,11 +1,9 @@
 // Building the copies again from their topics, while reads and the subscriber go on (docs/operations.md).
 import { notOlder, replay, type IncomingEvent, type KafkaClient, type Subscription } from '@truckroll/outbox';
-import { lockCompany } from '@truckroll/record-store';
 import type { Database } from '@truckroll/service-kit';
 import type { RebuildResponse } from '@truckroll/contract/gen/reporting/v1/admin';
-import { refreshFinancials } from '../financials/every-job.ts';
 import type { Copy } from './copy.ts';
-import { subscriptionOf } from './copy.ts';
+import { removeFrom, subscriptionOf } from './copy.ts';
 
 export interface RebuildOptions {
   database: Database;
@@ -60,11 +58,7 @@ export async function removeOlderThan(database: Database, copy: Copy, started: s
     });
     if (rows.length === 0) return removed;
     for (const [companyId, ofCompany] of Map.groupBy(rows, (row) => row.company_id)) {
-      await database.transaction(async (tx) => {
-        await lockCompany(tx, companyId);
-        const jobs = await copy.remove?.(tx, companyId, ofCompany.map(({ id }) => id));
-        await refreshFinancials(tx, companyId, jobs ?? []);
-      });
+      await database.transaction((tx) => removeFrom(copy, tx, companyId, ofCompany.map(({ id }) => id)));
     }
     removed += rows.length;
   }

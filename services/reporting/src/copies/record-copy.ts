@@ -1,6 +1,7 @@
 // Copies of public records: which of their facts are kept, in which columns, and how rows follow the owner's.
 import { codec, formatInstant, resource, type TopicDefinition } from '@truckroll/contract';
 import type { Queryable } from '@truckroll/service-kit';
+import type { FactKind } from '../facts/fact.ts';
 import type { Copy } from './copy.ts';
 
 type SqlType = 'uuid' | 'text' | 'timestamptz' | 'bigint' | 'bytea';
@@ -20,7 +21,9 @@ export interface RecordCopyDefinition<R> {
   /** See Copy. Default 1. */
   version?: number;
   /** Column that holds the job whose figures follow from the record. */
-  jobColumn: string;
+  jobColumn?: string;
+  /** What reports count of it. */
+  facts?: FactKind;
   columns: Record<string, CopyColumn<R>>;
 }
 
@@ -31,7 +34,7 @@ export interface RecordCopy extends Copy {
   differing(db: Queryable, companyId: string, payloads: readonly Buffer[]): Promise<string[]>;
 }
 
-export function recordCopy<R extends { id: string }>({ topic, path, version = 1, jobColumn, columns }: RecordCopyDefinition<R>): RecordCopy {
+export function recordCopy<R extends { id: string }>({ topic, path, version = 1, jobColumn, facts, columns }: RecordCopyDefinition<R>): RecordCopy {
   const { record } = resource(path);
   const table = path.replace('job-', '');
   const decode = (payload: Buffer): R => codec(record.typeName).decode(payload) as R;
@@ -44,6 +47,7 @@ export function recordCopy<R extends { id: string }>({ topic, path, version = 1,
   const parameters = ['uuid', ...names.map((name) => columns[name]?.type)].map((type, i) => `$${i + 2}::${type}[]`).join(', ');
 
   async function jobsOf(tx: Queryable, companyId: string, ids: readonly unknown[]): Promise<string[]> {
+    if (jobColumn === undefined) return [];
     const text = `select distinct ${jobColumn} as job from ${table} where company_id = $1 and id = any($2::uuid[]) and ${jobColumn} is not null`;
     const { rows } = await tx.query<{ job: string }>({ name: `jobs_of_${table}`, text, values: [companyId, ids] });
     return rows.map(({ job }) => job);
@@ -54,15 +58,16 @@ export function recordCopy<R extends { id: string }>({ topic, path, version = 1,
     path,
     table,
     version,
-    async store(tx, companyId, payloads) {
-      const [ids = [], ...facts] = values(payloads);
+    ...(facts === undefined ? {} : { facts }),
+    async store(tx, companyId, events) {
+      const [ids = [], ...fields] = values(events.map(({ payload }) => payload));
       // A record may have moved to another job: both jobs' figures follow.
       const before = await jobsOf(tx, companyId, ids);
       await tx.query({
         name: `copy_${table}`,
         text: `insert into ${table} (company_id, projection, id, ${names.join(', ')}) select $1, ${version}, * from unnest(${parameters})
           on conflict (company_id, id) do update set copied_at = default, projection = excluded.projection, ${names.map((name) => `${name} = excluded.${name}`).join(', ')}`,
-        values: [companyId, ids, ...facts],
+        values: [companyId, ids, ...fields],
       });
       return [...before, ...(await jobsOf(tx, companyId, ids))];
     },

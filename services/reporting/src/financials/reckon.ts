@@ -1,5 +1,5 @@
 // What a job's work brought in and cost (decisions §2). Pure: rows in, figures out.
-import { formatDate, localDay, sumOfCents, type JsonProblem } from '@truckroll/contract';
+import { countedDay, formatDate, margin, sumOfCents, type JsonProblem } from '@truckroll/contract';
 import { InvoiceStatus } from '@truckroll/contract/gen/billing/v1/invoices';
 import {
   CostCategory,
@@ -48,18 +48,13 @@ export function totalsOf(invoices: readonly JobInvoice[], costs: readonly CostEn
   }
   const profit = sumOfCents([totals.revenue_cents, -totals.total_cost_cents]);
   if (profit === undefined) return { beyond: 'gross_profit_cents' };
-  return { ...totals, gross_profit_cents: profit, gross_margin: margin(profit, totals.revenue_cents) };
+  return { ...totals, gross_profit_cents: profit, gross_margin: margin(BigInt(profit), BigInt(totals.revenue_cents)) };
 }
 
 /** Costs that cannot be added up: an import refuses them, as no read could show their sum. */
 export function checkCosts(costs: readonly CostEntry[]): JsonProblem[] {
   if (!('beyond' in totalsOf([], costs))) return [];
   return [{ field: 'cost_entries', code: 'OUT_OF_RANGE', message: 'Their sums must be within ±9007199254740991.' }];
-}
-
-/** profit ÷ revenue to four decimals, 0 when revenue is 0. */
-export function margin(profit: number, revenue: number): number {
-  return revenue === 0 ? 0 : Math.round((profit / revenue) * 10_000) / 10_000 || 0;
 }
 
 export interface Dates {
@@ -70,7 +65,7 @@ export interface Dates {
 /** The company-local date that a job is reported under, and why that one. */
 export function reportDate(invoices: readonly JobInvoice[], job: Dates, timeZone: string): { date: string; basis: ReportDateBasis } {
   const issued = invoices.flatMap(({ status, issued_at }) => (COUNTED.includes(status) && issued_at != null ? [issued_at] : []));
-  const on = (micros: number): string => formatDate(localDay(micros, timeZone));
+  const on = (micros: number): string => formatDate(countedDay(micros, timeZone));
   if (issued.length > 0) return { date: on(Math.min(...issued)), basis: ReportDateBasis.INVOICE_ISSUED };
   if (job.completed_at !== null) return { date: on(job.completed_at), basis: ReportDateBasis.JOB_COMPLETED };
   return { date: on(job.created_at), basis: ReportDateBasis.JOB_CREATED };

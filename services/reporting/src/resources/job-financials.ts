@@ -4,6 +4,7 @@ import { defineTable } from '@truckroll/record-store';
 import { DERIVED_FIELDS, deriveFinancials } from '../financials/derive.ts';
 import { checkCosts } from '../financials/reckon.ts';
 import { checkShown, refuseUnshown, unshown } from '../financials/unshown.ts';
+import { refreshJobFacts } from '../summaries/follow.ts';
 
 export const jobFinancials = defineTable<JobFinancials>({
   resource: resource('job-financials'),
@@ -20,4 +21,5 @@ export const jobFinancials = defineTable<JobFinancials>({
   derivedFields: DERIVED_FIELDS,
   derive: deriveFinancials,
   onRead: refuseUnshown,
+  afterChange: (tx, companyId, changed) => refreshJobFacts(tx, companyId, changed.map(({ id }) => id)),
 });

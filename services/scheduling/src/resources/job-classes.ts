@@ -1,5 +1,5 @@
 // The classes of work are part of the contract, not data of a company: every company has all of them, and none other.
-import { resource, type JsonProblem } from '@truckroll/contract';
+import { JOB_CLASS_NAMES, resource, type JsonProblem } from '@truckroll/contract';
 import { JobClassGroup, type JobClassDefinition } from '@truckroll/contract/gen/scheduling/v1/job_classes';
 import { JobClass } from '@truckroll/contract/gen/type/v1/type';
 import { EVERY_COMPANY, defineTable, upsertRecords } from '@truckroll/record-store';
@@ -7,18 +7,20 @@ import type { Database } from '@truckroll/service-kit';
 
 const { SERVICE, SALES, INSTALL, OTHER } = JobClassGroup;
 
-const ROWS: readonly [id: JobClass, name: string, group: JobClassGroup, legacy?: boolean][] = [
-  [JobClass.SERVICE, 'Service', SERVICE],
-  [JobClass.MAINTENANCE, 'Maintenance', SERVICE],
-  [JobClass.ESTIMATE_REPAIR, 'Repair estimate', SALES],
-  [JobClass.ESTIMATE_REPLACE, 'Replacement estimate', SALES],
-  [JobClass.INSTALL, 'Installation', INSTALL],
-  [JobClass.WARRANTY, 'Warranty', SERVICE],
-  [JobClass.CALLBACK, 'Callback', SERVICE],
-  [JobClass.SALES, 'Sales', SALES, true],
-  [JobClass.UNKNOWN, 'Unknown', OTHER, true],
+const ROWS: readonly [code: keyof typeof JOB_CLASS_NAMES, group: JobClassGroup, legacy?: boolean][] = [
+  ['SERVICE', SERVICE],
+  ['MAINTENANCE', SERVICE],
+  ['ESTIMATE_REPAIR', SALES],
+  ['ESTIMATE_REPLACE', SALES],
+  ['INSTALL', INSTALL],
+  ['WARRANTY', SERVICE],
+  ['CALLBACK', SERVICE],
+  ['SALES', SALES, true],
+  ['UNKNOWN', OTHER, true],
 ];
-const DEFINITIONS: readonly JobClassDefinition[] = ROWS.map(([id, name, group, legacy = false]) => ({ id, name, group, legacy }));
+const DEFINITIONS: readonly JobClassDefinition[] = ROWS.map(([code, group, legacy = false]) => {
+  return { id: JobClass[code], name: JOB_CLASS_NAMES[code], group, legacy };
+});
 
 export const jobClasses = defineTable<JobClassDefinition>({
   resource: resource('job-classes'),

@@ -1,0 +1,85 @@
+// Facts that a copied record is by itself: invoices, payments and refunds.
+import type { Queryable } from '@truckroll/service-kit';
+import { COLLECTIONS, INVOICES } from '../summaries/definitions.ts';
+import { entryOf, type Entry, type FactKind } from './fact.ts';
+
+interface CopiedFact<Row> {
+  name: string;
+  columns: string;
+  entries(row: Row): readonly Entry[];
+}
+
+/** Facts in the rows of a table of copies. */
+function copied<Row extends { id: string }>({ name, columns, entries }: CopiedFact<Row>): FactKind {
+  return {
+    name,
+    async read(db, companyId, ids) {
+      const { rows } = await db.query<Row>({
+        name: `facts_of_${name}`,
+        text: `select f.id, ${columns} from unnest($2::uuid[]) u(id) join ${name} f on f.company_id = $1 and f.id = u.id`,
+        values: [companyId, ids],
+      });
+      return new Map(rows.flatMap((row) => {
+        const of = entries(row);
+        return of.length === 0 ? [] : [[row.id, of]];
+      }));
+    },
+    next: (db, companyId, after, limit) => idsAfter(db, name, companyId, after, limit),
+  };
+}
+
+export async function idsAfter(db: Queryable, table: string, companyId: string, after: string | null, limit: number): Promise<string[]> {
+  const { rows } = await db.query<{ id: string }>({
+    name: `next_of_${table}`,
+    text: `select id from ${table} where company_id = $1 and ($2::uuid is null or id > $2) order by id limit $3`,
+    values: [companyId, after, limit],
+  });
+  return rows.map(({ id }) => id);
+}
+
+export const invoiceFacts = copied<{
+  id: string; status: string; issued_at: number | null; account: string;
+  business_unit: string | null; job_type: string | null; job_class: string | null;
+  subtotal_cents: number; discount_cents: number; tax_cents: number;
+}>({
+  name: 'invoices',
+  columns: `status, issued_at, account_id as account, business_unit_id as business_unit, job_type_id as job_type, job_class,
+    subtotal_cents, discount_cents, tax_cents`,
+  entries({ status, issued_at, subtotal_cents, discount_cents, tax_cents, ...values }) {
+    if (issued_at === null) return [];
+    const cents = { subtotal_cents: BigInt(subtotal_cents), discount_cents: BigInt(discount_cents), tax_cents: BigInt(tax_cents) };
+    return [entryOf(INVOICES, issued_at, values, status, { invoice_count: 1n, ...cents })];
+  },
+});
+
+interface Movement {
+  id: string;
+  status: string | null;
+  account: string;
+  payment_method: string;
+  collector: string | null;
+  occurred_at: number;
+  amount_cents: number;
+}
+
+/** Collections have nothing to choose when reading: what does not count is in no sum. */
+const COUNTED = '';
+
+export const paymentFacts = copied<Movement>({
+  name: 'payments',
+  columns: 'status, account_id as account, method as payment_method, collected_by_id as collector, occurred_at, amount_cents',
+  entries({ status, occurred_at, amount_cents, ...values }) {
+    if (status !== 'PAID') return [];
+    return [entryOf(COLLECTIONS, occurred_at, { ...values }, COUNTED, { payment_count: 1n, received_cents: BigInt(amount_cents) })];
+  },
+});
+
+/** By its own status, whatever became of its payment (decisions §13). */
+export const refundFacts = copied<Movement>({
+  name: 'refunds',
+  columns: 'status, account_id as account, payment_method, collected_by_id as collector, occurred_at, amount_cents',
+  entries({ status, occurred_at, amount_cents, ...values }) {
+    if (status !== 'SUCCEEDED') return [];
+    return [entryOf(COLLECTIONS, occurred_at, { ...values }, COUNTED, { refund_count: 1n, refunded_cents: BigInt(amount_cents) })];
+  },
+});

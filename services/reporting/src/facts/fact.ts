@@ -1,0 +1,52 @@
+// Facts are what reports count: an invoice, a payment, a refund, a job. They know nothing of time zones: a fact counts at
+// an instant, and a generation's zone says on which day that is.
+import { countedDay, civil, formatDate } from '@truckroll/contract';
+import type { Queryable } from '@truckroll/service-kit';
+import { NONE, measuresOf, type SummaryDefinition } from '../summaries/definitions.ts';
+
+/** What a fact adds to the sums of one report. */
+export interface Entry {
+  summary: SummaryDefinition;
+  /** When it counts, in microseconds since 1970. */
+  at: number;
+  /** Values of the summary's dimensions, NONE for what has none. */
+  values: Readonly<Record<string, string>>;
+  standing: string;
+  /** In the order of measuresOf. */
+  measures: readonly bigint[];
+}
+
+/** Facts of one kind: read as they are stored, by id. */
+export interface FactKind {
+  name: string;
+  /** Entries by id; ids without any are absent. */
+  read(db: Queryable, companyId: string, ids: readonly string[]): Promise<ReadonlyMap<string, readonly Entry[]>>;
+  /** The next ids after one, ascending, at most so many. */
+  next(db: Queryable, companyId: string, after: string | null, limit: number): Promise<string[]>;
+}
+
+export function entryOf(summary: SummaryDefinition, at: number, values: Record<string, string | null>, standing: string, measures: Record<string, bigint>): Entry {
+  return {
+    summary,
+    at,
+    values: Object.fromEntries(summary.dimensions.map((dimension) => [dimension, values[dimension] ?? NONE])),
+    standing,
+    measures: measuresOf(summary).map((name) => measures[name] ?? 0n),
+  };
+}
+
+export function sameEntries(a: readonly Entry[] = [], b: readonly Entry[] = []): boolean {
+  return a.length === b.length && a.every((entry, i) => keyOf(entry) === keyOf(b[i] as Entry));
+}
+
+function keyOf({ summary, at, values, standing, measures }: Entry): string {
+  return [summary.name, at, standing, ...summary.dimensions.map((dimension) => values[dimension]), ...measures].join();
+}
+
+/** The day that an instant counts on, and the first of its month, as dates. */
+export function datesOf(at: number, timeZone: string): { day: string; month: string } {
+  const number = countedDay(at, timeZone);
+  const day = formatDate(number);
+  const [, , ofMonth] = civil(number);
+  return { day, month: formatDate(number - ofMonth + 1) };
+}

@@ -1,0 +1,28 @@
+// Up to when everything that any owner committed is in the figures (docs/adr/0006).
+import { topics } from '@truckroll/contract';
+import type { Queryable } from '@truckroll/service-kit';
+
+/** Who commits what reports are made of. */
+export const SOURCES = ['/truckroll/integrations', '/truckroll/scheduling', '/truckroll/billing'] as const;
+
+/** Topics whose events move figures. */
+export const COUNTED_TOPICS = [topics.companies, topics.jobs, topics.assignments, topics.invoices, topics.payments, topics.refunds].map(({ name }) => name);
+
+/**
+ * Microseconds since 1970; undefined until every owner has told. A dead letter holds its own company back, until it is
+ * applied or something newer of the same record was.
+ */
+export async function asOf(db: Queryable, companyId: string): Promise<number | undefined> {
+  const { rows } = await db.query<{ sources: number; at: number | null }>({
+    name: 'as_of',
+    text: `select (select count(*) from applied_until where source = any($2::text[])) as sources,
+      least((select min(at) from applied_until where source = any($2::text[])), (
+        select min(to_timestamp(0) + (p.headers ->> 'time')::bigint * interval '1 microsecond') from parked_event p
+        where p.topic = any($3::text[]) and p.headers ->> 'companyId' = $1
+          and not exists (select from inbox_version v where v.consumer = p.consumer and v.topic = p.topic and v.key = p.key
+            and v.version > (p.headers ->> 'version')::bigint))) as at`,
+    values: [companyId, SOURCES, COUNTED_TOPICS],
+  });
+  const [row] = rows;
+  return row === undefined || row.at === null || row.sources < SOURCES.length ? undefined : row.at;
+}

@@ -1,0 +1,163 @@
+// The four reports as gRPC answers: one road for all, and what is each one's own in a table.
+import { ApiError, codec, parseDate, shapeNamed, type BucketName, type Field } from '@truckroll/contract';
+import type { ReportsServiceService } from '@truckroll/contract/gen/reporting/v1/reports';
+import type { NameCache } from '@truckroll/record-store';
+import type { Database, Handlers, Transaction } from '@truckroll/service-kit';
+import { COLLECTIONS, INVOICES, JOBS, NONE, PARTICIPATION, STANDINGS, type SummaryDefinition } from '../summaries/definitions.ts';
+import { labelsOf } from './labels.ts';
+import { readPage } from './page.ts';
+import { dateOf } from './periods.ts';
+import { figuresOf } from './rows.ts';
+import { reportSettings, type ReportSettings } from './settings.ts';
+import type { Question } from './sources.ts';
+
+interface ReportDefinition {
+  name: string;
+  summary: SummaryDefinition;
+  /** Parameter → the dimension that it restricts. */
+  filters: Readonly<Record<string, string>>;
+  /** Which standings count. */
+  standings(request: Request, settings: ReportSettings): readonly string[];
+  /** Whether the answer tells the settings for job costs. */
+  costing: boolean;
+}
+
+/** A decoded request: every default is filled in. */
+type Request = Record<string, unknown> & {
+  collection: { company_id: string; limit: number; after: Uint8Array } | null;
+  start_date: string;
+  end_date: string;
+  bucket: string;
+};
+
+const NO_CHOICE = [''];
+const ID_FILTERS = { account_id: 'account', business_unit_id: 'business_unit', job_type_id: 'job_type', job_class: 'job_class' };
+
+function jobStandings(request: Request, { costingEnabled, verifiedOnly }: ReportSettings): string[] {
+  if (!costingEnabled) return [];
+  const chosen = Object.entries(STANDINGS).filter(([, { included, verified }]) => {
+    return (included || request['include_excluded_job_types'] === true) && (verified || !verifiedOnly);
+  });
+  return chosen.map(([standing]) => standing);
+}
+
+const invoiceActivity: ReportDefinition = {
+  name: 'InvoiceActivity',
+  summary: INVOICES,
+  filters: ID_FILTERS,
+  standings: (request) => spelled(fieldOf('InvoiceActivity', 'status'), request['status']),
+  costing: false,
+};
+const collections: ReportDefinition = {
+  name: 'Collections',
+  summary: COLLECTIONS,
+  filters: { method: 'payment_method', account_id: 'account', collected_by_id: 'collector' },
+  standings: () => NO_CHOICE,
+  costing: false,
+};
+const jobProfitability: ReportDefinition = {
+  name: 'JobProfitability',
+  summary: JOBS,
+  filters: { job_class: 'job_class', job_type_id: 'job_type', business_unit_id: 'business_unit' },
+  standings: jobStandings,
+  costing: true,
+};
+const participation: ReportDefinition = {
+  name: 'TechnicianParticipationProfitability',
+  summary: PARTICIPATION,
+  filters: { job_class: 'job_class', team_member_id: 'team_member' },
+  standings: jobStandings,
+  costing: true,
+};
+
+/** Errors: 503 while sums are first built; 500 for a figure beyond ±(2^53−1). */
+export function reportHandlers(database: Database, names: NameCache): Handlers<typeof ReportsServiceService> {
+  const answer = (definition: ReportDefinition) => (request: unknown) => read(definition, database, names, request as Request);
+  return {
+    getInvoiceActivityReport: answer(invoiceActivity),
+    getCollectionsReport: answer(collections),
+    getJobProfitabilityReport: answer(jobProfitability),
+    getTechnicianParticipationProfitabilityReport: answer(participation),
+  };
+}
+
+/** Everything from one snapshot: figures, settings and how fresh they are belong together. */
+function read(definition: ReportDefinition, database: Database, names: NameCache, request: Request): Promise<Buffer> {
+  return database.transaction((tx) => readIn(tx, definition, names, request), { isolation: 'REPEATABLE READ', readOnly: true });
+}
+
+async function readIn(tx: Transaction, definition: ReportDefinition, names: NameCache, request: Request): Promise<Buffer> {
+  const { collection } = request;
+  if (collection === null) throw ApiError.internal(new Error('a report was asked for without its company'));
+  const { company_id: companyId, limit, after } = collection;
+  const { name, summary } = definition;
+  const settings = await reportSettings(tx, companyId);
+  const [groupBy = null] = spelled(fieldOf(name, 'group_by'), request['group_by']);
+  const [bucket] = spelled(fieldOf(name, 'bucket'), request.bucket) as [BucketName];
+  const question: Question = {
+    summary, companyId, groupBy,
+    generation: settings.generation,
+    timeZone: settings.timeZone,
+    filters: filtersOf(definition, request),
+    standings: definition.standings(request, settings),
+  };
+  const range = { start: dayOf(request.start_date), end: dayOf(request.end_date) };
+  const page = await readPage(tx, question, { range, bucket, limit, after });
+  const labels = groupBy === null ? undefined : await labelsOf(tx, names, companyId, groupBy, page.rows.map(({ sums }) => sums.value));
+  const data = page.rows.map(({ period, sums: { value, measures } }) => {
+    const period_start = dateOf(period.start);
+    const group = groupBy === null || labels === undefined ? null : groupOf(groupBy, value, labels);
+    const place = { period: period_start, group: group && (group.value ?? 'null') };
+    return { period_start, period_end: dateOf(period.end), group, currency: 'USD', ...figuresOf(summary, measures, place) };
+  });
+  const response = { data, next: Buffer.from(page.next), report: reportOf(definition, request, settings), time_zone: settings.timeZone };
+  return Buffer.from(codec(`truckroll.reporting.v1.Get${name}ReportResponse`).encode(response).finish());
+}
+
+function groupOf(groupBy: string, value: string, labels: (value: string) => string) {
+  const participation = groupBy === 'team_member';
+  const prefix = participation ? 'TECHNICIAN_PARTICIPATION_GROUP_BY' : 'SUMMARY_DIMENSION';
+  const dimension = `${prefix}_${groupBy.toUpperCase()}`;
+  return value === NONE ? { dimension, value: null, label: null } : { dimension, value, label: labels(value) };
+}
+
+/** The parameters in effect, as the answer repeats them. */
+function reportOf(definition: ReportDefinition, request: Request, { costingEnabled, verifiedOnly, asOf }: ReportSettings): Record<string, unknown> {
+  const { collection: _, ...parameters } = request;
+  const lists = Object.fromEntries(
+    Object.keys(definition.filters).map((parameter) => {
+      const values = request[parameter] as readonly string[];
+      return [parameter, values.length === 0 ? null : { values }];
+    }),
+  );
+  const costing = definition.costing ? { costing_enabled: costingEnabled, verified_only: verifiedOnly } : {};
+  return { ...parameters, ...lists, ...costing, as_of: asOf };
+}
+
+function filtersOf({ name, filters }: ReportDefinition, request: Request): Map<string, string[]> {
+  return new Map(
+    Object.entries(filters).flatMap(([parameter, dimension]) => {
+      const values = spelled(fieldOf(name, parameter), request[parameter]);
+      return values.length === 0 ? [] : [[dimension, values] as const];
+    }),
+  );
+}
+
+function fieldOf(name: string, parameter: string): Field {
+  const field = shapeNamed(`truckroll.reporting.v1.Get${name}ReportRequest`).byName.get(parameter);
+  if (field === undefined) throw new Error(`the report ${name} has no parameter ${parameter}`);
+  return field;
+}
+
+/** Values as they are spelled in public, and in sums. */
+function spelled(field: Field, value: unknown): string[] {
+  if (value === null || value === undefined) return [];
+  const values = (Array.isArray(value) ? value : [value]) as string[];
+  return values.map((item) => field.enum?.spellings.get(item) ?? item);
+}
+
+function dayOf(date: string): number {
+  const day = parseDate(date);
+  if (day === undefined) throw ApiError.internal(new Error(`${date} is no date`));
+  return day;
+}

@@ -1,0 +1,168 @@
+// Pages of reports. Ungrouped, a page is so many periods, zeros included. Grouped, it is so many groups with data, over as
+// many periods as that takes: along the key where each period is one day or one month of kept sums, else by portions of
+// periods that grow until the page is full.
+import { parseDate, type BucketName } from '@truckroll/contract';
+import type { Queryable } from '@truckroll/service-kit';
+import { measuresOf } from '../summaries/definitions.ts';
+import { dateOf, partsOf, periodsOf, type Period } from './periods.ts';
+import { folded, keyedStatement, readSums, walkStatement, type Position, type Sums } from './read.ts';
+import { partOf, sumsFor, type Question } from './sources.ts';
+
+export interface PageRequest {
+  range: Period;
+  bucket: BucketName;
+  limit: number;
+  after: Uint8Array;
+}
+
+export interface Page {
+  rows: { period: Period; sums: Sums }[];
+  /** Position of the last row; empty on the last page. */
+  next: Uint8Array;
+}
+
+export async function readPage(db: Queryable, question: Question, request: PageRequest): Promise<Page> {
+  const after = decode(request.after);
+  return question.groupBy === null ? await ungrouped(db, question, request, after) : await grouped(db, question, request, after);
+}
+
+async function ungrouped(db: Queryable, question: Question, { range, bucket, limit }: PageRequest, after: Position | undefined): Promise<Page> {
+  const periods: Period[] = [];
+  for (const period of periodsOf(range, bucket, after === undefined ? range.start : dayOf(after.start))) {
+    // The first one is the page before's last.
+    if (after === undefined || dateOf(period.start) !== after.start) periods.push(period);
+    if (periods.length > limit) break;
+  }
+  const page = periods.slice(0, limit);
+  const empty = measuresOf(question.summary).map(() => 0n);
+  const read = question.standings.length > 0 && page.length > 0;
+  const found = read ? await readSums(db, question, keyedStatement(question, page, '', undefined)) : [];
+  const byStart = new Map(found.map((sums) => [sums.start, sums]));
+  const rows = page.map((period) => {
+    const start = dateOf(period.start);
+    return { period, sums: byStart.get(start) ?? { start, value: '', measures: empty } };
+  });
+  return { rows, next: periods.length > limit ? encode({ start: dateOf((page.at(-1) as Period).start), value: '' }) : new Uint8Array() };
+}
+
+async function grouped(db: Queryable, question: Question, { range, bucket, limit }: PageRequest, after: Position | undefined): Promise<Page> {
+  const extent = question.standings.length === 0 ? undefined : await extentOf(db, question);
+  const rows: Page['rows'] = [];
+  if (extent !== undefined) {
+    for await (const row of groups(db, question, { range, bucket, wanted: limit + 1, extent }, after)) {
+      rows.push(row);
+      if (rows.length > limit) break;
+    }
+  }
+  const last = rows[limit - 1]?.sums;
+  return { rows: rows.slice(0, limit), next: rows.length > limit && last !== undefined ? encode(last) : new Uint8Array() };
+}
+
+interface Search {
+  range: Period;
+  bucket: BucketName;
+  wanted: number;
+  /** The days that have data at all. */
+  extent: Period;
+}
+
+/** Periods that are looked at together, at first and at most. */
+const FIRST_PORTION = 4;
+const MOST_PORTION = 1024;
+
+async function* groups(db: Queryable, question: Question, search: Search, after: Position | undefined): AsyncGenerator<Page['rows'][number]> {
+  const { range, bucket, wanted, extent } = search;
+  const steps = sumsFor(question) === 'summary' && !question.filters.has(question.groupBy as string);
+  let portion: Period[] = [];
+  let size = FIRST_PORTION;
+  let from = after?.value ?? '';
+  const flush = async (): Promise<Page['rows']> => {
+    if (portion.length === 0) return [];
+    const [periods, value] = [portion, from];
+    [portion, from] = [[], ''];
+    size = Math.min(size * 4, MOST_PORTION);
+    const byStart = new Map(periods.map((period) => [dateOf(period.start), period]));
+    const found = await readSums(db, question, keyedStatement(question, periods, value, wanted));
+    return found.map((sums) => ({ period: byStart.get(sums.start) as Period, sums }));
+  };
+  const all = periodsOf(range, bucket, after === undefined ? range.start : dayOf(after.start));
+  for (let next = all.next(); !next.done; ) {
+    const period = next.value;
+    if (period.end <= extent.start || period.start >= extent.end) {
+      // What comes after the cursor in a period without data is nothing.
+      if (portion.length === 0) from = '';
+      if (period.start >= extent.end) break;
+      next = all.next();
+      continue;
+    }
+    const step = steps ? stepOf(period) : undefined;
+    if (step === undefined) {
+      portion.push(period);
+      next = all.next();
+      if (portion.length >= size) yield* await flush();
+      continue;
+    }
+    yield* await flush();
+    let end: number;
+    const starts = new Map<string, Period>();
+    for (let current: Period = period; ; ) {
+      starts.set(dateOf(current.start), current);
+      end = current.end;
+      next = all.next();
+      if (next.done || stepOf(next.value) !== step || next.value.start >= extent.end) break;
+      current = next.value;
+    }
+    for (let at: Position = { start: dateOf(period.start), value: from }; ; ) {
+      const read = await readSums(db, question, walkStatement(question, step, at, dateOf(end), wanted));
+      // The last group may go on behind the limit, unless the limit was not reached.
+      const whole = read.length < wanted * question.standings.length;
+      const found = folded(read);
+      const sure = whole ? found : found.slice(0, -1);
+      for (const sums of sure) if (sums.measures.some((measure) => measure !== 0n) || counted(question, sums)) yield { period: starts.get(sums.start) as Period, sums };
+      if (whole) break;
+      at = sure.at(-1) as Sums;
+    }
+    from = '';
+  }
+  yield* await flush();
+}
+
+function counted({ summary }: Question, { measures }: Sums): boolean {
+  return summary.counts.some((_, i) => measures[i] !== 0n);
+}
+
+/** The kept sum that is the whole period, if there is one. */
+function stepOf(period: Period): 'day' | 'month' | undefined {
+  if (period.end - period.start === 1) return 'day';
+  const { months, days } = partsOf(period);
+  return months.length === 1 && days.length === 0 ? 'month' : undefined;
+}
+
+/** The days from the first sum to the last of a question's group. */
+async function extentOf(db: Queryable, question: Question): Promise<Period | undefined> {
+  const { summary, companyId, generation } = question;
+  const { rows } = await db.query<{ first: string | null; last: string | null }>({
+    name: `extent_of_${summary.table}`,
+    text: `select min(period)::text as first, max(period)::text as last from ${summary.table} where company_id = $1 and generation = $2 and part = $3`,
+    values: [companyId, generation, partOf({ ...question, filters: new Map() }, 'day')],
+  });
+  const { first, last } = rows[0] ?? {};
+  return first == null || last == null ? undefined : { start: dayOf(first), end: dayOf(last) + 1 };
+}
+
+function dayOf(date: string): number {
+  const day = parseDate(date);
+  if (day === undefined) throw new Error(`${date} is no date`);
+  return day;
+}
+
+function encode({ start, value }: Position): Uint8Array {
+  return Buffer.from(`${start} ${value}`);
+}
+
+/** The gateway vouches for the bytes: it sealed them. */
+function decode(bytes: Uint8Array): Position | undefined {
+  if (bytes.length === 0) return undefined;
+  const text = Buffer.from(bytes).toString();
+  return { start: text.slice(0, 10), value: text.slice(11) };
+}

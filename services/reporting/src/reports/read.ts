@@ -1,0 +1,110 @@
+// A page of a report: sums in the answer's order, read by few statements whatever the range.
+import { formatInstant, startOfLocalDate } from '@truckroll/contract';
+import type { Queryable, Statement } from '@truckroll/service-kit';
+import { measuresOf } from '../summaries/definitions.ts';
+import { dateOf, daysIn, partsOf, type Period } from './periods.ts';
+import { fromCombinations, fromFacts, fromSummary, partOf, sumsFor, type Bind, type Question } from './sources.ts';
+
+/** Sums of one group in one period; ungrouped ones have the value ''. */
+export interface Sums {
+  /** First day of the period, as a date. */
+  start: string;
+  value: string;
+  /** In the order of measuresOf. */
+  measures: readonly bigint[];
+}
+
+/** Before every value. */
+const FIRST = '';
+
+interface Segment {
+  /** Of the period, as a date. */
+  start: string;
+  key: string;
+  until: string;
+  after: string;
+}
+
+/**
+ * Sums of the given periods in order, at most so many groups; undefined for ungrouped, of which each period has one at
+ * most. Of the first period only the groups after a value.
+ */
+export function keyedStatement(question: Question, periods: readonly Period[], after: string, most: number | undefined): Statement {
+  const values: unknown[] = [];
+  const bind: Bind = (value, type) => `$${values.push(value)}::${type}`;
+  const kept = sumsFor(question);
+  const months: Segment[] = [];
+  const days: Segment[] = [];
+  const spans: Segment[] = [];
+  periods.forEach((period, i) => {
+    const place = { start: dateOf(period.start), after: i === 0 ? after : FIRST, until: '' };
+    const { months: whole, days: edges } = kept === null ? { months: [], days: [period] } : partsOf(period);
+    months.push(...whole.map((day) => ({ ...place, key: dateOf(day) })));
+    for (const edge of edges) {
+      if (kept === 'summary') days.push(...daysIn(edge).map((day) => ({ ...place, key: dateOf(day) })));
+      else spans.push({ ...place, ...instantsOf(edge, question.timeZone) });
+    }
+  });
+  const joined = (segments: readonly Segment[], type: string, source: string): string => {
+    const columns = [segments.map(({ start }) => start), segments.map(({ key }) => key), segments.map(({ until }) => until || null), segments.map((segment) => segment.after)];
+    const types = ['date', type, 'timestamptz', 'text'];
+    const given = columns.map((column, i) => bind(column, `${types[i] as string}[]`)).join(', ');
+    return `select s.start, p.* from unnest(${given}) s(start, key, until, after) cross join lateral (${source}) p`;
+  };
+  const parts: string[] = [];
+  if (months.length > 0) {
+    const source = kept === 'summary' ? fromSummary(question, 'month', most, bind) : fromCombinations(question, most, bind);
+    parts.push(joined(months, 'date', source));
+  }
+  if (days.length > 0) parts.push(joined(days, 'date', fromSummary(question, 'day', most, bind)));
+  if (spans.length > 0) parts.push(joined(spans, 'timestamptz', fromFacts(question, most, bind)));
+  const names = measuresOf(question.summary);
+  const counted = question.summary.counts.map((name) => `sum(${name})`).join(' + ');
+  return {
+    text: `select start::text, value, ${names.map((name) => `sum(${name})::text as ${name}`).join(', ')} from (${parts.join(' union all ')}) u
+      group by u.start, u.value having ${counted} > 0 order by u.start, u.value collate "C" ${most === undefined ? '' : `limit ${most}`}`,
+    values,
+  };
+}
+
+function instantsOf({ start, end }: Period, timeZone: string): { key: string; until: string } {
+  const [key, until] = [start, end].map((day) => formatInstant(startOfLocalDate(dateOf(day), timeZone)));
+  return { key: key as string, until: until as string };
+}
+
+/** Rows of a stretch of days or of whole months in the answer's order: one walk along the key. */
+export function walkStatement(question: Question, step: 'day' | 'month', from: Position, end: string, most: number): Statement {
+  const { summary, companyId, generation, standings } = question;
+  return {
+    name: `walk_${summary.table}`,
+    text: `select period::text as start, value, ${measuresOf(summary).map((name) => `${name}::text`).join(', ')} from ${summary.table}
+      where company_id = $1 and generation = $2 and part = $3 and (period, value) > ($4::date, $5::text) and period < $6::date
+        and standing = any($7::text[])
+      order by company_id, generation, part, period, value limit $8`,
+    values: [companyId, generation, partOf(question, step), from.start, from.value, end, standings, most * standings.length],
+  };
+}
+
+/** A place between rows. */
+export interface Position {
+  start: string;
+  value: string;
+}
+
+export async function readSums(db: Queryable, question: Question, statement: Statement): Promise<Sums[]> {
+  const names = measuresOf(question.summary);
+  const { rows } = await db.query<Record<string, string>>(statement);
+  return rows.map((row) => ({ start: row['start'] as string, value: row['value'] as string, measures: names.map((name) => BigInt(row[name] as string)) }));
+}
+
+/** Neighbours of one group and period, which differ in standing, as one. */
+export function folded(rows: readonly Sums[]): Sums[] {
+  const out: Sums[] = [];
+  for (const row of rows) {
+    const last = out.at(-1);
+    if (last !== undefined && last.start === row.start && last.value === row.value) {
+      out[out.length - 1] = { ...last, measures: last.measures.map((measure, i) => measure + (row.measures[i] as bigint)) };
+    } else out.push(row);
+  }
+  return out;
+}

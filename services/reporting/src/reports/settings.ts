@@ -1,0 +1,42 @@
+// What a report goes by at this moment: which sums are read, in whose time zone, by which settings, and how fresh they are.
+import { ApiError } from '@truckroll/contract';
+import type { Queryable } from '@truckroll/service-kit';
+import { asOf } from '../freshness/as-of.ts';
+
+export interface ReportSettings {
+  generation: number;
+  /** Whose days the sums are of: until a change is applied, the former one. */
+  timeZone: string;
+  costingEnabled: boolean;
+  verifiedOnly: boolean;
+  /** Everything that was committed before it is in the figures. Microseconds since 1970. */
+  asOf: number;
+}
+
+/** Seconds after which sums that are being built may be there. */
+const RETRY_AFTER = 2;
+
+/** Errors: 503 until the company's sums are built for the first time, and until every owner has told how far it is. */
+export async function reportSettings(db: Queryable, companyId: string): Promise<ReportSettings> {
+  const [{ rows }, fresh] = await Promise.all([
+    db.query<{ generation: number; zone: string; time_zone: string; costing_enabled: boolean; verified_only: boolean; changed_at: number | null; spoiled: boolean }>({
+      name: 'report_settings',
+      text: `select g.generation, g.time_zone as zone, c.time_zone, c.costing_enabled, c.verified_only, c.changed_at,
+          exists (select from spoiled_summaries s where s.company_id = $1) as spoiled
+        from companies c join generations g on g.company_id = c.company_id and g.state = 'current' where c.company_id = $1`,
+      values: [companyId],
+    }),
+    asOf(db, companyId),
+  ]);
+  const [row] = rows;
+  if (row === undefined || row.spoiled) throw ApiError.unavailable(new Error('sums for reports are being built'), RETRY_AFTER);
+  if (fresh === undefined) throw ApiError.unavailable(new Error('not every owner has told how far it has published'), RETRY_AFTER);
+  const pending = row.zone !== row.time_zone && row.changed_at !== null;
+  return {
+    generation: row.generation,
+    timeZone: row.zone,
+    costingEnabled: row.costing_enabled,
+    verifiedOnly: row.verified_only,
+    asOf: pending ? Math.min(fresh, row.changed_at as number) : fresh,
+  };
+}

@@ -1,0 +1,88 @@
+// What is added up for each report, by what: the one place that names measures and dimensions (decisions §2).
+
+/** Stands for "has none" where a value is part of a key; sorts after every id and code. */
+export const NONE = '~';
+
+export interface SummaryDefinition {
+  name: 'invoice' | 'collection' | 'job' | 'participation';
+  /** Sums of each day and month, for the whole and by each dimension. */
+  table: string;
+  /** Sums of each month by all dimensions of few values together. */
+  combinations: string;
+  /** Columns of what is counted: where all are 0 there is no row. */
+  counts: readonly string[];
+  /** Columns of cents, after the counts. */
+  cents: readonly string[];
+  /** What rows can be grouped by and restricted to. */
+  dimensions: readonly string[];
+  /** Those of few values, in the order of the combinations' key. */
+  few: readonly string[];
+  /** Whether there are sums of the whole: participants' rows overlap, and nobody adds them up. */
+  whole: boolean;
+}
+
+const JOB_MEASURES = {
+  counts: ['job_count'],
+  cents: ['revenue_cents', 'labor_cost_cents', 'parts_cost_cents', 'equipment_cost_cents', 'misc_cost_cents', 'other_cost_cents'],
+};
+
+export const INVOICES: SummaryDefinition = {
+  name: 'invoice',
+  table: 'invoice_summaries',
+  combinations: 'invoice_combinations',
+  counts: ['invoice_count'],
+  cents: ['subtotal_cents', 'discount_cents', 'tax_cents'],
+  dimensions: ['account', 'business_unit', 'job_type', 'job_class'],
+  few: ['business_unit', 'job_type', 'job_class'],
+  whole: true,
+};
+
+export const COLLECTIONS: SummaryDefinition = {
+  name: 'collection',
+  table: 'collection_summaries',
+  combinations: 'collection_combinations',
+  counts: ['payment_count', 'refund_count'],
+  cents: ['received_cents', 'refunded_cents'],
+  dimensions: ['account', 'payment_method', 'collector'],
+  few: ['payment_method', 'collector'],
+  whole: true,
+};
+
+export const JOBS: SummaryDefinition = {
+  name: 'job',
+  table: 'job_summaries',
+  combinations: 'job_combinations',
+  ...JOB_MEASURES,
+  dimensions: ['business_unit', 'job_type', 'job_class', 'account'],
+  few: ['business_unit', 'job_type', 'job_class'],
+  whole: true,
+};
+
+export const PARTICIPATION: SummaryDefinition = {
+  name: 'participation',
+  table: 'participation_summaries',
+  combinations: 'participation_combinations',
+  ...JOB_MEASURES,
+  dimensions: ['team_member', 'job_class'],
+  few: ['job_class', 'team_member'],
+  whole: false,
+};
+
+export const DEFINITIONS: readonly SummaryDefinition[] = [INVOICES, COLLECTIONS, JOBS, PARTICIPATION];
+
+export function measuresOf({ counts, cents }: SummaryDefinition): readonly string[] {
+  return [...counts, ...cents];
+}
+
+/** Of jobs: whether their type is included, and whether their costs were checked. */
+export const STANDINGS = {
+  included_verified: { included: true, verified: true },
+  included_unverified: { included: true, verified: false },
+  excluded_verified: { included: false, verified: true },
+  excluded_unverified: { included: false, verified: false },
+} as const;
+export type Standing = keyof typeof STANDINGS;
+
+export function standingOf(included: boolean, verified: boolean): Standing {
+  return `${included ? 'included' : 'excluded'}_${verified ? 'verified' : 'unverified'}`;
+}

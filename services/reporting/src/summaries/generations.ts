@@ -1,0 +1,37 @@
+// Which sums there are of a company: those that are read, and those that are being built to take their place.
+import type { Queryable } from '@truckroll/service-kit';
+
+export interface Generation {
+  generation: number;
+  time_zone: string;
+  state: 'building' | 'current' | 'retired';
+  stage: number;
+  after: string | null;
+}
+
+/** Those that changes go into. */
+export async function liveGenerations(tx: Queryable, companyId: string): Promise<Generation[]> {
+  const { rows } = await tx.query<Generation>({
+    name: 'live_generations',
+    text: `select generation, time_zone, state, stage, after from generations where company_id = $1 and state <> 'retired'`,
+    values: [companyId],
+  });
+  return rows;
+}
+
+/** Whether a generation has a fact in it already, by the fact's kind and id; if not, building will come to it. */
+export function holds({ state, stage, after }: Generation, kind: number, id: string): boolean {
+  return state === 'current' || kind < stage || (kind === stage && after !== null && id <= after);
+}
+
+/** Begins a generation in the company's time zone as it is now; one that was being built is given up. */
+export async function beginGeneration(tx: Queryable, companyId: string): Promise<void> {
+  await tx.query({ name: 'give_up_building', text: `update generations set state = 'retired' where company_id = $1 and state = 'building'`, values: [companyId] });
+  await tx.query({
+    name: 'begin_generation',
+    text: `insert into generations (company_id, generation, time_zone, state)
+      select company_id, coalesce((select max(generation) from generations g where g.company_id = c.company_id), 0) + 1, time_zone, 'building'
+      from companies c where company_id = $1`,
+    values: [companyId],
+  });
+}

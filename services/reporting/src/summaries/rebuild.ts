@@ -1,0 +1,27 @@
+// Sums made anew from facts, beside those that are read (docs/operations.md).
+import { setTimeout as delay } from 'node:timers/promises';
+import type { RebuildResponse } from '@truckroll/contract/gen/reporting/v1/admin';
+import { lockCompany } from '@truckroll/record-store';
+import type { Database } from '@truckroll/service-kit';
+import { beginGeneration } from './generations.ts';
+
+const LOOK_EVERY_MS = 100;
+
+/** Begins a generation for every company, which the builder builds; resolves when all have taken their places. */
+export async function rebuildSummaries(database: Database, signal: AbortSignal, progress: (step: RebuildResponse) => void): Promise<void> {
+  const { rows: companies } = await database.query<{ company_id: string }>({ text: 'select company_id from companies order by company_id' });
+  for (const { company_id: companyId } of companies) {
+    signal.throwIfAborted();
+    await database.transaction(async (tx) => {
+      await lockCompany(tx, companyId);
+      await beginGeneration(tx, companyId);
+    });
+  }
+  for (let left = companies.length; left > 0; ) {
+    const { rows } = await database.query<{ count: number }>({ text: `select count(*) from generations where state = 'building'` });
+    left = rows[0]?.count ?? 0;
+    progress({ table: 'summaries', applied: 0, removed: 0, done: false });
+    if (left > 0) await delay(LOOK_EVERY_MS, undefined, { signal });
+  }
+  progress({ table: 'summaries', applied: 0, removed: 0, done: true });
+}

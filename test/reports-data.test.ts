@@ -1,0 +1,79 @@
+// What reports are answered from: it follows the owners' records, says how fresh it is, and can be made anew.
+import { ReportingAdminServiceService } from '@truckroll/contract/gen/reporting/v1/admin';
+import { generateCompany } from '@truckroll/demo-company';
+import type { Json } from './support/expected.ts';
+import { startSystem, type System, type TestCompany } from './support/system.ts';
+import { until } from './support/until.ts';
+
+const RANGE = 'start_date=2020-01-01&end_date=2030-01-01';
+let system: System;
+let company: TestCompany;
+const lines: Record<string, Json[]> = {};
+
+beforeAll(async () => {
+  system = await startSystem();
+  company = await system.createCompany('America/Chicago');
+  for (const { path, records } of generateCompany({ seed: 7, size: 60, timezone: 'America/Chicago', until: '2026-11-20T18:00:00Z' })) {
+    lines[path] = [...records] as Json[];
+    expect((await system.importRecords(company, path, lines[path])).problems).toEqual([]);
+  }
+}, 120_000);
+afterAll(() => system.stop());
+
+/** A report as of now at least. */
+async function report(query: string): Promise<Json> {
+  const asked = Date.now();
+  let body: Json = {};
+  await until(async () => {
+    const answer = await system.get(company, `/v1/reports/${query}`);
+    body = answer.body;
+    return answer.status === 200 && Date.parse(body['report'].as_of) >= asked;
+  });
+  return body;
+}
+
+const sum = (records: readonly Json[], of: (record: Json) => number): number => records.reduce((total, record) => total + of(record), 0);
+
+/** Every row of every table of sums, whatever their generation. */
+async function sums(): Promise<Record<string, unknown[]>> {
+  const tables = ['invoice', 'collection', 'job', 'participation'].flatMap((name) => [`${name}_summaries`, `${name}_combinations`]);
+  const entries = tables.map(async (table) => {
+    const text = `select s.* from reporting.${table} s join reporting.generations g using (company_id, generation) where company_id = $1 and g.state = 'current'`;
+    const { rows } = await system.database.query<Json>({ text, values: [company.id] });
+    return [table, rows.map(({ generation: _, ...row }) => JSON.stringify(row)).sort()] as const;
+  });
+  return Object.fromEntries(await Promise.all(entries));
+}
+
+it('adds up what the owners hold', async () => {
+  const { data: [invoiced] } = await report(`invoice-activity?${RANGE}&bucket=year&limit=100`).then(({ data }) => ({ data: [total(data, 'invoice_count', 'total_cents')] }));
+  const issued = lines['invoices']!.filter(({ status, issued_at }) => issued_at !== null && ['OPEN', 'PAID'].includes(status));
+  expect(invoiced).toEqual({ invoice_count: issued.length, total_cents: sum(issued, ({ amounts }) => amounts.total_cents) });
+  const { data } = await report(`collections?${RANGE}&bucket=year`);
+  const paid = lines['payments']!.filter(({ status }) => status === 'PAID');
+  const refunded = lines['refunds']!.filter(({ status }) => status === 'SUCCEEDED');
+  expect(total(data, 'payment_count', 'received_cents', 'refund_count', 'refunded_cents')).toEqual({
+    payment_count: paid.length,
+    received_cents: sum(paid, ({ amount_cents }) => amount_cents),
+    refund_count: refunded.length,
+    refunded_cents: sum(refunded, ({ amount_cents }) => amount_cents),
+  });
+  const tracked = lines['job-financials']!.filter(({ costing }) => costing.tracking_status === 'TRACKED');
+  const { data: jobs } = await report(`job-profitability?${RANGE}&bucket=year&include_excluded_job_types=true`);
+  expect(total(jobs, 'job_count', 'total_cost_cents')).toEqual({
+    job_count: tracked.length,
+    total_cost_cents: sum(tracked, ({ cost_entries }) => sum(cost_entries, ({ total_cents }) => total_cents)),
+  });
+});
+
+function total(rows: readonly Json[], ...fields: string[]): Json {
+  return Object.fromEntries(fields.map((field) => [field, sum(rows, (row) => row[field])]));
+}
+
+it('comes to the same sums, byte for byte, when they are made anew', async () => {
+  const before = await sums();
+  expect(before['invoice_summaries']!.length).toBeGreaterThan(100);
+  await system.database.query({ text: 'update reporting.invoice_summaries set subtotal_cents = subtotal_cents + 1 where company_id = $1', values: [company.id] });
+  for await (const { done } of system.channel('reporting').client(ReportingAdminServiceService).rebuild({})) expect(typeof done).toBe('boolean');
+  expect(await sums()).toEqual(before);
+});
