@@ -18,9 +18,10 @@ export function sumOfCents(cents: Iterable<number>): number | undefined {
   return Number.isSafeInteger(whole) ? whole : undefined;
 }
 
-/** A sum that was made exactly, as a number. Errors: RangeError where a double does not hold it. */
-export function centsOf(sum: bigint): number {
-  return exactCents(Number(sum));
+/** A sum that was made exactly, as a number; undefined where a double does not hold it. */
+export function centsOf(sum: bigint): number | undefined {
+  const cents = Number(sum);
+  return Number.isSafeInteger(cents) ? cents : undefined;
 }
 
 /** numerator ÷ denominator to the nearest integer, ties toward positive infinity; the denominator is not 0. */

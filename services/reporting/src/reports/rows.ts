@@ -19,12 +19,10 @@ export function figuresOf(summary: SummaryDefinition, measures: readonly bigint[
 }
 
 function numberOf(field: string, value: bigint, { period, group }: Place): number {
-  try {
-    return centsOf(value);
-  } catch (cause) {
-    const where = group === null ? `the period from ${period}` : `the period from ${period}, group ${group}`;
-    throw new ApiError('INTERNAL_ERROR', `${field} of ${where} is beyond ±9007199254740991 and cannot be shown. Ask for shorter periods or fewer records.`, { cause });
-  }
+  const number = centsOf(value);
+  if (number !== undefined) return number;
+  const where = group === null ? `the period from ${period}` : `the period from ${period}, group ${group}`;
+  throw new ApiError('INTERNAL_ERROR', `${field} of ${where} is beyond ±9007199254740991 and is never rounded: ask for shorter periods or fewer records.`);
 }
 
 type Following = (sums: Figures) => { exact: Figures; more?: Record<string, number | null> };
