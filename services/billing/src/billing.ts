@@ -16,7 +16,7 @@ export function createBilling(config: BillingConfig): Service {
     name: SCHEMA,
     config,
     create({ server, log, metrics, database: open, background }) {
-      const database = open({ url: config.databaseUrl, ...schema, settings: Publication.settings });
+      const database = open({ url: config.databaseUrl, ...schema, settings: { ...schema.settings, ...Publication.settings } });
       const kafka = createKafka(SCHEMA, config, log);
       const names = new NameCache(database, SCHEMA, log);
       const publication = new Publication({ database, tables, poke: () => outbox.poke(), log });

@@ -26,7 +26,7 @@ export function createReporting(config: ReportingConfig): Service {
     config,
     create({ server, log, metrics, database: open, background }) {
       // What does not say so spoils the sums that it does not keep (migrations/0004_reports.sql).
-      const settings = { 'truckroll.keeps_summaries': 'on' };
+      const settings = { ...schema.settings, 'truckroll.keeps_summaries': 'on' };
       const database = open({ url: config.databaseUrl, ...schema, settings });
       const kafka = createKafka(SCHEMA, config, log);
       const names = new NameCache(database, SCHEMA, log);
