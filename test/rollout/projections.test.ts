@@ -36,11 +36,11 @@ beforeAll(async () => {
   for (const copy of copies) {
     const owner = copy.topic.name.split('.')[1] as RecordOwner;
     if (!RECORD_OWNERS.includes(owner)) continue;
-    const { rows } = await owners.databases[owner].query<{ payload: Buffer }>({
-      text: 'select distinct on (key) payload from outbox where topic = $1 order by key, id desc',
+    const { rows } = await owners.databases[owner].query<{ key: string; time: number; payload: Buffer }>({
+      text: 'select distinct on (key) key, created_at as time, payload from outbox where topic = $1 order by key, id desc',
       values: [copy.topic.name],
     });
-    await owners.databases.reporting.transaction((tx) => copy.store(tx, company, rows.map(({ payload }) => payload)));
+    await owners.databases.reporting.transaction((tx) => copy.store(tx, company, rows));
   }
 });
 afterAll(async () => {

@@ -22,14 +22,14 @@ export interface Copy {
 }
 
 /** The latest of a record that is there. */
-export type StateEvent = IncomingEvent & { payload: Buffer };
+export type StateEvent = Pick<IncomingEvent, 'key' | 'time'> & { payload: Buffer };
 
 /** Applies events in the caller's transaction, figures included. */
 export async function applyTo(copy: Copy, tx: Transaction, events: readonly IncomingEvent[]): Promise<void> {
   for (const [companyId, ofCompany] of byCompany(events)) {
     // An import of financials that is under way does not see these copies, nor is it seen: one of the two must wait.
     await lockCompany(tx, companyId);
-    const stored = ofCompany.filter((event): event is StateEvent => event.payload !== null);
+    const stored = ofCompany.filter((event): event is IncomingEvent & { payload: Buffer } => event.payload !== null);
     const gone = ofCompany.filter(({ payload }) => payload === null).map(idOf);
     await change(tx, companyId, copy, [...stored.map(idOf), ...gone], async () => [
       ...(stored.length > 0 ? await copy.store(tx, companyId, stored) : []),
@@ -54,7 +54,7 @@ async function change(tx: Transaction, companyId: string, { facts }: Copy, ids: 
   await refreshJobFacts(tx, companyId, jobs);
 }
 
-function idOf({ key }: IncomingEvent): string {
+function idOf({ key }: Pick<IncomingEvent, 'key'>): string {
   return key.slice(key.indexOf('/') + 1);
 }
 
