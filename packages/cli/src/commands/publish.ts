@@ -1,0 +1,38 @@
+import { PublishingServiceService } from '@truckroll/contract/gen/records/v1/records';
+import type { Command } from 'commander';
+import { Failure } from '../failure.ts';
+import { createProgress } from '../progress.ts';
+import type { Session } from '../session.ts';
+
+const SERVICES = ['billing', 'scheduling'] as const;
+const EXAMPLES = `
+Reads and writes go on meanwhile. It is safe to repeat; when interrupted, the service goes on by itself.
+
+Examples:
+  truckroll publish billing`;
+
+export function register(program: Command, session: Session): void {
+  program
+    .command('publish')
+    .description('Publish again every record of a service that other services keep copies of.')
+    .argument('<service>', SERVICES.join(' or '))
+    .addHelpText('after', EXAMPLES)
+    .action(async (service: string) => {
+      const owner = SERVICES.find((name) => name === service);
+      if (owner === undefined) throw new Failure(`Nobody keeps copies of what ${service} holds: give ${SERVICES.join(' or ')}.`);
+      const published = new Map<string, number>();
+      const progress = createProgress(session.io, `publishing ${owner}`, 'records', session.json);
+      try {
+        for await (const step of session.channel(owner).client(PublishingServiceService).publish({}, { signal: session.io.signal })) {
+          published.set(step.path, step.published);
+          progress.update([...published.values()].reduce((sum, count) => sum + count, 0), 0, undefined);
+        }
+      } catch (error) {
+        throw session.away(owner, error);
+      } finally {
+        progress.end();
+      }
+      const lines = [...published].map(([path, count]) => `${path}: ${count} records published`);
+      session.print({ published: Object.fromEntries(published) }, lines.join('\n'));
+    });
+}
