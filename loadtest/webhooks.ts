@@ -13,7 +13,7 @@ import { postgresPid } from './system/postgres.ts';
 import { callCredential, startServices } from './system/programs.ts';
 import type { Stack } from './system/stack.ts';
 import { drainBacklog } from './webhooks/backlog.ts';
-import { createEndpoints } from './webhooks/endpoints.ts';
+import { createCompany, createEndpoints } from './webhooks/endpoints.ts';
 import { startSinks, type Sinks } from './webhooks/sinks.ts';
 import { measureStream, type Latency } from './webhooks/steady.ts';
 
@@ -21,8 +21,8 @@ const HELP = `npm run bench:webhooks -- [--rounds 3] [--seconds 20] [--rate 200]
 
 Sends webhooks to receivers on this machine: a backlog of --events as fast as it goes, from scheduling's outbox until every
 event was answered with 2xx and its attempt is stored; and a stream of --rate service requests a second to 50 endpoints, of
-which all are well or, in turn, 10 refuse connections or never answer. What is measured are the same 40 in both. --quick
-runs one short round: for developing only.
+which all are well or, in turn, 10 refuse connections or never answer, or 10 of one company answer 200 after 10 s. What is
+measured are the same 40 in all. --quick runs one short round: for developing only.
 `;
 const DATABASE = 'truckroll_webhooks';
 /** Of its own: it can run beside the other benchmarks’ data. */
@@ -30,6 +30,8 @@ const FOLDER = join(STATE, 'benchmarks-webhooks');
 /** Endpoints whose receipts are measured, and others: as many again as a fifth of all. */
 const MEASURED = 40;
 const OTHERS = 10;
+/** The spread of p99 is wide: rounds for the company that is slow. */
+const SLOW_ROUNDS = 5;
 const WARM_UP_SECONDS = 3;
 
 const { values: options } = parseArgs({
@@ -77,8 +79,11 @@ async function benchmark(stack: Stack, sinks: Sinks): Promise<Record<string, num
   const measured = await create(MEASURED, [urls.well]);
   const spare = await create(OTHERS, [urls.spare]);
   const bad = await create(OTHERS, [urls.dead, urls.hanging]);
-  const toggle = (enabled: boolean) => Promise.all(bad.map((endpoint) => endpoint.enable(enabled)));
+  // Each of its events goes to all ten: what they are sent in a round keeps every one of them busy throughout.
+  const slow = await createCompany(services.channels.integrations, Array.from({ length: OTHERS }, () => urls.slow));
+  const toggle = (enabled: boolean, endpoints = bad) => Promise.all(endpoints.map((endpoint) => endpoint.enable(enabled)));
   await toggle(false);
+  await toggle(false, slow);
   const intake = services.channels.scheduling.client(IntakeServiceService);
   const stream = { intake, sinks, measured, others: spare, rate };
 
@@ -102,11 +107,25 @@ async function benchmark(stack: Stack, sinks: Sinks): Promise<Record<string, num
     beside.push(await noisy());
     if (round % 2 === 0) alone.push(await quiet());
   }
+  const slowRatios: number[] = [];
+  for (let round = 1; round <= (options.quick ? 1 : SLOW_ROUNDS); round++) {
+    const without = () => told('all endpoints well', groups, rate * seconds, () => measureStream({ ...stream, seconds }), latencyText);
+    const withSlow = async () => {
+      await toggle(true, slow);
+      const latency = await told('ten endpoints of a company take 10 s', groups, rate * seconds, () => measureStream({ ...stream, others: slow, seconds }), latencyText);
+      await toggle(false, slow);
+      return latency;
+    };
+    const first = round % 2 === 1 ? await without() : undefined;
+    const besideSlow = await withSlow();
+    slowRatios.push(besideSlow.p99 / (first ?? (await without())).p99);
+  }
   await database.close();
   return {
     events_per_second: Math.round(median(throughputs)),
     receipt_p50_ms: rounded(median(alone.map(({ p50 }) => p50)), 1),
     receipt_p99_ms: rounded(median(alone.map(({ p99 }) => p99)), 1),
+    noisy_slow_ratio: rounded(median(slowRatios)),
     noisy_p99_ratio: rounded(median(beside.map(({ p99 }) => p99)) / median(alone.map(({ p99 }) => p99))),
   };
 }

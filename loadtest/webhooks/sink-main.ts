@@ -1,5 +1,6 @@
 // Receivers of webhooks in a process of their own, so that what measures does not wait for what is measured: one server
-// that answers at once and tells when, one that only answers, and one that takes connections and never says a word.
+// that answers at once and tells when, one that only answers, one that takes connections and never says a word, and one
+// that takes ten seconds to say that all is well.
 import { createServer, type IncomingMessage } from 'node:http';
 import { createServer as createTcpServer } from 'node:net';
 import { now } from '@truckroll/contract';
@@ -7,8 +8,9 @@ import type { Receipt } from './sinks.ts';
 
 /** How often receipts are told. */
 const TELL_MS = 20;
+const SLOW_MS = 10_000;
 
-const [wellPort, sparePort, hangingPort] = process.argv.slice(2).map(Number);
+const [wellPort, sparePort, hangingPort, slowPort] = process.argv.slice(2).map(Number);
 let receipts: Receipt[] = [];
 
 const well = createServer((request, response) => {
@@ -22,11 +24,14 @@ const well = createServer((request, response) => {
 const spare = createServer((request, response) => {
   read(request).then(() => response.writeHead(204).end(), () => response.destroy());
 });
+const slow = createServer((request, response) => {
+  read(request).then(() => setTimeout(() => response.end(), SLOW_MS), () => response.destroy());
+});
 // Longer than the dispatcher keeps connections.
-for (const server of [well, spare]) server.keepAliveTimeout = 60_000;
+for (const server of [well, spare, slow]) server.keepAliveTimeout = 60_000;
 const hanging = createTcpServer((socket) => void socket.on('error', () => undefined).resume());
 
-for (const [server, port] of [[well, wellPort], [spare, sparePort], [hanging, hangingPort]] as const) {
+for (const [server, port] of [[well, wellPort], [spare, sparePort], [hanging, hangingPort], [slow, slowPort]] as const) {
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', () => resolve()));
 }
 process.send?.('ready');

@@ -10,8 +10,8 @@ export interface Sinks {
   readonly pid: number;
   /** Addresses that are to be allowed. */
   readonly targets: readonly string[];
-  /** Of what answers, what answers and is not counted, what never answers, and what refuses connections. */
-  readonly urls: Readonly<Record<'well' | 'spare' | 'hanging' | 'dead', string>>;
+  /** Of what answers, what answers and is not counted, what never answers, what answers after 10 s, and what refuses connections. */
+  readonly urls: Readonly<Record<'well' | 'spare' | 'hanging' | 'slow' | 'dead', string>>;
   /** Microseconds from the event's own time to its first receipt, of every event since the last call. */
   take(): number[];
   /** Resolves when so many different events have been received since the last take. */
@@ -21,9 +21,9 @@ export interface Sinks {
 
 export async function startSinks(): Promise<Sinks> {
   const ports: number[] = [];
-  for (let i = 0; i < 4; i++) ports.push(await choosePort(new Set(ports)));
-  const [well, spare, hanging, dead] = ports as [number, number, number, number];
-  const child = fork(join(import.meta.dirname, 'sink-main.ts'), [well, spare, hanging].map(String));
+  for (let i = 0; i < 5; i++) ports.push(await choosePort(new Set(ports)));
+  const [well, spare, hanging, slow, dead] = ports as [number, number, number, number, number];
+  const child = fork(join(import.meta.dirname, 'sink-main.ts'), [well, spare, hanging, slow].map(String));
   const seen = new Set<string>();
   let latencies: number[] = [];
   let check = (): void => undefined;
@@ -44,7 +44,7 @@ export async function startSinks(): Promise<Sinks> {
   return {
     pid: child.pid as number,
     targets: ports.map(target),
-    urls: { well: url(well), spare: url(spare), hanging: url(hanging), dead: url(dead) },
+    urls: { well: url(well), spare: url(spare), hanging: url(hanging), slow: url(slow), dead: url(dead) },
     take() {
       const taken = latencies;
       latencies = [];
