@@ -25,17 +25,20 @@ beforeAll(async () => {
 });
 afterAll(() => owners.stop());
 
-const VALUES: Record<string, unknown> = {
-  uuid: randomUUID(), string: 'x', boolean: true, date: '2026-03-01', local_date: '2026-03-01', timestamp: 1_772_377_200_000_000, integer: 1, number: 1, cents: 1,
+/** By the kind of a field, two values that differ where a filter may be asked for several. */
+const VALUES: Record<string, [unknown, unknown?]> = {
+  uuid: [randomUUID(), randomUUID()], string: ['x', 'y'], boolean: [true, false], date: ['2026-03-01'], local_date: ['2026-03-01'],
+  timestamp: [1_772_377_200_000_000], integer: [1, 2], number: [1, 2], cents: [1, 2],
 };
 
-function requestOf(parameters: readonly Parameter[]): ListRequest {
+/** A list by some filters, each asked for so many values at most. */
+function requestOf(parameters: readonly Parameter[], most: 1 | 2): ListRequest {
   const collection: Record<string, unknown> = { company_id: randomUUID(), time_zone: 'America/Chicago', limit: 100, after: new Uint8Array() };
   const request: Record<string, unknown> = { collection };
   for (const { name, field, filter, within } of parameters) {
-    const value = field.enum === undefined ? VALUES[field.kind] : [...field.enum.spellings.keys()][0];
-    if (value === undefined) throw new Error(`the test has no value of the kind ${field.kind}`);
-    (within === 'collection' ? collection : request)[name] = filter?.comparison === 'any' ? [value] : value;
+    const values = field.enum === undefined ? VALUES[field.kind] : [...field.enum.spellings.keys()];
+    if (values === undefined) throw new Error(`the test has no value of the kind ${field.kind}`);
+    (within === 'collection' ? collection : request)[name] = filter?.comparison === 'any' ? values.slice(0, most) : values[0];
   }
   return request as unknown as ListRequest;
 }
@@ -44,11 +47,12 @@ const filtersOf = (table: Table): Parameter[] => table.resource.list.parameters.
 const tables = RECORD_OWNERS.flatMap((owner) => tablesOf[owner].map((table) => [table.path, owner, table] as const));
 
 describe.each(tables)('%s', (_, owner: RecordOwner, table) => {
-  it('has lists that PostgreSQL takes: with each filter, with all of them, and from a place on', async () => {
+  it('has lists that PostgreSQL takes: with each filter, of one value and of several, and with all of them', async () => {
     const filters = filtersOf(table);
     const database = owners.databases[owner];
-    for (const parameters of [[], ...filters.map((filter) => [filter]), filters]) {
-      const { text, values = [] } = listStatement(table, requestOf(parameters));
+    const requests = [[], ...filters.map((filter) => [filter]), filters].flatMap((some) => [requestOf(some, 1), requestOf(some, 2)]);
+    for (const request of requests) {
+      const { text, values = [] } = listStatement(table, request);
       await expect(database.query({ text: `explain ${text}`, values })).resolves.toMatchObject({ command: 'EXPLAIN' });
     }
   });

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { outboxTables } from '@truckroll/outbox';
 import { recordStoreMigrations } from '@truckroll/record-store';
-import { Database, migrationsIn, testConfig } from '@truckroll/service-kit';
+import { Database, acceptanceOf, migrationsIn, testCallers, testConfig } from '@truckroll/service-kit';
 import { freshDatabase, startMailServer, type MailServer, type TestDatabase } from '@truckroll/testing';
 import { Account } from '@truckroll/contract/gen/scheduling/v1/accounts';
 import { Contact } from '@truckroll/contract/gen/scheduling/v1/contacts';
@@ -38,6 +38,7 @@ afterAll(async () => {
 /** Ports of any kind are free to take; Kafka is away, which concerns no notification. */
 const environment = () => ({
   PATH: process.env['PATH'], HOST: '127.0.0.1', PORT: '0', METRICS_PORT: '0', DATABASE_URL: fresh.url, KAFKA_BROKERS: '127.0.0.1:1',
+  CALLER_CREDENTIALS: testCallers.map(acceptanceOf).join(),
   SMTP_URL: `smtp://127.0.0.1:${mail.port}?ignoreTLS=true`, NOTIFICATION_FROM: 'service@lonestar.example', NOTIFICATION_TIMEOUT: '60s',
 });
 
