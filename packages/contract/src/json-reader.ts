@@ -1,6 +1,6 @@
 // JSON into a generated message, strictly: for import lines and request bodies. Every failure is listed, none thrown.
 import { camelCase, type KeyStyle } from './json-plan.ts';
-import type { DetailCode } from './errors.ts';
+import type { DetailCode, ErrorCode } from './errors.ts';
 import { checkValue } from './scalar.ts';
 import type { Field, Shape } from './shape.ts';
 import { beyondInstants } from './time.ts';
@@ -8,7 +8,7 @@ import { beyondInstants } from './time.ts';
 /** One failure; `field` is its path, `line_items[2].subtotal_cents`. */
 export interface JsonProblem {
   field: string;
-  code: DetailCode;
+  code: DetailCode | ErrorCode;
   message: string;
 }
 

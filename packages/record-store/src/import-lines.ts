@@ -1,6 +1,7 @@
 // The lines of a batch as records, and what is wrong with those that are none.
 import { problemsOfJsonText, readMessage, type JsonProblem } from '@truckroll/contract';
 import type { LineProblem } from '@truckroll/contract/gen/records/v1/records';
+import type { Defects } from './defects.ts';
 import { idOf, type Table } from './table.ts';
 
 /** A line that may be stored. */
@@ -14,13 +15,13 @@ export interface Line {
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /** The records of lines, each id once; empty lines are passed over. `first` is the number of the first line. */
-export function readLines(table: Table<unknown>, texts: readonly Uint8Array[], first: number): { lines: Line[]; problems: LineProblem[] } {
+export function readLines(table: Table<unknown>, texts: readonly Uint8Array[], first: number, defects: Defects): { lines: Line[]; problems: LineProblem[] } {
   const problems: LineProblem[] = [];
   const byId = new Map<string, Line>();
   texts.forEach((text, index) => {
     if (text.length === 0) return;
     const number = first + index;
-    const read = readLine(table, text);
+    const read = attempt(table, text, number, defects);
     if ('problems' in read) {
       problems.push(...read.problems.map((problem) => ({ line: number, ...problem })));
       return;
@@ -31,6 +32,16 @@ export function readLines(table: Table<unknown>, texts: readonly Uint8Array[], f
     byId.set(id, { number, id, record: read.record });
   });
   return { lines: [...byId.values()], problems };
+}
+
+function attempt(table: Table<unknown>, text: Uint8Array, number: number, defects: Defects): ReturnType<typeof readLine> {
+  try {
+    const read = readLine(table, text);
+    defects.passed();
+    return read;
+  } catch (error) {
+    return { problems: [defects.problemOf(number, error)] };
+  }
 }
 
 /** Lines count in their order, so it is the earlier one that is of no effect. */

@@ -2,6 +2,7 @@
 import { ApiError } from '@truckroll/contract';
 import type { ImportRequest, ImportResponse, LineProblem } from '@truckroll/contract/gen/records/v1/records';
 import { isContention, type Database, type Transaction } from '@truckroll/service-kit';
+import { Defects, isDefect, type Told } from './defects.ts';
 import { readLines, type Line } from './import-lines.ts';
 import { lockCompany } from './lock.ts';
 import { RecordError, liesInRecords, reasonOf } from './record-error.ts';
@@ -16,36 +17,52 @@ interface Outcome {
   problems: LineProblem[];
 }
 
+/** How the lines of a batch are stored. */
+interface Storing {
+  table: Table<unknown>;
+  store: (lines: readonly Line[]) => Promise<Outcome>;
+  defects: Defects;
+}
+
 /**
- * Stores one batch. A bad line is reported and stops nothing else; sending the same batch again changes nothing.
- * Errors: 400 for a path that this service does not own; 503 where sending it again may help.
+ * Stores one batch. A bad line is reported and stops nothing else, nor does one on which a rule fails; sending the same
+ * batch again changes nothing. Errors: 400 for a path that this service does not own; 503 where sending it again may
+ * help; 500 for a failure that is not a line's.
  */
-export async function importBatch(database: Database, tables: readonly Table[], request: ImportRequest): Promise<ImportResponse> {
+export async function importBatch(database: Database, tables: readonly Table[], request: ImportRequest, told: Told): Promise<ImportResponse> {
   const table = tables.find((candidate) => candidate.resource.path === request.path) as Table<unknown> | undefined;
   if (table === undefined) {
     const known = tables.map((candidate) => candidate.resource.path).join(', ');
     const message = `This service imports ${known}.`;
     throw ApiError.invalid([{ location: 'body', field: 'path', code: 'INVALID_ENUM_VALUE', message }]);
   }
-  const { lines, problems } = readLines(table, request.lines, request.first_line);
+  const defects = (): Defects => new Defects(told, { path: request.path, company_id: request.company_id });
+  const { lines, problems } = readLines(table, request.lines, request.first_line, defects());
   const store = (some: readonly Line[]): Promise<Outcome> => storeTogether(database, table, request.company_id, some);
-  const stored = lines.length === 0 ? { created: 0, changed: 0, unchanged: 0, problems: [] } : await storeApart(table, lines, store);
+  const stored = lines.length === 0 ? { created: 0, changed: 0, unchanged: 0, problems: [] } : await storeApart(lines, { table, store, defects: defects() });
   const all = [...problems, ...stored.problems].sort((a, b) => a.line - b.line);
   return { first_line: request.first_line, lines: request.lines.length, ...stored, problems: all };
 }
 
 /** In one transaction; or, where something in them cannot be stored, in halves, until the lines at fault are alone. */
-async function storeApart(table: Table<unknown>, lines: readonly Line[], store: (lines: readonly Line[]) => Promise<Outcome>): Promise<Outcome> {
+async function storeApart(lines: readonly Line[], storing: Storing): Promise<Outcome> {
+  const { table, store, defects } = storing;
   try {
-    return await store(lines);
+    const outcome = await store(lines);
+    defects.passed();
+    return outcome;
   } catch (error) {
     if (isContention(error)) throw ApiError.unavailable(error, 1);
-    if (!liesInRecords(error)) throw error;
+    const ofRecords = liesInRecords(error);
+    if (!ofRecords && !isDefect(error)) throw error;
     const [line] = lines as [Line];
-    if (lines.length === 1) return { created: 0, changed: 0, unchanged: 0, problems: [problemOf(table, line, error)] };
+    if (lines.length === 1) {
+      const problem = ofRecords ? problemOf(table, line, error) : { line: line.number, ...defects.problemOf(line.number, error) };
+      return { created: 0, changed: 0, unchanged: 0, problems: [problem] };
+    }
     const middle = lines.length >> 1;
-    const first = await storeApart(table, lines.slice(0, middle), store);
-    const second = await storeApart(table, lines.slice(middle), store);
+    const first = await storeApart(lines.slice(0, middle), storing);
+    const second = await storeApart(lines.slice(middle), storing);
     return {
       created: first.created + second.created,
       changed: first.changed + second.changed,

@@ -30,9 +30,9 @@ export function serveRecords(server: GrpcServer, tables: readonly Table[], servi
   }
   const keepStatistics = statisticsKeeper(services.database, tables);
   server.implement(ImportServiceService, {
-    import: async function* (requests: AsyncIterable<ImportRequest>) {
+    import: async function* (requests: AsyncIterable<ImportRequest>, context) {
       for await (const request of requests) {
-        yield await importBatch(services.database, tables, request);
+        yield await importBatch(services.database, tables, request, context);
         services.afterImport?.();
         await keepStatistics();
       }

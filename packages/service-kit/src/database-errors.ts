@@ -16,6 +16,15 @@ export class StatementError extends Error {
   }
 }
 
+/** What the database client itself threw: of its reason nothing is known. */
+export class DatabaseClientError extends Error {
+  override readonly name = 'DatabaseClientError';
+
+  constructor(cause: unknown) {
+    super('the database client failed', { cause });
+  }
+}
+
 /** True for a broken unique constraint, of that name where one is given. */
 export function isUniqueViolation(error: unknown, constraint?: string): boolean {
   return error instanceof StatementError && error.sqlState === '23505' && (constraint === undefined || error.constraint === constraint);
@@ -45,12 +54,13 @@ const CLIENT_MESSAGES =
 
 /**
  * The one place where errors of pg become ours: ApiError 503 where PostgreSQL cannot be used now, StatementError where
- * it refused. The original stays as the private cause; neither message carries SQL or a host name.
+ * it refused, RangeError for a value that no number holds, DatabaseClientError for anything else. The original stays as
+ * the private cause; no message carries SQL or a host name.
  */
 export function translateDatabaseError(error: unknown): Error {
   if (error instanceof ApiError || error instanceof StatementError) return error;
   // Not instanceof: an error of a socket may come from another realm, as in test runners.
-  if (!isNativeError(error)) return new Error('the database client threw something that is not an error', { cause: error });
+  if (!isNativeError(error)) return new DatabaseClientError(error);
   if (error instanceof pg.DatabaseError) {
     const state = error.code ?? 'XX000';
     if (PASSING_STATES.some((prefix) => state.startsWith(prefix))) return ApiError.unavailable(error);
@@ -58,7 +68,8 @@ export function translateDatabaseError(error: unknown): Error {
   }
   const code = (error as NodeJS.ErrnoException).code ?? (error as AggregateError).errors?.[0]?.code;
   if ((code !== undefined && SOCKET_CODES.has(code)) || CLIENT_MESSAGES.test(error.message)) return ApiError.unavailable(error);
-  return error;
+  // A number in the answer that JavaScript does not hold: that lies in the data.
+  return error instanceof RangeError ? error : new DatabaseClientError(error);
 }
 
 /** True for a statement that gave up waiting for a lock (lock_timeout). */

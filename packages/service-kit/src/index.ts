@@ -7,7 +7,7 @@ export { startTracing, traceHeaders, withRemoteSpan, withSpan } from './tracing.
 export type { BinaryRow, ConnectionOptions, Statement, StatementResult } from './connection.ts';
 export { Places, type PlacesOptions } from './places.ts';
 export { Database, type CompanyDatabase, type DatabaseOptions, type Queryable, type Transaction, type TransactionOptions } from './database.ts';
-export { StatementError, isContention, isLockTimeout, isUnavailable, isUniqueViolation } from './database-errors.ts';
+export { DatabaseClientError, StatementError, isContention, isLockTimeout, isUnavailable, isUniqueViolation } from './database-errors.ts';
 export { expression, together, type Expressions } from './together.ts';
 export { createSession, type Session } from './session.ts';
 export { MigrationError, migrate, migrationsIn, missingMigrations, type Migration, type MigrationSet, type Schema } from './migrate.ts';

@@ -40,7 +40,7 @@ function payment(applied: Record<string, number>, fields: Line = {}): Line & { i
 }
 
 const importLines = (company_id: string, path: string, lines: readonly Line[]) =>
-  importBatch(database, tables, { company_id, path, first_line: 1, lines: lines.map((line) => Buffer.from(JSON.stringify(line))) });
+  importBatch(database, tables, { company_id, path, first_line: 1, lines: lines.map((line) => Buffer.from(JSON.stringify(line))) }, { log: silentLog, requestId: 'test' });
 
 const stored = async (table: string, company: string): Promise<string[]> =>
   (await database.query<{ id: string }>({ text: `select id from ${table} where company_id = $1`, values: [company] })).rows.map(({ id }) => id);
@@ -101,7 +101,7 @@ test('a key that a line gives twice is reported by its path, as is a fraction of
     JSON.stringify(payment({})).replace('"amount_cents":1', '"amount_cents":2,"amount_cents":1'),
     JSON.stringify(payment({})).replace('"amount_cents":1', '"amount_cents":1.00000000000000000001'),
   ];
-  const { created, problems } = await importBatch(database, tables, { company_id: company, path: 'payments', first_line: 7, lines: texts.map((text) => Buffer.from(text)) });
+  const { created, problems } = await importBatch(database, tables, { company_id: company, path: 'payments', first_line: 7, lines: texts.map((text) => Buffer.from(text)) }, { log: silentLog, requestId: 'test' });
   expect({ created, problems: problems.map(({ line, field }) => ({ line, field })) }).toEqual({ created: 0, problems: [{ line: 7, field: 'amount_cents' }, { line: 8, field: 'amount_cents' }] });
 });
 

@@ -68,7 +68,7 @@ async function tell(company: string, copy: Copy, path: string, ...records: Line[
 }
 
 const importLines = (company_id: string, ...lines: Line[]) =>
-  importBatch(database, tables, { company_id, path: 'job-financials', first_line: 1, lines: lines.map((line) => Buffer.from(JSON.stringify(line))) });
+  importBatch(database, tables, { company_id, path: 'job-financials', first_line: 1, lines: lines.map((line) => Buffer.from(JSON.stringify(line))) }, { log: silentLog, requestId: 'test' });
 
 const detail = async (company: string, id: string): Promise<Line> => {
   const bytes = await reader.detail({ key: { company_id: company, time_zone: 'America/Chicago', id } });

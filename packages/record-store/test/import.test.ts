@@ -1,0 +1,101 @@
+// Rules that fail on a record, and databases that go away, while lines are taken in.
+import { randomUUID } from 'node:crypto';
+import { resource } from '@truckroll/contract';
+import type { ImportResponse } from '@truckroll/contract/gen/records/v1/records';
+import type { Location } from '@truckroll/contract/gen/scheduling/v1/locations';
+import { Database, createLog } from '@truckroll/service-kit';
+import { freshDatabase, type TestDatabase } from '@truckroll/testing';
+import { defineTable, importBatch, recordStoreMigrations, type Table } from '../src/index.ts';
+
+const own = {
+  name: 'own',
+  migrations: [
+    {
+      name: '0001_locations',
+      sql: `create table locations (company_id uuid not null, id uuid not null, created_at timestamptz not null, updated_at timestamptz not null,
+          address_postal_code text, document bytea not null, derived bytea, primary key (company_id, id));
+        create table location_accounts (company_id uuid not null, value uuid not null, created_at timestamptz not null, id uuid not null,
+          primary key (company_id, value, created_at, id));
+        create function refuse() returns void language plpgsql as $$ begin raise exception 'not this one'; end $$;
+        select keep_projection('locations')`,
+    },
+  ],
+};
+
+/** Rules that fail, by the name of the location. */
+const table = defineTable<Location>({
+  resource: resource('locations'),
+  table: 'locations',
+  columns: { address_postal_code: 'address.postal_code' },
+  links: { account_id: { table: 'location_accounts', of: () => [] } },
+  check: ({ name }) => (name === 'check' ? fail() : []),
+  async afterChange(tx, _companyId, changed) {
+    for (const { record: { name } } of changed) {
+      if (name === 'rule') fail();
+      if (name === 'raise') await tx.query({ text: 'select refuse()' });
+      if (name === 'outage') await tx.query({ text: 'select pg_terminate_backend(pg_backend_pid())' });
+      if (name === 'unknown') await tx.query({ text: 'select 1 from nowhere' });
+    }
+  },
+}) as Table<any> as Table;
+
+function fail(): never {
+  throw new TypeError('a defect');
+}
+
+let fresh: TestDatabase;
+let database: Database;
+let company: string;
+const logged: string[] = [];
+const told = { log: createLog('test', 'info', { write: (line) => void logged.push(line) }), requestId: 'r-1' };
+
+beforeAll(async () => {
+  fresh = await freshDatabase({ shop: [recordStoreMigrations, own] });
+  database = new Database({ url: fresh.url, schema: 'shop', maxConnections: 4 });
+});
+afterAll(async () => {
+  await database.close();
+  await fresh.drop();
+});
+beforeEach(() => {
+  company = randomUUID();
+  logged.length = 0;
+});
+
+function importNames(...names: string[]): Promise<ImportResponse> {
+  const at = '2026-03-01T15:00:00Z';
+  const address = { id: randomUUID(), formatted: '', line_1: '', line_2: null, city: '', state: '', postal_code: '' };
+  const lines = names.map((name) => Buffer.from(JSON.stringify({ id: randomUUID(), name, address, accounts: [], created_at: at, updated_at: at })));
+  return importBatch(database, [table], { company_id: company, path: 'locations', lines, first_line: 1 }, told);
+}
+
+const count = async (): Promise<unknown> =>
+  (await database.query<{ count: number }>({ text: 'select count(*) from locations where company_id = $1', values: [company] })).rows[0]?.count;
+
+const good = (n: number): string[] => Array.from({ length: n }, () => 'good');
+
+test('a line on which a rule fails names the request id, the log has the cause, and all other lines are stored', async () => {
+  const answer = await importNames(...good(5), 'rule', ...good(3), 'check', 'good', 'raise');
+  expect(answer).toMatchObject({ lines: 12, created: 9, problems: [{ line: 6 }, { line: 10 }, { line: 12 }] });
+  for (const problem of answer.problems) {
+    expect(problem).toMatchObject({ field: '(line)', code: 'INTERNAL_ERROR', message: expect.stringMatching(/^It could not be stored: .*request id r-1/) });
+    expect(problem.message).not.toContain('defect');
+  }
+  const lines = logged.map((line) => JSON.parse(line) as { line: number; error: { message: string; cause?: { message: string } } });
+  expect(lines.map(({ line, error }) => [line, error.cause?.message ?? error.message]).sort()).toEqual([[10, 'a defect'], [12, 'not this one'], [6, 'a defect']]);
+  expect(await count()).toBe(9);
+});
+
+test('an outage is never a line’s error: the batch may be sent again', async () => {
+  await expect(importNames('good', 'outage', 'rule')).rejects.toMatchObject({ status: 503 });
+  await expect(importNames('outage')).rejects.toMatchObject({ status: 503 });
+  expect(await count()).toBe(0);
+});
+
+test('what this database does not know ends the import, as does a rule that fails on everything', async () => {
+  await expect(importNames('good', 'unknown')).rejects.toMatchObject({ name: 'StatementError', sqlState: '42P01' });
+  await expect(importNames(...Array.from({ length: 50 }, () => 'rule'))).rejects.toMatchObject({ message: 'a defect' });
+  await expect(importNames(...Array.from({ length: 50 }, () => 'check'))).rejects.toMatchObject({ message: 'a defect' });
+  expect(logged.length).toBe(40);
+  expect(await count()).toBe(0);
+});
