@@ -1,6 +1,7 @@
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { newCallCredential } from '@truckroll/service-kit';
+import { Tag } from '@truckroll/contract/gen/scheduling/v1/tags';
+import { Database, newCallCredential } from '@truckroll/service-kit';
 import { startSystem, truckroll } from './system.ts';
 
 let system: Awaited<ReturnType<typeof startSystem>>;
@@ -29,6 +30,12 @@ const status = async (credential: string): Promise<number> =>
 const contents = (folder: string): Record<string, string> =>
   Object.fromEntries(readdirSync(folder).filter((name) => name.endsWith('.ndjson')).map((name) => [name, readFileSync(join(folder, name), 'utf8')]));
 
+/** What `verify` says of the rules of now: its copies may still be on their way. */
+async function verified(company: string) {
+  const { code, stdout } = await system.truckroll('verify', '--company', company, '--json');
+  return { code, ...(JSON.parse(stdout) as { checked: number; broken: Record<string, string>[] }) };
+}
+
 interface ImportSummary {
   created: number;
   changed: number;
@@ -56,6 +63,11 @@ test('what one company exports another one imports, and exports again the same; 
   expect(first.created + first.changed + first.unchanged).toBe(records);
   const second = await json<ImportSummary>('import', from, '--company', third.company);
   expect(second).toMatchObject({ created: 0, changed: 0, unchanged: records, refused: 0 });
+
+  // What was imported obeys what imports obey. Job classes, which are the same everywhere, are no company's own.
+  const jobClasses = contents(from)['job-classes.ndjson']!.trim().split('\n').length;
+  const { checked, broken } = await verified(third.company);
+  expect({ checked, broken }).toEqual({ checked: records - jobClasses, broken: [] });
 
   // What one service shows of another's records follows within moments, at either company in its own time.
   const deadline = performance.now() + 30_000;
@@ -89,6 +101,27 @@ test('a bad line is told with its file, line, field and reason, and stops nothin
   expect(again.code).toBe(1);
   expect(JSON.parse(again.stdout)).toMatchObject({ unchanged: 1, refused: 2 });
   expect(again.stderr.trim().split('\n').map((line) => (JSON.parse(line) as { line: number }).line)).toEqual([1, 1, 3]);
+});
+
+test('verify lists what was stored before a rule came, by field and reason, until it is imported again put right', async () => {
+  const { company } = await companyWithKey('Older rules');
+  const tag = { id: '5b8f3c1e-7a52-4c6d-9e10-2f4a5b6c7d8e', name: 'VIP', color: '#ff0000', applies_to: ['ACCOUNT'], archived_at: null, created_at: '2026-01-01T00:00:00Z', updated_at: '2026-01-01T00:00:00Z' };
+  const file = join(system.folder, 'tags.ndjson');
+  writeFileSync(file, JSON.stringify(tag));
+  await json('import', file, '--company', company);
+  expect(await verified(company)).toMatchObject({ code: 0, checked: 1, broken: [] });
+
+  const database = new Database({ url: system.databaseUrl, schema: 'scheduling', maxConnections: 1 });
+  const { rows } = await database.query<{ document: Buffer }>({ text: 'select document from tags where company_id = $1', values: [company] });
+  const document = Buffer.from(Tag.encode({ ...Tag.decode(rows[0]!.document), color: 'red' }).finish());
+  await database.query({ text: 'update tags set document = $2 where company_id = $1', values: [company, document] });
+  await database.close();
+  expect(await verified(company)).toMatchObject({ code: 1, checked: 1, broken: [{ company, path: 'tags', id: tag.id, field: 'color', code: 'INVALID_FORMAT' }] });
+  const { stdout } = await system.truckroll('verify', '--company', company);
+  expect(stdout).toMatch(new RegExp(`${company} +tags +${tag.id} +color +Give a colour as #RRGGBB\\.\n1 records checked, 1 break a rule of now`));
+
+  await json('import', file, '--company', company);
+  expect((await verified(company)).code).toBe(0);
 });
 
 test('what a file says is told, and never a command to the terminal', async () => {

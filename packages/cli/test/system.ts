@@ -53,6 +53,7 @@ export async function startSystem() {
   return {
     env,
     folder,
+    databaseUrl: database.url,
     /** Runs a command as a person in `folder` would. */
     truckroll: (...args: string[]) => truckroll(args, env, folder),
     async stop() {

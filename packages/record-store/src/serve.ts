@@ -1,6 +1,8 @@
-// A service's records on its gRPC server: list, detail and import of every table it has.
+// A service's records on its gRPC server: list, detail, import and check of every table it has.
+import { RecordCheckServiceService } from '@truckroll/contract/gen/records/v1/record_checks';
 import { ImportServiceService, type ImportRequest } from '@truckroll/contract/gen/records/v1/records';
 import type { Database, GrpcServer } from '@truckroll/service-kit';
+import { checkStored } from './check-stored.ts';
 import { importBatch } from './import.ts';
 import type { ListRequest } from './list-query.ts';
 import type { NameCache } from './names.ts';
@@ -15,7 +17,7 @@ export interface RecordServices {
   afterImport?: () => void;
 }
 
-/** Serves the public reads and the import of the tables. */
+/** Serves the public reads of the tables, their import, and the check of what is stored. */
 export function serveRecords(server: GrpcServer, tables: readonly Table[], services: RecordServices): void {
   for (const table of tables) {
     const reader = new RecordReader(table, services);
@@ -37,5 +39,8 @@ export function serveRecords(server: GrpcServer, tables: readonly Table[], servi
         await keepStatistics();
       }
     },
+  });
+  server.implement(RecordCheckServiceService, {
+    checkRecords: ({ company_id: companyId }) => checkStored(services.database.of(companyId), tables, companyId),
   });
 }

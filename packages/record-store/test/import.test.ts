@@ -65,7 +65,8 @@ beforeEach(() => {
 function importNames(...names: string[]): Promise<ImportResponse> {
   const at = '2026-03-01T15:00:00Z';
   const address = { id: randomUUID(), formatted: '', line_1: '', line_2: null, city: '', state: '', postal_code: '' };
-  const lines = names.map((name) => Buffer.from(JSON.stringify({ id: randomUUID(), name, address, accounts: [], created_at: at, updated_at: at })));
+  const rest = { property_type: 'House', municipality: 'Austin', estimated_square_footage: 1, created_by: { id: randomUUID(), name: 'Ana' }, accounts: [], created_at: at, updated_at: at };
+  const lines = names.map((name) => Buffer.from(JSON.stringify({ id: randomUUID(), name, address, ...rest })));
   return importBatch(database, [table], { company_id: company, path: 'locations', lines, first_line: 1 }, told);
 }
 

@@ -6,11 +6,17 @@ import { EXIT } from '../failure.ts';
 import type { Session } from '../session.ts';
 import { table, type Columns } from '../table.ts';
 import { COPIED, compareCopy, type Difference } from '../verify/compare.ts';
+import { RULED, checkRules, type Broken } from '../verify/rules.ts';
 
 const HELP = `
 Reads every record from its owner and holds it against reporting's copy. Copies follow within moments, so what has just
 changed may differ for a second: what still differs when it is run again is wrong, and \`truckroll rebuild reporting\`
 mends it.
+
+Has every owner hold its records against the rules that an import obeys now. A record that was stored before a rule came
+is listed with its field and the reason; it stays readable, and is mended by importing it again, put right.
+
+The exit code is 1 where anything is listed.
 
 Examples:
   truckroll verify
@@ -19,7 +25,7 @@ Examples:
 export function register(program: Command, session: Session): void {
   program
     .command('verify')
-    .description("Compare reporting's copies with the records that they are copies of, and print what differs by id.")
+    .description("Compare reporting's copies with the records that they are copies of, and all records with the rules of now, and print what differs by id.")
     .option('--company <id>', 'only this company')
     .addHelpText('after', HELP)
     .action(async ({ company }: { company?: string }) => {
@@ -28,7 +34,9 @@ export function register(program: Command, session: Session): void {
           ? (await session.client('integrations', CompanyAdminServiceService).listCompanies({ id: null })).companies
           : [await knownCompany(session, company)];
       const differences: Difference[] = [];
+      const broken: Broken[] = [];
       let compared = 0;
+      let checked = 0;
       for (const { id, timezone } of companies) {
         for (const path of COPIED) {
           const owner = resource(path).owner;
@@ -39,15 +47,36 @@ export function register(program: Command, session: Session): void {
           compared += result.compared;
           differences.push(...result.differences);
         }
+        for (const owner of RULED) {
+          const result = await checkRules(session.channel(owner), id, session.io.signal).catch((error: unknown) => {
+            throw session.away(owner, error);
+          });
+          checked += result.checked;
+          broken.push(...result.broken);
+        }
       }
-      if (differences.length > 0) session.exitCode = EXIT.refused;
-      const summary = `${compared} records of ${companies.length} companies compared, ${differences.length} differ`;
-      const columns: Columns<Difference> = {
-        company: (row) => row.company,
-        record: (row) => row.path,
-        id: (row) => row.id,
-        difference: (row) => row.reason,
-      };
-      session.print({ compared, companies: companies.length, differences }, `${table(differences, columns, '')}\n${summary}`.trim());
+      if (differences.length + broken.length > 0) session.exitCode = EXIT.refused;
+      const text = [
+        table(differences, DIFFERENCES, ''),
+        `${compared} records of ${companies.length} companies compared, ${differences.length} differ`,
+        table(broken, BROKEN, ''),
+        `${checked} records checked, ${new Set(broken.map(({ path, id }) => `${path}/${id}`)).size} break a rule of now`,
+      ];
+      session.print({ compared, companies: companies.length, differences, checked, broken }, text.filter((part) => part !== '').join('\n'));
     });
 }
+
+const DIFFERENCES: Columns<Difference> = {
+  company: (row) => row.company,
+  record: (row) => row.path,
+  id: (row) => row.id,
+  difference: (row) => row.reason,
+};
+
+const BROKEN: Columns<Broken> = {
+  company: (row) => row.company,
+  record: (row) => row.path,
+  id: (row) => row.id,
+  field: (row) => row.field,
+  reason: (row) => row.message,
+};

@@ -1,0 +1,23 @@
+// Owners' records against the rules of now, as their owners find them.
+import type { Owner } from '@truckroll/contract';
+import { RecordCheckServiceService, type BrokenRule } from '@truckroll/contract/gen/records/v1/record_checks';
+import type { Channel } from '@truckroll/service-kit';
+
+/** Services that own records. */
+export const RULED: readonly Owner[] = ['scheduling', 'billing', 'reporting'];
+
+/** A rule that a stored record breaks. */
+export interface Broken extends BrokenRule {
+  company: string;
+  path: string;
+}
+
+export async function checkRules(owner: Channel, company: string, signal: AbortSignal): Promise<{ checked: number; broken: Broken[] }> {
+  const found: Broken[] = [];
+  let total = 0;
+  for await (const { path, checked, broken } of owner.client(RecordCheckServiceService).checkRecords({ company_id: company }, { signal })) {
+    total += checked;
+    found.push(...broken.map((rule) => ({ company, path, ...rule })));
+  }
+  return { checked: total, broken: found };
+}

@@ -1,0 +1,63 @@
+// Stored records held against the rules that an import obeys now: what older rules let in stays readable and is found here.
+import { JsonBuffer, JsonWriter, codec } from '@truckroll/contract';
+import type { BrokenRule, CheckRecordsResponse } from '@truckroll/contract/gen/records/v1/record_checks';
+import type { Queryable } from '@truckroll/service-kit';
+import { asRead } from './as-read.ts';
+import { readLine } from './import-lines.ts';
+import { idType } from './list-query.ts';
+import { RecordError } from './record-error.ts';
+import type { Table } from './table.ts';
+
+/** Records of a page: as many as a list's, each of which may be large. */
+const PAGE = 100;
+/** One record may be wrong in every line item. */
+const MOST_OF_A_RECORD = 10;
+
+/** Every record of a company that these tables hold as its own, a page at a time. Errors: 503 while PostgreSQL is out of reach. */
+export async function* checkStored(db: Queryable, tables: readonly Table[], companyId: string): AsyncIterable<CheckRecordsResponse> {
+  for (const table of tables as readonly Table<any>[]) {
+    // What is the same in every company comes with the release.
+    if (table.everyCompany === true) continue;
+    for (let after: string | null = null; ; ) {
+      const page: StoredRow[] = await pageAfter(db, table, companyId, after);
+      if (page.length === 0) break;
+      yield { path: table.path, checked: page.length, broken: page.flatMap((row) => brokenBy(table, row)) };
+      after = page.at(-1)?.id ?? null;
+    }
+  }
+}
+
+interface StoredRow {
+  id: string;
+  document: Buffer;
+  derived: Buffer | null;
+}
+
+async function pageAfter(db: Queryable, table: Table<any>, companyId: string, after: string | null): Promise<StoredRow[]> {
+  const { rows } = await db.query<StoredRow>({
+    name: `check_${table.table}_${after === null ? 'first' : 'next'}`,
+    text: `select id, document, derived from ${table.table}
+      where company_id = $1 ${after === null ? '' : `and id > $2::${idType(table)}`} order by id limit ${PAGE}`,
+    values: [companyId, ...(after === null ? [] : [after])],
+  });
+  return rows;
+}
+
+const writer = new JsonWriter();
+
+/** What is wrong with a record as it is read. */
+function brokenBy(table: Table<any>, { id, document, derived }: StoredRow): BrokenRule[] {
+  const shown = asRead(table, { document, ...(derived === null ? {} : { derived }) });
+  const { record: shape } = table.resource;
+  try {
+    const json = new JsonBuffer();
+    writer.write(shape, shown, 0, shown.length, json);
+    const read = readLine(table, json.view());
+    if ('problems' in read) return read.problems.slice(0, MOST_OF_A_RECORD).map((problem) => ({ id, ...problem }));
+    table.checkShown?.(codec(shape.typeName).decode(shown));
+    return [];
+  } catch (error) {
+    if (error instanceof RecordError) return [{ id, field: error.field, code: 'OUT_OF_RANGE', message: `${error.message}.` }];
+    return [{ id, field: '(line)', code: 'INTERNAL_ERROR', message: `It could not be checked: ${String(error)}` }];
+  }
+}
