@@ -23,6 +23,7 @@ const programs = {
   typecheck: { script: 'node_modules/typescript/bin/tsc', args: ['-b', 'tsconfig.json', 'gateway/console', 'test/console'] },
   lint: { script: 'node_modules/eslint/bin/eslint.js', args: ['.'] },
   'test:fuzz': { script: 'test/fuzz/main.ts', supervised: true },
+  'test:reports': { script: 'packages/local-stack/src/test-main.ts', args: ['test/reports/oracle'], supervised: true, env: { REPORT_COMPANIES: '200' } },
   'test:faults': { script: 'test/faults/main.ts', supervised: true },
   generate: {},
   openapi: { script: 'gateway/src/openapi/write.ts' },
@@ -61,7 +62,7 @@ function run(node, program) {
   const child = spawn(node, [join(root, program.script), ...(program.args ?? []), ...args], {
     stdio: ['inherit', 'inherit', 'inherit', ...(program.supervised ? ['ipc'] : [])],
     cwd: program.cwd ?? root,
-    env: environmentFor(node),
+    env: { ...program.env, ...environmentFor(node) },
   });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   watchNpm(child);

@@ -1,0 +1,26 @@
+// Asking the running system, and waiting until its figures have what was committed.
+import type { Json } from '../support/expected.ts';
+import type { System, TestCompany } from '../support/system.ts';
+import { until } from '../support/until.ts';
+import { pathOf, type Question } from './oracle/question.ts';
+import type { Settings } from './oracle/records.ts';
+import { readAll } from './oracle/records.ts';
+
+/** Every row of the answer, read in pages of this size. */
+export function ask(system: System, company: TestCompany, question: Question, limit = 100): Promise<Json[]> {
+  return readAll(system, company, pathOf(question, limit));
+}
+
+/** Resolves when reports have everything that was committed until now, by what they say of themselves. */
+export async function fresh(system: System, company: TestCompany, settings?: Settings): Promise<void> {
+  const committed = Date.now();
+  await until(async () => {
+    const { status, body } = await system.get(company, '/v1/reports/job-profitability?start_date=2000-01-01&end_date=2000-01-02');
+    if (status !== 200) return false;
+    const { report, meta } = body;
+    const applied =
+      settings === undefined ||
+      (meta.timezone === settings.timezone && report.costing_enabled === settings.costing && report.verified_only === settings.verifiedOnly);
+    return applied && Date.parse(report.as_of) > committed;
+  });
+}

@@ -1,0 +1,87 @@
+// The four reports held against an oracle that adds up exported records by itself: every bucket, group, filter and page.
+import fc from 'fast-check';
+import { CompanyAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
+import { generateCompany } from '@truckroll/demo-company';
+import type { Json } from '../support/expected.ts';
+import { startSystem, type System, type TestCompany } from '../support/system.ts';
+import { ask, fresh } from './ask.ts';
+import { answerOf } from './oracle/answer.ts';
+import type { Question } from './oracle/question.ts';
+import { readRecords, type Records, type Settings } from './oracle/records.ts';
+import { randomCompany, type RandomCompany } from './random-company.ts';
+import { randomQuestion } from './random-questions.ts';
+
+/** `npm run test:reports` sets more companies. A company follows from its seed. */
+const COMPANIES = Number(process.env['REPORT_COMPANIES'] ?? 12);
+const SEED = Number(process.env['REPORT_SEED'] ?? Math.floor(Math.random() * 1_000_000));
+const AT_ONCE = 6;
+const QUESTIONS = 30;
+
+let system: System;
+beforeAll(async () => {
+  system = await startSystem();
+}, 120_000);
+afterAll(() => system.stop());
+
+it('answers every question about random companies as their exported records add up', async () => {
+  const asked = (company: RandomCompany) => fc.array(fc.tuple(randomQuestion(company.cast, company.around), fc.integer({ min: 1, max: 100 })), { minLength: QUESTIONS, maxLength: QUESTIONS });
+  const described = randomCompany.chain((company) => fc.record({ company: fc.constant(company), asked: asked(company) }));
+  for (let seed = SEED; seed < SEED + COMPANIES; seed += AT_ONCE) {
+    const seeds = Array.from({ length: Math.min(AT_ONCE, SEED + COMPANIES - seed) }, (_, n) => seed + n);
+    await Promise.all(
+      seeds.map(async (of) => {
+        const [sample] = fc.sample(described, { seed: of, numRuns: 1 }) as [{ company: RandomCompany; asked: [Question, number][] }];
+        await holdAgainstOracle(sample.company, sample.asked).catch((error: unknown) => {
+          throw new Error(`REPORT_SEED=${of} REPORT_COMPANIES=1 npm run test:reports shows it again`, { cause: error });
+        });
+      }),
+    );
+  }
+}, 120_000 + COMPANIES * 10_000);
+
+async function holdAgainstOracle(described: RandomCompany, asked: readonly (readonly [Question, number])[]): Promise<void> {
+  const { first, then, lines } = described;
+  const company = await system.createCompany(first.timezone);
+  await set(company, first);
+  for (const [path, records] of lines) expect([path, (await system.importRecords(company, path, records)).problems]).toEqual([path, []]);
+  await set(company, then);
+  await fresh(system, company, then);
+  await compare(company, await readRecords(system, company, then), asked);
+}
+
+async function compare(company: TestCompany, records: Records, asked: readonly (readonly [Question, number])[]): Promise<void> {
+  for (const [question, limit] of asked) {
+    const rows = await ask(system, company, question, limit);
+    expect({ question, rows }).toEqual({ question, rows: answerOf(question, records) });
+  }
+}
+
+async function set(company: TestCompany, { timezone, costing, verifiedOnly }: Settings): Promise<void> {
+  const admin = system.channel('integrations').client(CompanyAdminServiceService);
+  await admin.updateCompany({ id: company.id, timezone, costing_enabled: costing, verified_only: verifiedOnly });
+}
+
+it('answers for the demo company by every bucket and group as its exported records add up', async () => {
+  const timezone = 'America/Chicago';
+  const company = await system.createCompany(timezone);
+  for (const { path, records } of generateCompany({ seed: 7, size: 120, timezone, until: '2026-11-20T18:00:00Z' })) {
+    expect((await system.importRecords(company, path, records)).problems).toEqual([]);
+  }
+  await fresh(system, company);
+  const records = await readRecords(system, company, { timezone, costing: true, verifiedOnly: false });
+  const groups: [Question['report'], (string | null)[]][] = [
+    ['invoice-activity', [null, 'account', 'business_unit', 'job_type', 'job_class']],
+    ['collections', [null, 'account', 'payment_method', 'collector']],
+    ['job-profitability', [null, 'account', 'business_unit', 'job_type', 'job_class']],
+    ['technician-participation-profitability', ['team_member']],
+  ];
+  const range = { start: '2024-09-10', end: '2026-12-05', filters: {}, includeExcluded: false };
+  const asked = groups.flatMap(([report, of]) =>
+    of.flatMap((groupBy) =>
+      (['day', 'week', 'month', 'quarter', 'year'] as const).map((bucket): [Question, number] => [{ report, groupBy, bucket, ...range }, 100]),
+    ),
+  );
+  await compare(company, records, asked);
+  const rows = await Promise.all(groups.map(([report]) => ask(system, company, { report, groupBy: null, bucket: 'year', ...range })));
+  for (const of of rows) expect(of.some((row: Json) => Object.values(row).some((value) => typeof value === 'number' && value > 100_000))).toBe(true);
+}, 180_000);

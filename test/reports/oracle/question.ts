@@ -1,0 +1,24 @@
+// What can be asked of the four reports (decisions §2), as the oracle and the random questions both need it.
+import type { Bucket } from './dates.ts';
+
+export type ReportName = 'invoice-activity' | 'collections' | 'job-profitability' | 'technician-participation-profitability';
+
+export interface Question {
+  report: ReportName;
+  start: string;
+  end: string;
+  bucket: Bucket;
+  groupBy: string | null;
+  /** By parameter; only those that are given. */
+  filters: Record<string, string[]>;
+  includeExcluded: boolean;
+}
+
+/** The question as a request's path. */
+export function pathOf({ report, start, end, bucket, groupBy, filters, includeExcluded }: Question, limit = 100): string {
+  const query = new URLSearchParams({ start_date: start, end_date: end, bucket, limit: String(limit) });
+  if (groupBy !== null) query.set('group_by', groupBy);
+  for (const [name, values] of Object.entries(filters)) for (const value of values) query.append(name, value);
+  if (includeExcluded) query.set('include_excluded_job_types', 'true');
+  return `/v1/reports/${report}?${query.toString()}`;
+}

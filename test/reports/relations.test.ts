@@ -1,0 +1,208 @@
+// What must hold between answers, whatever the figures are, and the company that docs/reports.md adds up on paper.
+import { CompanyAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
+import { generateCompany } from '@truckroll/demo-company';
+import type { Json } from '../support/expected.ts';
+import { violations } from '../support/openapi.ts';
+import { startSystem, type System, type TestCompany } from '../support/system.ts';
+import { ask, fresh } from './ask.ts';
+import type { Bucket } from './oracle/dates.ts';
+import type { Question, ReportName } from './oracle/question.ts';
+import { readAll } from './oracle/records.ts';
+import { TIMEZONE, paperCompany, questions } from './paper-company.ts';
+
+const REPORTS: [ReportName, (string | null)[]][] = [
+  ['invoice-activity', [null, 'account', 'business_unit', 'job_type', 'job_class']],
+  ['collections', [null, 'account', 'payment_method', 'collector']],
+  ['job-profitability', [null, 'account', 'business_unit', 'job_type', 'job_class']],
+  ['technician-participation-profitability', ['team_member']],
+];
+const START = '2024-09-10';
+const END = '2026-12-05';
+
+let system: System;
+let demo: TestCompany;
+let paper: TestCompany;
+let empty: TestCompany;
+const lines: Record<string, Json[]> = {};
+
+beforeAll(async () => {
+  system = await startSystem();
+  [demo, paper, empty] = [await system.createCompany(TIMEZONE), await system.createCompany(TIMEZONE), await system.createCompany(TIMEZONE)];
+  for (const { path, records } of generateCompany({ seed: 11, size: 80, timezone: TIMEZONE, until: '2026-11-20T18:00:00Z' })) {
+    lines[path] = [...records] as Json[];
+    await system.importRecords(demo, path, lines[path]);
+  }
+  for (const [path, records] of paperCompany()) expect([path, (await system.importRecords(paper, path, records)).problems]).toEqual([path, []]);
+  await Promise.all([demo, paper, empty].map((company) => fresh(system, company)));
+}, 180_000);
+afterAll(() => system.stop());
+
+const question = (report: ReportName, more: Partial<Question> = {}): Question => ({ report, start: START, end: END, bucket: 'year', groupBy: null, filters: {}, includeExcluded: false, ...more });
+
+/** Sums of every column that can be added up; `by` keeps what belongs together apart. */
+function sums(rows: readonly Json[], by: (row: Json) => string = () => 'all'): Record<string, Record<string, number>> {
+  const found: Record<string, Record<string, number>> = {};
+  for (const row of rows) {
+    const into = (found[by(row)] ??= {});
+    for (const [name, value] of Object.entries(row)) if (/_(cents|count)$/.test(name) && name !== 'average_total_cents') into[name] = (into[name] ?? 0) + Number(value);
+  }
+  return found;
+}
+
+const groupOf = (row: Json): string => String(row['group']?.value);
+const yearOf = (row: Json): string => `${row['period_start'].slice(0, 4)} ${groupOf(row)}`;
+
+describe('the company on paper', () => {
+  it.each(questions().map(({ path, format, answer }) => [format, path, answer] as const))('answers as %s what the page says to %s', async (format, path, answer) => {
+    const response = await fetch(`${system.baseUrl}${path}`, { headers: { authorization: `Bearer ${paper.apiKey}`, accept: format === 'csv' ? 'text/csv' : 'application/json' } });
+    expect(response.status).toBe(200);
+    if (format === 'csv') {
+      expect((await response.text()).replaceAll('\r\n', '\n')).toBe(answer);
+      return;
+    }
+    const { meta, report, ...rest } = (await response.json()) as Json;
+    const { as_of: asOf, ...asked } = report;
+    expect({ ...rest, report: asked }).toEqual(JSON.parse(answer));
+    expect(meta.timezone).toBe(TIMEZONE);
+    expect(Date.parse(asOf)).not.toBeNaN();
+  });
+});
+
+describe.each(REPORTS)('%s of the demo company', (report, groups) => {
+  it('is described by the description, and has something in it', async () => {
+    for (const groupBy of groups) {
+      const query = `start_date=${START}&end_date=${END}&bucket=year${groupBy === null ? '' : `&group_by=${groupBy}`}`;
+      const { status, body } = await system.get(demo, `/v1/reports/${report}?${query}`);
+      expect([status, violations('get', `/v1/reports/${report}`, status, body)]).toEqual([200, []]);
+      expect(body.data.length).toBeGreaterThan(0);
+    }
+  });
+
+  it('adds up from days to months to quarters to years, for every group', async () => {
+    for (const groupBy of groups) {
+      const [years, ...finer] = await Promise.all(
+        (['year', 'quarter', 'month', 'day'] as Bucket[]).map(async (bucket) => sums(await ask(system, demo, question(report, { bucket, groupBy })), yearOf)),
+      );
+      for (const of of finer) expect(of).toEqual(years);
+    }
+  });
+
+  it('is the sum of its halves, wherever the range is cut', async () => {
+    for (const groupBy of groups) {
+      const whole = sums(await ask(system, demo, question(report, { groupBy, bucket: 'week' })), groupOf);
+      for (const middle of ['2025-01-01', '2025-06-18']) {
+        const halves = [await ask(system, demo, question(report, { groupBy, bucket: 'week', end: middle })), await ask(system, demo, question(report, { groupBy, bucket: 'week', start: middle }))];
+        expect(sums(halves.flat(), groupOf)).toEqual(whole);
+      }
+    }
+  });
+
+  it('is the same in pages of any size', async () => {
+    for (const groupBy of groups) {
+      const asked = question(report, { groupBy, bucket: 'quarter' });
+      const whole = await ask(system, demo, asked, 100);
+      for (const limit of [7, 33]) expect(await ask(system, demo, asked, limit)).toEqual(whole);
+    }
+    const single = question(report, { groupBy: groups[0] ?? null });
+    expect(await ask(system, demo, single, 1)).toEqual(await ask(system, demo, single, 100));
+  });
+
+  it('has empty periods but no groups where nothing is, and a row for each period whatever the filters match', async () => {
+    const nobody = { job_class: ['WARRANTY'] };
+    const filters = report === 'collections' ? { account_id: [empty.id] } : nobody;
+    for (const groupBy of groups) {
+      const far = { start: '1990-01-01', end: '1992-01-01', groupBy };
+      const rows = groupBy === null ? 2 : 0;
+      expect(await ask(system, demo, question(report, far))).toHaveLength(rows);
+      expect(await ask(system, empty, question(report, far))).toHaveLength(rows);
+      expect(await ask(system, demo, question(report, { ...far, filters }))).toHaveLength(rows);
+    }
+  });
+
+  it('is for user tokens too, and shows a stranger nothing', async () => {
+    const path = `/v1/reports/${report}?start_date=${START}&end_date=${END}`;
+    const response = await fetch(`${system.baseUrl}${path}`, { headers: { authorization: `Bearer ${system.userToken(demo)}` } });
+    const { data } = (await response.json()) as Json;
+    expect(data).toEqual((await system.get(demo, path)).body.data);
+    expect(Object.values(sums((await system.get(empty, path)).body.data)['all'] ?? {}).every((value) => value === 0)).toBe(true);
+  });
+});
+
+it('has whole reports as sums of disjoint filters and of groups', async () => {
+  const cases: [ReportName, string, string[]][] = [
+    ['invoice-activity', 'status', ['OPEN', 'PAID']],
+    ['collections', 'method', ['CARD', 'ACH', 'CASH', 'CHECK', 'PAYPAL', 'VENMO', 'CASHAPP', 'OTHER', 'WISETACK_LOAN']],
+  ];
+  for (const [report, name, values] of cases) {
+    const parts = await Promise.all(values.map((value) => ask(system, demo, question(report, { filters: { [name]: [value] } }))));
+    expect(sums(parts.flat())).toEqual(sums(await ask(system, demo, question(report))));
+  }
+  for (const [report, groups] of REPORTS.slice(0, 3)) {
+    const whole = sums(await ask(system, demo, question(report)));
+    for (const groupBy of groups) expect(sums(await ask(system, demo, question(report, { groupBy })))).toEqual(whole);
+  }
+});
+
+it('has costs that add up, and profits that are revenue less cost', async () => {
+  for (const report of ['job-profitability', 'technician-participation-profitability'] as const) {
+    const rows = await ask(system, demo, question(report, { bucket: 'month', includeExcluded: true }));
+    expect(rows.some(({ total_cost_cents }) => total_cost_cents > 0)).toBe(true);
+    for (const row of rows) {
+      const costs = ['labor', 'parts', 'equipment', 'misc', 'other'].reduce((sum, name) => sum + row[`${name}_cost_cents`], 0);
+      expect([row['total_cost_cents'], row['gross_profit_cents']]).toEqual([costs, row['revenue_cents'] - costs]);
+    }
+  }
+});
+
+it('has a job with one member equally in both job reports', async () => {
+  // Of job 4 only, which Dana did alone.
+  const range = { start: '2026-02-01', end: '2026-03-01', bucket: 'month' as const };
+  const [job] = await ask(system, paper, question('job-profitability', range));
+  const [member] = await ask(system, paper, question('technician-participation-profitability', range));
+  const { group, ...figures } = job as Json;
+  expect(group).toBeNull();
+  expect(member).toMatchObject(figures);
+  expect(figures['job_count']).toBe(1);
+});
+
+it('has the sums of the invoices that a list gives for the same filters', async () => {
+  const account = lines['invoices']!.find(({ status, issued_at }) => status === 'PAID' && issued_at !== null)!['account'].id as string;
+  for (const filters of [{}, { status: ['VOIDED', 'UNCOLLECTABLE'] }, { account_id: [account] }, { job_class: ['SERVICE', 'INSTALL'], status: ['PAID'] }] as Record<string, string[]>[]) {
+    for (const [start, end] of [[START, END], ['2025-03-01', '2025-04-01'], ['2025-12-31', '2026-01-01']] as const) {
+      const query = new URLSearchParams({ issued_from: start, issued_before: end });
+      for (const [name, values] of Object.entries({ status: ['OPEN', 'PAID'], ...filters })) for (const value of values) query.append(name, value);
+      const listed = await readAll(system, demo, `/v1/invoices?limit=100&${query.toString()}`);
+      const expected = listed.map(({ amounts: { subtotal_cents, discount_cents, discounted_subtotal_cents, tax_cents, total_cents } }) => ({ subtotal_cents, discount_cents, discounted_subtotal_cents, tax_cents, total_cents, invoice_count: 1 }));
+      const nothing = { invoice_count: 0, subtotal_cents: 0, discount_cents: 0, discounted_subtotal_cents: 0, tax_cents: 0, total_cents: 0 };
+      expect(sums(await ask(system, demo, question('invoice-activity', { start, end, filters })))).toEqual(sums([nothing, ...expected]));
+    }
+  }
+});
+
+it('shows new names at once with the old figures', async () => {
+  const asked = question('invoice-activity', { groupBy: 'account', bucket: 'quarter' });
+  const before = await ask(system, demo, asked);
+  const { id } = lines['accounts']!.find((account) => before.some((row) => groupOf(row) === account['id']))!;
+  await system.importRecords(demo, 'accounts', [{ ...lines['accounts']!.find((account) => account['id'] === id)!, name: '=Renamed "Household"' }]);
+  await fresh(system, demo);
+  const expected = before.map((row) => (groupOf(row) === id ? { ...row, group: { ...row['group'], label: '=Renamed "Household"' } } : row));
+  expect(await ask(system, demo, asked)).toEqual(expected);
+  const csv = await fetch(`${system.baseUrl}/v1/reports/invoice-activity?start_date=${START}&end_date=${END}&bucket=year&group_by=account&account_id=${id}`, {
+    headers: { authorization: `Bearer ${demo.apiKey}`, accept: 'text/csv' },
+  });
+  expect(await csv.text()).toContain(`,account,${id},"'=Renamed ""Household""",USD,`);
+});
+
+it('follows a change of the company’s settings as a whole, and says which are in effect', async () => {
+  const asked = question('job-profitability', { bucket: 'month' });
+  const before = await ask(system, paper, asked);
+  const admin = system.channel('integrations').client(CompanyAdminServiceService);
+  const set = async (costing: boolean): Promise<void> => {
+    await admin.updateCompany({ id: paper.id, costing_enabled: costing });
+    await fresh(system, paper, { timezone: TIMEZONE, costing, verifiedOnly: false });
+  };
+  await set(false);
+  expect(sums(await ask(system, paper, asked))['all']).toMatchObject({ job_count: 0, revenue_cents: 0, total_cost_cents: 0 });
+  await set(true);
+  expect(await ask(system, paper, asked)).toEqual(before);
+});
