@@ -1,8 +1,7 @@
 // What reporting shows of other services' records: names, copies, rebuilds, and the check that compares them.
-import { resource } from '@truckroll/contract';
 import { ReportingAdminServiceService } from '@truckroll/contract/gen/reporting/v1/admin';
 import { generateCompany } from '@truckroll/demo-company';
-import { compareCopy, COPIED } from '../packages/cli/src/verify/compare.ts';
+import { differences, untilCopied } from './support/copies.ts';
 import type { Json } from './support/expected.ts';
 import { startSystem, type System, type TestCompany } from './support/system.ts';
 import { until } from './support/until.ts';
@@ -21,20 +20,10 @@ beforeAll(async () => {
     lines[path] = [...records] as Json[];
     expect((await system.importRecords(company, path, lines[path])).problems).toEqual([]);
   }
-  await until(async () => (await differences()).length === 0);
+  await untilCopied(system, company);
 }, 120_000);
 
 afterAll(() => system.stop());
-
-async function differences(): Promise<unknown[]> {
-  const found = await Promise.all(
-    COPIED.map((path) => {
-      const owner = resource(path).owner === 'billing' ? system.channel('billing') : system.channel('scheduling');
-      return compareCopy({ owner, reporting: system.channel('reporting') }, company, path);
-    }),
-  );
-  return found.flatMap((result) => result.differences);
-}
 
 async function financials(): Promise<Json[]> {
   const { body } = await system.get(company, '/v1/job-financials?limit=100');
@@ -86,11 +75,11 @@ it('builds the copies again from the topics, and removes what no topic has', asy
     text: `insert into reporting.assignments (company_id, id, job_id, team_member_id, team_member_name) values ($1, $2, $3, $2, 'Ghost')`,
     values: [company.id, ghost, before[0]!['id']],
   });
-  expect((await differences()).length).toBe(lines['invoices']!.length + 1);
+  expect((await differences(system, company)).length).toBe(lines['invoices']!.length + 1);
   const rebuilt: string[] = [];
   for await (const { table, done } of system.channel('reporting').client(ReportingAdminServiceService).rebuild({})) if (done) rebuilt.push(table);
   expect(rebuilt).toEqual(['companies', 'jobs', 'assignments', 'invoices', 'payments', 'refunds', 'summaries']);
-  expect(await differences()).toEqual([]);
+  expect(await differences(system, company)).toEqual([]);
   expect(await financials()).toEqual(before);
 });
 

@@ -1,6 +1,7 @@
 // What holds for every record alike, written once over the contract: import, list, detail, filters, paging, strictness.
 import { resources, type Parameter, type Resource } from '@truckroll/contract';
 import { generateCompany } from '@truckroll/demo-company';
+import { untilCopied } from './support/copies.ts';
 import { OWN_RULES, inOrder, recorded, valuesAt, type Everything, type Json } from './support/expected.ts';
 import { violations } from './support/openapi.ts';
 import { startSystem, type System, type TestCompany } from './support/system.ts';
@@ -22,6 +23,8 @@ beforeAll(async () => {
     const report = await system.importRecords(company, path, lines[path]);
     expect({ path, problems: report.problems.slice(0, 3) }).toEqual({ path, problems: [] });
   }
+  // Financials are of what reporting has been told by then.
+  await untilCopied(system, company);
   for (const { path } of resources) read[path] = await whole(company, path, 100);
 }, 5 * MINUTES);
 

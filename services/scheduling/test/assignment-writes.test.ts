@@ -151,3 +151,9 @@ it('forgets keys after 30 days: the purge deletes them, and one that it has not 
   expect(await purgeKeys(harness.database)).toBe(1);
   expect((await write('AddAssignment', kept!)).id).toBe(kept!.appointment_id);
 });
+
+it('has left only records that an import would take', async () => {
+  const { count, broken } = await company.checked();
+  expect(count).toBeGreaterThan(0);
+  expect(broken).toEqual([]);
+});

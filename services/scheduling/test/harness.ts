@@ -1,6 +1,7 @@
 // A scheduling service of its own, on its own database, spoken to as the gateway and the command line do.
 import { randomUUID } from 'node:crypto';
 import { codec, resource } from '@truckroll/contract';
+import { RecordCheckServiceService } from '@truckroll/contract/gen/records/v1/record_checks';
 import { ImportServiceService, type ImportResponse } from '@truckroll/contract/gen/records/v1/records';
 import { outboxTables } from '@truckroll/outbox';
 import { recordStoreMigrations } from '@truckroll/record-store';
@@ -90,6 +91,17 @@ function companyOf(channel: ReturnType<typeof openChannel>, id: string) {
 
     /** The first hundred. */
     list: async (path: string, filters: Json = {}): Promise<Json[]> => (await page(path, filters)).data,
+
+    /** How many records the company has, and `path/id field CODE` of what breaks a rule of now. */
+    async checked(): Promise<{ count: number; broken: string[] }> {
+      const broken: string[] = [];
+      let count = 0;
+      for await (const page of channel.client(RecordCheckServiceService).checkRecords({ company_id: id })) {
+        count += page.checked;
+        broken.push(...page.broken.map((rule) => `${page.path}/${rule.id} ${rule.field} ${rule.code}`));
+      }
+      return { count, broken };
+    },
 
     async detail(path: string, recordId: string): Promise<any> {
       const { detail } = resource(path);

@@ -1,7 +1,6 @@
 // What lines may say (decisions §12), and whose word counts where two records tell the same.
 import { randomUUID } from 'node:crypto';
 import { codec, resource } from '@truckroll/contract';
-import { RecordCheckServiceService, type BrokenRule } from '@truckroll/contract/gen/records/v1/record_checks';
 import { startHarness, type Company, type Harness } from './harness.ts';
 import { assignment, formResponse, job, location, ref, timeEntry, timesheet, visit, type Line } from './records.ts';
 
@@ -122,27 +121,16 @@ test('an assignment’s job is its visit’s, in whatever order they come and wh
   expect(await shown()).toEqual([second.id, second.id]);
 });
 
-/** `path/id field CODE` of what breaks a rule, and how many records were looked at. */
-async function checked(): Promise<{ count: number; broken: string[] }> {
-  const broken: string[] = [];
-  let count = 0;
-  for await (const page of harness.channel.client(RecordCheckServiceService).checkRecords({ company_id: company.id })) {
-    count += page.checked;
-    broken.push(...page.broken.map(({ id, field, code }: BrokenRule) => `${page.path}/${id} ${field} ${code}`));
-  }
-  return { count, broken };
-}
-
 test('records that were stored before a rule came are read as they are, and found with field and reason among all others', async () => {
   const visits = Array.from({ length: 120 }, () => visit());
   const [old, older] = [visits[7]!, contact([channel('EMAIL', 'dana@example.com')])];
   await company.store('job-appointments', ...visits);
   await company.store('contacts', older, contact([channel('MOBILE', '+15125550142')]));
   await company.store('time-entries', timeEntry({ ends_at: '2026-03-02T16:30:00Z' }));
-  expect(await checked()).toEqual({ count: 123, broken: [] });
+  expect(await company.checked()).toEqual({ count: 123, broken: [] });
   await storedAs('job-appointments', old.id, (record) => ({ ...record, ends_at: record['starts_at'] }));
   await storedAs('contacts', older.id, (record) => ({ ...record, channels: record['channels'].map((each: Line) => ({ ...each, value: 'dana' })) }));
-  expect(await checked()).toEqual({
+  expect(await company.checked()).toEqual({
     count: 123, broken: [`contacts/${older.id} channels[0].value INVALID_FORMAT`, `job-appointments/${old.id} ends_at RANGE_ORDER`].sort(),
   });
   const { starts_at, ends_at } = await company.detail('job-appointments', old.id);
@@ -150,7 +138,7 @@ test('records that were stored before a rule came are read as they are, and foun
   expect((await company.list('contacts')).find(({ id }) => id === older.id)!['channels'][0].value).toBe('dana');
   await company.store('contacts', older);
   await company.store('job-appointments', old);
-  expect((await checked()).broken).toEqual([]);
+  expect((await company.checked()).broken).toEqual([]);
 });
 
 /** Puts a document into its row as rules that are no longer in force would have. */

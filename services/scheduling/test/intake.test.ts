@@ -207,3 +207,9 @@ describe('interactions', () => {
     await expect(intake.recordInteraction(talk({ service_request_id: randomUUID() }))).rejects.toMatchObject({ details: [{ field: 'service_request_id' }] });
   });
 });
+
+it('has left only records that an import would take', async () => {
+  const { count, broken } = await company.checked();
+  expect(count).toBeGreaterThan(0);
+  expect(broken).toEqual([]);
+});
