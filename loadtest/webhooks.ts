@@ -64,7 +64,7 @@ async function benchmark(stack: Stack, sinks: Sinks): Promise<Record<string, num
   const database = new Database({ url: stack.databaseUrl, schema: 'scheduling', maxConnections: 2 });
   // Neither secrets nor what an interrupted run has left behind outlive a run.
   for (const schema of ['scheduling', 'integrations']) await database.query({ text: `drop schema if exists ${schema} cascade` });
-  const env = { KAFKA_PREFIX: `${randomBytes(4).toString('hex')}.`, WEBHOOK_ALLOWED_TARGETS: sinks.targets.join(), LOG_LEVEL: 'error' };
+  const env = { KAFKA_PREFIX: `${randomBytes(4).toString('hex')}.`, WEBHOOK_ALLOWED_TARGETS: sinks.targets.join(), LOG_LEVEL: 'warn' };
   const services = await startServices(stack, ['integrations', 'scheduling'], env);
   const { integrations, scheduling } = services.running;
   const dispatcher = await stack.launch({

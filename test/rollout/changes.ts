@@ -28,3 +28,60 @@ create index locations_property_type on locations (company_id, property_type, cr
 `,
   );
 }
+
+/** Of the event that `addEventType` adds. */
+export const ADDED_TYPE = 'service_request.contacted';
+
+/**
+ * The event service_request.contacted, raised after the change of status that it tells of; and `waited_seconds` in that
+ * change's own event.
+ */
+export function addEventType(tree: Tree): void {
+  tree.replace(
+    'proto/truckroll/events/v1/public_events.proto',
+    '  ChangedServiceRequest data = 6;\n}\n',
+    `  ChangedServiceRequest data = 6;
+  // Whole seconds that the customer had waited when first contacted.
+  optional int64 waited_seconds = 7;
+}
+
+// Who asked was contacted for the first time. Follows the service_request.status_changed of the same change.
+message ServiceRequestContacted {
+  option (truckroll.options.v1.event_type) = "${ADDED_TYPE}";
+  // Identifier of the event.
+  string id = 1 [(truckroll.options.v1.format) = FORMAT_UUID];
+  // Event type.
+  // Example: ${ADDED_TYPE}
+  string type = 2;
+  // When it happened.
+  int64 timestamp = 3 [(truckroll.options.v1.format) = FORMAT_TIMESTAMP];
+  // The company that it belongs to.
+  string company_id = 4 [(truckroll.options.v1.format) = FORMAT_UUID];
+  // Number of the event within its service request.
+  int64 sequence = 5 [(truckroll.options.v1.range) = {min: 1}];
+  // The service request as of this event.
+  truckroll.scheduling.v1.ServiceRequest data = 6;
+}
+`,
+  );
+  const events = 'services/scheduling/src/intake/events.ts';
+  tree.replace(events, 'import { InteractionCompleted, ServiceRequestBooked,', 'import { InteractionCompleted, ServiceRequestBooked, ServiceRequestContacted,');
+  tree.replace(events, "'service_request.created' | 'service_request.booked'", `'service_request.created' | 'service_request.booked' | '${ADDED_TYPE}'`);
+  tree.replace(
+    events,
+    "    case 'service_request.status_changed':\n      return ServiceRequestStatusChanged.encode({ ...envelope,",
+    `    case '${ADDED_TYPE}':
+      return ServiceRequestContacted.encode({ ...envelope, data }).finish();
+    case 'service_request.status_changed':
+      return ServiceRequestStatusChanged.encode({
+        ...envelope, waited_seconds: data.status === 'SERVICE_REQUEST_STATUS_CONTACTED' ? Math.floor((envelope.timestamp - data.created_at) / 1e6) : undefined,`,
+  );
+  tree.replace(
+    'services/scheduling/src/intake/move.ts',
+    "[{ type: 'service_request.status_changed', data, previous: request.status }]",
+    `[
+      { type: 'service_request.status_changed', data, previous: request.status },
+      ...(status === Status.CONTACTED ? [{ type: '${ADDED_TYPE}', data } as const] : []),
+    ]`,
+  );
+}

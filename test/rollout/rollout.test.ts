@@ -1,56 +1,53 @@
 // A release that adds something, beside the one that is here, on one installation with old data.
 import { randomUUID } from 'node:crypto';
+import { ParkingServiceService } from '@truckroll/contract/gen/events/v1/parking';
 import { ProjectionServiceService } from '@truckroll/contract/gen/records/v1/projections';
-import { acceptanceOf, openChannel, testCallers, type Channel } from '@truckroll/service-kit';
+import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
+import { testCaller, testConfig, type Service, type Session } from '@truckroll/service-kit';
+import { Webhook } from 'standardwebhooks';
 import * as line from '../../services/scheduling/test/records.ts';
+import { webhookDispatcherConfig } from '../../services/webhook-dispatcher/src/config.ts';
+import { createWebhookDispatcher } from '../../services/webhook-dispatcher/src/webhook-dispatcher.ts';
+import { startReceiver, type Receiver } from '../../services/webhook-dispatcher/test/support/receiver.ts';
 import { startSystem, type System, type TestCompany } from '../support/system.ts';
-import { addFilter } from './changes.ts';
-import { Tree, type Program } from './tree.ts';
+import { until } from '../support/until.ts';
+import { ADDED_TYPE, addEventType, addFilter } from './changes.ts';
+import { startNewer, type Newer } from './newer.ts';
+import { Tree } from './tree.ts';
 
 const MINUTES = 60_000;
+let receiver: Receiver;
 let system: System;
 let tree: Tree;
-const programs: Program[] = [];
-const channels: Channel[] = [];
 let company: TestCompany;
-let newer: { gateway: string; scheduling: Channel };
+let newer: Newer;
+let held: Session;
 
 const location = (property_type: string): line.Line => line.location({ property_type });
 const houses = Array.from({ length: 250 }, (_, i) => location(i % 2 === 0 ? 'House' : 'Shop'));
 
 beforeAll(async () => {
-  system = await startSystem();
+  receiver = await startReceiver();
+  system = await startSystem({ webhookAllowedTargets: [receiver.target] });
   company = await system.createCompany();
   await system.importRecords(company, 'locations', houses);
   tree = new Tree();
   addFilter(tree);
+  addEventType(tree);
   tree.generate();
+  // What projects anew waits for the company, as it would behind an import.
+  held = await system.database.session();
+  await held.query({ text: `select pg_advisory_lock(hashtextextended('records of ' || $1 || ' in scheduling', 0))`, values: [company.id] });
+  newer = await startNewer(system, tree);
 }, 5 * MINUTES);
 
 afterAll(async () => {
-  for (const channel of channels) channel.close();
-  for (const program of programs.toReversed()) await program.stop();
+  await newer?.stop();
+  await held?.close();
   await system.stop();
+  await receiver.close();
   tree?.remove();
 });
-
-const portOf = async (program: Program): Promise<number> => Number((await program.line(/"port":(\d+),.*serving/))[1]);
-
-async function startNewer(): Promise<typeof newer> {
-  const scheduling = tree.run('services/scheduling/src/main.ts', {
-    DATABASE_URL: system.database.options.url,
-    KAFKA_BROKERS: system.dispatcherEnvironment['KAFKA_BROKERS']!,
-    KAFKA_PREFIX: system.dispatcherEnvironment['KAFKA_PREFIX']!,
-    CALLER_CREDENTIALS: testCallers.map(acceptanceOf).join(),
-  });
-  programs.push(scheduling);
-  const address = `127.0.0.1:${await portOf(scheduling)}`;
-  const gateway = tree.run('gateway/src/main.ts', { ...system.gatewayEnvironment, LOG_LEVEL: 'info', SCHEDULING_ADDRESS: address });
-  programs.push(gateway);
-  const channel = openChannel(address, { credentials: testCallers });
-  channels.push(channel);
-  return { gateway: `http://127.0.0.1:${await portOf(gateway)}`, scheduling: channel };
-}
 
 async function get(path: string): Promise<{ status: number; retryAfter: string | null; body: any }> {
   const response = await fetch(`${newer.gateway}${path}`, { headers: { authorization: `Bearer ${company.apiKey}` } });
@@ -82,10 +79,6 @@ async function reproject(): Promise<number> {
 const idsOf = (type: string, records: readonly line.Line[]): string[] => records.filter(({ property_type }) => property_type === type).map(({ id }) => id as string).sort();
 
 it('adds a filter that finds old records: 503 until all of them are there, while other filters go on', async () => {
-  // What projects anew waits for the company, as it would behind an import.
-  const held = await system.database.session();
-  await held.query({ text: `select pg_advisory_lock(hashtextextended('records of ' || $1 || ' in scheduling', 0))`, values: [company.id] });
-  newer = await startNewer();
   const refused = await ofType('House');
   expect(refused).toEqual({ refused: expect.stringMatching(/property_type is new here .*250 of the company's records/) });
   expect((await get('/v1/locations?limit=100&postal_code=78701')).body.data).toHaveLength(100);
@@ -95,7 +88,7 @@ it('adds a filter that finds old records: 503 until all of them are there, while
   await reproject();
   expect(await ofType('House')).toEqual(idsOf('House', houses));
   expect(await ofType('Shop')).toEqual(idsOf('Shop', houses));
-}, 5 * MINUTES);
+});
 
 it('never answers with a part while a replica of the release before goes on writing', async () => {
   const more: line.Line[] = [];
@@ -118,4 +111,69 @@ it('leaves the release before at work: it reads and imports as ever, and does no
   expect((await system.get(company, '/v1/locations?limit=100')).status).toBe(200);
   const older = system.channel('scheduling').client(ProjectionServiceService).reproject({ path: 'locations' });
   await expect(older[Symbol.asyncIterator]().next()).rejects.toMatchObject({ status: 503 });
+});
+
+describe('an event type, and a field of another type, that the release before does not know', () => {
+  const HOOKS = '/api/v1/integrations/webhooks';
+  const KNOWN = ['service_request.created', 'service_request.status_changed'];
+  const own = testCaller('webhook-dispatcher');
+  const [subject, later] = [randomUUID(), randomUUID()];
+  let older: Service;
+  let endpoint: { id: string; signingSecret: string };
+
+  beforeAll(async () => {
+    older = createWebhookDispatcher({ ...webhookDispatcherConfig(system.dispatcherEnvironment), ...testConfig, callCredential: own });
+    await older.start();
+    endpoint = (await call(system.baseUrl, 'POST', HOOKS, { name: 'Lead sync', url: receiver.url, eventTypes: KNOWN })).body.data;
+  });
+  afterAll(() => older.destroy());
+
+  async function call(baseUrl: string, method: string, path: string, body: object): Promise<{ status: number; body: any }> {
+    const headers = { authorization: `Bearer ${system.userToken(company)}`, 'content-type': 'application/json' };
+    const response = await fetch(`${baseUrl}${path}`, { method, headers, body: JSON.stringify(body) });
+    return { status: response.status, body: await response.json() };
+  }
+
+  const parked = () => system.channel('integrations').client(ParkingServiceService).listParkedEvents({ limit: 100 });
+  const record = (id: string) => newer.scheduling.client(IntakeServiceService).recordServiceRequest({ company_id: company.id, id, channel: 'SERVICE_REQUEST_CHANNEL_PHONE' } as never);
+  const move = (id: string, status: string) => newer.scheduling.client(IntakeServiceService).changeServiceRequestStatus({ company_id: company.id, id, status: `SERVICE_REQUEST_STATUS_${status}` } as never);
+  /** What has arrived so far, each with a signature that verifies. */
+  const arrived = () => receiver.received.map(({ body, headers }) => new Webhook(endpoint.signingSecret).verify(body, headers) as Record<string, any>);
+  const told = (events: readonly Record<string, any>[]) => events.map(({ type, sequence, data }) => [data.id, sequence, type]);
+
+  it('waits as a dead letter where a newer scheduling is before its dispatcher; later events of the subject do not wait', async () => {
+    await record(subject);
+    await move(subject, 'CONTACTED');
+    await move(subject, 'CLOSED');
+    await receiver.until(2);
+    await until(async () => (await parked()).count === 2);
+    expect(told(arrived())).toEqual([[subject, 1, 'service_request.created'], [subject, 4, 'service_request.status_changed']]);
+    expect((await parked()).events.map(({ key, type, reason }) => [key, type, reason])).toEqual([
+      [`${company.id}/${subject}`, 'service_request.status_changed', 'this release does not know #7'],
+      [`${company.id}/${subject}`, ADDED_TYPE, 'this release does not know the type'],
+    ]);
+  });
+
+  it('reaches who has subscribed to it since, whole, once and verified, when the dispatcher is upgraded', async () => {
+    const eventTypes = [...KNOWN, ADDED_TYPE];
+    expect(await call(system.baseUrl, 'PATCH', `${HOOKS}/${endpoint.id}`, { eventTypes })).toMatchObject({ status: 400 });
+    expect(await call(newer.gateway, 'PATCH', `${HOOKS}/${endpoint.id}`, { eventTypes })).toMatchObject({ status: 200 });
+    await older.destroy();
+    await newer.startDispatcher();
+    await receiver.until(4);
+    expect((await parked()).count).toBe(0);
+    // A dispatcher that knows all of them sets nothing aside.
+    await record(later);
+    await move(later, 'CONTACTED');
+    await receiver.until(7);
+
+    const events = arrived();
+    expect(told(events.slice(2))).toEqual([
+      [subject, 2, 'service_request.status_changed'], [subject, 3, ADDED_TYPE],
+      [later, 1, 'service_request.created'], [later, 2, 'service_request.status_changed'], [later, 3, ADDED_TYPE],
+    ]);
+    expect(events.filter(({ waited_seconds: waited }) => Number.isInteger(waited)).map(({ data }) => data.id)).toEqual([subject, later]);
+    expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id'])).size).toBe(7);
+    expect((await parked()).count).toBe(0);
+  });
 });

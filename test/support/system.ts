@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { CompanyAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
 import { resource } from '@truckroll/contract';
-import { Database, openChannel, testCaller, testCallers, testConfig, type Channel, type Service } from '@truckroll/service-kit';
+import { Database, acceptanceOf, openChannel, testCaller, testCallers, testConfig, type Channel, type Service } from '@truckroll/service-kit';
 import { freshDatabase, openProxy, type TcpProxy } from '@truckroll/testing';
 import { createGateway } from '../../gateway/src/app.ts';
 import { gatewayConfig } from '../../gateway/src/config.ts';
@@ -34,6 +34,8 @@ export interface System {
   database: Database;
   /** The wires to the servers behind the system, for taking them away; present where the system was started with them. */
   wires: Readonly<Partial<Record<'postgres' | 'redis', TcpProxy>>>;
+  /** What another service beside those of the system is to be told. */
+  serviceEnvironment: Readonly<Record<string, string>>;
   /** What another gateway beside this one is to be told. */
   gatewayEnvironment: Readonly<Record<string, string>>;
   /** What the webhook dispatcher, which tests start by themselves, is to be told. */
@@ -55,12 +57,13 @@ export async function startSystem({ wired = false, webhookAllowedTargets = [] }:
   // Test files share one broker: a system without topics of its own would take events from another's consumers.
   const kafkaPrefix = `${randomBytes(4).toString('hex')}.`;
   const wires = wired ? { postgres: await wireTo(database.url), redis: await wireTo(required('REDIS_URL')) } : {};
+  const secretKey = randomBytes(32);
   const environment = {
     databaseUrl: through(database.url, wires.postgres),
     kafkaBrokers: brokers(),
     kafkaPrefix,
     redisUrl: through(required('REDIS_URL'), wires.redis),
-    webhookSecretKeys: new Map([['test', randomBytes(32)]]),
+    webhookSecretKeys: new Map([['test', secretKey]]),
     webhookAllowedTargets,
     webhookAllowHttp: false,
   };
@@ -100,6 +103,15 @@ export async function startSystem({ wired = false, webhookAllowedTargets = [] }:
     userToken: (company) => issuer.token(company),
     database: direct,
     wires,
+    serviceEnvironment: {
+      DATABASE_URL: environment.databaseUrl,
+      REDIS_URL: environment.redisUrl,
+      KAFKA_BROKERS: brokers().join(),
+      KAFKA_PREFIX: kafkaPrefix,
+      CALLER_CREDENTIALS: testCallers.map(acceptanceOf).join(),
+      WEBHOOK_SECRET_KEYS: `test:${secretKey.toString('base64')}`,
+      WEBHOOK_ALLOWED_TARGETS: webhookAllowedTargets.join(),
+    },
     gatewayEnvironment,
     dispatcherEnvironment: {
       CALL_CREDENTIAL: testCaller('webhook-dispatcher').text,

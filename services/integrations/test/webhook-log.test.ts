@@ -1,7 +1,7 @@
 import { formatDate, now } from '@truckroll/contract';
-import { Database, silentLog } from '@truckroll/service-kit';
+import { Database, createSession, silentLog } from '@truckroll/service-kit';
 import { Partitions, oldestDay } from '../src/webhooks/partitions.ts';
-import { DAY, startDesk } from './webhooks.ts';
+import { DAY, FAILURE, startDesk } from './webhooks.ts';
 
 let desk: Awaited<ReturnType<typeof startDesk>>;
 let database: Database;
@@ -47,4 +47,33 @@ test('two processes that meet the same new day make it once', async () => {
   const day = formatDate(Math.floor(now() / DAY) - 10);
   await Promise.all([new Partitions(database, silentLog), new Partitions(database, silentLog)].map((each) => each.ensure([day])));
   expect((await partitions()).filter((name) => name.endsWith(day.replaceAll('-', '')))).toHaveLength(3);
+});
+
+test('a delivery that is read while an attempt is stored shows the attempt and the time of the next together, or neither', async () => {
+  const one = await desk.endpoint();
+  await desk.fanOut(one.event());
+  const [lent] = await desk.lease();
+  await desk.report(lent!, FAILURE);
+  const [before] = await one.deliveries();
+  const report = await createSession({ url: desk.database.url, schema: 'integrations' });
+  try {
+    await report.query({ text: 'begin' });
+    // The reader has read the queue when it comes to the attempts, where it waits.
+    await report.query({ text: 'lock table webhook_attempts in access exclusive mode' });
+    const reading = one.deliveries();
+    const waiting = `select from pg_locks where relation = 'webhook_attempts'::regclass and not granted`;
+    while ((await desk.sql(waiting)).length === 0);
+    await report.query({
+      text: `insert into webhook_attempts select a.day, a.delivery_id, gen_random_uuid(), 2, a.started_at, a.ended_at, a.succeeded, a.status, a.error, a.error_message,
+          a.address, a.request_headers, a.response_headers, a.response_body, a.response_truncated from webhook_attempts a where a.delivery_id = $1`,
+      values: [lent!.delivery_id],
+    });
+    await report.query({ text: `update webhook_queue set due_at = due_at + interval '1 hour' where delivery_id = $1`, values: [lent!.delivery_id] });
+    await report.query({ text: 'commit' });
+    expect(await reading).toEqual([before]);
+  } finally {
+    await report.close();
+  }
+  const [after] = await one.deliveries();
+  expect([after!.attempts.length, after!.next_attempt_at! - before!.next_attempt_at!]).toEqual([2, 3_600_000_000]);
 });

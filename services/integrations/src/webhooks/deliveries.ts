@@ -23,6 +23,9 @@ interface Row {
   size: number;
 }
 
+/** Of a delivery and its attempts: a report stores an attempt together with the time of the next. */
+const ONE_MOMENT = { isolation: 'REPEATABLE READ', readOnly: true } as const;
+
 async function list({ database }: Context, request: wire.ListWebhookDeliveriesRequest): Promise<wire.ListWebhookDeliveriesResponse> {
   const { collection, webhook_id, status, event_type } = checked('ListWebhookDeliveriesRequest', request);
   if (collection == null) throw ApiError.internal(new Error('a list came without its collection'));
@@ -30,21 +33,21 @@ async function list({ database }: Context, request: wire.ListWebhookDeliveriesRe
   await selectEndpoint(database, company_id, webhook_id);
   const after = request.collection?.after.length ? Buffer.from(request.collection.after).toString('latin1') : null;
   const states = status.map((each) => each.replace('DELIVERY_STATUS_', ''));
-  const rows = await select(
-    database,
-    `d.company_id = $1 and d.endpoint_id = $2 and ($4::uuid is null or (d.day, d.id) < ($5::date, $4))
-      and (cardinality($6::text[]) = 0 or d.state = any($6)) and (cardinality($7::text[]) = 0 or d.event_type = any($7))
-      and (cardinality($8::uuid[]) = 0 or d.id = any($8)) and ($9::timestamptz is null or d.occurred_at >= $9)
-      and ($10::timestamptz is null or d.occurred_at < $10)
-      order by d.day desc, d.id desc limit $11`,
-    [
-      company_id, webhook_id, LISTED.bytes, after, after === null ? null : dayOfDelivery(after), states, event_type, ids,
-      from == null ? null : formatInstant(from), before == null ? null : formatInstant(before), limit + 1,
-    ],
-  );
-  const page = rows.slice(0, limit);
-  const last = rows.length > limit ? page.at(-1) : undefined;
-  return { data: await withAttempts(database, page, LISTED), next: Buffer.from(last?.id ?? '', 'latin1') };
+  const where = `d.company_id = $1 and d.endpoint_id = $2 and ($4::uuid is null or (d.day, d.id) < ($5::date, $4))
+    and (cardinality($6::text[]) = 0 or d.state = any($6)) and (cardinality($7::text[]) = 0 or d.event_type = any($7))
+    and (cardinality($8::uuid[]) = 0 or d.id = any($8)) and ($9::timestamptz is null or d.occurred_at >= $9)
+    and ($10::timestamptz is null or d.occurred_at < $10)
+    order by d.day desc, d.id desc limit $11`;
+  const values = [
+    company_id, webhook_id, LISTED.bytes, after, after === null ? null : dayOfDelivery(after), states, event_type, ids,
+    from == null ? null : formatInstant(from), before == null ? null : formatInstant(before), limit + 1,
+  ];
+  return await database.transaction(async (tx) => {
+    const rows = await select(tx, where, values);
+    const page = rows.slice(0, limit);
+    const last = rows.length > limit ? page.at(-1) : undefined;
+    return { data: await withAttempts(tx, page, LISTED), next: Buffer.from(last?.id ?? '', 'latin1') };
+  }, ONE_MOMENT);
 }
 
 async function get({ database }: Context, request: wire.GetWebhookDeliveryRequest): Promise<wire.GetWebhookDeliveryResponse> {
@@ -52,8 +55,11 @@ async function get({ database }: Context, request: wire.GetWebhookDeliveryReques
   const { webhook_id } = checked('GetWebhookDeliveryRequest', request);
   const id = request.key?.id ?? '';
   await selectEndpoint(database, companyId, webhook_id);
-  const rows = await select(database, 'd.company_id = $1 and d.endpoint_id = $2 and d.day = $4 and d.id = $5', [companyId, webhook_id, WHOLE.bytes, dayOfDelivery(id), id]);
-  const [delivery] = await withAttempts(database, rows, WHOLE);
+  const values = [companyId, webhook_id, WHOLE.bytes, dayOfDelivery(id), id];
+  const [delivery] = await database.transaction(
+    async (tx) => withAttempts(tx, await select(tx, 'd.company_id = $1 and d.endpoint_id = $2 and d.day = $4 and d.id = $5', values), WHOLE),
+    ONE_MOMENT,
+  );
   if (delivery === undefined) throw ApiError.notFound('delivery');
   return { data: delivery };
 }

@@ -1,0 +1,39 @@
+// Components of a later release, beside those of the system that is running, on its data.
+import { openChannel, testCallers, type Channel } from '@truckroll/service-kit';
+import type { System } from '../support/system.ts';
+import type { Program, Tree } from './tree.ts';
+
+export interface Newer {
+  readonly scheduling: Channel;
+  readonly integrations: Channel;
+  /** Base URL of a gateway before both of them. */
+  readonly gateway: string;
+  startDispatcher(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function startNewer(system: System, tree: Tree): Promise<Newer> {
+  const programs: Program[] = [];
+  /** Resolves to its port once it serves. */
+  async function run(main: string, environment: Readonly<Record<string, string>>): Promise<number> {
+    const program = tree.run(main, environment);
+    programs.push(program);
+    return Number((await program.line(/"port":(\d+),.*serving/))[1]);
+  }
+  const ports = await Promise.all(['scheduling', 'integrations'].map((name) => run(`services/${name}/src/main.ts`, system.serviceEnvironment)));
+  const [scheduling, integrations] = ports.map((port) => `127.0.0.1:${port}`) as [string, string];
+  const channels = [scheduling, integrations].map((address) => openChannel(address, { credentials: testCallers })) as [Channel, Channel];
+  const gateway = await run('gateway/src/main.ts', { ...system.gatewayEnvironment, LOG_LEVEL: 'info', SCHEDULING_ADDRESS: scheduling, INTEGRATIONS_ADDRESS: integrations });
+  return {
+    scheduling: channels[0],
+    integrations: channels[1],
+    gateway: `http://127.0.0.1:${gateway}`,
+    async startDispatcher() {
+      await run('services/webhook-dispatcher/src/main.ts', { ...system.dispatcherEnvironment, INTEGRATIONS_ADDRESS: integrations });
+    },
+    async stop() {
+      for (const channel of channels) channel.close();
+      for (const program of programs.toReversed()) await program.stop();
+    },
+  };
+}
