@@ -31,14 +31,18 @@ export interface Cast {
   members: string[];
 }
 
-/** Lines by path in the order of their import; a record may come again, changed. */
+/** Lines by path in the order of their import. */
+type Lines = [path: string, lines: Json[]][];
+
 export interface RandomCompany {
   /** The day around which everything happens. */
   around: string;
   cast: Cast;
   first: Settings;
   then: Settings;
-  lines: [path: string, lines: Json[]][];
+  lines: Lines;
+  /** Some of the records, changed. */
+  again: Lines;
 }
 
 const JOB_CLASSES = ['SERVICE', 'INSTALL', 'UNKNOWN', null] as const;
@@ -88,8 +92,10 @@ export const randomCompany: fc.Arbitrary<RandomCompany> = fc
       );
     const money = fc.record({
       costs: fc.array(fc.tuple(fc.uuid(), fc.constantFrom('labor', 'parts', 'equipment', 'misc', 'other'), cents), { maxLength: 4 }),
-      tracked: fc.integer({ min: 0, max: 4 }), verified: fc.boolean(), included: fc.integer({ min: 0, max: 3 }), seats: fc.array(fc.tuple(fc.uuid(), one(cast.members)), { maxLength: 3 }),
+      tracked: fc.integer({ min: 0, max: 4 }), verified: fc.boolean(), included: fc.integer({ min: 0, max: 3 }),
     });
+    const moneyTwice = fc.tuple(money, fc.option(money, { nil: null }));
+    const seats = fc.array(fc.record({ id: fc.uuid(), member: one(cast.members), then: fc.option(one(cast.members), { nil: null }) }), { maxLength: 3 });
 
     const invoice = (jobs: readonly string[]) => (id: string) =>
       fc
@@ -126,51 +132,79 @@ export const randomCompany: fc.Arbitrary<RandomCompany> = fc
         .record({
           invoices: versions(invoice([...jobIds, ids[13] as string]), 12),
           refunds: versions(refund(paymentIds), 6),
-          money: fc.array(money, { minLength: jobIds.length, maxLength: jobIds.length }),
+          money: fc.array(moneyTwice, { minLength: jobIds.length, maxLength: jobIds.length }),
+          seats: fc.array(seats, { minLength: jobIds.length, maxLength: jobIds.length }),
         })
-        .map(({ invoices, refunds, money: ofJobs }): RandomCompany => ({
+        .map(({ invoices, refunds, money: ofJobs, seats: inJobs }): RandomCompany => ({
           around, cast,
           first: { timezone, ...first },
           then: { timezone: moved?.[0] ?? timezone, ...then },
-          lines: linesOf(cast, { jobs, invoices, payments, refunds, money: ofJobs }),
+          ...linesOf(cast, { jobs, invoices, payments, refunds, money: ofJobs, seats: inJobs }),
         }));
     });
   });
+
+interface Money {
+  costs: [id: string, category: string, cents: number][];
+  tracked: number;
+  verified: boolean;
+  included: number;
+}
+
+interface Seat {
+  id: string;
+  member: string;
+  /** Who takes the seat later. */
+  then: string | null;
+}
 
 interface Parts {
   jobs: Json[][];
   invoices: Json[][];
   payments: Json[][];
   refunds: Json[][];
-  money: { costs: [string, string, number][]; tracked: number; verified: boolean; included: number; seats: [string, string][] }[];
+  /** By job. */
+  money: [Money, Money | null][];
+  seats: Seat[][];
 }
 
-function linesOf(cast: Cast, parts: Parts): [string, Json[]][] {
+function linesOf(cast: Cast, parts: Parts): { lines: Lines; again: Lines } {
   const known = (path: string, ids: readonly string[]): [string, Json[]] => [path, ids.slice(0, -1).map((id, n) => line(path, { id, name: `${path} ${n}` }))];
-  const jobIds = parts.jobs.map(([of]) => of!['id'] as string);
-  const visits = jobIds.map((id, n) => line('job-appointments', { id: visitOf(id), number: `V${n}`, job_id: id }));
-  const assignments = parts.money.flatMap(({ seats }, n) => {
-    const distinct = seats.filter(([, member], at) => seats.findIndex(([, other]) => other === member) === at);
-    return distinct.map(([id, member]) => line('job-assignments', { id, job_id: jobIds[n], appointment_id: visitOf(jobIds[n]!), team_member: named(member) }));
-  });
-  const financials = parts.money.map(({ costs, tracked, verified, included }, n) => {
-    const job = parts.jobs[n]![0] as Json;
-    const costing = { tracking_status: tracked === 0 ? 'UNTRACKED' : 'TRACKED', verification_status: verified ? 'VERIFIED' : 'UNVERIFIED', job_type_included: included !== 0 };
-    const entries = costs.map(([id, category, total]) => ({
-      id, category, source: 'manual', name: 'x', quantity: 1, quantity_unit: 'unit', unit_cost_cents: total, total_cents: total, labor_activity: null, misc_category: null,
-      pricebook_item_id: null, created_at: job['created_at'], updated_at: job['created_at'],
-    }));
-    const { id, number, account, business_unit, job_type, job_class, created_at } = job;
-    return line('job-financials', { id, number, account, business_unit, job_type, job_class, created_at, costing, cost_entries: entries });
-  });
+  const jobs = parts.jobs.map(([of]) => of as Json);
+  const visits = jobs.map(({ id }, n) => line('job-appointments', { id: visitOf(id), number: `V${n}`, job_id: id }));
+  const assignments = (memberOf: (seat: Seat) => string | null): Json[] =>
+    parts.seats.flatMap((seats, n) => {
+      const { id: job_id } = jobs[n] as Json;
+      // A member sits on a visit once, whoever takes whose seat.
+      const distinct = seats.filter(({ member, then }, at) => !seats.slice(0, at).some((other) => [other.member, other.then].some((id) => id !== null && [member, then].includes(id))));
+      return distinct.flatMap((seat) => {
+        const member = memberOf(seat);
+        return member === null ? [] : [line('job-assignments', { id: seat.id, job_id, appointment_id: visitOf(job_id), team_member: named(member) })];
+      });
+    });
+  const financials = (version: 0 | 1): Json[] => parts.money.flatMap((money, n) => (money[version] === null ? [] : [financialsOf(jobs[n] as Json, money[version])]));
   const at = (records: Json[][], version: number): Json[] => records.flatMap((of) => of[version] ?? []);
-  return [
-    known('accounts', cast.accounts), known('business-units', cast.units), known('job-types', cast.types), known('team-members', cast.members),
-    ['jobs', at(parts.jobs, 0)], ['job-appointments', visits], ['job-assignments', assignments], ['invoices', at(parts.invoices, 0)],
-    // A refund may be there before its payment.
-    ['refunds', at(parts.refunds, 0)], ['payments', at(parts.payments, 0)], ['job-financials', financials],
-    ['jobs', at(parts.jobs, 1)], ['invoices', at(parts.invoices, 1)], ['payments', at(parts.payments, 1)], ['refunds', at(parts.refunds, 1)],
-  ];
+  return {
+    lines: [
+      known('accounts', cast.accounts), known('business-units', cast.units), known('job-types', cast.types), known('team-members', cast.members),
+      ['jobs', at(parts.jobs, 0)], ['job-appointments', visits], ['job-assignments', assignments(({ member }) => member)], ['invoices', at(parts.invoices, 0)],
+      // A refund may be there before its payment.
+      ['refunds', at(parts.refunds, 0)], ['payments', at(parts.payments, 0)], ['job-financials', financials(0)],
+    ],
+    again: [
+      ['jobs', at(parts.jobs, 1)], ['job-assignments', assignments(({ then }) => then)], ['invoices', at(parts.invoices, 1)],
+      ['payments', at(parts.payments, 1)], ['refunds', at(parts.refunds, 1)], ['job-financials', financials(1)],
+    ],
+  };
+}
+
+function financialsOf({ id, number, account, business_unit, job_type, job_class, created_at }: Json, { costs, tracked, verified, included }: Money): Json {
+  const costing = { tracking_status: tracked === 0 ? 'UNTRACKED' : 'TRACKED', verification_status: verified ? 'VERIFIED' : 'UNVERIFIED', job_type_included: included !== 0 };
+  const entries = costs.map(([entry, category, total]) => ({
+    id: entry, category, source: 'manual', name: 'x', quantity: 1, quantity_unit: 'unit', unit_cost_cents: total, total_cents: total, labor_activity: null, misc_category: null,
+    pricebook_item_id: null, created_at, updated_at: created_at,
+  }));
+  return line('job-financials', { id, number, account, business_unit, job_type, job_class, created_at, costing, cost_entries: entries });
 }
 
 /** Id of a job's only visit. */

@@ -6,6 +6,9 @@ import type { Cast } from './random-company.ts';
 /** How far a range reaches, so that an answer has hundreds of rows at most. Days. */
 const LENGTHS: Record<Bucket, number> = { day: 40, week: 250, month: 900, quarter: 2000, year: 9000 };
 
+/** How far the range is from the day: around it, from a year before, or all years that there are. */
+type Reach = 'near' | 'far' | 'all';
+
 /** Values for a filter; an id that nothing has is among them. */
 type Values = readonly string[];
 
@@ -37,13 +40,18 @@ export function randomQuestion({ accounts, units, types, members }: Cast, around
       Object.entries(filters).map(([name, values]) => [name, fc.option(fc.subarray([...values], { minLength: 1 }), { freq: 3, nil: [] })]),
     );
     return fc
-      .record({ bucket, groupBy: fc.constantFrom(...groups), given: fc.record(some), back: fc.nat({ max: 450 }), near: fc.boolean(), length: fc.nat(), include: fc.boolean() })
-      .map(({ bucket: of, groupBy, given, back, near, length, include }): Question => {
-        const start = addDays(around, -(near ? back % 12 : back));
+      .record({ bucket, groupBy: fc.constantFrom(...groups), given: fc.record(some), back: fc.nat({ max: 450 }), reach: fc.constantFrom<Reach>('near', 'near', 'far', 'all'), length: fc.nat(), include: fc.boolean() })
+      .map(({ bucket: of, groupBy, given, back, reach, length, include }): Question => {
+        const start = addDays(around, -(reach === 'near' ? back % 12 : back));
+        // Ungrouped, all years would be ten thousand rows.
+        const all = reach === 'all' && (groupBy !== null || report === 'technician-participation-profitability');
+        const range = all ? ({ bucket: 'year', start: '0001-01-01', end: '9999-12-31' } as const) : { bucket: of, start, end: addDays(start, 1 + (length % LENGTHS[of])) };
         return {
-          report, bucket: of, groupBy, start, end: addDays(start, 1 + (length % LENGTHS[of])),
+          report, groupBy, ...range,
           // At most half of the filters at once, or hardly anything would be left to count.
-          filters: Object.fromEntries(Object.entries(given).filter(([, values], n) => values.length > 0 && (back + n) % 2 === 0)),
+          filters: Object.fromEntries(
+            Object.entries(given).flatMap(([name, values], n) => (values.length > 0 && (back + n) % 2 === 0 ? [[name, name.endsWith('_id') && include ? values.map((id) => id.toUpperCase()) : values]] : [])),
+          ),
           includeExcluded: jobs && include,
         };
       });

@@ -1,4 +1,5 @@
 // What must hold between answers, whatever the figures are, and the company that docs/reports.md adds up on paper.
+import { randomUUID } from 'node:crypto';
 import { CompanyAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
 import { generateCompany } from '@truckroll/demo-company';
 import type { Json } from '../support/expected.ts';
@@ -205,4 +206,54 @@ it('follows a change of the company’s settings as a whole, and says which are 
   expect(sums(await ask(system, paper, asked))['all']).toMatchObject({ job_count: 0, revenue_cents: 0, total_cost_cents: 0 });
   await set(true);
   expect(await ask(system, paper, asked)).toEqual(before);
+});
+
+it('counts who is assigned now: a member whose last seat is taken away is in no row', async () => {
+  const asked = question('technician-participation-profitability');
+  const membersOf = async (): Promise<string[]> => (await ask(system, paper, asked)).map(groupOf);
+  const seats = (await readAll(system, paper, '/v1/job-assignments?limit=100')).filter(({ team_member }) => team_member.name === 'Lee Ortiz');
+  const { id } = seats[0]!['team_member'] as { id: string };
+  expect(await membersOf()).toContain(id);
+  for (const seat of seats) {
+    const { body: { data: visit } } = await system.get(paper, `/v1/job-appointments/${seat['appointment_id']}`);
+    const { status } = await fetch(`${system.baseUrl}/v1/job-assignments/${seat['id']}`, {
+      method: 'DELETE', body: JSON.stringify({ expected_revision: visit.revision }),
+      headers: { authorization: `Bearer ${paper.apiKey}`, 'content-type': 'application/json', 'idempotency-key': randomUUID() },
+    });
+    expect(status).toBe(200);
+  }
+  await fresh(system, paper);
+  const left = await membersOf();
+  expect(left.length).toBeGreaterThan(0);
+  expect(left).not.toContain(id);
+});
+
+it('answers 500 for a figure that no number holds, by period, group and field, and serves all others', async () => {
+  const most = Number.MAX_SAFE_INTEGER;
+  const [small, large] = ['0', 'f'].map((digit) => `${digit}${randomUUID().slice(1)}`) as [string, string];
+  const invoice = lines['invoices']!.find(({ status }) => status === 'PAID') as Json;
+  const issue = (account: string, month: string, cents: number): Json => ({
+    ...invoice, id: randomUUID(), account: { id: account, name: 'Hill' }, issued_at: `${month}-15T18:00:00Z`, line_items: [{ ...invoice['line_items'][0], unit_price_cents: cents, quantity: 1, subtotal_cents: cents }],
+    amounts: { subtotal_cents: cents, discount_cents: 0, discounted_subtotal_cents: cents, tax_cents: 0, total_cents: cents },
+  });
+  const company = await system.createCompany(TIMEZONE);
+  const invoices = [issue(large, '2026-01', most), issue(large, '2026-01', 1), issue(small, '2026-01', 7), issue(small, '2026-02', most)];
+  expect((await system.importRecords(company, 'invoices', invoices)).problems).toEqual([]);
+  await fresh(system, company);
+
+  const refused = async (query: string): Promise<string> => {
+    const { status, body } = await system.get(company, `/v1/reports/invoice-activity?start_date=2026-01-01&end_date=2026-03-01${query}`);
+    expect([status, body.error.code, violations('get', '/v1/reports/invoice-activity', status, body)]).toEqual([500, 'INTERNAL_ERROR', []]);
+    return body.error.message;
+  };
+  expect(await refused('')).toContain('subtotal_cents of the period from 2026-01-01 is beyond ±9007199254740991');
+  expect(await refused('&group_by=account')).toContain(`subtotal_cents of the period from 2026-01-01, group ${large} is beyond ±9007199254740991`);
+
+  const served = async (more: Partial<Question>): Promise<number[]> =>
+    (await ask(system, company, question('invoice-activity', { start: '2026-01-01', end: '2026-03-01', bucket: 'month', ...more }))).map(({ subtotal_cents }) => subtotal_cents);
+  expect(await served({ start: '2026-02-01' })).toEqual([most]);
+  expect(await served({ groupBy: 'account', filters: { account_id: [small] } })).toEqual([7, most]);
+  const { body: first } = await system.get(company, '/v1/reports/invoice-activity?start_date=2026-01-01&end_date=2026-03-01&group_by=account&limit=1');
+  expect(first.data).toMatchObject([{ group: { value: small }, subtotal_cents: 7 }]);
+  await refused(`&group_by=account&limit=1&cursor=${first.pagination.next_cursor}`);
 });
