@@ -2,7 +2,7 @@
 // an earlier release has changed, and all of them again when an operator asks. In batches, resumable, by any replica.
 import { codec, type TopicDefinition } from '@truckroll/contract';
 import type { PublishResponse, PublishingServiceService } from '@truckroll/contract/gen/records/v1/records';
-import { logOutage, type BackgroundPart, type CallContext, type Database, type Handlers, type Logger, type Session, type Transaction } from '@truckroll/service-kit';
+import { logOutage, pause, type BackgroundPart, type CallContext, type Database, type Handlers, type Logger, type Session, type Transaction } from '@truckroll/service-kit';
 import { lockCompany } from './lock.ts';
 import { publishChanged } from './messaging.ts';
 import type { Changed, Table } from './table.ts';
@@ -52,7 +52,8 @@ export class Publication implements BackgroundPart {
 
   /** Waits for the first batches: a schema without records has nothing left to publish before it takes any. */
   async start(): Promise<void> {
-    await this.#some(this.#options.database).catch(() => undefined);
+    const { database, log } = this.#options;
+    await this.#some(database).catch((error: unknown) => log.warn({ error }, 'stored records could not be published at start; trying again'));
     this.#running = this.#run();
   }
 
@@ -82,7 +83,7 @@ export class Publication implements BackgroundPart {
         yield row;
       }
       signal.throwIfAborted();
-      if (told.size < this.#tables.length) await this.#pause(IDLE_MS);
+      if (told.size < this.#tables.length) await pause(IDLE_MS, this.#stopping.signal);
     }
   }
 
@@ -97,11 +98,11 @@ export class Publication implements BackgroundPart {
         const published = await this.#some(database);
         failures = 0;
         if (published) poke();
-        await this.#pause(published ? BUSY_MS : IDLE_MS);
+        await pause(published ? BUSY_MS : IDLE_MS, this.#stopping.signal);
       } catch (error) {
         failures += 1;
         logOutage(log, 'stored records could not be published; trying again', failures, error);
-        await this.#pause(IDLE_MS);
+        await pause(IDLE_MS, this.#stopping.signal);
       }
     }
   }
@@ -124,14 +125,6 @@ export class Publication implements BackgroundPart {
       if (await database.transaction(work, { retryContention: true })) busy = true;
     }
     return busy;
-  }
-
-  #pause(ms: number): Promise<void> {
-    const { signal } = this.#stopping;
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      signal.addEventListener('abort', () => (clearTimeout(timer), resolve()), { once: true });
-    });
   }
 }
 

@@ -12,7 +12,7 @@ export { expression, together, type Expressions } from './together.ts';
 export { createSession, type Session } from './session.ts';
 export { MigrationError, migrate, migrationsIn, missingMigrations, type Migration, type MigrationSet, type Schema } from './migrate.ts';
 export { Repeated } from './repeated.ts';
-export { DEFAULT_BACKOFF, backoffMs, logOutage, retrying, type Backoff } from './retry.ts';
+export { DEFAULT_BACKOFF, backoffMs, logOutage, pause, retrying, type Backoff } from './retry.ts';
 export { CallCancelled, type CallContext } from './call-context.ts';
 export {
   acceptanceOf, callCredentialForm, newCallCredential, parseCallCredential, parseCallerCredentials, type CallCredential, type CallerCredentials,

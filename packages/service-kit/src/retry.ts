@@ -33,6 +33,11 @@ export async function retrying<T>(
   }
 }
 
+/** Resolves after so many milliseconds, at once when aborted: for loops that look at their signal themselves. */
+export async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await delay(ms, undefined, { signal }).catch(() => undefined);
+}
+
 /** Failures in a row that make an outage: a server that starts, or a leader that is being elected, fails a few times. */
 const OUTAGE = 5;
 

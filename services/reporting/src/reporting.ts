@@ -10,6 +10,7 @@ import { copyAdmin } from './copies/admin.ts';
 import { subscriptionOf } from './copies/copy.ts';
 import { copies } from './copies/index.ts';
 import { financialsForEveryJob } from './financials/every-job.ts';
+import { freshnessMetrics } from './freshness/metrics.ts';
 import { reached, watermarkSubscription } from './freshness/progress.ts';
 import { projections } from './projections.ts';
 import { reportHandlers } from './reports/handlers.ts';
@@ -35,7 +36,8 @@ export function createReporting(config: ReportingConfig): Service {
       const subscriber = new Subscriber({ database, kafka, group: SCHEMA, subscriptions, reached, log, metrics });
       background(subscriber);
       background(financialsForEveryJob(database, log));
-      background(summaryBuilder(database, log));
+      background(freshnessMetrics(database, log, metrics));
+      background(summaryBuilder(database, log, metrics));
       server.implement(ParkingServiceService, parkingHandlers({ database, group: SCHEMA, subscriber }));
       server.implement(ReportsServiceService, reportHandlers(database, names));
       server.implement(ReportingAdminServiceService, copyAdmin(database, kafka, SCHEMA));

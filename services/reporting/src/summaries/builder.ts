@@ -1,6 +1,6 @@
 // Builds generations in batches, each in a transaction of its own that holds the company's lock for moments: the first
 // one, one for another time zone, one for repair. Any replica may take the next batch.
-import { backoffMs, logOutage, type BackgroundPart, type Database, type Logger, type Transaction } from '@truckroll/service-kit';
+import { backoffMs, logOutage, pause, type BackgroundPart, type Database, type Logger, type Metrics, type Transaction } from '@truckroll/service-kit';
 import { lockCompany, refreshRecords } from '@truckroll/record-store';
 import { FACTS } from '../facts/index.ts';
 import { jobFacts } from '../facts/jobs.ts';
@@ -9,6 +9,7 @@ import { DEFINITIONS } from './definitions.ts';
 import { Deltas } from './deltas.ts';
 import { refreshJobFacts } from './follow.ts';
 import { beginGeneration, liveGenerations } from './generations.ts';
+import { Patience } from './patience.ts';
 
 /** Facts, and rows of retired generations, that one transaction deals with. */
 const BATCH = 1000;
@@ -16,13 +17,16 @@ const REMOVED = 5000;
 const IDLE_MS = 250;
 
 /** Looks for companies whose sums are missing, spoiled or of another time zone, and builds them. */
-export function summaryBuilder(database: Database, log: Logger): BackgroundPart {
+export function summaryBuilder(database: Database, log: Logger, metrics: Metrics): BackgroundPart {
   const stopping = new AbortController();
+  const patience = new Patience();
+  const begun = metrics.counter('report_builds_begun_total', 'Times that sums were begun because there were none, or because something that does not keep them changed what they are made of', ['reason']);
+  const finished = metrics.counter('report_builds_finished_total', 'Times that sums that were built took the place of those before');
   let running: Promise<void> = Promise.resolve();
   async function run(): Promise<void> {
     for (let failures = 0; !stopping.signal.aborted; ) {
       try {
-        const busy = await buildSome(database, stopping.signal);
+        const busy = await buildSome({ database, patience, begun, finished }, stopping.signal);
         failures = 0;
         if (!busy) await pause(IDLE_MS, stopping.signal);
       } catch (error) {
@@ -44,46 +48,62 @@ export function summaryBuilder(database: Database, log: Logger): BackgroundPart 
   };
 }
 
-/** Resolves at once when aborted. */
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener('abort', () => (clearTimeout(timer), resolve()), { once: true });
-  });
+interface Building {
+  database: Database;
+  patience: Patience;
+  begun: Count;
+  finished: Count;
 }
 
+type Count = ReturnType<Metrics['counter']>;
+type Outcome = 'missing' | 'spoiled' | 'finished' | 'proceeds';
+
 /** One batch for each company that needs one; whether there was any. */
-async function buildSome(database: Database, signal: AbortSignal): Promise<boolean> {
-  const { rows } = await database.query<{ company_id: string }>({
+async function buildSome({ database, patience, begun, finished }: Building, signal: AbortSignal): Promise<boolean> {
+  const { rows } = await database.query<{ company_id: string; spoiled: boolean }>({
     name: 'companies_to_build',
-    text: `select company_id from generations where state <> 'current'
+    text: `select company_id, exists (select from spoiled_summaries s where s.company_id = c.company_id) as spoiled from (
+      select company_id from generations where state <> 'current'
       union select company_id from spoiled_summaries
       union select company_id from financials_to_refresh
       union select c.company_id from companies c where not exists (
-        select from generations g where g.company_id = c.company_id and g.state <> 'retired')`,
+        select from generations g where g.company_id = c.company_id and g.state <> 'retired')) c`,
   });
-  for (const { company_id: companyId } of rows) {
+  const due = rows.filter(({ company_id, spoiled }) => !spoiled || patience.isDue(company_id, performance.now()));
+  for (const { company_id: companyId } of due) {
     signal.throwIfAborted();
-    await database.transaction(
+    const outcome = await database.transaction(
       async (tx) => {
         await lockCompany(tx, companyId);
-        await step(tx, companyId);
+        return await step(tx, companyId);
       },
       { retryContention: true },
     );
+    if (outcome === 'spoiled') patience.spoiled(companyId, performance.now());
+    if (outcome === 'finished') finished.inc({});
+    else if (outcome !== 'proceeds') begun.inc({ reason: outcome });
   }
-  return rows.length > 0;
+  return due.length > 0;
 }
 
-async function step(tx: Transaction, companyId: string): Promise<void> {
+async function step(tx: Transaction, companyId: string): Promise<Outcome> {
   const { rowCount: spoiled } = await tx.query({ name: 'take_spoiled', text: 'delete from spoiled_summaries where company_id = $1', values: [companyId] });
   const live = await liveGenerations(tx, companyId);
-  if (spoiled > 0 || live.length === 0) return await begin(tx, companyId, spoiled > 0);
-  if (await refreshSome(tx, companyId)) return;
+  if (spoiled > 0 || live.length === 0) {
+    await begin(tx, companyId, spoiled > 0);
+    return spoiled > 0 ? 'spoiled' : 'missing';
+  }
+  if (await refreshSome(tx, companyId)) return 'proceeds';
   const building = live.find(({ state }) => state === 'building');
-  if (building === undefined) return await removeRetired(tx, companyId);
+  if (building === undefined) {
+    await removeRetired(tx, companyId);
+    return 'proceeds';
+  }
   const kind = FACTS[building.stage];
-  if (kind === undefined) return await takePlace(tx, companyId, building.generation);
+  if (kind === undefined) {
+    await takePlace(tx, companyId, building.generation);
+    return 'finished';
+  }
   const ids = await kind.next(tx, companyId, building.after, BATCH);
   if (kind === jobFacts) await refreshJobFacts(tx, companyId, ids);
   const entries = await kind.read(tx, companyId, ids);
@@ -97,6 +117,7 @@ async function step(tx: Transaction, companyId: string): Promise<void> {
     text: 'update generations set stage = $3, after = $4 where company_id = $1 and generation = $2',
     values: [companyId, building.generation, stage, after],
   });
+  return 'proceeds';
 }
 
 /** Sums that something spoiled are not read again: whoever asks meanwhile is told to come back. */
