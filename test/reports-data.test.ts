@@ -1,6 +1,7 @@
 // What reports are answered from: it follows the owners' records, says how fresh it is, and can be made anew.
 import { ReportingAdminServiceService } from '@truckroll/contract/gen/reporting/v1/admin';
 import { generateCompany } from '@truckroll/demo-company';
+import { verifyReports, type WrongReport } from '../packages/cli/src/verify/reports.ts';
 import type { Json } from './support/expected.ts';
 import { startSystem, type System, type TestCompany } from './support/system.ts';
 import { until } from './support/until.ts';
@@ -76,4 +77,37 @@ it('comes to the same sums, byte for byte, when they are made anew', async () =>
   await system.database.query({ text: 'update reporting.invoice_summaries set subtotal_cents = subtotal_cents + 1 where company_id = $1', values: [company.id] });
   for await (const { done } of system.channel('reporting').client(ReportingAdminServiceService).rebuild({})) expect(typeof done).toBe('boolean');
   expect(await sums()).toEqual(before);
+});
+
+it('names what is stored otherwise than it follows, by report, period and group, until it is built anew', async () => {
+  const verify = (): Promise<Pick<WrongReport, 'report' | 'period' | 'group' | 'difference'>[]> =>
+    verifyReports(system.channel('reporting'), company.id).then(({ wrong }) => wrong.map(({ company: _, ...place }) => place));
+  expect(await verify()).toEqual([]);
+  const { sums: compared } = await verifyReports(system.channel('reporting'), company.id);
+  expect(compared).toBe(Object.values(await sums()).flat().length);
+
+  const { database } = system;
+  const spoil = async (text: string): Promise<Json> => (await database.query<Json>({ text, values: [company.id] })).rows[0]!;
+  const invoiced = await spoil(`update reporting.invoice_summaries set tax_cents = tax_cents + 1 where ctid = (
+    select ctid from reporting.invoice_summaries where company_id = $1 and part = 'account/month' and standing = 'PAID' limit 1)
+    returning period::text, value, tax_cents::text`);
+  const collected = await spoil(`delete from reporting.collection_summaries where ctid = (
+    select ctid from reporting.collection_summaries where company_id = $1 and part = 'day' limit 1) returning period::text, payment_count::text, received_cents::text`);
+  const job = await spoil(`update reporting.job_facts set labor_cost_cents = labor_cost_cents + 7, members = '{}' where ctid = (
+    select ctid from reporting.job_facts where company_id = $1 and cardinality(members) > 0 limit 1) returning id`);
+  const found = await verify();
+  expect(found).toContainEqual({
+    report: 'invoice-activity',
+    period: invoiced['period'].slice(0, 7),
+    group: `account ${invoiced['value']}, PAID`,
+    difference: `tax_cents is ${invoiced['tax_cents']}, should be ${BigInt(invoiced['tax_cents']) - 1n}`,
+  });
+  const missing = found.find(({ report }) => report === 'collections');
+  expect(missing).toMatchObject({ period: collected['period'], group: 'all' });
+  expect(missing!.difference).toContain(`received_cents is not there, should be ${collected['received_cents']}`);
+  expect(found).toContainEqual(expect.objectContaining({ report: 'job-profitability', period: '', group: `job ${job['id']}` }));
+  expect(found.filter(({ report }) => report === 'technician-participation-profitability').length).toBeGreaterThan(0);
+
+  for await (const _ of system.channel('reporting').client(ReportingAdminServiceService).rebuild({}));
+  expect(await verify()).toEqual([]);
 });

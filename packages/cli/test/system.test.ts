@@ -32,7 +32,8 @@ const contents = (folder: string): Record<string, string> =>
 
 /** What `verify` says of the rules of now: its copies may still be on their way. */
 async function verified(company: string) {
-  const { code, stdout } = await system.truckroll('verify', '--company', company, '--json');
+  const { code, stdout, stderr } = await system.truckroll('verify', '--company', company, '--json');
+  expect(stderr).toBe('');
   return { code, ...(JSON.parse(stdout) as { checked: number; broken: Record<string, string>[] }) };
 }
 
@@ -162,7 +163,7 @@ test('the demo of a local installation is made once and found again, also after 
 test('parked events are listed and applied again', async () => {
   expect(await system.truckroll('parked', 'list')).toEqual({ code: 0, stdout: 'No event is parked.\n', stderr: '' });
   expect(await json('parked', 'list')).toEqual({ events: [], more: 0 });
-  expect(await system.truckroll('parked', 'retry')).toEqual({ code: 0, stdout: 'billing: 0 applied\nreporting: 0 applied\n', stderr: '' });
+  expect(await system.truckroll('parked', 'retry')).toEqual({ code: 0, stdout: 'billing: 0 applied\nreporting: 0 applied\nintegrations: 0 applied\n', stderr: '' });
 });
 
 test('exit codes tell wrong usage, a refusal and a service that is away apart', async () => {

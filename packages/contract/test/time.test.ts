@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { BEYOND, formatDate, formatInstant, isTimeZone, localDay, parseDate, parseInstant, startOfLocalDate } from '../src/time.ts';
+import { BEYOND, countedDay, formatDate, formatInstant, isTimeZone, localDay, parseDate, parseInstant, startOfLocalDate } from '../src/time.ts';
 
 const micros = fc.integer({ min: -9_000_000_000_000_000, max: 9_000_000_000_000_000 });
 const zones = ['America/Chicago', 'America/Havana', 'Asia/Kathmandu', 'Pacific/Apia', 'Europe/London', 'Australia/Lord_Howe', 'America/Sao_Paulo', 'UTC'];
@@ -72,4 +72,28 @@ it('knows the names of time zones', () => {
   expect(['Mars/Olympus', '+02:00', '', 'america/chicago', 'utc'].filter(isTimeZone)).toEqual([]);
   const all = [...Intl.supportedValuesOf('timeZone'), 'UTC', 'US/Central', 'Asia/Kolkata', 'Etc/GMT+5', 'EST5EDT'];
   expect(all.filter((name) => !isTimeZone(name))).toEqual([]);
+});
+
+describe('the date that an instant counts under', () => {
+  const dateOf = (instant: string, zone: string): string => formatDate(countedDay(parseInstant(instant) as number, zone));
+
+  it('is the one whose first instant is the latest not after it, in every zone', () => {
+    fc.assert(fc.property(fc.integer({ min: -1_000_000_000_000_000, max: 4_000_000_000_000_000 }), fc.constantFrom(...zones), (at, zone) => {
+      const day = countedDay(at, zone);
+      const start = (of: number): number => startOfLocalDate(formatDate(of), zone);
+      expect(start(day)).toBeLessThanOrEqual(at);
+      expect(start(day + 1)).toBeGreaterThan(at);
+    }));
+  });
+
+  it.each([
+    ['a date that has begun does not end again where clocks go back over midnight', '2023-11-05T03:30:00Z', 'America/Havana', '2023-11-04'],
+    ['the last microsecond before midnight', '2026-03-05T05:59:59.999999Z', 'America/Chicago', '2026-03-04'],
+    ['midnight', '2026-03-05T06:00:00Z', 'America/Chicago', '2026-03-05'],
+    ['before a date that the zone skipped', '2011-12-30T09:59:59.999999Z', 'Pacific/Apia', '2011-12-29'],
+    ['after a date that the zone skipped', '2011-12-30T10:00:00Z', 'Pacific/Apia', '2011-12-31'],
+    ['a date that begins an hour late', '2018-11-04T03:00:00Z', 'America/Sao_Paulo', '2018-11-04'],
+    ['a minute past midnight that clocks repeat before midnight', '2010-11-07T02:31:00Z', 'America/St_Johns', '2010-11-07'],
+    ['the hour that is of the day before by the wall clock', '2010-11-07T03:00:00Z', 'America/St_Johns', '2010-11-07'],
+  ])('%s', (_, instant, zone, date) => expect(dateOf(instant, zone)).toBe(date));
 });

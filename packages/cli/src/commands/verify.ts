@@ -6,12 +6,16 @@ import { EXIT } from '../failure.ts';
 import type { Session } from '../session.ts';
 import { table, type Columns } from '../table.ts';
 import { COPIED, compareCopy, type Difference } from '../verify/compare.ts';
+import { verifyReports, type WrongReport } from '../verify/reports.ts';
 import { RULED, checkRules, type Broken } from '../verify/rules.ts';
 
 const HELP = `
 Reads every record from its owner and holds it against reporting's copy. Copies follow within moments, so what has just
 changed may differ for a second: what still differs when it is run again is wrong, and \`truckroll rebuild reporting\`
 mends it.
+
+Works out anew, from those copies and as of one moment, every sum that reports are made of, by day and month, whole and by
+group. What differs is listed by report, period and group; \`truckroll rebuild reporting\` mends it.
 
 Has every owner hold its records against the rules that an import obeys now. A record that was stored before a rule came
 is listed with its field and the reason; it stays readable, and is mended by importing it again, put right.
@@ -25,7 +29,7 @@ Examples:
 export function register(program: Command, session: Session): void {
   program
     .command('verify')
-    .description("Compare reporting's copies with the records that they are copies of, and all records with the rules of now, and print what differs by id.")
+    .description("Compare reporting's copies with the records that they are copies of, reports with what they are made of, and all records with the rules of now, and print what differs.")
     .option('--company <id>', 'only this company')
     .addHelpText('after', HELP)
     .action(async ({ company }: { company?: string }) => {
@@ -34,7 +38,9 @@ export function register(program: Command, session: Session): void {
           ? (await session.client('integrations', CompanyAdminServiceService).listCompanies({ id: null })).companies
           : [await knownCompany(session, company)];
       const differences: Difference[] = [];
+      const wrong: WrongReport[] = [];
       const broken: Broken[] = [];
+      let sums = 0;
       let compared = 0;
       let checked = 0;
       for (const { id, timezone } of companies) {
@@ -47,6 +53,11 @@ export function register(program: Command, session: Session): void {
           compared += result.compared;
           differences.push(...result.differences);
         }
+        const reports = await verifyReports(session.channel('reporting'), id, session.io.signal).catch((error: unknown) => {
+          throw session.away('reporting', error);
+        });
+        sums += reports.sums;
+        wrong.push(...reports.wrong);
         for (const owner of RULED) {
           const result = await checkRules(session.channel(owner), id, session.io.signal).catch((error: unknown) => {
             throw session.away(owner, error);
@@ -55,14 +66,16 @@ export function register(program: Command, session: Session): void {
           broken.push(...result.broken);
         }
       }
-      if (differences.length + broken.length > 0) session.exitCode = EXIT.refused;
+      if (differences.length + wrong.length + broken.length > 0) session.exitCode = EXIT.refused;
       const text = [
         table(differences, DIFFERENCES, ''),
         `${compared} records of ${companies.length} companies compared, ${differences.length} differ`,
+        table(wrong, WRONG, ''),
+        `${sums} sums of reports worked out anew, ${wrong.length} differ`,
         table(broken, BROKEN, ''),
         `${checked} records checked, ${new Set(broken.map(({ path, id }) => `${path}/${id}`)).size} break a rule of now`,
       ];
-      session.print({ compared, companies: companies.length, differences, checked, broken }, text.filter((part) => part !== '').join('\n'));
+      session.print({ compared, companies: companies.length, differences, sums, reports: wrong, checked, broken }, text.filter((part) => part !== '').join('\n'));
     });
 }
 
@@ -71,6 +84,14 @@ const DIFFERENCES: Columns<Difference> = {
   record: (row) => row.path,
   id: (row) => row.id,
   difference: (row) => row.reason,
+};
+
+const WRONG: Columns<WrongReport> = {
+  company: (row) => row.company,
+  report: (row) => row.report,
+  period: (row) => row.period,
+  group: (row) => row.group,
+  difference: (row) => row.difference,
 };
 
 const BROKEN: Columns<Broken> = {

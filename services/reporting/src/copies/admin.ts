@@ -7,12 +7,15 @@ import type {
   ListCopyIdsResponse,
   RebuildRequest,
   RebuildResponse,
+  VerifyReportsRequest,
+  VerifyReportsResponse,
 } from '@truckroll/contract/gen/reporting/v1/admin';
 import type { KafkaClient } from '@truckroll/outbox';
 import { told, type CallContext, type Database } from '@truckroll/service-kit';
 import { copies, recordCopies } from './index.ts';
 import type { RecordCopy } from './record-copy.ts';
 import { rebuildSummaries } from '../summaries/rebuild.ts';
+import { verifyReports } from '../summaries/verify.ts';
 import { rebuild } from './rebuild.ts';
 
 const PAGE = 10_000;
@@ -24,6 +27,9 @@ export function copyAdmin(database: Database, kafka: KafkaClient, group: string)
         for (const copy of copies) await rebuild(copy, { database, kafka, group, signal }, tell);
         await rebuildSummaries(database, signal, tell);
       }),
+
+    verifyReports: ({ company_id }: VerifyReportsRequest, { signal }: CallContext): AsyncIterable<VerifyReportsResponse> =>
+      verifyReports(database, company_id, signal),
 
     async compareCopies({ company_id, path, records }: CompareCopiesRequest): Promise<CompareCopiesResponse> {
       return { differing_ids: await copyOf(path).differing(database, company_id, records.map((record) => Buffer.from(record))) };

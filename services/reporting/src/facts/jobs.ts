@@ -5,7 +5,7 @@ import { CostCategory, CostTrackingStatus, CostVerificationStatus, JobFinancials
 import { Job } from '@truckroll/contract/gen/scheduling/v1/jobs';
 import type { Queryable } from '@truckroll/service-kit';
 import { JOBS, PARTICIPATION, standingOf } from '../summaries/definitions.ts';
-import { entryOf, type FactKind } from './fact.ts';
+import { entryOf, type Entry, type FactKind } from './fact.ts';
 
 const COSTS = ['labor_cost_cents', 'parts_cost_cents', 'equipment_cost_cents', 'misc_cost_cents', 'other_cost_cents'] as const;
 type CostColumn = (typeof COSTS)[number];
@@ -74,9 +74,9 @@ function costsOf(entries: readonly CostEntry[]): Record<CostColumn, bigint> {
   return sums;
 }
 
-/** Stores what the jobs bring in now, in the caller's transaction, which holds the company's lock. */
-export async function storeJobFacts(tx: Queryable, companyId: string, ids: readonly string[]): Promise<void> {
-  const { rows } = await tx.query<Sources>({
+/** What the jobs bring in, by the copies as they are now. */
+async function derive(db: Queryable, companyId: string, ids: readonly string[]): Promise<JobFact[]> {
+  const { rows } = await db.query<Sources>({
     name: 'sources_of_job_facts',
     text: `select f.id, f.document as financial, j.document as job, r.revenue::text, r.issued_at, m.members
       from unnest($2::uuid[]) u(id)
@@ -90,7 +90,17 @@ export async function storeJobFacts(tx: Queryable, companyId: string, ids: reado
         where a.company_id = $1 and a.job_id = u.id) m`,
     values: [companyId, ids],
   });
-  const facts = rows.flatMap((row) => factOf(row) ?? []);
+  return rows.flatMap((row) => factOf(row) ?? []);
+}
+
+/** Entries by id as the copies have them now, whatever is stored. */
+export async function derivedJobFacts(db: Queryable, companyId: string, ids: readonly string[]): Promise<ReadonlyMap<string, readonly Entry[]>> {
+  return new Map((await derive(db, companyId, ids)).map((fact) => [fact.id, entriesOf(fact)]));
+}
+
+/** Stores what the jobs bring in now, in the caller's transaction, which holds the company's lock. */
+export async function storeJobFacts(tx: Queryable, companyId: string, ids: readonly string[]): Promise<void> {
+  const facts = await derive(tx, companyId, ids);
   const counted = new Set(facts.map(({ id }) => id));
   const gone = ids.filter((id) => !counted.has(id));
   if (gone.length > 0) {
@@ -145,7 +155,7 @@ export const jobFacts: FactKind = {
   },
 };
 
-function entriesOf({ reported_at, standing, members, account, business_unit, job_type, job_class, ...row }: Row) {
+function entriesOf({ reported_at, standing, members, account, business_unit, job_type, job_class, ...row }: Row | JobFact): Entry[] {
   const cents = Object.fromEntries((['revenue_cents', ...COSTS] as const).map((name) => [name, BigInt(row[name])]));
   const measures = { job_count: 1n, ...cents };
   return [

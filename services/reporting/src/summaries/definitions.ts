@@ -5,6 +5,8 @@ export const NONE = '~';
 
 export interface SummaryDefinition {
   name: 'invoice' | 'collection' | 'job' | 'participation';
+  /** Last part of the path of the report that is made of them. */
+  report: string;
   /** Sums of each day and month, for the whole and by each dimension. */
   table: string;
   /** Sums of each month by all dimensions of few values together. */
@@ -28,6 +30,7 @@ const JOB_MEASURES = {
 
 export const INVOICES: SummaryDefinition = {
   name: 'invoice',
+  report: 'invoice-activity',
   table: 'invoice_summaries',
   combinations: 'invoice_combinations',
   counts: ['invoice_count'],
@@ -39,6 +42,7 @@ export const INVOICES: SummaryDefinition = {
 
 export const COLLECTIONS: SummaryDefinition = {
   name: 'collection',
+  report: 'collections',
   table: 'collection_summaries',
   combinations: 'collection_combinations',
   counts: ['payment_count', 'refund_count'],
@@ -50,6 +54,7 @@ export const COLLECTIONS: SummaryDefinition = {
 
 export const JOBS: SummaryDefinition = {
   name: 'job',
+  report: 'job-profitability',
   table: 'job_summaries',
   combinations: 'job_combinations',
   ...JOB_MEASURES,
@@ -60,6 +65,7 @@ export const JOBS: SummaryDefinition = {
 
 export const PARTICIPATION: SummaryDefinition = {
   name: 'participation',
+  report: 'technician-participation-profitability',
   table: 'participation_summaries',
   combinations: 'participation_combinations',
   ...JOB_MEASURES,

@@ -39,14 +39,17 @@ export class Deltas {
     else measures.forEach((value, i) => (known.measures[i] = (known.measures[i] as bigint) + sign * value));
   }
 
-  /** Writes what differs, in the caller's transaction, which holds the company's lock. */
-  async write(tx: Queryable, companyId: string): Promise<void> {
+  /**
+   * Writes what differs, in the caller's transaction, which holds the company's lock. With a prefix into tables of the
+   * same columns whose names begin with it.
+   */
+  async write(tx: Queryable, companyId: string, prefix = ''): Promise<void> {
     for (const definition of DEFINITIONS) {
       for (const table of [definition.table, definition.combinations]) {
         const changed = [...(this.#tables.get(table) ?? [])].filter(([, { measures }]) => measures.some((value) => value !== 0n));
         const sorted = changed.sort(([a], [b]) => (a < b ? -1 : 1)).map(([, delta]) => delta);
         for (let start = 0; start < sorted.length; start += CHUNK) {
-          await writeRows(tx, companyId, definition, table, sorted.slice(start, start + CHUNK));
+          await writeRows(tx, companyId, definition, { keys: keyColumns(definition, table), into: prefix + table }, sorted.slice(start, start + CHUNK));
         }
       }
     }
@@ -58,8 +61,14 @@ export function keyColumns(definition: SummaryDefinition, table: string): readon
   return table === definition.table ? ['part', 'period', 'value', 'standing'] : ['period', ...definition.few, 'standing'];
 }
 
-async function writeRows(tx: Queryable, companyId: string, definition: SummaryDefinition, table: string, rows: readonly Delta[]): Promise<void> {
-  const keys = ['generation', ...keyColumns(definition, table)];
+interface Target {
+  keys: readonly string[];
+  into: string;
+}
+
+async function writeRows(tx: Queryable, companyId: string, definition: SummaryDefinition, target: Target, rows: readonly Delta[]): Promise<void> {
+  const keys = ['generation', ...target.keys];
+  const table = target.into;
   const measures = measuresOf(definition);
   const typeOf = (name: string): string => {
     if (name === 'generation') return 'integer';
