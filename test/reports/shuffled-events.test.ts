@@ -1,0 +1,196 @@
+// Sums follow from what owners hold in the end, in whatever order, how often and how late reporting is told: no cent drifts.
+// CI applies some thousands of events; REPORT_EVENTS=100000 as many as one likes.
+import { randomUUID } from 'node:crypto';
+import { codec, readMessage, resource, topics, type TopicDefinition } from '@truckroll/contract';
+import { CompanyAccount } from '@truckroll/contract/gen/integrations/v1/admin';
+import { generateCompany } from '@truckroll/demo-company';
+import { Subscriber, createKafka, type IncomingEvent } from '../../packages/outbox/src/index.ts';
+import { importBatch } from '../../packages/record-store/src/index.ts';
+import { Database, createMetrics, silentLog, type BackgroundPart } from '@truckroll/service-kit';
+import { freshDatabase, type TestDatabase } from '@truckroll/testing';
+import fc from 'fast-check';
+import { subscriptionOf } from '../../services/reporting/src/copies/copy.ts';
+import { copies } from '../../services/reporting/src/copies/index.ts';
+import { tables } from '../../services/reporting/src/resources/index.ts';
+import { schema } from '../../services/reporting/src/schema.ts';
+import { summaryBuilder } from '../../services/reporting/src/summaries/builder.ts';
+import { DEFINITIONS, measuresOf } from '../../services/reporting/src/summaries/definitions.ts';
+import { keyColumns } from '../../services/reporting/src/summaries/deltas.ts';
+import { verifyReports } from '../../services/reporting/src/summaries/verify.ts';
+import type { Json } from '../support/expected.ts';
+import { until } from '../support/until.ts';
+
+const RUNS = 3;
+const EVENTS = Math.ceil(Number(process.env['REPORT_EVENTS'] ?? 3000) / RUNS);
+const BATCH = 500;
+const DAY_MS = 86_400_000;
+
+let fresh: TestDatabase;
+let database: Database;
+let builder: BackgroundPart;
+let subscriber: Subscriber;
+let applied = 0;
+
+beforeAll(async () => {
+  fresh = await freshDatabase({ [schema.schema]: schema.migrations });
+  database = new Database({ url: fresh.url, schema: schema.schema, settings: { ...schema.settings, 'truckroll.keeps_summaries': 'on' }, maxConnections: 6 });
+  const metrics = createMetrics('reporting');
+  builder = summaryBuilder(database, silentLog, metrics);
+  await builder.start?.();
+  // Handed its events here: it is not started.
+  const kafka = createKafka('test', { kafkaBrokers: ['127.0.0.1:1'] }, silentLog);
+  subscriber = new Subscriber({ database, kafka, group: 'reporting', subscriptions: copies.map(subscriptionOf), log: silentLog, metrics });
+});
+afterAll(async () => {
+  await builder.stop();
+  await database.close();
+  await fresh.drop();
+});
+
+const templates = Object.fromEntries(
+  generateCompany({ seed: 1, size: 20, timezone: 'America/Chicago', until: '2026-03-10T16:00:00Z' }).map(({ path, records }) => [path, [...records][0] as Json]),
+);
+const TOPICS: Record<string, TopicDefinition> = { jobs: topics.jobs, 'job-assignments': topics.assignments, invoices: topics.invoices, payments: topics.payments, refunds: topics.refunds };
+const PATHS = Object.keys(TOPICS);
+
+type Chance = (below: number) => number;
+
+/** The same numbers for the same seed: mulberry32. */
+function chanceOf(seed: number): Chance {
+  let state = seed;
+  return (below) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) % below;
+  };
+}
+
+interface Cast {
+  ids: Record<string, string[]>;
+  accounts: Json[];
+  members: Json[];
+}
+
+function versionOf(path: string, id: string, { ids, accounts, members }: Cast, chance: Chance): Json | null {
+  const one = <T>(of: readonly T[]): T => of[chance(of.length)] as T;
+  const moment = (): string => new Date(Date.parse('2026-03-08T00:00:00Z') + (chance(800) - 400) * DAY_MS + chance(DAY_MS)).toISOString();
+  const cents = chance(20) === 0 ? chance(2 ** 32) * 4096 : chance(90_000);
+  const work = { account: one(accounts), business_unit: chance(4) === 0 ? null : one(accounts), job_type: chance(4) === 0 ? null : one(members), job_class: one(['SERVICE', 'INSTALL', null]) };
+  const base = { ...templates[path], id };
+  if (path === 'jobs') return { ...base, ...work, created_at: moment(), completed_at: chance(2) === 0 ? null : moment() };
+  if (path === 'job-assignments') return chance(3) === 0 ? null : { ...base, job_id: one(ids['jobs']!), team_member: one(members) };
+  if (path === 'payments') return { ...base, account: one(accounts), collected_by: one([...members, null]), method: one(['CARD', 'CASH']), status: one(['PAID', 'PAID', 'FAILED']), amount_cents: cents, occurred_at: moment() };
+  if (path === 'refunds') return { ...base, account: one(accounts), collected_by: one([...members, null]), payment_method: one(['CARD', 'CASH']), status: one(['SUCCEEDED', 'FAILED']), amount_cents: cents, occurred_at: moment() };
+  const amounts = { subtotal_cents: cents, discount_cents: chance(100), discounted_subtotal_cents: cents, tax_cents: chance(9000), total_cents: cents };
+  return { ...base, ...work, job_id: one(ids['jobs']!), status: one(['OPEN', 'PAID', 'PAID', 'DRAFT', 'VOIDED']), issued_at: chance(6) === 0 ? null : moment(), amounts };
+}
+
+interface Told {
+  path: string;
+  id: string;
+  version: number;
+  payload: Buffer | null;
+}
+
+function told(path: string, id: string, version: number, line: Json | null): Told {
+  const { record } = resource(path);
+  const { value } = readMessage(record, line ?? {});
+  return { path, id, version, payload: line === null ? null : Buffer.from(codec(record.typeName).encode(value).finish()) };
+}
+
+/** Through the whole path that a message takes once it has been read. */
+async function apply(company: string, events: readonly Told[]): Promise<void> {
+  for (const [path, ofTopic] of Map.groupBy(events, (event) => event.path)) {
+    const topic = TOPICS[path]!.name;
+    for (let start = 0; start < ofTopic.length; start += BATCH) {
+      await subscriber.handle(ofTopic.slice(start, start + BATCH).map(({ id, version, payload }): IncomingEvent => ({
+        id: randomUUID(), type: 'changed', source: 'test', companyId: company, key: `${company}/${id}`, time: version, sequence: undefined, version, payload, topic,
+        partition: 0, offset: '0', trace: undefined,
+      })));
+    }
+  }
+  applied += events.length;
+}
+
+async function createCompany(cast: Cast): Promise<string> {
+  const id = randomUUID();
+  const payload = Buffer.from(CompanyAccount.encode({ ...CompanyAccount.decode(new Uint8Array()), id, name: 'Test', timezone: 'America/Sao_Paulo', costing_enabled: true }).finish());
+  await subscriber.handle([{ id: randomUUID(), type: 'changed', source: 'test', companyId: id, key: id, time: 1, sequence: undefined, version: 1, payload, topic: topics.companies.name, partition: 0, offset: '0', trace: undefined }]);
+  const lines = cast.ids['jobs']!.map((job, n) => ({ ...templates['job-financials'], id: job, costing: { tracking_status: n % 7 === 0 ? 'UNTRACKED' : 'TRACKED', verification_status: n % 2 === 0 ? 'VERIFIED' : 'UNVERIFIED', job_type_included: n % 3 !== 0 } }));
+  const batch = { company_id: id, path: 'job-financials', first_line: 1, lines: lines.map((line) => Buffer.from(JSON.stringify(line))) };
+  expect((await importBatch(database, tables, batch, { log: silentLog, requestId: 'test' })).problems).toEqual([]);
+  return id;
+}
+
+/** Every row of every table of sums that is read, once nothing is left to build. */
+async function sums(company: string): Promise<Record<string, string[]>> {
+  await until(async () => {
+    const text = `select exists (select from generations where company_id = $1 and state = 'current') and not exists (select from generations where company_id = $1 and state <> 'current')
+      and not exists (select from financials_to_refresh where company_id = $1) and not exists (select from spoiled_summaries where company_id = $1) as built`;
+    return (await database.query<{ built: boolean }>({ text, values: [company] })).rows[0]!.built;
+  }, 120_000);
+  const entries = DEFINITIONS.flatMap((definition) => [definition.table, definition.combinations].map((table) => ({ definition, table })));
+  return Object.fromEntries(await Promise.all(entries.map(async ({ definition, table }) => {
+    const columns = [...keyColumns(definition, table), ...measuresOf(definition)].map((name) => `${name}::text`).join(', ');
+    const { rows } = await database.query<Json>({ text: `select ${columns} from ${table} where company_id = $1`, values: [company] });
+    return [table, rows.map((row) => JSON.stringify(row)).sort()] as const;
+  })));
+}
+
+it('comes to the same sums by events that are shuffled, repeated and late as by the last of each record', async () => {
+  let drift = 0n;
+  await fc.assert(
+    fc.asyncProperty(fc.integer(), async (seed) => {
+      const chance = chanceOf(seed);
+      const named = (n: number): Json[] => Array.from({ length: n }, (_, i) => ({ id: randomUUID(), name: `n${i}` }));
+      const perPath = Math.max(1, Math.round(EVENTS / PATHS.length / 4));
+      const ids = Object.fromEntries(PATHS.map((path) => [path, Array.from({ length: perPath }, () => randomUUID())]));
+      const cast: Cast = { ids, accounts: named(12), members: named(5) };
+      const histories = PATHS.flatMap((path) => ids[path]!.map((id) => Array.from({ length: 1 + chance(4) }, (_, version) => told(path, id, version + 1, versionOf(path, id, cast, chance)))));
+      const last = histories.map((of) => of.at(-1) as Told);
+
+      const events = histories.flat();
+      while (events.length < EVENTS) events.push(events[chance(events.length)] as Told);
+      for (let i = events.length - 1; i > 0; i -= 1) {
+        const j = chance(i + 1);
+        [events[i], events[j]] = [events[j] as Told, events[i] as Told];
+      }
+      const [shuffled, plain] = [await createCompany(cast), await createCompany(cast)];
+      // In deliveries of every size, while sums are first built.
+      for (let start = 0; start < events.length; ) {
+        const size = 1 + chance(2 * BATCH);
+        await apply(shuffled, events.slice(start, start + size));
+        start += size;
+      }
+      await apply(plain, last);
+
+      const [a, b] = [await sums(shuffled), await sums(plain)];
+      expect(a).toEqual(b);
+      expect(a['participation_summaries']!.length).toBeGreaterThan(0);
+      for await (const { differences } of verifyReports(database, shuffled, new AbortController().signal)) expect(differences).toEqual([]);
+      drift += await driftOf(shuffled, last);
+    }),
+    { numRuns: RUNS },
+  );
+  process.stdout.write(`figures: ${JSON.stringify({ events: applied, drift_cents: Number(drift) })}\n`);
+  expect(drift).toBe(0n);
+}, 1_200_000);
+
+/** Cents by which sums of the whole differ from the records themselves, added up here. */
+async function driftOf(company: string, last: readonly Told[]): Promise<bigint> {
+  const { rows } = await database.query<{ paid: string; refunded: string; invoiced: string }>({
+    text: `select (select coalesce(sum(received_cents), 0)::text from collection_summaries where company_id = $1 and part = 'month') as paid,
+      (select coalesce(sum(refunded_cents), 0)::text from collection_summaries where company_id = $1 and part = 'day') as refunded,
+      (select coalesce(sum(subtotal_cents), 0)::text from invoice_summaries where company_id = $1 and part = 'account/day') as invoiced`,
+    values: [company],
+  });
+  const records = (path: string): any[] => last.flatMap((event) => (event.path === path && event.payload !== null ? [codec(resource(path).record.typeName).decode(event.payload)] : []));
+  const total = (values: readonly number[]): bigint => values.reduce((sum, value) => sum + BigInt(value), 0n);
+  const paid = total(records('payments').filter(({ status }) => String(status).endsWith('_PAID')).map(({ amount_cents }) => amount_cents));
+  const refunded = total(records('refunds').filter(({ status }) => String(status).endsWith('_SUCCEEDED')).map(({ amount_cents }) => amount_cents));
+  const invoiced = total(records('invoices').filter(({ issued_at }) => issued_at != null).map(({ amounts }) => amounts.subtotal_cents));
+  expect(paid).toBeGreaterThan(0n);
+  const differences = [BigInt(rows[0]!.paid) - paid, BigInt(rows[0]!.refunded) - refunded, BigInt(rows[0]!.invoiced) - invoiced];
+  return differences.reduce((sum, difference) => sum + (difference < 0n ? -difference : difference), 0n);
+}
