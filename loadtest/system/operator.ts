@@ -25,7 +25,7 @@ export class Operator {
   async createKey(companyId: string): Promise<string> {
     const person = ['--first-name', 'Load', '--last-name', 'Test', '--email', 'load.test@example.com'];
     const { id } = await this.#truckroll<{ id: string }>('user', 'create', '--company', companyId, ...person);
-    const limits = ['--reads-per-minute', String(PER_MINUTE), '--writes-per-minute', String(PER_MINUTE)];
+    const limits = ['--reads-per-minute', String(PER_MINUTE), '--writes-per-minute', String(PER_MINUTE), '--reports-per-minute', String(PER_MINUTE)];
     const { value } = await this.#truckroll<{ value: string }>('key', 'create', '--company', companyId, '--user', id, '--name', 'Load test', ...limits);
     return value;
   }

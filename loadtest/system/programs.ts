@@ -4,7 +4,7 @@ import { acceptanceOf, newCallCredential, openChannel, type CallCredential, type
 import type { Owner } from '@truckroll/contract';
 import type { Running, Stack } from './stack.ts';
 
-export type ServiceName = Extract<Owner, 'billing' | 'scheduling' | 'integrations'>;
+export type ServiceName = Extract<Owner, 'billing' | 'scheduling' | 'integrations' | 'reporting'>;
 
 export interface Services {
   readonly running: Readonly<Record<ServiceName, Running>>;
@@ -53,7 +53,7 @@ export function startGateway(stack: Stack, { running }: { running: Partial<Servi
       BILLING_ADDRESS: address('billing'),
       INTEGRATIONS_ADDRESS: address('integrations'),
       SCHEDULING_ADDRESS: address('scheduling'),
-      REPORTING_ADDRESS: absent,
+      REPORTING_ADDRESS: address('reporting'),
       CALL_CREDENTIAL: callCredential('gateway'),
       IDENTITY_KEYS: `bench:${randomBytes(32).toString('base64')}`,
       CURSOR_KEYS: `bench:${randomBytes(32).toString('base64')}`,

@@ -1,0 +1,124 @@
+// A page of a report by the product's statements and by plain SQL, in turn on one connection.
+import { parseDate } from '@truckroll/contract';
+import { DEFINITIONS, dateOf, readPage, type Page, type Question, type SummaryDefinition } from '@truckroll/reporting/reports';
+import { Problem, say } from '@truckroll/local-stack';
+import type { Transaction } from '@truckroll/service-kit';
+import { median } from '../measure/rounds.ts';
+import { JOB_TYPES, MEMBERS, TIMEZONE, UNITS, YEARS, idOf } from './company.ts';
+import { rawStatement, type Asked } from './raw.ts';
+
+export const PAGE = 100;
+const YEAR = { start: '2024-01-01', end: '2025-01-01' };
+
+export interface Case {
+  readonly name: string;
+  readonly question: Question;
+  readonly asked: Asked;
+}
+
+const STANDINGS: Readonly<Record<SummaryDefinition['name'], readonly string[]>> = {
+  invoice: ['OPEN', 'PAID'],
+  collection: [''],
+  job: ['included_unverified', 'included_verified'],
+  participation: ['included_unverified', 'included_verified'],
+};
+
+/** A value of each dimension to filter by, and how many there are is in company.ts. */
+const VALUES: Readonly<Record<string, string>> = {
+  business_unit: idOf('unit', UNITS - 1),
+  job_type: idOf('type', JOB_TYPES - 1),
+  job_class: 'SERVICE',
+  payment_method: 'CARD',
+  collector: idOf('member', MEMBERS - 1),
+  team_member: idOf('member', MEMBERS - 1),
+};
+
+/** Questions by the figure that they belong to. */
+export function casesOf(figure: string, base: { companyId: string; generation: number }): Case[] {
+  const ask = (summary: SummaryDefinition, groupBy: string | null, filter: string | null, asked: Asked): Case => ({
+    name: `${summary.name}${filter === null ? '' : ` of one ${filter}`}${groupBy === null ? '' : ` by ${groupBy}`}`,
+    question: {
+      ...base, summary, groupBy, timeZone: TIMEZONE, standings: STANDINGS[summary.name],
+      filters: new Map(filter === null ? [] : [[filter, [VALUES[filter] as string]]]),
+    },
+    asked,
+  });
+  const byMonth: Asked = { ...YEAR, bucket: 'month', limit: PAGE };
+  const byDay: Asked = { ...YEARS, bucket: 'day', limit: PAGE };
+  switch (figure) {
+    case 'year_by_month':
+      return DEFINITIONS.filter(({ whole }) => whole).map((summary) => ask(summary, null, null, byMonth));
+    case 'year_by_month_grouped':
+      return DEFINITIONS.flatMap((summary) => summary.dimensions.map((dimension) => ask(summary, dimension, null, byMonth)));
+    case 'five_years_by_day_grouped':
+      return DEFINITIONS.flatMap((summary) => summary.dimensions.map((dimension) => ask(summary, dimension, null, byDay)));
+    default:
+      return DEFINITIONS.flatMap((summary) =>
+        summary.few.flatMap((filter) => summary.few.filter((groupBy) => groupBy !== filter).map((groupBy) => ask(summary, groupBy, filter, byMonth))));
+  }
+}
+
+export interface Times {
+  readonly name: string;
+  readonly productMs: number;
+  readonly rawMs: number;
+  readonly ratio: number;
+}
+
+/** Medians in turn, once both sides have answered the same. Throws Problem where they differ. */
+export async function compare(tx: Transaction, { name, question, asked }: Case, rounds: number): Promise<Times> {
+  const product = () => productPage(tx, question, asked);
+  const raw = async () => (await tx.query<Record<string, string>>(rawStatement(question, asked))).rows;
+  const [page, rows] = [await product(), await raw()];
+  const ours = page.rows.map(({ sums: { start, value, measures } }) => [start, value, ...measures].join());
+  const theirs = rows.map((row) => Object.values(row).join());
+  const differing = ours.findIndex((row, i) => row !== theirs[i]);
+  if (ours.length !== theirs.length || ours.length === 0 || differing !== -1) {
+    throw new Problem(`${name}: the answers differ, ${ours.length} rows and ${theirs.length} of plain SQL: ${ours[differing] ?? ''} and ${theirs[differing] ?? ''}`);
+  }
+  const times: { product: number[]; raw: number[] } = { product: [], raw: [] };
+  for (let round = 0; round < rounds; round++) {
+    times.raw.push(await timed(raw));
+    // As often as the other takes long: the shorter of two times is the one that others disturb.
+    for (let n = 0; n < 5; n++) times.product.push(await timed(product));
+  }
+  const [productMs, rawMs] = [median(times.product), median(times.raw)];
+  say(`${name.padEnd(44)} ${productMs.toFixed(2).padStart(8)} ms ${rawMs.toFixed(1).padStart(8)} ms ${(rawMs / productMs).toFixed(1).padStart(8)} ×`);
+  return { name, productMs, rawMs, ratio: rawMs / productMs };
+}
+
+export function productPage(tx: Transaction, question: Question, { start, end, bucket, limit }: Asked, after: Uint8Array = new Uint8Array()): Promise<Page> {
+  return readPage(tx, question, { range: { start: parseDate(start) as number, end: parseDate(end) as number }, bucket, limit, after });
+}
+
+/** Page so many of five years by day and account ÷ its first page, in turn. Every account and day is there once, in order. */
+export async function pageDepth(tx: Transaction, base: { companyId: string; generation: number }, page: number, requests: number): Promise<Omit<Times, 'name'>> {
+  const { question, asked } = casesOf('five_years_by_day_grouped', base).find(({ question }) => question.groupBy === 'account') as Case;
+  let after: Uint8Array = new Uint8Array();
+  let last = '';
+  for (let n = 1; n < page; n++) {
+    const { rows, next } = await productPage(tx, question, asked, after);
+    for (const { period, sums } of rows) {
+      const place = `${dateOf(period.start)} ${sums.value}`;
+      if (place <= last) throw new Problem(`Page ${n} has ${place} after ${last}.`);
+      last = place;
+    }
+    if (next.length === 0) throw new Problem(`There is no page ${page}: the data ends with page ${n}.`);
+    after = next;
+  }
+  const times: { first: number[]; deep: number[] } = { first: [], deep: [] };
+  for (let n = -20; n < requests; n++) {
+    const [first, deep] = [await timed(() => productPage(tx, question, asked)), await timed(() => productPage(tx, question, asked, after))];
+    if (n < 0) continue;
+    times.first.push(first);
+    times.deep.push(deep);
+  }
+  const [rawMs, productMs] = [median(times.first), median(times.deep)];
+  return { rawMs, productMs, ratio: productMs / rawMs };
+}
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const startedAt = performance.now();
+  await work();
+  return performance.now() - startedAt;
+}

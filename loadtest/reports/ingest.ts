@@ -1,0 +1,66 @@
+// What sums cost the road from an import to what reports are read from: the same events for a company that has sums and for
+// one that reporting keeps none of, for it was never told of it.
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { generateInvoices, type DemoFile } from '@truckroll/demo-company';
+import { say } from '@truckroll/local-stack';
+import type pg from 'pg';
+import { importFile } from '../data/import.ts';
+import { rounded } from '../measure/report.ts';
+import type { Operator } from '../system/operator.ts';
+import type { Services } from '../system/programs.ts';
+import { TIMEZONE } from './company.ts';
+import { built } from './prepare.ts';
+
+const PORTIONS = 5;
+
+/** Seconds with ÷ seconds without, over portions in turn. */
+export async function ingestCost(client: pg.Client, services: Pick<Services, 'channels'>, operator: Operator, events: number): Promise<number> {
+  const companies = { with: randomUUID(), without: randomUUID() };
+  await operator.createCompany({ id: companies.with, name: 'Benchmark of ingest', timezone: TIMEZONE, files: [] });
+  await built(client, companies.with);
+  // Half of the events are invoices, half their payments.
+  const records = billingRecords(Math.ceil(events / 2));
+  const each = Math.ceil(events / 2 / PORTIONS);
+  const seconds = { with: 0, without: 0 };
+  try {
+    for (let portion = 0; portion < PORTIONS; portion++) {
+      const files = records.map(({ path, all }) => ({ path, records: all.slice(portion * each, (portion + 1) * each) }));
+      for (const side of portion % 2 === 0 ? (['with', 'without'] as const) : (['without', 'with'] as const)) {
+        const startedAt = performance.now();
+        for (const file of files) await importFile(services.channels, companies[side], file, () => undefined);
+        const imported = performance.now();
+        for (const { path } of files) await applied(client, path, companies[side], Math.min((portion + 1) * each, records[0]?.all.length ?? 0));
+        const took = (performance.now() - startedAt) / 1000;
+        seconds[side] += took;
+        say(`portion ${portion + 1}, ${side} sums: ${took.toFixed(1)} s until applied, of which ${((imported - startedAt) / 1000).toFixed(1)} s of import`);
+      }
+    }
+  } finally {
+    await forget(client, Object.values(companies));
+  }
+  say(`${events} events: ${seconds.with.toFixed(1)} s with sums, ${seconds.without.toFixed(1)} s without`);
+  return rounded(seconds.with / seconds.without);
+}
+
+/** Of a generated company; both of ours get the same. */
+export function billingRecords(invoices: number): { path: string; all: DemoFile['records'] extends Iterable<infer R> ? R[] : never }[] {
+  const [company] = generateInvoices({ timezone: TIMEZONE, until: '2026-06-30T18:00:00Z', seed: 5, companies: 1, invoicesPerCompany: invoices });
+  return (company?.files ?? []).filter(({ path }) => path === 'invoices' || path === 'payments').map(({ path, records }) => ({ path, all: [...records] }));
+}
+
+async function applied(client: pg.Client, table: string, companyId: string, count: number): Promise<void> {
+  for (;;) {
+    const { rows } = await client.query<{ count: number }>(`select count(*)::int as count from reporting.${table} where company_id = $1`, [companyId]);
+    if ((rows[0]?.count ?? 0) >= count) return;
+    await delay(20);
+  }
+}
+
+/** What was imported goes, so that every run begins alike. */
+async function forget(client: pg.Client, companies: readonly string[]): Promise<void> {
+  const { rows } = await client.query<{ name: string }>(`
+    select format('%I.%I', table_schema, table_name) as name from information_schema.columns join information_schema.tables using (table_schema, table_name)
+    where table_schema in ('billing', 'reporting') and column_name = 'company_id' and table_type = 'BASE TABLE'`);
+  for (const { name } of rows) await client.query(`delete from ${name} where company_id = any($1)`, [companies]);
+}

@@ -1,0 +1,97 @@
+// The data of both sides, made once: rows by COPY into reporting's copies, the same rows in plain tables with plain indexes,
+// and sums of them.
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { schema } from '@truckroll/reporting/schema';
+import { Problem, say } from '@truckroll/local-stack';
+import pg from 'pg';
+import { copyRows, type Value } from '../data/copy.ts';
+import { KeyFile, Operator } from '../system/operator.ts';
+import { startServices } from '../system/programs.ts';
+import type { Stack } from '../system/stack.ts';
+import { measuredCompany, type ReportSet } from './company.ts';
+import { createRaw } from './raw.ts';
+import { tablesOf } from './rows.ts';
+import { makeSums } from './sums.ts';
+
+/** Grows when what is stored changes: older data is then made anew. */
+const VERSION = 2;
+const ROWS_AT_ONCE = 10_000;
+/** As integrations will tell it: nothing is to be refreshed then. */
+const COMPANY = 'insert into companies (company_id, projection, time_zone, costing_enabled, verified_only) values ($1, 1, $2, true, false)';
+
+/** Settings of a connection that stands for reporting: what it writes is of this release, and the sums follow. */
+export const REPORTING = { ...schema.settings, 'truckroll.keeps_summaries': 'on' };
+
+export async function connectAsReporting(stack: Stack): Promise<pg.Client> {
+  const options = Object.entries(REPORTING).map(([name, value]) => `-c ${name}=${value}`).join(' ');
+  const client = new pg.Client({ connectionString: stack.databaseUrl, options: `${options} -c search_path=reporting` });
+  await client.connect();
+  return client;
+}
+
+export function keysOf(stack: Stack): KeyFile {
+  return new KeyFile(join(stack.folder, 'keys.json'));
+}
+
+/** Does nothing where the database holds the data already. What was begun and cut off is begun again. */
+export async function prepareReports(stack: Stack, set: ReportSet): Promise<void> {
+  const client = await connectAsReporting(stack);
+  try {
+    if (await isPrepared(client)) return;
+    say(`Making the data, once: ${set.invoices} invoices and payments, ${set.jobs} jobs …`);
+    keysOf(stack).forget();
+    await client.query('drop schema if exists integrations, billing, scheduling, reporting, raw cascade');
+    // It makes its tables when it starts.
+    await (await startServices(stack, ['reporting'])).stop('reporting');
+    const company = measuredCompany(set);
+    for (const { name, columns, rows } of tablesOf(set, company.id)) {
+      for (const batch of batches(rows())) await copyRows(client, name, columns, batch);
+      say(`${name} …`);
+    }
+    say('Making the plain tables, and sums …');
+    await createRaw(client);
+    await makeSums(client, company.id);
+    await client.query(COMPANY, [company.id, company.timezone]);
+    const services = await startServices(stack, ['integrations']);
+    await new Operator(services.running.integrations.port).createCompany(company);
+    await services.stop('integrations');
+    await client.query('vacuum (analyze)');
+    await client.query('checkpoint');
+    await client.query('create table raw.prepared as select $1::int as version', [VERSION]);
+  } finally {
+    await client.end();
+  }
+}
+
+async function isPrepared(client: pg.Client): Promise<boolean> {
+  const { rows: known } = await client.query<{ there: boolean }>(`select to_regclass('raw.prepared') is not null as there`);
+  if (known[0]?.there !== true) return false;
+  const { rows } = await client.query<{ version: number }>('select version from raw.prepared');
+  return rows[0]?.version === VERSION;
+}
+
+function* batches(rows: Iterable<readonly Value[]>): Generator<(readonly Value[])[]> {
+  let batch: (readonly Value[])[] = [];
+  for (const row of rows) {
+    batch.push(row);
+    if (batch.length < ROWS_AT_ONCE) continue;
+    yield batch;
+    batch = [];
+  }
+  yield batch;
+}
+
+/** Resolves when the company's sums are there. */
+export async function built(client: pg.Client, companyId: string): Promise<void> {
+  const startedAt = performance.now();
+  for (let told = performance.now(); ; await delay(100)) {
+    const { rows } = await client.query<{ state: string; stage: number; after: string | null }>('select state, stage, after from reporting.generations where company_id = $1', [companyId]);
+    if (rows.some(({ state }) => state === 'current')) break;
+    if (rows.length > 1) throw new Problem('Sums were spoiled while they were built: something else writes to this database.');
+    if (performance.now() - told < 10_000) continue;
+    told = performance.now();
+    say(`Building sums: stage ${rows[0]?.stage ?? 0}, up to ${rows[0]?.after ?? 'nothing'} …`);
+  }
+  say(`Built the sums in ${((performance.now() - startedAt) / 1000).toFixed(1)} s.`);
+}
