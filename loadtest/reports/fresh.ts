@@ -59,14 +59,17 @@ export async function measureFreshness(freshness: Freshness): Promise<FreshFigur
     const at = now();
     for (const change of changes) if (change.shown === undefined && change.committed <= asOf) change.shown = at;
   };
+  const ask = (n: number) => fetch(`http://127.0.0.1:${gatewayPort}/v1/reports/${QUERIES[n % QUERIES.length] as string}`, { headers: { authorization: `Bearer ${key}` } });
   const read = async (n: number): Promise<void> => {
     const startedAt = performance.now();
-    const response = await fetch(`http://127.0.0.1:${gatewayPort}/v1/reports/${QUERIES[n % QUERIES.length] as string}`, { headers: { authorization: `Bearer ${key}` } });
+    const response = await ask(n);
     const body = (await response.json()) as { report?: { as_of: string } };
     if (body.report === undefined) throw new Problem(`A report was answered with ${response.status}: ${JSON.stringify(body)}`);
     if (writing) http.push(performance.now() - startedAt);
     shown(Date.parse(body.report.as_of));
   };
+  // Until every owner has told how far it has published, reports are not answered.
+  for (const until = now() + SETTLE_MS; (await ask(0)).status === 503 && now() < until; ) await delay(100);
   await everySecond(READS_PER_SECOND, WARM_UP_MS / 1000, read);
   http.length = 0;
   const startedAt = now();

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { schema } from '@truckroll/reporting/schema';
 import { Problem, say } from '@truckroll/local-stack';
+import { migrate } from '@truckroll/service-kit';
 import pg from 'pg';
 import { copyRows, type Value } from '../data/copy.ts';
 import { KeyFile, Operator } from '../system/operator.ts';
@@ -14,8 +15,8 @@ import { createRaw } from './raw.ts';
 import { tablesOf } from './rows.ts';
 import { makeSums } from './sums.ts';
 
-/** Grows when what is stored changes: older data is then made anew. */
-const VERSION = 2;
+/** Grows when what is stored changes: older data is then refused. */
+const VERSION = 1;
 const ROWS_AT_ONCE = 10_000;
 /** As integrations will tell it: nothing is to be refreshed then. */
 const COMPANY = 'insert into companies (company_id, projection, time_zone, costing_enabled, verified_only) values ($1, 1, $2, true, false)';
@@ -36,14 +37,15 @@ export function keysOf(stack: Stack): KeyFile {
 
 /** Does nothing where the database holds the data already. What was begun and cut off is begun again. */
 export async function prepareReports(stack: Stack, set: ReportSet): Promise<void> {
+  // What is measured are the tables of now, also where the data was made by an earlier release.
+  const upgrade = () => migrate({ url: stack.databaseUrl, schema: schema.schema, sets: schema.migrations });
   const client = await connectAsReporting(stack);
   try {
-    if (await isPrepared(client)) return;
+    if (await isPrepared(client, stack.folder)) return void (await upgrade());
     say(`Making the data, once: ${set.invoices} invoices and payments, ${set.jobs} jobs …`);
     keysOf(stack).forget();
     await client.query('drop schema if exists integrations, billing, scheduling, reporting, raw cascade');
-    // It makes its tables when it starts.
-    await (await startServices(stack, ['reporting'])).stop('reporting');
+    await upgrade();
     const company = measuredCompany(set);
     for (const { name, columns, rows } of tablesOf(set, company.id)) {
       for (const batch of batches(rows())) await copyRows(client, name, columns, batch);
@@ -64,11 +66,13 @@ export async function prepareReports(stack: Stack, set: ReportSet): Promise<void
   }
 }
 
-async function isPrepared(client: pg.Client): Promise<boolean> {
+async function isPrepared(client: pg.Client, folder: string): Promise<boolean> {
   const { rows: known } = await client.query<{ there: boolean }>(`select to_regclass('raw.prepared') is not null as there`);
   if (known[0]?.there !== true) return false;
   const { rows } = await client.query<{ version: number }>('select version from raw.prepared');
-  return rows[0]?.version === VERSION;
+  // Kafka remembers how far reporting had read: a new database beside it would wait for what it never sees again.
+  if (rows[0]?.version !== VERSION) throw new Problem(`The data is of an earlier benchmark: remove ${folder} and run again.`);
+  return true;
 }
 
 function* batches(rows: Iterable<readonly Value[]>): Generator<(readonly Value[])[]> {
