@@ -18,14 +18,21 @@ export function answerOf(question: Question, records: Records): Json[] {
     Object.entries(filters).every(([name, values]) => values.some((value) => value.toLowerCase() === keys[FILTERED[name] as string]?.toLowerCase())),
   );
   const dimension = question.report === 'technician-participation-profitability' ? 'team_member' : question.groupBy;
-  return periodsOf(question.start, question.end, question.bucket).flatMap(([start, end]): Json[] => {
-    const inside = counted.filter(({ date }) => date >= start && date < end);
+  const periods = periodsOf(question.start, question.end, question.bucket);
+  const starts = new Map<string, string | undefined>();
+  const startOf = (date: string): string | undefined => {
+    if (!starts.has(date)) starts.set(date, periods.find(([start, end]) => date >= start && date < end)?.[0]);
+    return starts.get(date);
+  };
+  const byPeriod = Map.groupBy(counted, ({ date }) => startOf(date));
+  return periods.flatMap(([start, end]): Json[] => {
+    const inside = byPeriod.get(start) ?? [];
     const head = { period_start: start, period_end: end, currency: 'USD' };
     if (dimension === null) return [{ ...head, group: null, ...columnsOf(question, inside) }];
-    const values = [...new Set(inside.map(({ keys }) => keys[dimension] as string | null))].sort(nullsLast);
-    return values.map((value) => {
+    const groups = [...Map.groupBy(inside, ({ keys }) => keys[dimension] as string | null)].sort(([a], [b]) => nullsLast(a, b));
+    return groups.map(([value, of]) => {
       const group = { dimension, value, label: value === null ? null : labelOf(dimension, value, records) };
-      return { ...head, group, ...columnsOf(question, inside.filter(({ keys }) => keys[dimension] === value)) };
+      return { ...head, group, ...columnsOf(question, of) };
     });
   });
 }
