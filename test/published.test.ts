@@ -4,6 +4,7 @@ import { codec, resource, resources, topics } from '@truckroll/contract';
 import { generateCompany } from '@truckroll/demo-company';
 import { importRecords } from './support/company.ts';
 import { RECORD_OWNERS, startOwners, tablesOf, type Owners } from './support/owners.ts';
+import { until } from './support/until.ts';
 
 const MINUTES = 60_000;
 const company = randomUUID();
@@ -42,6 +43,36 @@ it.each(published)('has last published $path as they are read', async ({ owner, 
 it('has every record of the contract in one of the services that the tests start', () => {
   const registered = RECORD_OWNERS.flatMap((owner) => tablesOf[owner].map(({ resource: { path } }) => path));
   expect(registered.sort()).toEqual(resources.map(({ path }) => path).sort());
+});
+
+describe('what an owner holds', () => {
+  const told = async (): Promise<string[]> => {
+    const { rows } = await owners.databases.billing.query<{ key: string }>({ text: `select distinct key from outbox where topic = $1 order by key`, values: [topics.payments.name] });
+    return rows.map(({ key }) => key);
+  };
+  const keysOf = (records: readonly Record<string, any>[]): string[] => records.map(({ id }) => `${company}/${id}`).sort();
+  const forget = (): Promise<unknown> => owners.databases.billing.query({ text: 'delete from outbox' });
+
+  it('is published at the first start of a release that publishes it, whoever stored it', async () => {
+    const held = keysOf(await owners.list(company, 'payments'));
+    await forget();
+    // As the schema of the release before: nothing says that it was ever published.
+    await owners.databases.billing.query({ text: 'delete from publications' });
+    await until(async () => (await told()).length === held.length);
+    expect(await told()).toEqual(held);
+    const done = async (): Promise<boolean> => (await owners.databases.billing.query({ text: 'select from publications where not complete' })).rowCount === 0;
+    await until(done);
+  });
+
+  it('is published when a replica of the release before has changed it, and nothing else is', async () => {
+    const [{ id }] = (await owners.list(company, 'payments')) as [{ id: string }];
+    await forget();
+    // Its connections do not say that they publish what they change.
+    await owners.databases.billing.query({ text: 'update payments set document = document where company_id = $1 and id = $2', values: [company, id] });
+    await until(async () => (await told()).length > 0);
+    expect(await told()).toEqual([`${company}/${id}`]);
+    expect((await owners.databases.billing.query({ text: 'select from unpublished' })).rowCount).toBe(0);
+  });
 });
 
 /** All but names, which have a topic of their own, and an invoice's age, which depends on the day. */

@@ -2,7 +2,7 @@ import { createSession, type Transaction } from '@truckroll/service-kit';
 import type { OutboxRow } from '../src/event.ts';
 import { append } from '../src/index.ts';
 import type { Publisher } from '../src/publisher.ts';
-import { Relay } from '../src/relay.ts';
+import { Relay, type RelayOptions } from '../src/relay.ts';
 import { Collected, SCHEMA, createMetrics, event, killLockHolder, metric, newTopic, openSetting, rowsLeft, silentLog, textOf } from './setting.ts';
 
 let setting: Awaited<ReturnType<typeof openSetting>>;
@@ -18,10 +18,11 @@ afterEach(async () => {
 });
 
 /** A relay whose broker is a list. */
-async function startRelay(publish: (rows: readonly OutboxRow[]) => Promise<void>, close = async () => undefined as void) {
-  const publisher: Publisher = { publish, close };
+async function startRelay(publish: (rows: readonly OutboxRow[]) => Promise<void>, close = async () => undefined as void, more: Partial<Publisher> & Pick<Partial<RelayOptions>, 'complete'> = {}) {
+  const { complete, ...announcing } = more;
+  const publisher: Publisher = { publish, close, ...announcing };
   const metrics = createMetrics('trial');
-  const relay = new Relay({ database: setting.database, publisher, log: silentLog, metrics });
+  const relay = new Relay({ database: setting.database, publisher, log: silentLog, metrics, ...(complete && { complete }) });
   running.push(relay);
   await relay.start();
   return { relay, metrics };
@@ -182,5 +183,42 @@ test('stopping waits for the batch under way and deletes its rows', async () => 
   const stopped = relay.stop();
   acknowledged.resolve();
   await stopped;
+  expect(await rowsLeft(setting.database)).toBe(0);
+});
+
+test('a watermark is told once everything committed before it is published, and none while more is waiting', async () => {
+  const told = new Collected<{ at: number; published: number }>();
+  const published = new Collected<OutboxRow>();
+  await setting.database.transaction((tx) => append(tx, Array.from({ length: 1200 }, () => event(topic, 'k', 'before'))));
+  await startRelay(async (rows) => published.add(...rows), undefined, { announce: async (at) => told.add({ at, published: published.items.length }) });
+  await told.count(1);
+  expect(told.items[0]!.published).toBe(1200);
+  await commit('after');
+  const { rows } = await setting.database.query<{ now: number }>({ text: 'select clock_timestamp() as now' });
+  await told.until((items) => items.at(-1)!.at > rows[0]!.now);
+  const later = told.items.filter(({ at }) => at > rows[0]!.now);
+  expect(later.every((watermark) => watermark.published === 1201)).toBe(true);
+  expect(told.items.map(({ at }) => at)).toEqual(told.items.map(({ at }) => at).sort((a, b) => a - b));
+});
+
+test('no watermark is told by a relay whose service has not published all that it held, or that Kafka refuses', async () => {
+  const told = new Collected<number>();
+  const asked = new Collected<boolean>();
+  const refused = new Collected<boolean>();
+  let complete = false;
+  let up = false;
+  await startRelay(async () => {
+    if (up) return;
+    refused.add(true);
+    throw new Error('away');
+  }, undefined, { announce: async (at) => told.add(at), complete: async () => (asked.add(complete), complete) });
+  await asked.count(2);
+  expect(told.items).toEqual([]);
+  await commit('waits');
+  complete = true;
+  await refused.count(2);
+  expect(told.items).toEqual([]);
+  up = true;
+  await told.count(1);
   expect(await rowsLeft(setting.database)).toBe(0);
 });
