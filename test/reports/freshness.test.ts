@@ -1,0 +1,155 @@
+// What reports answer while something is changed, set aside or away: never a wrong figure, and as_of says up to when.
+import { CompanyAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
+import { ParkingServiceService } from '@truckroll/contract/gen/events/v1/parking';
+import { generateCompany } from '@truckroll/demo-company';
+import type { Json } from '../support/expected.ts';
+import { startSystem, type System, type TestCompany } from '../support/system.ts';
+import { until } from '../support/until.ts';
+import { fresh } from './ask.ts';
+
+const COLLECTIONS = 'collections?start_date=2026-03-01&end_date=2026-03-10&bucket=day';
+const JOBS = 'job-profitability?start_date=2020-01-01&end_date=2030-01-01&bucket=year&include_excluded_job_types=true';
+let system: System;
+let company: TestCompany;
+const lines: Record<string, Json[]> = {};
+/** On the evening of 4 March in Chicago. */
+let payment: Json;
+
+beforeAll(async () => {
+  system = await startSystem();
+  company = await system.createCompany('America/Chicago');
+  for (const { path, records } of generateCompany({ seed: 5, size: 30, timezone: 'America/Chicago', until: '2025-11-20T18:00:00Z' })) {
+    lines[path] = [...records] as Json[];
+    expect((await system.importRecords(company, path, lines[path])).problems).toEqual([]);
+  }
+  payment = await pay(company, '4f1d2c3b-4a59-4687-9b0c-1d2e3f4a5b6c', 1000);
+  await fresh(system, company);
+}, 120_000);
+afterAll(() => system.stop());
+
+async function pay(of: TestCompany, id: string, amount_cents: number): Promise<Json> {
+  const record = { ...lines['payments']![0], id, status: 'PAID', amount_cents, occurred_at: '2026-03-05T03:00:00Z', invoice_allocations: [] };
+  expect((await system.importRecords(of, 'payments', [record])).problems).toEqual([]);
+  return record;
+}
+
+const report = (query: string, of = company): ReturnType<System['get']> => system.get(of, `/v1/reports/${query}`);
+
+/** Cents received by day, of days with any. */
+function received({ data }: Json): Record<string, number> {
+  return Object.fromEntries(data.filter((row: Json) => row['payment_count'] > 0).map((row: Json) => [row['period_start'], row['received_cents']]));
+}
+
+/** Runs work while something is held that reporting would change; resolves to its answer after that is let go. */
+async function holding<T>(statement: string, work: () => Promise<T>): Promise<T> {
+  const session = await system.database.session();
+  try {
+    await session.query({ text: 'begin' });
+    await session.query({ text: statement });
+    return await work();
+  } finally {
+    await session.close();
+  }
+}
+const companysLock = (id: string): string => `select pg_advisory_xact_lock(hashtextextended('records of ${id} in reporting', 0))`;
+const database = (text: string): Promise<unknown> => system.database.query({ text, values: [company.id] });
+
+async function isUnavailable(): Promise<void> {
+  const { status, headers } = await report(COLLECTIONS);
+  expect(status).toBe(503);
+  expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+}
+
+it('answers 503 with Retry-After while a company is added up for the first time, and other reads as ever', async () => {
+  const before = received((await report(COLLECTIONS)).body);
+  await holding(companysLock(company.id), async () => {
+    await database(`update reporting.generations set state = 'retired' where company_id = $1`);
+    await isUnavailable();
+    expect((await system.get(company, '/v1/payments?limit=1')).status).toBe(200);
+  });
+  await fresh(system, company);
+  expect(received((await report(COLLECTIONS)).body)).toEqual(before);
+});
+
+it('never shows what a replica that keeps no sums has changed around them: it says that they are being built', async () => {
+  await holding(companysLock(company.id), async () => {
+    // As a replica of the release before writes: its connections do not say that they keep sums.
+    await database(`update reporting.payments set amount_cents = 2500 where company_id = $1 and id = '${payment['id']}'`);
+    await isUnavailable();
+  });
+  await fresh(system, company);
+  expect(received((await report(COLLECTIONS)).body)).toEqual({ '2026-03-04': 2500 });
+  await pay(company, payment['id'], 1001);
+  await fresh(system, company);
+  expect(received((await report(COLLECTIONS)).body)).toEqual({ '2026-03-04': 1001 });
+});
+
+it('is wholly of the old time zone until all is of the new one, and says so by meta.timezone and as_of', async () => {
+  await holding('lock table reporting.invoice_summaries in exclusive mode', async () => {
+    await system.setTimezone(company, 'Pacific/Kiritimati');
+    const changed = Date.now();
+    await until(async () => {
+      const { rows } = await system.database.query({ text: `select from reporting.generations where company_id = $1 and state = 'building' and time_zone = 'Pacific/Kiritimati'`, values: [company.id] });
+      return rows.length > 0;
+    });
+    const { body } = await report(COLLECTIONS);
+    expect(body.meta.timezone).toBe('America/Chicago');
+    expect(received(body)).toEqual({ '2026-03-04': 1001 });
+    expect(Date.parse(body.report.as_of)).toBeLessThanOrEqual(changed);
+  });
+  await fresh(system, company, { timezone: 'Pacific/Kiritimati', costing: true, verifiedOnly: false });
+  expect(received((await report(COLLECTIONS)).body)).toEqual({ '2026-03-05': 1001 });
+  await system.setTimezone(company, 'America/Chicago');
+  await fresh(system, company, { timezone: 'America/Chicago', costing: true, verifiedOnly: false });
+  expect(received((await report(COLLECTIONS)).body)).toEqual({ '2026-03-04': 1001 });
+});
+
+it('leaves jobs out by the company’s settings, and has them again', async () => {
+  const counts = async (settings: { costing_enabled: boolean; verified_only: boolean }): Promise<number> => {
+    await system.channel('integrations').client(CompanyAdminServiceService).updateCompany({ id: company.id, ...settings });
+    await fresh(system, company, { timezone: 'America/Chicago', costing: settings.costing_enabled, verifiedOnly: settings.verified_only });
+    const { body } = await report(JOBS);
+    expect(body.report).toMatchObject(settings);
+    return body.data.reduce((sum: number, { job_count }: Json) => sum + job_count, 0);
+  };
+  const tracked = lines['job-financials']!.filter(({ costing }) => costing.tracking_status === 'TRACKED');
+  const verified = tracked.filter(({ costing }) => costing.verification_status === 'VERIFIED');
+  expect(verified.length).toBeGreaterThan(0);
+  expect(await counts({ costing_enabled: true, verified_only: true })).toBe(verified.length);
+  expect(await counts({ costing_enabled: false, verified_only: false })).toBe(0);
+  expect(await counts({ costing_enabled: true, verified_only: false })).toBe(tracked.length);
+});
+
+it('holds back as_of of a company whose event is set aside, of no other, until it is applied', async () => {
+  const other = await system.createCompany('America/Chicago');
+  await system.database.query({ text: 'alter table reporting.payments add constraint refused check (amount_cents <> 666)' });
+  await pay(company, payment['id'], 666);
+  const committed = Date.now();
+  await until(async () => (await system.database.query({ text: 'select from reporting.parked_event' })).rowCount > 0);
+  await fresh(system, other);
+  const { status, body } = await report(COLLECTIONS);
+  expect(status).toBe(200);
+  expect(received(body)).toEqual({ '2026-03-04': 1001 });
+  const held = Date.parse(body.report.as_of);
+  expect(held).toBeLessThanOrEqual(committed);
+  await fresh(system, other);
+  expect(Date.parse((await report(COLLECTIONS)).body.report.as_of)).toBe(held);
+
+  await system.database.query({ text: 'alter table reporting.payments drop constraint refused' });
+  await system.channel('reporting').client(ParkingServiceService).retryParkedEvents({});
+  await fresh(system, company);
+  expect(received((await report(COLLECTIONS)).body)).toEqual({ '2026-03-04': 666 });
+});
+
+it('goes on answering while an owner is away, with an as_of that stands still', async () => {
+  await system.stopService('billing');
+  const stopped = Date.now();
+  await until(async () => {
+    const { rows } = await system.database.query<{ at: number }>({ text: `select at from reporting.applied_until where source = '/truckroll/scheduling'` });
+    return (rows[0]?.at ?? 0) / 1000 > stopped;
+  });
+  const { status, body } = await report(COLLECTIONS);
+  expect(status).toBe(200);
+  expect(received(body)).toEqual({ '2026-03-04': 666 });
+  expect(Date.parse(body.report.as_of)).toBeLessThanOrEqual(stopped);
+});
