@@ -52,6 +52,12 @@ test('probe tells whether an installation serves, its owner of keys and database
   expect(away.stdout.split('\n')[0]).toContain('GET /readyz without a key was not answered: ');
 });
 
+test('publish tells of every record that others copy, and refuses a service whose records nobody copies', async () => {
+  const { published } = await json<{ published: Record<string, number> }>('publish', 'billing');
+  expect(Object.keys(published).sort()).toEqual(expect.arrayContaining(['invoices', 'payments', 'refunds']));
+  expect((await system.truckroll('publish', 'reporting')).stderr).toContain('give billing or scheduling');
+});
+
 test('what one company exports another one imports, and exports again the same; importing it twice changes nothing', async () => {
   const demo = await json('demo', '--seed', '11', '--size', '60');
   const [from, to] = [join(system.folder, 'from'), join(system.folder, 'to')];
