@@ -5,7 +5,7 @@ import { sameEntries, type Entry, type FactKind } from '../facts/fact.ts';
 import { FACTS } from '../facts/index.ts';
 import { jobFacts, storeJobFacts } from '../facts/jobs.ts';
 import { Deltas } from './deltas.ts';
-import { holds, liveGenerations } from './generations.ts';
+import { holds, liveGenerations, type Generation } from './generations.ts';
 
 export interface Following {
   /** Facts that are about to change, of one kind. */
@@ -16,15 +16,18 @@ export interface Following {
 
 /** Watches facts of one company in a transaction that holds the company's lock. */
 export function follow(tx: Queryable, companyId: string): Following {
+  // The lock keeps them as they are.
+  let live: Promise<Generation[]> | undefined;
+  const generationsNow = (): Promise<Generation[]> => (live ??= liveGenerations(tx, companyId));
   const before: { kind: FactKind; ids: readonly string[]; entries: ReadonlyMap<string, readonly Entry[]> }[] = [];
   return {
     async changing(kind, ids) {
-      if (ids.length > 0) before.push({ kind, ids, entries: await kind.read(tx, companyId, ids) });
+      if (ids.length === 0 || (await generationsNow()).length === 0) return;
+      before.push({ kind, ids, entries: await kind.read(tx, companyId, ids) });
     },
     async changed() {
       if (before.length === 0) return;
-      const generations = await liveGenerations(tx, companyId);
-      if (generations.length === 0) return;
+      const generations = await generationsNow();
       const deltas = new Deltas();
       for (const { kind, ids, entries: old } of before) {
         const now = await kind.read(tx, companyId, ids);
