@@ -59,9 +59,11 @@ const named = (id: string | null): Json | null => (id === null ? null : { id, na
 const cents = fc.oneof({ weight: 8, arbitrary: fc.integer({ min: -2_000, max: 90_000 }) }, { weight: 1, arbitrary: fc.integer({ min: 0, max: 2 ** 44 }) });
 
 function moments(timeZone: string, around: string): fc.Arbitrary<string> {
-  const border = fc.tuple(fc.integer({ min: -3, max: 4 }), fc.constantFrom('-', '0', '+')).map(([days, side]) => {
+  const border = fc.tuple(fc.integer({ min: -3, max: 4 }), fc.constantFrom('-', '0', '+', 'later')).map(([days, side]) => {
     const first = firstMillisecond(addDays(around, days), timeZone);
     if (side === '-') return new Date(first - 1).toISOString().replace('Z', '999Z');
+    // Where clocks are set back over midnight, the wall shows the day before again.
+    if (side === 'later') return new Date(first + 1_800_000).toISOString();
     return new Date(first).toISOString().replace('Z', side === '+' ? '001Z' : '000Z');
   });
   const anywhere = fc.integer({ min: -400 * 86_400_000, max: 60 * 86_400_000 }).map((ms) => new Date(Date.parse(around) + ms).toISOString());
