@@ -1,6 +1,9 @@
 // Where each field of a request message comes from: the path, the query, a header, the body, or the gateway itself.
 import { camelCase, type Field, type Operation, type Parameter } from '@truckroll/contract';
 
+/** A query parameter's value once it has been read. */
+export type Value = string | number | boolean;
+
 /** Request fields that travel as headers. */
 const HEADERS: Readonly<Record<string, string>> = { idempotency_key: 'Idempotency-Key' };
 /** Messages that the gateway fills from the credential. */

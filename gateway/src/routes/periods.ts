@@ -1,6 +1,6 @@
 // A report's range is cut into at most so many periods as a person or a spreadsheet would look at (decisions §13).
 import { BUCKETS, countPeriods, parseDate, type BucketName, type ErrorDetail, type Parameter } from '@truckroll/contract';
-import type { Value } from './query.ts';
+import type { Value } from './inputs.ts';
 
 const MOST_PERIODS = 10_000;
 

@@ -1,6 +1,6 @@
 // The strict query parser (api.md, policy of all collection reads), compiled from an operation's parameters.
 import { BEYOND, checkText, type DetailCode, type ErrorDetail, type Field, type Parameter } from '@truckroll/contract';
-import { mostValues, isRequired, type Inputs } from './inputs.ts';
+import { mostValues, isRequired, type Inputs, type Value } from './inputs.ts';
 import { compilePeriods, type RangePair } from './periods.ts';
 import { splitQuery } from './query-text.ts';
 import { closest } from './suggest.ts';
@@ -11,8 +11,6 @@ export const DEFAULT_LIMIT = 50;
 export const MOST_PROBLEMS = 100;
 
 const NONE: ReadonlySet<Parameter> = new Set();
-
-export type Value = string | number | boolean;
 
 /** A query that has been read; its values count only while there are no problems. */
 export interface Query {
