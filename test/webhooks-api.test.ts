@@ -72,6 +72,17 @@ test('creating an endpoint shows its secret once, and everything else as api.md 
   expect((await call('GET', HOOKS)).body.data).toContainEqual(shown);
 });
 
+test('a credential tells whom it stands for, and which company it opens', async () => {
+  const expected = {
+    id: company.userId, displayName: 'Ada Ortiz', email: expect.stringContaining('@'), firstName: 'Ada', lastName: 'Ortiz',
+    company: { id: company.id, name: expect.any(String), timezone: 'America/Chicago', currency: 'USD' },
+  };
+  expect(await call('GET', '/api/v1/me')).toEqual({ status: 200, body: { data: expected } });
+  expect(await call('GET', '/api/v1/me', undefined, company.apiKey)).toEqual({ status: 200, body: { data: expected } });
+  const { data } = (await call('GET', '/api/v1/me', undefined, system.userToken(other))).body;
+  expect([data.id, data.company.id]).toEqual([other.userId, other.id]);
+});
+
 test('changes need a user token; the listings take a key as well; another company sees nothing', async () => {
   const { id } = await endpoint();
   expect((await call('GET', HOOKS, undefined, company.apiKey)).status).toBe(200);

@@ -3,6 +3,7 @@ import { ParkingServiceService } from '@truckroll/contract/gen/events/v1/parking
 import { CompanyAdminServiceService, KeyAdminServiceService, UserAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
 import { ApiKeyServiceService } from '@truckroll/contract/gen/integrations/v1/api_keys';
 import { CompanyServiceService } from '@truckroll/contract/gen/integrations/v1/company';
+import { CurrentUserServiceService } from '@truckroll/contract/gen/integrations/v1/current_user';
 import { DeliveryServiceService } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { IdentityServiceService } from '@truckroll/contract/gen/integrations/v1/identity';
 import { WebhookDeliveryServiceService } from '@truckroll/contract/gen/integrations/v1/webhook_deliveries';
@@ -23,6 +24,7 @@ import { revokedKeyPurge } from './keys/purge.ts';
 import { mailSender } from './mails/sender.ts';
 import { schema } from './schema.ts';
 import { userAdmin } from './users/admin.ts';
+import { getCurrentUser } from './users/current.ts';
 import { webhookDeliveries } from './webhooks/deliveries.ts';
 import { deadLetterParking, deadLetters, readDeadLetters, setAside } from './webhooks/dead-letters.ts';
 import { fanOut } from './webhooks/fan-out.ts';
@@ -59,6 +61,7 @@ export function createIntegrations(config: IntegrationsConfig): Service {
       server.implement(KeyAdminServiceService, bound(keyAdmin, context));
       server.implement(IdentityServiceService, bound(identity, context));
       server.implement(CompanyServiceService, bound({ getCompany }, context));
+      server.implement(CurrentUserServiceService, bound({ getCurrentUser }, context));
       server.implement(ApiKeyServiceService, bound(apiKeys, context));
       server.implement(WebhookServiceService, bound(webhooks, context));
       server.implement(WebhookDeliveryServiceService, bound(webhookDeliveries, context));

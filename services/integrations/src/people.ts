@@ -1,7 +1,7 @@
 // Who made a key or an endpoint, and whether they still answer for it.
 import type { Creator, CreatorKind } from '@truckroll/contract/gen/integrations/v1/people';
 
-/** Columns of users u for `creatorOf`. */
+/** Columns of users u for `personOf` and `creatorOf`. */
 export const CREATOR_COLUMNS = 'u.id as user_id, u.email, u.first_name, u.last_name';
 
 /** Of users u, whether they answer for what is `of` their company: else nobody is written to about it. */
@@ -16,7 +16,10 @@ export interface CreatorRow {
   last_name: string;
 }
 
+export function personOf({ user_id: id, email, first_name, last_name }: CreatorRow): Omit<Creator, 'kind'> {
+  return { id, display_name: `${first_name} ${last_name}`, email, first_name, last_name };
+}
+
 export function creatorOf(row: CreatorRow, kind: CreatorKind): Creator {
-  const { user_id: id, email, first_name, last_name } = row;
-  return { id, kind, display_name: `${first_name} ${last_name}`, email, first_name, last_name };
+  return { ...personOf(row), kind };
 }
