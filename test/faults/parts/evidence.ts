@@ -1,10 +1,9 @@
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { STATE } from '@truckroll/local-stack';
-import type { Installation } from '../system/installation.ts';
 
 /** Keeps the logs and what was seen of a run that failed, which else would go with it. Returns the folder. */
-export function keepEvidence(installation: Installation, name: string, seen: object): string {
+export function keepEvidence(installation: { readonly folder: string }, name: string, seen: object): string {
   const folder = join(STATE, 'faults', `${new Date().toISOString().replaceAll(':', '-')} ${name}`);
   mkdirSync(folder, { recursive: true });
   cpSync(join(installation.folder, 'logs'), join(folder, 'logs'), { recursive: true });

@@ -28,6 +28,7 @@ export class Program implements Target {
   readonly #options: ProgramOptions;
   #daemon: Daemon | undefined;
   #wanted = false;
+  #ready = false;
 
   constructor(options: ProgramOptions) {
     this.name = options.plan.name;
@@ -42,6 +43,19 @@ export class Program implements Target {
       if (performance.now() - startedAt > READY_MS) throw new Problem(`${this.name} did not become ready: see ${this.log}.`);
       await delay(POLL_MS);
     }
+    this.#ready = true;
+  }
+
+  /** Whether it was ready at its last start. */
+  get ready(): boolean {
+    return this.#ready;
+  }
+
+  /** Ends it as an operator does. Resolves when it has ended: to how, unless that was in order. */
+  async stop(): Promise<string | undefined> {
+    this.#wanted = this.#ready = false;
+    const exit = await this.#daemon?.stop();
+    return exit === undefined || exit.code === 0 ? undefined : exitText(exit);
   }
 
   async kill(): Promise<void> {

@@ -25,6 +25,8 @@ export interface Arrival {
   readonly problem?: string | undefined;
   /** What it was answered. */
   readonly status: number;
+  /** Whether it has what a release before the one that made it does not know. */
+  readonly unknownToOlder?: boolean;
 }
 
 export interface Delivered {

@@ -1,6 +1,6 @@
 // Two companies and the endpoints of their integrators: quick ones, a slow one, and one that refuses now and then.
 import type { TestCompany } from '../../support/company.ts';
-import type { Installation } from '../system/installation.ts';
+import type { Running } from '../system/prepared.ts';
 import type { Endpoint } from './check.ts';
 import type { Manner, Receiver } from './receiver.ts';
 
@@ -25,7 +25,7 @@ const KINDS: readonly { readonly name: string; readonly company: 0 | 1; readonly
 /** Of six events: eight to the endpoints of the first company, ten to those of the second. */
 export const DELIVERIES_OF_STORY = 9;
 
-export async function makeEndpoints({ baseUrl, issuer }: Installation, companies: readonly [TestCompany, TestCompany], receiver: Receiver, run: string): Promise<Endpoint[]> {
+export async function makeEndpoints({ baseUrl, issuer }: Running, companies: readonly [TestCompany, TestCompany], receiver: Receiver, run: string): Promise<Endpoint[]> {
   const endpoints: Endpoint[] = [];
   for (const { name: kind, company: of, eventTypes, manner } of KINDS) {
     const company = companies[of];

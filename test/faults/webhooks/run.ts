@@ -5,6 +5,7 @@ import type { Say } from '@truckroll/local-stack';
 import { Chance } from '../../../packages/cli/src/simulate/chance.ts';
 import { injectFaults, type FaultCount, type Faults } from '../injector.ts';
 import type { Installation } from '../system/installation.ts';
+import type { Running } from '../system/prepared.ts';
 import { readTopic } from '../system/topic.ts';
 import { untilTrue } from '../wait.ts';
 import { takeEvents } from '../writes/check/events.ts';
@@ -67,7 +68,7 @@ export async function runWebhooks(installation: Installation, receiver: Receiver
       // What cannot go out yet is not told either, so that there is something to be hit until the end.
       await untilTrue('webhooks arrive', () => ahead() < MOST_AHEAD, SETTLED_MS);
     };
-    const [, counts = {}] = await Promise.all([tellStories(installation, customers, { count, atOnce: AT_ONCE, pause, told }), injecting]);
+    const [, counts = {}] = await Promise.all([tellStories(installation, customers, { goesOn: (begun) => begun < count, atOnce: AT_ONCE, pause, told }), injecting]);
     say('  all is recorded; waiting until all is delivered …');
     const { published, violations: broken } = await publishedEvents(installation, new Set(customers.map(({ company }) => company.id)));
     await delivered(installation, endpoints);
@@ -94,7 +95,7 @@ function flow(arrived: () => number, share: number, over: () => boolean): () => 
 }
 
 /** Each event once, as consumers take them. */
-async function publishedEvents({ database, kafka }: Installation, companyIds: ReadonlySet<string>): Promise<{ published: Published[]; violations: Violation[] }> {
+export async function publishedEvents({ database, kafka }: Running, companyIds: ReadonlySet<string>): Promise<{ published: Published[]; violations: Violation[] }> {
   const waiting = async (): Promise<number> => (await database.query<{ count: number }>({ text: 'select count(*) from scheduling.outbox' })).rows[0]!.count;
   await untilTrue('the outbox is empty', async () => (await waiting()) === 0);
   const { events } = await readTopic(kafka, topics.serviceRequests);
@@ -106,7 +107,7 @@ async function publishedEvents({ database, kafka }: Installation, companyIds: Re
 }
 
 /** Resolves when all that was published is stored as deliveries and nothing is queued any more. What is not by then is lost. */
-async function delivered({ database, kafka }: Installation, endpoints: readonly Endpoint[]): Promise<void> {
+export async function delivered({ database, kafka }: Running, endpoints: readonly Endpoint[]): Promise<void> {
   const admin = kafka.admin();
   await admin.connect();
   const group = `${kafka.prefix}webhook-dispatcher`;

@@ -8,7 +8,7 @@ import { ServiceRequestChannel, ServiceRequestStatus } from '@truckroll/contract
 import type { Callers } from '@truckroll/service-kit';
 import * as line from '../../../services/scheduling/test/records.ts';
 import { createCompany, importRecords, type TestCompany } from '../../support/company.ts';
-import type { Installation } from '../system/installation.ts';
+import type { Running } from '../system/prepared.ts';
 
 type Intake = Callers<typeof IntakeServiceService>;
 
@@ -26,7 +26,7 @@ const RETRY_MS = 100;
 /** Nothing is away for so long. */
 const PATIENCE_MS = 180_000;
 
-export async function makeCustomer(installation: Installation): Promise<Customer> {
+export async function makeCustomer(installation: Running): Promise<Customer> {
   const company = await createCompany(installation.channel('integrations'), 'America/Chicago');
   const job = line.job();
   const visit = line.visit({ job_id: job['id'] });
@@ -38,30 +38,34 @@ export async function makeCustomer(installation: Installation): Promise<Customer
 }
 
 export interface Telling {
-  readonly count: number;
+  /** Asked before each story, with how many were begun. */
+  readonly goesOn: (begun: number) => boolean;
   readonly atOnce: number;
   /** Before each story. */
   readonly pause: () => Promise<void>;
   /** Ids of the service requests, as they are recorded. */
   readonly told: string[];
+  /** Hears of each step that was refused, which is asked for again. */
+  readonly refused?: (error: ApiError) => void;
 }
 
 /** Tells stories, for each customer as many as for any other. */
-export async function tellStories(installation: Installation, customers: readonly Customer[], { count, atOnce, pause, told }: Telling): Promise<void> {
+export async function tellStories(installation: Running, customers: readonly Customer[], { goesOn, atOnce, pause, told, refused }: Telling): Promise<void> {
   const intake = installation.channel('scheduling').client(IntakeServiceService);
   let begun = 0;
   await Promise.all(
     Array.from({ length: atOnce }, async () => {
-      while (begun < count) {
+      while (goesOn(begun)) {
         const customer = customers[begun++ % customers.length]!;
         await pause();
-        told.push(await tell(intake, customer));
+        told.push(await tell(intake, customer, refused));
       }
     }),
   );
 }
 
-async function tell(intake: Intake, { company, jobId, visitId }: Customer): Promise<string> {
+async function tell(intake: Intake, { company, jobId, visitId }: Customer, refused: Telling['refused']): Promise<string> {
+  const surely = (step: () => Promise<unknown>): Promise<void> => patiently(step, refused);
   const of = { company_id: company.id, id: randomUUID() };
   await surely(() => intake.recordServiceRequest({ ...of, channel: ServiceRequestChannel.PHONE, summary: 'AC “not cooling”' }));
   const call = { company_id: company.id, id: randomUUID(), channel: InteractionChannel.CALL, direction: InteractionDirection.INBOUND };
@@ -74,13 +78,14 @@ async function tell(intake: Intake, { company, jobId, visitId }: Customer): Prom
 }
 
 /** Each step may be asked for again: done already, it changes nothing. */
-async function surely(step: () => Promise<unknown>): Promise<void> {
+async function patiently(step: () => Promise<unknown>, refused: Telling['refused']): Promise<void> {
   for (const startedAt = performance.now(); ; ) {
     try {
       await step();
       return;
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 503 || performance.now() - startedAt > PATIENCE_MS) throw error;
+      refused?.(error);
       await delay(RETRY_MS);
     }
   }

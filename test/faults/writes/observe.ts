@@ -8,11 +8,11 @@ import { ServiceRequest } from '@truckroll/contract/gen/scheduling/v1/service_re
 import type { IncomingEvent } from '../../../packages/outbox/src/index.ts';
 import { COPIED, compareCopy } from '../../../packages/cli/src/verify/compare.ts';
 import type { TestCompany } from '../../support/company.ts';
-import type { Installation } from '../system/installation.ts';
-import { readTopic } from '../system/topic.ts';
+import type { Running } from '../system/prepared.ts';
+import { readTopic, type TopicContent } from '../system/topic.ts';
 import type { Observed, PublishedEvent, RequestEvent, StoredAssignment, StoredKey, StoredNotification, StoredRequest, StoredVisit, VisitEvent } from './observed.ts';
 
-type Source = Pick<Installation, 'database' | 'kafka' | 'channel'>;
+type Source = Pick<Running, 'database' | 'kafka' | 'channel'>;
 
 export async function observe(source: Source, company: TestCompany, before: readonly StoredVisit[], wrongCopies: readonly string[]): Promise<Observed> {
   const { database } = source;
@@ -35,12 +35,16 @@ export async function observe(source: Source, company: TestCompany, before: read
     before, visits, assignments, notifications, wrongCopies,
     keys: keys.map(storedKey),
     requests: requests.map(storedRequest),
-    visitEvents: visitEvents.events.map(visitEvent),
-    assignmentEvents: assignmentEvents.events.map(publishedEvent),
-    requestEvents: requestEvents.events.map(requestEvent),
+    visitEvents: ofCompany(visitEvents).map(visitEvent),
+    assignmentEvents: ofCompany(assignmentEvents).map(publishedEvent),
+    requestEvents: ofCompany(requestEvents).map(requestEvent),
     unreadable: visitEvents.unreadable + assignmentEvents.unreadable + requestEvents.unreadable,
     unpublished: outbox!.count,
   };
+
+  function ofCompany({ events }: TopicContent): IncomingEvent[] {
+    return events.filter(({ companyId }) => companyId === company.id);
+  }
 
   async function rows<R>(text: string): Promise<R[]> {
     return (await database.query<R>({ text, values: of })).rows;

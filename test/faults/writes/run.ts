@@ -4,6 +4,7 @@ import { Chance } from '../../../packages/cli/src/simulate/chance.ts';
 import { injectFaults, type FaultCount, type Faults } from '../injector.ts';
 import type { TestCompany } from '../../support/company.ts';
 import type { Installation } from '../system/installation.ts';
+import type { Running } from '../system/prepared.ts';
 import { untilTrue } from '../wait.ts';
 import { check, type Verdict } from './checker.ts';
 import { violation } from './check/violations.ts';
@@ -77,7 +78,7 @@ export async function runWrites(installation: Installation, options: WritesOptio
 }
 
 /** Resolves when nothing more will change, to the copies that are wrong then. */
-async function settled(installation: Installation, company: TestCompany, copiesMs: number): Promise<string[]> {
+export async function settled(installation: Running, company: TestCompany, copiesMs: number): Promise<string[]> {
   const count = async (text: string): Promise<number> => (await installation.database.query<{ count: number }>({ text })).rows[0]!.count;
   await untilTrue('the outbox is empty', async () => (await count('select count(*) from scheduling.outbox')) === 0);
   const unsent = `select count(*) from scheduling.notifications where status in ('QUEUED', 'ATTEMPTING')`;

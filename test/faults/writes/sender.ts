@@ -4,6 +4,8 @@ import type { Answer, Attempt, Write } from './history.ts';
 export interface SenderOptions {
   readonly baseUrl: string;
   readonly apiKey: string;
+  /** Hears of each visit that could not be read, and why. */
+  readonly unread?: (reason: string) => void;
 }
 
 const LONGEST_ANSWER_MS = 12_000;
@@ -63,16 +65,18 @@ export interface SeenVisit {
 }
 
 /** A visit as it is read; undefined where it cannot be read now. */
-export async function readVisit({ baseUrl, apiKey }: SenderOptions, id: string): Promise<SeenVisit | undefined> {
+export async function readVisit({ baseUrl, apiKey, unread }: SenderOptions, id: string): Promise<SeenVisit | undefined> {
   try {
     const response = await fetch(`${baseUrl}/v1/job-appointments/${id}`, {
       headers: { authorization: `Bearer ${apiKey}` },
       signal: AbortSignal.timeout(LONGEST_ANSWER_MS),
     });
-    return response.ok ? seen(((await response.json()) as { data: ReadVisit }).data) : undefined;
-  } catch {
-    return undefined;
+    if (response.ok) return seen(((await response.json()) as { data: ReadVisit }).data);
+    unread?.(`${response.status} ${await response.text()}`);
+  } catch (error) {
+    unread?.(reasonOf(error));
   }
+  return undefined;
 }
 
 export interface ReadVisit {

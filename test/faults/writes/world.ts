@@ -4,7 +4,7 @@ import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/inta
 import { ServiceRequestChannel } from '@truckroll/contract/gen/scheduling/v1/service_requests';
 import * as line from '../../../services/scheduling/test/records.ts';
 import { createCompany, importRecords, type TestCompany } from '../../support/company.ts';
-import type { Installation } from '../system/installation.ts';
+import type { Running } from '../system/prepared.ts';
 import { untilTrue } from '../wait.ts';
 
 export interface World {
@@ -20,7 +20,7 @@ export interface WorldSize {
 
 const ids = (count: number): string[] => Array.from({ length: count }, () => randomUUID());
 
-export async function makeWorld(installation: Installation, { visits, technicians }: WorldSize): Promise<World> {
+export async function makeWorld(installation: Running, { visits, technicians }: WorldSize): Promise<World> {
   const company = await createCompany(installation.channel('integrations'), 'America/Chicago');
   const scheduling = installation.channel('scheduling');
   const store = async (path: string, records: readonly line.Line[]): Promise<void> => {

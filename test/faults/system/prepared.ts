@@ -1,0 +1,81 @@
+// Servers that may be killed, and what `npm start` would tell each process of a system that runs on them.
+import { join } from 'node:path';
+import { createKafka, type KafkaClient } from '../../../packages/outbox/src/index.ts';
+import { STATE, Watchdog, Ports, choosePort, provision, readSecrets, runFolder, silent, startServers, type Say, type Servers } from '@truckroll/local-stack';
+import { Database, parseCallCredential, silentLog, type CallCredential, type Channel } from '@truckroll/service-kit';
+import { plan, type Plan } from '../../../packages/local-stack/src/start/plan.ts';
+import { createIssuer, type Issuer } from '../../support/tokens.ts';
+
+/** A system that runs, as those see it who use and look at it. */
+export interface Running {
+  readonly baseUrl: string;
+  /** Of an administrator; statements name schema and table. */
+  readonly database: Database;
+  readonly kafka: KafkaClient;
+  readonly issuer: Issuer;
+  /** gRPC of a service. */
+  channel(name: string): Channel;
+  /** Processes that ended although nobody had asked them to. */
+  readonly accidents: readonly string[];
+}
+
+export interface Prepared {
+  readonly folder: string;
+  readonly logs: string;
+  readonly watchdog: Watchdog;
+  readonly servers: Servers;
+  readonly plan: Plan;
+  /** Of processes, beside what the plan says of each. */
+  readonly environment: NodeJS.ProcessEnv;
+  readonly credentials: readonly CallCredential[];
+  readonly database: Database;
+  readonly kafka: KafkaClient;
+  readonly issuer: Issuer;
+  /** Stops everything, processes of the plan included. */
+  close(): Promise<void>;
+}
+
+/** Nothing that the environment names is used: what is killed here is nobody else's. `environment` is what `npm start` would find in its own. */
+export async function prepare(say: Say, environment: Readonly<Record<string, string>> = {}): Promise<Prepared> {
+  const folder = runFolder('fault-runs');
+  const watchdog = new Watchdog();
+  watchdog.deleteAtEnd(folder);
+  const issuer = createIssuer();
+  try {
+    const ports = new Ports(join(folder, 'ports.json'));
+    const secrets = readSecrets(folder);
+    let telling = true;
+    // Not careless: a commit that is acknowledged must survive the death of its server.
+    const servers = await startServers({ folder, ports, watchdog, password: secrets.databasePassword, say: (line) => void (telling && say(line)) });
+    telling = false;
+    const databaseUrls = await provision({ adminUrl: servers.databaseUrl, secret: secrets.databasePassword, database: 'truckroll' });
+    const { TOKEN_ISSUER, TOKEN_AUDIENCE, TOKEN_JWKS_FILE } = issuer.environment as Record<string, string>;
+    const whole = await plan({
+      state: folder, ports, say: silent, databaseUrls,
+      redisUrl: servers.redisUrl, kafkaBrokers: servers.kafkaBrokers, secrets,
+      tokens: { issuer: TOKEN_ISSUER!, audience: TOKEN_AUDIENCE!, jwksFile: TOKEN_JWKS_FILE! },
+      environment: { LOG_LEVEL: 'warn', PORT: String(await choosePort()), ...environment },
+    });
+    const admin = new URL(servers.databaseUrl);
+    admin.pathname = '/truckroll';
+    const database = new Database({ url: admin.href, maxConnections: 2, statementTimeoutMs: 60_000 });
+    return {
+      folder, watchdog, servers, database, issuer,
+      logs: join(folder, 'logs'),
+      plan: whole,
+      // Shared by all runs: starting again and again is what is done here.
+      environment: { ...process.env, NODE_OPTIONS: '', NODE_COMPILE_CACHE: join(STATE, 'compile-cache') },
+      credentials: Object.values(secrets.callCredentials).map((text) => parseCallCredential(text)!),
+      kafka: createKafka('faults', { kafkaBrokers: servers.kafkaBrokers.split(',') }, silentLog),
+      async close() {
+        await database.close();
+        await watchdog.stopAll();
+        issuer.close();
+      },
+    };
+  } catch (error) {
+    await watchdog.stopAll();
+    issuer.close();
+    throw error;
+  }
+}

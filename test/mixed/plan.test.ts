@@ -1,0 +1,39 @@
+import { COMPONENTS, ORDERS, SIDES, planOf, type Component, type Side } from './plan.ts';
+
+const SEEDS = Array.from({ length: 50 }, (_, seed) => seed);
+
+test('a plan follows from its seed alone', () => {
+  expect(planOf(7)).toEqual(planOf(7));
+  expect(new Set(SEEDS.map((seed) => JSON.stringify(planOf(seed)))).size).toBe(SEEDS.length);
+});
+
+test('every component is first alone on the newer release and back again, then eight orders follow', () => {
+  const stages = planOf(1);
+  expect(stages).toHaveLength(COMPONENTS.length + ORDERS);
+  expect(stages.slice(0, COMPONENTS.length).map(({ moves }) => moves)).toEqual(
+    COMPONENTS.map((component) => [{ component, to: 'head' }, { component, to: 'released' }]),
+  );
+});
+
+test('every order brings every component to its end, with one that goes back by a release while others are still to go', () => {
+  for (const seed of SEEDS) {
+    const sides = new Map<Component, Side>(COMPONENTS.map((component) => [component, 'released']));
+    for (const { moves } of planOf(seed, { alone: false })) {
+      const [from] = sides.values();
+      const to = moves[0]!.to;
+      const back = moves.filter((move) => move.to === from);
+      expect(back).toHaveLength(1);
+      const at = moves.indexOf(back[0]!);
+      expect(moves.slice(0, at).some(({ component }) => component === back[0]!.component)).toBe(true);
+      expect(moves.slice(at + 1).map(({ component }) => component)).toContain(back[0]!.component);
+      expect(moves.slice(at + 1).length).toBeGreaterThan(1);
+      for (const move of moves) {
+        // By one release at a time, and never beside one that is two away.
+        sides.set(move.component, move.to);
+        const levels = [...sides.values()].map((side) => SIDES.indexOf(side));
+        expect(Math.max(...levels) - Math.min(...levels)).toBeLessThanOrEqual(1);
+      }
+      expect(new Set(sides.values())).toEqual(new Set([to]));
+    }
+  }
+});

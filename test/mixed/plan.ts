@@ -1,0 +1,64 @@
+// Which component goes to which release when: everything that a run does follows from its seed, and is told before it begins.
+import { Chance } from '../../packages/cli/src/simulate/chance.ts';
+
+export const COMPONENTS = ['integrations', 'webhook-dispatcher', 'gateway', 'billing', 'reporting', 'scheduling'] as const;
+export type Component = (typeof COMPONENTS)[number];
+
+/** Neighbours work beside each other: the last release, the code as it is, and that code with a filter and an event type more. */
+export const SIDES = ['released', 'head', 'changed'] as const;
+export type Side = (typeof SIDES)[number];
+
+/** All replicas of a component, one after the other. */
+export interface Move {
+  readonly component: Component;
+  readonly to: Side;
+}
+
+export interface Stage {
+  readonly title: string;
+  readonly moves: readonly Move[];
+}
+
+/** From one to the next of these in each order; all but the last end where the next begins. */
+const ROADS: readonly (readonly [Side, Side])[] = [
+  ['released', 'head'], ['head', 'released'], ['released', 'head'], ['head', 'released'], ['released', 'head'],
+  ['head', 'changed'], ['changed', 'head'], ['head', 'changed'],
+];
+export const ORDERS = ROADS.length;
+
+/**
+ * Each component alone, there and back, and then whole installations in an order of their own. On each road one component goes
+ * back by a release while others are still to go, and sets out again.
+ */
+export function planOf(seed: number, { alone = true, orders = ORDERS }: { alone?: boolean; orders?: number } = {}): Stage[] {
+  const chance = new Chance(seed);
+  const stages: Stage[] = [];
+  if (alone) {
+    for (const component of COMPONENTS) stages.push({ title: `${component} alone`, moves: [{ component, to: 'head' }, { component, to: 'released' }] });
+  }
+  for (const [index, [from, to]] of ROADS.slice(0, orders).entries()) {
+    stages.push({ title: `order ${index + 1} of ${orders}, ${from} to ${to}`, moves: orderOf(chance, from, to) });
+  }
+  return stages;
+}
+
+function orderOf(chance: Chance, from: Side, to: Side): Move[] {
+  const components = shuffled(COMPONENTS, chance);
+  // Not the last one: some are before it, some behind it, while it is back.
+  const turning = Math.floor(chance.between(0, components.length - 2));
+  const back = Math.floor(chance.between(turning + 1, components.length - 1));
+  return components.flatMap((component, index): Move[] => [
+    { component, to },
+    ...(index === back ? [{ component: components[turning]!, to: from }] : []),
+    ...(index === components.length - 1 ? [{ component: components[turning]!, to }] : []),
+  ]);
+}
+
+function shuffled<T>(items: readonly T[], chance: Chance): T[] {
+  return items.map((item) => [chance.next(), item] as const).toSorted(([a], [b]) => a - b).map(([, item]) => item);
+}
+
+/** For people, before anything is done. */
+export function describePlan(stages: readonly Stage[]): string {
+  return stages.map(({ title, moves }) => `  ${title}: ${moves.map(({ component, to }) => `${component} → ${to}`).join(', ')}`).join('\n');
+}

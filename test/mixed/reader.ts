@@ -1,0 +1,59 @@
+// Reads at a steady rate over everything that the API reads: each must be answered, and by what was asked for.
+import { setTimeout as delay } from 'node:timers/promises';
+import type { TestCompany } from '../support/company.ts';
+
+const LONGEST_ANSWER_MS = 12_000;
+const PERIOD = 'start_date=2026-01-01&end_date=2026-12-31';
+
+const PATHS = [
+  '/v1/company', '/v1/jobs?limit=5', '/v1/job-appointments?limit=5&dispatch_status=UNASSIGNED', '/v1/job-assignments?limit=5', '/v1/team-members?limit=5&status=ACTIVE',
+  '/v1/accounts?limit=5', '/v1/locations?limit=5&postal_code=78701', '/v1/invoices?limit=5&status=OPEN', '/v1/payments?limit=5', '/v1/estimates?limit=5',
+  '/v1/job-financials?limit=5', '/v1/revenue-attributions?limit=5',
+  `/v1/reports/invoice-activity?${PERIOD}`, `/v1/reports/collections?${PERIOD}&group_by=payment_method`,
+  `/v1/reports/job-profitability?${PERIOD}&group_by=job_class`, `/v1/reports/technician-participation-profitability?${PERIOD}`,
+  '/api/v1/integrations/webhooks',
+];
+
+export interface Reading {
+  readonly baseUrl: string;
+  readonly company: TestCompany;
+  /** Requests a second. */
+  readonly rate: number;
+  readonly goesOn: () => boolean;
+  readonly failed: (what: string) => void;
+}
+
+/** Resolves to how many were answered. */
+export async function read({ baseUrl, company, rate, goesOn, failed }: Reading): Promise<number> {
+  const pending = new Set<Promise<void>>();
+  let good = 0;
+  const startedAt = performance.now();
+  for (let turn = 0; goesOn(); turn++) {
+    const asking = ask(baseUrl, company, PATHS[turn % PATHS.length]!).then(
+      () => void (good += 1),
+      (error: unknown) => failed(String(error)),
+    );
+    pending.add(asking);
+    void asking.finally(() => pending.delete(asking));
+    // By the clock, not by the answers: what waits must not slow down what follows.
+    await delay(Math.max(0, startedAt + ((turn + 1) * 1000) / rate - performance.now()));
+  }
+  await Promise.all(pending);
+  return good;
+}
+
+/** What every read of the API answers: throws a sentence about anything else. */
+async function ask(baseUrl: string, { apiKey }: TestCompany, path: string): Promise<void> {
+  const sentAt = new Date().toISOString();
+  const told = (what: string): Error => new Error(`GET ${path} at ${sentAt}: ${what}`);
+  let response;
+  let body;
+  try {
+    response = await fetch(baseUrl + path, { headers: { authorization: `Bearer ${apiKey}` }, signal: AbortSignal.timeout(LONGEST_ANSWER_MS) });
+    body = await response.text();
+  } catch (error) {
+    throw told(String((error as Error).cause ?? error));
+  }
+  if (response.status !== 200) throw told(`${response.status} ${body}`);
+  if ((JSON.parse(body) as { data?: unknown }).data === undefined) throw told(`an answer without data: ${body}`);
+}

@@ -1,0 +1,141 @@
+// One run: reads, writes and webhooks at a steady rate while every component goes from release to release; then everything
+// comes to rest and is held against what was told, by the checkers of the fault runs.
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Say } from '@truckroll/local-stack';
+import { Chance } from '../../packages/cli/src/simulate/chance.ts';
+import { checkDeliveries, type Delivered } from '../faults/webhooks/check.ts';
+import { makeEndpoints } from '../faults/webhooks/endpoints.ts';
+import type { Receiver } from '../faults/webhooks/receiver.ts';
+import { delivered, publishedEvents } from '../faults/webhooks/run.ts';
+import { makeCustomer, tellStories } from '../faults/webhooks/stories.ts';
+import { check } from '../faults/writes/checker.ts';
+import { runClient } from '../faults/writes/clients.ts';
+import type { Attempt } from '../faults/writes/history.ts';
+import { observe, readVisits } from '../faults/writes/observe.ts';
+import { settled } from '../faults/writes/run.ts';
+import { makeWorld } from '../faults/writes/world.ts';
+import { untilTrue } from '../faults/wait.ts';
+import { failureOf } from './failures.ts';
+import type { Fleet } from './fleet.ts';
+import { ADDED_TYPE } from '../rollout/changes.ts';
+import type { Stage } from './plan.ts';
+import { read } from './reader.ts';
+
+export interface MixedOptions {
+  readonly seed: number;
+  readonly stages: readonly Stage[];
+  readonly say: Say;
+}
+
+export interface MixedResult {
+  /** Requests that were not served, by what was asked for and when. */
+  readonly failures: readonly string[];
+  /** What contradicts, as the checkers say it. */
+  readonly violations: readonly { readonly kind: string; readonly text: string }[];
+  readonly counts: { readonly reads: number; readonly writes: number; readonly events: number; readonly deliveries: number; readonly duplicates: number; readonly late: number; readonly moves: number };
+  readonly seconds: number;
+  readonly history: readonly Attempt[];
+}
+
+/** Reads a second; clients that write, with a pause between writes; systems that record, with a pause between stories. */
+const LOAD = { reads: 20, clients: 3, thinkMs: 350, systems: 2, pauseMs: 1500 };
+
+export async function runMixed(fleet: Fleet, receiver: Receiver, { seed, stages, say }: MixedOptions): Promise<MixedResult> {
+  const { baseUrl } = fleet;
+  const world = await makeWorld(fleet, { visits: 40, technicians: 8 });
+  const { company } = world;
+  const before = await readVisits(fleet, company);
+  const customers = [await makeCustomer(fleet), await makeCustomer(fleet)] as const;
+  const endpoints = await makeEndpoints(fleet, [customers[0].company, customers[1].company], receiver, 'mixed');
+  await reportsAnswer(fleet, company.apiKey);
+
+  const failures: string[] = [];
+  const failed = (what: string): void => {
+    failures.push(what);
+    say(`  FAILED: ${what}`);
+  };
+  const chance = new Chance(seed);
+  const history: Attempt[] = [];
+  const told: string[] = [];
+  let goesOn = true;
+  const going = (): boolean => goesOn;
+  const startedAt = performance.now();
+  const client = () => runClient({
+    baseUrl, apiKey: company.apiKey, chance: new Chance(chance.next() * 2 ** 32), visitIds: world.visitIds, technicianIds: world.technicianIds,
+    history, goesOn: going, thinkMs: LOAD.thinkMs, notify: 0.05, unread: (reason) => failed(`a visit was not read: ${reason}`),
+  });
+  const load = Promise.all([
+    read({ baseUrl, company, rate: LOAD.reads, goesOn: going, failed }),
+    ...Array.from({ length: LOAD.clients }, client),
+    tellStories(fleet, customers, {
+      goesOn: going, atOnce: LOAD.systems, told, pause: () => delay(chance.between(0, 2 * LOAD.pauseMs)),
+      refused: (error) => failed(`a step of a service request was refused: ${error.status} ${error.message} ${String((error.cause as Error | undefined)?.message ?? '')}`),
+    }),
+  ]);
+  load.catch(() => undefined);
+
+  let moves = 0;
+  try {
+    for (const stage of stages) {
+      const begunAt = performance.now();
+      for (const { component, to } of stage.moves) {
+        await Promise.race([fleet.move(component, to), load.then(() => Promise.reject(new Error('the load has ended')))]);
+        moves += 1;
+      }
+      say(`  ${stage.title}: ${stage.moves.length} moves in ${((performance.now() - begunAt) / 1000).toFixed(1)} s, ${failures.length} requests failed so far`);
+    }
+    await fleet.settled();
+  } finally {
+    goesOn = false;
+  }
+  const [reads] = await load;
+  for (const attempt of history) {
+    const failure = failureOf(attempt);
+    if (failure !== undefined) failed(failure);
+  }
+
+  say('  all is moved; waiting until everything that is to be told is told …');
+  const wrongCopies = await settled(fleet, company, 60_000);
+  const writes = check(history, await observe(fleet, company, before, wrongCopies));
+  const { published, violations: broken } = await publishedEvents(fleet, new Set(customers.map(({ company: { id } }) => id)));
+  await delivered(fleet, endpoints);
+  const events = checkDeliveries(published, endpoints, receiver.arrivals);
+  const { late, violations } = withoutLate(events, receiver);
+  const accidents = fleet.accidents.map((text) => ({ kind: 'unexpected-end', text }));
+  return {
+    failures, history,
+    violations: [...writes.violations, ...broken, ...violations, ...(await unretried(fleet)), ...accidents],
+    counts: {
+      reads: reads, writes: writes.counts['acknowledged'] ?? 0, events: published.length + (writes.counts['events'] ?? 0),
+      deliveries: events.counts.deliveries, duplicates: events.counts.duplicates, late, moves,
+    },
+    seconds: (performance.now() - startedAt) / 1000,
+  };
+}
+
+/** Reports are answered once every owner has told how far it is. */
+async function reportsAnswer({ baseUrl }: Fleet, apiKey: string): Promise<void> {
+  await untilTrue('reports are answered', async () => {
+    const response = await fetch(`${baseUrl}/v1/reports/collections?start_date=2026-01-01&end_date=2026-01-31`, { headers: { authorization: `Bearer ${apiKey}` } });
+    await response.arrayBuffer();
+    return response.ok;
+  });
+}
+
+/**
+ * What a dispatcher does not know waits for one that does, and later events of its subject do not wait for it: where a newer
+ * scheduling is before its dispatchers, an event may come after one that followed it (docs/operations.md, "Upgrades").
+ */
+function withoutLate({ violations }: Delivered, { arrivals }: Receiver): { late: number; violations: Delivered['violations'] } {
+  const known = new Set(arrivals.filter(({ unknownToOlder }) => unknownToOlder).map(({ subject }) => subject));
+  const excused = violations.filter(({ kind, text }) => kind === 'out-of-order' && [...known].some((subject) => text.includes(subject)));
+  return { late: excused.length, violations: violations.filter((one) => !excused.includes(one)) };
+}
+
+/** Dead letters that nobody could send although all dispatchers are of the newest release by now. */
+async function unretried({ database }: Fleet): Promise<{ kind: string; text: string }[]> {
+  const left = async (): Promise<number> => (await database.query<{ count: number }>({ text: 'select count(*) from integrations.parked_event' })).rows[0]!.count;
+  await untilTrue('dead letters are sent', async () => (await left()) === 0, 60_000).catch(() => undefined);
+  const count = await left();
+  return count === 0 ? [] : [{ kind: 'dead-letter', text: `${count} events are still set aside, such as ${ADDED_TYPE}` }];
+}
