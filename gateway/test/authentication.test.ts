@@ -316,6 +316,23 @@ describe('a user token', () => {
     await eventually(async () => (await withKey(gateway, token, '/v1/company')).status === 401, 1000);
   });
 
+  test('that nobody signed counts against its address, and none that is valid is refused for it', async () => {
+    const environment = { TOKEN_ISSUER: issuer, TOKEN_AUDIENCE: audience, TOKEN_JWKS_FILE: file, UNKNOWN_KEYS_PER_MINUTE: '3' };
+    const other = await startGateway(environment, { identities: gateway.identities, invoices: gateway.invoices });
+    const statusOf = async (token: string) => (await withKey(other, token, '/v1/company')).status;
+    const { privateKey: key } = await generateKeyPair('ES256');
+    const forged = (n: number) => sign('ES256', { sub: `dana${n}` }, { key });
+    const known = await sign('ES256');
+    expect(await statusOf(known)).toBe(200);
+    const seen = [];
+    for (let n = 0; n < 5; n++) seen.push(await statusOf(n === 1 ? 'hello' : await forged(n)));
+    expect(seen).toEqual([401, 401, 401, 429, 429]);
+    const crowd = Promise.all(Array.from({ length: 20 }, async (_, n) => statusOf(await forged(n))));
+    expect([await statusOf(known), await statusOf(await sign('ES256', { jti: 'fresh' }))]).toEqual([200, 200]);
+    expect(new Set(await crowd)).toEqual(new Set([429]));
+    await other.stop();
+  });
+
   test('is checked against the keys at an address, and is a 503 while they cannot be had', async () => {
     let away = true;
     const server = createServer((_, response) => {

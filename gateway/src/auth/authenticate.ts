@@ -1,6 +1,6 @@
 // From the Authorization header to the caller. Nothing of a credential is ever logged or repeated.
 import { ApiError, hashApiKey, isApiKey } from '@truckroll/contract';
-import type { Principal } from '@truckroll/contract/gen/integrations/v1/identity';
+import type { Principal, UserClaims } from '@truckroll/contract/gen/integrations/v1/identity';
 import type { Credential, Principals } from './principals.ts';
 import type { Strangers } from './strangers.ts';
 import type { TokenVerifier } from './tokens.ts';
@@ -15,18 +15,26 @@ export interface AuthenticateOptions {
   strangers: Strangers;
 }
 
-/** Throws ApiError 401, 429 for too many unknown keys of one address, or 503 where nobody can tell who calls. */
+/** Throws ApiError 401, 429 for too many unknown credentials of one address, or 503 where nobody can tell who calls. */
 export function createAuthenticate({ principals, verifyToken, strangers }: AuthenticateOptions): Authenticate {
-  async function byToken(token: string): Promise<Principal> {
-    const user = await verifyToken?.(token);
-    if (user === undefined) throw refused();
-    const cacheKey = `user:${JSON.stringify([user.issuer, user.subject, user.company_id])}`;
-    return known(await principals.find({ cacheKey, request: { user }, shared: false }));
+  async function byToken(token: string): Promise<Principal | undefined> {
+    const user = verifyToken?.remembered(token) ?? (await verifyToken?.verify(token));
+    return user === undefined ? undefined : principals.find(userCredential(user));
+  }
+
+  function remembersToken(token: string): boolean {
+    const user = verifyToken?.remembered(token);
+    return user !== undefined && principals.remembers(userCredential(user));
   }
 
   function judged(principal: Principal | undefined, addressOf: () => string): Principal {
     if (principal === undefined) throw strangers.refuse(addressOf()) ?? refused();
     return principal;
+  }
+
+  /** What costs something waits for the turn of an address that has come with too many unknown credentials. */
+  function find(addressOf: () => string, remembers: () => boolean, lookUp: () => Found): Found {
+    return strangers.isOver(addressOf) && !remembers() ? strangers.inTurn(addressOf(), lookUp) : lookUp();
   }
 
   return (authorization, addressOf) => {
@@ -37,23 +45,27 @@ export function createAuthenticate({ principals, verifyToken, strangers }: Authe
     if (credential === undefined) {
       throw unauthenticated('The Authorization header must be Bearer, a space, and an API key or a user token.');
     }
-    if (!credential.startsWith('trk_')) return byToken(credential);
-    if (!isApiKey(credential)) throw unauthenticated('This is not an API key: its form or checksum is wrong. Copy it again, whole.');
-    const key = keyCredential(credential);
-    const mustWait = strangers.isOver(addressOf) && !principals.remembers(key);
-    const found = mustWait ? strangers.inTurn(addressOf(), () => principals.find(key)) : principals.find(key);
+    let found: Found;
+    if (!credential.startsWith('trk_')) {
+      found = find(addressOf, () => remembersToken(credential), () => byToken(credential));
+    } else {
+      if (!isApiKey(credential)) throw unauthenticated('This is not an API key: its form or checksum is wrong. Copy it again, whole.');
+      const key = keyCredential(credential);
+      found = find(addressOf, () => principals.remembers(key), () => principals.find(key));
+    }
     return found instanceof Promise ? found.then((principal) => judged(principal, addressOf)) : judged(found, addressOf);
   };
 }
+
+type Found = Promise<Principal | undefined> | Principal | undefined;
 
 function keyCredential(key: string): Credential {
   const hash = hashApiKey(key);
   return { cacheKey: `key:${hash.toString('hex')}`, request: { key_hash: hash }, shared: true };
 }
 
-function known(principal: Principal | undefined): Principal {
-  if (principal === undefined) throw refused();
-  return principal;
+function userCredential(user: UserClaims): Credential {
+  return { cacheKey: `user:${JSON.stringify([user.issuer, user.subject, user.company_id])}`, request: { user }, shared: false };
 }
 
 function refused(): ApiError {

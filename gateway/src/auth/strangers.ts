@@ -1,5 +1,6 @@
-// Who comes with keys that nobody has: counted by address, so that guessing costs the guesser and nobody else. A valid key
-// is never refused by it: one that is known here passes at once, and one that is not waits its address's turn to be looked up.
+// Who comes with keys that nobody has, or user tokens that nobody signed: counted by address, so that guessing costs the
+// guesser and nobody else. A valid credential is never refused by it: one that is known here passes at once, and one that
+// is not waits its address's turn to be looked up.
 import { isIP } from 'node:net';
 import { LRUCache } from 'lru-cache';
 import { ApiError } from '@truckroll/contract';
@@ -14,7 +15,7 @@ const LOOK_UPS = { places: 8, share: 2 };
 const LOOK_UP = { queue: Infinity, patienceMs: 10_000 };
 
 export interface StrangersOptions {
-  /** Unknown keys from one address in a minute. */
+  /** Unknown keys and user tokens from one address in a minute. */
   perMinute: number;
   metrics: Metrics;
 }
@@ -33,16 +34,16 @@ export class Strangers {
 
   constructor({ perMinute, metrics }: StrangersOptions) {
     this.#perMinute = perMinute;
-    this.#unknown = metrics.counter('gateway_unknown_keys_total', 'Requests with API keys that nobody has', ['answer']);
-    metrics.observedGauge('gateway_look_ups_waiting', 'Keys that wait to be looked up as their address is over its limit', () => this.#places.waiting);
+    this.#unknown = metrics.counter('gateway_unknown_keys_total', 'Requests with API keys or user tokens that are nobody’s', ['answer']);
+    metrics.observedGauge('gateway_look_ups_waiting', 'Credentials that wait to be looked up as their address is over its limit', () => this.#places.waiting);
   }
 
-  /** Whether an address has come with too many unknown keys. `addressOf` is asked only where any address has. */
+  /** Whether an address has come with too many unknown credentials. `addressOf` is asked only where any address has. */
   isOver(addressOf: () => string): boolean {
     return this.#seen.size > 0 && (this.#current(networkOf(addressOf()))?.unknown ?? 0) >= this.#perMinute;
   }
 
-  /** Looks a key up when it is the address's turn. */
+  /** Looks a credential up when it is the address's turn. */
   async inTurn<T>(address: string, lookUp: () => Promise<T> | T): Promise<T> {
     const network = networkOf(address);
     await this.#places.enter(network);
@@ -53,7 +54,7 @@ export class Strangers {
     }
   }
 
-  /** Counts an unknown key; the answer to it where there have been too many, with the rest of the minute. */
+  /** Counts an unknown credential; the answer to it where there have been too many, with the rest of the minute. */
   refuse(address: string): ApiError | undefined {
     const network = networkOf(address);
     const seen = this.#current(network) ?? { unknown: 0, endsAt: performance.now() + WINDOW_MS };
@@ -63,7 +64,7 @@ export class Strangers {
     this.#unknown.inc({ answer: over ? '429' : '401' });
     if (!over) return undefined;
     const retryAfterSeconds = Math.max(1, Math.ceil((seen.endsAt - performance.now()) / 1000));
-    return new ApiError('RATE_LIMITED', 'Too many unknown API keys came from this address. Check the key, and send it again after the time in Retry-After.', { retryAfterSeconds });
+    return new ApiError('RATE_LIMITED', 'Too many unknown API keys or user tokens came from this address. Check the credential, and send it again after the time in Retry-After.', { retryAfterSeconds });
   }
 
   #current(network: string): Seen | undefined {

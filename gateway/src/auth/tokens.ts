@@ -20,23 +20,32 @@ export interface TokenSettings {
   keys: { url: string } | { file: string };
 }
 
-/** The claims of a right token, undefined for a wrong one. Throws ApiError 503 where the keys cannot be had. */
-export type TokenVerifier = (token: string) => Promise<UserClaims | undefined>;
+export interface TokenVerifier {
+  /** The claims of a token that was verified within the last minute and is still valid. */
+  remembered(token: string): UserClaims | undefined;
+  /** The claims of a right token, undefined for a wrong one. Throws ApiError 503 where the keys cannot be had. */
+  verify(token: string): Promise<UserClaims | undefined>;
+}
 
 export function createTokenVerifier(settings: TokenSettings): TokenVerifier {
   const { issuer, audience } = settings;
   const keys = 'url' in settings.keys ? createRemoteJWKSet(new URL(settings.keys.url), { timeoutDuration: 3000 }) : fileKeys(settings.keys.file);
   const remembered = new LRUCache<string, { claims: UserClaims; endsAt: number }>({ max: 10_000, ttl: REMEMBERED_MS });
 
-  return async (token) => {
-    const digest = hash('sha256', token, 'base64');
-    const known = remembered.get(digest);
-    if (known !== undefined) return known.endsAt > Date.now() ? known.claims : undefined;
-    const verified = await verify(token, keys, issuer, audience);
-    if (verified !== undefined) remembered.set(digest, verified);
-    return verified?.claims;
+  return {
+    remembered(token) {
+      const known = remembered.get(digestOf(token));
+      return known !== undefined && known.endsAt > Date.now() ? known.claims : undefined;
+    },
+    async verify(token) {
+      const verified = await verify(token, keys, issuer, audience);
+      if (verified !== undefined) remembered.set(digestOf(token), verified);
+      return verified?.claims;
+    },
   };
 }
+
+const digestOf = (token: string): string => hash('sha256', token, 'base64');
 
 async function verify(token: string, keys: JWTVerifyGetKey, issuer: string, audience: string) {
   try {
