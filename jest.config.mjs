@@ -9,8 +9,5 @@ export default {
   setupFilesAfterEnv: ['<rootDir>/test/support/logs.ts'],
   // Real servers on a machine that may be busy: a limit for what hangs, not for what is slow.
   testTimeout: 60_000,
-  // A file that ran alone ended with an idle connection to Kafka open in a few of its runs, from a cause that is not
-  // known: a run must end all the same.
-  forceExit: true,
   modulePathIgnorePatterns: ['<rootDir>/.truckroll'],
 };

@@ -1,5 +1,6 @@
 import { env, type Logger } from '@truckroll/service-kit';
-import { Kafka, logLevel, type KafkaConfig } from 'kafkajs';
+import { logLevel, type Kafka, type KafkaConfig } from 'kafkajs';
+import { createClient } from './kafka-client.ts';
 import { repairKafkajs } from './kafkajs-repairs.ts';
 
 /** Connection settings of Kafka. Spread them into a service's settings. */
@@ -24,8 +25,8 @@ export interface KafkaOptions {
   readonly kafkaPrefix?: string;
 }
 
-/** The clients of one process share these settings, not a connection. */
-export type KafkaClient = Kafka & {
+/** The clients of one process share these settings, not a connection. What is told to disconnect is not connected again. */
+export type KafkaClient = Pick<Kafka, 'admin' | 'consumer' | 'producer'> & {
   /** Before the names of topics and groups in Kafka; the names in code and tables go without it. */
   readonly prefix: string;
 };
@@ -48,5 +49,10 @@ export function createKafka(name: string, options: KafkaOptions, log: Logger): K
     },
   };
   if (mechanism !== 'none') config.sasl = { mechanism, username, password } as NonNullable<KafkaConfig['sasl']>;
-  return Object.assign(new Kafka(config), { prefix: options.kafkaPrefix ?? '' });
+  return {
+    prefix: options.kafkaPrefix ?? '',
+    admin: (of) => createClient(config, (kafka) => kafka.admin(of)),
+    consumer: (of) => createClient(config, (kafka) => kafka.consumer(of)),
+    producer: (of) => createClient(config, (kafka) => kafka.producer(of)),
+  };
 }

@@ -11,10 +11,7 @@ export async function limited<T>(work: Promise<T>, ms: number, what: string): Pr
   }
 }
 
-/** Milliseconds for a client to say goodbye; a broker that is gone would keep it waiting. */
-const GOODBYE_MS = 5000;
-
 /** Ends a client of Kafka, in order if that is possible within a few seconds. Never rejects. */
 export async function goodbye(client: { disconnect(): Promise<void> } | undefined): Promise<void> {
-  if (client !== undefined) await limited(client.disconnect(), GOODBYE_MS, 'disconnecting').catch(() => undefined);
+  await client?.disconnect().catch(() => undefined);
 }

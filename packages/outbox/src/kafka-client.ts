@@ -1,0 +1,41 @@
+import { Socket, connect, isIP } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import { Kafka, type ISocketFactory, type KafkaConfig } from 'kafkajs';
+import { limited } from './limit.ts';
+
+const KEEP_ALIVE_MS = 60_000;
+/** For a client to say goodbye; a broker that is gone would keep it waiting. Milliseconds. */
+const GOODBYE_MS = 5000;
+
+/**
+ * A client whose sockets end with it. kafkajs 2.2.4 closes only those that it still knows of: calls at one moment that
+ * each ask for metadata make each broker anew, and all but the last are forgotten with their connections; and a request
+ * that is late connects again after the client has said goodbye. Disconnecting takes 5 s at most, and is for good.
+ */
+export function createClient<C extends { disconnect(): Promise<void> }>(config: KafkaConfig, create: (kafka: Kafka) => C): C {
+  const sockets = new Set<Socket>();
+  let ended = false;
+  const socketFactory: ISocketFactory = (target) => {
+    if (ended) return new Socket().destroy(new Error('the client has disconnected'));
+    const socket = open(target).setKeepAlive(true, KEEP_ALIVE_MS);
+    sockets.add(socket);
+    return socket.once('close', () => sockets.delete(socket));
+  };
+  const client = create(new Kafka({ ...config, socketFactory }));
+  const disconnect = client.disconnect.bind(client);
+  return Object.assign(client, {
+    async disconnect() {
+      try {
+        await limited(disconnect(), GOODBYE_MS, 'disconnecting');
+      } finally {
+        ended = true;
+        for (const socket of sockets) socket.destroy(new Error('the client has disconnected'));
+      }
+    },
+  });
+}
+
+function open({ host, port, ssl, onConnect }: Parameters<ISocketFactory>[0]): Socket {
+  if (!ssl) return connect({ host, port }, onConnect);
+  return connectTls({ host, port, ...(isIP(host) === 0 && { servername: host }), ...ssl }, onConnect);
+}
