@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Tag } from '@truckroll/contract/gen/scheduling/v1/tags';
@@ -108,6 +109,17 @@ test('a bad line is told with its file, line, field and reason, and stops nothin
   expect(again.code).toBe(1);
   expect(JSON.parse(again.stdout)).toMatchObject({ unchanged: 1, refused: 2 });
   expect(again.stderr.trim().split('\n').map((line) => (JSON.parse(line) as { line: number }).line)).toEqual([1, 1, 3]);
+});
+
+test('an id that comes again hundreds of lines later is told, and every line is counted once', async () => {
+  const { company } = await companyWithKey('Twice');
+  const file = join(system.folder, 'tags.ndjson');
+  const tag = (id: string, name: string) => JSON.stringify({ id, name, color: null, applies_to: ['ACCOUNT'], archived_at: null, created_at: '2026-01-01T00:00:00Z', updated_at: '2026-01-01T00:00:00Z' });
+  const ids = Array.from({ length: 600 }, () => randomUUID());
+  writeFileSync(file, [...ids, ids[3] as string].map((id, index) => `${tag(id, `Tag ${index}`)}\n`).join(''));
+  const { code, stdout, stderr } = await system.truckroll('import', file, '--company', company, '--json');
+  expect({ code, ...(JSON.parse(stdout) as ImportSummary) }).toMatchObject({ code: 1, created: 600, changed: 1, unchanged: 0, refused: 0, repeated: 1 });
+  expect(JSON.parse(stderr)).toMatchObject({ line: 4, field: 'id', message: 'Line 601 has the same id and has replaced this one: leave one of them out.' });
 });
 
 test('verify lists what was stored before a rule came, by field and reason, until it is imported again put right', async () => {

@@ -13,8 +13,8 @@ Files are newline-delimited JSON of the records as the API returns them, one fil
 what /v1/invoices lists. A folder that \`truckroll export\` wrote can be given as it is. Reference data goes first.
 
 A line is added, or replaces the record with its id; a line that changes nothing is counted as unchanged, so the same
-import may be run again at any time. A bad line is reported as file:line field: reason and stops nothing else; the exit
-code is then 1. With --json bad lines are JSON objects on standard error, and the summary is one on standard output.
+import may be run again at any time. A bad line, or one whose id comes again in the file, is reported as file:line field:
+reason and stops nothing else; the exit code is then 1. With --json bad lines are JSON objects on standard error, and the summary is one on standard output.
 
 Examples:
   truckroll import ./lone-star --company 7d1c…
@@ -68,5 +68,5 @@ function report(session: Session, totals: readonly Totals[], seconds: number): v
   const rate = Math.round(recordsOf(together) / Math.max(seconds, 0.001)).toLocaleString('en');
   const text = `${totalsTable(totals)}\n\nImported in ${duration(seconds)}, ${rate} records a second.`;
   session.print({ files: totals, ...together, path: undefined, seconds: Math.round(seconds * 1000) / 1000 }, text);
-  if (together.refused > 0) session.exitCode = EXIT.refused;
+  if (together.refused + together.repeated > 0) session.exitCode = EXIT.refused;
 }

@@ -6,6 +6,7 @@ import { onOneLine } from '../printable.ts';
 import { createProgress } from '../progress.ts';
 import type { Session } from '../session.ts';
 import { LONGEST_LINE, type Batch } from './lines.ts';
+import { Repeats } from './repeats.ts';
 import { deliver } from './send.ts';
 import { addAnswer, noTotals, recordsOf, type Totals } from './totals.ts';
 
@@ -31,6 +32,7 @@ export async function importRecords(session: Session, work: Import): Promise<Tot
     progress.clear();
     session.note(problemText(session, work.name, problem));
   };
+  const repeats = new Repeats();
   const batches = work.batches((line) => {
     totals.refused += 1;
     tell({ line, field: '', code: 'TOO_LARGE', message: `The line is longer than ${LONGEST_LINE} bytes: no record is.` });
@@ -49,6 +51,10 @@ export async function importRecords(session: Session, work: Import): Promise<Tot
     for await (const { batch, answer } of delivered) {
       addAnswer(totals, answer);
       answer.problems.forEach(tell);
+      for (const problem of repeats.of(batch, answer)) {
+        totals.repeated += 1;
+        tell(problem);
+      }
       progress.update(recordsOf(totals), batch.readBytes, work.total);
     }
   } catch (error) {

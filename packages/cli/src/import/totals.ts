@@ -9,9 +9,11 @@ export interface Totals {
   unchanged: number;
   /** Lines, not reasons: a line may have several. */
   refused: number;
+  /** Of the others, lines whose id came again so much later that they had been stored. */
+  repeated: number;
 }
 
-export const noTotals = (path: string): Totals => ({ path, created: 0, changed: 0, unchanged: 0, refused: 0 });
+export const noTotals = (path: string): Totals => ({ path, created: 0, changed: 0, unchanged: 0, refused: 0, repeated: 0 });
 
 export function addAnswer(totals: Totals, answer: ImportResponse): void {
   totals.created += answer.created;
@@ -24,7 +26,7 @@ export const recordsOf = (totals: Totals): number => totals.created + totals.cha
 
 export function sum(all: readonly Totals[]): Totals {
   const total = noTotals('together');
-  for (const key of ['created', 'changed', 'unchanged', 'refused'] as const) {
+  for (const key of ['created', 'changed', 'unchanged', 'refused', 'repeated'] as const) {
     total[key] = all.reduce((soFar, totals) => soFar + totals[key], 0);
   }
   return total;
