@@ -3,9 +3,8 @@
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import { ServerCredentials, credentials, experimental, type ChannelCredentials } from '@grpc/grpc-js';
+import { CertificateWatcher } from './certificate-files.ts';
 import { ConfigError, env, type Config } from './config.ts';
-
-const REFRESH_MS = 60_000;
 
 export const tlsSettings = {
   /** Certificate chain of this component in PEM: what it shows to its callers, and to those that it calls. */
@@ -17,30 +16,27 @@ export const tlsSettings = {
   tlsClientCertificates: env.boolean('GRPC_TLS_CLIENT_CERTIFICATES', false),
 };
 
-export type TlsConfig = Partial<Config<typeof tlsSettings>>;
+/** `tlsRefreshMs`: how often files are read again, for tests. */
+export type TlsConfig = Partial<Config<typeof tlsSettings>> & { readonly tlsRefreshMs?: number };
 
 /** What a server shows and asks for; without a certificate of its own it speaks plain HTTP/2. Throws ConfigError. */
 export function serverCredentials(config: TlsConfig): ServerCredentials {
-  const { tlsCertFile: certificateFile, tlsCaFile: caCertificateFile, tlsClientCertificates: required = false } = config;
+  const { tlsCertFile: certificateFile, tlsKeyFile: privateKeyFile, tlsCaFile: caCertificateFile, tlsClientCertificates: required = false, tlsRefreshMs } = config;
   check(config);
   if (certificateFile === undefined) return ServerCredentials.createInsecure();
-  const own = watch({ certificateFile, privateKeyFile: config.tlsKeyFile });
+  const own = new CertificateWatcher({ certificateFile, privateKeyFile }, tlsRefreshMs);
   if (!required) return experimental.createCertificateProviderServerCredentials(own, null, false);
   if (caCertificateFile === undefined) throw new ConfigError('GRPC_TLS_CA_FILE is missing: GRPC_TLS_CLIENT_CERTIFICATES=true needs to know whose certificates are right');
-  return experimental.createCertificateProviderServerCredentials(own, watch({ caCertificateFile }), true);
+  return experimental.createCertificateProviderServerCredentials(own, new CertificateWatcher({ caCertificateFile }, tlsRefreshMs), true);
 }
 
 /** How a component speaks to those that it calls: by TLS where it knows an authority. Throws ConfigError. */
 export function channelCredentials(config: TlsConfig): ChannelCredentials {
-  const { tlsCaFile: caCertificateFile, tlsCertFile: certificateFile } = config;
+  const { tlsCaFile: caCertificateFile, tlsCertFile: certificateFile, tlsKeyFile: privateKeyFile, tlsRefreshMs } = config;
   check(config);
   if (caCertificateFile === undefined) return credentials.createInsecure();
-  const own = certificateFile === undefined ? null : watch({ certificateFile, privateKeyFile: config.tlsKeyFile });
-  return experimental.createCertificateProviderChannelCredentials(watch({ caCertificateFile }), own);
-}
-
-function watch(files: { certificateFile?: string | undefined; privateKeyFile?: string | undefined; caCertificateFile?: string | undefined }) {
-  return new experimental.FileWatcherCertificateProvider({ ...files, refreshIntervalMs: REFRESH_MS });
+  const own = certificateFile === undefined ? null : new CertificateWatcher({ certificateFile, privateKeyFile }, tlsRefreshMs);
+  return experimental.createCertificateProviderChannelCredentials(new CertificateWatcher({ caCertificateFile }, tlsRefreshMs), own);
 }
 
 /** Says at the start what would otherwise show as connections that fail. */

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { createServer, type AddressInfo } from 'node:net';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:tls';
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createGrpcServer, createMetrics, openChannel, silentLog, testCallers, testConfig, type TlsConfig } from '../src/index.ts';
@@ -68,6 +69,45 @@ test('where callers must show certificates, only those of the authority are serv
   expect(await say(strict, ours)).toBe('hello');
   expect(await say(strict, { tlsCaFile: ours.tlsCaFile })).toBe('503');
   expect(await say(strict, { ...theirs, tlsCaFile: ours.tlsCaFile })).toBe('503');
+});
+
+/** By which authority the certificate is that a server shows now. */
+const shown = (port: number): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false, ALPNProtocols: ['h2'] }, () => {
+      resolve(String(socket.getPeerCertificate().issuer.CN));
+      socket.destroy();
+    }).on('error', reject);
+  });
+
+test('certificates that are renewed in their files serve connections made later, and half a renewal changes nothing', async () => {
+  const live: TlsConfig = { tlsCertFile: at('live.pem'), tlsKeyFile: at('live.key'), tlsCaFile: at('live-ca.pem') };
+  const put = (kind: 'pem' | 'key' | 'ca', from: string) => copyFileSync(at(kind === 'ca' ? `${from}-ca.pem` : `${from}.${kind}`), at(kind === 'ca' ? 'live-ca.pem' : `live.${kind}`));
+  for (const kind of ['pem', 'key', 'ca'] as const) put(kind, 'ours');
+  const refreshed = { ...live, tlsRefreshMs: 5 };
+  const echo = createGrpcServer({ log: silentLog, metrics: createMetrics('tls'), callers: { accepted: testConfig.callerCredentials, mayCall: echoCallers }, tls: refreshed });
+  echo.implement(EchoService, { say: (word) => word, join: unused, split: unused, each: unused });
+  const port = await echo.listen(0, '127.0.0.1');
+  const open = (tls: TlsConfig) => openChannel(`127.0.0.1:${port}`, { credentials: testCallers.slice(0, 1), tls, deadlineMs: 10_000 });
+  const text = async (channel: ReturnType<typeof open>) => (await channel.client(EchoService).say({ text: 'hello' })).text;
+  const before = open(refreshed);
+  expect(await text(before)).toBe('hello');
+
+  put('pem', 'theirs');
+  // Many times as long as files are left unread.
+  for (let n = 0; n < 40; n++) expect(await shown(port)).toBe('ours');
+  rmSync(at('live.pem'));
+  for (let n = 0; n < 40; n++) expect(await shown(port)).toBe('ours');
+  put('pem', 'theirs');
+  put('key', 'theirs');
+  put('ca', 'theirs');
+  while ((await shown(port)) !== 'theirs');
+  expect(await text(before)).toBe('hello');
+  const after = open({ tlsCaFile: theirs.tlsCaFile });
+  expect(await text(after)).toBe('hello');
+  before.close();
+  after.close();
+  await echo.drain(100);
 });
 
 test('files that cannot be used are told at the start', async () => {
