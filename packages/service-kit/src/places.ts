@@ -5,6 +5,10 @@ export interface PlacesOptions {
   readonly places: number;
   /** Held at once by one company. */
   readonly share: number;
+  /** The same while another company is about: see CompaniesAbout. By default as much. */
+  readonly shareBeside?: number;
+  /** Who is about; several Places may have one. */
+  readonly about?: CompaniesAbout;
   /** Waiting at once for one company; one more is refused with 429. */
   readonly queue: number;
   /** How long anybody waits: 503 after that. Milliseconds. */
@@ -16,6 +20,28 @@ export interface PlacesOptions {
 /** Work of no company in particular: background parts, and look-ups before the company is known. Never refused by number. */
 export const NO_COMPANY = '';
 
+/** How long a company that asked for something is about. Milliseconds. */
+const ABOUT_MS = 1000;
+
+/** Whether more than one company asks for something at the time: the two that asked last tell. */
+export class CompaniesAbout {
+  #latest = { name: NO_COMPANY, at: -Infinity };
+  #before = { name: NO_COMPANY, at: -Infinity };
+
+  seen(name: string): void {
+    if (name === NO_COMPANY) return;
+    if (name !== this.#latest.name) [this.#latest, this.#before] = [this.#before, this.#latest];
+    this.#latest.name = name;
+    this.#latest.at = performance.now();
+  }
+
+  /** Within the last second. */
+  othersThan(name: string): boolean {
+    const other = this.#latest.name === name ? this.#before : this.#latest;
+    return performance.now() - other.at < ABOUT_MS;
+  }
+}
+
 interface Waiter {
   admit(): void;
   timer: NodeJS.Timeout | undefined;
@@ -24,7 +50,6 @@ interface Waiter {
 /** One that holds or waits; forgotten when it does neither, so that this is as large as what is under way. */
 interface Holder {
   readonly name: string;
-  readonly share: number;
   held: number;
   readonly waiting: Waiter[];
 }
@@ -55,14 +80,15 @@ export class Places {
    * 429 where too many of the company's wait; rejects with 503 after too long. `leave` gives it back, by the same name.
    */
   enter(name: string): Promise<void> | undefined {
-    const { places, share, queue, patienceMs, onRefused } = this.#options;
+    const { places, queue, patienceMs, about, onRefused } = this.#options;
+    about?.seen(name);
     let holder = this.#holders.get(name);
     if (holder === undefined) {
-      holder = { name, share: name === NO_COMPANY ? places : share, held: 0, waiting: [] };
+      holder = { name, held: 0, waiting: [] };
       this.#holders.set(name, holder);
     }
-    // A place is free only while nobody who may have it waits.
-    if (this.#held < places && holder.held < holder.share) {
+    // A place is free only while nobody who may have it waits, but that shares grow by themselves.
+    if (this.#held < places && holder.held < this.#shareOf(name) && holder.waiting.length === 0) {
       this.#held += 1;
       holder.held += 1;
       return undefined;
@@ -71,19 +97,31 @@ export class Places {
       onRefused?.();
       throw new ApiError('RATE_LIMITED', 'Too much of this company is under way at once. Send it again after the time in Retry-After.', { retryAfterSeconds: 1 });
     }
-    return this.#wait(holder, patienceMs);
+    const turn = this.#wait(holder, patienceMs);
+    this.#fill();
+    return turn;
   }
 
   leave(name: string): void {
     const holder = this.#holders.get(name) as Holder;
     holder.held -= 1;
     this.#held -= 1;
-    for (const next of this.#turns) {
-      if (next.held >= next.share) continue;
-      this.#admit(next);
-      break;
-    }
+    this.#fill();
     this.#forget(holder);
+  }
+
+  /** Gives free places to those whose turn it is: several where a company's share has grown, for the others are gone. */
+  #fill(): void {
+    for (const next of this.#turns) {
+      if (this.#held >= this.#options.places) break;
+      if (next.held < this.#shareOf(next.name)) this.#admit(next);
+    }
+  }
+
+  #shareOf(name: string): number {
+    const { places, share, shareBeside = share, about } = this.#options;
+    if (name === NO_COMPANY) return places;
+    return about?.othersThan(name) ? shareBeside : share;
   }
 
   #wait(holder: Holder, patienceMs: number): Promise<void> {

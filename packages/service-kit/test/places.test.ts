@@ -1,6 +1,7 @@
-import { NO_COMPANY, Places } from '../src/places.ts';
+import { CompaniesAbout, NO_COMPANY, Places, type PlacesOptions } from '../src/places.ts';
 
 const PLENTY = { places: 4, share: 3, queue: 5, patienceMs: 60_000 };
+const clock = (import.meta as unknown as { jest: typeof jest }).jest;
 
 const scenes: { inside: string[]; leave(name: string): Promise<string[]> }[] = [];
 afterEach(async () => {
@@ -8,7 +9,7 @@ afterEach(async () => {
 });
 
 /** Takes places for companies in this order and notes who has one. */
-function scene(options: Partial<typeof PLENTY> & { onRefused?: () => void } = {}) {
+function scene(options: Partial<PlacesOptions> = {}) {
   const places = new Places({ ...PLENTY, ...options });
   const inside: string[] = [];
   const made = {
@@ -76,4 +77,44 @@ test('who waits in vain is told with 503, and takes no turn later', async () => 
   expect(await leave('a')).toEqual([]);
   enter('c');
   expect(inside).toEqual(['c']);
+});
+
+describe('a company that floods while others are about', () => {
+  beforeEach(() => void clock.useFakeTimers({ now: 0, doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] }));
+  afterEach(() => void clock.useRealTimers());
+
+  test('has a smaller share, though they hold no place, and the whole one again a second after they were last heard of', async () => {
+    const about = new CompaniesAbout();
+    const { enter, leave } = scene({ shareBeside: 1, about });
+    enter('flood', 'flood', 'flood', 'flood', 'flood', 'flood');
+    about.seen('other');
+    about.seen('flood');
+    expect(await leave('flood')).toEqual(['flood', 'flood']);
+    expect(await leave('flood')).toEqual(['flood']);
+    expect(await leave('flood')).toEqual(['flood']);
+    clock.advanceTimersByTime(1000);
+    expect(await leave('flood')).toEqual(['flood', 'flood']);
+  });
+
+  test('is served in the order of its calls when its share grows', async () => {
+    const about = new CompaniesAbout();
+    const { places } = scene({ shareBeside: 1, about });
+    const order: number[] = [];
+    const enter = (n: number) => void (places.enter('flood') ?? Promise.resolve()).then(() => order.push(n));
+    about.seen('other');
+    [1, 2, 3].forEach(enter);
+    clock.advanceTimersByTime(1000);
+    enter(4);
+    await new Promise(setImmediate);
+    expect(order).toEqual([1, 2, 3]);
+    for (let n = 0; n < 4; n++) places.leave('flood');
+    expect(places.waiting).toBe(0);
+  });
+
+  test('has its whole share beside work of no company', () => {
+    const about = new CompaniesAbout();
+    const { enter, inside } = scene({ shareBeside: 1, about });
+    enter(NO_COMPANY, 'flood', 'flood', 'flood');
+    expect(inside).toHaveLength(4);
+  });
 });
