@@ -125,12 +125,14 @@ async function benchmark(stack: Stack): Promise<Record<string, number>> {
 
   const noise = async (): Promise<Record<string, number>> => {
     const { ratio, unavailable, events } = await measureNoise({
+      stack,
       gateway,
       scheduling: services.running.scheduling,
       floodKey: key,
       file: visitTargets('reader.targets', readerKey),
       rounds: Number(options.rounds ?? (options.quick ? 1 : 5)),
       seconds,
+      groups: { ...groups, integrations: [services.running.integrations.pid] },
       settled: () => drained(client, 'scheduling'),
     });
     return { noisy_company_ratio: rounded(ratio), noisy_company_503: unavailable, noisy_company_events_per_second: Math.round(events) };

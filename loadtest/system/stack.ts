@@ -1,7 +1,7 @@
 // Backing servers of the benchmarks' own, with data that is kept between runs, and the processes that are measured.
 import { join } from 'node:path';
 import {
-  Daemon, Problem, ROOT, STATE, Watchdog, choosePort, endLeftovers, lockState, readSecrets, say, serverEnvironment, startServers, type Servers,
+  Daemon, Problem, ROOT, STATE, Watchdog, choosePort, endLeftovers, lockState, readSecrets, say, serverEnvironment, startServers, type DaemonOptions, type Servers,
 } from '@truckroll/local-stack';
 import pg from 'pg';
 
@@ -73,19 +73,25 @@ export class Stack {
   async launch({ name, script, args = [], env = {}, onePort = false }: Launch): Promise<Running> {
     const port = await choosePort();
     const metricsPort = onePort ? port : await choosePort(new Set([port]));
-    const daemon = new Daemon({
-      name,
-      command: process.execPath,
-      args: [join(ROOT, script), ...args],
-      env: { ...process.env, NODE_ENV: 'production', HOST: '127.0.0.1', PORT: String(port), METRICS_PORT: String(metricsPort), ...this.environment, ...env },
-      log: join(this.folder, 'logs', `${name}.log`),
-      order: name === 'gateway' ? 'gateway' : 'service',
-      stopSignal: 'SIGTERM',
-      graceMs: 20_000,
-      watchdog: this.#watchdog,
-    });
-    await ready(daemon, `http://127.0.0.1:${metricsPort}/readyz`, join(this.folder, 'logs', `${name}.log`));
+    const settings = { NODE_ENV: 'production', HOST: '127.0.0.1', PORT: String(port), METRICS_PORT: String(metricsPort), ...this.environment, ...env };
+    const daemon = this.#start({ name, script, args, env: settings }, { order: name === 'gateway' ? 'gateway' : 'service', stopSignal: 'SIGTERM', graceMs: 20_000 });
+    await ready(daemon, `http://127.0.0.1:${metricsPort}/readyz`, this.#log(name));
     return { pid: daemon.pid as number, port, metricsPort, stop: async () => void (await daemon.stop()) };
+  }
+
+  /** Starts one of our programs that serves nobody, and goes away at once when it is stopped. */
+  startClient(client: Omit<Launch, 'onePort'>): Daemon {
+    return this.#start(client, { order: 'gateway', stopSignal: 'SIGKILL', graceMs: 1000 });
+  }
+
+  #start({ name, script, args = [], env }: Omit<Launch, 'onePort'>, how: Pick<DaemonOptions, 'order' | 'stopSignal' | 'graceMs'>): Daemon {
+    return new Daemon({
+      name, command: process.execPath, args: [join(ROOT, script), ...args], env: { ...process.env, ...env }, log: this.#log(name), watchdog: this.#watchdog, ...how,
+    });
+  }
+
+  #log(name: string): string {
+    return join(this.folder, 'logs', `${name}.log`);
   }
 
   /** Stops what was started here: the gateway, then services, then servers. */

@@ -1,20 +1,22 @@
 // What one company's flood does to the reads of another: `truckroll simulate` twice on one, beside a reader of the other.
-import { spawn, type ChildProcess } from 'node:child_process';
 import { setPriority } from 'node:os';
-import { join } from 'node:path';
-import { ROOT, say } from '@truckroll/local-stack';
+import { say, type Daemon } from '@truckroll/local-stack';
+import { cpuText, perEach, withCpu, type Groups } from '../measure/cpu.ts';
 import { median } from '../measure/rounds.ts';
 import { runLoad } from '../measure/wrk.ts';
 import { callCredential } from '../system/programs.ts';
-import type { Running } from '../system/stack.ts';
+import type { Running, Stack } from '../system/stack.ts';
 
 const FLOODS = 2;
 const READER_CONNECTIONS = 4;
-/** Events by which a flood is under way, and how long it may take to begin. */
-const FLOWING = 100;
+/** Events by which a flood is under way, with everything compiled that it needs, and how long it may take to begin. */
+const FLOWING = 1000;
 const BEGIN_MS = 60_000;
+/** Without an event, all of a flood has been answered. */
+const STILL_MS = 500;
 
 export interface Noise {
+  readonly stack: Stack;
   readonly gateway: Running;
   readonly scheduling: Running;
   /** Of the company that floods. */
@@ -23,6 +25,8 @@ export interface Noise {
   readonly file: string;
   readonly rounds: number;
   readonly seconds: number;
+  /** Whose processor time is told. */
+  readonly groups: Groups;
   /** Resolves when nothing is left of what was measured before. */
   settled(): Promise<void>;
 }
@@ -38,36 +42,47 @@ export interface NoiseFigures {
 
 /** Throws where any request of the reader is not answered with 200. */
 export async function measureNoise(noise: Noise): Promise<NoiseFigures> {
-  const { gateway, scheduling, file, rounds, seconds, settled } = noise;
+  const { gateway, scheduling, file, rounds, seconds, groups, settled } = noise;
   const read = (seed: number) => runLoad({ port: gateway.port, connections: READER_CONNECTIONS, seconds, file, seed });
   const before = await counted(scheduling);
   const ratios: number[] = [];
   let flooded = 0;
   for (let round = 1; round <= rounds; round++) {
-    await settled();
-    const alone = await read(round);
+    await still(scheduling, settled);
+    const { result: alone, cpu: cpuAlone } = await withCpu(groups, () => read(round));
     const flood = startFlood(noise);
     const eventsBefore = await flowing(scheduling);
-    const beside = await read(round).finally(() => Promise.all(flood.map(ended)));
+    const floods = { ...groups, flood: flood.map(({ pid }) => pid as number) };
+    const { result: beside, cpu } = await withCpu(floods, () => read(round)).finally(() => Promise.all(flood.map(ended)));
     const events = (await counted(scheduling)).published - eventsBefore;
     if (events === 0) throw new Error('the flood ended while it was measured');
     flooded += events;
     ratios.push(beside.p99 / alone.p99);
-    say(`round ${round}, beside a flood: p99 ${beside.p99.toFixed(1)} ms, without it ${alone.p99.toFixed(1)} ms (${beside.perSecond.toFixed(0)}/s and ${alone.perSecond.toFixed(0)}/s)`);
+    say(`round ${round}, beside a flood: p99 ${beside.p99.toFixed(1)} ms, without it ${alone.p99.toFixed(1)} ms (p50 ${beside.p50.toFixed(1)} and ${alone.p50.toFixed(1)} ms; ${beside.perSecond.toFixed(0)}/s and ${alone.perSecond.toFixed(0)}/s)`);
+    say(`  ${(events / seconds).toFixed(0)} events/s; CPU ms a second: beside ${cpuText(perEach(cpu, seconds))}; without ${cpuText(perEach(cpuAlone, seconds))}`);
   }
   const { unavailable } = await counted(scheduling);
   return { ratio: median(ratios), unavailable: unavailable - before.unavailable, events: flooded / (rounds * seconds) };
 }
 
-/** The clients yield to the system: they would run on other machines. */
-function startFlood({ gateway, scheduling, floodKey }: Noise): ChildProcess[] {
-  const args = ['--url', `http://127.0.0.1:${gateway.port}`, '--speed', '600', '--per-hour', '600', '--minutes', '1000000'];
-  const env = { ...process.env, SCHEDULING_ADDRESS: `127.0.0.1:${scheduling.port}`, CALL_CREDENTIAL: callCredential('operator'), TRUCKROLL_API_KEY: floodKey };
-  return Array.from({ length: FLOODS }, () => {
-    const child = spawn(process.execPath, [join(ROOT, 'packages/cli/bin/truckroll.mjs'), 'simulate', ...args], { env, stdio: ['ignore', 'ignore', 'inherit'] });
-    setPriority(child.pid as number, 5);
-    process.once('exit', () => child.kill('SIGKILL'));
-    return child;
+/** Resolves when nothing is left of a flood that has ended: what it asked for last may wait for its turn a moment longer. */
+async function still(scheduling: Running, settled: () => Promise<void>): Promise<void> {
+  for (let before = -1, now = 0; before !== now; ) {
+    await settled();
+    before = (await counted(scheduling)).published;
+    await new Promise((resolve) => setTimeout(resolve, STILL_MS));
+    now = (await counted(scheduling)).published;
+  }
+}
+
+/** The clients yield to the system, for they would run on other machines; and are its children themselves, so that none outlives its round. */
+function startFlood({ stack, gateway, scheduling, floodKey }: Noise): Daemon[] {
+  const args = ['simulate', '--url', `http://127.0.0.1:${gateway.port}`, '--speed', '600', '--per-hour', '600', '--minutes', '1000000'];
+  const env = { SCHEDULING_ADDRESS: `127.0.0.1:${scheduling.port}`, CALL_CREDENTIAL: callCredential('operator'), TRUCKROLL_API_KEY: floodKey };
+  return Array.from({ length: FLOODS }, (_, index) => {
+    const client = stack.startClient({ name: `flood-${index + 1}`, script: 'packages/cli/src/main.ts', args, env });
+    setPriority(client.pid as number, 5);
+    return client;
   });
 }
 
@@ -82,11 +97,9 @@ async function flowing(scheduling: Running): Promise<number> {
   throw new Error('truckroll simulate did not begin to flood');
 }
 
-async function ended(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null) throw new Error(`truckroll simulate ended by itself, with ${child.exitCode}`);
-  const exit = new Promise((resolve) => child.once('exit', resolve));
-  child.kill('SIGKILL');
-  await exit;
+async function ended(client: Daemon): Promise<void> {
+  if (!client.running) throw new Error('truckroll simulate ended by itself: see its log');
+  await client.stop();
 }
 
 async function counted({ metricsPort }: Running): Promise<{ unavailable: number; published: number }> {
