@@ -54,6 +54,7 @@ export async function measureFreshness(freshness: Freshness): Promise<FreshFigur
   const changes: Change[] = [];
   const http: number[] = [];
   let writing = true;
+  let behind = { ms: 0, at: 0 };
   /** Everything that was committed before an answer's as_of is in it. */
   const shown = (asOf: number): void => {
     const at = now();
@@ -66,12 +67,15 @@ export async function measureFreshness(freshness: Freshness): Promise<FreshFigur
     const body = (await response.json()) as { report?: { as_of: string } };
     if (body.report === undefined) throw new Problem(`A report was answered with ${response.status}: ${JSON.stringify(body)}`);
     if (writing) http.push(performance.now() - startedAt);
+    const ms = now() - Date.parse(body.report.as_of);
+    if (ms > behind.ms) behind = { ms, at: now() };
     shown(Date.parse(body.report.as_of));
   };
   // Until every owner has told how far it has published, reports are not answered.
   for (const until = now() + SETTLE_MS; (await ask(0)).status === 503 && now() < until; ) await delay(100);
   await everySecond(READS_PER_SECOND, WARM_UP_MS / 1000, read);
   http.length = 0;
+  behind = { ms: 0, at: 0 };
   const startedAt = now();
   const writes = write(freshness, changes).finally(() => (writing = false));
   await Promise.all([writes, everySecond(READS_PER_SECOND, seconds, read)]);
@@ -82,7 +86,7 @@ export async function measureFreshness(freshness: Freshness): Promise<FreshFigur
     await delay(20);
   }
   const ages = changes.map(({ committed, shown: at }) => (at as number) - committed);
-  say(`${changes.length} changes in ${took.toFixed(1)} s, ${http.length} reports read meanwhile`);
+  say(`${changes.length} changes in ${took.toFixed(1)} s, ${http.length} reports read meanwhile; as_of was ${Math.round(behind.ms)} ms behind at most, ${((behind.at - startedAt) / 1000).toFixed(1)} s after the first change`);
   return {
     freshP50: percentile(ages, 0.5), freshP99: percentile(ages, 0.99), httpP50: percentile(http, 0.5), httpP99: percentile(http, 0.99),
     changesPerSecond: changes.length / took,

@@ -86,16 +86,25 @@ function* batches(rows: Iterable<readonly Value[]>): Generator<(readonly Value[]
   yield batch;
 }
 
-/** Resolves when the company's sums are there. */
-export async function built(client: pg.Client, companyId: string): Promise<void> {
+/** Takes the company's sums away and resolves to the seconds until reporting has made them. */
+export async function firstBuild(client: pg.Client, companyId: string): Promise<number> {
+  await client.query(`update generations set state = 'retired' where company_id = $1`, [companyId]);
+  return await built(client, companyId);
+}
+
+/** Resolves when the company's sums are there, to the seconds that it took. */
+export async function built(client: pg.Client, companyId: string): Promise<number> {
   const startedAt = performance.now();
   for (let told = performance.now(); ; await delay(100)) {
     const { rows } = await client.query<{ state: string; stage: number; after: string | null }>('select state, stage, after from reporting.generations where company_id = $1', [companyId]);
     if (rows.some(({ state }) => state === 'current')) break;
-    if (rows.length > 1) throw new Problem('Sums were spoiled while they were built: something else writes to this database.');
+    if (rows.filter(({ state }) => state !== 'retired').length > 1) throw new Problem('Sums were spoiled while they were built: something else writes to this database.');
     if (performance.now() - told < 10_000) continue;
     told = performance.now();
-    say(`Building sums: stage ${rows[0]?.stage ?? 0}, up to ${rows[0]?.after ?? 'nothing'} …`);
+    const building = rows.find(({ state }) => state === 'building');
+    say(`Building sums: stage ${building?.stage ?? 0}, up to ${building?.after ?? 'nothing'} …`);
   }
-  say(`Built the sums in ${((performance.now() - startedAt) / 1000).toFixed(1)} s.`);
+  const seconds = (performance.now() - startedAt) / 1000;
+  say(`Built the sums in ${seconds.toFixed(1)} s.`);
+  return seconds;
 }

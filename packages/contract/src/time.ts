@@ -141,8 +141,8 @@ export function countedDay(micros: number, timeZone: string): number {
 
 const starts = new Map<string, Map<number, number>>();
 
-/** The first instant of a local date given in days since 1970-01-01, in microseconds. */
-function startOfDay(day: number, timeZone: string): number {
+/** As `startOfLocalDate`, for a date in days since 1970-01-01; remembered. */
+export function startOfDay(day: number, timeZone: string): number {
   let ofZone = starts.get(timeZone);
   if (ofZone === undefined) starts.set(timeZone, (ofZone = new Map()));
   let start = ofZone.get(day);

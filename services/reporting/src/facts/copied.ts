@@ -1,18 +1,21 @@
 // Facts that a copied record is by itself: invoices, payments and refunds.
 import type { Queryable } from '@truckroll/service-kit';
 import { COLLECTIONS, INVOICES } from '../summaries/definitions.ts';
-import { entryOf, type Entry, type FactKind } from './fact.ts';
+import { entryOf, type Counted, type Entry, type FactKind } from './fact.ts';
 
 interface CopiedFact<Row> {
   name: string;
   columns: string;
   entries(row: Row): readonly Entry[];
+  /** What `entries` makes of a row. */
+  counted: Counted;
 }
 
 /** Facts in the rows of a table of copies. */
-function copied<Row extends { id: string }>({ name, columns, entries }: CopiedFact<Row>): FactKind {
+function copied<Row extends { id: string }>({ name, columns, entries, counted }: CopiedFact<Row>): FactKind {
   return {
     name,
+    counted: [counted],
     async read(db, companyId, ids) {
       const { rows } = await db.query<Row>({
         name: `facts_of_${name}`,
@@ -50,6 +53,11 @@ export const invoiceFacts = copied<{
     const cents = { subtotal_cents: BigInt(subtotal_cents), discount_cents: BigInt(discount_cents), tax_cents: BigInt(tax_cents) };
     return [entryOf(INVOICES, issued_at, values, status, { invoice_count: 1n, ...cents })];
   },
+  counted: {
+    summary: INVOICES,
+    rows: `select company_id, id, issued_at as at, status as standing, account_id as account, business_unit_id as business_unit, job_type_id as job_type, job_class,
+      1 as invoice_count, subtotal_cents, discount_cents, tax_cents from invoices where issued_at is not null`,
+  },
 });
 
 interface Movement {
@@ -72,6 +80,11 @@ export const paymentFacts = copied<Movement>({
     if (status !== 'PAID') return [];
     return [entryOf(COLLECTIONS, occurred_at, { ...values }, COUNTED, { payment_count: 1n, received_cents: BigInt(amount_cents) })];
   },
+  counted: {
+    summary: COLLECTIONS,
+    rows: `select company_id, id, occurred_at as at, '${COUNTED}' as standing, account_id as account, method as payment_method, collected_by_id as collector,
+      1 as payment_count, 0 as refund_count, amount_cents as received_cents, 0 as refunded_cents from payments where status = 'PAID'`,
+  },
 });
 
 /** By its own status, whatever became of its payment (decisions §13). */
@@ -81,5 +94,10 @@ export const refundFacts = copied<Movement>({
   entries({ status, occurred_at, amount_cents, ...values }) {
     if (status !== 'SUCCEEDED') return [];
     return [entryOf(COLLECTIONS, occurred_at, { ...values }, COUNTED, { refund_count: 1n, refunded_cents: BigInt(amount_cents) })];
+  },
+  counted: {
+    summary: COLLECTIONS,
+    rows: `select company_id, id, occurred_at as at, '${COUNTED}' as standing, account_id as account, payment_method, collected_by_id as collector,
+      0 as payment_count, 1 as refund_count, 0 as received_cents, amount_cents as refunded_cents from refunds where status = 'SUCCEEDED'`,
   },
 });

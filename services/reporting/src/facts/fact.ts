@@ -16,9 +16,17 @@ export interface Entry {
   measures: readonly bigint[];
 }
 
+/** The same in SQL, for many facts at once. */
+export interface Counted {
+  summary: SummaryDefinition;
+  /** SELECT of the rows that count: company_id, id of the fact, at, standing, each dimension (null for none), each measure. */
+  rows: string;
+}
+
 /** Facts of one kind: read as they are stored, by id. */
 export interface FactKind {
   name: string;
+  counted: readonly Counted[];
   /** Entries by id; ids without any are absent. */
   read(db: Queryable, companyId: string, ids: readonly string[]): Promise<ReadonlyMap<string, readonly Entry[]>>;
   /** The next ids after one, ascending, at most so many. */

@@ -130,8 +130,16 @@ export async function storeJobFacts(tx: Queryable, companyId: string, ids: reado
 
 type Row = Omit<JobFact, CostColumn | 'revenue_cents'> & Record<CostColumn | 'revenue_cents', string>;
 
+/** What `entriesOf` makes of a row. */
+const countedJobs = (dimensions: string, from: string): string =>
+  `select company_id, f.id, reported_at as at, standing, ${dimensions}, job_class, 1 as job_count, revenue_cents, ${COSTS.join(', ')} from ${from}`;
+
 export const jobFacts: FactKind = {
   name: 'job_facts',
+  counted: [
+    { summary: JOBS, rows: countedJobs('account_id as account, business_unit_id as business_unit, job_type_id as job_type', 'job_facts f') },
+    { summary: PARTICIPATION, rows: countedJobs('member.id as team_member', 'job_facts f cross join unnest(f.members) as member(id)') },
+  ],
   async read(db, companyId, ids) {
     const { rows } = await db.query<Row>({
       name: 'facts_of_jobs',

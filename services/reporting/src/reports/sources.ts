@@ -1,7 +1,7 @@
 // Where the figures of a period are read from: sums of months and days where they are kept for what is asked, facts
 // otherwise. Each source is a SELECT of (value, measures…) for one key, to stand beside the keys in a lateral join.
-import type { SummaryDefinition } from '../summaries/definitions.ts';
-import { NONE, measuresOf } from '../summaries/definitions.ts';
+import { countedRows } from '../facts/index.ts';
+import { NONE, measuresOf, type SummaryDefinition } from '../summaries/definitions.ts';
 
 /** What is asked of one report, in the terms of its sums. */
 export interface Question {
@@ -19,50 +19,8 @@ export interface Question {
 /** Adds a parameter and returns its place in the text. */
 export type Bind = (value: unknown, type: string) => string;
 
-interface FactSource {
-  from: string;
-  at: string;
-  standing: string;
-  dimensions: Readonly<Record<string, { column: string; type: 'uuid' | 'text' }>>;
-  measures: Readonly<Record<string, string>>;
-}
-
-const JOB_DIMENSIONS = {
-  business_unit: { column: 'f.business_unit_id', type: 'uuid' },
-  job_type: { column: 'f.job_type_id', type: 'uuid' },
-  job_class: { column: 'f.job_class', type: 'text' },
-  account: { column: 'f.account_id', type: 'uuid' },
-} as const;
-
-const MOVEMENTS = `(
-    select company_id, occurred_at, account_id, method, collected_by_id, 1 as payment_count, amount_cents as received_cents, 0 as refund_count, 0 as refunded_cents
-    from payments where status = 'PAID'
-    union all
-    select company_id, occurred_at, account_id, payment_method, collected_by_id, 0, 0, 1, amount_cents
-    from refunds where status = 'SUCCEEDED') f`;
-
-const FACTS: Readonly<Record<SummaryDefinition['name'], FactSource>> = {
-  invoice: { from: 'invoices f', at: 'f.issued_at', standing: 'f.status', dimensions: JOB_DIMENSIONS, measures: { invoice_count: '1' } },
-  collection: {
-    from: MOVEMENTS,
-    at: 'f.occurred_at',
-    standing: `''::text`,
-    dimensions: {
-      account: { column: 'f.account_id', type: 'uuid' },
-      payment_method: { column: 'f.method', type: 'text' },
-      collector: { column: 'f.collected_by_id', type: 'uuid' },
-    },
-    measures: {},
-  },
-  job: { from: 'job_facts f', at: 'f.reported_at', standing: 'f.standing', dimensions: JOB_DIMENSIONS, measures: { job_count: '1' } },
-  participation: {
-    from: 'job_facts f cross join unnest(f.members) as member(id)',
-    at: 'f.reported_at',
-    standing: 'f.standing',
-    dimensions: { team_member: { column: 'member.id', type: 'uuid' }, job_class: JOB_DIMENSIONS.job_class },
-    measures: { job_count: '1' },
-  },
-};
+/** Dimensions of codes; the others are of ids. */
+const CODES: readonly string[] = ['job_class', 'payment_method'];
 
 /** Which sums answer a question: by no or one dimension, or by all of few values; null for facts alone. */
 export function sumsFor({ summary, groupBy, filters }: Question): 'summary' | 'combinations' | null {
@@ -105,14 +63,12 @@ export function fromCombinations(question: Question, most: number | undefined, b
 /** Facts between the instants s.key and s.until, added up as they are read. */
 export function fromFacts(question: Question, most: number | undefined, bind: Bind): string {
   const { summary, companyId, groupBy, filters, standings } = question;
-  const { from, at, standing, dimensions, measures } = FACTS[summary.name];
-  const column = (dimension: string) => dimensions[dimension] as FactSource['dimensions'][string];
-  const value = groupBy === null ? `''` : `coalesce(${column(groupBy).column}::text, '${NONE}') collate "C"`;
-  const conditions = [...filters].map(([dimension, values]) => `${column(dimension).column} = any(${bind(values, `${column(dimension).type}[]`)})`);
+  const value = groupBy === null ? `''` : `coalesce(f.${groupBy}::text, '${NONE}') collate "C"`;
+  const conditions = [...filters].map(([dimension, values]) => `f.${dimension} = any(${bind(values, CODES.includes(dimension) ? 'text[]' : 'uuid[]')})`);
   if (groupBy !== null) conditions.push(`${value} > s.after`);
-  return `select ${value} as value, ${sums(summary, (name) => measures[name] ?? `f.${name}`)}
-    from ${from} where f.company_id = ${bind(companyId, 'uuid')} and ${at} >= s.key and ${at} < s.until
-      and ${standing} = any(${bind(standings, 'text[]')}) ${conditions.map((condition) => `and ${condition}`).join(' ')}
+  return `select ${value} as value, ${sums(summary, (name) => `f.${name}`)}
+    from (${countedRows(summary)}) f where f.company_id = ${bind(companyId, 'uuid')} and f.at >= s.key and f.at < s.until
+      and f.standing = any(${bind(standings, 'text[]')}) ${conditions.map((condition) => `and ${condition}`).join(' ')}
     ${groupBy === null ? '' : `group by 1 order by 1 ${most === undefined ? '' : `limit ${most}`}`}`;
 }
 

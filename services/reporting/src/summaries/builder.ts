@@ -6,12 +6,13 @@ import { FACTS } from '../facts/index.ts';
 import { jobFacts } from '../facts/jobs.ts';
 import { jobFinancials } from '../resources/job-financials.ts';
 import { DEFINITIONS } from './definitions.ts';
-import { Deltas } from './deltas.ts';
 import { refreshJobFacts } from './follow.ts';
 import { beginGeneration, liveGenerations } from './generations.ts';
+import { Pace } from './pace.ts';
 import { Patience } from './patience.ts';
+import { addRange } from './range.ts';
 
-/** Facts, and rows of retired generations, that one transaction deals with. */
+/** Financials, and rows of retired generations, that one transaction deals with. */
 const BATCH = 1000;
 const REMOVED = 5000;
 const IDLE_MS = 250;
@@ -20,13 +21,14 @@ const IDLE_MS = 250;
 export function summaryBuilder(database: Database, log: Logger, metrics: Metrics): BackgroundPart {
   const stopping = new AbortController();
   const patience = new Patience();
+  const pace = new Pace();
   const begun = metrics.counter('report_builds_begun_total', 'Times that sums were begun because there were none, or because something that does not keep them changed what they are made of', ['reason']);
   const finished = metrics.counter('report_builds_finished_total', 'Times that sums that were built took the place of those before');
   let running: Promise<void> = Promise.resolve();
   async function run(): Promise<void> {
     for (let failures = 0; !stopping.signal.aborted; ) {
       try {
-        const busy = await buildSome({ database, patience, begun, finished }, stopping.signal);
+        const busy = await buildSome({ database, patience, pace, begun, finished }, stopping.signal);
         failures = 0;
         if (!busy) await pause(IDLE_MS, stopping.signal);
       } catch (error) {
@@ -51,6 +53,7 @@ export function summaryBuilder(database: Database, log: Logger, metrics: Metrics
 interface Building {
   database: Database;
   patience: Patience;
+  pace: Pace;
   begun: Count;
   finished: Count;
 }
@@ -59,7 +62,7 @@ type Count = ReturnType<Metrics['counter']>;
 type Outcome = 'missing' | 'spoiled' | 'finished' | 'proceeds';
 
 /** One batch for each company that needs one; whether there was any. */
-async function buildSome({ database, patience, begun, finished }: Building, signal: AbortSignal): Promise<boolean> {
+async function buildSome({ database, patience, pace, begun, finished }: Building, signal: AbortSignal): Promise<boolean> {
   const { rows } = await database.query<{ company_id: string; spoiled: boolean }>({
     name: 'companies_to_build',
     text: `select company_id, exists (select from spoiled_summaries s where s.company_id = c.company_id) as spoiled from (
@@ -75,7 +78,7 @@ async function buildSome({ database, patience, begun, finished }: Building, sign
     const outcome = await database.transaction(
       async (tx) => {
         await lockCompany(tx, companyId);
-        return await step(tx, companyId);
+        return await step(tx, companyId, pace);
       },
       { retryContention: true },
     );
@@ -86,7 +89,7 @@ async function buildSome({ database, patience, begun, finished }: Building, sign
   return due.length > 0;
 }
 
-async function step(tx: Transaction, companyId: string): Promise<Outcome> {
+async function step(tx: Transaction, companyId: string, pace: Pace): Promise<Outcome> {
   const { rowCount: spoiled } = await tx.query({ name: 'take_spoiled', text: 'delete from spoiled_summaries where company_id = $1', values: [companyId] });
   const live = await liveGenerations(tx, companyId);
   if (spoiled > 0 || live.length === 0) {
@@ -104,14 +107,14 @@ async function step(tx: Transaction, companyId: string): Promise<Outcome> {
     await takePlace(tx, companyId, building.generation);
     return 'finished';
   }
-  const ids = await kind.next(tx, companyId, building.after, BATCH);
-  if (kind === jobFacts) await refreshJobFacts(tx, companyId, ids);
-  const entries = await kind.read(tx, companyId, ids);
-  const deltas = new Deltas();
-  for (const of of entries.values()) deltas.add(building, of, 1n);
-  await deltas.write(tx, companyId);
+  const startedAt = performance.now();
+  const most = pace.facts(kind.name);
+  const ids = await kind.next(tx, companyId, building.after, most);
   const last = ids.at(-1);
-  const [stage, after] = ids.length < BATCH || last === undefined ? [building.stage + 1, null] : [building.stage, last];
+  if (kind === jobFacts) await refreshJobFacts(tx, companyId, ids);
+  if (last !== undefined) await addRange(tx, companyId, building, { kind, after: building.after, last });
+  if (ids.length === most) pace.took(kind.name, performance.now() - startedAt);
+  const [stage, after] = ids.length < most || last === undefined ? [building.stage + 1, null] : [building.stage, last];
   await tx.query({
     name: 'generation_proceeds',
     text: 'update generations set stage = $3, after = $4 where company_id = $1 and generation = $2',

@@ -1,0 +1,23 @@
+import { Pace } from './pace.ts';
+
+/** Facts of each transaction where each fact takes so many microseconds. */
+function facts(pace: Pace, micros: number, times: number): number[] {
+  return Array.from({ length: times }, () => {
+    const facts = pace.facts('invoices');
+    pace.took('invoices', (facts * micros) / 1000);
+    return facts;
+  });
+}
+
+test('more facts are added up at once until that takes most of a second, and no more than 64,000', () => {
+  expect(facts(new Pace(), 20, 6)).toEqual([4000, 8000, 16_000, 32_000, 32_000, 32_000]);
+  expect(facts(new Pace(), 1, 9).at(-1)).toBe(64_000);
+});
+
+test('fewer are added up at once where it takes far more than that, a thousand at least, and other kinds go by their own time', () => {
+  const pace = new Pace();
+  facts(pace, 1, 9);
+  expect(facts(pace, 100, 5)).toEqual([64_000, 32_000, 16_000, 16_000, 16_000]);
+  expect(facts(pace, 5000, 5).at(-1)).toBe(1000);
+  expect(pace.facts('payments')).toBe(4000);
+});
