@@ -2,7 +2,7 @@
 // many periods as that takes: along the key where each period is one day or one month of kept sums, else by portions of
 // periods that grow until the page is full.
 import { parseDate, type BucketName } from '@truckroll/contract';
-import type { Queryable } from '@truckroll/service-kit';
+import type { Queryable, Statement } from '@truckroll/service-kit';
 import { measuresOf } from '../summaries/definitions.ts';
 import { dateOf, partsOf, periodsOf, type Period } from './periods.ts';
 import { folded, keyedStatement, readSums, walkStatement, type Position, type Sums } from './read.ts';
@@ -36,13 +36,24 @@ async function ungrouped(db: Queryable, question: Question, { range, bucket, lim
   const page = periods.slice(0, limit);
   const empty = measuresOf(question.summary).map(() => 0n);
   const read = question.standings.length > 0 && page.length > 0;
-  const found = read ? await readSums(db, question, keyedStatement(question, page, '', undefined)) : [];
+  const found = read ? folded(await readSums(db, question, statementOf(question, page))) : [];
   const byStart = new Map(found.map((sums) => [sums.start, sums]));
   const rows = page.map((period) => {
     const start = dateOf(period.start);
     return { period, sums: byStart.get(start) ?? { start, value: '', measures: empty } };
   });
   return { rows, next: periods.length > limit ? encode({ start: dateOf((page.at(-1) as Period).start), value: '' }) : new Uint8Array() };
+}
+
+/** Of all dates that PostgreSQL and the calendar share. No record is as old. */
+const FIRST_DAY = dayOf('0001-01-01');
+
+/** Of ungrouped periods in a row: a walk along the key where each is one day or one month of kept sums. */
+function statementOf(question: Question, page: readonly Period[]): Statement {
+  const [first, last] = [page[0], page.at(-1)] as [Period, Period];
+  const step = sumsFor(question) === 'summary' && question.filters.size === 0 ? stepOf(first) : undefined;
+  if (step === undefined || page.some((period) => stepOf(period) !== step)) return keyedStatement(question, page, '', undefined);
+  return walkStatement(question, step, { start: dateOf(Math.max(first.start - 1, FIRST_DAY)), value: '' }, dateOf(last.end), page.length);
 }
 
 async function grouped(db: Queryable, question: Question, { range, bucket, limit }: PageRequest, after: Position | undefined): Promise<Page> {
