@@ -25,7 +25,7 @@ const POLL = { first: 10, most: 100 };
 const GATHER = 4;
 const GATHER_MOST_MS = 50;
 /** Milliseconds between watermarks: while there is something new, and while there is not. */
-const ANNOUNCE = { busy: 200, idle: 1000 };
+const ANNOUNCE = { busy: 200, idle: 500 };
 const STANDBY_POLL_MS = 500;
 const MEASURE_MS = 5000;
 /** More rows than this are not counted, only said to be at least so many. */
