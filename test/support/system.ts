@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { CompanyAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
 import { resource } from '@truckroll/contract';
 import { Database, acceptanceOf, openChannel, testCaller, testCallers, testConfig, type Channel, type Service } from '@truckroll/service-kit';
-import { freshDatabase, openProxy, type TcpProxy } from '@truckroll/testing';
+import { freshDatabase, openProxy, type TcpProxy, type TestDatabase } from '@truckroll/testing';
 import { createGateway } from '../../gateway/src/app.ts';
 import { gatewayConfig } from '../../gateway/src/config.ts';
 import { createBilling } from '../../services/billing/src/billing.ts';
@@ -12,6 +12,7 @@ import { createIntegrations } from '../../services/integrations/src/integrations
 import { createReporting } from '../../services/reporting/src/reporting.ts';
 import { createScheduling } from '../../services/scheduling/src/scheduling.ts';
 import { createCompany, importRecords, type ImportReport, type TestCompany } from './company.ts';
+import { openKafkaWire, type Wire } from './kafka-wire.ts';
 import { createIssuer } from './tokens.ts';
 
 export type { ImportReport, TestCompany } from './company.ts';
@@ -33,7 +34,7 @@ export interface System {
   /** For looking at, or spoiling, what the services have stored. */
   database: Database;
   /** The wires to the servers behind the system, for taking them away; present where the system was started with them. */
-  wires: Readonly<Partial<Record<'postgres' | 'redis', TcpProxy>>>;
+  wires: Readonly<Partial<Record<'postgres' | 'redis' | 'kafka', Wire>>>;
   /** What another service beside those of the system is to be told. */
   serviceEnvironment: Readonly<Record<string, string>>;
   /** What another gateway beside this one is to be told. */
@@ -42,21 +43,25 @@ export interface System {
   dispatcherEnvironment: Readonly<Record<string, string>>;
   /** Ends one service, as its process would end. */
   stopService(name: ServiceName): Promise<void>;
+  /** Starts one that was stopped, where it was. */
+  startService(name: ServiceName): Promise<void>;
   stop(): Promise<void>;
 }
 
 export interface SystemOptions {
-  /** Reach PostgreSQL and Redis through wires that a test can cut. */
+  /** Reach PostgreSQL, Redis and Kafka through wires that a test can cut. */
   wired?: boolean;
+  /** What the services find, rather than a new database; it is dropped with the system. */
+  database?: TestDatabase;
   /** Exact address:port pairs to which webhooks may be sent although they are not public. */
   webhookAllowedTargets?: readonly string[];
 }
 
-export async function startSystem({ wired = false, webhookAllowedTargets = [] }: SystemOptions = {}): Promise<System> {
-  const database = await freshDatabase({});
+export async function startSystem({ wired = false, webhookAllowedTargets = [], database: found }: SystemOptions = {}): Promise<System> {
+  const database = found ?? (await freshDatabase({}));
   // Test files share one broker: a system without topics of its own would take events from another's consumers.
   const kafkaPrefix = `${randomBytes(4).toString('hex')}.`;
-  const wires = wired ? { postgres: await wireTo(database.url), redis: await wireTo(required('REDIS_URL')) } : {};
+  const wires = wired ? { postgres: await wireTo(database.url), redis: await wireTo(required('REDIS_URL')), kafka: openKafkaWire(brokers()) } : {};
   const secretKey = randomBytes(32);
   const environment = {
     databaseUrl: through(database.url, wires.postgres),
@@ -69,7 +74,8 @@ export async function startSystem({ wired = false, webhookAllowedTargets = [] }:
   };
   const issuer = createIssuer();
   const config = { ...testConfig, ...environment } as never;
-  const services: Service[] = [createIntegrations(config), createScheduling(config), createBilling(config), createReporting(config)];
+  const creators = [createIntegrations, createScheduling, createBilling, createReporting];
+  const services: Service[] = creators.map((create) => create(config));
   const ports = await Promise.all(services.map(async (service) => (await service.start()).port));
   const channels = Object.fromEntries(OWNERS.map((owner, i) => [owner, openChannel(`127.0.0.1:${ports[i]}`, { credentials: testCallers })])) as Record<ServiceName, Channel>;
   const gatewayEnvironment = {
@@ -121,6 +127,11 @@ export async function startSystem({ wired = false, webhookAllowedTargets = [] }:
       WEBHOOK_ALLOWED_TARGETS: webhookAllowedTargets.join(),
     },
     stopService: (name) => (services[OWNERS.indexOf(name)] as Service).destroy(),
+    async startService(name) {
+      const at = OWNERS.indexOf(name);
+      services[at] = (creators[at] as typeof createBilling)({ ...(config as object), port: ports[at] } as never);
+      await services[at].start();
+    },
     async stop() {
       await gateway.destroy();
       issuer.close();

@@ -1,4 +1,4 @@
-import { backoffMs, logOutage, type BackgroundPart, type Logger, type Metrics } from '@truckroll/service-kit';
+import { backoffMs, logOutage, retrying, type BackgroundPart, type Logger, type Metrics } from '@truckroll/service-kit';
 import type { Consumer as KafkaConsumer, EachBatchPayload, KafkaMessage } from 'kafkajs';
 import { eventOf, type IncomingEvent } from './event.ts';
 import type { KafkaClient } from './kafka.ts';
@@ -6,6 +6,9 @@ import { goodbye } from './limit.ts';
 import { ensureTopics, type Topic } from './topics.ts';
 import { watch } from './vital-signs.ts';
 import { Wake } from './wake.ts';
+
+/** Offsets by topic and partition. */
+export type Places = () => Promise<(topic: string, partition: number) => number | undefined>;
 
 export interface ConsumerOptions {
   readonly kafka: KafkaClient;
@@ -22,6 +25,12 @@ export interface ConsumerOptions {
   readonly concurrency?: number;
   /** Gets messages that are no events of ours. Without it they are logged, counted and passed over. */
   unreadable?(topic: string, partition: number, message: KafkaMessage): Promise<void>;
+  /**
+   * Asked when partitions are taken over, by handlers that keep places with what they store: where to go on in one, or
+   * undefined to go on from what the group told Kafka. Whoever had it before may have kept no place, or what is stored may be
+   * of an earlier moment than what Kafka was told: what comes twice is recognised.
+   */
+  readonly places?: Places;
   /** Told of offsets behind which there was nothing to handle: compaction has taken it. Where it rejects it is not told again. */
   passed?(topic: string, partition: number, offset: number): Promise<void>;
   readonly log: Logger;
@@ -53,6 +62,8 @@ export class Consumer implements BackgroundPart {
   /** Tells Kafka which places were reached. */
   #commit: (() => Promise<void>) | undefined;
   #commitTimer: NodeJS.Timeout | undefined;
+  /** Ends when reading goes on from the places of the partitions that were taken over last. */
+  #placed: Promise<void> | undefined;
 
   constructor(options: ConsumerOptions) {
     this.#options = options;
@@ -88,8 +99,15 @@ export class Consumer implements BackgroundPart {
         retry: { initialRetryTime: 100, maxRetryTime: 1000, retries: 8, restartOnFailure: async () => false },
       });
       const watched = watch(consumer);
-      consumer.on(consumer.events.GROUP_JOIN, () => {
+      consumer.on(consumer.events.GROUP_JOIN, ({ payload: { memberAssignment } }) => {
         failures = 0;
+        const { places } = this.#options;
+        if (places === undefined) return;
+        const placed = this.#place(consumer, memberAssignment, places);
+        this.#placed = placed;
+        void placed.then(() => {
+          if (this.#placed === placed) this.#placed = undefined;
+        });
       });
       consumer.on(consumer.events.END_BATCH_PROCESS, ({ payload: { topic, partition, lastOffset, batchSize } }) => {
         if (batchSize === 0) this.#passed(topic, partition, lastOffset);
@@ -121,7 +139,27 @@ export class Consumer implements BackgroundPart {
     await consumer.run({ eachBatchAutoResolve: false, autoCommit: false, partitionsConsumedConcurrently: concurrency, eachBatch: (payload) => this.#batch(payload) });
   }
 
+  /** Never rejects: it tries until it succeeds, or this consumer's time is over. */
+  async #place(consumer: KafkaConsumer, assigned: Readonly<Record<string, readonly number[]>>, places: Places): Promise<void> {
+    const { kafka, log, group } = this.#options;
+    const failed = (error: unknown, failures: number): boolean => {
+      logOutage(log, 'places in topics could not be read; trying again', failures, error, { group });
+      return true;
+    };
+    const placeOf = await retrying(places, failed, this.#stopping.signal).catch(() => undefined);
+    if (this.#stopping.signal.aborted) return;
+    for (const [topic, partitions] of Object.entries(assigned)) {
+      for (const partition of partitions) {
+        const place = placeOf?.(topic.slice(kafka.prefix.length), partition);
+        if (place !== undefined) consumer.seek({ topic, partition, offset: String(place) });
+      }
+    }
+  }
+
   async #batch(payload: EachBatchPayload): Promise<void> {
+    if (this.#placed !== undefined) await this.#withHeartbeat(payload, () => this.#placed as Promise<void>);
+    // It goes on from elsewhere.
+    if (payload.isStale()) return;
     const { batch } = payload;
     const { partition } = batch;
     const topic = batch.topic.slice(this.#options.kafka.prefix.length);

@@ -2,7 +2,7 @@ import {
   isContention, isUnavailable, withRemoteSpan,
   type BackgroundPart, type Database, type Logger, type Metrics, type Queryable, type Transaction,
 } from '@truckroll/service-kit';
-import { Consumer } from './consumer.ts';
+import { Consumer, type Places } from './consumer.ts';
 import type { IncomingEvent } from './event.ts';
 import { forgetOld, notOlder, unseen, type Deduplication } from './inbox.ts';
 import type { KafkaClient } from './kafka.ts';
@@ -25,6 +25,8 @@ export interface SubscriberOptions {
   readonly subscriptions: readonly Subscription[];
   /** Told in the transaction that applies events, or sets one aside: everything of the partition up to the offset is dealt with. */
   readonly reached?: (tx: Queryable, topic: string, partition: number, offset: number) => Promise<void>;
+  /** As in ConsumerOptions, where `reached` stores places. */
+  readonly places?: Places;
   readonly log: Logger;
   readonly metrics: Metrics;
 }

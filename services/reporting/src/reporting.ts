@@ -11,7 +11,7 @@ import { subscriptionOf } from './copies/copy.ts';
 import { copies } from './copies/index.ts';
 import { financialsForEveryJob } from './financials/every-job.ts';
 import { freshnessMetrics } from './freshness/metrics.ts';
-import { reached, watermarkSubscription } from './freshness/progress.ts';
+import { places, reached, watermarkSubscription } from './freshness/progress.ts';
 import { projections } from './projections.ts';
 import { reportHandlers } from './reports/handlers.ts';
 import { tables } from './resources/index.ts';
@@ -33,7 +33,7 @@ export function createReporting(config: ReportingConfig): Service {
       const names = new NameCache(database, SCHEMA, log);
       const subscriptions = [nameSubscription(SCHEMA), ...copies.map(subscriptionOf), watermarkSubscription];
       background({ name: 'names', start: () => names.start(), stop: () => names.stop() });
-      const subscriber = new Subscriber({ database, kafka, group: SCHEMA, subscriptions, reached, log, metrics });
+      const subscriber = new Subscriber({ database, kafka, group: SCHEMA, subscriptions, reached, places: () => places(database), log, metrics });
       background(subscriber);
       background(financialsForEveryJob(database, log));
       background(freshnessMetrics(database, log, metrics));

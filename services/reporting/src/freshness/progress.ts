@@ -20,6 +20,16 @@ export async function reached(tx: Queryable, topic: string, partition: number, o
   });
 }
 
+/**
+ * Topics are read on from the places that are stored with what was applied, whatever Kafka was told: a replica of the release
+ * before, which shares the consumer group, stores none, and would leave its partitions' watermarks unreached for ever.
+ */
+export async function places(db: Queryable): Promise<(topic: string, partition: number) => number | undefined> {
+  const { rows } = await db.query<{ topic: string; partition: number; log_offset: number }>({ name: 'places', text: 'select topic, partition, log_offset from positions' });
+  const stored = new Map(rows.map(({ topic, partition, log_offset }) => [`${topic}/${partition}`, log_offset]));
+  return (topic, partition) => (COUNTED_TOPICS.includes(topic) ? (stored.get(`${topic}/${partition}`) ?? -1) + 1 : undefined);
+}
+
 export const watermarkSubscription: Subscription = {
   topic: topics.watermarks,
   // The latest of each owner; one that comes again changes nothing.

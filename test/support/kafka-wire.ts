@@ -1,0 +1,40 @@
+// The wire between this process and Kafka. A proxy cannot stand there: brokers tell clients their own addresses.
+import net, { type Socket } from 'node:net';
+
+export interface Wire {
+  /** Ends every connection and refuses new ones. */
+  cut(): Promise<void>;
+  restore(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Nobody listens there. */
+const NOWHERE = 1;
+
+/** For every client of these brokers in this process, opened from now on or connected since. One at a time. */
+export function openKafkaWire(brokers: readonly string[]): Wire {
+  const real = net.connect;
+  const sockets = new Set<Socket>();
+  let up = true;
+  const connect = (options: unknown, ...more: unknown[]): Socket => {
+    const { host, port } = (typeof options === 'object' ? options : {}) as { host?: string; port?: number };
+    if (!brokers.includes(`${host}:${port}`)) return Reflect.apply(real, net, [options, ...more]) as Socket;
+    const socket = Reflect.apply(real, net, [{ host, port: up ? port : NOWHERE }, ...more]) as Socket;
+    sockets.add(socket);
+    return socket.on('close', () => sockets.delete(socket));
+  };
+  net.connect = connect;
+  return {
+    async cut() {
+      up = false;
+      for (const socket of sockets) socket.destroy(Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' }));
+    },
+    async restore() {
+      up = true;
+    },
+    async close() {
+      up = true;
+      net.connect = real;
+    },
+  };
+}
