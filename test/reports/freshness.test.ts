@@ -16,7 +16,7 @@ const lines: Record<string, Json[]> = {};
 let payment: Json;
 
 beforeAll(async () => {
-  system = await startSystem();
+  system = await startSystem({ wired: true });
   company = await system.createCompany('America/Chicago');
   for (const { path, records } of generateCompany({ seed: 5, size: 30, timezone: 'America/Chicago', until: '2025-11-20T18:00:00Z' })) {
     lines[path] = [...records] as Json[];
@@ -141,15 +141,38 @@ it('holds back as_of of a company whose event is set aside, of no other, until i
   expect(received((await report(COLLECTIONS)).body)).toEqual({ '2026-03-04': 666 });
 });
 
-it('goes on answering while an owner is away, with an as_of that stands still', async () => {
-  await system.stopService('billing');
+it.each(['billing', 'scheduling'] as const)('goes on answering while %s is away, with an as_of that stands still and moves on afterwards', async (owner) => {
+  await system.stopService(owner);
   const stopped = Date.now();
+  const other = owner === 'billing' ? 'scheduling' : 'billing';
   await until(async () => {
-    const { rows } = await system.database.query<{ at: number }>({ text: `select at from reporting.applied_until where source = '/truckroll/scheduling'` });
+    const { rows } = await system.database.query<{ at: number }>({ text: 'select at from reporting.applied_until where source = $1', values: [`/truckroll/${other}`] });
     return (rows[0]?.at ?? 0) / 1000 > stopped;
   });
   const { status, body } = await report(COLLECTIONS);
   expect(status).toBe(200);
   expect(received(body)).toEqual({ '2026-03-04': 666 });
   expect(Date.parse(body.report.as_of)).toBeLessThanOrEqual(stopped);
+
+  await system.startService(owner);
+  await fresh(system, company);
+  expect(received((await report(COLLECTIONS)).body)).toEqual({ '2026-03-04': 666 });
+});
+
+it('goes on answering while Kafka is away, with an as_of that stands still and moves on afterwards', async () => {
+  await system.wires.kafka!.cut();
+  const away = Date.now();
+  // Committed all the same, and published later.
+  await pay(company, payment['id'], 777);
+  const before = (await report(COLLECTIONS)).body;
+  expect((await system.database.query({ text: 'select from billing.outbox' })).rowCount).toBeGreaterThan(0);
+  const { status, body } = await report(COLLECTIONS);
+  expect(status).toBe(200);
+  expect(received(body)).toEqual({ '2026-03-04': 666 });
+  expect(Date.parse(body.report.as_of)).toBeLessThanOrEqual(away);
+  expect(body.report.as_of).toBe(before.report.as_of);
+
+  await system.wires.kafka!.restore();
+  await fresh(system, company);
+  expect(received((await report(COLLECTIONS)).body)).toEqual({ '2026-03-04': 777 });
 });
