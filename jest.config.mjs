@@ -9,5 +9,7 @@ export default {
   setupFilesAfterEnv: ['<rootDir>/test/support/logs.ts'],
   // Real servers on a machine that may be busy: a limit for what hangs, not for what is slow.
   testTimeout: 60_000,
+  // A test that fails leaves open what it did not come to close: a run must end all the same.
+  forceExit: true,
   modulePathIgnorePatterns: ['<rootDir>/.truckroll'],
 };
