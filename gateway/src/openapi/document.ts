@@ -1,11 +1,10 @@
 // The OpenAPI 3.1 description of everything that has a public route, made from the contract.
-import { operations as all, publicEvents, resources, type KeyStyle, type Operation, type Resource, type Shape } from '@truckroll/contract';
+import { exampleId, goingText, operations as all, publicEvents, publicText, resources, sentence, type KeyStyle, type Operation, type Resource, type Shape } from '@truckroll/contract';
 import { inputsOf, type Inputs } from '../routes/inputs.ts';
 import { MOST_BODY_BYTES } from '../http/body.ts';
 import { CSV_TEXT, describeCsv } from './csv.ts';
 import { bodyShape } from '../routes/request.ts';
 import { commonHeaders, errorResponses, errorSchemas, deprecationHeaders, headerComponents, limitHeaders, reportHeaders, responseComponents } from './errors.ts';
-import { exampleId, goingText, publicText, sentence } from './examples.ts';
 import { overview } from './overview.ts';
 import { cursorParameter, describeParameters } from './parameters.ts';
 import { Components, type Schema } from './schemas.ts';

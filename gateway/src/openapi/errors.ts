@@ -1,6 +1,5 @@
 // The error envelope and the answers that any operation can give (decisions §3).
-import { ERROR_STATUS } from '@truckroll/contract';
-import { exampleId } from './examples.ts';
+import { ERROR_STATUS, exampleId } from '@truckroll/contract';
 import type { Schema } from './schemas.ts';
 
 const DETAIL_CODES: Readonly<Record<string, string>> = {

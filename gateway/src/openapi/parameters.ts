@@ -1,7 +1,6 @@
-import type { Parameter } from '@truckroll/contract';
+import { exampleOf, goingText, publicText, type Parameter } from '@truckroll/contract';
 import { isRequired, mostValues, type HeaderInput, type Inputs, type PathInput } from '../routes/inputs.ts';
 import { DEFAULT_LIMIT } from '../routes/query.ts';
-import { exampleOf, goingText, publicText } from './examples.ts';
 import { scalar, type Components, type Schema } from './schemas.ts';
 
 /** Every parameter of an operation: path, query, headers. */

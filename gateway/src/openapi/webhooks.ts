@@ -1,6 +1,5 @@
 // What receivers of webhooks are asked and may answer (decisions §7), one entry for each type of event of the contract.
-import type { EventType } from '@truckroll/contract';
-import { publicText } from './examples.ts';
+import { publicText, type EventType } from '@truckroll/contract';
 import type { Components, Schema } from './schemas.ts';
 
 export const WEBHOOKS_TAG = {

@@ -16,6 +16,7 @@ export { JsonBuffer } from './json-buffer.ts';
 export { camelCase, type KeyStyle } from './json-plan.ts';
 export * from './json-writer.ts';
 export * from './events.ts';
+export * from './examples.ts';
 export * from './topics.ts';
 export * from './webhook-target.ts';
 export { specialRange } from './address.ts';

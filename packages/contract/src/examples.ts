@@ -1,6 +1,8 @@
-// Believable values for the description: from the contract's own examples, else from the kind of field.
+// Believable values for descriptions: from the contract's own examples, else from the kind of field.
 import { createHash } from 'node:crypto';
-import { camelCase, type Deprecation, type Field, type KeyStyle, type Shape } from '@truckroll/contract';
+import type { Deprecation } from './deprecation.ts';
+import { camelCase, type KeyStyle } from './json-plan.ts';
+import type { Field, Shape } from './shape.ts';
 
 const BY_FORMAT: Readonly<Record<string, string>> = {
   time_zone: 'America/Chicago',
