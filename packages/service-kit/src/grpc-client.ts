@@ -85,7 +85,7 @@ export function openChannel(address: string, settings: ChannelSettings = {}): Ch
         send(call, requests, options).catch((error: unknown) => { reject(error); call.cancel(); });
       }));
     }
-    return (input: unknown, options?: CallOptions) => receive(() => {
+    return (input: unknown, options?: CallOptions) => receive(options?.signal, () => {
       if (!method.requestStream) return peer.makeServerStreamRequest(path, encode, decode, input, metadataOf(options, entryOf(path)), deadline(options, true));
       const call = peer.makeBidiStreamRequest(path, encode, decode, metadataOf(options, entryOf(path)), deadline(options, true));
       send(call, input as AsyncIterable<unknown>, options).catch((error: unknown) => call.destroy(error as Error));
@@ -144,13 +144,17 @@ async function send(call: Sink, requests: AsyncIterable<unknown>, options: CallO
   call.end();
 }
 
-async function* receive(start: () => AsyncIterable<unknown> & { cancel(): void }): AsyncGenerator<unknown> {
+async function* receive(signal: AbortSignal | undefined, start: () => AsyncIterable<unknown> & { cancel(): void }): AsyncGenerator<unknown> {
   const call = start();
+  const cancel = () => call.cancel();
+  signal?.addEventListener('abort', cancel, { once: true });
   try {
+    if (signal?.aborted) cancel();
     yield* call;
   } catch (error) {
     throw error instanceof Error && 'code' in error && 'metadata' in error ? translate(error as ServiceError) : error;
   } finally {
+    signal?.removeEventListener('abort', cancel);
     call.cancel();
   }
 }

@@ -31,6 +31,8 @@ export interface ServiceKit<C> {
   background(part: BackgroundPart): void;
   /** The service is ready only while every check passes. */
   check(name: string, check: ReadinessCheck): void;
+  /** Aborted when the service begins to stop: answers that have no end of their own end then. */
+  readonly stopping: AbortSignal;
 }
 
 export interface ServiceOptions<C extends BaseConfig & Partial<ServerConfig>> {
@@ -84,6 +86,7 @@ export function createService<C extends BaseConfig & Partial<ServerConfig>>(opti
   });
   options.create({
     name, config, log, metrics, server,
+    stopping: stopping.signal,
     database({ migrations, ...settings }) {
       const database = new Database({ applicationName: `truckroll-${name}`, metrics, ...settings });
       databases.push({ database, schema: settings.schema, migrations });
