@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { DeliveryServiceService, type LeasedDelivery } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { now } from '@truckroll/contract';
 import { reportOf } from '../services/integrations/test/webhooks.ts';
-import { violations } from './support/openapi.ts';
+import { eventViolations, violations } from './support/openapi.ts';
 import { startSystem, type System, type TestCompany } from './support/system.ts';
 
 const HOOKS = '/api/v1/integrations/webhooks';
@@ -35,7 +35,7 @@ async function call(verb: string, path: string, body?: unknown, credential = sys
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   const answer = { status: response.status, body: await response.json() };
-  const route = path.replace(/\?.*/, '').replace(/(webhooks)\/[^/]+(?=\/deliveries)/, '$1/{webhookId}').replace(/[^/]+(?=\/attempts)/, '{deliveryId}').replace(/(webhooks|deliveries|api-keys)\/(?!\{)[^/]+/g, '$1/{id}');
+  const route = path.replace(/\?.*/, '').replace(/(webhooks)\/[^/]+(?=\/(deliveries|redeliver))/, '$1/{webhookId}').replace(/[^/]+(?=\/attempts)/, '{deliveryId}').replace(/(webhooks|deliveries|api-keys)\/(?!\{)[^/]+/g, '$1/{id}');
   expect(violations(verb.toLowerCase(), route, answer.status, answer.body)).toEqual([]);
   return answer;
 }
@@ -68,8 +68,9 @@ test('creating an endpoint shows its secret once, and everything else as api.md 
     createdBy: { id: company.userId, kind: 'USER', displayName: 'Ada Ortiz', email: expect.stringContaining('@'), firstName: 'Ada', lastName: 'Ortiz' },
   });
   const { signingSecret: _, ...shown } = created;
-  expect((await call('GET', `${HOOKS}/${created.id}`)).body).toEqual({ data: shown });
-  expect((await call('GET', HOOKS)).body.data).toContainEqual(shown);
+  const health = expect.objectContaining({ state: 'idle', circuit: { state: 'closed', nextTryAt: null }, successRate: null, backlog: 0 });
+  expect((await call('GET', `${HOOKS}/${created.id}`)).body).toEqual({ data: { ...shown, health } });
+  expect((await call('GET', HOOKS)).body.data).toContainEqual({ ...shown, health });
 });
 
 test('a credential tells whom it stands for, and which company it opens', async () => {
@@ -282,6 +283,52 @@ test('the event types are those of api.md', async () => {
   const { body } = await call('GET', '/api/v1/integrations/webhook-event-types', undefined, company.apiKey);
   const types = ['service_request.created', 'service_request.status_changed', 'service_request.booked', 'interaction.completed'];
   expect(body.data.map(({ type }: any) => type)).toEqual(types);
+  // What is shown of each as an example is what the description says that receivers get.
+  const examples = body.data.map(({ example }: any) => JSON.parse(example));
+  expect(examples.map((example: any) => [example.type, ...eventViolations(example.type, example)])).toEqual(types.map((type) => [type]));
+});
+
+test('an endpoint that fails is failing, and its attempts are charted by the minute, the quarter of an hour and the hour', async () => {
+  const { id } = await endpoint();
+  await happen(3);
+  const [first, ...rest] = await lease(id);
+  await deliveryService().report(reportOf(first!));
+  for (const delivery of rest) await deliveryService().report(reportOf(delivery, { response_status: 500, circuit_open_until: now() + 60_000_000 }));
+  const { health } = (await call('GET', `${HOOKS}/${id}`)).body.data;
+  expect(health).toMatchObject({
+    state: 'failing', circuit: { state: 'open', nextTryAt: expect.any(String) }, failingSince: expect.any(String), lastSuccessAt: expect.any(String),
+    delivered: 1, failed: 2, successRate: 0.3333, backlog: 2, oldestWaitingAt: expect.any(String),
+  });
+  expect(health.hours).toHaveLength(24);
+  for (const [period, buckets, seconds] of [['hour', 60, 60], ['day', 96, 900], ['week', 168, 3600]] as const) {
+    const { data } = (await call('GET', `${HOOKS}/${id}/health?period=${period}`)).body;
+    expect(data).toMatchObject({ period, bucketSeconds: seconds, delivered: 1, failed: 2, successRate: 0.3333 });
+    expect(data.buckets).toHaveLength(buckets);
+    expect(Date.parse(data.until) - Date.parse(data.since)).toBe(buckets * seconds * 1000);
+    expect(data.buckets.reduce((sum: number, bucket: any) => sum + bucket.delivered + bucket.failed, 0)).toBe(3);
+  }
+  expect((await call('GET', `${HOOKS}/${id}/health`)).body.data.period).toBe('day');
+  expect((await call('GET', `${HOOKS}/${id}/health?period=year`)).status).toBe(400);
+  expect((await call('GET', `${HOOKS}/${id}/health`, undefined, system.userToken(other))).status).toBe(404);
+});
+
+test('several deliveries are sent again at once, with an answer for each; a key cannot', async () => {
+  const { id } = await endpoint();
+  await happen(2);
+  for (const delivery of await lease(id)) await deliveryService().report(reportOf(delivery));
+  const { data } = (await call('GET', `${HOOKS}/${id}/deliveries?progress=delivered`)).body;
+  const [one, two, none] = [data[0].id, data[1].id, randomUUID()];
+  const answer = await call('POST', `${HOOKS}/${id}/redeliver`, { deliveryIds: [one, none, two, one] });
+  expect(answer.status).toBe(202);
+  expect(answer.body.data).toEqual([
+    { id: one, queued: true, problem: null, message: null },
+    { id: none, queued: false, problem: 'NOT_FOUND', message: expect.stringContaining('30 days') },
+    { id: two, queued: true, problem: null, message: null },
+  ]);
+  expect((await call('GET', `${HOOKS}/${id}/deliveries?progress=retrying`)).body.data.map((row: any) => row.id).toSorted()).toEqual([one, two].toSorted());
+  expect((await call('POST', `${HOOKS}/${id}/redeliver`, { deliveryIds: Array.from({ length: 101 }, () => one) })).status).toBe(400);
+  expect((await call('POST', `${HOOKS}/${id}/redeliver`, { deliveryIds: [one] }, company.apiKey)).status).toBe(401);
+  expect((await call('POST', `${HOOKS}/${id}/redeliver`, { deliveryIds: [one] }, system.userToken(other))).status).toBe(404);
 });
 
 test('a user makes, sees, rotates and revokes keys; a value opens the company as long as it is the key’s', async () => {

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { WebhookServiceService } from '@truckroll/contract/gen/integrations/v1/webhooks';
 import { Tag } from '@truckroll/contract/gen/scheduling/v1/tags';
-import { Database, newCallCredential } from '@truckroll/service-kit';
+import { Database, newCallCredential, openChannel, testCaller } from '@truckroll/service-kit';
 import { startSystem, truckroll } from './system.ts';
 
 let system: Awaited<ReturnType<typeof startSystem>>;
@@ -57,6 +58,22 @@ test('publish tells of every record that others copy, and refuses a service whos
   const { published } = await json<{ published: Record<string, number> }>('publish', 'billing');
   expect(Object.keys(published).sort()).toEqual(expect.arrayContaining(['invoices', 'payments', 'refunds']));
   expect((await system.truckroll('publish', 'reporting')).stderr).toContain('give billing or scheduling');
+});
+
+test('endpoints shows how those of all companies fare, to nobody but the operator', async () => {
+  const { company, user } = await companyWithKey('Hooked');
+  const channel = openChannel(system.env['INTEGRATIONS_ADDRESS'] ?? '', { credentials: [testCaller('gateway')] });
+  const caller = { company_id: company, time_zone: 'America/Chicago', user_id: user };
+  const { data } = await channel.client(WebhookServiceService).createWebhook({ caller, name: 'Lead sync', url: 'https://example.com/hook?secret=7', event_types: ['interaction.completed'] });
+  channel.close();
+  const { endpoints } = await json<{ endpoints: Record<string, unknown>[] }>('endpoints', '--company', company, '--state', 'idle', '--state', 'failing');
+  expect(endpoints).toMatchObject([{ id: data?.id, company_name: 'Hooked', host: 'example.com', health: { state: 'idle', circuit: { state: 'closed' }, backlog: 0 } }]);
+  const shown = await system.truckroll('endpoints', '--company', company);
+  expect(shown.stdout).toMatch(/^STATE .*\nidle .* Hooked +Lead sync +example\.com +[0-9a-f-]{36}\n$/);
+  expect((await system.truckroll('endpoints', '--state', 'sad')).stderr).toContain('failing');
+  const stranger = await truckroll(['endpoints'], { ...system.env, CALL_CREDENTIAL: testCaller('gateway').text }, system.folder);
+  expect(stranger.code).not.toBe(0);
+  expect(stranger.stdout).toBe('');
 });
 
 test('what one company exports another one imports, and exports again the same; importing it twice changes nothing', async () => {

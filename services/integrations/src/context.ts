@@ -2,6 +2,7 @@ import type { TargetPolicy } from '@truckroll/contract';
 import type { Outbox } from '@truckroll/outbox';
 import type { Database, Logger } from '@truckroll/service-kit';
 import type { Invalidations } from './identity/invalidations.ts';
+import type { DueNotices } from './webhooks/due-notices.ts';
 import type { Partitions } from './webhooks/partitions.ts';
 import type { Recoveries } from './webhooks/recoveries.ts';
 import type { SecretBox } from './webhooks/secrets.ts';
@@ -18,5 +19,9 @@ export interface Context {
   /** Of the webhook log. */
   readonly partitions: Partitions;
   readonly recoveries: Recoveries;
+  /** Of what dispatchers are to ask for. */
+  readonly notices: DueNotices;
+  /** Aborted when the service begins to stop. */
+  readonly stopping: AbortSignal;
   readonly log: Logger;
 }

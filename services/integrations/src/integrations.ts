@@ -1,16 +1,17 @@
 import { topics } from '@truckroll/contract';
 import { ParkingServiceService } from '@truckroll/contract/gen/events/v1/parking';
-import { CompanyAdminServiceService, KeyAdminServiceService, UserAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
+import { CompanyAdminServiceService, EndpointAdminServiceService, KeyAdminServiceService, UserAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
 import { ApiKeyServiceService } from '@truckroll/contract/gen/integrations/v1/api_keys';
 import { CompanyServiceService } from '@truckroll/contract/gen/integrations/v1/company';
 import { CurrentUserServiceService } from '@truckroll/contract/gen/integrations/v1/current_user';
 import { DeliveryServiceService } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { IdentityServiceService } from '@truckroll/contract/gen/integrations/v1/identity';
 import { WebhookDeliveryServiceService } from '@truckroll/contract/gen/integrations/v1/webhook_deliveries';
+import { WebhookHealthServiceService } from '@truckroll/contract/gen/integrations/v1/webhook_health';
 import { WebhookServiceService } from '@truckroll/contract/gen/integrations/v1/webhooks';
 import { chooseMailProvider } from '@truckroll/mail';
 import { Outbox, createKafka } from '@truckroll/outbox';
-import { createService, type Service } from '@truckroll/service-kit';
+import { createService, type CallContext, type Service } from '@truckroll/service-kit';
 import { companyAdmin } from './companies/admin.ts';
 import { getCompany } from './companies/read.ts';
 import type { IntegrationsConfig } from './config.ts';
@@ -25,9 +26,13 @@ import { mailSender } from './mails/sender.ts';
 import { schema } from './schema.ts';
 import { userAdmin } from './users/admin.ts';
 import { getCurrentUser } from './users/current.ts';
+import { countKeeping } from './webhooks/count-keeping.ts';
 import { webhookDeliveries } from './webhooks/deliveries.ts';
 import { deadLetterParking, deadLetters, readDeadLetters, setAside } from './webhooks/dead-letters.ts';
+import { DueNotices, watchDue } from './webhooks/due-notices.ts';
+import { endpointAdmin } from './webhooks/endpoint-admin.ts';
 import { fanOut } from './webhooks/fan-out.ts';
+import { webhookHealth } from './webhooks/health-series.ts';
 import { lease } from './webhooks/lease.ts';
 import { Partitions } from './webhooks/partitions.ts';
 import { Recoveries } from './webhooks/recoveries.ts';
@@ -43,19 +48,24 @@ export function createIntegrations(config: IntegrationsConfig): Service {
   return createService({
     name: SCHEMA,
     config,
-    create({ server, log, metrics, database: open, background }) {
+    create({ server, log, metrics, database: open, background, stopping }) {
       // A day's partition is empty at midnight: plans that are made then, and kept, would read all of it by noon.
-      const settings = { enable_seqscan: 'off' };
+      const settings = {
+        enable_seqscan: 'off',
+        // Attempts are counted here (attempts.ts), not by the trigger that counts for older replicas.
+        'truckroll.counts_attempts': 'on',
+      };
       const database = open({ url: config.databaseUrl, ...schema, settings });
       const bus = createBus(config.redisUrl, log);
       const invalidations = new Invalidations(database, bus, log);
       const kafka = createKafka(SCHEMA, config, log);
       const outbox = new Outbox({ database, kafka, source: '/truckroll/integrations', topics: [topics.companies], log, metrics });
       const partitions = new Partitions(database, log);
+      const notices = new DueNotices(database, SCHEMA, log);
       const recoveries = new Recoveries(database, log);
       const secrets = createSecretBox(config.webhookSecretKeys);
       const targets = { allowHttp: config.webhookAllowHttp, allowedTargets: config.webhookAllowedTargets };
-      const context: Context = { database, invalidations, outbox, secrets, targets, partitions, recoveries, log };
+      const context: Context = { database, invalidations, outbox, secrets, targets, partitions, recoveries, notices, stopping, log };
       server.implement(CompanyAdminServiceService, bound(companyAdmin, context));
       server.implement(UserAdminServiceService, bound(userAdmin, context));
       server.implement(KeyAdminServiceService, bound(keyAdmin, context));
@@ -65,7 +75,9 @@ export function createIntegrations(config: IntegrationsConfig): Service {
       server.implement(ApiKeyServiceService, bound(apiKeys, context));
       server.implement(WebhookServiceService, bound(webhooks, context));
       server.implement(WebhookDeliveryServiceService, bound(webhookDeliveries, context));
-      server.implement(DeliveryServiceService, bound({ fanOut, setAside, readDeadLetters, lease, renew, report, reportAll }, context));
+      server.implement(WebhookHealthServiceService, bound(webhookHealth, context));
+      server.implement(EndpointAdminServiceService, bound(endpointAdmin, context));
+      server.implement(DeliveryServiceService, bound({ fanOut, setAside, readDeadLetters, lease, renew, watchDue, report, reportAll }, context));
       server.implement(ParkingServiceService, deadLetterParking(database));
       background({ name: 'Redis', start: async () => bus.connect(), stop: async () => bus.close() });
       background(outbox);
@@ -73,17 +85,19 @@ export function createIntegrations(config: IntegrationsConfig): Service {
       background(revokedKeyPurge(database, log));
       background(partitions);
       background(recoveries);
+      background(notices);
+      background(countKeeping(database, log));
       background(deadLetters(database, log, metrics));
       background(mailSender({ database, provider: chooseMailProvider(config, log), log, metrics, timeoutMs: config.notificationTimeoutMs }));
     },
   });
 }
 
-type Operation = (context: Context, request: any) => Promise<unknown>;
-type Bound<O> = { [K in keyof O]: O[K] extends (context: Context, request: infer Q) => infer R ? (request: Q) => R : never };
+type Operation = (context: Context, request: any, call: CallContext) => unknown;
+type Bound<O> = { [K in keyof O]: O[K] extends (context: Context, request: infer Q, call: CallContext) => infer R ? (request: Q, call: CallContext) => R : never };
 
 /** Operations as the server calls them: the context is theirs already. */
 function bound<O extends Record<string, Operation>>(operations: O, context: Context): Bound<O> {
-  const entries = Object.entries(operations).map(([name, operation]) => [name, (request: unknown) => operation(context, request)]);
+  const entries = Object.entries(operations).map(([name, operation]) => [name, (request: unknown, call: CallContext) => operation(context, request, call)]);
   return Object.fromEntries(entries) as Bound<O>;
 }

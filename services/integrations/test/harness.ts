@@ -2,12 +2,13 @@
 // can be cut.
 import { randomBytes } from 'node:crypto';
 import { ParkingServiceService } from '@truckroll/contract/gen/events/v1/parking';
-import { CompanyAdminServiceService, KeyAdminServiceService, UserAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
+import { CompanyAdminServiceService, EndpointAdminServiceService, KeyAdminServiceService, UserAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
 import { CompanyServiceService } from '@truckroll/contract/gen/integrations/v1/company';
 import { ApiKeyServiceService } from '@truckroll/contract/gen/integrations/v1/api_keys';
 import { DeliveryServiceService } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { IdentityServiceService } from '@truckroll/contract/gen/integrations/v1/identity';
 import { WebhookDeliveryServiceService } from '@truckroll/contract/gen/integrations/v1/webhook_deliveries';
+import { WebhookHealthServiceService } from '@truckroll/contract/gen/integrations/v1/webhook_health';
 import { WebhookServiceService } from '@truckroll/contract/gen/integrations/v1/webhooks';
 import type { MailConfig } from '@truckroll/mail';
 import { kafkaSettings } from '@truckroll/outbox';
@@ -43,9 +44,25 @@ export async function startHarness(mail: MailConfig = {}) {
     apiKeys: channel.client(ApiKeyServiceService),
     webhooks: channel.client(WebhookServiceService),
     log: channel.client(WebhookDeliveryServiceService),
+    health: channel.client(WebhookHealthServiceService),
+    endpoints: channel.client(EndpointAdminServiceService),
     deliveries: channel.client(DeliveryServiceService),
     parking: channel.client(ParkingServiceService),
     port: () => running.port,
+    /** Another replica, beside the first. */
+    async replica() {
+      const other = await start();
+      const peer = openChannel(`127.0.0.1:${other.port}`, { credentials: testCallers });
+      return {
+        webhooks: peer.client(WebhookServiceService),
+        log: peer.client(WebhookDeliveryServiceService),
+        deliveries: peer.client(DeliveryServiceService),
+        async stop() {
+          await other.service.destroy();
+          peer.close();
+        },
+      };
+    },
     /** Between the service and Redis. */
     wire,
     database,

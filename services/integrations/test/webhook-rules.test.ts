@@ -6,8 +6,8 @@ import { createSecretBox } from '../src/webhooks/secrets.ts';
 
 const SECOND = 1_000_000;
 const HOUR = 3600 * SECOND;
-const outcome = (fields: Partial<Outcome> = {}): Outcome => ({ status: 500, error: false, startedAt: 0, endedAt: 0, retryAfter: undefined, ...fields });
-const health = (fields: Partial<Health> = {}): Health => ({ enabled: true, failingSince: undefined, slowdowns: 0, resumeAt: undefined, ...fields });
+const outcome = (fields: Partial<Outcome> = {}): Outcome => ({ status: 500, error: false, startedAt: 0, endedAt: 0, retryAfter: undefined, circuitOpenUntil: undefined, ...fields });
+const health = (fields: Partial<Health> = {}): Health => ({ enabled: true, failingSince: undefined, slowdowns: 0, resumeAt: undefined, circuitOpenUntil: undefined, ...fields });
 
 test('ten attempts: at once, 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h, 24 h, each within a fifth', () => {
   const pauses = [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400];
@@ -47,6 +47,14 @@ test('429, 502 and 504 slow an endpoint down more and more, those under way toge
   expect(healthAfter(health({ failingSince: 0 }), outcome({ status: 429, retryAfter: 90 }))).toMatchObject({ resumeAt: 90 * SECOND });
   expect(healthAfter(health({ slowdowns: 3, failingSince: 0 }), outcome({ status: 204 }))).toEqual({ failingSince: null, slowdowns: 2, resumeAt: null });
   expect(healthAfter(health({ failingSince: 0 }), outcome({ status: 503 }))).toEqual({});
+});
+
+test('the circuit is as the dispatcher tells that attempted last; an older one says nothing of it; a success closes it', () => {
+  expect(healthAfter(health({ failingSince: 0 }), outcome({ circuitOpenUntil: 9 }))).toEqual({ circuitOpenUntil: 9 });
+  expect(healthAfter(health({ failingSince: 0, circuitOpenUntil: 9 }), outcome({ circuitOpenUntil: 9 }))).toEqual({});
+  expect(healthAfter(health({ failingSince: 0, circuitOpenUntil: 9 }), outcome())).toEqual({});
+  expect(healthAfter(health({ failingSince: 0, circuitOpenUntil: 9 }), outcome({ status: 404, circuitOpenUntil: 0 }))).toEqual({ circuitOpenUntil: null });
+  expect(healthAfter(health({ failingSince: 0, circuitOpenUntil: 9 }), outcome({ status: 200 }))).toEqual({ failingSince: null, circuitOpenUntil: null });
 });
 
 test('a success of an endpoint in good health changes nothing', () => {

@@ -32,11 +32,11 @@ export async function startDesk(mail: MailConfig = {}) {
         secret: data!.signing_secret,
         /** As it is read. */
         read: async () => (await webhooks.getWebhook({ key: { company_id: company.id, time_zone: 'America/Chicago', id } })).data!,
-        update: (change: { enabled?: boolean }) => webhooks.updateWebhook({ caller, id, ...change }),
+        update: (change: { enabled?: boolean; url?: string }) => webhooks.updateWebhook({ caller, id, ...change }),
         /** Its deliveries, oldest first. */
         async deliveries() {
           const collection = { company_id: company.id, time_zone: 'America/Chicago', limit: 100, after: Buffer.alloc(0), ids: [] };
-          const { data } = await log.listWebhookDeliveries({ collection, webhook_id: id, status: [], event_type: [] });
+          const { data } = await log.listWebhookDeliveries({ collection, webhook_id: id, status: [], event_type: [], progress: [] });
           return data.toReversed();
         },
         event: (fields: Partial<PublicEvent> = {}): PublicEvent => {

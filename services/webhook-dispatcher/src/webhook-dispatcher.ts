@@ -12,6 +12,7 @@ import { Connections } from './http/connections.ts';
 import { createDial } from './http/dial.ts';
 import { createResolve, type Resolve } from './http/resolve.ts';
 import { attempt } from './send/attempt.ts';
+import { DueWatch } from './send/due-watch.ts';
 import { Heartbeat } from './send/heartbeat.ts';
 import { createReport } from './send/reports.ts';
 import { Worker } from './send/worker.ts';
@@ -37,7 +38,7 @@ export function createWebhookDispatcher(config: WebhookDispatcherConfig, surroun
     config,
     create({ log, metrics, background, check }) {
       const integrations = openChannel(config.integrationsAddress, { credentials: [config.callCredential], tls: config });
-      const { fanOut, setAside, readDeadLetters, lease, renew, report, reportAll } = integrations.client(DeliveryServiceService);
+      const { fanOut, setAside, readDeadLetters, lease, renew, watchDue, report, reportAll } = integrations.client(DeliveryServiceService);
       const { resolve = createResolve(), ca, exchangeMs: timeoutMs = EXCHANGE_MS } = surroundings;
       const policy = { allowHttp: config.allowHttp, allowedTargets: config.allowedTargets };
       const connections = new Connections(createDial({ policy, resolve, ca }));
@@ -58,6 +59,7 @@ export function createWebhookDispatcher(config: WebhookDispatcherConfig, surroun
       // All partitions at once: what comes together is stored together.
       background(new Consumer({ kafka: createKafka(NAME, config, log), group: NAME, topics: [topic], concurrency: topic.partitions, handle, log, metrics }));
       background(new Heartbeat({ workerId, renew, log }));
+      background(new DueWatch({ workerId, watchDue, due: () => worker.wake(), log }));
       // Started last, hence stopped first: nothing is fetched once stopping has begun.
       background(worker);
       check('integrations', () => worker.check());

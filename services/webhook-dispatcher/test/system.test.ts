@@ -65,7 +65,7 @@ const intake = () => system.channel('scheduling').client(IntakeServiceService);
 
 async function record(): Promise<string> {
   const id = randomUUID();
-  await intake().recordServiceRequest({ company_id: company.id, id, channel: 'SERVICE_REQUEST_CHANNEL_PHONE', summary: 'AC “not cooling”' } as never);
+  await intake().recordServiceRequest({ company_id: company.id, id, channel: 'SERVICE_REQUEST_CHANNEL_PHONE', summary: 'AC “not cooling”', contact_name: 'Marisol Núñez' } as never);
   return id;
 }
 
@@ -95,6 +95,7 @@ test('what happens arrives in order, verified, and is in the log with request an
   expect(receiver.received.map(({ headers }) => headers['webhook-id'])).toEqual(events.map((event) => event.id));
   const log = await eventually(() => deliveriesOf(endpoint.id), (rows) => rows.length === 3 && rows.every((row) => row.status === 'succeeded'));
   expect(log[0].attempts).toHaveLength(1);
+  expect(log.map((row) => [row.subject, row.subjectNumber, row.customerName])).toEqual(events.map(({ data }) => [id, data.number, data.contact_name]));
   const { data: listed } = await call('GET', `${HOOKS}/${endpoint.id}`);
   expect(listed.lastDeliveryStatus).toBe('succeeded');
 });
@@ -163,6 +164,30 @@ test('endpoints that are dead or hang slow no other, of the same company neither
   for (const { id } of [dead, stuck]) expect((await deliveriesOf(id)).map((row) => row.status)).toEqual(Array(30).fill('pending'));
   const [failure] = (await deliveriesOf(dead.id)).flatMap((row) => row.attempts);
   expect(failure).toMatchObject({ succeeded: false, response: null, error: 'CONNECT' });
+});
+
+test('a test goes past an open circuit at once; when it succeeds, the circuit closes and what waits follows', async () => {
+  status = 500;
+  const endpoint = await createEndpoint();
+  const read = async () => (await call('GET', `${HOOKS}/${endpoint.id}`)).data.health;
+  for (let i = 0; i < 6; i += 1) await record();
+  const failing = await eventually(read, ({ circuit }) => circuit.state === 'open');
+  expect(failing).toMatchObject({ state: 'failing', delivered: 0, lastSuccessAt: null, circuit: { nextTryAt: expect.any(String) } });
+  // One that fails leaves the circuit as it is.
+  const { data: failed } = await call('POST', `${HOOKS}/${endpoint.id}/test`);
+  await eventually(() => deliveriesOf(endpoint.id), (rows) => rows.find(({ id }) => id === failed.id)?.progress === 'failed');
+  expect(await read()).toMatchObject({ state: 'failing', circuit: { state: expect.stringMatching(/open/) } });
+
+  // As long as circuits get, so that nothing but the test can close it.
+  await system.database.query({ text: `update integrations.webhook_queue set due_at = now() + interval '1 hour' where endpoint_id = $1 and tried`, values: [endpoint.id] });
+  status = 204;
+  receiver.received.length = 0;
+  await call('POST', `${HOOKS}/${endpoint.id}/test`);
+  await receiver.until(1);
+  expect(receiver.received.map(({ body }) => JSON.parse(body).type)[0]).toBe('webhook.test');
+  const closed = await eventually(read, (health) => health.circuit.state === 'closed');
+  expect(closed).toMatchObject({ failingSince: null, lastSuccessAt: expect.any(String) });
+  await eventually(() => deliveriesOf(endpoint.id), (rows) => rows.filter(({ progress }) => progress === 'pending').length === 0);
 });
 
 test('what Retry-After asks for is heeded, and every attempt is in the log', async () => {

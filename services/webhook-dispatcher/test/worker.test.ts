@@ -9,7 +9,7 @@ const clock = (import.meta as unknown as { jest: typeof jest }).jest;
 
 const lent = (endpointId: string): LeasedDelivery => ({
   delivery_id: randomUUID(), lease_token: randomUUID(), lease_expires_at: (Date.now() + 60_000) * 1000, company_id: randomUUID(),
-  endpoint_id: endpointId, url: 'https://receiver.test/', secrets: [], event_id: randomUUID(), event_type: 'x', body: Buffer.alloc(0), attempt: 1,
+  endpoint_id: endpointId, url: 'https://receiver.test/', secrets: [], event_id: randomUUID(), event_type: 'x', body: Buffer.alloc(0), attempt: 1, probe: false,
 });
 const reported = (delivery: LeasedDelivery, status: number) => ({ delivery_id: delivery.delivery_id, response_status: status, error: 'ATTEMPT_ERROR_UNSPECIFIED' }) as ReportRequest;
 const stored = { status: 'DELIVERY_STATUS_SUCCEEDED', next_attempt_at: null, endpoint_disabled: false, lease_lost: false, more_due: false, unknown: false } as const;
@@ -79,6 +79,35 @@ test('where the exchange that tries a circuit fails, what waits for it is not se
     batches.push([1, 2, 3].map(() => lent('dead')));
     await clock.advanceTimersByTimeAsync(600);
     expect(sent).toHaveLength(6);
+    await worker.stop();
+  } finally {
+    clock.useRealTimers();
+  }
+});
+
+test('what a user asks for is sent past an open circuit; a failure of it changes nothing, a success closes the circuit', async () => {
+  clock.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance'] });
+  try {
+    let status = 503;
+    const { worker, batches, reports } = harness({ attempt: async (delivery) => reported(delivery, status) });
+    const next = async (...deliveries: LeasedDelivery[]) => {
+      batches.push(deliveries);
+      worker.wake();
+      await clock.advanceTimersByTimeAsync(0);
+      return reports.at(-1)?.circuit_open_until;
+    };
+    await worker.start();
+    const until = await next(...[1, 2, 3, 4, 5].map(() => lent('dead')));
+    expect(until).toBe((Date.now() + 5000) * 1000);
+    for (let asked = 0; asked < 7; asked += 1) expect(await next({ ...lent('dead'), probe: true })).toBe(until);
+    // It is tried when it would have been, and then waits twice as long, not longer.
+    await clock.advanceTimersByTimeAsync(5000);
+    expect(await next({ ...lent('dead'), probe: true })).toBeNull();
+    expect(await next(lent('dead'))).toBe((Date.now() + 10_000) * 1000);
+    status = 200;
+    expect(await next({ ...lent('dead'), probe: true })).toBe(0);
+    expect(await next(lent('dead'), lent('dead'))).toBe(0);
+    expect(reports).toHaveLength(17);
     await worker.stop();
   } finally {
     clock.useRealTimers();

@@ -1,7 +1,8 @@
 // Storing attempts, each with what follows from it, in one transaction.
-import { TEST_EVENT, formatInstant } from '@truckroll/contract';
+import { TEST_EVENT, formatInstant, now } from '@truckroll/contract';
 import { DeliveryStatus, type ReportRequest, type ReportResponse } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import type { Statement, Transaction } from '@truckroll/service-kit';
+import { addToCounts, countAttempts, type CountedAttempt } from './counts.ts';
 import { dayOfDelivery } from './delivery-id.ts';
 import { storeHealth } from './health.ts';
 import { afterChange, deliveryAfter, healthAfter, isSuccess, type DeliveryState, type Health, type Outcome } from './rules.ts';
@@ -12,6 +13,7 @@ interface Found {
   id: string;
   state: DeliveryState;
   event_type: string;
+  company_id: string;
   endpoint_id: string;
   lease_token: string | null;
   due_at: number | null;
@@ -20,6 +22,7 @@ interface Found {
   failing_since: number | null;
   slowdowns: number;
   resume_at: number | null;
+  circuit_open_until: number | null;
   more_due: boolean;
 }
 
@@ -44,6 +47,7 @@ export async function storeAttempts(tx: Transaction, attempts: readonly ReportRe
 
   const answers = new Map<string, ReportResponse>();
   const settled: Settled[] = [];
+  const counted: CountedAttempt[] = [];
   const healths = new Map<string, Health>();
   for (const attempt of attempts.toSorted((a, b) => a.ended_at - b.ended_at)) {
     const row = found.get(attempt.delivery_id);
@@ -68,9 +72,10 @@ export async function storeAttempts(tx: Transaction, attempts: readonly ReportRe
     const standing = { failures: row.failures ?? 0, isTest: row.event_type === TEST_EVENT, enabled: after.enabled };
     const next = settles ? deliveryAfter(standing, outcome, Math.random()) : { state: row.state };
     settled.push({ attempt, state: next.state, nextAt: next.nextAt, settles });
+    counted.push(countedOf(row, attempt, isSuccess(outcome)));
     answers.set(row.id, answerOf(row, next.state, next.nextAt ?? (next.state === 'PENDING' ? row.due_at : null), change.disable !== undefined, !holds));
   }
-  if (settled.length > 0) await tx.finish([...settleDeliveries(settled), ...settleQueue(settled)]);
+  if (settled.length > 0) await tx.finish([...settleDeliveries(settled), ...settleQueue(settled), addToCounts(countAttempts(counted, now()))]);
   return attempts.map(({ delivery_id: id }) => answers.get(id) as ReportResponse);
 }
 
@@ -78,8 +83,8 @@ export async function storeAttempts(tx: Transaction, attempts: readonly ReportRe
 async function find(tx: Transaction, day: string, attempts: readonly ReportRequest[]): Promise<Found[]> {
   const { rows } = await tx.query<Found>({
     name: 'find_reported_deliveries',
-    text: `select d.id, d.state, d.event_type, d.endpoint_id, q.lease_token, q.due_at, q.failures,
-        e.enabled, e.failing_since, e.slowdowns, e.resume_at, exists (
+    text: `select d.id, d.state, d.event_type, d.company_id, d.endpoint_id, q.lease_token, q.due_at, q.failures,
+        e.enabled, e.failing_since, e.slowdowns, e.resume_at, e.circuit_open_until, exists (
           select from webhook_queue o where o.endpoint_id = d.endpoint_id and o.due_at <= now() and o.leased_until is null) as more_due
       from webhook_deliveries d join webhook_endpoints e on e.id = d.endpoint_id left join webhook_queue q on q.delivery_id = d.id
       where d.day = $1 and d.id = any($2::uuid[]) order by d.id for update of d`,
@@ -149,11 +154,17 @@ function outcomeOf(attempt: ReportRequest): Outcome {
     startedAt: attempt.started_at,
     endedAt: attempt.ended_at,
     retryAfter: attempt.retry_after_seconds ?? undefined,
+    circuitOpenUntil: attempt.circuit_open_until ?? undefined,
   };
 }
 
-function healthOf({ enabled, failing_since: failingSince, slowdowns, resume_at: resumeAt }: Found): Health {
-  return { enabled, failingSince: failingSince ?? undefined, slowdowns, resumeAt: resumeAt ?? undefined };
+function healthOf({ enabled, failing_since: failingSince, slowdowns, resume_at: resumeAt, circuit_open_until: circuitOpenUntil }: Found): Health {
+  return { enabled, failingSince: failingSince ?? undefined, slowdowns, resumeAt: resumeAt ?? undefined, circuitOpenUntil: circuitOpenUntil ?? undefined };
+}
+
+function countedOf({ company_id: companyId, endpoint_id: endpointId }: Found, attempt: ReportRequest, succeeded: boolean): CountedAttempt {
+  const timed = attempt.response_status != null || attempt.error === 'ATTEMPT_ERROR_TIMEOUT';
+  return { companyId, endpointId, startedAt: attempt.started_at, endedAt: attempt.ended_at, succeeded, timed };
 }
 
 function answerOf(row: Found, state: DeliveryState, nextAt: number | null, disabled: boolean, lost: boolean): ReportResponse {

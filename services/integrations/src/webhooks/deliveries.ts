@@ -1,14 +1,15 @@
 // Reading the log of an endpoint.
 import { ApiError, formatInstant } from '@truckroll/contract';
 import { DeliveryStatus } from '@truckroll/contract/gen/integrations/v1/deliveries';
+import { DeliveryProgress } from '@truckroll/contract/gen/integrations/v1/webhook_deliveries';
 import type * as wire from '@truckroll/contract/gen/integrations/v1/webhook_deliveries';
 import type { Queryable } from '@truckroll/service-kit';
 import type { Context } from '../context.ts';
 import { checked, companyOf } from '../requests.ts';
 import { cut, listAttempts, newestAttempts, positionBefore, LISTED, WHOLE, type Extent } from './attempt-log.ts';
 import { dayOfDelivery } from './delivery-id.ts';
-import { selectEndpoint } from './endpoints.ts';
-import { redeliver } from './recover.ts';
+import { requireEndpoint } from './endpoints.ts';
+import { redeliver, redeliverAll } from './redeliver.ts';
 import type { DeliveryState } from './rules.ts';
 
 interface Row {
@@ -17,8 +18,12 @@ interface Row {
   event_id: string;
   event_type: string;
   state: DeliveryState;
+  progress: 'PENDING' | 'RETRYING' | 'DELIVERED' | 'FAILED' | 'SKIPPED';
+  subject: string;
+  subject_number: string | null;
+  customer_name: string | null;
   occurred_at: number;
-  due_at: number | null;
+  next_at: number | null;
   body: Buffer;
   size: number;
 }
@@ -27,22 +32,25 @@ interface Row {
 const ONE_MOMENT = { isolation: 'REPEATABLE READ', readOnly: true } as const;
 
 async function list({ database }: Context, request: wire.ListWebhookDeliveriesRequest): Promise<wire.ListWebhookDeliveriesResponse> {
-  const { collection, webhook_id, status, event_type } = checked('ListWebhookDeliveriesRequest', request);
+  const { collection, webhook_id, status, event_type, progress, subject = null } = checked('ListWebhookDeliveriesRequest', request);
   if (collection == null) throw ApiError.internal(new Error('a list came without its collection'));
   const { company_id, limit, ids, created_from: from, created_before: before } = collection;
-  await selectEndpoint(database, company_id, webhook_id);
+  const own = database.of(company_id);
+  await requireEndpoint(own, company_id, webhook_id);
   const after = request.collection?.after.length ? Buffer.from(request.collection.after).toString('latin1') : null;
   const states = status.map((each) => each.replace('DELIVERY_STATUS_', ''));
   const where = `d.company_id = $1 and d.endpoint_id = $2 and ($4::uuid is null or (d.day, d.id) < ($5::date, $4))
     and (cardinality($6::text[]) = 0 or d.state = any($6)) and (cardinality($7::text[]) = 0 or d.event_type = any($7))
     and (cardinality($8::uuid[]) = 0 or d.id = any($8)) and ($9::timestamptz is null or d.occurred_at >= $9)
     and ($10::timestamptz is null or d.occurred_at < $10)
+    and (cardinality($12::text[]) = 0 or ${PROGRESS} = any($12)) and ($13::text is null or $13 in (d.subject, d.subject_number))
     order by d.day desc, d.id desc limit $11`;
   const values = [
     company_id, webhook_id, LISTED.bytes, after, after === null ? null : dayOfDelivery(after), states, event_type, ids,
     from == null ? null : formatInstant(from), before == null ? null : formatInstant(before), limit + 1,
+    progress.map((each) => each.replace('DELIVERY_PROGRESS_', '')), subject,
   ];
-  return await database.transaction(async (tx) => {
+  return await own.transaction(async (tx) => {
     const rows = await select(tx, where, values);
     const page = rows.slice(0, limit);
     const last = rows.length > limit ? page.at(-1) : undefined;
@@ -54,9 +62,10 @@ async function get({ database }: Context, request: wire.GetWebhookDeliveryReques
   const companyId = companyOf(request);
   const { webhook_id } = checked('GetWebhookDeliveryRequest', request);
   const id = request.key?.id ?? '';
-  await selectEndpoint(database, companyId, webhook_id);
+  const own = database.of(companyId);
+  await requireEndpoint(own, companyId, webhook_id);
   const values = [companyId, webhook_id, WHOLE.bytes, dayOfDelivery(id), id];
-  const [delivery] = await database.transaction(
+  const [delivery] = await own.transaction(
     async (tx) => withAttempts(tx, await select(tx, 'd.company_id = $1 and d.endpoint_id = $2 and d.day = $4 and d.id = $5', values), WHOLE),
     ONE_MOMENT,
   );
@@ -68,21 +77,29 @@ async function attempts({ database }: Context, request: wire.ListWebhookDelivery
   const { collection, webhook_id, delivery_id } = checked('ListWebhookDeliveryAttemptsRequest', request);
   if (collection == null) throw ApiError.internal(new Error('a list came without its collection'));
   const { company_id, limit } = collection;
-  await selectEndpoint(database, company_id, webhook_id);
-  const { rowCount } = await database.query({
+  const own = database.of(company_id);
+  await requireEndpoint(own, company_id, webhook_id);
+  const { rowCount } = await own.query({
     name: 'select_webhook_delivery', text: 'select from webhook_deliveries where day = $1 and id = $2 and company_id = $3 and endpoint_id = $4',
     values: [dayOfDelivery(delivery_id), delivery_id, company_id, webhook_id],
   });
   if (rowCount === 0) throw ApiError.notFound('delivery');
-  return await listAttempts(database, delivery_id, limit, request.collection?.after ?? new Uint8Array());
+  return await listAttempts(own, delivery_id, limit, request.collection?.after ?? new Uint8Array());
 }
+
+/** As DeliveryProgress says it. */
+const PROGRESS = `case d.state when 'PENDING' then case when d.attempts > 0 then 'RETRYING' else 'PENDING' end when 'SUCCEEDED' then 'DELIVERED' else d.state end`;
+
+/** When it is tried next: what users have just asked for goes past the circuit, and what has begun was due when it began. */
+const NEXT_AT = `case when q.leased_until is not null or (q.forced and q.failures = 0) then q.due_at
+  else greatest(q.due_at, e.resume_at, e.circuit_open_until) end`;
 
 /** $3 is how many bytes of the body are read. */
 async function select(db: Queryable, where: string, values: unknown[]): Promise<Row[]> {
   const { rows } = await db.query<Row>({
-    text: `select d.id, d.day::text as day, d.event_id, d.event_type, d.state, d.occurred_at, q.due_at,
-        substring(v.body for $3) as body, octet_length(v.body) as size
-      from webhook_deliveries d join webhook_events v on v.day = d.day and v.id = d.event_id
+    text: `select d.id, d.day::text as day, d.event_id, d.event_type, d.state, ${PROGRESS} as progress, d.subject, d.subject_number, d.customer_name, d.occurred_at,
+        ${NEXT_AT} as next_at, substring(v.body for $3) as body, octet_length(v.body) as size
+      from webhook_deliveries d join webhook_events v on v.day = d.day and v.id = d.event_id join webhook_endpoints e on e.id = d.endpoint_id
       left join webhook_queue q on q.delivery_id = d.id where ${where}`,
     values,
   });
@@ -96,10 +113,17 @@ async function withAttempts(db: Queryable, rows: readonly Row[], extent: Extent)
     const { shown = [], hasMore = false } = attempts.get(row.id) ?? {};
     return {
       id: row.id, event_id: row.event_id, event_type: row.event_type, status: DeliveryStatus[row.state], created_at: row.occurred_at,
-      next_attempt_at: row.due_at, request_body: body.text, request_body_truncated: body.truncated || row.size > row.body.length,
+      next_attempt_at: row.next_at, request_body: body.text, request_body_truncated: body.truncated || row.size > row.body.length,
       attempts: shown, attempts_next_cursor: hasMore ? positionBefore(row.id, shown[0]?.number ?? 0) : null,
+      progress: DeliveryProgress[row.progress], subject: row.subject, subject_number: row.subject_number, customer_name: row.customer_name,
     };
   });
 }
 
-export const webhookDeliveries = { listWebhookDeliveries: list, getWebhookDelivery: get, listWebhookDeliveryAttempts: attempts, redeliverWebhook: redeliver };
+export const webhookDeliveries = {
+  listWebhookDeliveries: list,
+  getWebhookDelivery: get,
+  listWebhookDeliveryAttempts: attempts,
+  redeliverWebhook: redeliver,
+  redeliverWebhooks: redeliverAll,
+};

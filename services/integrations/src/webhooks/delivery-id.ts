@@ -14,9 +14,14 @@ export function deliveryId(occurredAt: number, eventId: string, endpointId: stri
   return `${time.slice(0, 8)}-${time.slice(8)}-8${digest.slice(0, 3)}-${variant}${digest.slice(4, 7)}-${digest.slice(7, 19)}`;
 }
 
+/** When its event happened, to the millisecond. Microseconds. */
+export function timeOfDelivery(id: string): number {
+  return parseInt(id.slice(0, 8) + id.slice(9, 13), 16) * 1000;
+}
+
 /** Day of the partition, in UTC, `2026-03-01`. Any UUID has one; of ids that are not ours it holds nothing. */
 export function dayOfDelivery(id: string): string {
-  return dayOf(parseInt(id.slice(0, 8) + id.slice(9, 13), 16) * 1000);
+  return dayOf(timeOfDelivery(id));
 }
 
 /** `occurredAt` in microseconds. Days that no database can hold are the last one that can. */

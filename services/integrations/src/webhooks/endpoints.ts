@@ -5,7 +5,9 @@ import { CreatorKind } from '@truckroll/contract/gen/integrations/v1/people';
 import { DisabledReason, type Webhook } from '@truckroll/contract/gen/integrations/v1/webhooks';
 import type { Queryable, Transaction } from '@truckroll/service-kit';
 import { CREATOR_COLUMNS, answersFor, creatorOf, type CreatorRow } from '../people.ts';
+import { readHealth } from './health-report.ts';
 import type { DeliveryState } from './rules.ts';
+import { selectStandings } from './standing.ts';
 
 interface Row extends CreatorRow {
   id: string;
@@ -25,7 +27,7 @@ export const noEndpoint = (): ApiError => ApiError.notFound('webhook endpoint');
 
 /** The company's endpoints, oldest first; or the one with that id. */
 export async function selectEndpoints(db: Queryable, companyId: string, id: string | null = null): Promise<Webhook[]> {
-  const { rows } = await db.query<Row>({
+  const read = db.query<Row>({
     name: 'select_webhooks',
     text: `select e.id, e.name, e.url, e.event_types, e.enabled, e.disabled_reason, e.created_at, e.updated_at,
         l.changed_at as last_at, l.state as last_state, not (${answersFor('e')}) as ownerless, ${CREATOR_COLUMNS}
@@ -36,12 +38,24 @@ export async function selectEndpoints(db: Queryable, companyId: string, id: stri
       where e.company_id = $1 and e.deleted_at is null and ($2::uuid is null or e.id = $2) order by e.created_at, e.id`,
     values: [companyId, id],
   });
-  return rows.map((row) => ({
+  const standings = selectStandings(db, companyId, id);
+  const [{ rows }, health] = await Promise.all([read, standings.then((found) => readHealth(db, found))]);
+  // One that was deleted meanwhile is not there any more.
+  return rows.filter(({ id: each }) => health.has(each)).map((row) => ({
     id: row.id, name: row.name, url: row.url, event_types: row.event_types, enabled: row.enabled,
     disabled_reason: row.disabled_reason === null ? null : DisabledReason[row.disabled_reason],
     created_at: row.created_at, updated_at: row.updated_at, created_by: creatorOf(row, CreatorKind.USER),
     last_delivery_at: row.last_at, last_delivery_status: row.last_state === null ? null : DeliveryStatus[row.last_state], ownerless: row.ownerless,
+    health: health.get(row.id) ?? null,
   }));
+}
+
+/** Errors: 404. */
+export async function requireEndpoint(db: Queryable, companyId: string, id: string): Promise<void> {
+  const { rowCount } = await db.query({
+    name: 'find_webhook', text: 'select from webhook_endpoints where company_id = $1 and id = $2 and deleted_at is null', values: [companyId, id],
+  });
+  if (rowCount === 0) throw noEndpoint();
 }
 
 /** Errors: 404. */

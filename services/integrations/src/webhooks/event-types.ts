@@ -1,7 +1,7 @@
 // What endpoints can subscribe to (api.md, Events).
-import { publicEvents } from '@truckroll/contract';
+import { exampleRecord, publicEvents } from '@truckroll/contract';
 import type { WebhookEventType } from '@truckroll/contract/gen/integrations/v1/webhooks';
 
 export const eventTypes: readonly WebhookEventType[] = publicEvents
   .filter(({ subscribable }) => subscribable)
-  .map(({ type, body }) => ({ type, description: body.doc }));
+  .map(({ type, body }) => ({ type, description: body.doc, example: JSON.stringify(exampleRecord(body, 'snake')) }));

@@ -81,10 +81,12 @@ export async function insertDeliveries(tx: Transaction, deliveries: readonly New
       name: 'insert_webhook_deliveries',
       text: `with given as (
           select * from unnest($1::uuid[], $2::date[], $3::uuid[], $4::uuid[], $5::uuid[], $6::text[], $7::text[], $8::bigint[], $9::timestamptz[],
-            $10::text[], $11::boolean[]) g (id, day, company_id, endpoint_id, event_id, event_type, subject, sequence, occurred_at, state, forced)),
+            $10::text[], $11::boolean[], $12::text[], $13::text[])
+            g (id, day, company_id, endpoint_id, event_id, event_type, subject, sequence, occurred_at, state, forced, subject_number, customer_name)),
         added as (
-          insert into webhook_deliveries (id, day, company_id, endpoint_id, event_id, event_type, subject, sequence, occurred_at, state)
-          select id, day, company_id, endpoint_id, event_id, event_type, subject, sequence, occurred_at, state from given
+          insert into webhook_deliveries (
+            id, day, company_id, endpoint_id, event_id, event_type, subject, sequence, occurred_at, state, subject_number, customer_name)
+          select id, day, company_id, endpoint_id, event_id, event_type, subject, sequence, occurred_at, state, subject_number, customer_name from given
           on conflict do nothing returning id, state),
         queued as (
           insert into webhook_queue (delivery_id, day, endpoint_id, subject, sequence, due_at, forced)
@@ -95,6 +97,7 @@ export async function insertDeliveries(tx: Transaction, deliveries: readonly New
         list.map(([, { endpointId }]) => endpointId), list.map(([, { event }]) => event.id), list.map(([, { event }]) => event.type),
         list.map(([, { event }]) => event.subject), list.map(([, { event }]) => event.sequence),
         list.map(([, { event }]) => formatInstant(event.timestamp)), list.map(([, { state }]) => state), list.map(([, { forced }]) => forced),
+        list.map(([, { event }]) => event.subject_number ?? null), list.map(([, { event }]) => event.customer_name ?? null),
       ],
     }),
   ]);

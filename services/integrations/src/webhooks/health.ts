@@ -6,7 +6,7 @@ import type { DisabledReason, HealthChange } from './rules.ts';
 
 /** Most attempts change nothing, and then the endpoint's row is left alone. `at` is when the attempt ended. */
 export async function storeHealth(tx: Transaction, endpointId: string, change: HealthChange, at: number): Promise<void> {
-  const { failingSince, slowdowns, resumeAt, disable } = change;
+  const { failingSince, slowdowns, resumeAt, circuitOpenUntil, disable } = change;
   if (failingSince !== undefined) {
     await tx.query({
       name: 'note_webhook_failing',
@@ -20,6 +20,13 @@ export async function storeHealth(tx: Transaction, endpointId: string, change: H
       name: 'slow_webhook_down',
       text: 'update webhook_endpoints set slowdowns = $2, resume_at = $3 where id = $1',
       values: [endpointId, slowdowns, resumeAt == null ? null : formatInstant(resumeAt)],
+    });
+  }
+  if (circuitOpenUntil !== undefined) {
+    await tx.query({
+      name: 'note_webhook_circuit',
+      text: 'update webhook_endpoints set circuit_open_until = $2 where id = $1',
+      values: [endpointId, circuitOpenUntil === null ? null : formatInstant(circuitOpenUntil)],
     });
   }
   if (disable !== undefined) await disableFor(tx, endpointId, disable, at);

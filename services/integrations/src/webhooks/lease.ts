@@ -12,6 +12,8 @@ import { checked } from '../requests.ts';
 const LEASE = `interval '40 seconds'`;
 /** Of the database, as are all times in the queue. Statements are sent together, so each has its own. */
 const NOW = 'statement_timestamp()';
+/** Of webhook_queue q, what may be lent because a user has just asked for it; what it is tried again by is not. */
+const IS_PROBE = 'q.forced and q.failures = 0 and q.leased_until is null';
 /** One answer stays below what a channel carries. Bytes. */
 const MOST_BYTES = 8_000_000;
 
@@ -28,6 +30,7 @@ interface Row {
   event_type: string;
   body: Buffer;
   attempts: number;
+  probe: boolean;
 }
 
 export async function lease({ database, secrets }: Context, request: LeaseRequest): Promise<LeaseResponse> {
@@ -52,7 +55,7 @@ export async function lease({ database, secrets }: Context, request: LeaseReques
     deliveries: rows.map((row) => ({
       delivery_id: row.delivery_id, lease_token: row.lease_token, lease_expires_at: row.leased_until, company_id: row.company_id,
       endpoint_id: row.endpoint_id, url: row.url, secrets: secretsOf(row), event_id: row.event_id, event_type: row.event_type,
-      body: row.body, attempt: row.attempts + 1,
+      body: row.body, attempt: row.attempts + 1, probe: row.probe,
     })),
     next_due_at: nextDueAt,
   };
@@ -78,7 +81,8 @@ async function freeExpired(tx: Transaction): Promise<void> {
  * Goes round the endpoints that have something due, so that the cost of one is the same however much waits for it or for
  * the others; each gives its first due ones. Of each company the batch takes first ones of its endpoints before second
  * ones, and of all companies as many in turn: who has more endpoints gets no more than others while there is less room
- * than is due.
+ * than is due. Probes are what users have just asked for: they go first, past circuits and slow-downs, and one of them even
+ * where an endpoint has all its share in flight.
  */
 async function take(tx: Transaction, asked: LeaseRequest): Promise<Row[]> {
   const { rows } = await tx.query<Row>({
@@ -89,31 +93,51 @@ async function take(tx: Transaction, asked: LeaseRequest): Promise<Row[]> {
         select next.endpoint_id, next.due_at from queued cross join lateral (
           select q.endpoint_id, q.due_at from webhook_queue q
           where q.leased_until is null and q.endpoint_id > queued.endpoint_id order by q.endpoint_id, q.due_at limit 1) next),
+      asked (endpoint_id) as (
+        (select endpoint_id from webhook_queue q where ${IS_PROBE} order by endpoint_id, due_at limit 1)
+        union all
+        select next.endpoint_id from asked cross join lateral (
+          select q.endpoint_id from webhook_queue q where ${IS_PROBE} and q.endpoint_id > asked.endpoint_id order by q.endpoint_id, q.due_at limit 1) next),
       busy as (select * from unnest($6::uuid[], $7::int[]) b (company_id, room)),
+      probes as (
+        select d.*, e.id as endpoint_id, e.company_id from asked join webhook_endpoints e on e.id = asked.endpoint_id
+        cross join lateral (
+          select count(*) as lent, count(*) filter (where q.forced and q.failures = 0) as probes
+          from webhook_queue q where q.endpoint_id = e.id and q.leased_until is not null) in_flight
+        cross join lateral (
+          select q.delivery_id, q.due_at, row_number() over (order by q.due_at, q.sequence) as place
+          from webhook_queue q where ${IS_PROBE} and q.endpoint_id = e.id and q.due_at <= ${NOW}
+          order by q.due_at, q.sequence limit greatest($1::int - in_flight.lent, case when in_flight.probes = 0 then 1 else 0 end)) d
+        where e.deleted_at is null and not exists (select from busy b where b.company_id = e.company_id and b.room = 0)),
       open as (
         select e.id, e.enabled, e.company_id, greatest(0, case when e.slowdowns > 0 then 1 else $1::int end
-          - (select count(*) from webhook_queue q where q.endpoint_id = e.id and q.leased_until is not null)) as room
+          - (select count(*) from webhook_queue q where q.endpoint_id = e.id and q.leased_until is not null)
+          - (select count(*) from probes p where p.endpoint_id = e.id)) as room
         from queued join webhook_endpoints e on e.id = queued.endpoint_id
         where queued.due_at <= ${NOW} and e.deleted_at is null and (e.resume_at is null or e.resume_at <= ${NOW}) and e.id <> all($2::uuid[])
           and not exists (select from busy b where b.company_id = e.company_id and b.room = 0)),
       due as (
-        select d.*, row_number() over (partition by open.company_id order by d.place, d.due_at) as turn, open.company_id from open cross join lateral (
-          select q.delivery_id, q.due_at, row_number() over (order by q.due_at, q.sequence) as place
-          from webhook_queue q
-          where q.endpoint_id = open.id and q.leased_until is null and q.due_at <= ${NOW} and (open.enabled or q.forced)
-            and (q.tried or q.forced or not exists (
-              select from webhook_queue p
-              where p.endpoint_id = q.endpoint_id and p.subject = q.subject and p.sequence < q.sequence and not p.tried))
-          order by q.due_at, q.sequence limit open.room) d),
+        select d.*, row_number() over (partition by d.company_id order by not d.probe, d.place, d.due_at) as turn from (
+          select delivery_id, due_at, place, company_id, true as probe from probes
+          union all
+          select d.*, open.company_id, false from open cross join lateral (
+            select q.delivery_id, q.due_at, row_number() over (order by q.due_at, q.sequence) as place
+            from webhook_queue q
+            where q.endpoint_id = open.id and q.leased_until is null and q.due_at <= ${NOW} and (open.enabled or q.forced)
+              and not (q.forced and q.failures = 0)
+              and (q.tried or q.forced or not exists (
+                select from webhook_queue p
+                where p.endpoint_id = q.endpoint_id and p.subject = q.subject and p.sequence < q.sequence and not p.tried))
+            order by q.due_at, q.sequence limit open.room) d) d),
       chosen as (
         select d.delivery_id from due d left join busy b using (company_id) where d.turn <= coalesce(b.room, $5::int) is not false
-        order by d.turn, d.due_at limit $3),
+        order by d.turn, not d.probe, d.due_at limit $3),
       leased as (
         update webhook_queue q set lease_token = gen_random_uuid(), leased_until = ${NOW} + ${LEASE}, worker = $4
         from chosen where q.delivery_id = chosen.delivery_id
-        returning q.delivery_id, q.day, q.lease_token, q.leased_until, q.due_at, q.sequence)
+        returning q.delivery_id, q.day, q.lease_token, q.leased_until, q.due_at, q.sequence, q.forced and q.failures = 0 as probe)
       select l.delivery_id, l.lease_token, l.leased_until, d.company_id, d.endpoint_id, e.url, e.secret,
-        case when e.previous_secret_until > ${NOW} then e.previous_secret end as previous_secret, d.event_id, d.event_type, v.body, d.attempts
+        case when e.previous_secret_until > ${NOW} then e.previous_secret end as previous_secret, d.event_id, d.event_type, v.body, d.attempts, l.probe
       from leased l
       join webhook_deliveries d on d.day = l.day and d.id = l.delivery_id
       join webhook_events v on v.day = l.day and v.id = d.event_id

@@ -1,12 +1,11 @@
-// Queueing again what was skipped or given up, and single deliveries that a user wants repeated.
+// Queueing again what was skipped or given up.
 import { ApiError, TEST_EVENT, formatInstant, now } from '@truckroll/contract';
-import { DeliveryStatus } from '@truckroll/contract/gen/integrations/v1/deliveries';
-import type { RedeliverWebhookRequest, RedeliverWebhookResponse } from '@truckroll/contract/gen/integrations/v1/webhook_deliveries';
 import type { RecoverWebhookRequest, RecoverWebhookResponse } from '@truckroll/contract/gen/integrations/v1/webhooks';
 import type { Database, Transaction } from '@truckroll/service-kit';
 import type { Context } from '../context.ts';
 import { callerOf, checked } from '../requests.ts';
-import { dayOf, dayOfDelivery } from './delivery-id.ts';
+import { dayOf } from './delivery-id.ts';
+import { tellDue } from './due-notices.ts';
 import { lockEndpoint } from './endpoints.ts';
 import { oldestDay } from './partitions.ts';
 
@@ -100,39 +99,6 @@ async function queueSome(tx: Transaction, range: Range): Promise<number> {
       select id, day, endpoint_id, subject, sequence, now() from pending`,
     values: valuesOf(range),
   });
+  if (rowCount > 0) await tellDue(tx);
   return rowCount;
-}
-
-/** Of one delivery: each begins a schedule of up to ten attempts, of which everything is kept. */
-const MOST_REDELIVERIES = 20;
-
-/** One delivery, whatever became of it; with a fresh schedule. Errors: 404; 409 where it was made again often enough. */
-export async function redeliver({ database }: Context, request: RedeliverWebhookRequest): Promise<RedeliverWebhookResponse> {
-  const { company_id: companyId } = callerOf(request);
-  const { id, webhook_id: endpointId } = checked('RedeliverWebhookRequest', request);
-  return await database.transaction(
-    async (tx) => {
-      await lockEndpoint(tx, companyId, endpointId);
-      const { rows } = await tx.query<{ event_id: string | null }>({
-        name: 'redeliver_webhook',
-        text: `with delivery as (
-            update webhook_deliveries set state = 'PENDING', changed_at = now(), redeliveries = redeliveries + 1
-            where day = $1 and id = $2 and company_id = $3 and endpoint_id = $4 and redeliveries < ${MOST_REDELIVERIES} returning *),
-          queued as (
-            insert into webhook_queue (delivery_id, day, endpoint_id, subject, sequence, due_at, tried, forced)
-            select id, day, endpoint_id, subject, sequence, now(), true, true from delivery
-            on conflict (delivery_id) do update set due_at = least(webhook_queue.due_at, now()), failures = 0, forced = true)
-          select delivery.event_id from webhook_deliveries d left join delivery on true
-          where d.day = $1 and d.id = $2 and d.company_id = $3 and d.endpoint_id = $4`,
-        values: [dayOfDelivery(id), id, companyId, endpointId],
-      });
-      const [found] = rows;
-      if (found === undefined) throw ApiError.notFound('delivery');
-      if (found.event_id === null) {
-        throw new ApiError('LIMIT_REACHED', `This delivery was asked for again ${MOST_REDELIVERIES} times, as often as it may be. Its body is in the log, should you still need it.`);
-      }
-      return { data: { id, event_id: found.event_id, status: DeliveryStatus.PENDING } };
-    },
-    { retryContention: true },
-  );
 }

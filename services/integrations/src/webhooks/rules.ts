@@ -31,6 +31,8 @@ export interface Outcome {
   endedAt: number;
   /** Seconds that Retry-After asked for. */
   retryAfter: number | undefined;
+  /** Until when the dispatcher holds deliveries back, its circuit being open; 0 while it is closed; undefined where it does not say. */
+  circuitOpenUntil: number | undefined;
 }
 
 export interface Health {
@@ -39,6 +41,8 @@ export interface Health {
   failingSince: number | undefined;
   slowdowns: number;
   resumeAt: number | undefined;
+  /** As the dispatcher told that attempted last; past while a circuit is tried. */
+  circuitOpenUntil: number | undefined;
 }
 
 /** What is changed of an endpoint; an empty object leaves its row alone. */
@@ -46,6 +50,7 @@ export interface HealthChange {
   failingSince?: number | null;
   slowdowns?: number;
   resumeAt?: number | null;
+  circuitOpenUntil?: number | null;
   disable?: DisabledReason;
 }
 
@@ -68,14 +73,20 @@ export function healthAfter(health: Health, outcome: Outcome): HealthChange {
     return {
       ...(health.failingSince === undefined ? {} : { failingSince: null }),
       ...(health.slowdowns === 0 ? {} : { slowdowns: health.slowdowns - 1, resumeAt: null }),
+      ...circuitAfter(health, 0),
     };
   }
   const failingSince = health.failingSince ?? outcome.startedAt;
-  const failing = health.failingSince === undefined ? { failingSince } : {};
+  const failing = { ...(health.failingSince === undefined ? { failingSince } : {}), ...circuitAfter(health, outcome.circuitOpenUntil) };
   if (!health.enabled) return failing;
   if (outcome.status === GONE) return { ...failing, disable: 'GONE' };
   if (outcome.endedAt - failingSince >= FAILING_LIMIT) return { ...failing, disable: 'FAILING' };
   return { ...failing, ...slowdownAfter(health, outcome) };
+}
+
+function circuitAfter({ circuitOpenUntil }: Health, told: number | undefined): HealthChange {
+  const now = told === 0 ? undefined : told;
+  return told === undefined || now === circuitOpenUntil ? {} : { circuitOpenUntil: now ?? null };
 }
 
 function slowdownAfter({ slowdowns, resumeAt }: Health, { status, startedAt, endedAt, retryAfter }: Outcome): HealthChange {
@@ -90,7 +101,11 @@ function slowdownAfter({ slowdowns, resumeAt }: Health, { status, startedAt, end
 /** How it stands once a change is stored. */
 export function afterChange(health: Health, change: HealthChange): Health {
   const { failingSince = health.failingSince, slowdowns = health.slowdowns, resumeAt = health.resumeAt, disable } = change;
-  return { enabled: health.enabled && disable === undefined, failingSince: failingSince ?? undefined, slowdowns, resumeAt: resumeAt ?? undefined };
+  const { circuitOpenUntil = health.circuitOpenUntil } = change;
+  return {
+    enabled: health.enabled && disable === undefined, failingSince: failingSince ?? undefined, slowdowns, resumeAt: resumeAt ?? undefined,
+    circuitOpenUntil: circuitOpenUntil ?? undefined,
+  };
 }
 
 export interface Standing {

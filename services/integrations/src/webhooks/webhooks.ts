@@ -7,6 +7,7 @@ import type { Context } from '../context.ts';
 import { callerOf, checked, companyOf } from '../requests.ts';
 import { lockActiveUser } from '../users/store.ts';
 import { dayOf, deliveryId } from './delivery-id.ts';
+import { tellDue } from './due-notices.ts';
 import { insertEndpoint, lockEndpoint, markDeleted, replaceSecret, requireRoom, selectEndpoint, selectEndpoints, updateEndpoint } from './endpoints.ts';
 import { eventTypes } from './event-types.ts';
 import { insertDeliveries } from './fan-out.ts';
@@ -33,11 +34,13 @@ async function create({ database, secrets, targets }: Context, request: wire.Cre
 }
 
 async function list({ database }: Context, request: wire.ListWebhooksRequest): Promise<wire.ListWebhooksResponse> {
-  return { data: await selectEndpoints(database, companyOf(request)) };
+  const companyId = companyOf(request);
+  return { data: await selectEndpoints(database.of(companyId), companyId) };
 }
 
 async function get({ database }: Context, request: wire.GetWebhookRequest): Promise<wire.GetWebhookResponse> {
-  return { data: await selectEndpoint(database, companyOf(request), request.key?.id ?? '') };
+  const companyId = companyOf(request);
+  return { data: await selectEndpoint(database.of(companyId), companyId, request.key?.id ?? '') };
 }
 
 async function update({ database, targets }: Context, request: wire.UpdateWebhookRequest): Promise<wire.UpdateWebhookResponse> {
@@ -50,6 +53,8 @@ async function update({ database, targets }: Context, request: wire.UpdateWebhoo
       const before = await lockEndpoint(tx, companyId, id);
       await updateEndpoint(tx, id, { name, url, eventTypes: types, enabled });
       if (before.enabled && enabled === false) await skipQueued(tx, id);
+      // What was held back on account of what went wrong before is due.
+      if (enabled === true || url !== null) await tellDue(tx);
       return { data: await selectEndpoint(tx, companyId, id) };
     },
     { retryContention: true },
@@ -83,6 +88,7 @@ async function test({ database, partitions }: Context, request: wire.TestWebhook
   await database.transaction(async (tx) => {
     await lockEndpoint(tx, company_id, endpointId);
     await insertDeliveries(tx, [{ event, endpointId, state: 'PENDING', forced: true }]);
+    await tellDue(tx);
   });
   return { data: { id: deliveryId(timestamp, id, endpointId), event_id: id, status: DeliveryStatus.PENDING } };
 }

@@ -9,6 +9,14 @@ interface Envelope {
   readonly timestamp: number;
   readonly company_id: string;
   readonly sequence: number;
+  readonly data: Subject;
+}
+
+/** As far as people look for a delivery by it. */
+interface Subject {
+  readonly number?: string;
+  readonly account?: { readonly name: string } | null;
+  readonly contact_name?: string | null;
 }
 
 const shapes = new Map(publicEvents.map(({ type, body }) => [type, body]));
@@ -26,11 +34,15 @@ export function publicEvent(event: IncomingEvent): PublicEvent {
   if (shape === undefined) throw new Error('this release does not know the type');
   const unknown = firstUnknown(shape, event.payload);
   if (unknown !== undefined) throw new Error(`this release does not know ${unknown}`);
-  const { id, type, timestamp, company_id, sequence } = codec(shape.typeName).decode(event.payload) as Envelope;
+  const { id, type, timestamp, company_id, sequence, data } = codec(shape.typeName).decode(event.payload) as Envelope;
   if (type !== event.type || company_id !== event.companyId) throw new Error('the event is not what its headers say');
   out.length = 0;
   writer.write(shape, event.payload, 0, event.payload.length, out);
-  return { id, type, company_id, subject: subjectOf(event.key), sequence, timestamp, body: Buffer.from(out.view()) };
+  return { id, type, company_id, subject: subjectOf(event.key), sequence, timestamp, body: Buffer.from(out.view()), ...peopleSay(data) };
+}
+
+function peopleSay({ number, account, contact_name: contact }: Subject): Pick<PublicEvent, 'subject_number' | 'customer_name'> {
+  return { subject_number: number || null, customer_name: account?.name ?? contact ?? null };
 }
 
 /** Keys are `<company>/<service request or interaction>`. */

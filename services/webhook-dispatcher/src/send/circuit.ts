@@ -1,5 +1,6 @@
 // The circuit breaker of one endpoint, as a value. It keeps an endpoint that is down from being asked again and again by
-// every new event; when a delivery is tried again is not its business but the schedule's.
+// every new event; when a delivery is tried again is not its business but the schedule's. What a user asks for (a probe) is
+// sent whatever its state, can close it, and never makes it worse.
 
 /** `open` until a time; then `half-open`, in which a single exchange finds out how things stand. Times in ms. */
 export type Circuit =

@@ -22,11 +22,17 @@ export class Circuits {
     this.#set(endpointId, afterFailure(this.#at(endpointId, now), now));
   }
 
+  /** In ms, 0 while the circuit is closed; undefined while it is half-open. */
+  openUntil(endpointId: string, now: number): number | undefined {
+    const circuit = this.#at(endpointId, now);
+    return circuit.state === 'open' ? circuit.until : circuit.state === 'closed' ? 0 : undefined;
+  }
+
   isOpen(endpointId: string, now: number): boolean {
     return this.#at(endpointId, now).state === 'open';
   }
 
-  /** Endpoints for which nothing is to be fetched: their circuits are open, or being tried. */
+  /** Endpoints for which nothing but probes is to be fetched: their circuits are open, or being tried. */
   excluded(now: number): string[] {
     return [...this.#circuits.keys()].filter((id) => this.#probing.has(id) || this.isOpen(id, now));
   }

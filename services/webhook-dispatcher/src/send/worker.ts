@@ -19,7 +19,7 @@ export interface WorkerOptions {
 }
 
 const MOST_AT_ONCE = 200;
-/** How long to wait where nothing tells of something due: what other replicas fan out, and what users ask for. */
+/** How long to wait where nothing tells of something due: what other replicas fan out, and what got lost on its way here. */
 const POLL_MS = 500;
 /** What integrations holds for due soon may be long past by the clock of this machine. */
 const LEAST_WAIT_MS = 20;
@@ -132,8 +132,8 @@ export class Worker implements BackgroundPart {
   }
 
   #begin(delivery: LeasedDelivery): void {
-    const { endpoint_id: endpointId } = delivery;
-    if (!this.#circuits.mayBegin(endpointId, Date.now())) {
+    const { endpoint_id: endpointId, probe } = delivery;
+    if (!probe && !this.#circuits.mayBegin(endpointId, Date.now())) {
       const waiting = this.#waiting.get(endpointId);
       if (waiting === undefined) this.#waiting.set(endpointId, [delivery]);
       else waiting.push(delivery);
@@ -152,23 +152,32 @@ export class Worker implements BackgroundPart {
       const startedAt = performance.now();
       const report = await this.#options.attempt(delivery).catch((error: unknown) => {
         // It never should; but whoever waits for this exchange must not wait for ever.
-        this.#settle(delivery.endpoint_id, false);
+        this.#settle(delivery, false);
         throw error;
       });
       const answered = endpointAnswers(report);
       this.#attempts.observe({ result: answered ? 'answered' : 'failed' }, (performance.now() - startedAt) / 1000);
-      this.#settle(delivery.endpoint_id, answered);
-      await this.#report(report);
+      const until = this.#settle(delivery, answered);
+      await this.#report({ ...report, circuit_open_until: until === undefined ? null : until * 1000 });
     } finally {
       leave();
     }
   }
 
-  /** Notes how an endpoint does, and goes on with what has waited to know, or leaves it to become due again. */
-  #settle(endpointId: string, answered: boolean): void {
+  /**
+   * Notes how an endpoint does, and goes on with what has waited to know, or leaves it to become due again. Returns how its
+   * circuit stands, as Circuits.openUntil.
+   */
+  #settle({ endpoint_id: endpointId, probe }: LeasedDelivery, answered: boolean): number | undefined {
     const now = Date.now();
     if (answered) this.#circuits.succeeded(endpointId);
-    else this.#circuits.failed(endpointId, now);
+    else if (!probe) this.#circuits.failed(endpointId, now);
+    const until = this.#circuits.openUntil(endpointId, now);
+    if (answered || !probe) this.#goOn(endpointId, now);
+    return until;
+  }
+
+  #goOn(endpointId: string, now: number): void {
     const waiting = this.#waiting.get(endpointId);
     if (waiting === undefined) return;
     this.#waiting.delete(endpointId);

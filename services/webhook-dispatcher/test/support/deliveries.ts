@@ -1,5 +1,6 @@
 // DeliveryService in memory: as much of what integrations promises as the dispatcher's own tests need.
 import { randomBytes, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import {
   DeliveryServiceService, type DeadLetter, type LeaseRequest, type LeasedDelivery, type PublicEvent, type RenewRequest, type ReportRequest, type ReportResponse,
 } from '@truckroll/contract/gen/integrations/v1/deliveries';
@@ -60,6 +61,10 @@ export class Deliveries {
         this.renewals.push(request);
         return {};
       },
+      watchDue: async function* (_, { signal }) {
+        yield {};
+        if (!signal.aborted) await once(signal, 'abort');
+      },
       report: async (request) => this.#store(request),
       reportAll: async ({ attempts }) => ({ answers: attempts.map((attempt) => this.#store(attempt)) }),
     });
@@ -86,7 +91,7 @@ export class Deliveries {
     for (const { id, url, secret } of endpoints) {
       const lent: LeasedDelivery = {
         delivery_id: randomUUID(), lease_token: randomUUID(), lease_expires_at: (Date.now() + 60_000) * 1000, company_id: event.company_id,
-        endpoint_id: id, url, secrets: [secret], event_id: event.id, event_type: event.type, body: event.body, attempt: 1,
+        endpoint_id: id, url, secrets: [secret], event_id: event.id, event_type: event.type, body: event.body, attempt: 1, probe: false,
       };
       this.#deliveries.push({ lent, state: 'due' });
     }

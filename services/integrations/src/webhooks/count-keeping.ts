@@ -1,0 +1,66 @@
+// Counts of long ago in fewer rows: of minutes after an hour and a quarter, of quarters of an hour after 25 hours. An endpoint
+// has less than a thousand rows, however busy it is.
+import { formatInstant, now } from '@truckroll/contract';
+import { Repeated, logOutage, type BackgroundPart, type Database, type Logger } from '@truckroll/service-kit';
+import { addToCounts, gathered, startOf, type CountsRow } from './counts.ts';
+import { KEPT_DAYS } from './partitions.ts';
+
+const EVERY_MS = 60_000;
+const MINUTE = 60_000_000;
+/** Of one transaction. */
+const MOST_ROWS = 2000;
+
+/** Charts show the last hour by the minute, the last day by quarters of an hour: what is gathered is older than both. */
+const STEPS = [
+  { from: 1, to: 15, after: 75 * MINUTE },
+  { from: 15, to: 60, after: 25 * 60 * MINUTE },
+] as const;
+
+export function countKeeping(database: Database, log: Logger): BackgroundPart {
+  let failures = 0;
+  const keeping: Repeated = new Repeated(EVERY_MS, async () => {
+    try {
+      await keepCounts(database, now(), () => keeping.stopped);
+      failures = 0;
+    } catch (error) {
+      failures += 1;
+      logOutage(log, 'counts of webhook attempts wait for the database', failures, error);
+    }
+  });
+  return { name: 'webhook counts', start: async () => keeping.start(), stop: () => keeping.stop() };
+}
+
+/** Gathers and purges what is old enough; replicas share the work. */
+export async function keepCounts(database: Database, at: number, stopped: () => boolean = () => false): Promise<void> {
+  for (const { from, to, after } of STEPS) {
+    const before = startOf(at - after, to);
+    while (!stopped() && (await gatherSome(database, from, to, before)) === MOST_ROWS);
+  }
+  const oldest = formatInstant(at - KEPT_DAYS * 24 * 60 * MINUTE);
+  while (!stopped() && (await takeSome(database, 60, oldest)).length === MOST_ROWS);
+}
+
+async function gatherSome(database: Database, from: 1 | 15, to: 15 | 60, before: number): Promise<number> {
+  return await database.transaction(
+    async (tx) => {
+      const rows = await takeSome(tx, from, formatInstant(before));
+      if (rows.length > 0) await tx.query(addToCounts(gathered(rows.map((row) => ({ ...row, at: startOf(row.at, to), minutes: to })))));
+      return rows.length;
+    },
+    { retryContention: true },
+  );
+}
+
+/** Deletes and returns some; those that another replica takes are left to it. */
+async function takeSome(db: Pick<Database, 'query'>, minutes: CountsRow['minutes'], before: string): Promise<CountsRow[]> {
+  const { rows } = await db.query<CountsRow>({
+    name: 'take_webhook_counts',
+    text: `delete from webhook_counts c using (
+        select company_id, endpoint_id, at, minutes from webhook_counts where minutes = $1 and at < $2 order by at limit ${MOST_ROWS} for update skip locked) o
+      where c.company_id = o.company_id and c.endpoint_id = o.endpoint_id and c.at = o.at and c.minutes = o.minutes
+      returning c.company_id as "companyId", c.endpoint_id as "endpointId", c.at, c.minutes, c.delivered, c.failed, c.latencies,
+        c.last_success_at as "lastSuccessAt"`,
+    values: [minutes, before],
+  });
+  return rows;
+}

@@ -1,0 +1,121 @@
+// Counts of attempts, kept for each endpoint and stretch of time, and what they tell of how long exchanges take.
+import { formatInstant } from '@truckroll/contract';
+import type { Statement } from '@truckroll/service-kit';
+
+/** Milliseconds: a bucket ends before each bound, and one follows the last. What is stored depends on them: they are for good. */
+export const LATENCY_BOUNDS = [5, 10, 20, 30, 50, 75, 100, 150, 200, 300, 500, 750, 1000, 1500, 2000, 3000, 5000, 7500, 10_000, 14_000] as const;
+/** Of an exchange at most. */
+const LONGEST_MS = 15_000;
+const MINUTE = 60_000_000;
+
+export interface Counts {
+  delivered: number;
+  failed: number;
+  /** Exchanges by how long they took. */
+  latencies: number[];
+  /** Microseconds; null where none succeeded. */
+  lastSuccessAt: number | null;
+}
+
+/** Counts of an endpoint in a stretch of time. */
+export interface CountsRow extends Counts {
+  companyId: string;
+  endpointId: string;
+  /** When it begins, microseconds. */
+  at: number;
+  minutes: 1 | 15 | 60;
+}
+
+export interface CountedAttempt {
+  companyId: string;
+  endpointId: string;
+  /** Microseconds. */
+  startedAt: number;
+  endedAt: number;
+  succeeded: boolean;
+  /** Whether the time it took says something of the endpoint: it answered, or it was waited for in vain. */
+  timed: boolean;
+}
+
+export function noCounts(): Counts {
+  return { delivered: 0, failed: 0, latencies: Array.from({ length: LATENCY_BOUNDS.length + 1 }, () => 0), lastSuccessAt: null };
+}
+
+export function add(sum: Counts, { delivered, failed, latencies, lastSuccessAt }: Counts): void {
+  sum.delivered += delivered;
+  sum.failed += failed;
+  latencies.forEach((count, bucket) => (sum.latencies[bucket] = (sum.latencies[bucket] ?? 0) + count));
+  if (lastSuccessAt !== null) sum.lastSuccessAt = Math.max(sum.lastSuccessAt ?? lastSuccessAt, lastSuccessAt);
+}
+
+/** By the minute in which each ended; one that a clock ahead of ours dates later ends now. */
+export function countAttempts(attempts: readonly CountedAttempt[], now: number): CountsRow[] {
+  return gathered(
+    attempts.map(({ companyId, endpointId, startedAt, endedAt, succeeded, timed }): CountsRow => {
+      const counts = noCounts();
+      const bucket = LATENCY_BOUNDS.findIndex((bound) => (endedAt - startedAt) / 1000 < bound);
+      if (timed) counts.latencies[bucket < 0 ? LATENCY_BOUNDS.length : bucket] = 1;
+      const result = succeeded ? { delivered: 1, lastSuccessAt: endedAt } : { failed: 1 };
+      return { ...counts, ...result, companyId, endpointId, at: startOf(Math.min(endedAt, now), 1), minutes: 1 };
+    }),
+  );
+}
+
+/** Rows of the same endpoint and time as one; in the order in which everybody locks them. */
+export function gathered(rows: readonly CountsRow[]): CountsRow[] {
+  const groups = Map.groupBy(rows, ({ endpointId, at, minutes }) => `${endpointId} ${at} ${minutes}`);
+  return [...groups.values()]
+    .map((own) => {
+      const sum = noCounts();
+      for (const row of own) add(sum, row);
+      return { ...(own[0] as CountsRow), ...sum };
+    })
+    .toSorted((a, b) => (a.endpointId === b.endpointId ? a.at - b.at : a.endpointId < b.endpointId ? -1 : 1));
+}
+
+export function startOf(at: number, minutes: number): number {
+  return at - (at % (minutes * MINUTE));
+}
+
+/** Adds to what is stored. */
+export function addToCounts(rows: readonly CountsRow[]): Statement {
+  const of = <T>(pick: (row: CountsRow) => T): T[] => rows.map(pick);
+  return {
+    name: 'add_to_webhook_counts',
+    text: `insert into webhook_counts as c (company_id, endpoint_id, at, minutes, delivered, failed, latencies, last_success_at)
+      select company_id, endpoint_id, at, minutes, delivered, failed, latencies::integer[], last_success_at
+      from unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::smallint[], $5::bigint[], $6::bigint[], $7::text[], $8::timestamptz[])
+        with ordinality g (company_id, endpoint_id, at, minutes, delivered, failed, latencies, last_success_at, place) order by place
+      on conflict (company_id, endpoint_id, at, minutes) do update set
+        delivered = c.delivered + excluded.delivered, failed = c.failed + excluded.failed,
+        latencies = array(select a + b from unnest(c.latencies, excluded.latencies) with ordinality t (a, b, place) order by place),
+        last_success_at = greatest(c.last_success_at, excluded.last_success_at)`,
+    values: [
+      of(({ companyId }) => companyId), of(({ endpointId }) => endpointId), of(({ at }) => formatInstant(at)), of(({ minutes }) => minutes),
+      of(({ delivered }) => delivered), of(({ failed }) => failed), of(({ latencies }) => `{${latencies.join(',')}}`),
+      of(({ lastSuccessAt }) => (lastSuccessAt === null ? null : formatInstant(lastSuccessAt))),
+    ],
+  };
+}
+
+/** Milliseconds after which that share of exchanges was over, as if those of a bucket were spread evenly; null without any. */
+export function quantile({ latencies }: Counts, share: number): number | null {
+  const total = latencies.reduce((sum, count) => sum + count, 0);
+  if (total === 0) return null;
+  let before = 0;
+  const wanted = share * total;
+  for (const [bucket, count] of latencies.entries()) {
+    if (count > 0 && before + count >= wanted) {
+      const from = LATENCY_BOUNDS[bucket - 1] ?? 0;
+      const to = LATENCY_BOUNDS[bucket] ?? LONGEST_MS;
+      return Math.round(from + ((to - from) * (wanted - before)) / count);
+    }
+    before += count;
+  }
+  throw new Error('a share is at most 1');
+}
+
+/** Of attempts that succeeded, to four digits; null without any. */
+export function successRate({ delivered, failed }: Counts): number | null {
+  return delivered + failed === 0 ? null : Math.round((delivered / (delivered + failed)) * 10_000) / 10_000;
+}

@@ -1,0 +1,98 @@
+// DeliveryService.WatchDue: telling dispatchers of what users ask for, whichever replica of this service was asked.
+import type { WatchDueRequest, WatchDueResponse } from '@truckroll/contract/gen/integrations/v1/deliveries';
+import { logOutage, type BackgroundPart, type CallContext, type Database, type Logger, type Session, type Transaction } from '@truckroll/service-kit';
+import type { Context } from '../context.ts';
+import { checked } from '../requests.ts';
+
+const CHANNEL = 'webhooks_due';
+const RECONNECT_MS = 500;
+
+/**
+ * Tells every dispatcher, once the transaction has committed, that something is due which no answer of Lease, FanOut or
+ * Report has told. Not for what is frequent: PostgreSQL commits such transactions one after the other.
+ */
+export async function tellDue(tx: Transaction): Promise<void> {
+  await tx.query({ name: 'tell_webhooks_due', text: `select pg_notify(current_schema() || '_${CHANNEL}', '')` });
+}
+
+export async function* watchDue({ notices, stopping }: Context, request: WatchDueRequest, call: CallContext): AsyncGenerator<WatchDueResponse> {
+  checked('WatchDueRequest', request);
+  yield* notices.watch(AbortSignal.any([call.signal, stopping]));
+}
+
+/** Hears what other replicas tell, and passes it on. Dispatchers look by themselves every half a second for what is lost. */
+export class DueNotices implements BackgroundPart {
+  readonly name = 'webhook notices';
+  readonly #database: Database;
+  readonly #schema: string;
+  readonly #log: Logger;
+  readonly #rings = new Set<() => void>();
+  #session: Session | undefined;
+  #stopped = false;
+  #failures = 0;
+
+  constructor(database: Database, schema: string, log: Logger) {
+    this.#database = database;
+    this.#schema = schema;
+    this.#log = log;
+  }
+
+  /** Nobody waits for it: calls are served meanwhile. */
+  async start(): Promise<void> {
+    try {
+      const session = await this.#database.session();
+      this.#session = session;
+      session.onNotification(() => this.#ring());
+      await session.query({ text: `listen "${this.#schema}_${CHANNEL}"` });
+      this.#failures = 0;
+      // What was told in between was not heard.
+      this.#ring();
+      void session.ended.then(() => this.#lost());
+    } catch (error) {
+      this.#failures += 1;
+      logOutage(this.#log, 'cannot hear of webhooks that are due; dispatchers look for them', this.#failures, error);
+      await this.#session?.close();
+      this.#lost();
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await this.#session?.close();
+  }
+
+  /** Yields at once, and then whenever something was told since it last did; ends when aborted. */
+  async *watch(signal: AbortSignal): AsyncGenerator<WatchDueResponse> {
+    let rung = true;
+    let heard = Promise.withResolvers<void>();
+    const ring = () => {
+      rung = true;
+      heard.resolve();
+    };
+    this.#rings.add(ring);
+    signal.addEventListener('abort', ring, { once: true });
+    try {
+      for (;;) {
+        if (!rung) {
+          heard = Promise.withResolvers();
+          await heard.promise;
+        }
+        if (signal.aborted) return;
+        rung = false;
+        yield {};
+      }
+    } finally {
+      this.#rings.delete(ring);
+      signal.removeEventListener('abort', ring);
+    }
+  }
+
+  #ring(): void {
+    for (const ring of this.#rings) ring();
+  }
+
+  #lost(): void {
+    this.#session = undefined;
+    if (!this.#stopped) setTimeout(() => void (this.#stopped || this.start()), RECONNECT_MS).unref();
+  }
+}

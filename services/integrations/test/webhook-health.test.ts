@@ -1,0 +1,192 @@
+// What is counted of attempts, and what an endpoint's health comes to.
+import { randomUUID } from 'node:crypto';
+import { now } from '@truckroll/contract';
+import { AttemptError } from '@truckroll/contract/gen/integrations/v1/deliveries';
+import { Database } from '@truckroll/service-kit';
+import { keepCounts } from '../src/webhooks/count-keeping.ts';
+import { LATENCY_BOUNDS, add, noCounts, quantile } from '../src/webhooks/counts.ts';
+import { DAY, FAILURE, SECOND, reportOf, startDesk } from './webhooks.ts';
+
+const MINUTE = 60 * SECOND;
+
+let desk: Awaited<ReturnType<typeof startDesk>>;
+let database: Database;
+beforeAll(async () => {
+  desk = await startDesk();
+  database = new Database({ url: desk.database.url, schema: 'integrations', maxConnections: 4 });
+}, 60_000);
+afterEach(() => desk.sql('delete from webhook_queue'));
+afterAll(async () => {
+  await database.close();
+  await desk.stop();
+});
+
+const stored = (endpointId: string) => desk.sql('select at, minutes, delivered, failed, latencies from webhook_counts where endpoint_id = $1 order by at, minutes', [endpointId]);
+
+async function delivered(one: Awaited<ReturnType<typeof desk.endpoint>>, count: number) {
+  await desk.fanOut(...Array.from({ length: count }, () => one.event()));
+  return await desk.lease({ cap: 1000, max: 1000 });
+}
+
+test('every attempt is counted once, whichever replica is told of it, and however often', async () => {
+  const one = await desk.endpoint();
+  const other = await desk.replica();
+  try {
+    const leased = await delivered(one, 40);
+    const reports = leased.map((delivery, index) => reportOf(delivery, index % 4 === 0 ? FAILURE : {}));
+    const half = [reports.slice(0, 20), reports.slice(20)] as const;
+    // Each half is told twice at the same time, to both.
+    await Promise.all([desk.deliveries, other.deliveries].flatMap(({ reportAll }) => half.map((attempts) => reportAll({ attempts: [...attempts] }))));
+    expect((await one.read()).health).toMatchObject({ delivered: 30, failed: 10, success_rate: 0.75 });
+    expect(await desk.sql('select count(*) filter (where succeeded) as delivered, count(*) as attempts from webhook_attempts')).toEqual([{ delivered: 30, attempts: 40 }]);
+  } finally {
+    await other.stop();
+  }
+});
+
+test('what an older replica stores is counted alike, to the bucket', async () => {
+  const [one, older] = [await desk.endpoint(), await desk.endpoint()];
+  const times = [0, ...LATENCY_BOUNDS.flatMap((bound) => [bound - 0.001, bound]), 15_000].map((ms) => Math.round(ms * 1000));
+  const startedAt = Math.floor(now() / MINUTE) * MINUTE;
+  const outcomes = times.map((time, index) => ({
+    started_at: startedAt - time, ended_at: startedAt, ...(index % 3 === 0 ? FAILURE : {}),
+    ...(index % 5 === 0 ? { response_status: null, error: index % 2 === 0 ? AttemptError.TIMEOUT : AttemptError.CONNECT } : {}),
+  }));
+  const leased = await delivered(one, times.length);
+  for (const [index, delivery] of leased.entries()) await desk.report(delivery, outcomes[index]);
+  await delivered(older, times.length);
+  // As releases of before the counts did: the connection does not say that it counts.
+  await desk.sql(
+    `insert into webhook_attempts (day, delivery_id, lease_token, number, started_at, ended_at, succeeded, status, error, request_headers, response_headers,
+        response_body, response_truncated)
+      select o.day, o.id, gen_random_uuid(), 1, a.started_at, a.ended_at, a.succeeded, a.status, a.error, '[]', '[]', '', false
+      from (select *, row_number() over (order by id) as place from webhook_deliveries where endpoint_id = $1) n
+      join (select a.*, row_number() over (order by a.delivery_id) as place from webhook_attempts a join webhook_deliveries d on d.day = a.day and d.id = a.delivery_id
+        where d.endpoint_id = $2) a using (place)
+      join webhook_deliveries o on o.day = n.day and o.id = n.id`,
+    [older.id, one.id],
+  );
+  const counted = await stored(one.id);
+  expect(counted.reduce((sum, { delivered, failed }) => sum + delivered + failed, 0)).toBe(times.length);
+  expect(await stored(older.id)).toEqual(counted);
+});
+
+test('counts are gathered into quarters of an hour, then hours, without a change of what they come to, and go after 30 days', async () => {
+  const one = await desk.endpoint();
+  const total = async () => {
+    const sum = noCounts();
+    for (const row of await stored(one.id)) add(sum, { ...(row as ReturnType<typeof noCounts>), lastSuccessAt: null });
+    return [sum.delivered, sum.failed, sum.latencies];
+  };
+  const leased = await delivered(one, 90);
+  const last = now();
+  await Promise.all(leased.map((delivery, index) => {
+    const ended_at = last - index * MINUTE;
+    return desk.report(delivery, { started_at: ended_at - index * 1000, ended_at, ...(index % 7 === 0 ? FAILURE : {}) });
+  }));
+  const before = await total();
+  const widths = async () => Object.fromEntries((await desk.sql('select minutes, count(*) as rows from webhook_counts where endpoint_id = $1 group by 1', [one.id])).map(({ minutes, rows }) => [minutes, rows]));
+  expect(await widths()).toEqual({ 1: 90 });
+  await Promise.all([keepCounts(database, now()), keepCounts(database, now())]);
+  const gathered = await widths();
+  expect(gathered[1]).toBeLessThanOrEqual(90);
+  expect(gathered[1]).toBeGreaterThanOrEqual(60);
+  await keepCounts(database, now() + 26 * 3600 * SECOND);
+  const hours = await widths();
+  expect(Object.keys(hours)).toEqual(['60']);
+  expect(hours[60]).toBeLessThanOrEqual(3);
+  expect(await total()).toEqual(before);
+  await keepCounts(database, now() + 31 * DAY);
+  expect(await widths()).toEqual({});
+});
+
+test('percentiles are within their bucket, and nothing that was never answered counts', () => {
+  const counts = noCounts();
+  expect(quantile(counts, 0.5)).toBeNull();
+  counts.latencies[6] = 90;
+  counts.latencies[LATENCY_BOUNDS.length] = 10;
+  expect(quantile(counts, 0.5)).toBeGreaterThan(75);
+  expect(quantile(counts, 0.5)).toBeLessThanOrEqual(100);
+  expect(quantile(counts, 0.95)).toBeGreaterThan(14_000);
+  expect(quantile(counts, 1)).toBe(15_000);
+});
+
+test('an endpoint is idle, healthy, failing while its circuit is open or tried, and healthy again after a success', async () => {
+  const one = await desk.endpoint();
+  const health = async () => (await one.read()).health!;
+  const read = async () => [(await health()).state.replace('WEBHOOK_HEALTH_STATE_', ''), (await health()).circuit!.state.replace('WEBHOOK_CIRCUIT_STATE_', '')];
+  expect(await read()).toEqual(['IDLE', 'CLOSED']);
+  for (const delivery of await delivered(one, 30)) await desk.report(delivery);
+  expect(await read()).toEqual(['HEALTHY', 'CLOSED']);
+  const [first, second] = await delivered(one, 2);
+  await desk.report(first!, FAILURE);
+  expect(await read()).toEqual(['DEGRADED', 'CLOSED']);
+  const until = now() + 60 * SECOND;
+  await desk.report(second!, { ...FAILURE, circuit_open_until: until });
+  expect(await read()).toEqual(['FAILING', 'OPEN']);
+  expect(await health()).toMatchObject({ circuit: { next_try_at: until }, backlog: 2 });
+  // What waits is tried no sooner than the circuit.
+  const waiting = (await one.deliveries()).filter(({ progress }) => progress === 'DELIVERY_PROGRESS_RETRYING');
+  expect(waiting.map(({ next_attempt_at: at }) => at)).toEqual([until, until]);
+  await desk.sql(`update webhook_endpoints set circuit_open_until = now() where id = $1`, [one.id]);
+  expect(await read()).toEqual(['FAILING', 'HALF_OPEN']);
+  expect((await health()).circuit!.next_try_at).toBeGreaterThan(now());
+  await desk.sql(`update webhook_queue set due_at = now() where endpoint_id = $1`, [one.id]);
+  expect((await health()).circuit!.next_try_at).toBeNull();
+  for (const delivery of await desk.lease()) await desk.report(delivery);
+  expect(await read()).toEqual(['DEGRADED', 'CLOSED']);
+  await desk.sql(`update webhook_counts set failed = 0 where endpoint_id = $1`, [one.id]);
+  expect(await read()).toEqual(['HEALTHY', 'CLOSED']);
+  await one.update({ enabled: false });
+  expect(await read()).toEqual(['DISABLED', 'CLOSED']);
+});
+
+test('an endpoint whose deliveries are five minutes late is degraded, though each succeeds', async () => {
+  const one = await desk.endpoint();
+  for (const delivery of await delivered(one, 1)) await desk.report(delivery);
+  const event = one.event({ timestamp: now() - 600 * SECOND });
+  await desk.fanOut(event);
+  await desk.sql(`update webhook_queue set due_at = now() - interval '6 minutes' where endpoint_id = $1`, [one.id]);
+  expect((await one.read()).health).toMatchObject({ state: 'WEBHOOK_HEALTH_STATE_DEGRADED', backlog: 1, oldest_waiting_at: Math.floor(event.timestamp / 1000) * 1000 });
+});
+
+test('operators see the endpoints of all companies, worst first, page by page, without what URLs may hold', async () => {
+  const [well, failing, later, off] = [await desk.endpoint(), await desk.endpoint(), await desk.endpoint(), await desk.endpoint()];
+  for (const [one, fields] of [[well, {}], [failing, FAILURE], [later, FAILURE]] as const) for (const delivery of await delivered(one, 1)) await desk.report(delivery, fields);
+  await off.update({ enabled: false });
+  const own = new Set([well, failing, later, off].map(({ id }) => id));
+  const seen: string[] = [];
+  let pages = 0;
+  for (let after: Buffer = Buffer.alloc(0); ; pages += 1) {
+    const page = await desk.endpoints.listEndpoints({ company_id: null, state: [], limit: 2, after });
+    seen.push(...page.endpoints.map(({ id }) => id));
+    expect(JSON.stringify(page.endpoints)).not.toContain('/hook');
+    if ((after = page.next).length === 0) break;
+  }
+  expect(pages).toBeGreaterThan(0);
+  expect(new Set(seen).size).toBe(seen.length);
+  expect(seen.filter((id) => own.has(id))).toEqual([failing.id, later.id, well.id, off.id]);
+  const { endpoints, total } = await desk.endpoints.listEndpoints({ company_id: well.company.id, state: [], limit: 100, after: Buffer.alloc(0) });
+  expect([endpoints.map(({ id, host, company_name }) => [id, host, company_name]), total]).toEqual([[[well.id, 'example.com', well.company.name]], 1]);
+  const chosen = await desk.endpoints.listEndpoints({ company_id: failing.company.id, state: ['WEBHOOK_HEALTH_STATE_HEALTHY'], limit: 100, after: Buffer.alloc(0) });
+  expect(chosen.endpoints).toEqual([]);
+});
+
+test('deliveries are found by how far they are, by their subject, and by the number of it', async () => {
+  const one = await desk.endpoint();
+  const [named, plain] = [one.event({ subject_number: 'SR-204', customer_name: 'Whitfield Residence' }), one.event()];
+  await desk.fanOut(named, plain);
+  const listed = async (fields: object) => {
+    const collection = { company_id: one.company.id, time_zone: 'America/Chicago', limit: 100, after: Buffer.alloc(0), ids: [] };
+    const { data } = await desk.log.listWebhookDeliveries({ collection, webhook_id: one.id, status: [], event_type: [], progress: [], ...fields });
+    return data.map(({ event_id, subject_number, customer_name }) => [event_id, subject_number, customer_name]);
+  };
+  const [asNamed, asPlain] = [[named.id, 'SR-204', 'Whitfield Residence'], [plain.id, null, null]];
+  expect(await listed({ subject: 'SR-204' })).toEqual([asNamed]);
+  expect(await listed({ subject: plain.subject })).toEqual([asPlain]);
+  expect(await listed({ subject: randomUUID() })).toEqual([]);
+  for (const delivery of await desk.lease()) await desk.report(delivery, delivery.event_id === named.id ? FAILURE : {});
+  expect(await listed({ progress: ['DELIVERY_PROGRESS_RETRYING'] })).toEqual([asNamed]);
+  expect(await listed({ progress: ['DELIVERY_PROGRESS_DELIVERED'] })).toEqual([asPlain]);
+  expect(await listed({ progress: ['DELIVERY_PROGRESS_PENDING', 'DELIVERY_PROGRESS_FAILED'] })).toEqual([]);
+});

@@ -1,0 +1,146 @@
+// What users ask for goes at once.
+import { SECOND, FAILURE, startDesk } from './webhooks.ts';
+
+let desk: Awaited<ReturnType<typeof startDesk>>;
+beforeAll(async () => void (desk = await startDesk()), 60_000);
+afterEach(() => desk.sql('delete from webhook_queue'));
+afterAll(() => desk.stop());
+
+type Endpoint = Awaited<ReturnType<typeof desk.endpoint>>;
+
+const sendTest = async ({ caller, id }: Endpoint) => (await desk.webhooks.testWebhook({ caller, id })).data!.id;
+const redeliver = ({ caller, id: webhook_id }: Endpoint, delivery_ids: string[]) => desk.log.redeliverWebhooks({ caller, webhook_id, delivery_ids });
+const idsOf = (leased: { delivery_id: string }[]) => leased.map(({ delivery_id: id }) => id);
+
+/** An endpoint with as many deliveries that were made. */
+async function withDelivered(count: number) {
+  const one = await desk.endpoint();
+  await desk.fanOut(...Array.from({ length: count }, () => one.event()));
+  const leased = await desk.lease({ cap: 100 });
+  for (const delivery of leased) await desk.report(delivery);
+  return { one, ids: idsOf(leased) };
+}
+
+test('a test and a redelivery are lent past an open circuit and a slow-down, and nothing else is', async () => {
+  const { one, ids } = await withDelivered(1);
+  await desk.fanOut(one.event());
+  await desk.sql(`update webhook_endpoints set resume_at = now() + interval '1 hour', slowdowns = 1 where id = $1`, [one.id]);
+  expect(await desk.lease({ without: [one.id] })).toEqual([]);
+  const test = await sendTest(one);
+  expect(await redeliver(one, ids)).toMatchObject({ data: [{ queued: true, problem: null }] });
+  const leased = await desk.lease({ without: [one.id] });
+  expect(leased.map(({ delivery_id, probe }) => [delivery_id, probe]).toSorted()).toEqual([[test, true], [ids[0], true]].toSorted());
+  await desk.sql('update webhook_endpoints set resume_at = null, slowdowns = 0 where id = $1', [one.id]);
+  expect(await desk.lease()).toMatchObject([{ probe: false }]);
+});
+
+test('what a redelivery is tried again by waits for the circuit as all else does', async () => {
+  const { one, ids } = await withDelivered(1);
+  await redeliver(one, ids);
+  const [probe] = await desk.lease({ without: [one.id] });
+  await desk.report(probe!, FAILURE);
+  await desk.sql('update webhook_queue set due_at = now()');
+  expect(await desk.lease({ without: [one.id] })).toEqual([]);
+  expect(await desk.lease()).toMatchObject([{ delivery_id: ids[0], probe: false }]);
+});
+
+test('a test goes before all that waits, and one goes although as many are under way as may be', async () => {
+  const one = await desk.endpoint();
+  await desk.fanOut(...Array.from({ length: 10 }, () => one.event()));
+  const first = await sendTest(one);
+  expect(idsOf(await desk.lease({ cap: 3 }))).toContain(first);
+  expect(await desk.lease({ cap: 3 })).toEqual([]);
+  const busy = await desk.endpoint();
+  await desk.fanOut(...Array.from({ length: 10 }, () => busy.event()));
+  expect((await desk.lease({ cap: 3 })).filter(({ endpoint_id: id }) => id === busy.id)).toHaveLength(3);
+  const tests = [await sendTest(busy), await sendTest(busy)];
+  expect(idsOf(await desk.lease({ cap: 3 }))).toEqual([tests[0]]);
+  expect(await desk.lease({ cap: 3 })).toEqual([]);
+});
+
+test('a company that asks for much again takes no more of a batch than others', async () => {
+  const { one, ids } = await withDelivered(30);
+  const other = await desk.endpoint();
+  await desk.fanOut(...Array.from({ length: 5 }, () => other.event()));
+  await redeliver(one, ids);
+  const leased = await desk.lease({ max: 10, cap: 100 });
+  expect(leased.filter(({ endpoint_id: id }) => id === other.id)).toHaveLength(5);
+});
+
+test('several are asked for again at once: each is answered for, twenty times at most', async () => {
+  const { one, ids } = await withDelivered(2);
+  const foreign = await withDelivered(1);
+  await desk.sql('update webhook_deliveries set redeliveries = 20 where id = $1', [ids[1]]);
+  const { data } = await redeliver(one, [ids[0]!, ids[1]!, foreign.ids[0]!]);
+  expect(data.map(({ id, queued, problem }) => [id, queued, problem])).toEqual([
+    [ids[0], true, null], [ids[1], false, 'REDELIVERY_PROBLEM_LIMIT_REACHED'], [foreign.ids[0], false, 'REDELIVERY_PROBLEM_NOT_FOUND'],
+  ]);
+  expect(idsOf(await desk.lease())).toEqual([ids[0]]);
+});
+
+test('deliveries that are asked for again while they are being reported all arrive where they belong', async () => {
+  const { one, ids } = await withDelivered(40);
+  await redeliver(one, ids);
+  const leased = await desk.lease({ cap: 100 });
+  expect(leased).toHaveLength(40);
+  // Failures change the endpoint as well.
+  await Promise.all([
+    ...leased.map((delivery, index) => desk.report(delivery, index % 2 === 0 ? FAILURE : {})),
+    ...[ids, ids.toReversed(), ids].map((all) => redeliver(one, all)),
+  ]);
+  const states = new Set((await one.deliveries()).map(({ status }) => status));
+  expect([...states].filter((status) => !['DELIVERY_STATUS_PENDING', 'DELIVERY_STATUS_SUCCEEDED'].includes(status))).toEqual([]);
+});
+
+describe('a dispatcher', () => {
+  /** Its connection to a replica, which has said that it tells. */
+  async function watching(replica: { deliveries: typeof desk.deliveries }) {
+    const stop = new AbortController();
+    const notices = replica.deliveries.watchDue({ worker_id: 'test' }, { signal: stop.signal })[Symbol.asyncIterator]();
+    await notices.next();
+    return { told: () => notices.next(), stop: () => stop.abort() };
+  }
+
+  test('hears at once of what users ask for at another replica: a test, a redelivery, a recovery, an endpoint that is put right', async () => {
+    const { one, ids } = await withDelivered(1);
+    const other = await desk.replica();
+    const watch = await watching(other);
+    try {
+      const asked = [
+        () => sendTest(one),
+        () => redeliver(one, ids),
+        () => desk.log.redeliverWebhook({ caller: one.caller, webhook_id: one.id, id: ids[0]! }),
+        () => one.update({ url: 'https://example.com/other' }),
+      ];
+      for (const ask of asked) {
+        const told = watch.told();
+        await ask();
+        expect(await told).toMatchObject({ done: false });
+      }
+      await desk.sql(`update webhook_deliveries set state = 'FAILED' where id = $1`, [ids[0]]);
+      await desk.sql('delete from webhook_queue');
+      const told = watch.told();
+      await desk.webhooks.recoverWebhook({ caller: one.caller, id: one.id, since: (await one.deliveries())[0]!.created_at - SECOND });
+      expect(await told).toMatchObject({ done: false });
+    } finally {
+      watch.stop();
+      await other.stop();
+    }
+  });
+
+  test('is told to look once the connection to the database is back, for what was told meanwhile', async () => {
+    const watch = await watching(desk);
+    const told = watch.told();
+    await desk.sql(`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query like 'listen%'`);
+    expect(await told).toMatchObject({ done: false });
+    watch.stop();
+  });
+
+  test('keeps no replica from stopping', async () => {
+    const other = await desk.replica();
+    const watch = await watching(other);
+    const end = watch.told();
+    await other.stop();
+    expect(await end).toMatchObject({ done: true });
+  });
+});

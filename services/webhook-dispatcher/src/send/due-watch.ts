@@ -1,0 +1,51 @@
+import type { WatchDueRequest, WatchDueResponse } from '@truckroll/contract/gen/integrations/v1/deliveries';
+import { backoffMs, pause, type BackgroundPart, type Logger } from '@truckroll/service-kit';
+
+export interface DueWatchOptions {
+  readonly workerId: string;
+  readonly watchDue: (request: WatchDueRequest, options: { signal: AbortSignal }) => AsyncIterable<WatchDueResponse>;
+  /** Called when something may be due. */
+  readonly due: () => void;
+  readonly log: Logger;
+}
+
+/**
+ * Hears from integrations of what users ask for, so that it is sent at once. While nothing is heard, be it that integrations
+ * is away or older than this call, the worker finds it by looking.
+ */
+export class DueWatch implements BackgroundPart {
+  readonly name = 'webhook notices';
+  readonly #options: DueWatchOptions;
+  readonly #stopping = new AbortController();
+  #watching: Promise<void> = Promise.resolve();
+
+  constructor(options: DueWatchOptions) {
+    this.#options = options;
+  }
+
+  async start(): Promise<void> {
+    this.#watching = this.#watch();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#watching;
+  }
+
+  async #watch(): Promise<void> {
+    const { workerId, watchDue, due, log } = this.#options;
+    const { signal } = this.#stopping;
+    for (let failures = 0; !signal.aborted; ) {
+      try {
+        for await (const _ of watchDue({ worker_id: workerId }, { signal })) {
+          failures = 0;
+          due();
+        }
+      } catch (error) {
+        if (!signal.aborted) log.debug({ error }, 'integrations does not tell what is due');
+      }
+      failures += 1;
+      await pause(backoffMs(failures), signal);
+    }
+  }
+}
