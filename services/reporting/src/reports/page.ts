@@ -1,12 +1,12 @@
 // Pages of reports. Ungrouped, a page is so many periods, zeros included. Grouped, it is so many groups with data, over as
 // many periods as that takes: along the key where each period is one day or one month of kept sums, else by portions of
 // periods that grow until the page is full.
-import { parseDate, type BucketName } from '@truckroll/contract';
+import { civil, parseDate, type BucketName } from '@truckroll/contract';
 import type { Queryable, Statement } from '@truckroll/service-kit';
 import { measuresOf } from '../summaries/definitions.ts';
 import { dateOf, partsOf, periodsOf, type Period } from './periods.ts';
-import { folded, keyedStatement, readSums, walkStatement, type Position, type Sums } from './read.ts';
-import { partOf, sumsFor, type Question } from './sources.ts';
+import { keyedStatement, readSums, walkStatement, type Position, type Sums } from './read.ts';
+import { pairOf, partOf, sumsFor, type Question } from './sources.ts';
 
 export interface PageRequest {
   range: Period;
@@ -36,7 +36,7 @@ async function ungrouped(db: Queryable, question: Question, { range, bucket, lim
   const page = periods.slice(0, limit);
   const empty = measuresOf(question.summary).map(() => 0n);
   const read = question.standings.length > 0 && page.length > 0;
-  const found = read ? folded(await readSums(db, question, statementOf(question, page))) : [];
+  const found = read ? await readSums(db, question, statementOf(question, page)) : [];
   const byStart = new Map(found.map((sums) => [sums.start, sums]));
   const rows = page.map((period) => {
     const start = dateOf(period.start);
@@ -57,7 +57,7 @@ function statementOf(question: Question, page: readonly Period[]): Statement {
 }
 
 async function grouped(db: Queryable, question: Question, { range, bucket, limit }: PageRequest, after: Position | undefined): Promise<Page> {
-  const extent = question.standings.length === 0 ? undefined : await extentOf(db, question);
+  const extent = question.standings.length === 0 ? undefined : range.end - range.start <= SHORT ? range : await extentOf(db, question);
   const rows: Page['rows'] = [];
   if (extent !== undefined) {
     for await (const row of groups(db, question, { range, bucket, wanted: limit + 1, extent }, after)) {
@@ -73,10 +73,12 @@ interface Search {
   range: Period;
   bucket: BucketName;
   wanted: number;
-  /** The days that have data at all. */
+  /** The days that may have data at all. */
   extent: Period;
 }
 
+/** Days of which it is not worth asking where data begins and ends. */
+const SHORT = 731;
 /** Periods that are looked at together, at first and at most. */
 const FIRST_PORTION = 4;
 const MOST_PORTION = 1024;
@@ -84,6 +86,11 @@ const MOST_PORTION = 1024;
 async function* groups(db: Queryable, question: Question, search: Search, after: Position | undefined): AsyncGenerator<Page['rows'][number]> {
   const { range, bucket, wanted, extent } = search;
   const steps = sumsFor(question) === 'summary' && !question.filters.has(question.groupBy as string);
+  const pair = pairOf(question);
+  const walked = (period: Period): 'day' | 'month' | undefined => {
+    const step = steps || pair !== undefined ? stepOf(period) : undefined;
+    return step === 'day' && pair !== undefined ? undefined : step;
+  };
   let portion: Period[] = [];
   let size = FIRST_PORTION;
   let from = after?.value ?? '';
@@ -96,7 +103,7 @@ async function* groups(db: Queryable, question: Question, search: Search, after:
     const found = await readSums(db, question, keyedStatement(question, periods, value, wanted));
     return found.map((sums) => ({ period: byStart.get(sums.start) as Period, sums }));
   };
-  const all = periodsOf(range, bucket, after === undefined ? range.start : dayOf(after.start));
+  let all = periodsOf(range, bucket, after === undefined ? range.start : dayOf(after.start));
   for (let next = all.next(); !next.done; ) {
     const period = next.value;
     if (period.end <= extent.start || period.start >= extent.end) {
@@ -106,7 +113,7 @@ async function* groups(db: Queryable, question: Question, search: Search, after:
       next = all.next();
       continue;
     }
-    const step = steps ? stepOf(period) : undefined;
+    const step = walked(period);
     if (step === undefined) {
       portion.push(period);
       next = all.next();
@@ -114,32 +121,30 @@ async function* groups(db: Queryable, question: Question, search: Search, after:
       continue;
     }
     yield* await flush();
-    let end: number;
-    const starts = new Map<string, Period>();
-    for (let current: Period = period; ; ) {
-      starts.set(dateOf(current.start), current);
-      end = current.end;
-      next = all.next();
-      if (next.done || stepOf(next.value) !== step || next.value.start >= extent.end) break;
-      current = next.value;
-    }
+    const end = stretchEnd(period, step, bucket, range);
     for (let at: Position = { start: dateOf(period.start), value: from }; ; ) {
-      const read = await readSums(db, question, walkStatement(question, step, at, dateOf(end), wanted));
-      // The last group may go on behind the limit, unless the limit was not reached.
-      const whole = read.length < wanted * question.standings.length;
-      const found = folded(read);
-      const sure = whole ? found : found.slice(0, -1);
-      for (const sums of sure) if (sums.measures.some((measure) => measure !== 0n) || counted(question, sums)) yield { period: starts.get(sums.start) as Period, sums };
-      if (whole) break;
-      at = sure.at(-1) as Sums;
+      const found = await readSums(db, question, walkStatement(question, step, at, dateOf(Math.min(end, extent.end)), wanted));
+      for (const sums of found) yield { period: whole(sums.start, step), sums };
+      if (found.length < wanted) break;
+      at = found.at(-1) as Sums;
     }
     from = '';
+    all = periodsOf(range, bucket, end);
+    next = all.next();
   }
   yield* await flush();
 }
 
-function counted({ summary }: Question, { measures }: Sums): boolean {
-  return summary.counts.some((_, i) => measures[i] !== 0n);
+/** Where the periods end that are like this one: each a day, or each a whole month. */
+function stretchEnd(period: Period, step: 'day' | 'month', bucket: BucketName, { end }: Period): number {
+  if (bucket !== step) return period.end;
+  return step === 'day' ? end : end - civil(end)[2] + 1;
+}
+
+/** The day, or the month, that begins on a date. */
+function whole(start: string, step: 'day' | 'month'): Period {
+  const { value } = periodsOf({ start: dayOf(start), end: Infinity }, step).next();
+  return value as Period;
 }
 
 /** The kept sum that is the whole period, if there is one. */

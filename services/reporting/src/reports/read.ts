@@ -3,7 +3,7 @@ import { formatInstant, startOfLocalDate } from '@truckroll/contract';
 import type { Queryable, Statement } from '@truckroll/service-kit';
 import { measuresOf } from '../summaries/definitions.ts';
 import { dateOf, daysIn, partsOf, type Period } from './periods.ts';
-import { fromCombinations, fromFacts, fromSummary, partOf, sumsFor, type Bind, type Question } from './sources.ts';
+import { fromCombinations, fromFacts, fromSummary, pairOf, partOf, sumsFor, type Bind, type Question } from './sources.ts';
 
 /** Sums of one group in one period; ungrouped ones have the value ''. */
 export interface Sums {
@@ -72,16 +72,21 @@ function instantsOf({ start, end }: Period, timeZone: string): { key: string; un
   return { key: key as string, until: until as string };
 }
 
-/** Rows of a stretch of days or of whole months in the answer's order: one walk along the key. */
+/**
+ * Sums of a stretch of days or of whole months in the answer's order, at most so many: one walk along a key. Of months also where
+ * one value of another dimension is asked for (`pairOf`).
+ */
 export function walkStatement(question: Question, step: 'day' | 'month', from: Position, end: string, most: number): Statement {
-  const { summary, companyId, generation, standings } = question;
+  const { summary, companyId, generation, standings, groupBy } = question;
+  const pair = pairOf(question);
+  const [table, value, of] = pair === undefined ? [summary.table, 'value', 'part'] : [summary.combinations, groupBy as string, pair.filter];
   return {
-    name: `walk_${summary.table}`,
-    text: `select period::text as start, value, ${measuresOf(summary).map((name) => `${name}::text`).join(', ')} from ${summary.table}
-      where company_id = $1 and generation = $2 and part = $3 and (period, value) > ($4::date, $5::text) and period < $6::date
+    name: `walk_${table}_of_${of}_by_${value}`,
+    text: `select period::text as start, ${value} as value, ${measuresOf(summary).map((name) => `sum(${name})::text as ${name}`).join(', ')} from ${table}
+      where company_id = $1 and generation = $2 and ${of} = $3 and (period, ${value}) > ($4::date, $5::text) and period < $6::date
         and standing = any($7::text[])
-      order by company_id, generation, part, period, value limit $8`,
-    values: [companyId, generation, partOf(question, step), from.start, from.value, end, standings, most * standings.length],
+      group by period, ${value} order by period, ${value} limit $8`,
+    values: [companyId, generation, pair?.value ?? partOf(question, step), from.start, from.value, end, standings, most],
   };
 }
 
@@ -95,16 +100,4 @@ export async function readSums(db: Queryable, question: Question, statement: Sta
   const names = measuresOf(question.summary);
   const { rows } = await db.query<Record<string, string>>(statement);
   return rows.map((row) => ({ start: row['start'] as string, value: row['value'] as string, measures: names.map((name) => BigInt(row[name] as string)) }));
-}
-
-/** Neighbours of one group and period, which differ in standing, as one. */
-export function folded(rows: readonly Sums[]): Sums[] {
-  const out: Sums[] = [];
-  for (const row of rows) {
-    const last = out.at(-1);
-    if (last !== undefined && last.start === row.start && last.value === row.value) {
-      out[out.length - 1] = { ...last, measures: last.measures.map((measure, i) => measure + (row.measures[i] as bigint)) };
-    } else out.push(row);
-  }
-  return out;
 }

@@ -30,6 +30,13 @@ export function sumsFor({ summary, groupBy, filters }: Question): 'summary' | 'c
   return [...dimensions].every((dimension) => summary.few.includes(dimension)) ? 'combinations' : null;
 }
 
+/** Of a question with one filter of one value and another group, both of few values: the value that is filtered by. */
+export function pairOf(question: Question): { filter: string; value: string } | undefined {
+  const [[filter, [value, ...others]] = ['', []], ...more] = question.filters;
+  const pair = value !== undefined && others.length === 0 && more.length === 0 && question.groupBy !== null && question.groupBy !== filter;
+  return pair && sumsFor(question) === 'combinations' ? { filter, value } : undefined;
+}
+
 /** The dimension whose sums are read: what is grouped by, else the only filter, else the whole. */
 export function partOf({ groupBy, filters }: Question, step: 'day' | 'month'): string {
   const [dimension] = groupBy === null ? filters.keys() : [groupBy];
