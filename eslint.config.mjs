@@ -4,7 +4,7 @@ import tseslint from 'typescript-eslint';
 
 /**
  * Who may import whom: contract ← service-kit ← outbox ← record-store ← services; the gateway needs the first two only;
- * nobody imports a service, but the command line imports their schemas, to migrate them, and the benchmarks what they time. Tests may import testing and
+ * nobody imports a service, but the command line imports their schemas, to migrate them, and what they do about a restore, and the benchmarks what they time. Tests may import testing and
  * whatever they put together besides.
  */
 const DIRECTION = {
@@ -15,7 +15,7 @@ const DIRECTION = {
   'packages/record-store': ['contract', 'service-kit', 'outbox'],
   'packages/demo-company': [],
   'packages/local-stack': [],
-  'packages/cli': ['contract', 'service-kit', 'demo-company', 'local-stack', '(billing|integrations|reporting|scheduling)/schema'],
+  'packages/cli': ['contract', 'service-kit', 'outbox', 'demo-company', 'local-stack', '(billing|integrations|reporting|scheduling)/(restored|schema)'],
   gateway: ['contract', 'service-kit'],
   services: ['contract', 'service-kit', 'outbox', 'mail', 'record-store'],
   loadtest: ['contract', 'service-kit', 'outbox', 'demo-company', 'local-stack', 'cli', 'reporting/(reports|schema)'],

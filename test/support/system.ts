@@ -55,14 +55,27 @@ export interface SystemOptions {
   database?: TestDatabase;
   /** Exact address:port pairs to which webhooks may be sent although they are not public. */
   webhookAllowedTargets?: readonly string[];
+  /** Where it keeps what it keeps, unless that is to end with it. */
+  ground?: Ground;
 }
 
-export async function startSystem({ wired = false, webhookAllowedTargets = [], database: found }: SystemOptions = {}): Promise<System> {
-  const database = found ?? (await freshDatabase({}));
-  // Test files share one broker: a system without topics of its own would take events from another's consumers.
-  const kafkaPrefix = `${randomBytes(4).toString('hex')}.`;
+/** What outlives the processes of a system. */
+export interface Ground {
+  readonly databaseUrl: string;
+  readonly kafkaPrefix: string;
+  /** 32 bytes. */
+  readonly secretKey: Buffer;
+}
+
+/** Test files share one broker: a system without topics of its own would take events from another's consumers. */
+export function newGround(databaseUrl: string): Ground {
+  return { databaseUrl, kafkaPrefix: `${randomBytes(4).toString('hex')}.`, secretKey: randomBytes(32) };
+}
+
+export async function startSystem({ wired = false, webhookAllowedTargets = [], database: found, ground }: SystemOptions = {}): Promise<System> {
+  const database = found ?? (ground === undefined ? await freshDatabase({}) : { url: ground.databaseUrl, drop: async () => undefined });
+  const { kafkaPrefix, secretKey } = ground ?? newGround(database.url);
   const wires = wired ? { postgres: await wireTo(database.url), redis: await wireTo(required('REDIS_URL')), kafka: openKafkaWire(brokers()) } : {};
-  const secretKey = randomBytes(32);
   const environment = {
     databaseUrl: through(database.url, wires.postgres),
     kafkaBrokers: brokers(),

@@ -20,6 +20,7 @@ interface Ready {
   baseUrl?: string;
   apiKey?: string;
   databaseUrl?: string;
+  kafkaBrokers?: string;
 }
 
 export class Session {
@@ -118,6 +119,12 @@ export class Session {
     const found = this.secret('DATABASE_URL') ?? readState<Ready>(this.state, 'ready.json')?.databaseUrl;
     if (found === undefined || !URL.canParse(found)) throw new Failure('No database is known: set DATABASE_URL, such as postgres://user:password@host:5432/truckroll.');
     return found;
+  }
+
+  /** How services reach Kafka. */
+  kafka<S extends Settings>(settings: S): Config<S> {
+    const local = readState<Ready>(this.state, 'ready.json')?.kafkaBrokers;
+    return fromEnvironment(settings, local === undefined ? this.io.env : { KAFKA_BROKERS: local, ...this.io.env });
   }
 
   apiKey(given?: string): string {

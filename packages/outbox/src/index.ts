@@ -1,11 +1,14 @@
 export { EventTooLarge, append, appending, appendingMade, type MadePayload } from './append.ts';
 export { Consumer, type ConsumerOptions } from './consumer.ts';
+export { beginEpoch, currentEpoch, epochOf } from './epoch.ts';
 export type { IncomingEvent, OutgoingEvent } from './event.ts';
 export { notOlder, type Deduplication } from './inbox.ts';
 export { createKafka, kafkaSettings, type KafkaClient, type KafkaOptions } from './kafka.ts';
 export { Outbox, type OutboxOptions } from './outbox.ts';
 export { forgetParked, listParked, park, parkedForm, readParked, unparkAll } from './parking.ts';
 export { parkingHandlers, type ParkingOptions } from './parking-service.ts';
+export { endsOf, groupsAtWork, moveGroup, takeWaiting, type CopiedKeys, type Ends, type Placed, type Restored, type State } from './restored.ts';
+export { relayLock } from './relay.ts';
 export { replay, type Replay } from './replay.ts';
 export { Subscriber, type SubscriberOptions, type Subscription } from './subscription.ts';
 export { outboxTables } from './tables.ts';

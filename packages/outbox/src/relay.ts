@@ -31,6 +31,11 @@ const MEASURE_MS = 5000;
 /** More rows than this are not counted, only said to be at least so many. */
 const MOST_COUNTED = 100_000;
 
+/** What the advisory lock that a schema's active relay holds is named after. */
+export function relayLock(schema: string): string {
+  return `truckroll outbox ${schema}`;
+}
+
 /**
  * Publishes a schema's outbox. One relay per schema is active: it holds a session lock, and reads and deletes rows on
  * the session that holds it, so that losing the lock stops it. A standby takes over within a second.
@@ -57,7 +62,7 @@ export class Relay implements BackgroundPart {
 
   constructor(options: RelayOptions) {
     this.#options = options;
-    this.#lockName = `truckroll outbox ${options.database.options.schema ?? ''}`;
+    this.#lockName = relayLock(options.database.options.schema ?? '');
     const { metrics } = options;
     this.#published = metrics.counter('outbox_published_total', 'Events acknowledged by Kafka');
     this.#failures = metrics.counter('outbox_failures_total', 'Batches that Kafka did not acknowledge');

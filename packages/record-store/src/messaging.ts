@@ -4,7 +4,7 @@ import { Name as NameEvent } from '@truckroll/contract/gen/events/v1/names';
 import { append, type IncomingEvent, type Subscription } from '@truckroll/outbox';
 import type { Queryable } from '@truckroll/service-kit';
 import { asRead } from './as-read.ts';
-import { writeNames, type Name } from './names.ts';
+import { removeNames, writeNames, type Name } from './names.ts';
 import type { Changed, Table } from './table.ts';
 
 /** Key of a record on a topic of state. */
@@ -29,6 +29,8 @@ export function nameSubscription(schema: string): Subscription {
     deduplicate: 'version',
     async apply(tx, events) {
       for (const [companyId, ofCompany] of byCompany(events)) {
+        const gone = ofCompany.filter(({ payload }) => payload === null).map(({ key }) => key);
+        if (gone.length > 0) await removeNames(tx, schema, companyId, gone);
         const names = ofCompany.flatMap(({ payload, version }): Name[] => {
           if (payload === null) return [];
           const { kind, id, name } = NameEvent.decode(payload);

@@ -39,6 +39,17 @@ export async function writeNames(tx: Queryable, schema: string, companyId: strin
   return rows;
 }
 
+/** Removes names of records that their owner does not have any more, by their keys `<company>/<kind>/<id>`. */
+export async function removeNames(tx: Queryable, schema: string, companyId: string, keys: readonly string[]): Promise<void> {
+  await tx.query({
+    name: 'remove_names',
+    text: `delete from names n using unnest($2::text[]) k(key)
+      where n.company_id = $1 and n.kind = split_part(k.key, '/', 2) and n.id = split_part(k.key, '/', 3)::uuid`,
+    values: [companyId, keys],
+  });
+  await tx.query({ text: `select pg_notify('${schema}_${CHANNEL}', $1)`, values: [companyId] });
+}
+
 /** Names of one company that this process has looked at: by kind, by id; null where the owner has not told one yet. */
 type CompanyNames = Map<string, Map<string, Uint8Array | null>>;
 

@@ -19,7 +19,7 @@ async function create({ database, outbox }: Context, request: CreateCompanyReque
   try {
     return await database.transaction(async (tx) => {
       const company = await insertCompany(tx, checked('CreateCompanyRequest', request));
-      await outbox.append(tx, [changed(company)]);
+      await outbox.append(tx, [companyChanged(company)]);
       return { company };
     });
   } catch (error) {
@@ -38,13 +38,13 @@ async function update({ invalidations, outbox }: Context, request: UpdateCompany
   return await invalidations.commit(async (tx) => {
     const company = await updateCompany(tx, change);
     if (company === undefined) throw ApiError.notFound('company');
-    await outbox.append(tx, [changed(company)]);
+    await outbox.append(tx, [companyChanged(company)]);
     return { answer: { company }, pending: await forgetCompany(tx, company.id) };
   });
 }
 
 /** Reporting counts in the company's days and by its settings. */
-function changed(company: CompanyAccount): OutgoingEvent {
+export function companyChanged(company: CompanyAccount): OutgoingEvent {
   const payload = CompanyAccount.encode(company).finish();
   return { topic: topics.companies.name, key: company.id, type: 'company.changed', companyId: company.id, payload };
 }

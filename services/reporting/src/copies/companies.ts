@@ -36,4 +36,9 @@ export const companies: Copy = {
     if (moved) await beginGeneration(tx, companyId);
     return [];
   },
+  /** Its owner had told it, and was restored to a moment before that. What was counted of it goes with its records. */
+  async remove(tx, companyId) {
+    await tx.query({ text: 'delete from companies where company_id = $1', values: [companyId] });
+    return [];
+  },
 };

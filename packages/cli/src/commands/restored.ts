@@ -1,0 +1,141 @@
+import { createKafka, groupsAtWork, kafkaSettings, relayLock, type KafkaClient } from '@truckroll/outbox';
+import { Database, createSession, isUnavailable, pause, silentLog } from '@truckroll/service-kit';
+import { formatInstant } from '@truckroll/contract';
+import type { Command } from 'commander';
+import { seconds } from '../arguments.ts';
+import { EXIT, Failure } from '../failure.ts';
+import type { Renewed } from '../restored/renew.ts';
+import type { Session } from '../session.ts';
+import { table, type Columns } from '../table.ts';
+
+const HELP = `
+Run it after PostgreSQL was restored to an earlier moment (a backup, a point in time), before anything of Truckroll is started.
+Topics and consumers have seen what is not in the database any more. This begins a new epoch, in which everything that the
+services hold is published anew, what is gone is removed from topics and copies, and consumers go on behind all that was told
+before. Services publish what they hold when they are started: then \`truckroll verify\` is clean.
+
+Prints the deliveries of webhooks that may be sent for the second time, as nobody knows whether they had been sent since; events
+that were told and are no part of what was restored; and messages that are not sent, as they may have been (UNKNOWN).
+
+DATABASE_URL names the database and a role that is a member of each schema's owner, as for \`truckroll migrate\`. KAFKA_BROKERS and
+its companions are those of the services; by ACL the role needs to read every topic, and to alter the groups of the services.
+
+It is safe to repeat, also after an interruption, as long as nothing was started.
+
+Examples:
+  DATABASE_URL=postgres://truckroll_migrate:…@db/truckroll KAFKA_BROKERS=kafka:9092 truckroll restored
+  truckroll --json restored --lag 6h > restored.json    # webhooks had been hours behind at that moment`;
+
+interface Options {
+  /** Seconds. */
+  lag: number;
+  /** Seconds. */
+  wait: number;
+}
+
+const POLL_MS = 500;
+
+export function register(program: Command, session: Session): void {
+  program
+    .command('restored')
+    .description('After PostgreSQL was restored to an earlier moment: publish everything anew, and remove what is gone from copies.')
+    .option('--lag <duration>', 'how far webhooks may have been behind at the restored moment', seconds, 3600)
+    .option('--wait <duration>', 'how long to wait for services that are still stopping', seconds, 15)
+    .addHelpText('after', HELP)
+    .action(async ({ lag, wait }: Options) => {
+      // Loaded here, for other commands need nothing of the services.
+      const { SERVICES, renew } = await import('../restored/renew.ts');
+      const url = session.databaseUrl();
+      const kafka = createKafka('restored', session.kafka(kafkaSettings()), silentLog);
+      const groups = SERVICES.flatMap((service) => service.groups.map(({ group }) => group));
+      const lock = await createSession({ url, applicationName: 'truckroll-restored', statementTimeoutMs: 0 }).catch((error: unknown) => {
+        throw away(error, 'PostgreSQL', 'DATABASE_URL');
+      });
+      const databases = new Map(SERVICES.map(({ schema }) => [schema, new Database({ url, schema, maxConnections: 2, statementTimeoutMs: 0, applicationName: 'truckroll-restored' })]));
+      try {
+        await stopped(until(wait), session.io.signal, async () => [
+          ...(await relaysAtWork(lock, SERVICES.map(({ schema }) => schema))), ...(await consumersAtWork(kafka, groups)),
+        ]);
+        const renewed = await renew({ databases, kafka, lagSeconds: lag, signal: session.io.signal, tell: (line) => session.note(line) });
+        session.print(renewed, describe(renewed));
+      } finally {
+        for (const database of databases.values()) await database.close();
+        await lock.close();
+      }
+    });
+}
+
+const until = (wait: number): number => performance.now() + wait * 1000;
+
+/** Waits until nothing is at work any more. Throws Failure that names what still is. */
+async function stopped(deadline: number, signal: AbortSignal, look: () => Promise<string[]>): Promise<void> {
+  for (;;) {
+    const working = [...new Set(await look())];
+    if (working.length === 0) return;
+    signal.throwIfAborted();
+    if (performance.now() > deadline) {
+      throw new Failure(`${working.join(', ')} still run: stop every component first (npm start, or all Deployments), as what they tell meanwhile would be lost.`, EXIT.refused);
+    }
+    await pause(POLL_MS, signal);
+  }
+}
+
+/** Takes the places of the owners' relays, and keeps them until the session ends. */
+async function relaysAtWork(lock: Awaited<ReturnType<typeof createSession>>, schemas: readonly string[]): Promise<string[]> {
+  const working: string[] = [];
+  for (const schema of schemas) {
+    const { rows } = await lock.query<{ locked: boolean }>({ text: 'select pg_try_advisory_lock(hashtextextended($1, 0)) as locked', values: [relayLock(schema)] });
+    if (rows[0]?.locked !== true) working.push(schema);
+  }
+  return working;
+}
+
+async function consumersAtWork(kafka: KafkaClient, groups: readonly string[]): Promise<string[]> {
+  return groupsAtWork(kafka, groups).catch((error: unknown) => {
+    throw new Failure(`Kafka does not answer: correct KAFKA_BROKERS (${(error as Error).message}).`, EXIT.unreachable, error);
+  });
+}
+
+function away(error: unknown, what: string, variable: string): unknown {
+  return isUnavailable(error) ? new Failure(`${what} does not answer: correct ${variable}.`, EXIT.unreachable, error) : error;
+}
+
+function describe({ epoch, asOf, removed, repeated, undone, deliveries, messages, mails }: Renewed): string {
+  const gone = Object.entries(removed).filter(([, count]) => count > 0).map(([topic, count]) => `${topic}: ${count} keys are gone`);
+  return [
+    ...gone,
+    table(deliveries, DELIVERIES, ''),
+    `${deliveries.length} deliveries may be sent twice`,
+    table(undone, UNDONE, ''),
+    `${undone.length} events were told that are no part of what was restored`,
+    table(messages, MESSAGES, ''),
+    `${messages.length} messages to customers and ${mails.length} e-mails to users are not sent, as they may have been`,
+    `epoch ${epoch} has begun; the database is as of ${asOf === undefined ? 'an unknown moment' : formatInstant(asOf)} or later. ${repeated} events are told once more.`,
+    'Start the services: they publish what they hold. When reports are fresh again, truckroll verify is clean.',
+  ].filter((part) => part !== '').join('\n');
+}
+
+const DELIVERIES: Columns<Renewed['deliveries'][number]> = {
+  company: (row) => row.company_id,
+  endpoint: (row) => row.endpoint_id,
+  url: (row) => row.url,
+  'webhook-id': (row) => row.event_id,
+  type: (row) => row.event_type,
+  subject: (row) => row.subject,
+  sequence: (row) => String(row.sequence),
+};
+
+const UNDONE: Columns<Renewed['undone'][number]> = {
+  company: (row) => row.companyId,
+  'webhook-id': (row) => row.id,
+  type: (row) => row.type,
+  subject: (row) => row.subject,
+  sequence: (row) => String(row.sequence),
+};
+
+const MESSAGES: Columns<Renewed['messages'][number]> = {
+  company: (row) => row.company_id,
+  notification: (row) => row.id,
+  channel: (row) => row.channel,
+  address: (row) => row.address,
+};

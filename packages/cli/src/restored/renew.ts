@@ -1,0 +1,119 @@
+// What `truckroll restored` does, while nothing runs: everything that owners hold is told anew under an epoch of its own, what
+// is gone is told to be gone, and consumers go on behind all that was told before (docs/adr/0007).
+import { topics } from '@truckroll/contract';
+import {
+  append, beginEpoch, currentEpoch, endsOf, epochOf, moveGroup, replay, takeWaiting, type Ends, type KafkaClient, type Placed, type Restored, type State,
+} from '@truckroll/outbox';
+import type { Database, Transaction } from '@truckroll/service-kit';
+import { restored as billing } from '@truckroll/billing/restored';
+import { giveUpMails, maySendTwice, restored as integrations, type Delivery, type UnknownMail } from '@truckroll/integrations/restored';
+import { lastKnown, restored as reporting, skipTo } from '@truckroll/reporting/restored';
+import { giveUpMessages, restored as scheduling, type UnknownMessage } from '@truckroll/scheduling/restored';
+import { readWindow, type Window } from './window.ts';
+
+/** In the order in which they are renewed. */
+export const SERVICES = [integrations, scheduling, billing, reporting] as const;
+
+export type Databases = ReadonlyMap<string, Database>;
+
+export interface Renewing {
+  readonly databases: Databases;
+  readonly kafka: KafkaClient;
+  /** How long before the restored moment an event may have been told that had not become deliveries by then. Seconds. */
+  readonly lagSeconds: number;
+  readonly signal: AbortSignal;
+  readonly tell: (line: string) => void;
+}
+
+export interface Renewed {
+  readonly epoch: number;
+  /** Microseconds since 1970, the newest moment that the database knows of; undefined where it knows none. */
+  readonly asOf: number | undefined;
+  /** Keys that are told to be gone, by topic. */
+  readonly removed: Readonly<Record<string, number>>;
+  /** Events that are told once more, as they have not become deliveries. */
+  readonly repeated: number;
+  /** Events that were told and are no part of what was restored. */
+  readonly undone: Window['undone'];
+  readonly deliveries: readonly Delivery[];
+  readonly messages: readonly UnknownMessage[];
+  readonly mails: readonly UnknownMail[];
+}
+
+const CHUNK = 500;
+
+export async function renew({ databases, kafka, lagSeconds, signal, tell }: Renewing): Promise<Renewed> {
+  const of = (service: Restored): Database => databases.get(service.schema)!;
+  const states = SERVICES.flatMap((service) => service.states.map((state) => ({ service, state })));
+  const all = [...states.map(({ state }) => state.topic), topics.serviceRequests, topics.watermarks];
+  // Nothing is told meanwhile, so that these stay the ends of what was told before.
+  const ends = await endsOf(kafka, all);
+  const asOf = await lastKnown(of(reporting));
+  let newest = 0;
+  const missing = new Map<State, Set<string>>();
+  for (const { service, state } of states) {
+    tell(`reading ${state.topic.name} …`);
+    const gone = new Set<string>();
+    const look = async (keys: readonly string[]): Promise<void> => {
+      for (const key of await state.missing(of(service), [...new Set(keys)])) gone.add(key);
+    };
+    if (ends.has(state.topic.name)) {
+      await replay({ kafka, topic: state.topic, signal, apply: async (events) => {
+        for (const { version } of events) newest = Math.max(newest, version);
+        await look(events.map(({ key }) => key));
+      } });
+    }
+    // Also where the topic has forgotten them, or was lost itself.
+    for (const holder of SERVICES) {
+      for (const copy of holder.copies) if (copy.topic === state.topic) for await (const keys of copy.keys(of(holder))) await look(keys);
+    }
+    missing.set(state, gone);
+  }
+  tell(`reading ${topics.serviceRequests.name} …`);
+  const since = asOf === undefined ? -Infinity : asOf - lagSeconds * 1e6;
+  const window = ends.has(topics.serviceRequests.name)
+    ? await readWindow({ kafka, scheduling: of(scheduling), integrations: of(integrations), since, signal })
+    : { repeated: [], undone: [], newest: 0 };
+  newest = Math.max(newest, window.newest);
+
+  const epoch = 1 + Math.max(epochOf(newest), ...(await Promise.all(SERVICES.map((service) => currentEpoch(of(service))))));
+  tell(`beginning epoch ${epoch} …`);
+  const deliveries = await maySendTwice(of(integrations), window.repeated.map(({ published }) => published));
+  let [messages, mails]: [UnknownMessage[], UnknownMail[]] = [[], []];
+  for (const service of SERVICES) {
+    await of(service).transaction(async (tx) => {
+      await retell(tx, service, epoch, service === scheduling ? window.repeated.map(({ placed }) => placed) : []);
+      for (const state of service.states) await tellGone(tx, state, missing.get(state)!);
+      await service.renew(tx);
+      if (service === scheduling) messages = await giveUpMessages(tx);
+      if (service === integrations) mails = await giveUpMails(tx);
+      if (service === reporting) await skipTo(tx, ends);
+    });
+  }
+  for (const { groups } of SERVICES) {
+    for (const { group, topics: read } of groups) await moveGroup(kafka, group, only(ends, read.map(({ name }) => name)));
+  }
+  const removed = Object.fromEntries(states.map(({ state }) => [state.topic.name, missing.get(state)!.size]));
+  return { epoch, asOf, removed, repeated: window.repeated.length, undone: window.undone, deliveries, messages, mails };
+}
+
+/** What waited in the outbox, and what is to be told once more, in the order in which it happened; state is told anew anyway. */
+async function retell(tx: Transaction, { states }: Restored, epoch: number, repeated: readonly Placed[]): Promise<void> {
+  const renewed = new Set(states.map(({ topic }) => topic.name));
+  const waiting = (await takeWaiting(tx)).filter(({ event }) => !renewed.has(event.topic));
+  const byId = new Map([...repeated, ...waiting].map((placed) => [placed.event.id, placed]));
+  const inOrder = [...byId.values()].toSorted((a, b) => a.version - b.version).map(({ event }) => event);
+  await beginEpoch(tx, epoch);
+  for (let start = 0; start < inOrder.length; start += CHUNK) await append(tx, inOrder.slice(start, start + CHUNK));
+}
+
+async function tellGone(tx: Transaction, { topic, removed }: State, gone: ReadonlySet<string>): Promise<void> {
+  const keys = [...gone];
+  for (let start = 0; start < keys.length; start += CHUNK) {
+    await append(tx, keys.slice(start, start + CHUNK).map((key) => ({ topic: topic.name, key, type: removed, companyId: key.split('/', 1)[0]!, payload: null })));
+  }
+}
+
+function only(ends: Ends, names: readonly string[]): Ends {
+  return new Map([...ends].filter(([name]) => names.includes(name)));
+}

@@ -1,0 +1,61 @@
+// Events that were told shortly before and after the restored moment: which are to be told once more, and which are no part of
+// what was restored.
+import { codec, publicEvents, topics } from '@truckroll/contract';
+import { replay, type IncomingEvent, type KafkaClient, type Placed } from '@truckroll/outbox';
+import type { Database } from '@truckroll/service-kit';
+import { fannedOut, type PublishedEvent } from '@truckroll/integrations/restored';
+import { eventsHad } from '@truckroll/scheduling/restored';
+
+export interface Window {
+  /** Happened, and not made into deliveries yet: consumers go on behind them, so they are told once more. */
+  readonly repeated: readonly { readonly placed: Placed; readonly published: PublishedEvent }[];
+  /** Told, perhaps to receivers too, and not there any more. */
+  readonly undone: readonly PublishedEvent[];
+  readonly newest: number;
+}
+
+export interface WindowOptions {
+  readonly kafka: KafkaClient;
+  readonly scheduling: Database;
+  readonly integrations: Database;
+  /** Microseconds since 1970. */
+  readonly since: number;
+  readonly signal: AbortSignal;
+}
+
+const shapes = new Map(publicEvents.map(({ type, body }) => [type, body.typeName]));
+
+export async function readWindow({ kafka, scheduling, integrations, since, signal }: WindowOptions): Promise<Window> {
+  const repeated: { placed: Placed; published: PublishedEvent }[] = [];
+  const undone: PublishedEvent[] = [];
+  const seen = new Set<string>();
+  let newest = 0;
+
+  async function look(events: readonly IncomingEvent[]): Promise<void> {
+    for (const { version } of events) newest = Math.max(newest, version);
+    const fresh = events.filter(({ id, time }) => time >= since && !seen.has(id));
+    if (fresh.length === 0) return;
+    for (const { id } of fresh) seen.add(id);
+    const had = await eventsHad(scheduling, [...new Set(fresh.map(({ key }) => key))]);
+    const published = fresh.map(publishedOf);
+    const known = await fannedOut(integrations, published);
+    for (const [index, event] of fresh.entries()) {
+      const told = published[index]!;
+      if (told.sequence > (had.get(event.key) ?? 0)) undone.push(told);
+      else if (!known.has(event.id)) repeated.push({ placed: placedOf(event), published: told });
+    }
+  }
+
+  await replay({ kafka, topic: topics.serviceRequests, signal, apply: look });
+  return { repeated, undone, newest };
+}
+
+function placedOf({ id, topic, key, type, companyId, payload, sequence, version }: IncomingEvent): Placed {
+  return { version, event: { id, topic, key, type, companyId, payload, ...(sequence === undefined ? {} : { sequence }) } };
+}
+
+function publishedOf({ id, type, companyId, key, sequence = 0, payload, time }: IncomingEvent): PublishedEvent {
+  const shape = shapes.get(type);
+  const { timestamp } = shape === undefined || payload === null ? { timestamp: time } : (codec(shape).decode(payload) as { timestamp: number });
+  return { id, type, companyId, subject: key.slice(key.indexOf('/') + 1), sequence, timestamp };
+}

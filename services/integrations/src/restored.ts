@@ -1,0 +1,100 @@
+// After a restore, integrations tells its companies anew, has gateways forget whom they know, and says which webhooks and
+// e-mails may go out for the second time.
+import { topics } from '@truckroll/contract';
+import { append, type Restored } from '@truckroll/outbox';
+import type { Queryable } from '@truckroll/service-kit';
+import { companyChanged } from './companies/admin.ts';
+import { selectCompanies } from './companies/store.ts';
+import { schema } from './schema.ts';
+import { dayOf, deliveryId } from './webhooks/delivery-id.ts';
+
+export const restored: Restored = {
+  schema: schema.schema,
+  states: [{ topic: topics.companies, removed: 'company.removed', missing }],
+  copies: [],
+  // The webhook dispatcher's own: what it reads becomes deliveries here.
+  groups: [{ group: 'webhook-dispatcher', topics: [topics.serviceRequests] }],
+  async renew(tx) {
+    await append(tx, (await selectCompanies(tx)).map(companyChanged));
+    // Told to gateways at the next start: what Redis keeps of keys that are not there any more is not believed after it.
+    await tx.query({ text: `insert into pending_invalidations (subject) values ('restored')` });
+  },
+};
+
+async function missing(db: Queryable, keys: readonly string[]): Promise<string[]> {
+  const { rows } = await db.query<{ key: string }>({
+    text: 'select k.key from unnest($1::text[]) k(key) where not exists (select from companies c where c.id = k.key::uuid)',
+    values: [keys],
+  });
+  return rows.map(({ key }) => key);
+}
+
+export interface PublishedEvent {
+  readonly id: string;
+  readonly type: string;
+  readonly companyId: string;
+  /** Service request or interaction. */
+  readonly subject: string;
+  readonly sequence: number;
+  /** Of the event itself, in microseconds. */
+  readonly timestamp: number;
+}
+
+/** Ids of those that have become deliveries. What nobody had subscribed to has not. */
+export async function fannedOut(db: Queryable, events: readonly PublishedEvent[]): Promise<Set<string>> {
+  const { rows } = await db.query<{ id: string }>({
+    text: 'select e.id from unnest($1::date[], $2::uuid[]) g(day, id) join webhook_events e on e.day = g.day and e.id = g.id',
+    values: [events.map(({ timestamp }) => dayOf(timestamp)), events.map(({ id }) => id)],
+  });
+  return new Set(rows.map(({ id }) => id));
+}
+
+export interface Delivery {
+  readonly company_id: string;
+  readonly endpoint_id: string;
+  readonly url: string;
+  /** The webhook-id that the receiver sees. */
+  readonly event_id: string;
+  readonly event_type: string;
+  readonly subject: string;
+  readonly sequence: number;
+  readonly delivery_id: string;
+}
+
+/** Deliveries that wait, and those that these events will become: any of them may have arrived already. */
+export async function maySendTwice(db: Queryable, events: readonly PublishedEvent[]): Promise<Delivery[]> {
+  const { rows: waiting } = await db.query<Delivery>({
+    text: `select d.company_id, d.endpoint_id, e.url, d.event_id, d.event_type, d.subject, d.sequence, d.id as delivery_id
+      from webhook_queue q join webhook_deliveries d on d.day = q.day and d.id = q.delivery_id join webhook_endpoints e on e.id = d.endpoint_id
+      order by d.company_id, d.endpoint_id, d.id`,
+  });
+  const { rows: endpoints } = await db.query<{ id: string; company_id: string; url: string; event_types: string[] }>({
+    text: 'select id, company_id, url, event_types from webhook_endpoints where deleted_at is null and enabled order by company_id, id',
+  });
+  const known = new Set(waiting.map(({ delivery_id }) => delivery_id));
+  const coming = events.flatMap(({ id, type, companyId, subject, sequence, timestamp }) =>
+    endpoints
+      .filter(({ company_id, event_types }) => company_id === companyId && event_types.includes(type))
+      .map((endpoint): Delivery => ({
+        company_id: companyId, endpoint_id: endpoint.id, url: endpoint.url, event_id: id, event_type: type, subject, sequence,
+        delivery_id: deliveryId(timestamp, id, endpoint.id),
+      })),
+  );
+  return [...waiting, ...coming.filter(({ delivery_id }) => !known.has(delivery_id))];
+}
+
+export interface UnknownMail {
+  readonly company_id: string;
+  readonly message_id: string;
+  readonly user_id: string;
+}
+
+/** E-mails to users that were not sent at the restored moment may have been sent since: they are never sent (again). */
+export async function giveUpMails(tx: Queryable): Promise<UnknownMail[]> {
+  const { rows } = await tx.query<UnknownMail>({
+    text: `update mails set status = 'UNKNOWN', finished_at = now(), attempt_ends_at = null,
+        detail = 'the database was restored to a moment before the end of this e-mail'
+      where status in ('QUEUED', 'ATTEMPTING') returning company_id, message_id, user_id`,
+  });
+  return rows;
+}

@@ -1,0 +1,44 @@
+// After a restore, reporting goes on where the owners begin to publish everything anew.
+import { topics } from '@truckroll/contract';
+import type { Ends, Restored } from '@truckroll/outbox';
+import { copiedNames, keysOf } from '@truckroll/record-store';
+import type { Queryable } from '@truckroll/service-kit';
+import { copies, recordCopies } from './copies/index.ts';
+import { COUNTED_TOPICS } from './freshness/as-of.ts';
+import { schema } from './schema.ts';
+
+export const restored: Restored = {
+  schema: schema.schema,
+  states: [],
+  copies: [
+    copiedNames,
+    { topic: topics.companies, keys: companyKeys },
+    ...recordCopies.map(({ topic, table }) => ({ topic, keys: (db: Queryable) => keysOf(db, table) })),
+  ],
+  groups: [{ group: schema.schema, topics: [topics.names, ...copies.map(({ topic }) => topic), topics.watermarks] }],
+  async renew() {
+    // It publishes nothing, and its own records are as of the same moment.
+  },
+};
+
+async function* companyKeys(db: Queryable): AsyncIterable<readonly string[]> {
+  const { rows } = await db.query<{ key: string }>({ text: 'select company_id as key from companies' });
+  yield rows.map(({ key }) => key);
+}
+
+/** Up to when everything was in the figures, as stored: close before the moment that was restored. Microseconds; undefined before the first report. */
+export async function lastKnown(db: Queryable): Promise<number | undefined> {
+  const { rows } = await db.query<{ at: number | null }>({ text: 'select max(at) as at from applied_until' });
+  return rows[0]?.at ?? undefined;
+}
+
+/** What comes next is after these ends. No watermark of before counts: it names what was never applied here. */
+export async function skipTo(tx: Queryable, ends: Ends): Promise<void> {
+  await tx.query({ text: 'delete from positions' });
+  await tx.query({ text: 'delete from watermarks' });
+  const places = COUNTED_TOPICS.flatMap((topic) => (ends.get(topic) ?? []).map(({ partition, offset }) => ({ topic, partition, last: Number(offset) - 1 })));
+  await tx.query({
+    text: 'insert into positions (topic, partition, log_offset) select * from unnest($1::text[], $2::int[], $3::bigint[])',
+    values: [places.map(({ topic }) => topic), places.map(({ partition }) => partition), places.map(({ last }) => last)],
+  });
+}

@@ -1,0 +1,60 @@
+// After a restore, scheduling tells everything anew, and says what of its events and messages is not what others know.
+import { topics } from '@truckroll/contract';
+import { Name } from '@truckroll/contract/gen/events/v1/names';
+import { append, type Restored } from '@truckroll/outbox';
+import { namePage, nameState, publishAnew, recordStates } from '@truckroll/record-store';
+import type { Queryable } from '@truckroll/service-kit';
+import { tables } from './resources/index.ts';
+import { schema } from './schema.ts';
+
+export const restored: Restored = {
+  schema: schema.schema,
+  states: [...recordStates(tables), nameState],
+  copies: [],
+  groups: [],
+  async renew(tx) {
+    await publishAnew(tx);
+    await tellNames(tx);
+  },
+};
+
+/** Names are told when they change; here, all of them. */
+async function tellNames(tx: Queryable): Promise<void> {
+  for (let after: string | undefined; ; ) {
+    const names = await namePage(tx, after);
+    await append(tx, names.map(({ key, company_id, kind, id, name }) => ({
+      topic: topics.names.name, key, type: 'name.changed', companyId: company_id, payload: Name.encode({ company_id, kind, id, name }).finish(),
+    })));
+    if (names.length === 0) return;
+    after = names.at(-1)?.key;
+  }
+}
+
+/** How many events each subject `<company>/<service request or interaction>` has had; subjects that are not there have had none. */
+export async function eventsHad(db: Queryable, keys: readonly string[]): Promise<Map<string, number>> {
+  const { rows } = await db.query<{ key: string; event_sequence: number }>({
+    text: `select k.key, s.event_sequence from unnest($1::text[]) k(key) join (
+        select company_id, id, event_sequence from service_requests union all select company_id, id, event_sequence from interactions
+      ) s on s.company_id = split_part(k.key, '/', 1)::uuid and s.id = split_part(k.key, '/', 2)::uuid`,
+    values: [keys],
+  });
+  return new Map(rows.map(({ key, event_sequence }) => [key, event_sequence]));
+}
+
+export interface UnknownMessage {
+  readonly company_id: string;
+  readonly id: string;
+  /** `EMAIL` or `SMS`. */
+  readonly channel: string;
+  readonly address: string;
+}
+
+/** Messages to customers that were not sent at the restored moment may have been sent since: they are never sent (again). */
+export async function giveUpMessages(tx: Queryable): Promise<UnknownMessage[]> {
+  const { rows } = await tx.query<UnknownMessage>({
+    text: `update notifications set status = 'UNKNOWN', finished_at = now(), attempt_ends_at = null,
+        detail = 'the database was restored to a moment before the end of this message'
+      where status in ('QUEUED', 'ATTEMPTING') returning company_id, id, channel, address`,
+  });
+  return rows;
+}

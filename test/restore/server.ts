@@ -1,0 +1,90 @@
+// A PostgreSQL of a test's own that is backed up as docs/operations.md says: a base backup and an archive of its log, from
+// which it is brought back to a moment by recovery.
+import { execFileSync } from 'node:child_process';
+import { chmodSync, chownSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Watchdog, runFolder, silent, startServers } from '@truckroll/local-stack';
+import { createSession, type Session } from '@truckroll/service-kit';
+
+export interface BackedUpServer {
+  /** Of an administrator. */
+  readonly url: string;
+  /** Names this moment, so that the server can be brought back to it. */
+  name(moment: string): Promise<void>;
+  /** Brings the whole server back: what was committed after that moment is lost. Nobody may be connected. */
+  restore(moment: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** With owners and rights, as a server takes nothing else. */
+const copy = (...args: string[]): void => void execFileSync('cp', ['-a', ...args]);
+
+/** A file in a data folder belongs to whom the folder belongs to. */
+function write(folder: string, name: string, text: string): void {
+  const { uid, gid } = statSync(folder);
+  writeFileSync(join(folder, name), text, { mode: 0o600 });
+  chownSync(join(folder, name), uid, gid);
+}
+
+export async function startBackedUpServer(): Promise<BackedUpServer> {
+  const folder = runFolder('restore-runs');
+  const watchdog = new Watchdog();
+  watchdog.deleteAtEnd(folder);
+  const [data, archive, backup] = ['postgres', 'archive', 'backup'].map((name) => join(folder, name)) as [string, string, string];
+  mkdirSync(archive);
+  chmodSync(archive, 0o777);
+  const servers = await startServers({ folder, watchdog, say: silent, password: 'restored', careless: true, environment: { REDIS_URL: required('REDIS_URL'), KAFKA_BROKERS: required('KAFKA_BROKERS') } });
+  const url = servers.databaseUrl;
+
+  async function as(work: (session: Session) => Promise<void>): Promise<void> {
+    const session = await createSession({ url, statementTimeoutMs: 0 });
+    try {
+      await work(session);
+    } finally {
+      await session.close();
+    }
+  }
+
+  async function restart(): Promise<void> {
+    await servers.running.get('postgres')!.daemon.stop();
+    await servers.restart('postgres');
+  }
+
+  await as(async (session) => {
+    for (const [name, value] of Object.entries({ archive_mode: 'on', archive_command: `cp %p ${archive}/%f` })) await session.query({ text: `alter system set ${name} = '${value}'` });
+  });
+  await restart();
+  await as(async (session) => {
+    // What pg_basebackup does, which the packaged server comes without.
+    await session.query({ text: `select pg_backup_start('base', fast => true)` });
+    copy(data, backup);
+    const { rows } = await session.query<{ labelfile: string }>({ text: 'select labelfile from pg_backup_stop(wait_for_archive => false)' });
+    write(backup, 'backup_label', rows[0]!.labelfile);
+    const left = ['postmaster.pid', ...readdirSync(join(backup, 'pg_wal')).map((name) => join('pg_wal', name))];
+    for (const name of left) rmSync(join(backup, name), { recursive: true });
+  });
+
+  return {
+    url,
+    async name(moment) {
+      await as(async (session) => void (await session.query({ text: 'select pg_create_restore_point($1)', values: [moment] })));
+    },
+    async restore(moment) {
+      await servers.running.get('postgres')!.daemon.stop();
+      // What was not archived yet is still there: the disk has survived.
+      copy('--no-clobber', join(data, 'pg_wal/.'), archive);
+      renameSync(data, `${data}.lost`);
+      renameSync(backup, data);
+      write(data, 'postgresql.auto.conf', `restore_command = 'cp ${archive}/%f %p'\nrecovery_target_name = '${moment}'\nrecovery_target_action = 'promote'\n`);
+      write(data, 'recovery.signal', '');
+      await servers.restart('postgres');
+    },
+    close: () => watchdog.stopAll(),
+  };
+}
+
+function required(name: string): string {
+  const value = process.env[name];
+  if (value === undefined) throw new Error(`${name} is not set: run tests by npm test, which starts the servers`);
+  return value;
+}
