@@ -57,7 +57,9 @@ function statementOf(question: Question, page: readonly Period[]): Statement {
 }
 
 async function grouped(db: Queryable, question: Question, { range, bucket, limit }: PageRequest, after: Position | undefined): Promise<Page> {
-  const extent = question.standings.length === 0 ? undefined : range.end - range.start <= SHORT ? range : await extentOf(db, question);
+  // Where all is one walk, or little, it is not worth asking where data begins and ends.
+  const known = walks(question, bucket) || range.end - range.start <= SHORT;
+  const extent = question.standings.length === 0 ? undefined : known ? range : await extentOf(db, question);
   const rows: Page['rows'] = [];
   if (extent !== undefined) {
     for await (const row of groups(db, question, { range, bucket, wanted: limit + 1, extent }, after)) {
@@ -77,7 +79,7 @@ interface Search {
   extent: Period;
 }
 
-/** Days of which it is not worth asking where data begins and ends. */
+/** Days that are few enough to look at them all. */
 const SHORT = 731;
 /** Periods that are looked at together, at first and at most. */
 const FIRST_PORTION = 4;
@@ -85,11 +87,9 @@ const MOST_PORTION = 1024;
 
 async function* groups(db: Queryable, question: Question, search: Search, after: Position | undefined): AsyncGenerator<Page['rows'][number]> {
   const { range, bucket, wanted, extent } = search;
-  const steps = sumsFor(question) === 'summary' && !question.filters.has(question.groupBy as string);
-  const pair = pairOf(question);
   const walked = (period: Period): 'day' | 'month' | undefined => {
-    const step = steps || pair !== undefined ? stepOf(period) : undefined;
-    return step === 'day' && pair !== undefined ? undefined : step;
+    const step = stepOf(period);
+    return step !== undefined && walks(question, step) ? step : undefined;
   };
   let portion: Period[] = [];
   let size = FIRST_PORTION;
@@ -133,6 +133,12 @@ async function* groups(db: Queryable, question: Question, search: Search, after:
     next = all.next();
   }
   yield* await flush();
+}
+
+/** Whether groups of days or months come by walking along a key of kept sums. */
+function walks(question: Question, bucket: BucketName): boolean {
+  const single = sumsFor(question) === 'summary' && !question.filters.has(question.groupBy as string);
+  return bucket === 'month' ? single || pairOf(question) !== undefined : bucket === 'day' && single;
 }
 
 /** Where the periods end that are like this one: each a day, or each a whole month. */
