@@ -19,6 +19,7 @@ const checks = [
   ['the contract breaks no released client', buf('breaking', 'proto', '--against', 'proto/released.binpb')],
   ['the OpenAPI description is what the contract says', script('openapi:check')],
   ['the OpenAPI description passes the linter', script('openapi:lint')],
+  ['the list of metrics, the alert rules and their objectives are what the code and slo.json say', script('observability:check')],
   ['the chart passes its checks', script('check:chart')],
 ];
 

@@ -49,10 +49,10 @@ export function createGateway({ config, operations = all, ...given }: GatewayOpt
   const draining: Draining = { active: false };
   let ready = false;
 
-  const services = connectServices(config);
+  const services = connectServices(config, metrics);
   const identity = services.channels.integrations.client(IdentityServiceService);
-  const redis = new RedisLink({ url: config.redisUrl, name: 'truckroll-gateway', log });
-  const invalidations = subscribeInvalidations(config.redisUrl, log, {
+  const redis = new RedisLink({ url: config.redisUrl, name: 'truckroll-gateway', log, metrics });
+  const invalidations = subscribeInvalidations(config.redisUrl, log, metrics, {
     onInvalidation: (invalidation) => principals.forget(invalidation),
     onGap: () => principals.forgetAll(),
   });

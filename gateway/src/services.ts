@@ -1,6 +1,6 @@
 // Channels to the services that own the data.
 import { ApiError, type Operation, type Owner } from '@truckroll/contract';
-import { openChannel, type Channel, type ResponseMetadata } from '@truckroll/service-kit';
+import { openChannel, type Channel, type Metrics, type ResponseMetadata } from '@truckroll/service-kit';
 import type { GatewayConfig } from './config.ts';
 import type { Exchange } from './http/exchange.ts';
 
@@ -18,8 +18,8 @@ export interface Services {
   close(): void;
 }
 
-export function connectServices(config: GatewayConfig): Services {
-  const open = (address: string): Channel => openChannel(address, { deadlineMs: config.callDeadlineMs, credentials: [config.callCredential], tls: config });
+export function connectServices(config: GatewayConfig, metrics: Metrics): Services {
+  const open = (address: string): Channel => openChannel(address, { deadlineMs: config.callDeadlineMs, credentials: [config.callCredential], tls: config, metrics });
   const channels: Record<Owner, Channel> = {
     billing: open(config.billingAddress),
     scheduling: open(config.schedulingAddress),

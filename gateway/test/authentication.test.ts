@@ -23,7 +23,7 @@ async function withKey(gateway: TestGateway, key: string, path = '/v1/invoices')
 /** A gateway that hears invalidations: before that, answers are kept for a second only. */
 async function listeningGateway(environment: Record<string, string> = {}, given: Parameters<typeof startGateway>[1] = {}): Promise<TestGateway> {
   const gateway = await startGateway(environment, given);
-  await eventually(async () => (await request(`http://127.0.0.1:${gateway.metricsPort}/metrics`)).text.includes('gateway_revocations_proven{service="gateway"} 1'));
+  await eventually(async () => (await request(`http://127.0.0.1:${gateway.metricsPort}/metrics`)).text.includes('gateway_revocations_proven{component="gateway"} 1'));
   return gateway;
 }
 

@@ -106,7 +106,7 @@ async function counted({ metricsPort }: Running): Promise<{ unavailable: number;
   const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
   const sum = (pattern: RegExp): number => [...text.matchAll(pattern)].reduce((total, [, value]) => total + Number(value), 0);
   return {
-    unavailable: sum(/^grpc_server_seconds_count\{[^}]*code="UNAVAILABLE"[^}]*\} (\d+)$/gm),
+    unavailable: sum(/^rpc_server_call_duration_seconds_count\{[^}]*rpc_response_status_code="UNAVAILABLE"[^}]*\} (\d+)$/gm),
     published: sum(/^outbox_published_total(?:\{[^}]*\})? (\d+)$/gm),
   };
 }

@@ -89,7 +89,7 @@ export async function webhooks(use: Surroundings): Promise<void> {
   }
 }
 
-const LIST = '/truckroll.billing.v1.InvoiceService/ListInvoices';
+const LIST = 'truckroll.billing.v1.InvoiceService/ListInvoices';
 const CALLS = 1000;
 
 /** After scaling from one pod to three, each of them takes 20 to 47 % of the calls within a minute. */
@@ -120,6 +120,6 @@ export async function balanced(use: Surroundings): Promise<void> {
 }
 
 function served(metrics: string): number {
-  const line = metrics.split('\n').find((each) => each.startsWith('grpc_server_seconds_count') && each.includes(`"${LIST}"`) && each.includes('code="OK"'));
+  const line = metrics.split('\n').find((each) => each.startsWith('rpc_server_call_duration_seconds_count') && each.includes(`"${LIST}"`) && each.includes('rpc_response_status_code="OK"'));
   return line === undefined ? 0 : Number(line.slice(line.lastIndexOf(' ') + 1));
 }

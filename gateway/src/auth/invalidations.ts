@@ -1,7 +1,7 @@
 // Hears what integrations takes back (identity.proto, Revocation), and proves that nothing was missed: Redis sends a
 // connection its messages and its pongs in one order, so a pong says that everything published before the ping is here.
 import { randomUUID } from 'node:crypto';
-import type { Logger } from '@truckroll/service-kit';
+import type { Logger, Metrics } from '@truckroll/service-kit';
 import { RedisLink } from './redis-link.ts';
 
 export const CHANNEL = 'truckroll:invalidations';
@@ -31,12 +31,13 @@ interface Listener {
   onGap(): void;
 }
 
-export function subscribeInvalidations(url: string, log: Logger, listener: Listener): Invalidations {
+export function subscribeInvalidations(url: string, log: Logger, metrics: Metrics, listener: Listener): Invalidations {
   let generation = 0;
   const link = new RedisLink({
     url,
     name: 'truckroll-gateway-invalidations',
     log,
+    metrics,
     prepare: async (client) => {
       await client.subscribe(CHANNEL, (message) => {
         generation++;

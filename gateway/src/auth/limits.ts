@@ -117,7 +117,7 @@ function countTogether(redis: RedisLink): Counting {
   const sha = createHash('sha1').update(SCRIPT).digest('hex');
   return async ([key, company]) => {
     const options = { keys: [key.name, company.name], arguments: [String(key.quota), String(company.quota)] };
-    const answer = (await redis.run(async (client) => {
+    const answer = (await redis.run('count_request', async (client) => {
       try {
         return await client.evalSha(sha, options);
       } catch (error) {

@@ -152,7 +152,7 @@ export class Principals {
 
   async #sharedState(credential: Credential): Promise<{ epoch: string; principal?: Principal } | undefined> {
     try {
-      const [epoch, text] = await this.#options.redis.run((client) => client.mGet([EPOCH, sharedKey(credential)]));
+      const [epoch, text] = await this.#options.redis.run('read_identity', (client) => client.mGet([EPOCH, sharedKey(credential)]));
       if (typeof epoch !== 'string') return undefined;
       const principal = typeof text === 'string' ? this.#options.seal.open(credential.cacheKey, epoch, text) : undefined;
       return principal === undefined ? { epoch } : { epoch, principal };
@@ -164,7 +164,7 @@ export class Principals {
   #share(credential: Credential, principal: Principal, epoch: string): void {
     const text = this.#options.seal.seal(credential.cacheKey, epoch, principal);
     const expiration = { type: 'EX', value: SHARED_SECONDS } as const;
-    this.#options.redis.run((client) => client.set(sharedKey(credential), text, { expiration })).catch(() => undefined);
+    this.#options.redis.run('keep_identity', (client) => client.set(sharedKey(credential), text, { expiration })).catch(() => undefined);
   }
 }
 

@@ -1,7 +1,7 @@
 // One connection to Redis that knows whether Redis answers. It never makes a request wait for a server that is away or
 // hangs: commands fail at once then, and those under way fail within a second.
 import { createClient } from 'redis';
-import { backoffMs, type Logger } from '@truckroll/service-kit';
+import { backoffMs, databaseDurations, type Durations, type Logger, type Metrics } from '@truckroll/service-kit';
 
 const TICK_MS = 250;
 /** An unanswered ping of this age means that Redis hangs. */
@@ -25,12 +25,14 @@ export interface RedisLinkOptions {
   /** What the server's client list calls it. */
   name: string;
   log: Logger;
+  metrics: Metrics;
   /** Runs on every new connection before anything else may use it. */
   prepare?(client: RedisClient): Promise<unknown>;
 }
 
 export class RedisLink {
   readonly #options: RedisLinkOptions;
+  readonly #commands: Durations;
   #client: RedisClient | undefined;
   #ready = false;
   #stopped = false;
@@ -42,6 +44,7 @@ export class RedisLink {
 
   constructor(options: RedisLinkOptions) {
     this.#options = options;
+    this.#commands = databaseDurations(options.metrics);
   }
 
   /** Starts connecting, and goes on for as long as it takes. */
@@ -65,10 +68,18 @@ export class RedisLink {
     return this.#provenAt;
   }
 
-  /** Runs commands. Rejects at once where Redis is known to be away. */
-  run<T>(work: (client: RedisClient) => Promise<T>): Promise<T> {
-    if (!this.#ready || this.#client === undefined) return Promise.reject(new Error('Redis is away'));
-    return work(this.#client);
+  /** Runs commands, which metrics know by a name. Rejects at once where Redis is known to be away. */
+  async run<T>(name: string, work: (client: RedisClient) => Promise<T>): Promise<T> {
+    if (!this.#ready || this.#client === undefined) throw new Error('Redis is away');
+    const startedAt = performance.now();
+    try {
+      const result = await work(this.#client);
+      this.#commands.ended(startedAt, 'redis', name, '');
+      return result;
+    } catch (error) {
+      this.#commands.ended(startedAt, 'redis', name, 'unavailable');
+      throw error;
+    }
   }
 
   #connect(): void {

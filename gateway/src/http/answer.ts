@@ -27,6 +27,7 @@ export function send(exchange: Exchange, status: number, body: Buffer, type: str
     const { policy, quota, remaining, resetSeconds } = limit;
     headers.push('RateLimit-Policy', `"${policy}";q=${quota};w=60`, 'RateLimit', `"${policy}";r=${remaining};t=${resetSeconds}`);
   }
+  exchange.bytes = body.length;
   if (draining.active) headers.push('Connection', 'close');
   for (const part of extra) headers.push(part);
   res.writeHead(status, headers);

@@ -20,6 +20,8 @@ export interface Exchange {
   readonly req: Request;
   readonly res: Response;
   readonly requestId: string;
+  /** The caller's address, as far as proxies in front are believed. */
+  readonly peer: string | undefined;
   /** performance.now() when the request's head had arrived. */
   readonly startedAt: number;
   /** The path, without the query. */
@@ -29,6 +31,8 @@ export interface Exchange {
   principal?: Principal;
   limit?: LimitState;
   operation?: Operation;
+  /** Of the answer's body. */
+  bytes?: number;
   /** Public code of the error that was answered. */
   errorCode?: string;
   /** What only operators see of the error that was answered. */

@@ -1,15 +1,19 @@
 // One line and one observation per request.
-import type { Logger, Metrics } from '@truckroll/service-kit';
+import { durations, type Logger, type Metrics } from '@truckroll/service-kit';
 import type { Exchange } from './exchange.ts';
 
 /** Paths that nothing is at come from outside and may be anything. */
 const LONGEST_PATH = 200;
+/** Asked every few seconds by whoever balances load: no line at info. */
+const HEALTH = new Set(['/healthz', '/readyz']);
 
 export type RequestLog = (exchange: Exchange) => void;
 
 export function createRequestLog(log: Logger, metrics: Metrics): RequestLog {
-  const seconds = metrics.histogram('http_server_seconds', 'Time from a request to the end of its answer', ['method', 'route', 'status']);
-  const observers = new Map<string, { observe(seconds: number): void }>();
+  const requests = durations(
+    metrics, 'http_server_request_duration_seconds', 'Requests from their head to the end of the answer; 499 where the client went away, route `public` for pages, `none` where nothing is',
+    ['http_request_method', 'http_route', 'http_response_status_code'],
+  );
 
   return (exchange) => {
     const { req, res, operation, principal, startedAt, errorCode } = exchange;
@@ -17,18 +21,17 @@ export function createRequestLog(log: Logger, metrics: Metrics): RequestLog {
     // A client that went away before its answer; the number is the customary one.
     const status = res.writableFinished ? res.statusCode : 499;
     const route = operation?.route ?? (principal === undefined ? 'public' : 'none');
-    const method = operation === undefined ? 'any' : req.method;
-    const labels = `${method} ${route} ${status}`;
-    let observer = observers.get(labels);
-    if (observer === undefined) observers.set(labels, (observer = seconds.of({ method, route, status: String(status) })));
-    observer.observe(milliseconds / 1000);
+    requests.ended(startedAt, operation === undefined ? '_OTHER' : req.method, route, String(status));
 
     const fields: Record<string, unknown> = {
       requestId: exchange.requestId,
       method: req.method,
+      route,
       path: exchange.path.slice(0, LONGEST_PATH),
       status,
       ms: Math.round(milliseconds * 100) / 100,
+      bytes: exchange.bytes ?? 0,
+      peer: exchange.peer,
     };
     if (principal !== undefined) {
       fields.companyId = principal.company_id;
@@ -39,6 +42,7 @@ export function createRequestLog(log: Logger, metrics: Metrics): RequestLog {
     // A stack for each of our defects; a peer that is away needs one sentence for each of its requests.
     if (status === 503) log.warn({ ...fields, reason: String(exchange.cause) }, 'request could not be served');
     else if (status >= 500) log.error({ ...fields, error: exchange.cause }, 'request failed');
+    else if (HEALTH.has(exchange.path)) log.debug(fields, 'request');
     else log.info(fields, 'request');
   };
 }

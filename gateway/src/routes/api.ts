@@ -31,7 +31,7 @@ export interface ApiParts {
 export function createApi(parts: ApiParts): (req: Request, res: Response) => void {
   const { requestLog, draining } = parts;
   return (req, res) => {
-    const exchange: Exchange = { req, res, requestId: randomUUID(), startedAt: performance.now(), ...splitTarget(req.url) };
+    const exchange: Exchange = { req, res, requestId: randomUUID(), peer: req.ip, startedAt: performance.now(), ...splitTarget(req.url) };
     res.once('close', () => requestLog(exchange));
     const header = (name: string): string | undefined => req.headers[name] as string | undefined;
     const span = { 'http.request.method': req.method, 'url.path': exchange.path };
@@ -48,7 +48,7 @@ async function serve(exchange: Exchange, parts: ApiParts, extra: Headers): Promi
   const { req, path } = exchange;
   checkSingleHeaders(req);
   if (parts.pages.serve(exchange, extra)) return;
-  const found = parts.authenticate(req.headers.authorization, () => req.ip ?? '');
+  const found = parts.authenticate(req.headers.authorization, () => exchange.peer ?? '');
   const principal = found instanceof Promise ? await found : found;
   exchange.principal = principal;
   if (principal.key_id != null) parts.keyUses.note(principal.company_id, principal.key_id);

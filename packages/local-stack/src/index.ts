@@ -12,3 +12,4 @@ export { SCHEMAS, provision, type Provisioning, type Schema } from './roles.ts';
 export { tokenIssuer, type TokenIssuer } from './token-issuer.ts';
 export { lockState } from './state-lock.ts';
 export { chromium } from './chromium.ts';
+export { prometheus, type PrometheusProgram } from './prometheus.ts';

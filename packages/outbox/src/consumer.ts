@@ -1,4 +1,4 @@
-import { backoffMs, logOutage, retrying, type BackgroundPart, type Logger, type Metrics } from '@truckroll/service-kit';
+import { backoffMs, durations, logOutage, retrying, type BackgroundPart, type Logger, type Metrics } from '@truckroll/service-kit';
 import type { Consumer as KafkaConsumer, EachBatchPayload, KafkaMessage } from 'kafkajs';
 import { eventOf, type IncomingEvent } from './event.ts';
 import type { KafkaClient } from './kafka.ts';
@@ -58,6 +58,7 @@ export class Consumer implements BackgroundPart {
   readonly #lag;
   readonly #unreadable;
   readonly #retries;
+  readonly #handled;
   #running: Promise<void> = Promise.resolve();
   /** Tells Kafka which places were reached. */
   #commit: (() => Promise<void>) | undefined;
@@ -71,6 +72,10 @@ export class Consumer implements BackgroundPart {
     const { metrics } = options;
     this.#lag = metrics.gauge('consumer_lag', 'Messages between the last one applied and the end of the partition', ['group', 'topic', 'partition']);
     this.#unreadable = metrics.counter('consumer_unreadable_total', 'Messages that are no events', ['group', 'topic']);
+    this.#handled = durations(
+      metrics, 'messaging_process_duration_seconds', 'Batches of events of a partition that were applied; error_type is empty or `failed`, and then they are tried again',
+      ['messaging_consumer_group_name', 'messaging_destination_name', 'error_type'],
+    );
     this.#retries = metrics.counter('consumer_retries_total', 'Batches that could not be applied at once', ['group', 'topic']);
   }
 
@@ -190,9 +195,12 @@ export class Consumer implements BackgroundPart {
     }
     for (let failures = 1; events.length > 0; failures += 1) {
       signal.throwIfAborted();
+      const startedAt = performance.now();
       try {
-        return await handle(events, signal);
+        await handle(events, signal);
+        return this.#handled.ended(startedAt, group, topic, '');
       } catch (error) {
+        this.#handled.ended(startedAt, group, topic, 'failed');
         this.#retries.inc({ group, topic });
         logOutage(log, 'events could not be applied; trying again', failures, error, { group, topic, partition });
         await this.#wake.after(backoffMs(failures, RETRY));

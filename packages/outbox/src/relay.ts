@@ -1,4 +1,4 @@
-import { backoffMs, logOutage, type BackgroundPart, type Database, type Logger, type Metrics, type Session } from '@truckroll/service-kit';
+import { backoffMs, kafkaDurations, logOutage, type BackgroundPart, type Database, type Logger, type Metrics, type Session } from '@truckroll/service-kit';
 import type { OutboxRow } from './event.ts';
 import type { Publisher } from './publisher.ts';
 import { Wake } from './wake.ts';
@@ -58,6 +58,7 @@ export class Relay implements BackgroundPart {
   readonly #rows;
   readonly #oldest;
   readonly #active;
+  readonly #requests;
   #running: Promise<void> = Promise.resolve();
 
   constructor(options: RelayOptions) {
@@ -68,6 +69,7 @@ export class Relay implements BackgroundPart {
     this.#failures = metrics.counter('outbox_failures_total', 'Batches that Kafka did not acknowledge');
     this.#rows = metrics.gauge('outbox_rows', 'Events that wait for Kafka, as the active relay sees them');
     this.#oldest = metrics.gauge('outbox_oldest_seconds', 'Age of the oldest event that waits');
+    this.#requests = kafkaDurations(metrics);
     this.#active = metrics.gauge('outbox_active', '1 where this replica publishes');
   }
 
@@ -169,10 +171,13 @@ export class Relay implements BackgroundPart {
         continue;
       }
       pollMs = POLL.first;
+      const sentAt = performance.now();
       try {
         await Promise.race([publisher.publish(rows), lost]);
+        this.#requests.ended(sentAt, 'send', '');
         failures = 0;
       } catch (error) {
+        this.#requests.ended(sentAt, 'send', 'unavailable');
         failures += 1;
         this.#failures.inc({});
         logOutage(log, 'Kafka did not take a batch of events; trying again', failures, error, { rows: rows.length });

@@ -204,6 +204,6 @@ describe('once a newer release has begun', () => {
     await store(older, before, location());
     await reprojector.start();
     while ((await rows())[0]![0] !== 2) await new Promise((resolve) => setTimeout(resolve, 10));
-    expect((await metrics.render()).body).toMatch(/projection_rows_renewed_total\{path="locations",service="test"\} \d+/);
+    expect((await metrics.render()).body).toMatch(/projection_rows_renewed_total\{path="locations",component="test"\} \d+/);
   });
 });

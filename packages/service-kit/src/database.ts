@@ -4,6 +4,7 @@ import {
   type BinaryRow, type ConnectionOptions, type Statement, type StatementResult,
 } from './connection.ts';
 import { StatementError, isContention, isUnavailable, translateDatabaseError } from './database-errors.ts';
+import { databaseDurations } from './durations.ts';
 import type { Metrics } from './metrics.ts';
 import { CompaniesAbout, NO_COMPANY, Places } from './places.ts';
 import { createSession, type Session } from './session.ts';
@@ -77,7 +78,7 @@ export class Database implements Queryable {
   /** Of single statements, which are mostly reads. */
   readonly #reads: Places;
   readonly #transactions: Places;
-  readonly #observe: (statement: Statement, startedAt: number) => void;
+  readonly #observe: (statement: Statement, startedAt: number, error?: unknown) => void;
   #answeredAt = -Infinity;
 
   constructor(options: DatabaseOptions) {
@@ -186,6 +187,7 @@ export class Database implements Queryable {
           },
           (thrown: unknown) => {
             const error = translateDatabaseError(thrown);
+            this.#observe(statement, startedAt, error);
             release(mustDiscard(error));
             reject(error);
           },
@@ -206,14 +208,15 @@ export class Database implements Queryable {
       options.signal?.throwIfAborted();
       const startedAt = performance.now();
       try {
-        return resultOf(await spanned(statement, () => execute(client, statement, binary)));
+        const result = await spanned(statement, () => execute(client, statement, binary));
+        this.#observe(statement, startedAt);
+        return resultOf(result);
       } catch (thrown) {
         const error = translateDatabaseError(thrown);
+        this.#observe(statement, startedAt, error);
         const follows = error instanceof StatementError && error.sqlState === '25P02';
         if (!follows) reason = error;
         throw follows && reason !== undefined ? reason : error;
-      } finally {
-        this.#observe(statement, startedAt);
       }
     };
     const given = async (statement: Statement, binary: boolean): Promise<StatementResult<any>> => {
@@ -295,20 +298,10 @@ function watch(metrics: Metrics, pool: pg.Pool, reads: Places, transactions: Pla
   metrics.observedGauge('database_transactions_waiting', 'Transactions that wait for a connection', () => transactions.waiting);
 }
 
-/** Every series costs memory here and in Prometheus; a service has some two hundred kinds of statements. */
-const MOST_LABELS = 500;
-
-function observer(metrics: Metrics | undefined): (statement: Statement, startedAt: number) => void {
-  if (metrics === undefined) return () => undefined;
-  const seconds = metrics.histogram('database_statement_seconds', 'Time from sending a statement to its last row', ['statement']);
-  const byLabel = new Map<string, { observe(seconds: number): void }>();
-  return (statement, startedAt) => {
-    const label = labelOf(statement);
-    let series = byLabel.get(label);
-    if (series === undefined) {
-      series = seconds.of({ statement: byLabel.size < MOST_LABELS ? label : 'other' });
-      if (byLabel.size < MOST_LABELS) byLabel.set(label, series);
-    }
-    series.observe((performance.now() - startedAt) / 1000);
+function observer(metrics: Metrics | undefined): (statement: Statement, startedAt: number, error?: unknown) => void {
+  const operations = databaseDurations(metrics);
+  return (statement, startedAt, error) => {
+    const type = error === undefined ? '' : error instanceof StatementError ? error.sqlState : 'unavailable';
+    operations.ended(startedAt, 'postgresql', labelOf(statement), type);
   };
 }

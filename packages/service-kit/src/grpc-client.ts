@@ -2,9 +2,11 @@ import { once } from 'node:events';
 import { Client, Metadata, status as GrpcStatus, type CallOptions as GrpcCallOptions, type ChannelOptions, type ServiceError } from '@grpc/grpc-js';
 import { ApiError, ERROR_TRAILER, decodeError } from '@truckroll/contract';
 import { CREDENTIAL, entryByRpc, type CallCredential } from './caller-credentials.ts';
+import { durations } from './durations.ts';
 import type { CallOptions, Callers, Definition } from './grpc-handlers.ts';
 import { channelCredentials, type TlsConfig } from './grpc-tls.ts';
 import { DEFAULT_DEADLINE_MS, REQUEST_ID, clientOptions, targetOf } from './grpc-options.ts';
+import type { Metrics } from './metrics.ts';
 import { traceHeaders, withSpan } from './tracing.ts';
 
 /** Connections to every replica of one service. */
@@ -29,6 +31,8 @@ export interface ChannelSettings {
   readonly credentials?: readonly CallCredential[];
   /** Plain HTTP/2 unless it names an authority. */
   readonly tls?: TlsConfig;
+  /** Where calls are counted and timed. */
+  readonly metrics?: Metrics;
 }
 
 /** How often a call is made again that no server has looked at: each of several replicas may be closing its connection. */
@@ -39,6 +43,9 @@ function isRefused({ code, details }: ServiceError): boolean {
   return code === GrpcStatus.UNAVAILABLE && details === 'Stream refused by server';
 }
 
+/** Told the status with which a call has ended, once. */
+type Ended = (code: GrpcStatus) => void;
+
 const asIs = (bytes: Buffer): Buffer => bytes;
 
 /** Opens no connection until it is first needed. */
@@ -47,6 +54,14 @@ export function openChannel(address: string, settings: ChannelSettings = {}): Ch
   const peer = new Client(targetOf(address), channelCredentials(settings.tls ?? {}), { ...clientOptions(), ...settings.channelOptions });
 
   const entryOf = entryByRpc(settings.credentials ?? []);
+  const calls = durations(
+    settings.metrics, 'rpc_client_call_duration_seconds', 'Calls that were made, retries included, by rpc and gRPC status of the last', ['rpc_method', 'rpc_response_status_code'],
+  );
+
+  function timed<T>(path: string, work: (ended: Ended) => T): T {
+    const startedAt = performance.now();
+    return work((code) => calls.ended(startedAt, path.slice(1), GrpcStatus[code]));
+  }
 
   const deadline = (options: CallOptions | undefined, stream: boolean): GrpcCallOptions => {
     const limit = options?.deadlineMs ?? (stream ? undefined : defaultDeadlineMs);
@@ -55,12 +70,15 @@ export function openChannel(address: string, settings: ChannelSettings = {}): Ch
 
   function unary<Req, Res>(path: string, encode: (value: Req) => Buffer, decode: (bytes: Buffer) => Res, request: Req, options?: CallOptions): Promise<Res> {
     const limit = deadline(options, false);
-    const attempt = (left: number): Promise<Res> => new Promise<Res>((resolve, reject) => {
+    const attempt = (left: number, ended: Ended): Promise<Res> => new Promise<Res>((resolve, reject) => {
       const call = peer.makeUnaryRequest(path, encode, decode, request, metadataOf(options, entryOf(path)), limit, (error, response) => {
         options?.signal?.removeEventListener('abort', cancel);
-        if (error && left > 0 && isRefused(error) && !options?.signal?.aborted) setImmediate(() => void attempt(left - 1).then(resolve, reject));
-        else if (error) reject(translate(error));
-        else resolve(response as Res);
+        if (error && left > 0 && isRefused(error) && !options?.signal?.aborted) setImmediate(() => void attempt(left - 1, ended).then(resolve, reject));
+        else {
+          ended(error?.code ?? GrpcStatus.OK);
+          if (error) reject(translate(error));
+          else resolve(response as Res);
+        }
       });
       const { onMetadata } = options ?? {};
       if (onMetadata !== undefined) call.once('metadata', (metadata: Metadata) => onMetadata((name) => metadata.get(name)[0]?.toString()));
@@ -68,7 +86,7 @@ export function openChannel(address: string, settings: ChannelSettings = {}): Ch
       if (options?.signal?.aborted) cancel();
       else options?.signal?.addEventListener('abort', cancel, { once: true });
     });
-    return traced(path, () => attempt(REFUSALS));
+    return traced(path, () => timed(path, (ended) => attempt(REFUSALS, ended)));
   }
 
   function caller(method: Definition[string]) {
@@ -77,20 +95,21 @@ export function openChannel(address: string, settings: ChannelSettings = {}): Ch
       return (request: unknown, options?: CallOptions) => unary(path, encode, decode, request, options);
     }
     if (!method.responseStream) {
-      return (requests: AsyncIterable<unknown>, options?: CallOptions) => traced(path, () => new Promise((resolve, reject) => {
+      return (requests: AsyncIterable<unknown>, options?: CallOptions) => traced(path, () => timed(path, (ended) => new Promise((resolve, reject) => {
         const call = peer.makeClientStreamRequest(path, encode, decode, metadataOf(options, entryOf(path)), deadline(options, true), (error, response) => {
+          ended(error?.code ?? GrpcStatus.OK);
           if (error) reject(translate(error));
           else resolve(response);
         });
         send(call, requests, options).catch((error: unknown) => { reject(error); call.cancel(); });
-      }));
+      })));
     }
-    return (input: unknown, options?: CallOptions) => receive(options?.signal, () => {
+    return (input: unknown, options?: CallOptions) => timed(path, (ended) => receive(options?.signal, () => {
       if (!method.requestStream) return peer.makeServerStreamRequest(path, encode, decode, input, metadataOf(options, entryOf(path)), deadline(options, true));
       const call = peer.makeBidiStreamRequest(path, encode, decode, metadataOf(options, entryOf(path)), deadline(options, true));
       send(call, input as AsyncIterable<unknown>, options).catch((error: unknown) => call.destroy(error as Error));
       return call;
-    });
+    }, ended));
   }
 
   return {
@@ -115,7 +134,7 @@ function metadataOf(options: CallOptions | undefined, credential: string | undef
 }
 
 function traced<T>(path: string, work: () => Promise<T>): Promise<T> {
-  return withSpan(path, 'CLIENT', { 'rpc.system.name': 'grpc', 'rpc.method': path }, work);
+  return withSpan(path, 'CLIENT', { 'rpc.system.name': 'grpc', 'rpc.method': path.slice(1) }, work);
 }
 
 function translate(error: ServiceError): ApiError {
@@ -144,17 +163,23 @@ async function send(call: Sink, requests: AsyncIterable<unknown>, options: CallO
   call.end();
 }
 
-async function* receive(signal: AbortSignal | undefined, start: () => AsyncIterable<unknown> & { cancel(): void }): AsyncGenerator<unknown> {
+async function* receive(signal: AbortSignal | undefined, start: () => AsyncIterable<unknown> & { cancel(): void }, ended: Ended): AsyncGenerator<unknown> {
   const call = start();
   const cancel = () => call.cancel();
   signal?.addEventListener('abort', cancel, { once: true });
+  // Whoever leaves the loop early has cancelled the call.
+  let code = GrpcStatus.CANCELLED;
   try {
     if (signal?.aborted) cancel();
     yield* call;
+    code = GrpcStatus.OK;
   } catch (error) {
-    throw error instanceof Error && 'code' in error && 'metadata' in error ? translate(error as ServiceError) : error;
+    if (!(error instanceof Error && 'code' in error && 'metadata' in error)) throw error;
+    code = (error as ServiceError).code;
+    throw translate(error as ServiceError);
   } finally {
     signal?.removeEventListener('abort', cancel);
     call.cancel();
+    ended(code);
   }
 }

@@ -11,6 +11,7 @@ import { callerInterceptor, type CallerCheck } from './caller-check.ts';
 import { passingBytes, type Definition, type Handlers } from './grpc-handlers.ts';
 import { serverCredentials, type TlsConfig } from './grpc-tls.ts';
 import { serverOptions, type ServerLimits } from './grpc-options.ts';
+import { durations } from './durations.ts';
 import type { Logger } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import { withRemoteSpan } from './tracing.ts';
@@ -50,17 +51,17 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
   const transport = serverCredentials(options.tls ?? {});
   const health = new HealthImplementation({ '': 'NOT_SERVING' });
   health.addToServer(server);
-  const seconds = metrics.histogram('grpc_server_seconds', 'Time to serve a call, by method and status code', ['method', 'code']);
+  const calls = durations(metrics, 'rpc_server_call_duration_seconds', 'Calls that were served, by rpc and gRPC status', ['rpc_method', 'rpc_response_status_code']);
 
   /** Ends the bookkeeping of a call; returns the error in gRPC's form. */
-  function failed(error: unknown, context: CallContext, startedAt: number) {
+  function failed(error: unknown, context: CallContext, name: string, startedAt: number) {
     const cancelled = error instanceof CallCancelled;
     const { grpcCode, message, trailer } = encodeError(error);
     const code = cancelled ? GrpcStatus.CANCELLED : grpcCode;
     if (code === GrpcStatus.INTERNAL) context.log.error({ error }, 'a call failed');
     else if (code === GrpcStatus.UNAVAILABLE) context.log.warn({ error }, 'a call could not be served now');
     else context.log.debug({ error }, 'a call was refused');
-    seconds.observe({ method: context.method, code: GrpcStatus[code] }, (performance.now() - startedAt) / 1000);
+    calls.ended(startedAt, name, GrpcStatus[code]);
     context.end();
     const metadata = new Metadata();
     metadata.set(ERROR_TRAILER, Buffer.from(trailer));
@@ -68,15 +69,15 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
   }
 
   function serve(method: MethodDefinition<unknown, unknown>, handler: AnyHandler): Serve {
-    const succeeded = seconds.of({ method: method.path, code: 'OK' });
-    const span = { 'rpc.system.name': 'grpc', 'rpc.method': method.path };
+    const name = method.path.slice(1);
+    const span = { 'rpc.system.name': 'grpc', 'rpc.method': name };
     return (call, callback) => {
       const startedAt = performance.now();
       const context = new CallContext(call, method.path, log);
       const request = method.requestStream ? call.iterator({ destroyOnReturn: false }) : call.request;
       const done = () => {
         context.end();
-        succeeded.observe((performance.now() - startedAt) / 1000);
+        calls.ended(startedAt, name, 'OK');
       };
       const traced = (work: () => Promise<unknown>) => withRemoteSpan((key) => context.metadata(key), method.path, 'SERVER', span, work);
       if (method.responseStream) {
@@ -88,13 +89,13 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
         };
         traced(send).then(
           () => { done(); call.end(); },
-          (error: unknown) => void call.emit('error', failed(context.signal.aborted ? new CallCancelled() : error, context, startedAt)),
+          (error: unknown) => void call.emit('error', failed(context.signal.aborted ? new CallCancelled() : error, context, name, startedAt)),
         );
       } else {
         context.limitDuration(() => callback({ code: GrpcStatus.DEADLINE_EXCEEDED, details: 'the call took too long' }));
         traced(async () => handler(request, context)).then(
           (response) => { done(); callback(null, response); },
-          (error: unknown) => callback(failed(error, context, startedAt)),
+          (error: unknown) => callback(failed(error, context, name, startedAt)),
         );
       }
     };

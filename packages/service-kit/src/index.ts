@@ -1,7 +1,9 @@
+export { readBuild, type Build } from './build.ts';
 export { ConfigError, env, readConfig, type Config, type Setting, type Settings } from './config.ts';
 export type { KeyRing } from './key-ring.ts';
 export { createLog, logTo, silentLog, type Logger, type LogLevel } from './log.ts';
-export { createMetrics, type CounterMetric, type GaugeMetric, type HistogramMetric, type Metrics } from './metrics.ts';
+export { databaseDurations, durations, kafkaDurations, type Durations } from './durations.ts';
+export { createMetrics, type CounterMetric, type GaugeMetric, type HistogramMetric, type MetricDescription, type Metrics } from './metrics.ts';
 export { startTelemetryServer, type ReadinessCheck, type TelemetryServer } from './telemetry-server.ts';
 export { startTracing, traceHeaders, withRemoteSpan, withSpan } from './tracing.ts';
 export type { BinaryRow, ConnectionOptions, Statement, StatementResult } from './connection.ts';

@@ -3,6 +3,8 @@ import type { Build } from './build.ts';
 
 /** Seconds; from cached reads (well under a millisecond) to the default deadline. */
 const LATENCY_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+/** Gauges that prom-client names as if they were counters; `promtool check metrics` is right to refuse them. */
+const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
 
 export interface CounterMetric<L extends string> {
   inc(labels: Record<L, string>, by?: number): void;
@@ -16,7 +18,20 @@ export interface HistogramMetric<L extends string> {
   of(labels: Record<L, string>): { observe(seconds: number): void };
 }
 
-/** A service's Prometheus registry. Asking twice for one name returns the same metric. */
+/** What a metric is, without its values. */
+export interface MetricDescription {
+  readonly name: string;
+  readonly type: 'counter' | 'gauge' | 'histogram' | 'summary';
+  /** Without `component`, which every one has. */
+  readonly labels: readonly string[];
+  readonly help: string;
+}
+
+/**
+ * A component's Prometheus registry. Asking twice for one name returns the same metric. Names and labels are those of
+ * OpenTelemetry's semantic conventions where these have one (dots as underscores), base units, `_total` for counters; a label
+ * has few values, never what a caller sends. docs/operations.md lists all of them, from the code.
+ */
 export interface Metrics {
   counter<L extends string = never>(name: string, help: string, labels?: readonly L[]): CounterMetric<L>;
   gauge<L extends string = never>(name: string, help: string, labels?: readonly L[]): GaugeMetric<L>;
@@ -25,13 +40,16 @@ export interface Metrics {
   histogram<L extends string = never>(name: string, help: string, labels?: readonly L[], buckets?: readonly number[]): HistogramMetric<L>;
   /** Event loop, heap and garbage collection of this process, and what it was built from; once per process. */
   watchProcess(build: Build): void;
+  /** Every metric that was made so far, by name. */
+  describe(): readonly MetricDescription[];
   /** Prometheus text format. */
   render(): Promise<{ contentType: string; body: string }>;
 }
 
-export function createMetrics(service: string): Metrics {
+/** `component` is on every series: `gateway`, `billing` … Not `service` or `job`, which are Prometheus' own on Kubernetes. */
+export function createMetrics(component: string): Metrics {
   const registry = new Registry();
-  registry.setDefaultLabels({ service });
+  registry.setDefaultLabels({ component });
   const registers = [registry];
 
   function once<M>(name: string, create: () => M): M {
@@ -57,8 +75,15 @@ export function createMetrics(service: string): Metrics {
     },
     watchProcess({ version, commit }) {
       collectDefaultMetrics({ register: registry });
+      for (const name of MISNAMED) registry.removeSingleMetric(name);
       new Gauge({ name: 'build_info', help: 'What this process was built from; always 1', labelNames: ['version', 'commit'], registers })
         .set({ version, commit }, 1);
+    },
+    describe() {
+      const typeOf = (metric: object): MetricDescription['type'] =>
+        metric instanceof Counter ? 'counter' : metric instanceof Gauge ? 'gauge' : metric instanceof Histogram ? 'histogram' : 'summary';
+      const all = registry.getMetricsAsArray() as unknown as { name: string; help: string; labelNames: readonly string[] }[];
+      return all.map((metric) => ({ name: metric.name, type: typeOf(metric), labels: [...metric.labelNames], help: metric.help })).toSorted((a, b) => (a.name < b.name ? -1 : 1));
     },
     async render() {
       return { contentType: registry.contentType, body: await registry.metrics() };

@@ -60,7 +60,7 @@ test.each([
   expect(served).toBe(0);
   expect(lines()[0]).toMatchObject({ level: 'warn', caller: claimed, method: '/test.Echo/Say', peer: expect.stringContaining('127.0.0.1') });
   const { body } = await echo.metrics.render();
-  expect(body).toMatch(new RegExp(`grpc_server_refused_total{caller="${claimed}",method="/test.Echo/Say",reason="[a-z ]+",service="echo"} 1`));
+  expect(body).toMatch(new RegExp(`grpc_server_refused_total{caller="${claimed}",method="/test.Echo/Say",reason="[a-z ]+",component="echo"} 1`));
   for (const { text } of [...credentials, gateway, dispatcher]) {
     const secret = text.slice(text.indexOf('.') + 1);
     expect(JSON.stringify(lines()) + body).not.toContain(secret);
@@ -78,7 +78,7 @@ test('a refusal is a fault of the installation: callers see that they cannot be 
 test('a call is refused before its message is read', async () => {
   const { as, echo } = await start();
   expect(await codeOf(as().say({ text: 'x'.repeat(15_000_000) }))).toBe(UNAUTHENTICATED);
-  expect((await echo.metrics.render()).body).not.toContain('grpc_server_seconds_count');
+  expect((await echo.metrics.render()).body).not.toContain('rpc_server_call_duration_seconds_count');
 });
 
 test('an rpc for which the contract names nobody is served to nobody', async () => {
@@ -104,5 +104,5 @@ test('who goes on trying fills no log', async () => {
   const client = as();
   for (let i = 0; i < 50; i += 1) await thrown(client.say({ text: 'x' }));
   expect(lines().length).toBeLessThan(50);
-  expect((await echo.metrics.render()).body).toContain('reason="no credential",service="echo"} 50');
+  expect((await echo.metrics.render()).body).toContain('reason="no credential",component="echo"} 50');
 });

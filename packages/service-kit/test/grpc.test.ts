@@ -200,8 +200,8 @@ test('calls are counted by method and code', async () => {
   await client.say({ text: '' });
   await thrown(client.join(words('a')));
   const { body } = await metrics.render();
-  expect(body).toContain('grpc_server_seconds_count{service="echo",method="/test.Echo/Say",code="OK"} 1');
-  expect(body).toContain('grpc_server_seconds_count{service="echo",method="/test.Echo/Join",code="NOT_FOUND"} 1');
+  expect(body).toContain('rpc_server_call_duration_seconds_count{component="echo",rpc_method="test.Echo/Say",rpc_response_status_code="OK"} 1');
+  expect(body).toContain('rpc_server_call_duration_seconds_count{component="echo",rpc_method="test.Echo/Join",rpc_response_status_code="NOT_FOUND"} 1');
 });
 
 test('calls of clients that know another replica succeed all the while that a server leaves', async () => {

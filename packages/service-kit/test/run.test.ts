@@ -64,7 +64,7 @@ test('a process tells in its metrics what it was built from', async () => {
     const service = createService({ name: 'trial', config: ${config}, create: () => {} });
     await runService('trial', () => service);
     console.log((await service.metrics.render()).body.split('\\n').find((line) => line.startsWith('build_info')));`);
-  await saying('build_info{version="1.4.0",commit="abc1234",service="trial"} 1');
+  await saying('build_info{version="1.4.0",commit="abc1234",component="trial"} 1');
   child.kill('SIGTERM');
   expect((await ended).code).toBe(0);
 });

@@ -39,7 +39,7 @@ test('a service starts on free ports, migrates, serves, and tells operators how 
   expect(await channel.client(EchoService).say({ text: 'rows:' })).toEqual({ text: 'rows: 0' });
   expect(await readiness(metricsPort)).toMatchObject({ status: 200, checks: { serving: 'ok', 'database starts': 'ok' } });
   expect(await (await fetch(`http://127.0.0.1:${metricsPort}/healthz`)).text()).toBe('ok\n');
-  expect(await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()).toContain('database_connections{service="trial"} 1');
+  expect(await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()).toContain('database_connections{component="trial"} 1');
   expect((await fetch(`http://127.0.0.1:${metricsPort}/`)).status).toBe(404);
   channel.close();
   await trial.destroy();
@@ -101,7 +101,7 @@ test('a service that may not migrate is not ready below the schema that it needs
   await migrate({ url: server.url, schema: 'behind', sets: [{ name: 'trial', migrations: [...migrations[0]!.migrations, { name: '0002_b', sql: 'create table b (id int)' }] }] });
   const { metricsPort } = await serving;
   expect(await readiness(metricsPort)).toMatchObject({ status: 200 });
-  expect((await trial.metrics.render()).body).toContain('schema_migrations_missing{schema="behind",service="trial"} 0');
+  expect((await trial.metrics.render()).body).toContain('schema_migrations_missing{schema="behind",component="trial"} 0');
   await trial.destroy();
 });
 

@@ -5,6 +5,7 @@ import type { Invalidations } from './identity/invalidations.ts';
 import type { DueNotices } from './webhooks/due-notices.ts';
 import type { Partitions } from './webhooks/partitions.ts';
 import type { Recoveries } from './webhooks/recoveries.ts';
+import type { DeliveryCounter } from './webhooks/figures.ts';
 import type { SecretBox } from './webhooks/secrets.ts';
 
 /** What the handlers of this service work with. */
@@ -23,5 +24,6 @@ export interface Context {
   readonly notices: DueNotices;
   /** Aborted when the service begins to stop. */
   readonly stopping: AbortSignal;
+  readonly deliveries: DeliveryCounter;
   readonly log: Logger;
 }

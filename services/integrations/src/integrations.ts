@@ -32,6 +32,7 @@ import { deadLetterParking, deadLetters, readDeadLetters, setAside } from './web
 import { DueNotices, watchDue } from './webhooks/due-notices.ts';
 import { endpointAdmin } from './webhooks/endpoint-admin.ts';
 import { fanOut } from './webhooks/fan-out.ts';
+import { deliveryCounter, webhookFigures } from './webhooks/figures.ts';
 import { webhookHealth } from './webhooks/health-series.ts';
 import { lease } from './webhooks/lease.ts';
 import { Partitions } from './webhooks/partitions.ts';
@@ -56,7 +57,7 @@ export function createIntegrations(config: IntegrationsConfig): Service {
         'truckroll.counts_attempts': 'on',
       };
       const database = open({ url: config.databaseUrl, ...schema, settings });
-      const bus = createBus(config.redisUrl, log);
+      const bus = createBus(config.redisUrl, log, metrics);
       const invalidations = new Invalidations(database, bus, log);
       const kafka = createKafka(SCHEMA, config, log);
       const outbox = new Outbox({ database, kafka, source: '/truckroll/integrations', topics: [topics.companies], log, metrics });
@@ -65,7 +66,7 @@ export function createIntegrations(config: IntegrationsConfig): Service {
       const recoveries = new Recoveries(database, log);
       const secrets = createSecretBox(config.webhookSecretKeys);
       const targets = { allowHttp: config.webhookAllowHttp, allowedTargets: config.webhookAllowedTargets };
-      const context: Context = { database, invalidations, outbox, secrets, targets, partitions, recoveries, notices, stopping, log };
+      const context: Context = { database, invalidations, outbox, secrets, targets, partitions, recoveries, notices, stopping, deliveries: deliveryCounter(metrics), log };
       server.implement(CompanyAdminServiceService, bound(companyAdmin, context));
       server.implement(UserAdminServiceService, bound(userAdmin, context));
       server.implement(KeyAdminServiceService, bound(keyAdmin, context));
@@ -88,6 +89,7 @@ export function createIntegrations(config: IntegrationsConfig): Service {
       background(notices);
       background(countKeeping(database, log));
       background(deadLetters(database, log, metrics));
+      background(webhookFigures(database, log, metrics));
       background(mailSender({ database, provider: chooseMailProvider(config, log), log, metrics, timeoutMs: config.notificationTimeoutMs }));
     },
   });

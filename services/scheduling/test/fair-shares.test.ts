@@ -76,6 +76,6 @@ test('all combinations of filters of a list are one series of metrics', async ()
     await company.list('jobs', { job_class, starts_from: '2026-03-01' });
   }
   const { body } = await harness.metrics.render();
-  const series = body.match(/(?<=database_statement_seconds_count\{.*statement=")list_[^"]*/g) ?? [];
+  const series = body.match(/(?<=db_client_operation_duration_seconds_count\{.*db_query_summary=")list_[^"]*/g) ?? [];
   expect(new Set(series)).toEqual(new Set(['list_jobs']));
 });

@@ -37,7 +37,7 @@ export function createWebhookDispatcher(config: WebhookDispatcherConfig, surroun
     name: NAME,
     config,
     create({ log, metrics, background, check }) {
-      const integrations = openChannel(config.integrationsAddress, { credentials: [config.callCredential], tls: config });
+      const integrations = openChannel(config.integrationsAddress, { credentials: [config.callCredential], tls: config, metrics });
       const { fanOut, setAside, readDeadLetters, lease, renew, watchDue, report, reportAll } = integrations.client(DeliveryServiceService);
       const { resolve = createResolve(), ca, exchangeMs: timeoutMs = EXCHANGE_MS } = surroundings;
       const policy = { allowHttp: config.allowHttp, allowedTargets: config.allowedTargets };

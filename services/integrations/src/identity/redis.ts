@@ -1,7 +1,7 @@
 // The only file of this service that knows the Redis client.
 import { randomUUID } from 'node:crypto';
 import { createClient } from 'redis';
-import type { Logger } from '@truckroll/service-kit';
+import { databaseDurations, type Logger, type Metrics } from '@truckroll/service-kit';
 
 /** Names that the gateways know (proto/truckroll/integrations/v1/identity.proto). */
 const CHANNEL = 'truckroll:invalidations';
@@ -23,7 +23,8 @@ export interface InvalidationBus {
   close(): void;
 }
 
-export function createBus(url: string, log: Logger): InvalidationBus {
+export function createBus(url: string, log: Logger, metrics: Metrics): InvalidationBus {
+  const commands = databaseDurations(metrics);
   const client = createClient({
     url,
     name: 'truckroll-integrations',
@@ -46,7 +47,14 @@ export function createBus(url: string, log: Logger): InvalidationBus {
     async publish(subjects) {
       const transaction = client.multi().set(EPOCH, randomUUID());
       for (const subject of subjects) transaction.publish(CHANNEL, subject);
-      await within(ANSWER_MS, transaction.exec());
+      const startedAt = performance.now();
+      try {
+        await within(ANSWER_MS, transaction.exec());
+        commands.ended(startedAt, 'redis', 'publish_invalidations', '');
+      } catch (error) {
+        commands.ended(startedAt, 'redis', 'publish_invalidations', 'unavailable');
+        throw error;
+      }
     },
     onReady: (action) => void client.on('ready', action),
     close: () => client.destroy(),

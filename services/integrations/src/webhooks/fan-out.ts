@@ -5,6 +5,7 @@ import type { Transaction } from '@truckroll/service-kit';
 import type { Context } from '../context.ts';
 import { checked } from '../requests.ts';
 import { resume } from './dead-letters.ts';
+import { count } from './figures.ts';
 import { dayOf, deliveryId } from './delivery-id.ts';
 import { oldestDay } from './partitions.ts';
 import type { DeliveryState } from './rules.ts';
@@ -24,7 +25,7 @@ export interface NewDelivery {
   forced: boolean;
 }
 
-export async function fanOut({ database, partitions }: Context, request: FanOutRequest): Promise<FanOutResponse> {
+export async function fanOut({ database, partitions, deliveries }: Context, request: FanOutRequest): Promise<FanOutResponse> {
   const oldest = oldestDay();
   const { events: given, dead_letter_ids: letters } = checked('FanOutRequest', request);
   const events = given.filter(({ timestamp }) => dayOf(timestamp) >= oldest);
@@ -38,8 +39,12 @@ export async function fanOut({ database, partitions }: Context, request: FanOutR
     },
     { retryContention: true },
   );
-  const count = (state: DeliveryState) => stored.filter((each) => each === state).length;
-  return { pending: count('PENDING'), skipped: count('SKIPPED') };
+  const [pending, skipped] = (['PENDING', 'SKIPPED'] as const).map((state) => {
+    const number = stored.filter((each) => each === state).length;
+    count(deliveries, state, number);
+    return number;
+  }) as [number, number];
+  return { pending, skipped };
 }
 
 function deliveriesOf(events: readonly PublicEvent[], subscribers: readonly Subscriber[]): NewDelivery[] {

@@ -4,6 +4,8 @@ import type { HttpHeader, ReportAllRequest, ReportAllResponse, ReportRequest, Re
 import type { Context } from '../context.ts';
 import { checked } from '../requests.ts';
 import { storeAttempts } from './attempts.ts';
+import { count } from './figures.ts';
+import type { DeliveryState } from './rules.ts';
 
 const MOST_MESSAGE_CHARACTERS = 500;
 
@@ -14,15 +16,18 @@ export async function report(context: Context, request: ReportRequest): Promise<
   return answer;
 }
 
-export async function reportAll({ database, log }: Context, request: ReportAllRequest): Promise<ReportAllResponse> {
+export async function reportAll({ database, deliveries, log }: Context, request: ReportAllRequest): Promise<ReportAllResponse> {
   const { attempts } = checked('ReportAllRequest', { attempts: request.attempts.map(readable) });
   const answers = new Map<ReportRequest, ReportResponse>();
   for (const together of distinct(attempts)) {
     const stored = await database.transaction((tx) => storeAttempts(tx, together), { retryContention: true });
     together.forEach((attempt, index) => answers.set(attempt, stored[index] as ReportResponse));
   }
-  for (const [{ delivery_id: delivery, response_status: status }, { endpoint_disabled: disabled }] of answers) {
-    if (disabled) log.warn({ delivery, status }, 'a webhook endpoint was disabled');
+  for (const [{ delivery_id: delivery, response_status }, { endpoint_disabled: disabled, lease_lost: lost, status }] of answers) {
+    const state = status.replace('DELIVERY_STATUS_', '') as DeliveryState;
+    // While it is PENDING it has come to no other state.
+    if (!lost && (state === 'SUCCEEDED' || state === 'FAILED' || state === 'SKIPPED')) count(deliveries, state);
+    if (disabled) log.warn({ delivery, status: response_status }, 'a webhook endpoint was disabled');
   }
   return { answers: attempts.map((attempt) => answers.get(attempt) as ReportResponse) };
 }

@@ -37,6 +37,11 @@ export class Circuits {
     return [...this.#circuits.keys()].filter((id) => this.#probing.has(id) || this.isOpen(id, now));
   }
 
+  /** How many endpoints are left alone. */
+  open(now: number): number {
+    return [...this.#circuits.keys()].filter((id) => this.isOpen(id, now)).length;
+  }
+
   /** When the next circuit becomes half-open; undefined where none is open any more. */
   nextAt(now: number): number | undefined {
     const times = [...this.#circuits.values()].flatMap((circuit) => (circuit.state === 'open' && circuit.until > now ? [circuit.until] : []));

@@ -1,9 +1,10 @@
 import type { LeaseRequest, LeaseResponse, LeasedDelivery, ReportRequest, ReportResponse } from '@truckroll/contract/gen/integrations/v1/deliveries';
-import { backoffMs, logOutage, type BackgroundPart, type Logger, type Metrics } from '@truckroll/service-kit';
+import { backoffMs, durations, logOutage, type BackgroundPart, type Logger, type Metrics } from '@truckroll/service-kit';
 import { endpointAnswers } from './attempt.ts';
 import { Alarm } from './alarm.ts';
 import { Circuits } from './circuits.ts';
 import { Lanes } from './lanes.ts';
+import { resultOf } from './result.ts';
 
 export interface WorkerOptions {
   readonly workerId: string;
@@ -53,8 +54,11 @@ export class Worker implements BackgroundPart {
     this.#options = options;
     const { metrics } = options;
     this.#lanes = new Lanes(options.maxInFlight, () => this.#full && this.#alarm.ring());
-    this.#attempts = metrics.histogram('webhook_attempt_seconds', 'Exchanges by how they ended', ['result']);
-    metrics.observedGauge('webhook_in_flight', 'Exchanges that are going on', () => this.#lanes.inFlight);
+    this.#attempts = durations(
+      metrics, 'webhook_attempt_duration_seconds', 'Exchanges with endpoints by result: 2xx, 3xx, 4xx, 5xx, timeout, refused (no connection), dns, blocked (a target that is not allowed), tls, broken', ['result'],
+    );
+    metrics.observedGauge('webhook_circuits_open', 'Endpoints that are left alone for a time as they fail, by this replica', () => this.#circuits.open(Date.now()));
+    metrics.observedGauge('webhook_in_flight', 'Exchanges with endpoints that are going on', () => this.#lanes.inFlight);
   }
 
   async start(): Promise<void> {
@@ -156,7 +160,7 @@ export class Worker implements BackgroundPart {
         throw error;
       });
       const answered = endpointAnswers(report);
-      this.#attempts.observe({ result: answered ? 'answered' : 'failed' }, (performance.now() - startedAt) / 1000);
+      this.#attempts.ended(startedAt, resultOf(report));
       const until = this.#settle(delivery, answered);
       await this.#report({ ...report, circuit_open_until: until === undefined ? null : until * 1000 });
     } finally {

@@ -1,0 +1,59 @@
+// Every component put together as its process does, without I/O, for what can be asked of it then: its metrics.
+import { randomBytes } from 'node:crypto';
+import { readBuild, testCaller, testCallers, acceptanceOf, type MetricDescription, type Service } from '@truckroll/service-kit';
+import { createGateway } from '../../gateway/src/app.ts';
+import { gatewayConfig } from '../../gateway/src/config.ts';
+import { createBilling } from '../../services/billing/src/billing.ts';
+import { billingConfig } from '../../services/billing/src/config.ts';
+import { integrationsConfig } from '../../services/integrations/src/config.ts';
+import { createIntegrations } from '../../services/integrations/src/integrations.ts';
+import { reportingConfig } from '../../services/reporting/src/config.ts';
+import { createReporting } from '../../services/reporting/src/reporting.ts';
+import { schedulingConfig } from '../../services/scheduling/src/config.ts';
+import { createScheduling } from '../../services/scheduling/src/scheduling.ts';
+import { webhookDispatcherConfig } from '../../services/webhook-dispatcher/src/config.ts';
+import { createWebhookDispatcher } from '../../services/webhook-dispatcher/src/webhook-dispatcher.ts';
+
+/** Nothing is at these addresses, and nothing is dialled. */
+const NOWHERE = '127.0.0.1:9';
+const keys = `key:${randomBytes(32).toString('base64')}`;
+const environment: Record<string, string> = {
+  LOG_LEVEL: 'silent',
+  DATABASE_URL: `postgresql://${NOWHERE}/nowhere`, REDIS_URL: `redis://${NOWHERE}`, KAFKA_BROKERS: NOWHERE,
+  BILLING_ADDRESS: NOWHERE, SCHEDULING_ADDRESS: NOWHERE, REPORTING_ADDRESS: NOWHERE, INTEGRATIONS_ADDRESS: NOWHERE,
+  CALLER_CREDENTIALS: testCallers.map(acceptanceOf).join(), CURSOR_KEYS: keys, IDENTITY_KEYS: keys, WEBHOOK_SECRET_KEYS: keys,
+};
+const as = (caller: 'gateway' | 'webhook-dispatcher'): Record<string, string> => ({ ...environment, CALL_CREDENTIAL: testCaller(caller).text });
+
+export function components(): readonly Service[] {
+  const all = [
+    createGateway({ config: gatewayConfig(as('gateway')) }),
+    createIntegrations(integrationsConfig(environment)),
+    createScheduling(schedulingConfig(environment)),
+    createBilling(billingConfig(environment)),
+    createReporting(reportingConfig(environment)),
+    createWebhookDispatcher(webhookDispatcherConfig(as('webhook-dispatcher'))),
+  ];
+  for (const { metrics } of all) metrics.watchProcess(readBuild({}));
+  return all;
+}
+
+/** A metric with the components that have it, in the order above. */
+export interface ListedMetric extends MetricDescription {
+  readonly components: readonly string[];
+}
+
+/** Every metric of the system by name. Throws where two components mean different things by one name. */
+export function listMetrics(of: readonly Service[] = components()): readonly ListedMetric[] {
+  const found = new Map<string, MetricDescription & { components: string[] }>();
+  for (const { name: component, metrics } of of) {
+    for (const metric of metrics.describe()) {
+      const known = found.get(metric.name);
+      if (known === undefined) found.set(metric.name, { ...metric, components: [component] });
+      else if (known.help !== metric.help || known.type !== metric.type || known.labels.join() !== metric.labels.join()) {
+        throw new Error(`${metric.name} is not the same in ${known.components.join()} and ${component}`);
+      } else known.components.push(component);
+    }
+  }
+  return [...found.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}

@@ -1,0 +1,27 @@
+// The list of metrics in docs/operations.md.
+import type { ListedMetric } from './components.ts';
+
+const BEGIN = '<!-- metrics: written by `node scripts/run.mjs observability` -->';
+const END = '<!-- /metrics -->';
+/** Names that prom-client gives to what it knows of any process of Node's: one line for all. */
+const OF_NODE = /^(nodejs|process)_/;
+
+/** The page with the list between its marks as the components have it. Throws where the page has no marks. */
+export function withMetrics(page: string, metrics: readonly ListedMetric[]): string {
+  const [begin, end] = [page.indexOf(BEGIN), page.indexOf(END)];
+  if (begin < 0 || end < begin) throw new Error(`docs/operations.md lacks ${BEGIN} … ${END}`);
+  return `${page.slice(0, begin + BEGIN.length)}\n${table(metrics)}\n${page.slice(end)}`;
+}
+
+function table(metrics: readonly ListedMetric[]): string {
+  const most = Math.max(...metrics.map(({ components }) => components.length));
+  const whoOf = ({ components }: ListedMetric): string => (components.length === most ? 'all' : components.length === most - 1 && !components.includes('gateway') ? 'all but the gateway' : components.join(', '));
+  const rows = metrics
+    .filter(({ name }) => !OF_NODE.test(name))
+    .map((metric) => `| \`${metric.name}\` | ${metric.type} | ${metric.labels.map((label) => `\`${label}\``).join(', ')} | ${metric.help.replaceAll('|', '\\|')} | ${whoOf(metric)} |`);
+  const ofNode = metrics.filter(({ name }) => OF_NODE.test(name)).map(({ name }) => `\`${name}\``);
+  return [
+    '| Metric | Type | Labels | Meaning | Of |', '|---|---|---|---|---|', ...rows, '',
+    `And of every process: ${ofNode.join(', ')}.`,
+  ].join('\n');
+}
