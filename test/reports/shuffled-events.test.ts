@@ -106,7 +106,7 @@ async function apply(company: string, events: readonly Told[]): Promise<void> {
     for (let start = 0; start < ofTopic.length; start += BATCH) {
       await subscriber.handle(ofTopic.slice(start, start + BATCH).map(({ id, version, payload }): IncomingEvent => ({
         id: randomUUID(), type: 'changed', source: 'test', companyId: company, key: `${company}/${id}`, time: version, sequence: undefined, version, payload, topic,
-        partition: 0, offset: '0', trace: undefined,
+        partition: 0, offset: '0', trace: undefined, requestId: undefined,
       })));
     }
   }
@@ -116,7 +116,7 @@ async function apply(company: string, events: readonly Told[]): Promise<void> {
 async function createCompany(cast: Cast): Promise<string> {
   const id = randomUUID();
   const payload = Buffer.from(CompanyAccount.encode({ ...CompanyAccount.decode(new Uint8Array()), id, name: 'Test', timezone: 'America/Sao_Paulo', costing_enabled: true }).finish());
-  await subscriber.handle([{ id: randomUUID(), type: 'changed', source: 'test', companyId: id, key: id, time: 1, sequence: undefined, version: 1, payload, topic: topics.companies.name, partition: 0, offset: '0', trace: undefined }]);
+  await subscriber.handle([{ id: randomUUID(), type: 'changed', source: 'test', companyId: id, key: id, time: 1, sequence: undefined, version: 1, payload, topic: topics.companies.name, partition: 0, offset: '0', trace: undefined, requestId: undefined }]);
   const lines = cast.ids['jobs']!.map((job, n) => ({ ...templates['job-financials'], id: job, costing: { tracking_status: n % 7 === 0 ? 'UNTRACKED' : 'TRACKED', verification_status: n % 2 === 0 ? 'VERIFIED' : 'UNVERIFIED', job_type_included: n % 3 !== 0 } }));
   const batch = { company_id: id, path: 'job-financials', first_line: 1, lines: lines.map((line) => Buffer.from(JSON.stringify(line))) };
   expect((await importBatch(database, tables, batch, { log: silentLog, requestId: 'test' })).problems).toEqual([]);

@@ -1,5 +1,6 @@
 import type { Request, Response } from 'express';
 import type { Operation } from '@truckroll/contract';
+import type { RequestContext } from '@truckroll/service-kit';
 import type { Principal } from '@truckroll/contract/gen/integrations/v1/identity';
 
 /** Where a caller stands in its request limit. */
@@ -16,7 +17,7 @@ export interface LimitState {
 }
 
 /** One request and what has been found out about it on its way. */
-export interface Exchange {
+export interface Exchange extends RequestContext {
   readonly req: Request;
   readonly res: Response;
   readonly requestId: string;

@@ -1,5 +1,5 @@
 // One line and one observation per request.
-import { durations, type Logger, type Metrics } from '@truckroll/service-kit';
+import { durations, traceIdOf, type Logger, type Metrics } from '@truckroll/service-kit';
 import type { Exchange } from './exchange.ts';
 
 /** Paths that nothing is at come from outside and may be anything. */
@@ -25,6 +25,7 @@ export function createRequestLog(log: Logger, metrics: Metrics): RequestLog {
 
     const fields: Record<string, unknown> = {
       requestId: exchange.requestId,
+      traceId: traceIdOf(exchange),
       method: req.method,
       route,
       path: exchange.path.slice(0, LONGEST_PATH),

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Request, Response } from 'express';
 import { ApiError } from '@truckroll/contract';
-import { withRemoteSpan } from '@truckroll/service-kit';
+import { describeSpan, failSpan, onBehalfOf, readTraceparent, withRemoteSpan } from '@truckroll/service-kit';
 import type { Authenticate } from '../auth/authenticate.ts';
 import type { KeyUses } from '../auth/key-uses.ts';
 import type { LimitClass, Limits } from '../auth/limits.ts';
@@ -31,16 +31,29 @@ export interface ApiParts {
 export function createApi(parts: ApiParts): (req: Request, res: Response) => void {
   const { requestLog, draining } = parts;
   return (req, res) => {
-    const exchange: Exchange = { req, res, requestId: randomUUID(), peer: req.ip, startedAt: performance.now(), ...splitTarget(req.url) };
-    res.once('close', () => requestLog(exchange));
     const header = (name: string): string | undefined => req.headers[name] as string | undefined;
+    const exchange: Exchange = {
+      req, res, requestId: randomUUID(), traceparent: readTraceparent(header('traceparent')), peer: req.ip, startedAt: performance.now(), ...splitTarget(req.url),
+    };
+    res.once('close', () => requestLog(exchange));
     const span = { 'http.request.method': req.method, 'url.path': exchange.path };
     const extra: Headers = [];
-    withRemoteSpan(header, `${req.method} ${exchange.path}`, 'SERVER', span, () => serve(exchange, parts, extra)).catch((error: unknown) => {
-      if (error instanceof ClientGone || error instanceof RequestAborted) return;
-      sendError(exchange, ApiError.from(error), extra, draining);
-    });
+    void onBehalfOf(exchange, () => withRemoteSpan(header, req.method, 'SERVER', span, () => answer(exchange, parts, extra, draining)));
   };
+}
+
+/** Never rejects. */
+async function answer(exchange: Exchange, parts: ApiParts, extra: Headers, draining: Draining): Promise<void> {
+  try {
+    await serve(exchange, parts, extra);
+  } catch (error) {
+    if (error instanceof ClientGone || error instanceof RequestAborted) return;
+    const told = ApiError.from(error);
+    if (told.status >= 500) failSpan();
+    sendError(exchange, told, extra, draining);
+  } finally {
+    describeSpan({ 'http.response.status_code': exchange.res.statusCode });
+  }
 }
 
 /** `extra` takes the headers that go with an error. */
@@ -65,6 +78,7 @@ async function serve(exchange: Exchange, parts: ApiParts, extra: Headers): Promi
     throw new ApiError('METHOD_NOT_ALLOWED', `This path answers ${allowed} only.`);
   }
   exchange.operation = target.operation;
+  describeSpan({ 'http.route': target.operation.route, 'truckroll.company_id': principal.company_id }, `${req.method} ${target.operation.route}`);
   extra.push(...target.headers);
   target.checkAccess(exchange);
   await target.handle(exchange, match.values, await readBody(req));

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { traceHeaders, type Queryable, type Statement } from '@truckroll/service-kit';
+import { activeTraceparent, currentRequest, type Queryable, type Statement } from '@truckroll/service-kit';
 import type { OutgoingEvent } from './event.ts';
 import { largestPayload } from './topic-limits.ts';
 
@@ -30,11 +30,10 @@ export async function append(tx: Queryable, events: readonly OutgoingEvent[]): P
 /** The statement of `append`, for callers that send it with others. Throws EventTooLarge as `append` rejects. */
 export function appending(events: readonly OutgoingEvent[]): Statement {
   for (const event of events) refuseLarge(event, event.payload?.length ?? 0);
-  const trace = traceHeaders()['traceparent'] ?? null;
   return {
     name: 'outbox_append',
-    text: `insert into outbox (event_id, topic, key, type, company_id, sequence, payload, trace)
-      select event_id, topic, key, type, company_id, sequence, payload, $8
+    text: `insert into outbox (event_id, topic, key, type, company_id, sequence, payload, trace, request_id)
+      select event_id, topic, key, type, company_id, sequence, payload, $8, $9::uuid
       from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::uuid[], $6::bigint[], $7::bytea[])
         with ordinality as event (event_id, topic, key, type, company_id, sequence, payload, position)
       order by position`,
@@ -46,7 +45,8 @@ export function appending(events: readonly OutgoingEvent[]): Statement {
       events.map((event) => event.companyId),
       events.map((event) => event.sequence ?? null),
       events.map((event) => event.payload && asBuffer(event.payload)),
-      trace,
+      activeTraceparent() ?? null,
+      currentRequest()?.requestId ?? null,
     ],
   };
 }
@@ -66,9 +66,9 @@ export interface MadePayload {
 export function appendingMade(event: Omit<OutgoingEvent, 'payload'>, { expression, from, most }: MadePayload): Statement {
   refuseLarge(event, most);
   return {
-    text: `insert into outbox (event_id, topic, key, type, company_id, sequence, payload, trace)
-      select $1::uuid, $2::text, $3::text, $4::text, $5::uuid, $6::bigint, ${expression}, $7::text from ${from}`,
-    values: [event.id ?? randomUUID(), event.topic, event.key, event.type, event.companyId, event.sequence ?? null, traceHeaders()['traceparent'] ?? null],
+    text: `insert into outbox (event_id, topic, key, type, company_id, sequence, payload, trace, request_id)
+      select $1::uuid, $2::text, $3::text, $4::text, $5::uuid, $6::bigint, ${expression}, $7::text, $8::uuid from ${from}`,
+    values: [event.id ?? randomUUID(), event.topic, event.key, event.type, event.companyId, event.sequence ?? null, activeTraceparent() ?? null, currentRequest()?.requestId ?? null],
   };
 }
 

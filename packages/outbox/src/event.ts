@@ -1,4 +1,5 @@
 import { formatInstant, parseInstant } from '@truckroll/contract';
+import { readRequestId, readTraceparent } from '@truckroll/service-kit';
 import type { IHeaders, KafkaMessage, Message } from 'kafkajs';
 
 /** What a service tells. `key` is the subject: events of one subject stay in the order in which they were committed. */
@@ -26,6 +27,8 @@ export interface OutboxRow {
   readonly company_id: string;
   readonly sequence: number | null;
   readonly trace: string | null;
+  /** The request that caused it. */
+  readonly request_id: string | null;
   readonly payload: Buffer | null;
   /** Microseconds since 1970. */
   readonly created_at: number;
@@ -50,6 +53,8 @@ export interface IncomingEvent {
   readonly offset: string;
   /** W3C trace context. */
   readonly trace: string | undefined;
+  /** The request that caused it; undefined for none, and from older releases. */
+  readonly requestId: string | undefined;
 }
 
 /** CloudEvents 1.0, binary mode of the Kafka binding: attributes are headers, the value is the data alone. */
@@ -67,6 +72,7 @@ export function messageOf(row: OutboxRow, source: string): Message {
   };
   if (row.sequence !== null) headers.ce_sequence = String(row.sequence);
   if (row.trace !== null) headers.traceparent = row.trace;
+  if (row.request_id !== null) headers.ce_requestid = row.request_id;
   return { key: row.key, value: row.payload, headers };
 }
 
@@ -84,7 +90,8 @@ export function eventOf(topic: string, partition: number, message: KafkaMessage)
     key: message.key.toString(),
     payload: message.value,
     offset: message.offset,
-    trace: header('traceparent'),
+    trace: readTraceparent(header('traceparent')),
+    requestId: readRequestId(header('ce_requestid')),
   };
 }
 

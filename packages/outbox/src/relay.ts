@@ -226,7 +226,7 @@ interface ReadRow extends OutboxRow {
 async function readBatch(session: Session): Promise<ReadRow[]> {
   const { rows } = await session.query<ReadRow>({
     name: 'outbox_read',
-    text: `select id, event_id, topic, key, type, company_id, sequence, trace, payload, created_at, found
+    text: `select id, event_id, topic, key, type, company_id, sequence, trace, request_id, payload, created_at, found
       from (
         select *, count(*) over () as found, sum(coalesce(octet_length(payload), 0)) over (order by id rows unbounded preceding) as bytes
         from outbox order by id limit ${BATCH_ROWS}

@@ -1,5 +1,5 @@
 import {
-  isContention, isUnavailable, withRemoteSpan,
+  isContention, isUnavailable, onBehalfOf, requestOf, withBatchSpan,
   type BackgroundPart, type Database, type Logger, type Metrics, type Queryable, type Transaction,
 } from '@truckroll/service-kit';
 import { Consumer, type Places } from './consumer.ts';
@@ -84,11 +84,13 @@ export class Subscriber implements BackgroundPart {
 
   /** Applies events of one partition. Rejects only where trying the same again may help. */
   async handle(events: readonly IncomingEvent[]): Promise<void> {
+    // What is written because of several is on behalf of none of them.
+    const [only] = events.length === 1 ? events : [];
     try {
-      await this.#applyAll(events);
+      await onBehalfOf(only && requestOf(only.requestId, only.trace), () => this.#applyAll(events));
     } catch (error) {
       if (isPassing(error)) throw error;
-      for (const event of events) await this.#applyOne(event);
+      for (const event of events) await onBehalfOf(requestOf(event.requestId, event.trace), () => this.#applyOne(event));
     }
   }
 
@@ -121,9 +123,9 @@ export class Subscriber implements BackgroundPart {
     if (first === undefined) return;
     const { database, group } = this.#options;
     const subscription = this.#subscription(first);
-    const header = (name: string) => (name === 'traceparent' ? first.trace : undefined);
     const attributes = { 'messaging.system': 'kafka', 'messaging.destination.name': first.topic, 'messaging.batch.message_count': events.length };
-    const applied = await withRemoteSpan(header, `consume ${first.topic}`, 'CONSUMER', attributes, () =>
+    const traces = events.map(({ trace }) => trace);
+    const applied = await withBatchSpan(traces, `consume ${first.topic}`, 'CONSUMER', attributes, () =>
       database.transaction(
         async (tx) => {
           const fresh = await unseen(tx, group, subscription.deduplicate, events);

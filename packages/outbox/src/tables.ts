@@ -61,5 +61,11 @@ export const outboxTables: MigrationSet = {
           unique (consumer, topic, partition, log_offset)
         );`,
     },
+    {
+      name: '0002_requests',
+      sql: `
+        -- The request that caused the event, which its message tells too; null for work of the service's own, and from the release before.
+        alter table outbox add column request_id uuid;`,
+    },
   ],
 };

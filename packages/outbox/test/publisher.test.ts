@@ -14,7 +14,7 @@ async function createTopic(): Promise<Topic> {
 let id = 0;
 const row = (topic: Topic, text: string): OutboxRow => ({
   id: (id += 1), event_id: randomUUID(), topic: topic.name, key: 'k', type: 'thing.changed', company_id: COMPANY,
-  sequence: null, trace: null, payload: Buffer.from(text), created_at: 0,
+  sequence: null, trace: null, request_id: null, payload: Buffer.from(text), created_at: 0,
 });
 
 async function stored(topic: Topic): Promise<(string | undefined)[]> {

@@ -43,7 +43,7 @@ async function send(topic: Topic, ...events: Sent[]): Promise<void> {
     messageOf(
       {
         id: version ?? index + 1, event_id: id, topic: topic.name, key, type: 'thing.changed', company_id: COMPANY,
-        sequence: null, trace: null, payload: text === null ? null : Buffer.from(text), created_at: 0,
+        sequence: null, trace: null, request_id: null, payload: text === null ? null : Buffer.from(text), created_at: 0,
       },
       '/trial',
     ),

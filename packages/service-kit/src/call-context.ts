@@ -3,14 +3,17 @@ import { Metadata } from '@grpc/grpc-js';
 import type { ServerSurfaceCall } from '@grpc/grpc-js/build/src/server-call.js';
 import { DEFAULT_DEADLINE_MS, REQUEST_ID } from './grpc-options.ts';
 import type { Logger } from './log.ts';
+import { readRequestId, readTraceparent, type RequestContext } from './request-context.ts';
 
 /** What a handler knows about its call besides the request. All of it is made on first use: most reads need none. */
-export class CallContext {
+export class CallContext implements RequestContext {
   /** gRPC path: /truckroll.billing.v1.InvoiceService/ListInvoices */
   readonly method: string;
   readonly #call: ServerSurfaceCall;
   readonly #serviceLog: Logger;
   #requestId: string | undefined;
+  /** Empty where the caller sent none. */
+  #traceparent: string | undefined;
   #log: Logger | undefined;
   #abort: AbortController | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -22,13 +25,17 @@ export class CallContext {
     this.#serviceLog = log;
   }
 
-  /** Of the public request that this call serves; made here where the caller sent none. */
+  /** Of the public request that this call serves; made here where the caller sent none. The log has it by itself. */
   get requestId(): string {
-    return (this.#requestId ??= this.metadata(REQUEST_ID) ?? randomUUID());
+    return (this.#requestId ??= readRequestId(this.metadata(REQUEST_ID)) ?? randomUUID());
+  }
+
+  get traceparent(): string | undefined {
+    return (this.#traceparent ??= readTraceparent(this.metadata('traceparent')) ?? '') || undefined;
   }
 
   get log(): Logger {
-    return (this.#log ??= this.#serviceLog.child({ requestId: this.requestId, method: this.method }));
+    return (this.#log ??= this.#serviceLog.child({ method: this.method }));
   }
 
   /** Aborted when the caller cancels, disconnects or its deadline passes: nobody waits for the answer any more. */

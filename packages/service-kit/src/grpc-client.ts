@@ -7,7 +7,8 @@ import type { CallOptions, Callers, Definition } from './grpc-handlers.ts';
 import { channelCredentials, type TlsConfig } from './grpc-tls.ts';
 import { DEFAULT_DEADLINE_MS, REQUEST_ID, clientOptions, targetOf } from './grpc-options.ts';
 import type { Metrics } from './metrics.ts';
-import { traceHeaders, withSpan } from './tracing.ts';
+import { currentRequest } from './request-context.ts';
+import { activeTraceparent, withSpan } from './tracing.ts';
 
 /** Connections to every replica of one service. */
 export interface Channel {
@@ -127,9 +128,11 @@ export function openChannel(address: string, settings: ChannelSettings = {}): Ch
 function metadataOf(options: CallOptions | undefined, credential: string | undefined): Metadata {
   const metadata = new Metadata();
   if (credential !== undefined) metadata.set(CREDENTIAL, credential);
-  if (options?.requestId !== undefined) metadata.set(REQUEST_ID, options.requestId);
+  const requestId = options?.requestId ?? currentRequest()?.requestId;
+  if (requestId !== undefined) metadata.set(REQUEST_ID, requestId);
   for (const [key, value] of Object.entries(options?.metadata ?? {})) metadata.set(key, value);
-  for (const [key, value] of Object.entries(traceHeaders())) metadata.set(key, value);
+  const traceparent = activeTraceparent();
+  if (traceparent !== undefined) metadata.set('traceparent', traceparent);
   return metadata;
 }
 

@@ -4,7 +4,7 @@ import {
   Metadata, Server, status as GrpcStatus,
   type MethodDefinition, type ServerDuplexStream, type ServerUnaryCall, type UntypedServiceImplementation, type sendUnaryData,
 } from '@grpc/grpc-js';
-import { ERROR_TRAILER, encodeError } from '@truckroll/contract';
+import { ERROR_TRAILER, callersOf, encodeError, operations } from '@truckroll/contract';
 import { HealthImplementation } from 'grpc-health-check';
 import { CallCancelled, CallContext } from './call-context.ts';
 import { callerInterceptor, type CallerCheck } from './caller-check.ts';
@@ -14,6 +14,7 @@ import { serverOptions, type ServerLimits } from './grpc-options.ts';
 import { durations } from './durations.ts';
 import type { Logger } from './log.ts';
 import type { Metrics } from './metrics.ts';
+import { onBehalfOf } from './request-context.ts';
 import { withRemoteSpan } from './tracing.ts';
 
 export interface GrpcServer {
@@ -38,6 +39,9 @@ export interface GrpcServerOptions extends ServerLimits {
   /** Plain HTTP/2 unless it names a certificate. */
   readonly tls?: TlsConfig;
 }
+
+/** Rpcs that change something because a client asked: a line for each. Reads are the gateway's to tell. */
+const TOLD = new Set(operations.filter(({ verb }) => verb !== 'GET').map(({ rpc }) => rpc));
 
 type Call = ServerUnaryCall<unknown, unknown> & ServerDuplexStream<unknown, unknown>;
 type Serve = (call: Call, callback: sendUnaryData<unknown>) => void;
@@ -71,13 +75,14 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
   function serve(method: MethodDefinition<unknown, unknown>, handler: AnyHandler): Serve {
     const name = method.path.slice(1);
     const span = { 'rpc.system.name': 'grpc', 'rpc.method': name };
-    return (call, callback) => {
+    const told = TOLD.has(method.path) || callersOf(method.path).has('operator');
+    const serving = (call: Call, callback: sendUnaryData<unknown>, context: CallContext): void => {
       const startedAt = performance.now();
-      const context = new CallContext(call, method.path, log);
       const request = method.requestStream ? call.iterator({ destroyOnReturn: false }) : call.request;
       const done = () => {
         context.end();
         calls.ended(startedAt, name, 'OK');
+        if (told) context.log.info({ ms: Math.round((performance.now() - startedAt) * 100) / 100 }, 'served a call');
       };
       const traced = (work: () => Promise<unknown>) => withRemoteSpan((key) => context.metadata(key), method.path, 'SERVER', span, work);
       if (method.responseStream) {
@@ -98,6 +103,10 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
           (error: unknown) => callback(failed(error, context, name, startedAt)),
         );
       }
+    };
+    return (call, callback) => {
+      const context = new CallContext(call, method.path, log);
+      onBehalfOf(context, () => serving(call, callback, context));
     };
   }
 

@@ -5,7 +5,9 @@ export { createLog, logTo, silentLog, type Logger, type LogLevel } from './log.t
 export { databaseDurations, durations, kafkaDurations, type Durations } from './durations.ts';
 export { createMetrics, type CounterMetric, type GaugeMetric, type HistogramMetric, type MetricDescription, type Metrics } from './metrics.ts';
 export { startTelemetryServer, type ReadinessCheck, type TelemetryServer } from './telemetry-server.ts';
-export { startTracing, traceHeaders, withRemoteSpan, withSpan } from './tracing.ts';
+export { activeTraceparent, describeSpan, failSpan, startTracing, withBatchSpan, withRemoteSpan, withSpan } from './tracing.ts';
+export { currentRequest, onBehalfOf, readRequestId, readTraceparent, requestOf, traceIdOf, type RequestContext } from './request-context.ts';
+export { isFault } from './faults.ts';
 export type { BinaryRow, ConnectionOptions, Statement, StatementResult } from './connection.ts';
 export { Places, type PlacesOptions } from './places.ts';
 export { Database, type CompanyDatabase, type DatabaseOptions, type Queryable, type Transaction, type TransactionOptions } from './database.ts';

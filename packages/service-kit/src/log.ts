@@ -1,4 +1,5 @@
 import pino from 'pino';
+import { currentRequest, traceIdOf } from './request-context.ts';
 
 /** How long a line may wait for others. */
 const GATHER_MS = 20;
@@ -24,19 +25,26 @@ export function logTo(destination: { write(lines: string): void }): void {
 
 /**
  * One JSON line per entry on standard output. Errors go under `error` or `err`, with stack and causes: they are for operators
- * only and may name statements and hosts, which answers never do. Personal data and credentials are never logged; the
+ * only and may name statements and hosts, which answers never do. What is written on behalf of a request has its `requestId` and
+ * `traceId`, by themselves. Personal data and credentials are never logged; the
  * redaction is the second net.
  */
 export function createLog(service: string, level: LogLevel = 'info', destination?: { write(line: string): void }): Logger {
   const options: pino.LoggerOptions = {
     level,
     base: { service },
+    mixin: ofRequest,
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }), log: redacted, bindings: redacted },
     serializers: { error: pino.stdSerializers.errWithCause, err: pino.stdSerializers.errWithCause },
   };
   // Not pino's own writer: that one writes from a thread, and mixes up or loses the last lines of a process.
   return pino(options, destination ?? elsewhere ?? gathered(process.stdout));
+}
+
+function ofRequest(): object {
+  const request = currentRequest();
+  return request === undefined ? {} : { requestId: request.requestId, traceId: traceIdOf(request) };
 }
 
 const SENSITIVE = ['password', 'authorization', 'token', 'secret'];

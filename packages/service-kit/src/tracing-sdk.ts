@@ -4,13 +4,27 @@ import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-ho
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { resourceFromAttributes } from '@opentelemetry/resources';
-import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
+import { BatchSpanProcessor, RandomIdGenerator, TracerProvider } from '@opentelemetry/sdk-trace';
+import { currentRequest, traceIdOf } from './request-context.ts';
+
+/** A request's first span has the trace that its log lines name. */
+class IdsOfRequests extends RandomIdGenerator {
+  constructor() {
+    super();
+    const random = this.generateTraceId;
+    this.generateTraceId = () => {
+      const request = currentRequest();
+      return request === undefined ? random() : traceIdOf(request);
+    };
+  }
+}
 
 /** Starts sending spans to `<endpoint>/v1/traces`; returns a function that flushes and stops. */
 export function startSdk(service: string, endpoint: string): () => Promise<void> {
   const exporter = new OTLPTraceExporter({ url: new URL('v1/traces', endpoint.replace(/\/*$/, '/')).href });
   const provider = new TracerProvider({
     resource: resourceFromAttributes({ 'service.name': service, 'service.namespace': 'truckroll' }),
+    idGenerator: new IdsOfRequests(),
     spanProcessors: [new BatchSpanProcessor({ exporter })],
   });
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());

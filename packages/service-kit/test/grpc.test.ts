@@ -2,6 +2,8 @@ import { ApiError } from '@truckroll/contract';
 import { createGrpcServer, createLog, createMetrics, openChannel, silentLog, testCallers, testConfig } from '../src/index.ts';
 import { EchoService, collect, deferred, echoCallers, startEcho, words } from './echo.ts';
 
+const REQUEST = '6f1c1e52-9d1b-4c58-8a53-6a2f3f1f0c11';
+
 type Echo = Awaited<ReturnType<typeof startEcho>>;
 const started: Echo[] = [];
 const start = async (...args: Parameters<typeof startEcho>): Promise<Echo> => {
@@ -51,7 +53,7 @@ test.each(['say', 'join', 'split', 'each'] as const)('a defect in %s is a 500 th
     throw new TypeError('select secret from table');
   };
   const { client } = await start({ [name]: broken }, 0, log);
-  const options = { requestId: 'req-1' };
+  const options = { requestId: REQUEST };
   const calls = {
     say: () => client.say({ text: '' }, options),
     join: () => client.join(words('a'), options),
@@ -61,7 +63,7 @@ test.each(['say', 'join', 'split', 'each'] as const)('a defect in %s is a 500 th
   const error = await thrown(calls[name]());
   expect(error).toMatchObject({ code: 'INTERNAL_ERROR', status: 500 });
   expect(error?.message).not.toMatch(/secret/);
-  expect(JSON.parse(lines[0]!)).toMatchObject({ requestId: 'req-1', error: { message: 'select secret from table' } });
+  expect(JSON.parse(lines[0]!)).toMatchObject({ requestId: REQUEST, error: { message: 'select secret from table' } });
 });
 
 test('a stream that fails half-way gives what came before and then the error', async () => {
@@ -81,7 +83,7 @@ test('a stream that fails half-way gives what came before and then the error', a
 
 test('the request id travels; a call without one gets its own', async () => {
   const { client } = await start({ say: (_, context) => ({ text: context.requestId }) });
-  expect(await client.say({ text: '' }, { requestId: 'abc' })).toEqual({ text: 'abc' });
+  expect(await client.say({ text: '' }, { requestId: REQUEST })).toEqual({ text: REQUEST });
   expect((await client.say({ text: '' })).text).toMatch(/^[0-9a-f-]{36}$/);
 });
 

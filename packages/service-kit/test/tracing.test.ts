@@ -1,7 +1,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { freshDatabase } from '@truckroll/testing';
-import { Database, startTracing, traceHeaders, withSpan } from '../src/index.ts';
+import { ApiError } from '@truckroll/contract';
+import { Database, activeTraceparent, currentRequest, onBehalfOf, startTracing, createLog, traceIdOf, withBatchSpan, withSpan } from '../src/index.ts';
 import { startEcho } from './echo.ts';
 
 interface Span {
@@ -10,6 +11,9 @@ interface Span {
   traceId: string;
   spanId: string;
   parentSpanId?: string;
+  status?: { code?: number };
+  attributes: { key: string; value: { stringValue?: string } }[];
+  links?: { traceId: string }[];
 }
 
 /** An OpenTelemetry collector that keeps what it is sent. */
@@ -28,10 +32,55 @@ async function startCollector() {
   return { spans, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close: () => server.close() };
 }
 
-test('without an endpoint nothing is traced and nothing is propagated', async () => {
+const requestId = '6f1c1e52-9d1b-4c58-8a53-6a2f3f1f0c11';
+const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+
+test('without an endpoint nothing is traced, and only a trace that somebody else began is passed on', async () => {
   const stop = await startTracing('trial', undefined);
-  await withSpan('work', 'INTERNAL', {}, async () => expect(traceHeaders()).toEqual({}));
+  await withSpan('work', 'INTERNAL', {}, async () => expect(activeTraceparent()).toBeUndefined());
+  onBehalfOf({ requestId, traceparent: undefined }, () => expect(activeTraceparent()).toBeUndefined());
+  onBehalfOf({ requestId, traceparent }, () => expect(activeTraceparent()).toBe(traceparent));
   await stop();
+});
+
+test('a request and its trace reach the service behind, its calls and its log, whether spans are exported or not', async () => {
+  const lines: string[] = [];
+  const seen: unknown[] = [];
+  const echo = await startEcho({ say: (word, { log }) => { seen.push(currentRequest()?.requestId); log.warn({}, 'served'); return word; } }, 0, createLog('echo', 'warn', { write: (line) => void lines.push(line) }));
+  await onBehalfOf({ requestId, traceparent: undefined }, () => echo.client.say({ text: 'x' }));
+  await onBehalfOf({ requestId, traceparent }, () => echo.client.say({ text: 'x' }));
+  await echo.client.say({ text: 'x' }, { requestId: 'none' });
+  await echo.stop();
+  const told = lines.map((line) => JSON.parse(line) as { requestId: string; traceId: string });
+  expect(seen.slice(0, 2)).toEqual([requestId, requestId]);
+  expect(told.map((line) => [line.requestId, line.traceId]).slice(0, 2)).toEqual([[requestId, requestId.replaceAll('-', '')], [requestId, traceparent.slice(3, 35)]]);
+  // What is no id is not believed; each line names its request once.
+  expect(told[2]!.requestId).toMatch(/^[0-9a-f-]{36}$/);
+  for (const line of lines) expect(line.match(/"requestId"/g)).toHaveLength(1);
+});
+
+test('spans of a request are in the trace that its log lines name, and only faults are errors', async () => {
+  const collector = await startCollector();
+  const stop = await startTracing('trial', collector.url);
+  const request = { requestId, traceparent: undefined };
+  const failing = (name: string, error: Error) => onBehalfOf(request, () => withSpan(name, 'SERVER', {}, () => Promise.reject(error))).catch(() => undefined);
+  await failing('missing', ApiError.notFound('invoice'));
+  await failing('conflict', new ApiError('STALE_REVISION', 'Read it again.'));
+  await failing('defect', new Error('a defect'));
+  await failing('away', ApiError.unavailable(new Error('PostgreSQL is away')));
+  await withBatchSpan([traceparent], 'one', 'CONSUMER', {}, async () => undefined);
+  await withBatchSpan([traceparent, undefined], 'several', 'CONSUMER', {}, async () => undefined);
+  await stop();
+  collector.close();
+  const byName = (name: string) => collector.spans.find((span) => span.name === name)!;
+  expect(['missing', 'conflict', 'defect', 'away'].map((name) => byName(name).status?.code ?? 0)).toEqual([0, 0, 2, 2]);
+  for (const name of ['missing', 'away']) {
+    expect(byName(name).traceId).toBe(traceIdOf(request));
+    expect(byName(name).attributes).toContainEqual({ key: 'truckroll.request_id', value: { stringValue: requestId } });
+  }
+  expect([byName('one').traceId, byName('one').parentSpanId]).toEqual([traceparent.slice(3, 35), traceparent.slice(36, 52)]);
+  expect(byName('several').traceId).not.toBe(traceparent.slice(3, 35));
+  expect(byName('several').links).toMatchObject([{ traceId: traceparent.slice(3, 35) }]);
 });
 
 test('one trace leads from the caller over gRPC to the SQL statement', async () => {

@@ -184,6 +184,7 @@ test('what a dispatcher does not know is kept for 14 days, in the order in which
   const letter = (event: typeof known, offset: number): DeadLetter => ({
     id: 0, topic: 'truckroll.scheduling.service-requests', partition: 3, log_offset: String(offset), event_id: event!.id, type: 'service_request.reopened', source: '/truckroll/scheduling',
     company_id: one.company.id, key: `${one.company.id}/${event!.subject}`, time: now(), sequence: 7, version: 2 ** 40, payload: Buffer.from([1, 2, 3]), reason: 'this release does not know\0 the type',
+    request_id: '6f1c1e52-9d1b-4c58-8a53-6a2f3f1f0c11', traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
   });
   const letters = [known, unknown, old].map((event, index) => letter(event, index));
   const read = async (after = 0) => (await desk.deliveries.readDeadLetters({ after })).letters;

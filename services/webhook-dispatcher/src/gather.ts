@@ -1,8 +1,11 @@
+import { currentRequest, onBehalfOf, type RequestContext } from '@truckroll/service-kit';
+
 /** Sums of fractions are not exact. */
 const ROUNDING = 1e-9;
 
 interface Waiting<T, R> {
   readonly item: T;
+  readonly request: RequestContext | undefined;
   resolve(result: R): void;
   reject(error: unknown): void;
 }
@@ -10,7 +13,7 @@ interface Waiting<T, R> {
 /**
  * Makes one call at a time for all items that have come meanwhile, in the order in which they came: nothing waits longer
  * than for the call before it, and the more there is to do, the less each costs. `loadOf` is an item's share of what a
- * call can carry. `work` resolves to a result for each item; where it rejects, all of them do.
+ * call can carry; one that carries a single item is made on behalf of that item's request, any other of none. `work` resolves to a result for each item; where it rejects, all of them do.
  */
 export function gather<T, R>(loadOf: (item: T) => number, work: (items: readonly T[]) => Promise<readonly R[]>): (item: T) => Promise<R> {
   const waiting: Waiting<T, R>[] = [];
@@ -23,7 +26,8 @@ export function gather<T, R>(loadOf: (item: T) => number, work: (items: readonly
     while (waiting.length > 0) {
       const batch = waiting.splice(0, fitting());
       try {
-        const results = await work(batch.map(({ item }) => item));
+        const [only] = batch.length === 1 ? batch : [];
+        const results = await onBehalfOf(only?.request, () => work(batch.map(({ item }) => item)));
         batch.forEach(({ resolve }, index) => resolve(results[index] as R));
       } catch (error) {
         for (const { reject } of batch) reject(error);
@@ -41,7 +45,7 @@ export function gather<T, R>(loadOf: (item: T) => number, work: (items: readonly
 
   return (item) =>
     new Promise((resolve, reject) => {
-      waiting.push({ item, resolve, reject });
-      if (!working) void run();
+      waiting.push({ item, request: currentRequest(), resolve, reject });
+      if (!working) void onBehalfOf(undefined, run);
     });
 }

@@ -4,7 +4,7 @@ import type {
   DeadLetter, ReadDeadLettersRequest, ReadDeadLettersResponse, SetAsideRequest, SetAsideResponse,
 } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { forgetParked, listParked, park, parkedForm, readParked, unparkAll, type IncomingEvent } from '@truckroll/outbox';
-import { Repeated, logOutage, type BackgroundPart, type Database, type Handlers, type Logger, type Metrics, type Transaction } from '@truckroll/service-kit';
+import { Repeated, logOutage, readRequestId, readTraceparent, type BackgroundPart, type Database, type Handlers, type Logger, type Metrics, type Transaction } from '@truckroll/service-kit';
 import type { Context } from '../context.ts';
 
 /** Parked under this name, beside what services could not apply. */
@@ -63,9 +63,9 @@ export function deadLetters(database: Database, log: Logger, metrics: Metrics): 
   return { name: 'webhook dead letters', start: async () => looks.start(), stop: () => looks.stop() };
 }
 
-function eventOf({ topic, partition, log_offset: offset, event_id: id, type, source, company_id: companyId, key, time, sequence, version, payload }: DeadLetter): IncomingEvent {
+function eventOf({ topic, partition, log_offset: offset, event_id: id, type, source, company_id: companyId, key, time, sequence, version, payload, request_id, traceparent }: DeadLetter): IncomingEvent {
   return {
-    topic, partition, offset, time, version, sequence: sequence ?? undefined, trace: undefined,
+    topic, partition, offset, time, version, sequence: sequence ?? undefined, trace: readTraceparent(traceparent ?? undefined), requestId: readRequestId(request_id),
     id: storable(id), type: storable(type), source: storable(source), companyId: storable(companyId), key: storable(key),
     payload: payload == null ? null : Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength),
   };
@@ -77,6 +77,6 @@ function storable(text: string): string {
 }
 
 function letterOf(id: number, { offset, id: event_id, companyId, ...event }: IncomingEvent, reason: string): DeadLetter {
-  const { topic, partition, type, source, key, time, sequence, version, payload } = event;
-  return { id, topic, partition, log_offset: offset, event_id, type, source, company_id: companyId, key, time, sequence: sequence ?? null, version, payload, reason };
+  const { topic, partition, type, source, key, time, sequence, version, payload, requestId: request_id, trace: traceparent } = event;
+  return { id, topic, partition, log_offset: offset, event_id, type, source, company_id: companyId, key, time, sequence: sequence ?? null, version, payload, reason, request_id, traceparent };
 }

@@ -26,6 +26,7 @@ interface Row {
   next_at: number | null;
   body: Buffer;
   size: number;
+  request_id: string | null;
 }
 
 /** Of a delivery and its attempts: a report stores an attempt together with the time of the next. */
@@ -98,7 +99,7 @@ const NEXT_AT = `case when q.leased_until is not null or (q.forced and q.failure
 async function select(db: Queryable, where: string, values: unknown[]): Promise<Row[]> {
   const { rows } = await db.query<Row>({
     text: `select d.id, d.day::text as day, d.event_id, d.event_type, d.state, ${PROGRESS} as progress, d.subject, d.subject_number, d.customer_name, d.occurred_at,
-        ${NEXT_AT} as next_at, substring(v.body for $3) as body, octet_length(v.body) as size
+        ${NEXT_AT} as next_at, substring(v.body for $3) as body, octet_length(v.body) as size, v.request_id
       from webhook_deliveries d join webhook_events v on v.day = d.day and v.id = d.event_id join webhook_endpoints e on e.id = d.endpoint_id
       left join webhook_queue q on q.delivery_id = d.id where ${where}`,
     values,
@@ -115,7 +116,7 @@ async function withAttempts(db: Queryable, rows: readonly Row[], extent: Extent)
       id: row.id, event_id: row.event_id, event_type: row.event_type, status: DeliveryStatus[row.state], created_at: row.occurred_at,
       next_attempt_at: row.next_at, request_body: body.text, request_body_truncated: body.truncated || row.size > row.body.length,
       attempts: shown, attempts_next_cursor: hasMore ? positionBefore(row.id, shown[0]?.number ?? 0) : null,
-      progress: DeliveryProgress[row.progress], subject: row.subject, subject_number: row.subject_number, customer_name: row.customer_name,
+      progress: DeliveryProgress[row.progress], subject: row.subject, subject_number: row.subject_number, customer_name: row.customer_name, request_id: row.request_id,
     };
   });
 }

@@ -75,11 +75,12 @@ export async function insertDeliveries(tx: Transaction, deliveries: readonly New
   const [, { rows }] = await Promise.all([
     tx.query({
       name: 'insert_webhook_events',
-      text: `insert into webhook_events (day, id, company_id, type, body)
-        select * from unnest($1::date[], $2::uuid[], $3::uuid[], $4::text[], $5::bytea[]) on conflict do nothing`,
+      text: `insert into webhook_events (day, id, company_id, type, body, request_id, traceparent)
+        select * from unnest($1::date[], $2::uuid[], $3::uuid[], $4::text[], $5::bytea[], $6::uuid[], $7::text[]) on conflict do nothing`,
       values: [
         events.map((event) => dayOf(event.timestamp)), events.map((event) => event.id), events.map((event) => event.company_id),
         events.map((event) => event.type), events.map((event) => Buffer.from(event.body)),
+        events.map((event) => event.request_id ?? null), events.map((event) => event.traceparent ?? null),
       ],
     }),
     tx.query<{ state: DeliveryState }>({

@@ -31,6 +31,8 @@ interface Row {
   body: Buffer;
   attempts: number;
   probe: boolean;
+  request_id: string | null;
+  traceparent: string | null;
 }
 
 export async function lease({ database, secrets }: Context, request: LeaseRequest): Promise<LeaseResponse> {
@@ -55,7 +57,7 @@ export async function lease({ database, secrets }: Context, request: LeaseReques
     deliveries: rows.map((row) => ({
       delivery_id: row.delivery_id, lease_token: row.lease_token, lease_expires_at: row.leased_until, company_id: row.company_id,
       endpoint_id: row.endpoint_id, url: row.url, secrets: secretsOf(row), event_id: row.event_id, event_type: row.event_type,
-      body: row.body, attempt: row.attempts + 1, probe: row.probe,
+      body: row.body, attempt: row.attempts + 1, probe: row.probe, request_id: row.request_id, traceparent: row.traceparent,
     })),
     next_due_at: nextDueAt,
   };
@@ -137,7 +139,7 @@ async function take(tx: Transaction, asked: LeaseRequest): Promise<Row[]> {
         from chosen where q.delivery_id = chosen.delivery_id
         returning q.delivery_id, q.day, q.lease_token, q.leased_until, q.due_at, q.sequence, q.forced and q.failures = 0 as probe)
       select l.delivery_id, l.lease_token, l.leased_until, d.company_id, d.endpoint_id, e.url, e.secret,
-        case when e.previous_secret_until > ${NOW} then e.previous_secret end as previous_secret, d.event_id, d.event_type, v.body, d.attempts, l.probe
+        case when e.previous_secret_until > ${NOW} then e.previous_secret end as previous_secret, d.event_id, d.event_type, v.body, d.attempts, l.probe, v.request_id, v.traceparent
       from leased l
       join webhook_deliveries d on d.day = l.day and d.id = l.delivery_id
       join webhook_events v on v.day = l.day and v.id = d.event_id

@@ -27,7 +27,7 @@ export async function reportAll({ database, deliveries, log }: Context, request:
     const state = status.replace('DELIVERY_STATUS_', '') as DeliveryState;
     // While it is PENDING it has come to no other state.
     if (!lost && (state === 'SUCCEEDED' || state === 'FAILED' || state === 'SKIPPED')) count(deliveries, state);
-    if (disabled) log.warn({ delivery, status: response_status }, 'a webhook endpoint was disabled');
+    if (disabled) log.info({ delivery, status: response_status }, 'an attempt disabled its webhook endpoint');
   }
   return { answers: attempts.map((attempt) => answers.get(attempt) as ReportResponse) };
 }

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { ApiError, TEST_EVENT, formatInstant, now, readTarget, TargetProblem, type ErrorDetail } from '@truckroll/contract';
 import { DeliveryStatus } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import type * as wire from '@truckroll/contract/gen/integrations/v1/webhooks';
+import { currentRequest } from '@truckroll/service-kit';
 import type { Context } from '../context.ts';
 import { callerOf, checked, companyOf } from '../requests.ts';
 import { lockActiveUser } from '../users/store.ts';
@@ -83,7 +84,8 @@ async function test({ database, partitions }: Context, request: wire.TestWebhook
   const data = { webhook_id: endpointId, message: 'A test: the endpoint receives what Truckroll sends.' };
   const body = Buffer.from(JSON.stringify({ id, type: TEST_EVENT, timestamp: formatInstant(timestamp), company_id, sequence: 1, data }));
   // A subject of its own, so that it waits for nothing.
-  const event = { id, type: TEST_EVENT, company_id, subject: id, sequence: 1, timestamp, body };
+  const { requestId: request_id, traceparent } = currentRequest() ?? {};
+  const event = { id, type: TEST_EVENT, company_id, subject: id, sequence: 1, timestamp, body, request_id, traceparent };
   await partitions.ensure([dayOf(timestamp)]);
   await database.transaction(async (tx) => {
     await lockEndpoint(tx, company_id, endpointId);

@@ -38,7 +38,8 @@ export function publicEvent(event: IncomingEvent): PublicEvent {
   if (type !== event.type || company_id !== event.companyId) throw new Error('the event is not what its headers say');
   out.length = 0;
   writer.write(shape, event.payload, 0, event.payload.length, out);
-  return { id, type, company_id, subject: subjectOf(event.key), sequence, timestamp, body: Buffer.from(out.view()), ...peopleSay(data) };
+  const { requestId: request_id, trace: traceparent } = event;
+  return { id, type, company_id, subject: subjectOf(event.key), sequence, timestamp, body: Buffer.from(out.view()), request_id, traceparent, ...peopleSay(data) };
 }
 
 function peopleSay({ number, account, contact_name: contact }: Subject): Pick<PublicEvent, 'subject_number' | 'customer_name'> {

@@ -1,7 +1,7 @@
 import { ApiError } from '@truckroll/contract';
 import type { DeadLetter, FanOutRequest, FanOutResponse, PublicEvent, SetAsideRequest, SetAsideResponse } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import type { IncomingEvent } from '@truckroll/outbox';
-import type { Logger, Metrics } from '@truckroll/service-kit';
+import { onBehalfOf, requestOf, withBatchSpan, type Logger, type Metrics } from '@truckroll/service-kit';
 import { gather } from '../gather.ts';
 import { batches, loadOf } from './batches.ts';
 
@@ -35,7 +35,8 @@ export function createFanOut({ fanOut, setAside, read, due, log, metrics }: FanO
   async function store(events: readonly PublicEvent[], letters: ReadonlyMap<PublicEvent, number>, refused: Refused): Promise<void> {
     try {
       const dead_letter_ids = events.flatMap((event) => letters.get(event) ?? []);
-      const { pending } = await fanOut({ events: [...events], dead_letter_ids });
+      const traces = events.map(({ traceparent }) => traceparent);
+      const { pending } = await withBatchSpan(traces, 'fan out', 'CONSUMER', { 'messaging.batch.message_count': events.length }, () => fanOut({ events: [...events], dead_letter_ids }));
       counter.inc({ result: letters.size > 0 ? 'resumed' : 'stored' }, events.length);
       if (pending > 0) due();
     } catch (error) {
@@ -77,7 +78,14 @@ export function createFanOut({ fanOut, setAside, read, due, log, metrics }: FanO
       });
       if (unknown.length > 0) await keep(unknown);
       // One after the other: no event is stored where one before it was not.
-      for (const batch of batches(known, sizeOf)) await storeTogether(batch);
+      for (const batch of batches(known, sizeOf)) {
+        const [only] = batch.length === 1 ? batch : [];
+        await onBehalfOf(only && requestOf(only.request_id, only.traceparent), () => storeTogether(batch));
+      }
+      for (const event of known) {
+        const { id, type, company_id: companyId, subject } = event;
+        onBehalfOf(requestOf(event.request_id, event.traceparent), () => log.info({ event: id, type, companyId, subject }, 'an event was handed to endpoints'));
+      }
     },
 
     async resume(letters) {
@@ -95,12 +103,12 @@ export function createFanOut({ fanOut, setAside, read, due, log, metrics }: FanO
 }
 
 function letterOf(event: IncomingEvent, error: unknown): DeadLetter {
-  const { topic, partition, offset: log_offset, id: event_id, type, source, companyId: company_id, key, time, sequence, version, payload } = event;
+  const { topic, partition, offset: log_offset, id: event_id, type, source, companyId: company_id, key, time, sequence, version, payload, requestId: request_id, trace: traceparent } = event;
   const reason = String((error as Partial<Error> | null)?.message ?? error).slice(0, 2000);
-  return { id: 0, topic, partition, log_offset, event_id, type, source, company_id, key, time, sequence: sequence ?? null, version, payload, reason };
+  return { id: 0, topic, partition, log_offset, event_id, type, source, company_id, key, time, sequence: sequence ?? null, version, payload, reason, request_id, traceparent };
 }
 
-function eventOf({ event_id: id, company_id: companyId, log_offset: offset, sequence, payload, topic, partition, type, source, key, time, version }: DeadLetter): IncomingEvent {
+function eventOf({ event_id: id, company_id: companyId, log_offset: offset, sequence, payload, topic, partition, type, source, key, time, version, request_id, traceparent }: DeadLetter): IncomingEvent {
   const bytes = payload == null ? null : Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength);
-  return { id, companyId, offset, topic, partition, type, source, key, time, version, sequence: sequence ?? undefined, payload: bytes, trace: undefined };
+  return { id, companyId, offset, topic, partition, type, source, key, time, version, sequence: sequence ?? undefined, payload: bytes, trace: traceparent ?? undefined, requestId: request_id ?? undefined };
 }

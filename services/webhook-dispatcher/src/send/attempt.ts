@@ -1,10 +1,23 @@
 import { AttemptError, type LeasedDelivery, type ReportRequest } from '@truckroll/contract/gen/integrations/v1/deliveries';
+import { describeSpan, failSpan, withRemoteSpan } from '@truckroll/service-kit';
 import { exchange, type ExchangeOptions, type ExchangeResult } from '../http/exchange.ts';
 import { retryAfterSeconds } from '../http/retry-after.ts';
 import { signatureOf } from '../http/signature.ts';
 
 /** Sends a delivery once, and puts down all that the log is to know of it. Never rejects. */
-export async function attempt(options: ExchangeOptions, delivery: LeasedDelivery): Promise<ReportRequest> {
+export function attempt(options: ExchangeOptions, delivery: LeasedDelivery): Promise<ReportRequest> {
+  const header = (name: string): string | undefined => (name === 'traceparent' ? (delivery.traceparent ?? undefined) : undefined);
+  const about = { 'http.request.method': 'POST', 'truckroll.delivery_id': delivery.delivery_id, 'truckroll.endpoint_id': delivery.endpoint_id, 'truckroll.company_id': delivery.company_id };
+  return withRemoteSpan(header, 'POST webhook', 'CLIENT', about, async () => {
+    const report = await exchangeOf(options, delivery);
+    const { response_status: status, error } = report;
+    describeSpan(status == null ? { 'error.type': error } : { 'http.response.status_code': status });
+    if (!endpointAnswers(report)) failSpan();
+    return report;
+  });
+}
+
+async function exchangeOf(options: ExchangeOptions, delivery: LeasedDelivery): Promise<ReportRequest> {
   const startedAt = Date.now();
   const timestamp = Math.floor(startedAt / 1000);
   const body = Buffer.from(delivery.body.buffer, delivery.body.byteOffset, delivery.body.byteLength);

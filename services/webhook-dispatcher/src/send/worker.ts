@@ -1,10 +1,11 @@
 import type { LeaseRequest, LeaseResponse, LeasedDelivery, ReportRequest, ReportResponse } from '@truckroll/contract/gen/integrations/v1/deliveries';
-import { backoffMs, durations, logOutage, type BackgroundPart, type Logger, type Metrics } from '@truckroll/service-kit';
+import { backoffMs, durations, logOutage, onBehalfOf, requestOf, type BackgroundPart, type Logger, type Metrics } from '@truckroll/service-kit';
 import { endpointAnswers } from './attempt.ts';
 import { Alarm } from './alarm.ts';
 import { Circuits } from './circuits.ts';
 import { Lanes } from './lanes.ts';
 import { resultOf } from './result.ts';
+import { Witness } from './witness.ts';
 
 export interface WorkerOptions {
   readonly workerId: string;
@@ -45,6 +46,7 @@ export class Worker implements BackgroundPart {
   /** Deliveries that wait for the exchange which tries a half-open circuit, by endpoint. */
   readonly #waiting = new Map<string, LeasedDelivery[]>();
   readonly #attempts;
+  readonly #witness: Witness;
   #loop: Promise<void> = Promise.resolve();
   #leasing = false;
   /** Whether there was more to fetch than room, of all or of a company. */
@@ -57,6 +59,7 @@ export class Worker implements BackgroundPart {
     this.#attempts = durations(
       metrics, 'webhook_attempt_duration_seconds', 'Exchanges with endpoints by result: 2xx, 3xx, 4xx, 5xx, timeout, refused (no connection), dns, blocked (a target that is not allowed), tls, broken', ['result'],
     );
+    this.#witness = new Witness(options.log);
     metrics.observedGauge('webhook_circuits_open', 'Endpoints that are left alone for a time as they fail, by this replica', () => this.#circuits.open(Date.now()));
     metrics.observedGauge('webhook_in_flight', 'Exchanges with endpoints that are going on', () => this.#lanes.inFlight);
   }
@@ -143,7 +146,7 @@ export class Worker implements BackgroundPart {
       else waiting.push(delivery);
       return;
     }
-    const running = this.#send(delivery).catch((error: unknown) => {
+    const running = onBehalfOf(requestOf(delivery.request_id, delivery.traceparent), () => this.#send(delivery)).catch((error: unknown) => {
       this.#options.log.error({ error, delivery: delivery.delivery_id }, 'a delivery failed in an unexpected way');
     });
     this.#running.add(running);
@@ -161,8 +164,11 @@ export class Worker implements BackgroundPart {
       });
       const answered = endpointAnswers(report);
       this.#attempts.ended(startedAt, resultOf(report));
+      this.#witness.exchanged(delivery, report);
+      const wasOpen = this.#circuits.isOpen(delivery.endpoint_id, Date.now());
       const until = this.#settle(delivery, answered);
-      await this.#report({ ...report, circuit_open_until: until === undefined ? null : until * 1000 });
+      if (!wasOpen && this.#circuits.isOpen(delivery.endpoint_id, Date.now())) this.#witness.leftAlone(delivery, report);
+      await this.#report(delivery, { ...report, circuit_open_until: until === undefined ? null : until * 1000 });
     } finally {
       leave();
     }
@@ -191,12 +197,12 @@ export class Worker implements BackgroundPart {
     }
   }
 
-  async #report(report: ReportRequest): Promise<void> {
+  async #report(delivery: LeasedDelivery, report: ReportRequest): Promise<void> {
     const { report: store, log } = this.#options;
     try {
       const { endpoint_disabled: disabled, lease_lost: lost, more_due: more } = await store(report, this.#givingUp.signal);
       if (more) this.#alarm.ring();
-      if (disabled) log.info({ delivery: report.delivery_id }, 'an endpoint was disabled');
+      if (disabled) this.#witness.disabled(delivery, report);
       if (lost) log.warn({ delivery: report.delivery_id }, 'a lease ended before its attempt was reported');
     } catch (error) {
       log.error({ error, delivery: report.delivery_id }, 'an attempt was not reported; its delivery will be due again');

@@ -1,0 +1,49 @@
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { EXIT, Failure } from '../failure.ts';
+import type { Session } from '../session.ts';
+import { table } from '../table.ts';
+import { details, linesOf, requestName, type LogLine } from '../trace/lines.ts';
+
+const AFTER_HELP = `
+The request id is the answer's X-Request-Id, and request_id in its body; a delivery of a webhook shows that of the request
+that caused it. Every line that any component wrote on behalf of the request is shown, webhooks included, as far as the logs of
+\`npm start\` reach back. Elsewhere, ask your log store for requestId.
+
+Examples:
+  truckroll trace 0d5e8c1a-7c0b-4f5e-9a41-2f6f7d3b8c55
+  truckroll trace 0d5e8c1a-7c0b-4f5e-9a41-2f6f7d3b8c55 --json | jq .lines[].msg`;
+
+export function register(program: Command, session: Session): void {
+  program
+    .command('trace')
+    .description('Follow one request through the logs of all components.')
+    .argument('<request id>', 'as in X-Request-Id; or the id of its trace')
+    .addHelpText('after', AFTER_HELP)
+    .action(async (given: string) => {
+      const name = requestName(given);
+      if (name === undefined) throw new Failure(`${given} is no request id: give the X-Request-Id of an answer, such as 0d5e8c1a-7c0b-4f5e-9a41-2f6f7d3b8c55.`);
+      const folder = join(session.state, 'logs');
+      const lines = await linesOf(folder, name).catch((error: unknown) => {
+        if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+        throw new Failure(`There are no logs in ${folder}: run this where \`npm start\` runs.`);
+      });
+      if (lines.length === 0) {
+        session.exitCode = EXIT.refused;
+        session.note(`No line in ${folder} is of this request: it may be of another installation, or older than the logs.`);
+      }
+      session.print({ lines }, lines.length === 0 ? 'Nothing was found.' : shown(lines));
+    });
+}
+
+function shown(lines: readonly LogLine[]): string {
+  const start = Date.parse(lines[0]?.time ?? '');
+  return table(
+    lines,
+    {
+      time: ({ time }) => time, 'after ms': ({ time }) => Date.parse(time) - start, component: ({ service }) => service,
+      level: ({ level }) => level, what: ({ msg }) => msg, details,
+    },
+    '',
+  );
+}
