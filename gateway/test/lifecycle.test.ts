@@ -80,7 +80,7 @@ test('a client that goes away frees the call that was made for it', async () => 
   await eventually(() => gateway.invoices.lists.length > 0);
   gone.abort();
   await running;
-  await eventually(async () => (await request(`http://127.0.0.1:${gateway.metricsPort}/metrics`)).text.includes('status="499"'));
+  await eventually(async () => (await request(`http://127.0.0.1:${gateway.metricsPort}/metrics`)).text.includes('http_response_status_code="499"'));
   gateway.invoices.slowMs = 0;
   expect((await gateway.get('/v1/invoices')).status).toBe(200);
   await gateway.stop();

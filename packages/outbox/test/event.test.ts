@@ -28,10 +28,15 @@ test('an event travels as a CloudEvent in binary mode', () => {
 test('what is received equals what was sent', () => {
   expect(eventOf('t', 2, received(messageOf(row, '/truckroll/trial')))).toEqual({
     id: row.event_id, type: row.type, source: '/truckroll/trial', companyId: row.company_id, key: row.key, time: row.created_at,
-    sequence: 7, version: 42, payload: row.payload, topic: 't', partition: 2, offset: '5', trace: row.trace,
+    sequence: 7, version: 42, payload: row.payload, topic: 't', partition: 2, offset: '5', trace: row.trace, requestId: row.request_id,
   });
   const bare = { ...row, sequence: null, trace: null, request_id: null, payload: null };
   expect(eventOf('t', 0, received(messageOf(bare, '/s')))).toMatchObject({ sequence: undefined, trace: undefined, payload: null });
+});
+
+test('a request or a trace that is none is left out, and the event is taken all the same', () => {
+  const message = received(messageOf({ ...row, trace: '00-zz', request_id: 'none' }, '/s'));
+  expect(eventOf('t', 0, message)).toMatchObject({ id: row.event_id, trace: undefined, requestId: undefined });
 });
 
 test.each(['ce_id', 'ce_type', 'ce_source', 'ce_companyid', 'ce_time', 'ce_version'])('a message without %s is no event of ours', (name) => {

@@ -1,4 +1,4 @@
-import { SpanKind, SpanStatusCode, context, propagation, trace, type Attributes, type Context, type Link, type Span } from '@opentelemetry/api';
+import { SpanKind, SpanStatusCode, context, propagation, trace, type Context, type Link, type Span } from '@opentelemetry/api';
 import { isFault } from './faults.ts';
 import { currentRequest } from './request-context.ts';
 
@@ -61,7 +61,7 @@ export function withBatchSpan<T>(
 export function describeSpan(attributes: SpanAttributes, name?: string): void {
   if (!enabled) return;
   const span = trace.getActiveSpan();
-  span?.setAttributes(attributes as Attributes);
+  span?.setAttributes(attributes);
   if (name !== undefined) span?.updateName(name);
 }
 

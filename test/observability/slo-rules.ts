@@ -1,0 +1,62 @@
+// Recording rules and alerts of burn rates, from the objectives of loadtest/slo.json (Google's SRE workbook, chapter 5,
+// "Multiwindow, multi-burn-rate alerts").
+import { stringify } from 'yaml';
+
+export interface Objective {
+  readonly name: string;
+  readonly promise: string;
+  /** Share of good events. */
+  readonly target: number;
+  /** Selectors of counters: all events, and either the bad or the good ones. */
+  readonly total: string;
+  readonly bad?: string;
+  readonly good?: string;
+}
+
+export interface Objectives {
+  readonly windowDays: number;
+  readonly objectives: readonly Objective[];
+}
+
+/** How much of the whole budget is gone after the long window; the short one tells that it is still burning. */
+const BURNS = [
+  { alert: 'BudgetBurnsFast', severity: 'page', long: '1h', short: '5m', rate: 14.4, wait: '2m' },
+  { alert: 'BudgetBurns', severity: 'page', long: '6h', short: '30m', rate: 6, wait: '15m' },
+  { alert: 'BudgetBurnsSlowly', severity: 'ticket', long: '3d', short: '6h', rate: 1, wait: '1h' },
+] as const;
+
+const HEAD = '# Written from loadtest/slo.json by `node scripts/run.mjs observability`: change that instead.\n';
+
+export function sloRules({ windowDays, objectives }: Objectives): string {
+  const windows = [...new Set(BURNS.flatMap(({ short, long }) => [short, long]))];
+  const recorded = objectives.flatMap((objective) => windows.map((window) => ({ record: recordOf(window), expr: errorRatio(objective, window), labels: { slo: objective.name } })));
+  const alerts = objectives.flatMap(({ name, promise, target }) =>
+    BURNS.map(({ alert, severity, long, short, rate, wait }) => ({
+      alert,
+      expr: `${recordOf(long)}{slo="${name}"} > ${budget(target, rate)} and ${recordOf(short)}{slo="${name}"} > ${budget(target, rate)}`,
+      for: wait,
+      labels: { severity, slo: name },
+      annotations: {
+        summary: `${promise} In the last ${long} {{ $value | humanizePercentage }} were not: more than ${rate} times what ${target * 100} % over ${windowDays} days leave room for`,
+        runbook: `docs/operations.md#${alert.toLowerCase()}`,
+      },
+    })),
+  );
+  return HEAD + stringify({ groups: [{ name: 'truckroll-slo', rules: [...recorded, ...alerts] }] }, { lineWidth: 0 });
+}
+
+function recordOf(window: string): string {
+  return `slo:errors:ratio_rate${window}`;
+}
+
+/** Without the tails of binary fractions. */
+function budget(target: number, rate: number): number {
+  return Number(((1 - target) * rate).toPrecision(6));
+}
+
+function errorRatio({ total, bad, good }: Objective, window: string): string {
+  const sum = (selector: string): string => `sum(rate(${selector}[${window}]))`;
+  // No bad event is no series: that is a ratio of 0.
+  if (bad !== undefined) return `(${sum(bad)} or vector(0)) / ${sum(total)}`;
+  return `1 - ${sum(good ?? total)} / ${sum(total)}`;
+}
