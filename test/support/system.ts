@@ -41,6 +41,8 @@ export interface System {
   gatewayEnvironment: Readonly<Record<string, string>>;
   /** What the webhook dispatcher, which tests start by themselves, is to be told. */
   dispatcherEnvironment: Readonly<Record<string, string>>;
+  /** What each component answers on /metrics, those given included. */
+  metrics(others?: readonly Service[]): Promise<Record<string, string>>;
   /** Ends one service, as its process would end. */
   stopService(name: ServiceName): Promise<void>;
   /** Starts one that was stopped, where it was. */
@@ -55,6 +57,8 @@ export interface SystemOptions {
   database?: TestDatabase;
   /** Exact address:port pairs to which webhooks may be sent although they are not public. */
   webhookAllowedTargets?: readonly string[];
+  /** Of all components. Default warn. */
+  logLevel?: 'info' | 'warn';
   /** Where it keeps what it keeps, unless that is to end with it. */
   ground?: Ground;
 }
@@ -72,7 +76,7 @@ export function newGround(databaseUrl: string): Ground {
   return { databaseUrl, kafkaPrefix: `${randomBytes(4).toString('hex')}.`, secretKey: randomBytes(32) };
 }
 
-export async function startSystem({ wired = false, webhookAllowedTargets = [], database: found, ground }: SystemOptions = {}): Promise<System> {
+export async function startSystem({ wired = false, webhookAllowedTargets = [], logLevel = 'warn', database: found, ground }: SystemOptions = {}): Promise<System> {
   const database = found ?? (ground === undefined ? await freshDatabase({}) : { url: ground.databaseUrl, drop: async () => undefined });
   const { kafkaPrefix, secretKey } = ground ?? newGround(database.url);
   const wires = wired ? { postgres: await wireTo(database.url), redis: await wireTo(required('REDIS_URL')), kafka: openKafkaWire(brokers()) } : {};
@@ -86,7 +90,7 @@ export async function startSystem({ wired = false, webhookAllowedTargets = [], d
     webhookAllowHttp: false,
   };
   const issuer = createIssuer();
-  const config = { ...testConfig, ...environment } as never;
+  const config = { ...testConfig, logLevel, ...environment } as never;
   const creators = [createIntegrations, createScheduling, createBilling, createReporting];
   const services: Service[] = creators.map((create) => create(config));
   const ports = await Promise.all(services.map(async (service) => (await service.start()).port));
@@ -95,7 +99,7 @@ export async function startSystem({ wired = false, webhookAllowedTargets = [], d
     HOST: '127.0.0.1',
     PORT: '0',
     METRICS_PORT: '0',
-    LOG_LEVEL: 'warn',
+    LOG_LEVEL: logLevel,
     REDIS_URL: environment.redisUrl,
     CALL_CREDENTIAL: testCaller('gateway').text,
     IDENTITY_KEYS: `test:${randomBytes(32).toString('base64')}`,
@@ -138,6 +142,10 @@ export async function startSystem({ wired = false, webhookAllowedTargets = [], d
       KAFKA_BROKERS: brokers().join(),
       KAFKA_PREFIX: kafkaPrefix,
       WEBHOOK_ALLOWED_TARGETS: webhookAllowedTargets.join(),
+    },
+    async metrics(others = []) {
+      const all = [gateway, ...services, ...others];
+      return Object.fromEntries(await Promise.all(all.map(async (one) => [one.name, (await one.metrics.render()).body] as const)));
     },
     stopService: (name) => (services[OWNERS.indexOf(name)] as Service).destroy(),
     async startService(name) {

@@ -1,7 +1,28 @@
 // `npm start`: the whole system on this machine, in the foreground.
 import { stopRequest } from './processes/stop-request.ts';
-import { runMain } from './problem.ts';
+import { parseArgs } from 'node:util';
+import { Problem, runMain } from './problem.ts';
 import { STATE } from './folder.ts';
 import { start } from './start/start.ts';
 
-await runMain(() => start({ state: STATE, environment: process.env, stop: stopRequest }));
+const HELP = `npm start [-- --observe]
+
+  --observe   run Prometheus beside the system, which scrapes it and evaluates the alert rules
+`;
+
+await runMain(async () => {
+  const { observe, help } = optionsOf(process.argv.slice(2));
+  if (help) {
+    process.stdout.write(HELP);
+    return 0;
+  }
+  return await start({ state: STATE, environment: process.env, observed: observe, stop: stopRequest });
+});
+
+function optionsOf(args: readonly string[]): { observe: boolean; help: boolean } {
+  try {
+    return parseArgs({ args: [...args], options: { observe: { type: 'boolean', default: false }, help: { type: 'boolean', short: 'h', default: false } } }).values;
+  } catch (error) {
+    throw new Problem(`${(error as Error).message.split('. ')[0]}.\n\n${HELP}`);
+  }
+}

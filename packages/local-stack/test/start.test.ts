@@ -2,6 +2,8 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { identify, isRunning } from '../src/processes/identity.ts';
 import type { Watched } from '../src/processes/stop-in-order.ts';
+import { prometheus } from '../src/prometheus.ts';
+import { silent } from '../src/say.ts';
 import { isReady } from '../src/start/readiness.ts';
 import { Scratch, until } from './support.ts';
 
@@ -14,10 +16,11 @@ interface Ready {
   userToken: string;
   otherApiKey: string;
   pid: number;
+  prometheusUrl?: string;
 }
 
-async function start(state: string) {
-  const { child, said } = scratch.program('start.ts', state);
+async function start(state: string, ...options: string[]) {
+  const { child, said } = scratch.program('start.ts', state, ...options);
   const file = join(state, 'ready.json');
   const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
   await until(() => existsSync(file) || child.exitCode !== null);
@@ -52,9 +55,14 @@ test('one command brings up a company that can be read, stops whole, and finds t
   expect(existsSync(first.file)).toBe(false);
   expect(await isReady(`${first.ready.baseUrl}/readyz`)).toBe(false);
 
-  const second = await start(state);
+  // The second time with Prometheus beside it.
+  await prometheus('prometheus', silent);
+  const second = await start(state, '--observe');
   expect(second.ready).toMatchObject({ baseUrl: first.ready.baseUrl, apiKey: first.ready.apiKey, otherApiKey: first.ready.otherApiKey });
   expect((await read(second.ready, second.ready.apiKey)).body.data).toEqual(own!.body.data);
+  const ask = async (path: string) => ((await (await fetch(`${second.ready.prometheusUrl}/api/v1/${path}`)).json()) as { data: any }).data;
+  await until(async () => (await ask('query?query=build_info')).result.length === 6);
+  expect((await ask('rules')).groups.map(({ name }: { name: string }) => name).sort()).toEqual(['truckroll', 'truckroll-slo']);
   const identities = (JSON.parse(readFileSync(join(state, 'processes.json'), 'utf8')) as Watched[]).map(({ pid }) => identify(pid)!);
   second.child.kill('SIGKILL');
   await until(() => identities.every((identity) => !isRunning(identity)));

@@ -13,6 +13,7 @@ import { tokenIssuer } from '../token-issuer.ts';
 import { demoAccess, type DemoAccess } from './demo.ts';
 import { keepServers } from './keep-servers.ts';
 import { LogWatch } from './log-watch.ts';
+import { observe } from './observe.ts';
 import { plan, type Plan } from './plan.ts';
 import { DRAIN_TIMEOUT, Supervised } from './supervised.ts';
 import { welcome } from './welcome.ts';
@@ -21,6 +22,8 @@ export interface StartOptions {
   /** What this installation keeps between starts. */
   readonly state: string;
   readonly environment: NodeJS.ProcessEnv;
+  /** Runs Prometheus beside the system, where it is installed. */
+  readonly observed?: boolean;
   /** Resolves when everything is to be stopped. */
   readonly stop: Promise<unknown>;
 }
@@ -54,7 +57,7 @@ export async function start(options: StartOptions): Promise<number> {
   }
 }
 
-async function bringUp({ state, environment }: StartOptions, watchdog: Watchdog, signal: AbortSignal): Promise<void> {
+async function bringUp({ state, environment, observed = false }: StartOptions, watchdog: Watchdog, signal: AbortSignal): Promise<void> {
   const startedAt = performance.now();
   const logs = join(state, 'logs');
   const secrets = readSecrets(state);
@@ -91,8 +94,9 @@ async function bringUp({ state, environment }: StartOptions, watchdog: Watchdog,
     return undefined;
   });
   signal.throwIfAborted();
-  announce(state, whole, access, { databaseUrl: databaseUrl.href, redisUrl: servers.redisUrl, kafkaBrokers: servers.kafkaBrokers });
-  process.stdout.write(welcome(whole, access, since(startedAt)));
+  const prometheusUrl = observed ? await observe({ state, ports, watchdog, say, processes: whole.processes }) : undefined;
+  announce(state, whole, access, { ...(prometheusUrl === undefined ? {} : { prometheusUrl }), databaseUrl: databaseUrl.href, redisUrl: servers.redisUrl, kafkaBrokers: servers.kafkaBrokers });
+  process.stdout.write(welcome(whole, access, since(startedAt), prometheusUrl));
 }
 
 /** The same for scripts. */

@@ -1,0 +1,170 @@
+// A running system as operators see it: one request followed from the gateway to a receiver of webhooks, and everything
+// that dashboards and alert rules ask for in what the components tell.
+import { spawnSync } from 'node:child_process';
+import { appendFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
+import { prometheus, silent } from '@truckroll/local-stack';
+import { logTo, readBuild, testCaller, testConfig, type Service } from '@truckroll/service-kit';
+import { truckroll } from '../../packages/cli/test/system.ts';
+import { webhookDispatcherConfig } from '../../services/webhook-dispatcher/src/config.ts';
+import { createWebhookDispatcher } from '../../services/webhook-dispatcher/src/webhook-dispatcher.ts';
+import { startReceiver, type Receiver } from '../../services/webhook-dispatcher/test/support/receiver.ts';
+import { dispatchDesk, type DispatchDesk } from '../support/dispatch.ts';
+import { startSystem, type System } from '../support/system.ts';
+import { until } from '../support/until.ts';
+import { listMetrics, type ListedMetric } from './components.ts';
+import { expressions, namesIn } from './expressions.ts';
+
+const HOOKS = '/api/v1/integrations/webhooks';
+let folder: string;
+let promtool: string;
+let receiver: Receiver;
+let system: System;
+let desk: DispatchDesk;
+let dispatcher: Service;
+let endpoint: string;
+const written: string[] = [];
+
+beforeAll(async () => {
+  promtool = await prometheus('promtool', silent);
+  folder = mkdtempSync(join(tmpdir(), 'truckroll-observe-'));
+  const logs = join(folder, '.truckroll', 'logs');
+  mkdirSync(logs, { recursive: true, mode: 0o700 });
+  // As processes would: each component in a file of its own.
+  logTo({
+    write(lines) {
+      for (const line of lines.trimEnd().split('\n')) {
+        written.push(line);
+        appendFileSync(join(logs, `${(JSON.parse(line) as { service: string }).service}.log`), `${line}\n`);
+      }
+    },
+  });
+  receiver = await startReceiver((response) => void response.writeHead(204).end());
+  system = await startSystem({ webhookAllowedTargets: [receiver.target], logLevel: 'info' });
+  dispatcher = createWebhookDispatcher({ ...webhookDispatcherConfig(system.dispatcherEnvironment), ...testConfig, logLevel: 'info', callCredential: testCaller('webhook-dispatcher') });
+  await dispatcher.start();
+  desk = await dispatchDesk(system);
+  endpoint = (await manage('POST', HOOKS, { name: 'Dispatch board', url: receiver.url, eventTypes: ['service_request.status_changed'] })).data.id as string;
+}, 120_000);
+afterAll(async () => {
+  await dispatcher.destroy();
+  await system.stop();
+  await receiver.close();
+  rmSync(folder, { recursive: true });
+});
+
+async function manage(method: string, path: string, body?: object): Promise<any> {
+  const headers = { authorization: `Bearer ${system.userToken(desk.company)}`, 'content-type': 'application/json' };
+  return await (await fetch(`${system.baseUrl}${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) })).json();
+}
+
+interface Line {
+  service: string;
+  msg: string;
+  requestId: string;
+  traceId: string;
+  [field: string]: unknown;
+}
+
+async function trace(id: string): Promise<Line[]> {
+  return (JSON.parse((await truckroll(['trace', id, '--json'], {}, folder)).stdout) as { lines: Line[] }).lines;
+}
+
+test('a request is followed by its id from the gateway to the receiver, and the delivery shows it', async () => {
+  const visit = await desk.visit();
+  const intake = system.channel('scheduling').client(IntakeServiceService);
+  const id = crypto.randomUUID();
+  await intake.recordServiceRequest({ company_id: desk.company.id, id, channel: 'SERVICE_REQUEST_CHANNEL_PHONE', summary: 'No heat' } as never);
+  await intake.bookServiceRequest({ company_id: desk.company.id, id, job_id: desk.job['id'], appointment_id: visit['id'] });
+  await receiver.until(1);
+  const added = await desk.add(visit);
+  expect(added.status).toBe(201);
+  const requestId = added.headers.get('x-request-id')!;
+  await receiver.until(2);
+  const { headers, body } = receiver.received[1]!;
+  expect(JSON.parse(body)).toMatchObject({ type: 'service_request.status_changed', data: { status: 'SCHEDULED' } });
+
+  await until(async () => (await trace(requestId)).some(({ msg }) => msg === 'sent a webhook'));
+  const lines = await trace(requestId);
+  expect(lines.map(({ service, msg }) => `${service}: ${msg}`).toSorted()).toEqual([
+    'gateway: request', 'scheduling: served a call', 'webhook-dispatcher: an event was handed to endpoints', 'webhook-dispatcher: sent a webhook',
+  ]);
+  for (const line of lines) expect([line.requestId, line.traceId]).toEqual([requestId, requestId.replaceAll('-', '')]);
+  const lineOf = (msg: string) => lines.find((line) => line.msg === msg);
+  expect(lineOf('request')).toMatchObject({
+    route: '/v1/job-assignments', status: 201, bytes: JSON.stringify(added.body).length, peer: expect.stringContaining('127.0.0.1'), companyId: desk.company.id,
+  });
+  expect(lineOf('sent a webhook')).toMatchObject({ event: headers['webhook-id'], endpoint, companyId: desk.company.id, host: receiver.target, result: '2xx', status: 204, attempt: 1 });
+
+  const { data: deliveries } = await manage('GET', `${HOOKS}/${endpoint}/deliveries`);
+  const own = deliveries.find((delivery: { eventId: string }) => delivery.eventId === headers['webhook-id']);
+  expect((await manage('GET', `${HOOKS}/${endpoint}/deliveries/${own.id}`)).data.requestId).toBe(requestId);
+});
+
+test('a test event shows the request that asked for it, and a trace that a client began goes on', async () => {
+  const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+  const headers = { authorization: `Bearer ${system.userToken(desk.company)}`, traceparent };
+  const asked = await fetch(`${system.baseUrl}${HOOKS}/${endpoint}/test`, { method: 'POST', headers });
+  const requestId = asked.headers.get('x-request-id')!;
+  const { data } = (await asked.json()) as { data: { id: string } };
+  await until(async () => (await trace(traceparent.slice(3, 35))).some(({ msg }) => msg === 'sent a webhook'));
+  const lines = await trace(traceparent.slice(3, 35));
+  expect(new Set(lines.map((line) => line.requestId))).toEqual(new Set([requestId]));
+  expect(lines.map(({ service }) => service)).toEqual(expect.arrayContaining(['gateway', 'integrations', 'webhook-dispatcher']));
+  expect((await manage('GET', `${HOOKS}/${endpoint}/deliveries/${data.id}`)).data.requestId).toBe(requestId);
+});
+
+test('health checks are not in the log at info, other requests are', async () => {
+  await Promise.all(['/healthz', '/readyz', '/openapi.json'].map(async (path) => (await fetch(`${system.baseUrl}${path}`)).text()));
+  await until(async () => written.some((line) => line.includes('"path":"/openapi.json"')));
+  expect(written.filter((line) => line.includes('"path":"/healthz"') || line.includes('"path":"/readyz"'))).toEqual([]);
+});
+
+/** Series names with their labels, of all components, as a scrape has them. */
+async function scraped(): Promise<Map<string, Set<string>>> {
+  const found = new Map<string, Set<string>>();
+  for (const body of Object.values(await system.metrics([dispatcher]))) {
+    for (const [, name = '', labels = ''] of body.matchAll(/^([a-zA-Z_:][\w:]*)\{([^\n]*)\} /gm)) {
+      const known = found.get(name) ?? new Set();
+      for (const [, label = ''] of labels.matchAll(/(?:^|,)(\w+)="/g)) known.add(label);
+      found.set(name, known);
+    }
+  }
+  return found;
+}
+
+const BASE = /_(bucket|count|sum)$/;
+
+test('everything that dashboards and alert rules ask for is told by the running system', async () => {
+  // What an import that fails, a limit or an outage would bring is made by none of this: known by the list alone.
+  const listed = new Map<string, ListedMetric>(listMetrics().map((metric) => [metric.name, metric]));
+  await until(async () => (await scraped()).has('webhook_endpoints'));
+  const series = await scraped();
+  const rare = /^(gateway_(limited|unknown_keys)|database_refused|consumer_(unreadable|retries)|grpc_server_refused|notifications|mails|projection_rows_refused|report_companies)/;
+  for (const { where, expr } of expressions) {
+    const { metrics, labels } = namesIn(expr);
+    const own = metrics.filter((name) => !name.startsWith('slo:'));
+    const known = new Set(['le', 'component', 'slo']);
+    for (const name of own) {
+      const metric = listed.get(name) ?? listed.get(name.replace(BASE, ''));
+      expect([where, name, metric?.name]).toEqual([where, name, expect.any(String)]);
+      if (!rare.test(name)) expect([where, [...series.keys()]]).toEqual([where, expect.arrayContaining([name])]);
+      for (const label of [...metric!.labels, ...(series.get(name) ?? [])]) known.add(label);
+    }
+    expect([where, labels.filter((label) => !known.has(label))]).toEqual([where, []]);
+  }
+});
+
+test('what a running system tells passes promtool check metrics, is in the list, and is bounded', async () => {
+  const listed = new Set(listMetrics().map(({ name }) => name));
+  for (const [component, body] of Object.entries(await system.metrics([dispatcher]))) {
+    const { stdout, stderr } = spawnSync(promtool, ['check', 'metrics'], { input: body, encoding: 'utf8' });
+    expect([component, stdout + stderr]).toEqual([component, '']);
+    const names = [...body.matchAll(/^# TYPE (\S+)/gm)].map(([, name = '']) => name);
+    expect(names.filter((name) => !listed.has(name))).toEqual([]);
+    expect(body).toContain(`build_info{version="checkout",commit="unknown",component="${component}"} 1`);
+  }
+  expect(readBuild({})).toEqual({ version: 'checkout', commit: 'unknown' });
+});
