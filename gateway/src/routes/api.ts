@@ -52,7 +52,7 @@ async function answer(exchange: Exchange, parts: ApiParts, extra: Headers, drain
     if (told.status >= 500) failSpan();
     sendError(exchange, told, extra, draining);
   } finally {
-    describeSpan({ 'http.response.status_code': exchange.res.statusCode });
+    describeSpan({ 'http.response.status_code': exchange.res.headersSent ? exchange.res.statusCode : 499 });
   }
 }
 
