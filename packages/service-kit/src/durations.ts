@@ -6,6 +6,8 @@ export interface Durations {
   ended(startedAt: number, ...values: readonly string[]): void;
 }
 
+/** For what has hundreds of series: each bucket is one more of each. Seconds. */
+const FEW_BUCKETS = [0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10];
 /** Combinations that get a series of their own; what comes after them counts as `other` in every label but the last. */
 const MOST_SERIES = 500;
 
@@ -16,30 +18,46 @@ const MOST_SERIES = 500;
 export function durations(metrics: Metrics | undefined, name: string, help: string, labels: readonly string[], buckets?: readonly number[]): Durations {
   if (metrics === undefined) return { ended: () => undefined };
   const seconds = metrics.histogram(name, help, labels, buckets);
-  const series = new Map<string, { observe(seconds: number): void }>();
+  const last = labels.length - 1;
+  // A map for each label but the last, of one for the last: a key of all values would be made and hashed every time.
+  const root: Branch = new Map();
+  let known = 0;
 
-  function seriesOf(values: readonly string[]): { observe(seconds: number): void } {
-    const full = series.size >= MOST_SERIES;
-    const last = values.length - 1;
+  function seriesOf(values: readonly string[]): Series {
+    const full = known >= MOST_SERIES;
     const own = seconds.of(Object.fromEntries(labels.map((label, index) => [label, full && index < last ? 'other' : values[index]])) as Record<string, string>);
-    if (!full) series.set(values.join('\0'), own);
+    if (full) return own;
+    known += 1;
+    let branch = root;
+    for (const value of values.slice(0, last)) {
+      let next = branch.get(value) as Branch | undefined;
+      if (next === undefined) branch.set(value, (next = new Map()));
+      branch = next;
+    }
+    branch.set(values[last] as string, own);
     return own;
   }
 
   return {
     ended(startedAt, ...values) {
-      const key = values.length === 1 ? (values[0] as string) : values.join('\0');
-      (series.get(key) ?? seriesOf(values)).observe((performance.now() - startedAt) / 1000);
+      let found: Branch | Series | undefined = root;
+      for (let index = 0; index <= last && found !== undefined; index += 1) found = (found as Branch).get(values[index] as string);
+      ((found as Series | undefined) ?? seriesOf(values)).observe((performance.now() - startedAt) / 1000);
     },
   };
 }
+
+interface Series {
+  observe(seconds: number): void;
+}
+type Branch = Map<string, Branch | Series>;
 
 /** Calls of a database server of any kind: PostgreSQL and Redis are one family, as OpenTelemetry names it. */
 export function databaseDurations(metrics: Metrics | undefined): Durations {
   return durations(
     metrics, 'db_client_operation_duration_seconds',
     'Statements and commands from sending to the last row, by a constant name of each; error_type is empty, an SQLSTATE, or `unavailable`',
-    ['db_system_name', 'db_query_summary', 'error_type'], FEW,
+    ['db_system_name', 'db_query_summary', 'error_type'], FEW_BUCKETS,
   );
 }
 
@@ -50,5 +68,3 @@ export function kafkaDurations(metrics: Metrics | undefined): Durations {
     ['messaging_operation_name', 'error_type'],
   );
 }
-
-const FEW = [0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10];
