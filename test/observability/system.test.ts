@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
 import { prometheus, silent } from '@truckroll/local-stack';
-import { logTo, readBuild, testCaller, testConfig, type Service } from '@truckroll/service-kit';
+import { logTo, testCaller, testConfig, type Service } from '@truckroll/service-kit';
 import { truckroll } from '../../packages/cli/test/system.ts';
 import { webhookDispatcherConfig } from '../../services/webhook-dispatcher/src/config.ts';
 import { createWebhookDispatcher } from '../../services/webhook-dispatcher/src/webhook-dispatcher.ts';
@@ -142,7 +142,8 @@ test('everything that dashboards and alert rules ask for is told by the running 
   const listed = new Map<string, ListedMetric>(listMetrics().map((metric) => [metric.name, metric]));
   await until(async () => (await scraped()).has('webhook_endpoints'));
   const series = await scraped();
-  const rare = /^(gateway_(limited|unknown_keys)|database_refused|consumer_(unreadable|retries)|grpc_server_refused|notifications|mails|projection_rows_refused|report_companies)/;
+  // What is of a process rather than of a component is not there in a test's: metrics.test.ts and `npm start -- --observe` have it.
+  const rare = /^(build_info|nodejs_|process_|gateway_(limited|unknown_keys)|database_refused|consumer_(unreadable|retries)|grpc_server_refused|notifications|mails|projection_rows_refused|report_companies)/;
   for (const { where, expr } of expressions) {
     const { metrics, labels } = namesIn(expr);
     const own = metrics.filter((name) => !name.startsWith('slo:'));
@@ -157,14 +158,12 @@ test('everything that dashboards and alert rules ask for is told by the running 
   }
 });
 
-test('what a running system tells passes promtool check metrics, is in the list, and is bounded', async () => {
+test('what a running system tells passes promtool check metrics, and is in the list', async () => {
   const listed = new Set(listMetrics().map(({ name }) => name));
   for (const [component, body] of Object.entries(await system.metrics([dispatcher]))) {
     const { stdout, stderr } = spawnSync(promtool, ['check', 'metrics'], { input: body, encoding: 'utf8' });
     expect([component, stdout + stderr]).toEqual([component, '']);
     const names = [...body.matchAll(/^# TYPE (\S+)/gm)].map(([, name = '']) => name);
     expect(names.filter((name) => !listed.has(name))).toEqual([]);
-    expect(body).toContain(`build_info{version="checkout",commit="unknown",component="${component}"} 1`);
   }
-  expect(readBuild({})).toEqual({ version: 'checkout', commit: 'unknown' });
 });
