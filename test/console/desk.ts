@@ -19,7 +19,7 @@ export interface Desk {
   readonly receiver: Receiver;
   /** What the receiver answers from now on. */
   answer: Answer;
-  company(): Promise<TestCompany>;
+  company(timezone?: string): Promise<TestCompany>;
   api(company: TestCompany, method: string, path: string, body?: object): Promise<any>;
   endpoint(company: TestCompany, fields?: object): Promise<any>;
   /** Records a service request, of which endpoints are told. */
@@ -67,12 +67,12 @@ export async function startConsoleDesk(): Promise<Desk> {
     set answer(answer) {
       answered.answer = answer;
     },
-    company: () => system.createCompany(),
+    company: (timezone) => system.createCompany(timezone),
     api,
     endpoint: (company, fields = {}) => api(company, 'POST', HOOKS, { name: 'Lead sync', url: receiver.url, eventTypes: TYPES, ...fields }),
     async happen(company) {
       const intake = system.channel('scheduling').client(IntakeServiceService);
-      await intake.recordServiceRequest({ company_id: company.id, id: randomUUID(), channel: 'SERVICE_REQUEST_CHANNEL_PHONE', summary: 'AC “not cooling”' } as never);
+      await intake.recordServiceRequest({ company_id: company.id, id: randomUUID(), channel: 'SERVICE_REQUEST_CHANNEL_PHONE', contact_name: 'Marisol Núñez', summary: 'AC “not cooling”' } as never);
     },
     open,
     async enter(company, place) {
@@ -113,6 +113,27 @@ export async function signIn(page: Page, token: string): Promise<void> {
 export async function press(page: Page, name: string): Promise<void> {
   const named = (role: string) => page.locator(`::-p-aria([name="${name}"][role="${role}"])`);
   await Locator.race([named('button'), named('link')]).click();
+}
+
+/** Goes on by Tab to what has this name, id or value, and says so with a ring around it. */
+export async function tabTo(page: Page, name: string): Promise<void> {
+  for (let steps = 0; steps < 60; steps++) {
+    await page.keyboard.press('Tab');
+    const ring = await page.evaluate((wanted) => {
+      const at = document.activeElement;
+      const names = [at?.textContent?.trim(), at?.id, at?.getAttribute('aria-label'), (at as HTMLInputElement)?.value];
+      return names.includes(wanted) ? getComputedStyle(at!).outlineStyle : undefined;
+    }, name);
+    if (ring === undefined) continue;
+    expect([name, ring]).toEqual([name, 'solid']);
+    return;
+  }
+  throw new Error(`Tab does not lead to ${name}`);
+}
+
+/** Resolves when what is asked for holds; what is asked are servers, so that each time takes its time. */
+export async function eventually(holds: () => Promise<boolean>): Promise<void> {
+  for (let tries = 0; !(await holds()); tries++) if (tries > 3000) throw new Error('what was waited for did not happen');
 }
 
 /** Resolves when the visible text of the page has this. */

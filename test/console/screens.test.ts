@@ -6,12 +6,16 @@ import { join } from 'node:path';
 import { readFileSync } from 'node:fs';
 import type { Page } from 'puppeteer-core';
 import { DESKTOP, PHONE } from './browser.ts';
-import { press, shows, signIn, startConsoleDesk, type Desk } from './desk.ts';
+import { eventually, press, shows, signIn, startConsoleDesk, visibleText, type Desk } from './desk.ts';
+import { remember } from './history.ts';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const folder = process.env['SCREENSHOTS'];
 const KEYS = '/api/v1/integrations/api-keys';
 const LONG = 'a-very-long-path-segment-without-any-break-'.repeat(4);
+
+/** A sentence that ends twice, and what stands for nothing. */
+const UNFINISHED = /\.\.(?!\.)|[.:!?] \.|\b(undefined|NaN|Infinity|Invalid Date)\b/;
 
 let desk: Desk;
 let page: Page;
@@ -25,19 +29,25 @@ beforeAll(async () => {
   token = desk.system.userToken(company);
   const hook = (id: string) => `/api/v1/integrations/webhooks/${id}`;
   const busy = await desk.endpoint(company, { name: 'Lead sync to the sales desk' });
+  const healthy = await desk.endpoint(company, { name: 'Call log', url: `${desk.receiver.url}/calls` });
+  const failing = await desk.endpoint(company, { name: 'Accounting', url: `${desk.receiver.url}/failing` });
+  const recovering = await desk.endpoint(company, { name: 'Marketing', url: `${desk.receiver.url}/recovering` });
   await desk.endpoint(company, { name: 'Warehouse', url: `https://hooks.example.com/${LONG}`, eventTypes: ['interaction.completed'], enabled: false });
-  const gone = await desk.endpoint(company, { name: 'Former CRM', url: `${desk.receiver.url}gone` });
+  const gone = await desk.endpoint(company, { name: 'Former CRM', url: `${desk.receiver.url}/gone` });
   await desk.api(company, 'POST', KEYS, { name: 'Nightly export to the accountant', expiresAt: '2099-01-01T00:00:00Z' });
 
   let failures = 1;
+  let mended = false;
   desk.answer = (response, { path }) => {
     if (path.endsWith('gone')) return void response.writeHead(410).end();
+    if (path.endsWith('failing') || (path.endsWith('recovering') && !mended)) return void response.writeHead(500, { 'content-type': 'application/json' }).end('{"error":"no connection to the database"}');
+    if (!path.endsWith('hooks')) return void response.writeHead(204).end();
     if (failures-- > 0) return void response.writeHead(503, { 'content-type': 'text/html' }).end(`<html><body><h1>Service unavailable</h1>${LONG}</body></html>`);
     response.writeHead(200, { 'content-type': 'application/json', 'x-request-id': 'c1f0c7f4-6f5e' }).end(JSON.stringify({ accepted: true, lead: { id: 4711, owner: 'Núñez' } }));
   };
   await desk.happen(company);
-  await desk.receiver.until(3);
-  for (let i = 0; i < 3; i++) await desk.happen(company);
+  await desk.receiver.until(5);
+  for (let i = 0; i < 6; i++) await desk.happen(company);
   const tested = await desk.api(company, 'POST', `${hook(busy.id)}/test`);
   await eventually(async () => (await desk.api(company, 'GET', `${hook(gone.id)}`)).enabled === false);
   await eventually(async () => (await desk.api(company, 'GET', `${hook(busy.id)}/deliveries/${tested.id}`)).status === 'succeeded');
@@ -46,12 +56,28 @@ beforeAll(async () => {
   await desk.api(company, 'POST', `${hook(busy.id)}/deliveries/${retried.id}/redeliver`);
   await eventually(async () => (await desk.api(company, 'GET', `${hook(busy.id)}/deliveries/${retried.id}`)).status === 'succeeded');
 
+  for (const { id } of [failing, recovering]) await eventually(async () => (await desk.api(company, 'GET', hook(id))).health.circuit.state === 'open');
+  // One that has failed twice waits for minutes, and so is still there to be recovered from.
+  await eventually(async () => (await desk.api(company, 'GET', `${hook(recovering.id)}/deliveries`)).some(({ attempts }: any) => attempts.length > 1));
+  await remember(desk.system, healthy.id, 160, { delivered: 60, failed: 0, bucket: 7 });
+  await remember(desk.system, busy.id, 160, { delivered: 30, failed: 3, bucket: 9 });
+  await remember(desk.system, failing.id, 160, { delivered: 25, failed: 20, bucket: 12 });
+  await remember(desk.system, recovering.id, 60, { delivered: 25, failed: 9, bucket: 8 });
+  mended = true;
+  await desk.api(company, 'POST', `${hook(recovering.id)}/test`);
+  await eventually(async () => (await desk.api(company, 'GET', hook(recovering.id))).health.circuit.state === 'closed');
+
   Object.assign(places, {
     endpoints: ['/endpoints', 'It answered 410 Gone.'],
     'endpoint-new': ['/endpoints/new', 'interaction.completed'],
     endpoint: [`/endpoints/${busy.id}`, 'webhook.test'],
+    'endpoint-healthy': [`/endpoints/${healthy.id}?period=week`, 'Response time'],
+    'endpoint-failing': [`/endpoints/${failing.id}`, 'Failing since'],
+    'endpoint-recovering': [`/endpoints/${recovering.id}`, 'It answers again.'],
+    'deliveries-range': [`/endpoints/${failing.id}?time=range&from=2026-01-01T12%3A00%3A00.000Z`, 'Select all'],
+    'delivery-failing': [`/endpoints/${failing.id}/deliveries/${(await desk.api(company, 'GET', `${hook(failing.id)}/deliveries`))[0].id}`, 'no connection to the database'],
     'endpoint-disabled': [`/endpoints/${gone.id}`, 'Truckroll has disabled this endpoint.'],
-    'endpoint-none-match': [`/endpoints/${busy.id}?status=failed`, 'No deliveries match.'],
+    'endpoint-none-match': [`/endpoints/${busy.id}?progress=failed`, 'No deliveries match.'],
     'endpoint-edit': [`/endpoints/${busy.id}/edit`, 'Save changes'],
     delivery: [`/endpoints/${busy.id}/deliveries/${retried.id}`, 'Attempt 2'],
     keys: ['/keys', 'Nightly export to the accountant'],
@@ -63,14 +89,11 @@ beforeAll(async () => {
 }, 600_000);
 afterAll(() => desk.stop());
 
-async function eventually(holds: () => Promise<boolean>): Promise<void> {
-  for (let tries = 0; !(await holds()); tries++) if (tries > 3000) throw new Error('what was waited for did not happen');
-}
-
 async function picture(name: string): Promise<void> {
   if (folder === undefined) return;
   await mkdir(folder, { recursive: true });
   await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
+  if (name === 'endpoint-failing-light') await page.screenshot({ path: join(folder, 'console.webp'), type: 'webp', quality: 80 });
 }
 
 /** Without motion: a picture of a change of colours is of neither. */
@@ -78,8 +101,9 @@ async function prefer(scheme: string): Promise<void> {
   await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }, { name: 'prefers-reduced-motion', value: 'reduce' }]);
 }
 
-/** On a desktop in both schemes, and on a phone. */
+/** On a desktop and on a phone, in both schemes; and what it says. */
 async function inspect(name: string): Promise<void> {
+  expect([name, (await visibleText(page)).match(UNFINISHED)]).toEqual([name, null]);
   for (const scheme of ['light', 'dark']) {
     await page.setViewport(DESKTOP);
     await prefer(scheme);
@@ -87,9 +111,11 @@ async function inspect(name: string): Promise<void> {
     expect([name, scheme, await barriers()]).toEqual([name, scheme, []]);
   }
   await page.setViewport(PHONE);
-  await prefer('light');
-  await picture(`${name}-phone`);
-  expect([name, await tooWide()]).toEqual([name, []]);
+  for (const scheme of ['dark', 'light']) {
+    await prefer(scheme);
+    await picture(`${name}-phone-${scheme}`);
+    expect([name, await tooWide()]).toEqual([name, []]);
+  }
   await page.setViewport(DESKTOP);
 }
 
@@ -117,7 +143,9 @@ test('signing in', async () => {
   await signIn(page, token);
 });
 
-test.each(['endpoints', 'endpoint-new', 'endpoint', 'endpoint-disabled', 'endpoint-none-match', 'endpoint-edit', 'delivery', 'keys', 'key-new', 'event-types', 'nowhere'])(
+test.each([
+  'endpoints', 'endpoint-new', 'endpoint', 'endpoint-healthy', 'endpoint-failing', 'endpoint-recovering', 'deliveries-range', 'delivery-failing', 'endpoint-disabled', 'endpoint-none-match', 'endpoint-edit', 'delivery', 'keys', 'key-new', 'event-types', 'nowhere',
+])(
   '%s',
   async (name) => {
     const [place, text] = places[name]!;

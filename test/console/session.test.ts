@@ -30,6 +30,20 @@ test('the console takes a user token only, says what is wrong with another one, 
   expect(await page.content()).not.toContain(desk.system.userToken(company).slice(0, 40));
 });
 
+test('the header names the company, its time zone, in which times are told, and the user', async () => {
+  const company = await desk.company('Asia/Kolkata');
+  await desk.endpoint(company);
+  const page = await desk.enter(company);
+  await shows(page, 'Lead sync');
+  const header = await page.$eval('header.bar', (element) => (element).innerText);
+  for (const text of ['Test Heating & Air', 'Asia/Kolkata', 'Ada Ortiz']) expect(header).toContain(text);
+  await press(page, 'Lead sync');
+  await shows(page, 'Created');
+  const [text, at] = await page.$eval('dl.facts time', (time) => [time.textContent, (time).dateTime]);
+  const local = new Date(Date.parse(at!) + 5.5 * 3_600_000);
+  expect(text).toContain(`${((local.getUTCHours() + 11) % 12) + 1}:${local.toISOString().slice(14, 19)}`);
+});
+
 test('a session is forgotten by a reload, which comes back to the same place, and by signing out', async () => {
   const company = await desk.company();
   const page = await desk.enter(company, '/event-types');

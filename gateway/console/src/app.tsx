@@ -1,4 +1,5 @@
 import { useRef } from 'preact/hooks';
+import type { Me } from './api/types.ts';
 import { until } from './parts/time.tsx';
 import { Page } from './parts/page.tsx';
 import { Delivery } from './screens/delivery.tsx';
@@ -14,12 +15,12 @@ import { session, signOut } from './state/session.ts';
 import { useStore } from './state/store.ts';
 
 export function App() {
-  const { signedIn, owner } = useStore(session);
+  const { signedIn, me } = useStore(session);
   return (
     <>
       {!signedIn && <SignIn />}
       {/* What somebody was in the middle of waits for them, unseen; it is not shown to anybody else. */}
-      {owner !== undefined && <div key={owner} hidden={!signedIn}><Shell /></div>}
+      {me !== undefined && <div key={`${me.company.id} ${me.id}`} hidden={!signedIn}><Shell me={me} /></div>}
     </>
   );
 }
@@ -30,7 +31,7 @@ const SECTIONS = [
   { title: 'Event types', href: places.eventTypes, first: 'event-types' },
 ];
 
-function Shell() {
+function Shell({ me: { displayName, email, company } }: { me: Me }) {
   const { path } = useStore(route);
   const { expiresAt } = useStore(session);
   const main = useRef<HTMLElement>(null);
@@ -49,7 +50,11 @@ function Shell() {
             {SECTIONS.map((section) => <a key={section.first} href={section.href} aria-current={section.first === first ? 'page' : undefined}>{section.title}</a>)}
           </nav>
           <div class="who">
-            {expiresAt && <span class="soft">Signed in until {until(expiresAt)}</span>}
+            <dl title={expiresAt && `Signed in until ${until(expiresAt)}`}>
+              <div><dt class="unseen">Company</dt><dd class="name">{company.name}</dd></div>
+              <div><dt class="unseen">Times are in</dt><dd>{company.timezone}</dd></div>
+              <div><dt class="unseen">User</dt><dd title={email}>{displayName}</dd></div>
+            </dl>
             <button type="button" class="small" onClick={signOut}>Sign out</button>
           </div>
         </div>

@@ -8,7 +8,7 @@ const BASE = new URL('api/v1/integrations/', document.baseURI);
 const TIMEOUT_MS = 20_000;
 
 type Json = Record<string, any>;
-export type Query = Readonly<Record<string, string | number | undefined>>;
+export type Query = Readonly<Record<string, string | number | readonly string[] | undefined>>;
 
 export interface Asking {
   readonly query?: Query;
@@ -24,7 +24,9 @@ export async function request(method: string, path: string, asking: Asking = {})
   const bearer = asking.token ?? token();
   if (bearer === undefined) throw new Problem('Sign in again to go on.', { status: 401, code: 'UNAUTHENTICATED' });
   const address = new URL(path, BASE);
-  for (const [name, value] of Object.entries(query)) if (value !== undefined && value !== '') address.searchParams.append(name, String(value));
+  for (const [name, values] of Object.entries(query)) {
+    for (const value of [values].flat()) if (value !== undefined && value !== '') address.searchParams.append(name, String(value));
+  }
   const timeout = AbortSignal.timeout(TIMEOUT_MS);
   try {
     const response = await fetch(address, {

@@ -1,6 +1,8 @@
 // The operations of /api/v1 that the console uses, by what they are for.
 import { request } from './client.ts';
-import type { ApiKey, ApiKeyWithValue, Attempt, Delivery, Endpoint, EndpointWithSecret, EventType, Page, QueuedDelivery, Recovery } from './types.ts';
+import type {
+  ApiKey, ApiKeyWithValue, Attempt, Delivery, Endpoint, EndpointWithSecret, EventType, HealthSeries, Me, Page, Period, QueuedDelivery, Recovery, Redelivery,
+} from './types.ts';
 
 const PAGE_SIZE = 25;
 
@@ -12,8 +14,13 @@ export interface EndpointFields {
 }
 
 export interface DeliveryFilter {
-  readonly status?: string | undefined;
+  readonly progress?: string | undefined;
   readonly eventType?: string | undefined;
+  /** Instants; the first inclusive, the second exclusive. */
+  readonly createdFrom?: string | undefined;
+  readonly createdBefore?: string | undefined;
+  /** Id or number of what it tells of. */
+  readonly subject?: string | undefined;
   readonly cursor?: string | undefined;
 }
 
@@ -25,11 +32,12 @@ const at = (id: string): string => `webhooks/${encodeURIComponent(id)}`;
 const delivery = (id: string, deliveryId: string): string => `${at(id)}/deliveries/${encodeURIComponent(deliveryId)}`;
 const key = (id: string): string => `api-keys/${encodeURIComponent(id)}`;
 
-/** Succeeds where the token is one that the API takes. */
-export const probe = (token: string): Promise<unknown> => request('GET', 'webhooks', { token });
+/** Whom the token stands for, where it is one that the API takes. */
+export const readMe = (token: string) => data<Me>(request('GET', '../me', { token }));
 
 export const listEndpoints = (signal: AbortSignal) => data<readonly Endpoint[]>(request('GET', 'webhooks', { signal }));
 export const readEndpoint = (id: string, signal: AbortSignal) => data<Endpoint>(request('GET', at(id), { signal }));
+export const readHealth = (id: string, period: Period, signal: AbortSignal) => data<HealthSeries>(request('GET', `${at(id)}/health`, { query: { period }, signal }));
 export const createEndpoint = (body: EndpointFields) => data<EndpointWithSecret>(request('POST', 'webhooks', { body }));
 export const updateEndpoint = (id: string, body: EndpointFields) => data<Endpoint>(request('PATCH', at(id), { body }));
 export const deleteEndpoint = (id: string) => data<Endpoint>(request('DELETE', at(id)));
@@ -41,12 +49,16 @@ export async function listDeliveries(id: string, filter: DeliveryFilter, signal:
   const answer = await request('GET', `${at(id)}/deliveries`, { query: { limit: PAGE_SIZE, ...filter }, signal });
   return { data: answer['data'] as Delivery[], nextCursor: answer['pagination'].nextCursor as string | null };
 }
+/** Those of them that are still there; at most as many as a page has. */
+export const readDeliveries = (id: string, ids: readonly string[], signal: AbortSignal) =>
+  data<readonly Delivery[]>(request('GET', `${at(id)}/deliveries`, { query: { limit: 100, ids }, signal }));
 export const readDelivery = (id: string, deliveryId: string, signal: AbortSignal) => data<Delivery>(request('GET', delivery(id, deliveryId), { signal }));
 export async function listAttempts(id: string, deliveryId: string, cursor: string): Promise<Page<Attempt>> {
   const answer = await request('GET', `${delivery(id, deliveryId)}/attempts`, { query: { cursor } });
   return { data: answer['data'] as Attempt[], nextCursor: answer['pagination'].nextCursor as string | null };
 }
 export const redeliver = (id: string, deliveryId: string) => data<QueuedDelivery>(request('POST', `${delivery(id, deliveryId)}/redeliver`));
+export const redeliverAll = (id: string, deliveryIds: readonly string[]) => data<readonly Redelivery[]>(request('POST', `${at(id)}/redeliver`, { body: { deliveryIds } }));
 
 export const listKeys = (signal: AbortSignal) => data<readonly ApiKey[]>(request('GET', 'api-keys', { signal }));
 export const createKey = (body: { name: string; expiresAt?: string }) => data<ApiKeyWithValue>(request('POST', 'api-keys', { body }));

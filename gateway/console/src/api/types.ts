@@ -1,13 +1,68 @@
 // What /api/v1 answers, as far as the console shows it; /openapi.json has the whole.
 
+/** Whom a token stands for. */
+export interface Me {
+  readonly id: string;
+  readonly displayName: string;
+  readonly email: string;
+  readonly company: { readonly id: string; readonly name: string; readonly timezone: string };
+}
+
 export interface Creator {
   readonly displayName: string;
   readonly email: string;
   readonly kind: 'USER' | 'OPERATOR';
 }
 
-export const DELIVERY_STATUSES = ['pending', 'succeeded', 'failed', 'skipped'] as const;
-export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
+export type DeliveryStatus = 'pending' | 'succeeded' | 'failed' | 'skipped';
+
+/** How a delivery gets on, as filters offer it. */
+export const PROGRESS = ['delivered', 'failed', 'retrying', 'pending', 'skipped'] as const;
+export type Progress = (typeof PROGRESS)[number];
+
+/** Attempts of a stretch of time. */
+export interface Bucket {
+  readonly startsAt: string;
+  readonly delivered: number;
+  readonly failed: number;
+  readonly p50Ms: number | null;
+  readonly p95Ms: number | null;
+}
+
+/** What all attempts of a time come to. */
+export interface Figures {
+  readonly delivered: number;
+  readonly failed: number;
+  /** From 0 to 1. */
+  readonly successRate: number | null;
+  readonly p50Ms: number | null;
+  readonly p95Ms: number | null;
+}
+
+/** Figures are of the last 24 hours. */
+export interface Health extends Figures {
+  readonly state: 'disabled' | 'failing' | 'degraded' | 'idle' | 'healthy';
+  readonly circuit: { readonly state: 'closed' | 'open' | 'half_open'; readonly nextTryAt: string | null };
+  readonly failingSince: string | null;
+  readonly lastSuccessAt: string | null;
+  readonly backlog: number;
+  readonly oldestWaitingAt: string | null;
+  readonly hours: readonly Bucket[];
+}
+
+/** `backlog` counts no further. */
+export const MOST_BACKLOG = 10_000;
+
+export const PERIODS = ['hour', 'day', 'week'] as const;
+export type Period = (typeof PERIODS)[number];
+
+export interface HealthSeries extends Figures {
+  readonly period: Period;
+  readonly since: string;
+  readonly until: string;
+  readonly bucketSeconds: number;
+  readonly buckets: readonly Bucket[];
+}
 
 export interface Endpoint {
   readonly id: string;
@@ -22,6 +77,8 @@ export interface Endpoint {
   readonly lastDeliveryAt: string | null;
   readonly lastDeliveryStatus: DeliveryStatus | null;
   readonly ownerless: boolean;
+  /** Not in the answer to creation, nor in that of a service older than this console. */
+  readonly health?: Health | null;
 }
 
 /** As only creation and rotation answer. */
@@ -50,6 +107,11 @@ export interface Delivery {
   readonly eventId: string;
   readonly eventType: string;
   readonly status: DeliveryStatus;
+  readonly progress: Progress;
+  /** Of what it tells: the id, and what people call it. */
+  readonly subject: string;
+  readonly subjectNumber: string | null;
+  readonly customerName: string | null;
   readonly createdAt: string;
   readonly nextAttemptAt: string | null;
   readonly requestBody: string;
@@ -62,6 +124,13 @@ export interface Delivery {
 export interface QueuedDelivery {
   readonly id: string;
   readonly eventId: string;
+}
+
+/** What became of the wish to send one delivery again. */
+export interface Redelivery {
+  readonly id: string;
+  readonly queued: boolean;
+  readonly message: string | null;
 }
 
 export interface Recovery {
@@ -88,6 +157,8 @@ export interface ApiKeyWithValue extends ApiKey {
 export interface EventType {
   readonly type: string;
   readonly description: string;
+  /** A whole body, as JSON. */
+  readonly example: string;
 }
 
 /** The type of the events that "Send a test" makes; no endpoint subscribes to it, so the listing lacks it. */

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import type { Delivery, DeliveryStatus, Endpoint } from '../api/types.ts';
+import type { Delivery, DeliveryStatus, Endpoint, Health, Progress } from '../api/types.ts';
 
 type Tone = 'good' | 'bad' | 'busy' | 'off';
 
@@ -8,27 +8,49 @@ export function Badge({ tone, children }: { tone: Tone; children: ComponentChild
   return <span class={`badge ${tone}`}>{children}</span>;
 }
 
-const STATUS: Record<DeliveryStatus, [Tone, string]> = {
-  pending: ['busy', 'Pending'],
-  succeeded: ['good', 'Succeeded'],
+const PROGRESS: Record<Progress, [Tone, string]> = {
+  delivered: ['good', 'Delivered'],
   failed: ['bad', 'Failed'],
+  retrying: ['busy', 'Retrying'],
+  pending: ['busy', 'Pending'],
   skipped: ['off', 'Skipped'],
 };
 
-export function StatusBadge({ status }: { status: DeliveryStatus }) {
-  const [tone, text] = STATUS[status] ?? ['off', status];
+/** "Retrying" */
+export const progressName = (progress: Progress): string => PROGRESS[progress][1];
+
+/** What a status comes to where it is not known how often it was tried. */
+const OF_STATUS: Record<DeliveryStatus, Progress> = { succeeded: 'delivered', failed: 'failed', pending: 'pending', skipped: 'skipped' };
+
+/** A service older than this console tells no progress. */
+export function DeliveryBadge({ delivery: { progress, status } }: { delivery: Pick<Delivery, 'status'> & { progress?: Progress } }) {
+  const [tone, text] = PROGRESS[progress ?? OF_STATUS[status]] ?? PROGRESS[OF_STATUS[status]] ?? ['off', status];
   return <Badge tone={tone}>{text}</Badge>;
 }
 
-/** A delivery that waits for another try says so. */
-export function DeliveryBadge({ delivery }: { delivery: Delivery }) {
-  const last = delivery.attempts.at(-1);
-  if (delivery.status === 'pending' && last !== undefined && !last.succeeded) return <Badge tone="busy">Retrying</Badge>;
-  return <StatusBadge status={delivery.status} />;
+/** Of the newest event of an endpoint, and when something was last sent for it. */
+export function NewestBadge({ status, at }: { status: DeliveryStatus; at: string | null }) {
+  return <DeliveryBadge delivery={{ status, progress: status === 'pending' && at !== null ? 'retrying' : OF_STATUS[status] }} />;
 }
 
-export function EndpointBadge({ endpoint }: { endpoint: Endpoint }) {
-  return endpoint.enabled ? <Badge tone="good">Enabled</Badge> : <Badge tone={endpoint.disabledReason === null ? 'off' : 'bad'}>Disabled</Badge>;
+/** Whether the last attempt succeeded and what has waited meanwhile follows. */
+export const recovers = ({ state, failingSince, backlog }: Health): boolean => state === 'degraded' && failingSince === null && backlog > 0;
+
+/** How an endpoint fares: red where it is red. */
+export function EndpointBadge({ endpoint: { enabled, disabledReason: reason, health } }: { endpoint: Endpoint }) {
+  if (!enabled) return <Badge tone={reason === null ? 'off' : 'bad'}>Disabled</Badge>;
+  switch (health?.state) {
+    case 'failing':
+      return <Badge tone="bad">Failing</Badge>;
+    case 'degraded':
+      return <Badge tone="busy">{recovers(health) ? 'Recovering' : 'Degraded'}</Badge>;
+    case 'healthy':
+      return <Badge tone="good">Healthy</Badge>;
+    case 'idle':
+      return <Badge tone="off">Idle</Badge>;
+    default:
+      return <Badge tone="off">Enabled</Badge>;
+  }
 }
 
 /** Nobody is written to when it is disabled. */

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import type { Problem } from '../api/problem.ts';
+import { Problem } from '../api/problem.ts';
 import { baseField } from './problem-box.tsx';
 
 interface Given {
@@ -33,10 +33,18 @@ export function Field({ name, label, hint, problem, children }: Given) {
     <div class="field">
       <label for={name}>{label}</label>
       {children(ties)}
-      {messages.length > 0 && <p class="error" id={`${name}-error`}>{messages.join(' ')}</p>}
+      {messages.length > 0 && <p class="error" id={`${name}-error`}>{[...new Set(messages)].join(' ')}</p>}
       {hint !== undefined && <p class="hint" id={`${name}-hint`}>{hint}</p>}
     </div>
   );
+}
+
+/** Throws Problem where a date or a time was only half given: the browser hands out nothing then, as if it had been left empty. */
+export function requireWholeMoments(form: HTMLFormElement): void {
+  const half = [...form.querySelectorAll('input')].filter(({ validity }) => validity.badInput);
+  if (half.length === 0) return;
+  const details = half.map(({ name }) => ({ field: name, code: 'INVALID_FORMAT', message: 'Give the whole date and time, or leave it empty.' }));
+  throw new Problem('A date or time is not complete.', { code: 'INVALID_REQUEST', details });
 }
 
 /** What was typed into an input of the form, without spaces around it. */

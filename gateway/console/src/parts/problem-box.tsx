@@ -19,10 +19,12 @@ export function ProblemBox({ problem, title, shownElsewhere = [], focus = false 
   }, [problem]);
   if (problem === undefined) return null;
   const details = problem.details.filter(({ field }) => field === undefined || !shownElsewhere.includes(baseField(field)));
+  const marked = new Set(problem.details.flatMap(({ field }) => (field === undefined ? [] : [baseField(field)])));
+  const allMarked = problem.details.length > 0 && details.length === 0;
   return (
     <div class="problem" role="alert" tabIndex={-1} ref={box}>
       {title && <strong>{title}</strong>}
-      <p>{problem.message}</p>
+      <p>{allMarked ? (marked.size === 1 ? 'Correct the field that is marked below.' : `Correct the ${marked.size} fields that are marked below.`) : problem.message}</p>
       {details.length > 0 && (
         <ul>
           {details.map(({ field, message }) => (

@@ -1,14 +1,35 @@
-const TIME = { hour: 'numeric', minute: '2-digit', second: '2-digit' } as const;
-const THIS_YEAR = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric', ...TIME });
-const OTHER_YEAR = new Intl.DateTimeFormat(undefined, { year: 'numeric', month: 'short', day: 'numeric', ...TIME });
-const CLOCK = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
-const MINUTE = new Intl.DateTimeFormat(undefined, { hour: 'numeric', minute: '2-digit' });
+// Moments, as clocks show them where the company is: it counts its days there, and so does everything that it asks about.
+import { session } from '../state/session.ts';
 
-function inWords(at: Date): string {
-  return (at.getFullYear() === new Date().getFullYear() ? THIS_YEAR : OTHER_YEAR).format(at);
+const TIME = { hour: 'numeric', minute: '2-digit', second: '2-digit' } as const;
+const STYLES = {
+  thisYear: { month: 'short', day: 'numeric', ...TIME },
+  otherYear: { year: 'numeric', month: 'short', day: 'numeric', ...TIME },
+  second: TIME,
+  minute: { hour: 'numeric', minute: '2-digit' },
+  day: { weekday: 'short', month: 'short', day: 'numeric' },
+} as const;
+
+/** The company's time zone. */
+export const zone = (): string => session.value.me?.company.timezone ?? 'UTC';
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+function format(style: keyof typeof STYLES, at: Date): string {
+  const key = `${style} ${zone()}`;
+  let made = formats.get(key);
+  if (made === undefined) formats.set(key, (made = new Intl.DateTimeFormat(undefined, { ...STYLES[style], timeZone: zone() })));
+  return made.format(at);
 }
 
-/** A moment in the viewer's time zone; its title has it in UTC, as exact as the API knows it. */
+/** The wall clock as `2026-03-01 14:02:11`. */
+const wall = (at: Date): string => at.toLocaleString('sv-SE', { timeZone: zone() });
+
+function inWords(at: Date): string {
+  return format(wall(at).slice(0, 4) === wall(new Date()).slice(0, 4) ? 'thisYear' : 'otherYear', at);
+}
+
+/** Its title has it in UTC, as exact as the API knows it. */
 export function Time({ at }: { at: string }) {
   return <time dateTime={at} title={`${at.replace('T', ' ').replace(/Z$/, '')} UTC`}>{inWords(new Date(at))}</time>;
 }
@@ -18,23 +39,41 @@ export function TimeOr({ at, otherwise }: { at: string | null; otherwise: string
 }
 
 /** "2:47:05 PM" */
-export const clock = (at: Date): string => CLOCK.format(at);
+export const clock = (at: Date): string => format('second', at);
 
-/** "2:47 PM", with the day where that is another one. */
+/** "2:47 PM", with seconds where that is within two minutes, and with the day where that is another one. */
 export function until(at: Date): string {
-  return at.toDateString() === new Date().toDateString() ? MINUTE.format(at) : inWords(at);
+  if (wall(at).slice(0, 10) !== wall(new Date()).slice(0, 10)) return inWords(at);
+  return format(Math.abs(at.getTime() - Date.now()) < 120_000 ? 'second' : 'minute', at);
 }
+
+/** A moment on an axis: the time of day, or the day where days are what is looked at. */
+export const tick = (at: Date, days: boolean): string => format(days ? 'day' : 'minute', at);
 
 /** "35 ms", "14.2 s" */
-export function duration(from: string, to: string): string {
-  const ms = Math.max(0, Date.parse(to) - Date.parse(from));
-  return ms < 1000 ? `${ms} ms` : `${(ms / 1000).toFixed(1)} s`;
+export const milliseconds = (ms: number): string => (ms < 1000 ? `${Math.round(ms)} ms` : `${Number((ms / 1000).toFixed(1))} s`);
+
+export const duration = (from: string, to: string): string => milliseconds(Math.max(0, Date.parse(to) - Date.parse(from)));
+
+const UNITS = [['d', 86_400], ['h', 3600], ['min', 60], ['s', 1]] as const;
+
+/** How long ago: "3 d 4 h", "29 min", "0 s". */
+export function age(at: string): string {
+  const seconds = Math.max(0, Math.round((Date.now() - Date.parse(at)) / 1000));
+  const first = UNITS.findIndex(([, length]) => seconds >= length);
+  if (first < 0) return '0 s';
+  const [unit, length] = UNITS[first]!;
+  const next = first < 2 ? UNITS[first + 1] : undefined;
+  const rest = next === undefined ? 0 : Math.floor((seconds % length) / next[1]);
+  return `${Math.floor(seconds / length)} ${unit}${rest === 0 ? '' : ` ${rest} ${next![0]}`}`;
 }
 
-/** What an input of type datetime-local takes: the moment in the viewer's zone, to the minute. */
-export function localInput(at: Date): string {
-  const pad = (value: number): string => String(value).padStart(2, '0');
-  return `${at.getFullYear()}-${pad(at.getMonth() + 1)}-${pad(at.getDate())}T${pad(at.getHours())}:${pad(at.getMinutes())}`;
-}
+/** What an input of type datetime-local takes, to the minute. */
+export const localInput = (at: Date): string => wall(at).slice(0, 16).replace(' ', 'T');
 
-export const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+/** The instant at which the company's clocks show what such an input holds; one of the two where they are put back over it. */
+export function instantOf(local: string): string {
+  const shown = Date.parse(`${local}Z`);
+  const offset = (at: number): number => Date.parse(`${wall(new Date(at)).replace(' ', 'T')}Z`) - Math.floor(at / 1000) * 1000;
+  return new Date(shown - offset(shown - offset(shown))).toISOString();
+}

@@ -1,11 +1,18 @@
-import { listEventTypes, type DeliveryFilter } from '../api/integrations.ts';
-import { DELIVERY_STATUSES, TEST_EVENT, type Attempt, type Delivery, type Page } from '../api/types.ts';
+import { useState } from 'preact/hooks';
+import { listDeliveries, redeliverAll, type DeliveryFilter } from '../api/integrations.ts';
+import type { Delivery, Page } from '../api/types.ts';
 import { DeliveryBadge } from '../parts/badge.tsx';
 import { Breakable } from '../parts/breakable.tsx';
+import { deliveries as counted } from '../parts/figures.ts';
+import { ProblemBox } from '../parts/problem-box.tsx';
 import { Table, type Column } from '../parts/table.tsx';
-import { Time, duration } from '../parts/time.tsx';
+import { Time, until } from '../parts/time.tsx';
+import { useAction } from '../state/action.ts';
 import { useResource, type Resource } from '../state/resource.ts';
-import { go, places } from '../state/route.ts';
+import { places } from '../state/route.ts';
+import { DeliveryFilters, addressOf, isNarrowed, resolved, type Narrowing } from './delivery-filters.tsx';
+import { nextTry, outcome } from './outcome.ts';
+import type { Sent } from './sending.tsx';
 
 /** A try that comes later than this is not waited for with frequent questions. */
 const SOON_MS = 20_000;
@@ -15,78 +22,129 @@ export function expectsChange({ status, nextAttemptAt }: Delivery): boolean {
   return status === 'pending' && (nextAttemptAt === null || Date.parse(nextAttemptAt) < Date.now() + SOON_MS);
 }
 
-/** "500 after 35 ms", or what came in its place. */
-export function outcome({ response, error, errorMessage, startedAt, endedAt }: Attempt): string {
-  const what = response !== null ? String(response.status) : (errorMessage ?? error ?? 'No answer');
-  return `${what} after ${duration(startedAt, endedAt)}`;
+/** A page, and the filter by which it was read: what is relative to now must stay where it was for the pages behind it. */
+interface Listed extends Page<Delivery> {
+  readonly filter: DeliveryFilter;
 }
 
-const columns = (id: string): readonly Column<Delivery>[] => [
-  { title: 'Event', cell: (delivery) => <a class="name" href={places.delivery(id, delivery.id)}><Breakable text={delivery.eventType} /></a> },
-  { title: 'Status', cell: (delivery) => <DeliveryBadge delivery={delivery} /> },
-  { title: 'Happened', cell: ({ createdAt }) => <Time at={createdAt} /> },
-  { title: 'Attempts', cell: ({ attempts }) => attempts.at(-1)?.number ?? 0 },
+export function useDeliveries(id: string, narrowing: Narrowing): Resource<Listed> {
+  const load = async (signal: AbortSignal): Promise<Listed> => {
+    const filter = resolved(narrowing);
+    return { ...(await listDeliveries(id, filter, signal)), filter };
+  };
+  return useResource(`deliveries ${id} ${JSON.stringify(narrowing)}`, load, ({ data }) => data.some(expectsChange));
+}
+
+interface Given {
+  id: string;
+  narrowing: Narrowing;
+  page: Resource<Listed>;
+  onSent: (sent: Sent) => void;
+}
+
+/** What was sent to an endpoint, newest first. Filter and page are in the address. */
+export function Deliveries({ id, narrowing, page: { value: page, problem }, onSent }: Given) {
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const action = useAction();
+  const rows = page?.data ?? [];
+  // What is not on the page any more is not sent unseen.
+  const picked = rows.filter((delivery) => chosen.has(delivery.id));
+  const { cursor } = narrowing;
+
+  function choose(ids: readonly string[], into: boolean): void {
+    const next = new Set(chosen);
+    for (const each of ids) if (into) next.add(each); else next.delete(each);
+    setChosen(next);
+  }
+
+  const again = () => action.run(async () => {
+    const answers = await redeliverAll(id, picked.map((delivery) => delivery.id));
+    const queued = new Set(answers.filter((each) => each.queued).map((each) => each.id));
+    setChosen(new Set());
+    if (queued.size > 0) onSent({ what: 'Redelivery', before: new Map(picked.filter((each) => queued.has(each.id)).map((each) => [each.id, each.attempts.at(-1)?.number ?? 0])) });
+    const refused = answers.filter((each) => !each.queued);
+    if (refused.length > 0) throw new Error(`${counted(refused.length)} could not be sent again. ${[...new Set(refused.map(({ message }) => message ?? ''))].join(' ')}`);
+  });
+
+  return (
+    <section aria-labelledby="deliveries">
+      <h2 id="deliveries">Deliveries</h2>
+      <DeliveryFilters id={id} narrowing={narrowing} problem={problem} />
+      <ProblemBox problem={action.problem} focus />
+      {page !== undefined && rows.length === 0 && (
+        <div class="empty">
+          {isNarrowed(narrowing) || cursor !== undefined ? <p>No deliveries match. <a href={places.endpoint(id)}>Show all</a></p> : <p>Nothing was sent yet. Events arrive as they happen; a test can be sent at any time.</p>}
+        </div>
+      )}
+      {rows.length > 0 && (
+        <>
+          <div class="selection">
+            <label class="choice">
+              <input type="checkbox" checked={picked.length === rows.length} onChange={(event) => choose(rows.map((each) => each.id), event.currentTarget.checked)} />
+              Select all {rows.length}
+            </label>
+            <button type="button" class="small" disabled={picked.length === 0 || action.busy} onClick={() => void again()}>
+              {picked.length === 0 ? 'Redeliver selected' : `Redeliver ${picked.length}`}
+            </button>
+          </div>
+          <Table caption="Deliveries, newest first" columns={columns(id, chosen, (each, into) => choose([each.id], into))} rows={rows} rowKey={(delivery) => delivery.id} />
+        </>
+      )}
+      {page !== undefined && (cursor !== undefined || page.nextCursor !== null) && (
+        <nav class="pages" aria-label="Pages of deliveries">
+          {cursor !== undefined && <a class="button" href={places.endpoint(id, addressOf({ ...narrowing, from: narrowing.time === undefined ? narrowing.from : undefined, cursor: undefined }))}>Newest</a>}
+          {page.nextCursor !== null && <a class="button" href={places.endpoint(id, addressOf({ ...narrowing, from: page.filter.createdFrom, cursor: page.nextCursor }))}>Older</a>}
+        </nav>
+      )}
+    </section>
+  );
+}
+
+const columns = (id: string, chosen: ReadonlySet<string>, onChoose: (delivery: Delivery, into: boolean) => void): readonly Column<Delivery>[] => [
   {
-    title: 'Last answer',
-    cell: ({ attempts, nextAttemptAt }) => {
-      const last = attempts.at(-1);
+    title: 'Event',
+    cell: (delivery) => (
+      <div class="pick">
+        <input type="checkbox" checked={chosen.has(delivery.id)} aria-label={`Select ${named(delivery)}`} onChange={(event) => onChoose(delivery, event.currentTarget.checked)} />
+        <div>
+          <a class="name" href={places.delivery(id, delivery.id)}><Breakable text={delivery.eventType} /></a>
+          <Subject delivery={delivery} href={places.endpoint(id, { subject: delivery.subjectNumber ?? delivery.subject })} />
+        </div>
+      </div>
+    ),
+  },
+  { title: 'Status', cell: (delivery) => <DeliveryBadge delivery={delivery} /> },
+  {
+    title: 'Response',
+    cell: (delivery) => {
+      const last = delivery.attempts.at(-1);
+      const next = nextTry(delivery);
       return (
         <>
-          {last === undefined ? <span class="soft">None</span> : <span class="answer">{outcome(last)}</span>}
-          {nextAttemptAt !== null && attempts.length > 0 && <span class="soft below">next try <Time at={nextAttemptAt} /></span>}
+          {last === undefined ? <span class="soft">None yet</span> : <span class="answer">{outcome(last)}</span>}
+          {next !== undefined && <span class="soft below">next try at {until(new Date(next))}</span>}
+          {next === undefined && last !== undefined && delivery.status === 'pending' && <span class="soft below">next try any moment</span>}
         </>
       );
     },
   },
+  { title: 'Attempts', cell: ({ attempts }) => attempts.at(-1)?.number ?? 0 },
+  { title: 'Happened', cell: ({ createdAt }) => <Time at={createdAt} /> },
 ];
 
-interface Given {
-  id: string;
-  filter: DeliveryFilter;
-  page: Resource<Page<Delivery>>;
+/** "service_request.created of SR-204" */
+function named({ eventType, subjectNumber, createdAt }: Delivery): string {
+  return `${eventType} ${subjectNumber === null ? `at ${until(new Date(createdAt))}` : `of ${subjectNumber}`}`;
 }
 
-/** What was sent to an endpoint, newest first. Filter and page are in the address. */
-export function Deliveries({ id, filter, page: { value: page } }: Given) {
-  const types = useResource('event-types', listEventTypes);
-  const { status = '', eventType = '', cursor } = filter;
-  const narrow = (change: DeliveryFilter): void => go(places.endpoint(id, { status, eventType, ...change }));
-  const filtered = status !== '' || eventType !== '';
-  // A type that the address names, whatever the listing says, so that what is chosen is what is shown.
-  const choices = new Set([...(types.value ?? []).map(({ type }) => type), TEST_EVENT, ...(eventType === '' ? [] : [eventType])]);
+/** What people call it, and whose it is. */
+function Subject({ delivery: { subjectNumber, customerName }, href }: { delivery: Delivery; href: string }) {
+  if (subjectNumber === null && customerName === null) return null;
   return (
-    <section aria-labelledby="deliveries">
-      <div class="head">
-        <h2 id="deliveries">Deliveries</h2>
-        <div class="filters">
-          <label>
-            Status
-            <select value={status} onChange={(event) => narrow({ status: event.currentTarget.value })}>
-              <option value="">All</option>
-              {DELIVERY_STATUSES.map((each) => <option key={each} value={each}>{each[0]!.toUpperCase() + each.slice(1)}</option>)}
-            </select>
-          </label>
-          <label>
-            Event
-            <select value={eventType} onChange={(event) => narrow({ eventType: event.currentTarget.value })}>
-              <option value="">All</option>
-              {[...choices].map((each) => <option key={each} value={each}>{each}</option>)}
-            </select>
-          </label>
-        </div>
-      </div>
-      {page !== undefined && page.data.length === 0 && (
-        <div class="empty">
-          {filtered || cursor !== undefined ? <p>No deliveries match. <a href={places.endpoint(id)}>Show all</a></p> : <p>Nothing was sent yet. Events arrive as they happen; a test can be sent at any time.</p>}
-        </div>
-      )}
-      {page !== undefined && page.data.length > 0 && <Table caption="Deliveries, newest first" columns={columns(id)} rows={page.data} rowKey={(delivery) => delivery.id} />}
-      {page !== undefined && (cursor !== undefined || page.nextCursor !== null) && (
-        <nav class="pages" aria-label="Pages of deliveries">
-          {cursor !== undefined && <a class="button" href={places.endpoint(id, { status, eventType })}>Newest</a>}
-          {page.nextCursor !== null && <a class="button" href={places.endpoint(id, { status, eventType, cursor: page.nextCursor })}>Older</a>}
-        </nav>
-      )}
-    </section>
+    <span class="soft below">
+      {subjectNumber !== null && <a href={href}>{subjectNumber}</a>}
+      {subjectNumber !== null && customerName !== null && ' · '}
+      {customerName}
+    </span>
   );
 }

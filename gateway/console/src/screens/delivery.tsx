@@ -8,15 +8,17 @@ import { Page } from '../parts/page.tsx';
 import { ProblemBox } from '../parts/problem-box.tsx';
 import { Time, duration } from '../parts/time.tsx';
 import { useAction } from '../state/action.ts';
-import { tell } from '../state/notice.ts';
 import { useResource } from '../state/resource.ts';
 import { places } from '../state/route.ts';
-import { expectsChange, outcome } from './deliveries.tsx';
+import { expectsChange } from './deliveries.tsx';
+import { nextTry, outcome, reason } from './outcome.ts';
+import { Sending, type Sent } from './sending.tsx';
 
 export function Delivery({ endpointId, id }: { endpointId: string; id: string }) {
   const endpoint = useResource(`endpoint ${endpointId}`, (signal) => readEndpoint(endpointId, signal));
   const delivery = useResource(`delivery ${id}`, (signal) => readDelivery(endpointId, id, signal), expectsChange);
   const action = useAction();
+  const [sent, setSent] = useState<Sent | undefined>(undefined);
   const known = delivery.value;
   // The newest come with every load, older ones when they are asked for; none is forgotten meanwhile.
   const seen = useMemo(() => new Map<number, Attempt>(), [id]);
@@ -27,8 +29,7 @@ export function Delivery({ endpointId, id }: { endpointId: string; id: string })
 
   const again = () => action.run(async () => {
     await redeliver(endpointId, id);
-    tell('It is sent again. What comes of it shows below.');
-    delivery.refresh();
+    setSent({ what: 'Redelivery', before: new Map([[id, latest]]) });
   });
 
   const showOlder = (cursor: string) => action.run(async () => {
@@ -46,44 +47,49 @@ export function Delivery({ endpointId, id }: { endpointId: string; id: string })
       actions={known && <button type="button" class="primary" disabled={action.busy} onClick={() => void again()}>Redeliver</button>}
     >
       <ProblemBox problem={action.problem} focus />
+      <Sending endpointId={endpointId} sent={sent} onSettled={delivery.refresh} onDismiss={() => setSent(undefined)} />
       {known && <Facts delivery={known} url={endpoint.value?.url} />}
       {known && (
         <section aria-labelledby="attempts">
           <h2 id="attempts">{latest === 1 ? '1 attempt' : `${latest} attempts`}</h2>
-          {latest === 0 && <p class="soft">{known.status === 'skipped' ? 'Kept and not sent: the endpoint was disabled.' : 'The first is about to be made.'}</p>}
+          {latest === 0 && <p class="soft">{known.status === 'skipped' ? 'Not sent: the endpoint was disabled. It can be recovered, or redelivered.' : 'The first attempt is made when its turn comes.'}</p>}
           {[...seen.values()].toSorted((a, b) => b.number - a.number).map((attempt, index) => <AttemptBox key={attempt.number} attempt={attempt} open={index === 0} />)}
           {olderCursor !== null && <button type="button" disabled={action.busy} onClick={() => void showOlder(olderCursor)}>Older attempts</button>}
         </section>
       )}
       {known && (
         <section aria-labelledby="body">
-          <h2 id="body">What is sent</h2>
-          <BodyText what="request body" text={known.requestBody} truncated={known.requestBodyTruncated} />
+          <h2 id="body">Payload</h2>
+          <BodyText what="payload" text={known.requestBody} truncated={known.requestBodyTruncated} />
         </section>
       )}
     </Page>
   );
 }
 
-function Facts({ delivery: { eventId, createdAt, nextAttemptAt, status }, url }: { delivery: DeliveryRecord; url: string | undefined }) {
+function Facts({ delivery, url }: { delivery: DeliveryRecord; url: string | undefined }) {
+  const { eventId, createdAt, subject, subjectNumber, customerName } = delivery;
+  const next = nextTry(delivery);
   return (
     <dl class="facts">
-      {url !== undefined && <div class="whole"><dt>Sent to</dt><dd><code>{url}</code></dd></div>}
+      {url !== undefined && <div class="whole"><dt>Endpoint</dt><dd><code>{url}</code></dd></div>}
       <div class="whole"><dt>Event id, the header webhook-id</dt><dd><code>{eventId}</code> <CopyButton text={eventId} what="event id" /></dd></div>
+      {customerName !== null && <div><dt>Customer</dt><dd>{customerName}</dd></div>}
+      {subject !== eventId && <div><dt>Subject</dt><dd>{subjectNumber ?? <code>{subject}</code>}</dd></div>}
       <div><dt>Happened</dt><dd><Time at={createdAt} /></dd></div>
-      {nextAttemptAt !== null && status === 'pending' && <div><dt>Next attempt</dt><dd><Time at={nextAttemptAt} /></dd></div>}
+      {next !== undefined && <div><dt>Next attempt</dt><dd><Time at={next} /></dd></div>}
     </dl>
   );
 }
 
 function AttemptBox({ attempt, open }: { attempt: Attempt; open: boolean }) {
-  const { number, succeeded, startedAt, endedAt, request, response, error, errorMessage } = attempt;
+  const { number, succeeded, startedAt, endedAt, request, response, errorMessage } = attempt;
   return (
     <details class="attempt" open={open}>
       <summary>
         <span class="summary">
           <strong>Attempt {number}</strong>
-          <Badge tone={succeeded ? 'good' : 'bad'}>{succeeded ? 'Taken' : 'Not taken'}</Badge>
+          <Badge tone={succeeded ? 'good' : 'bad'}>{succeeded ? 'Delivered' : 'Failed'}</Badge>
           <span class="answer">{outcome(attempt)}</span>
           <span class="soft"><Time at={startedAt} /></span>
         </span>
@@ -91,14 +97,14 @@ function AttemptBox({ attempt, open }: { attempt: Attempt; open: boolean }) {
       <div class="exchange">
         <section aria-label={`Request of attempt ${number}`}>
           <h3>Request</h3>
-          <p>{request.address === null ? 'No address was dialled.' : <>Dialled <code>{request.address}</code></>}</p>
+          <p>{request.address === null ? 'No connection was made.' : <>Sent to <code>{request.address}</code></>}</p>
           <Headers of={request.headers} />
         </section>
         <section aria-label={`Response of attempt ${number}`}>
           <h3>Response</h3>
-          {response === null ? <p>None: {errorMessage ?? error ?? 'nothing came back'}.</p> : (
+          {response === null ? <p>None. {reason(attempt)}.</p> : (
             <>
-              <p>Status <strong>{response.status}</strong> after {duration(startedAt, endedAt)}{errorMessage !== null && `: ${errorMessage}`}</p>
+              <p>Status <strong>{response.status}</strong> after {duration(startedAt, endedAt)}{errorMessage !== null && `. ${reason(attempt)}.`}</p>
               <Headers of={response.headers} />
               <BodyText what={`response body of attempt ${number}`} text={response.body} truncated={response.bodyTruncated} />
             </>

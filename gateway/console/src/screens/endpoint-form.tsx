@@ -72,7 +72,8 @@ interface Given {
 
 function EndpointForm({ known, types, verb, failed, onSave, onCancel }: Given) {
   const action = useAction();
-  const typeErrors = messagesFor(action.problem, 'eventTypes');
+  const typeErrors = [...new Set(messagesFor(action.problem, 'eventTypes'))];
+  const enabledErrors = messagesFor(action.problem, 'enabled');
 
   function submit(event: SubmitEvent): void {
     event.preventDefault();
@@ -100,9 +101,10 @@ function EndpointForm({ known, types, verb, failed, onSave, onCancel }: Given) {
         ))}
       </fieldset>
       <label class="choice">
-        <input type="checkbox" name="enabled" defaultChecked={known?.enabled ?? true} />
+        <input type="checkbox" name="enabled" defaultChecked={known?.enabled ?? true} aria-describedby={enabledErrors.length > 0 ? 'enabled-error' : undefined} />
         <span>Enabled<span class="hint">While it is not, events are kept as skipped for 30 days and can be recovered.</span></span>
       </label>
+      {enabledErrors.length > 0 && <p class="error" id="enabled-error">{enabledErrors.join(' ')}</p>}
       <div class="buttons">
         <button type="submit" class="primary" disabled={action.busy}>{action.busy ? 'Saving…' : verb}</button>
         <button type="button" onClick={onCancel}>Cancel</button>

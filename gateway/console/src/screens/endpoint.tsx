@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
-import { deleteEndpoint, listDeliveries, readEndpoint, rotateSecret, sendTest, updateEndpoint } from '../api/integrations.ts';
+import { deleteEndpoint, readEndpoint, rotateSecret, sendTest, updateEndpoint } from '../api/integrations.ts';
 import type { Endpoint as EndpointRecord } from '../api/types.ts';
-import { EndpointBadge, OwnerlessBadge, StatusBadge, disabledReason } from '../parts/badge.tsx';
+import { EndpointBadge, NewestBadge, OwnerlessBadge, disabledReason } from '../parts/badge.tsx';
 import { Breakable } from '../parts/breakable.tsx';
 import { Confirm } from '../parts/confirm.tsx';
 import { Page } from '../parts/page.tsx';
@@ -13,30 +13,36 @@ import { tell } from '../state/notice.ts';
 import { useResource } from '../state/resource.ts';
 import { goInstead, places, route } from '../state/route.ts';
 import { useStore } from '../state/store.ts';
-import { Deliveries, expectsChange } from './deliveries.tsx';
+import { Deliveries, useDeliveries } from './deliveries.tsx';
+import { addressOf, narrowingIn } from './delivery-filters.tsx';
+import { Charts, Standing, Trouble, periodIn, useHealth } from './health.tsx';
 import { Recover } from './recover.tsx';
+import { Sending, type Sent } from './sending.tsx';
 
 type Asking = 'rotate' | 'recover' | 'delete' | undefined;
 
 export function Endpoint({ id }: { id: string }) {
   const { query } = useStore(route);
-  const filter = { status: query.get('status') ?? undefined, eventType: query.get('eventType') ?? undefined, cursor: query.get('cursor') ?? undefined };
-  const endpoint = useResource(`endpoint ${id}`, (signal) => readEndpoint(id, signal), ({ lastDeliveryStatus }) => lastDeliveryStatus === 'pending');
-  const deliveries = useResource(`deliveries ${id} ${JSON.stringify(filter)}`, (signal) => listDeliveries(id, filter, signal), ({ data }) => data.some(expectsChange));
+  const narrowing = narrowingIn(query);
+  const period = periodIn(query.get('period'));
+  const endpoint = useResource(`endpoint ${id}`, (signal) => readEndpoint(id, signal), isMoving);
+  const series = useHealth(id, period);
+  const deliveries = useDeliveries(id, narrowing);
   const [asking, setAsking] = useState<Asking>(undefined);
+  const [sent, setSent] = useState<Sent | undefined>(undefined);
   const [secret, setSecret] = useState<string | undefined>(undefined);
   const action = useAction();
   const known = endpoint.value;
 
   function refresh(): void {
     endpoint.refresh();
+    series.refresh();
     deliveries.refresh();
   }
 
   const test = () => action.run(async () => {
     const { id: deliveryId } = await sendTest(id);
-    tell(<>A test was sent. <a href={places.delivery(id, deliveryId)}>See what comes of it</a></>);
-    refresh();
+    setSent({ what: 'Test', before: new Map([[deliveryId, 0]]) });
   });
 
   const toggle = () => action.run(async () => {
@@ -49,7 +55,7 @@ export function Endpoint({ id }: { id: string }) {
     <Page
       title={known?.name ?? 'Endpoint'}
       above={{ title: 'Webhook endpoints', href: places.endpoints }}
-      live={known === undefined ? [endpoint] : [endpoint, deliveries]}
+      live={known === undefined ? [endpoint] : [endpoint, series, deliveries]}
       beside={known && <><EndpointBadge endpoint={known} /> {known.ownerless && <OwnerlessBadge />}</>}
       actions={known && (
         <>
@@ -63,8 +69,12 @@ export function Endpoint({ id }: { id: string }) {
       )}
     >
       <ProblemBox problem={action.problem} focus />
+      <Sending endpointId={id} sent={sent} onSettled={refresh} onDismiss={() => setSent(undefined)} />
+      {known && <Warnings endpoint={known} />}
+      {known?.health && <Standing health={known.health} />}
+      {known && <Charts series={series} period={period} href={(each) => places.endpoint(id, { ...addressOf(narrowing), period: each })} />}
+      {known && <Deliveries id={id} narrowing={narrowing} page={deliveries} onSent={setSent} />}
       {known && <Facts endpoint={known} />}
-      {known && <Deliveries id={id} filter={filter} page={deliveries} />}
       {asking === 'recover' && (
         <Recover id={id} enabled={known!.enabled} onClose={() => {
           setAsking(undefined);
@@ -100,28 +110,41 @@ export function Endpoint({ id }: { id: string }) {
   );
 }
 
-function Facts({ endpoint }: { endpoint: EndpointRecord }) {
-  const { url, eventTypes, createdAt, createdBy, updatedAt, lastDeliveryAt, lastDeliveryStatus, ownerless } = endpoint;
+/** Whether what is shown of it is about to change. */
+export function isMoving({ lastDeliveryStatus, health }: EndpointRecord): boolean {
+  return lastDeliveryStatus === 'pending' || (health != null && (health.backlog > 0 || health.circuit.state !== 'closed'));
+}
+
+function Warnings({ endpoint }: { endpoint: EndpointRecord }) {
+  const { createdBy, ownerless, enabled, health } = endpoint;
   const reason = disabledReason(endpoint);
   return (
     <>
+      {enabled && health && <Trouble health={health} />}
       {reason !== undefined && (
-        <p class="warning"><strong>Truckroll has disabled this endpoint.</strong> {reason} When it is mended, enable it and recover what was skipped.</p>
+        <p class="problem"><strong>Truckroll has disabled this endpoint.</strong> {reason} When it is mended, enable it and recover what was skipped.</p>
       )}
       {ownerless && (
         <p class="warning"><strong>Nobody answers for this endpoint.</strong> {createdBy.displayName} has left the company, so nobody is written to when it is disabled. Add it again in your own name, and delete this one.</p>
       )}
-      <dl class="facts">
-        <div class="whole"><dt>URL</dt><dd><code>{url}</code></dd></div>
-        <div class="whole"><dt>Events</dt><dd><ul class="types">{eventTypes.map((type) => <li key={type}><code><Breakable text={type} /></code></li>)}</ul></dd></div>
-        <div>
-          <dt>Last delivery</dt>
-          <dd>{lastDeliveryStatus === null ? <span class="soft">None yet</span> : <StatusBadge status={lastDeliveryStatus} />} {lastDeliveryAt !== null && <Time at={lastDeliveryAt} />}</dd>
-        </div>
-        <div><dt>Created</dt><dd><Time at={createdAt} /> by <span title={createdBy.email}>{createdBy.displayName}</span></dd></div>
-        <div><dt>Changed</dt><dd><Time at={updatedAt} /></dd></div>
-      </dl>
     </>
   );
 }
 
+function Facts({ endpoint: { url, eventTypes, createdAt, createdBy, updatedAt, lastDeliveryAt, lastDeliveryStatus } }: { endpoint: EndpointRecord }) {
+  return (
+    <section aria-labelledby="settings">
+      <h2 id="settings">Settings</h2>
+      <dl class="facts">
+        <div class="whole"><dt>URL</dt><dd><code>{url}</code></dd></div>
+        <div class="whole"><dt>Events</dt><dd><ul class="types">{eventTypes.map((type) => <li key={type}><code><Breakable text={type} /></code></li>)}</ul></dd></div>
+        <div>
+          <dt>Newest event</dt>
+          <dd>{lastDeliveryStatus === null ? <span class="soft">None yet</span> : <NewestBadge status={lastDeliveryStatus} at={lastDeliveryAt} />} {lastDeliveryAt !== null && <Time at={lastDeliveryAt} />}</dd>
+        </div>
+        <div><dt>Created</dt><dd><Time at={createdAt} /> by <span title={createdBy.email}>{createdBy.displayName}</span></dd></div>
+        <div><dt>Changed</dt><dd><Time at={updatedAt} /></dd></div>
+      </dl>
+    </section>
+  );
+}

@@ -1,20 +1,23 @@
 import { listEndpoints } from '../api/integrations.ts';
-import type { Endpoint } from '../api/types.ts';
-import { EndpointBadge, OwnerlessBadge, StatusBadge, disabledReason } from '../parts/badge.tsx';
-import { Breakable } from '../parts/breakable.tsx';
+import type { Endpoint, Health } from '../api/types.ts';
+import { EndpointBadge, NewestBadge, OwnerlessBadge, disabledReason } from '../parts/badge.tsx';
+import { counts, number, percent } from '../parts/figures.ts';
 import { Page } from '../parts/page.tsx';
+import { Sparkline } from '../parts/sparkline.tsx';
 import { Table, type Column } from '../parts/table.tsx';
-import { TimeOr } from '../parts/time.tsx';
+import { TimeOr, until } from '../parts/time.tsx';
 import { useResource } from '../state/resource.ts';
 import { places } from '../state/route.ts';
+import { isMoving } from './endpoint.tsx';
 
 const COLUMNS: readonly Column<Endpoint>[] = [
   {
     title: 'Endpoint',
-    cell: ({ id, name, url }) => (
+    cell: ({ id, name, url, eventTypes }) => (
       <>
         <a class="name" href={places.endpoint(id)}>{name}</a>
         <span class="url">{url}</span>
+        <span class="soft below" title={eventTypes.join(', ')}>{eventTypes.length === 1 ? eventTypes[0] : `${eventTypes.length} event types`}</span>
       </>
     ),
   },
@@ -24,28 +27,42 @@ const COLUMNS: readonly Column<Endpoint>[] = [
       <>
         <EndpointBadge endpoint={endpoint} /> {endpoint.ownerless && <OwnerlessBadge />}
         {disabledReason(endpoint) && <span class="soft below">{disabledReason(endpoint)}</span>}
+        {endpoint.enabled && endpoint.health && <Since health={endpoint.health} />}
       </>
     ),
   },
   {
-    title: 'Events',
-    cell: ({ eventTypes }) => (
-      <ul class="types">{eventTypes.map((type) => <li key={type}><code><Breakable text={type} /></code></li>)}</ul>
+    title: 'Last 24 hours',
+    cell: ({ health }) => health && (
+      <>
+        <Sparkline buckets={health.hours} />
+        {health.successRate !== null && <span class="soft below" title={counts(health)}>{percent(health.successRate)} delivered</span>}
+      </>
     ),
   },
   {
-    title: 'Last delivery',
+    title: 'Newest event',
     cell: ({ lastDeliveryStatus, lastDeliveryAt }) => (
       <>
-        {lastDeliveryStatus !== null && <StatusBadge status={lastDeliveryStatus} />}
+        {lastDeliveryStatus !== null && <NewestBadge status={lastDeliveryStatus} at={lastDeliveryAt} />}
         <span class="below"><TimeOr at={lastDeliveryAt} otherwise={lastDeliveryStatus === null ? 'None yet' : 'Not sent yet'} /></span>
       </>
     ),
   },
 ];
 
+/** Since when it fails, and how much waits. */
+function Since({ health: { failingSince, backlog } }: { health: Health }) {
+  return (
+    <>
+      {failingSince !== null && <span class="soft below">since {until(new Date(failingSince))}</span>}
+      {backlog > 0 && <span class="soft below">{number(backlog)} waiting</span>}
+    </>
+  );
+}
+
 export function Endpoints() {
-  const endpoints = useResource('endpoints', listEndpoints, (list) => list.some(({ lastDeliveryStatus }) => lastDeliveryStatus === 'pending'));
+  const endpoints = useResource('endpoints', listEndpoints, (list) => list.some(isMoving));
   const list = endpoints.value;
   return (
     <Page title="Webhook endpoints" live={[endpoints]} actions={<a class="button primary" href={places.newEndpoint}>Add endpoint</a>}>

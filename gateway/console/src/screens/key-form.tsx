@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks';
 import { createKey } from '../api/integrations.ts';
 import type { ApiKeyWithValue } from '../api/types.ts';
-import { Field, typed } from '../parts/field.tsx';
+import { Field, typed, requireWholeMoments } from '../parts/field.tsx';
 import { Page } from '../parts/page.tsx';
 import { ProblemBox } from '../parts/problem-box.tsx';
 import { SecretOnce } from '../parts/secret-once.tsx';
-import { zone } from '../parts/time.tsx';
+import { instantOf, zone } from '../parts/time.tsx';
 import { useAction } from '../state/action.ts';
 import { tell } from '../state/notice.ts';
 import { go, goInstead, places } from '../state/route.ts';
@@ -18,8 +18,10 @@ export function NewKey() {
     event.preventDefault();
     const form = new FormData(event.currentTarget as HTMLFormElement);
     const expires = typed(form, 'expiresAt');
+    const element = event.currentTarget as HTMLFormElement;
     void action.run(async () => {
-      setCreated(await createKey({ name: typed(form, 'name'), ...(expires === '' ? {} : { expiresAt: new Date(expires).toISOString() }) }));
+      requireWholeMoments(element);
+      setCreated(await createKey({ name: typed(form, 'name'), ...(expires === '' ? {} : { expiresAt: instantOf(expires) }) }));
     });
   }
 
@@ -30,7 +32,7 @@ export function NewKey() {
         <Field name="name" label="Name" hint="What it is for; a key for each program lets you revoke one without the others." problem={action.problem}>
           {(ties) => <input {...ties} type="text" maxLength={100} required autocomplete="off" />}
         </Field>
-        <Field name="expiresAt" label="Expires" hint={`In your time zone, ${zone}. Leave it empty for a key that does not end by itself.`} problem={action.problem}>
+        <Field name="expiresAt" label="Expires" hint={`In the company’s time zone, ${zone()}. Leave it empty for a key that does not end by itself.`} problem={action.problem}>
           {(ties) => <input {...ties} type="datetime-local" />}
         </Field>
         <div class="buttons">

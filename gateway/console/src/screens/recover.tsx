@@ -3,9 +3,10 @@ import { recover } from '../api/integrations.ts';
 import { Problem } from '../api/problem.ts';
 import type { Recovery } from '../api/types.ts';
 import { Dialog } from '../parts/dialog.tsx';
-import { Field, typed } from '../parts/field.tsx';
+import { Field, requireWholeMoments, typed } from '../parts/field.tsx';
+import { deliveries, number } from '../parts/figures.ts';
 import { ProblemBox } from '../parts/problem-box.tsx';
-import { localInput, zone } from '../parts/time.tsx';
+import { instantOf, localInput, zone } from '../parts/time.tsx';
 import { useAction } from '../state/action.ts';
 import { tell } from '../state/notice.ts';
 
@@ -26,8 +27,10 @@ export function Recover({ id, enabled, onClose }: Given) {
 
   function submit(event: SubmitEvent): void {
     event.preventDefault();
-    const form = new FormData(event.currentTarget as HTMLFormElement);
+    const element = event.currentTarget as HTMLFormElement;
+    const form = new FormData(element);
     void action.run(async () => {
+      requireWholeMoments(element);
       const since = instant(form, 'since');
       if (since === undefined) throw new Problem('Say since when.', { code: 'MISSING', details: [{ field: 'since', code: 'MISSING', message: 'Give a day and a time.' }] });
       // A fixed end: what fails from now on is not queued again by the next round.
@@ -45,7 +48,7 @@ export function Recover({ id, enabled, onClose }: Given) {
 
   function close(): void {
     stopped.current = true;
-    if (progress !== undefined && progress.queued > 0) tell(`${count(progress.queued)} queued again${progress.remaining > 0 ? `, ${progress.remaining} remain` : ''}.`);
+    if (progress !== undefined && progress.queued > 0) tell(`${deliveries(progress.queued)} queued again${progress.remaining > 0 ? `, ${number(progress.remaining)} remain` : ''}.`);
     onClose();
   }
 
@@ -58,7 +61,7 @@ export function Recover({ id, enabled, onClose }: Given) {
         <ProblemBox problem={action.problem} shownElsewhere={['since', 'until']} focus />
         {!done && (
           <>
-            <Field name="since" label="Since" hint={`In your time zone, ${zone}.`} problem={action.problem}>
+            <Field name="since" label="Since" hint={`In the company’s time zone, ${zone()}.`} problem={action.problem}>
               {(ties) => <input {...ties} type="datetime-local" defaultValue={first} required />}
             </Field>
             <Field name="until" label="Until" hint="Leave it empty for all until now." problem={action.problem}>
@@ -70,7 +73,7 @@ export function Recover({ id, enabled, onClose }: Given) {
           {progress !== undefined && (
             <>
               {progress.queued > 0 && <progress value={progress.queued} max={Math.max(1, progress.queued + progress.remaining)} aria-label="Queued again" />}
-              <p>{done && progress.queued === 0 ? 'Nothing was skipped or given up in that time.' : `${count(progress.queued)} queued again, ${progress.remaining} remain.`}</p>
+              <p>{done && progress.queued === 0 ? 'Nothing was skipped or given up in that time.' : `${deliveries(progress.queued)} queued again, ${number(progress.remaining)} remain.`}</p>
             </>
           )}
         </div>
@@ -85,7 +88,6 @@ export function Recover({ id, enabled, onClose }: Given) {
 
 function instant(form: FormData, name: string): string | undefined {
   const text = typed(form, name);
-  return text === '' ? undefined : new Date(text).toISOString();
+  return text === '' ? undefined : instantOf(text);
 }
 
-const count = (deliveries: number): string => (deliveries === 1 ? '1 delivery' : `${deliveries} deliveries`);

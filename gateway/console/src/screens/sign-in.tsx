@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { probe } from '../api/integrations.ts';
+import { readMe } from '../api/integrations.ts';
 import { ProblemBox } from '../parts/problem-box.tsx';
 import { useAction } from '../state/action.ts';
 import { beginSession, misfit, session, tokenIn } from '../state/session.ts';
@@ -28,9 +28,9 @@ export function SignIn() {
       return;
     }
     void action.run(async () => {
-      await probe(text);
+      const me = await readMe(text);
       field.value = '';
-      beginSession(text);
+      beginSession(text, me);
     });
   }
 

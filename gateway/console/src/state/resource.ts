@@ -29,8 +29,10 @@ interface State<T> {
   readonly loading: boolean;
 }
 
-/** Loads what `key` names. `expecting` says of a value whether it is about to change. */
-export function useResource<T>(key: string, load: (signal: AbortSignal) => Promise<T>, expecting: (value: T) => boolean = () => false): Resource<T> {
+/** Loads what `key` names. `expecting` says of a value whether it is about to change, and `soonMs` how soon one looks again then. */
+export function useResource<T>(
+  key: string, load: (signal: AbortSignal) => Promise<T>, expecting: (value: T) => boolean = () => false, soonMs = SOON_MS,
+): Resource<T> {
   const { signedIn, number } = useStore(session);
   const [state, setState] = useState<State<T>>({ key, loading: true });
   const [asked, setAsked] = useState(0);
@@ -41,7 +43,7 @@ export function useResource<T>(key: string, load: (signal: AbortSignal) => Promi
     if (!signedIn) return;
     const ended = new AbortController();
     let timer: number | undefined;
-    let pause = SOON_MS;
+    let pause = soonMs;
     let before: string | undefined;
     let busy = false;
 
@@ -56,7 +58,7 @@ export function useResource<T>(key: string, load: (signal: AbortSignal) => Promi
         const value = await latest.current.load(ended.signal);
         if (ended.signal.aborted) return;
         const text = JSON.stringify(value);
-        pause = text === before ? Math.min(pause * GROWTH, SOON_AT_MOST_MS) : SOON_MS;
+        pause = text === before ? Math.min(pause * GROWTH, SOON_AT_MOST_MS) : soonMs;
         if (latest.current.expecting(value)) next = pause;
         before = text;
         setState({ key, value, loadedAt: new Date(), loading: false });

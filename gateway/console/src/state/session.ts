@@ -1,5 +1,6 @@
 // Who is signed in. The token lives in this module's memory and nowhere else: no storage, no cookie, no address, no
 // element; a reload forgets it.
+import type { Me } from '../api/types.ts';
 import { Store } from './store.ts';
 
 export interface Session {
@@ -7,13 +8,13 @@ export interface Session {
   readonly number: number;
   readonly signedIn: boolean;
   /** Whose it is, or was until it ended by itself; the screens of another are not shown. */
-  readonly owner: string | undefined;
+  readonly me: Me | undefined;
   readonly expiresAt: Date | undefined;
   /** Why one has to sign in again. */
   readonly reason: string | undefined;
 }
 
-const SIGNED_OUT: Session = { number: 0, signedIn: false, owner: undefined, expiresAt: undefined, reason: undefined };
+const SIGNED_OUT: Session = { number: 0, signedIn: false, me: undefined, expiresAt: undefined, reason: undefined };
 
 let current: string | undefined;
 export const session = new Store<Session>(SIGNED_OUT);
@@ -31,13 +32,13 @@ export function misfit(text: string): string | undefined {
 /** The token of what was pasted, which may be a whole header. */
 export const tokenIn = (text: string): string => text.trim().replace(/^(authorization:\s*)?bearer\s+/i, '');
 
-export function beginSession(text: string): void {
+export function beginSession(text: string, me: Me): void {
   current = text;
-  const { sub, company_id: company, exp } = claimsOf(text);
+  const { exp } = claimsOf(text);
   session.set({
     number: session.value.number + 1,
     signedIn: true,
-    owner: `${String(company)} ${String(sub)}`,
+    me,
     expiresAt: typeof exp === 'number' ? new Date(exp * 1000) : undefined,
     reason: undefined,
   });

@@ -30,7 +30,7 @@ export function tlsFailure(error: unknown): ExchangeFailure {
 }
 
 export function timeoutFailure(seconds: number): ExchangeFailure {
-  return new ExchangeFailure(AttemptError.TIMEOUT, `The exchange was not over after ${seconds} s.`);
+  return new ExchangeFailure(AttemptError.TIMEOUT, `Timed out after ${seconds} s.`);
 }
 
 const CONNECT: Readonly<Record<string, string>> = {

@@ -1,0 +1,49 @@
+// Reads JSON for showing it: every name, string and number as it was written, so that a long number keeps its digits and a
+// name that comes twice is seen twice.
+
+export type Json =
+  | { readonly kind: 'string' | 'number' | 'literal'; readonly text: string }
+  | { readonly kind: 'object' | 'array'; readonly members: readonly Member[] };
+
+export interface Member {
+  /** With its quotes; undefined in an array. */
+  readonly name: string | undefined;
+  readonly value: Json;
+}
+
+/** What is deeper or longer is shown as plain text: a browser lays out only so much. */
+const MOST_DEPTH = 40;
+const MOST_TOKENS = 20_000;
+
+const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[[\]{}:,]|[^\s"[\]{}:,]+/gs;
+
+/** The object or array that the text is; undefined where it is neither, or too much to be taken apart. */
+export function readJson(text: string): Json | undefined {
+  if (!/^\s*[[{]/.test(text)) return undefined;
+  try {
+    JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  const open: { kind: 'object' | 'array'; members: Member[] }[] = [];
+  let name: string | undefined;
+  let count = 0;
+  const put = (value: Json): void => {
+    open.at(-1)?.members.push({ name, value });
+    name = undefined;
+  };
+  let last: Json | undefined;
+  for (const [token] of text.matchAll(TOKEN)) {
+    if (++count > MOST_TOKENS) return undefined;
+    if (token === '{' || token === '[') {
+      if (open.length === MOST_DEPTH) return undefined;
+      const made = { kind: token === '{' ? ('object' as const) : ('array' as const), members: [] };
+      put(made);
+      open.push(made);
+    } else if (token === '}' || token === ']') last = open.pop();
+    else if (token === ':' || token === ',') continue;
+    else if (token.startsWith('"') && open.at(-1)?.kind === 'object' && name === undefined) name = token;
+    else put({ kind: token.startsWith('"') ? 'string' : /^[-\d]/.test(token) ? 'number' : 'literal', text: token });
+  }
+  return last;
+}

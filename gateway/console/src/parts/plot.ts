@@ -1,0 +1,41 @@
+// Outlines of charts: a bucket is 10 wide, and the whole 100 high; where 0 is the top, as in SVG.
+import type { Bucket } from '../api/types.ts';
+
+const WIDTH = 10;
+const GAP = 1;
+/** What is there is seen, however little it is beside the rest. */
+const LEAST = 3;
+
+const round = (value: number): number => Math.round(value * 100) / 100;
+
+/** Bars of what was delivered, and on top of them those of what failed. */
+export function stackedBars(buckets: readonly Bucket[], most: number): { delivered: string; failed: string } {
+  const outline = { delivered: '', failed: '' };
+  const heightOf = (count: number): number => (count === 0 ? 0 : Math.max(LEAST, (count / most) * 100));
+  buckets.forEach((bucket, index) => {
+    const failed = heightOf(bucket.failed);
+    const delivered = Math.min(heightOf(bucket.delivered), 100 - failed);
+    const bar = (base: number, height: number): string => (height === 0 ? '' : `M${index * WIDTH + GAP} ${round(base)}h${WIDTH - 2 * GAP}v${round(-height)}h${2 * GAP - WIDTH}z`);
+    outline.delivered += bar(100, delivered);
+    outline.failed += bar(100 - delivered, failed);
+  });
+  return outline;
+}
+
+/** A line through the values, broken where there are none; a value between two that are missing is a dot. */
+export function line(values: readonly (number | null)[], most: number): string {
+  let path = '';
+  values.forEach((value, index) => {
+    if (value === null) return;
+    const [x, y] = [index * WIDTH + WIDTH / 2, round(100 - (value / most) * 100)];
+    const alone = (values[index - 1] ?? null) === null;
+    path += alone ? `M${x} ${y}h0.01` : `L${x} ${y}`;
+  });
+  return path;
+}
+
+/** The next number that reads well: 1, 2 or 5 and zeros. */
+export function scaleTo(value: number): number {
+  const power = 10 ** Math.floor(Math.log10(Math.max(1, value)));
+  return [1, 2, 5, 10].map((step) => step * power).find((step) => step >= value)!;
+}

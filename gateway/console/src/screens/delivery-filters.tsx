@@ -1,0 +1,123 @@
+import { listEventTypes, type DeliveryFilter } from '../api/integrations.ts';
+import type { Problem } from '../api/problem.ts';
+import { PROGRESS, TEST_EVENT } from '../api/types.ts';
+import { progressName } from '../parts/badge.tsx';
+import { messagesFor } from '../parts/field.tsx';
+import { instantOf, localInput, zone } from '../parts/time.tsx';
+import { useResource } from '../state/resource.ts';
+import { go, goInstead, places } from '../state/route.ts';
+
+const HOUR_MS = 3_600_000;
+const TIMES = { hour: ['Last hour', HOUR_MS], day: ['Last 24 hours', 24 * HOUR_MS], week: ['Last 7 days', 168 * HOUR_MS] } as const;
+/** A time that is given by its ends. */
+const RANGE = 'range';
+
+/** What the address says of the deliveries that are shown; empty texts are as if they were not there. */
+export interface Narrowing {
+  readonly progress?: string | undefined;
+  readonly eventType?: string | undefined;
+  /** One of TIMES, or RANGE. */
+  readonly time?: string | undefined;
+  /** Instants. */
+  readonly from?: string | undefined;
+  readonly before?: string | undefined;
+  readonly subject?: string | undefined;
+  readonly cursor?: string | undefined;
+}
+
+const NAMES = ['progress', 'eventType', 'time', 'from', 'before', 'subject', 'cursor'] as const;
+
+export function narrowingIn(query: URLSearchParams): Narrowing {
+  return Object.fromEntries(NAMES.map((name) => [name, query.get(name) || undefined]));
+}
+
+export const addressOf = (narrowing: Narrowing): Record<string, string | undefined> => Object.fromEntries(NAMES.map((name) => [name, narrowing[name]]));
+
+export const isNarrowed = ({ cursor: _, ...rest }: Narrowing): boolean => Object.values(rest).some((value) => value !== undefined);
+
+/** What the API is asked: a time up to now begins where it does at this moment, unless a page of it was looked at already. */
+export function resolved({ progress, eventType, time, from, before, subject, cursor }: Narrowing): DeliveryFilter {
+  const known = TIMES[time as keyof typeof TIMES];
+  const createdFrom = from ?? (known === undefined ? undefined : new Date(Date.now() - known[1]).toISOString());
+  return { progress, eventType, createdFrom, createdBefore: before, subject, cursor };
+}
+
+interface Given {
+  id: string;
+  narrowing: Narrowing;
+  /** Why the list could not be loaded. */
+  problem: Problem | undefined;
+}
+
+const FIELDS = ['subject', 'createdFrom', 'createdBefore'];
+
+export function DeliveryFilters({ id, narrowing, problem }: Given) {
+  const types = useResource('event-types', listEventTypes);
+  const { progress = '', eventType = '', time = '', from, before, subject = '' } = narrowing;
+  // Where a page behind the first was looked at, the address says where a time up to now begins: that was then.
+  const to = (change: Narrowing): string => places.endpoint(id, addressOf({ ...narrowing, ...(time === RANGE ? {} : { from: undefined }), ...change, cursor: undefined }));
+  const narrow = (change: Narrowing): void => go(to(change));
+  // A type that the address names, whatever the listing says, so that what is chosen is what is shown.
+  const choices = new Set([...(types.value ?? []).map(({ type }) => type), TEST_EVENT, ...(eventType === '' ? [] : [eventType])]);
+  const wrong = FIELDS.flatMap((name) => messagesFor(problem, name));
+
+  // An input of a moment says what it holds at every key: those are no places to go back to.
+  const range = (change: Narrowing): void => goInstead(to(change));
+
+  function timeChosen(chosen: string): void {
+    if (chosen !== RANGE) return narrow({ time: chosen, from: undefined, before: undefined });
+    narrow({ time: RANGE, from: new Date(Math.floor((Date.now() - 24 * HOUR_MS) / 60_000) * 60_000).toISOString() });
+  }
+
+  return (
+    <form class="filters" aria-label="Filter deliveries" onSubmit={(event) => event.preventDefault()}>
+      <label>
+        Status
+        <select name="progress" value={progress} onChange={(event) => narrow({ progress: event.currentTarget.value })}>
+          <option value="">All</option>
+          {PROGRESS.map((each) => <option key={each} value={each}>{progressName(each)}</option>)}
+        </select>
+      </label>
+      <label>
+        Event
+        <select name="eventType" value={eventType} onChange={(event) => narrow({ eventType: event.currentTarget.value })}>
+          <option value="">All</option>
+          {[...choices].map((each) => <option key={each} value={each}>{each}</option>)}
+        </select>
+      </label>
+      <label>
+        Time
+        <select name="time" value={time} onChange={(event) => timeChosen(event.currentTarget.value)}>
+          <option value="">Any</option>
+          {Object.entries(TIMES).map(([value, [title]]) => <option key={value} value={value}>{title}</option>)}
+          <option value={RANGE}>From … to …</option>
+        </select>
+      </label>
+      <label>
+        Subject
+        <input
+          name="subject" type="search" value={subject} placeholder="SR-204" autocomplete="off" spellcheck={false} maxLength={100}
+          aria-invalid={messagesFor(problem, 'subject').length > 0 || undefined} aria-describedby={wrong.length > 0 ? 'filter-error' : undefined}
+          onChange={(event) => narrow({ subject: event.currentTarget.value.trim() })}
+        />
+      </label>
+      {time === RANGE && (
+        <>
+          <Moment name="from" label="From" at={from} onGiven={(at) => range({ from: at })} />
+          <Moment name="before" label="To" at={before} onGiven={(at) => range({ before: at })} />
+        </>
+      )}
+      {wrong.length > 0 && <p class="error" id="filter-error">{wrong.join(' ')}</p>}
+    </form>
+  );
+}
+
+function Moment({ name, label, at, onGiven }: { name: string; label: string; at: string | undefined; onGiven: (at: string | undefined) => void }) {
+  const shown = at === undefined || Number.isNaN(Date.parse(at)) ? '' : localInput(new Date(at));
+  return (
+    <label>
+      {label}<span class="unseen">, in {zone()}</span>
+      <input name={name} type="datetime-local" value={shown} onChange={({ currentTarget: { value } }) => onGiven(value === '' ? undefined : instantOf(value))} />
+    </label>
+  );
+}

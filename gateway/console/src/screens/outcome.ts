@@ -1,0 +1,24 @@
+// What came of an attempt, in a few words.
+import type { Attempt, Delivery } from '../api/types.ts';
+import { duration } from '../parts/time.tsx';
+
+/** A sentence's words, to be used within another. */
+const unstopped = (text: string): string => text.replace(/\.\s*$/, '');
+
+/** Why no response came: "Timed out after 15 s", "The connection was refused". */
+export function reason({ error, errorMessage, startedAt, endedAt }: Attempt): string {
+  if (error === 'TIMEOUT') return `Timed out after ${Math.round((Date.parse(endedAt) - Date.parse(startedAt)) / 1000)} s`;
+  return unstopped(errorMessage ?? error ?? 'Nothing came back');
+}
+
+/** "500 in 35 ms", or why there is none. */
+export function outcome(attempt: Attempt): string {
+  const { response, startedAt, endedAt, errorMessage } = attempt;
+  if (response === null) return reason(attempt);
+  return `${response.status} in ${duration(startedAt, endedAt)}${errorMessage === null ? '' : `: ${reason(attempt)}`}`;
+}
+
+/** When it is tried next, while that is still to come. */
+export function nextTry({ status, nextAttemptAt }: Delivery): string | undefined {
+  return status === 'pending' && nextAttemptAt !== null && Date.parse(nextAttemptAt) > Date.now() ? nextAttemptAt : undefined;
+}

@@ -1,0 +1,85 @@
+// What comes of what was sent by hand, as it comes: such deliveries go at once.
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { readDeliveries } from '../api/integrations.ts';
+import type { Attempt, Delivery } from '../api/types.ts';
+import { Badge } from '../parts/badge.tsx';
+import { deliveries as counted } from '../parts/figures.ts';
+import { useResource } from '../state/resource.ts';
+import { places } from '../state/route.ts';
+import { outcome } from './outcome.ts';
+
+const LOOK_MS = 250;
+
+/** Deliveries that were sent by hand. */
+export interface Sent {
+  readonly what: 'Test' | 'Redelivery';
+  /** The number of each one's newest attempt before that, by its id. */
+  readonly before: ReadonlyMap<string, number>;
+}
+
+/** The attempt that was made since; undefined while there is none. */
+function madeSince(delivery: Delivery, before: ReadonlyMap<string, number>): Attempt | undefined {
+  const last = delivery.attempts.at(-1);
+  return last !== undefined && last.number > (before.get(delivery.id) ?? 0) ? last : undefined;
+}
+
+interface Given {
+  endpointId: string;
+  sent: Sent | undefined;
+  /** Called when all have their answers, so that what else is shown can be loaded again. */
+  onSettled: () => void;
+  onDismiss: () => void;
+}
+
+/** There from the beginning and empty, as live regions must be to be heard. */
+export function Sending(given: Given) {
+  const { sent } = given;
+  return (
+    <div class="sending" role="status" data-shown={sent !== undefined}>
+      {sent !== undefined && <Results key={[...sent.before].join()} {...given} sent={sent} />}
+    </div>
+  );
+}
+
+function Results({ endpointId, sent: { what, before }, onSettled, onDismiss }: Given & { sent: Sent }) {
+  const ids = [...before.keys()];
+  const open = (list: readonly Delivery[]): number => list.filter((delivery) => madeSince(delivery, before) === undefined).length;
+  const [done, setDone] = useState<readonly Delivery[] | undefined>(undefined);
+  const loaded = useResource(`sent ${ids.join()} ${[...before.values()].join()}`, (signal) => readDeliveries(endpointId, ids, signal), (list) => open(list) > 0, LOOK_MS);
+  const list = done ?? loaded.value;
+  const settled = list !== undefined && open(list) === 0;
+  const told = useRef(false);
+  useEffect(() => {
+    if (!settled || told.current) return;
+    told.current = true;
+    // What a later retry brings is another matter.
+    setDone(list);
+    onSettled();
+  }, [settled]);
+
+  const results = (list ?? []).flatMap((delivery) => madeSince(delivery, before) ?? []);
+  const delivered = results.filter(({ succeeded }) => succeeded).length;
+  return (
+    <>
+      <div>{ids.length === 1 ? <One what={what} href={places.delivery(endpointId, ids[0]!)} attempt={results[0]} /> : <Many all={ids.length} delivered={delivered} failed={results.length - delivered} />}</div>
+      <button type="button" class="small" aria-label={`Dismiss the result of the ${what.toLowerCase()}`} onClick={onDismiss}>Dismiss</button>
+    </>
+  );
+}
+
+function One({ what, href, attempt }: { what: Sent['what']; href: string; attempt: Attempt | undefined }) {
+  if (attempt === undefined) return <>{what}: sending…</>;
+  const here = location.hash === href;
+  return (
+    <>
+      {what} <Badge tone={attempt.succeeded ? 'good' : 'bad'}>{attempt.succeeded ? 'Delivered' : 'Failed'}</Badge> <span class="answer">{outcome(attempt)}</span>
+      {!here && <> <a href={href}>See request and response</a></>}
+    </>
+  );
+}
+
+function Many({ all, delivered, failed }: { all: number; delivered: number; failed: number }) {
+  const left = all - delivered - failed;
+  const parts = [`${delivered} delivered`, `${failed} failed`, ...(left > 0 ? [`${left} being sent`] : [])];
+  return <>{counted(all)} sent again: {parts.join(', ')}.</>;
+}

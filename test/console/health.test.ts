@@ -1,0 +1,182 @@
+// How endpoints fare, as whoever owns them sees it; and what they do about it.
+import { eventually, press, shows, startConsoleDesk, tabTo, value, visibleText, type Desk } from './desk.ts';
+import { remember } from './history.ts';
+import type { TestCompany } from '../support/system.ts';
+
+const HOOKS = '/api/v1/integrations/webhooks';
+
+let desk: Desk;
+// Chromium may have to be installed first.
+beforeAll(async () => {
+  desk = await startConsoleDesk();
+}, 600_000);
+afterAll(() => desk.stop());
+afterEach(async () => expect(await desk.leave()).toEqual([]));
+
+/** An endpoint that has failed until its circuit opened. */
+async function failing(company: TestCompany): Promise<string> {
+  desk.answer = (response) => void response.writeHead(500).end('no');
+  const { id } = await desk.endpoint(company);
+  for (let i = 0; i < 6; i++) await desk.happen(company);
+  await eventually(async () => (await desk.api(company, 'GET', `${HOOKS}/${id}/deliveries?progress=retrying`)).length === 6);
+  await eventually(async () => (await desk.api(company, 'GET', `${HOOKS}/${id}`)).health.circuit.state === 'open');
+  return id;
+}
+
+test('an endpoint that fails is red in the list and on its page: since when, what waits, and when it is tried next', async () => {
+  const company = await desk.company();
+  await failing(company);
+  const page = await desk.enter(company);
+  await page.waitForSelector('td .badge.bad');
+  for (const text of ['Failing', 'since ', ' waiting', '0 % delivered', 'Retrying']) await shows(page, text);
+  expect(await page.$eval('.sparkline', (image) => image.getAttribute('aria-label'))).toMatch(/^Last 24 hours: 0 delivered, [1-9]\d* failed$/);
+  await press(page, 'Lead sync');
+  await page.waitForSelector('h1 + .badge.bad');
+  for (const text of ['Failing since ', 'A test or a redelivery goes at once.', ' wait, the oldest for ', 'none within 30 days', 'Retrying', '500 in ', ' · Marisol Núñez']) await shows(page, text);
+});
+
+test('a test goes at once past an open circuit and shows what came of it; once it succeeds the endpoint is seen to recover', async () => {
+  const company = await desk.company();
+  const id = await failing(company);
+  const page = await desk.enter(company, `/endpoints/${id}`);
+  await press(page, 'Send a test');
+  await shows(page, 'Test Failed 500 in ');
+  desk.answer = (response) => void response.writeHead(204).end();
+  await press(page, 'Send a test');
+  await shows(page, 'Test Delivered 204 in ');
+  await page.waitForFunction(() => document.querySelector('.tiles')?.textContent?.includes('Closed'));
+  await page.waitForFunction(() => document.querySelector('h1 + .badge.bad') === null);
+  await page.waitForSelector('tbody .badge.good');
+});
+
+test('charts are gone through by arrow keys, are there as tables, and have three periods that the address keeps', async () => {
+  const company = await desk.company();
+  const { id } = await desk.endpoint(company);
+  await remember(desk.system, id, 100, { delivered: 40, failed: 8, bucket: 6 });
+  const page = await desk.enter(company, `/endpoints/${id}`);
+  await shows(page, 'Delivered and failed');
+  const said = () => page.$eval('[role="slider"]', (chart) => chart.getAttribute('aria-valuetext'));
+  await tabTo(page, 'Delivered and failed');
+  const last = await said();
+  await page.keyboard.press('Home');
+  expect(await said()).not.toBe(last);
+  for (let i = 0; i < 8; i++) await page.keyboard.press('ArrowRight');
+  expect(await said()).toMatch(/^\d+:\d\d\s[AP]M: \d+ delivered, \d+ failed$/);
+  await shows(page, (await said())!);
+  await tabTo(page, 'As a table: Delivered and failed');
+  await page.keyboard.press('Enter');
+  const { delivered, failed, p50Ms } = await desk.api(company, 'GET', `${HOOKS}/${id}/health?period=day`);
+  const column = (index: number) => page.$$eval('.as-table[open] tbody tr', (rows, at) => rows.reduce((sum, row) => sum + Number(row.children[at]!.textContent), 0), index);
+  expect([await column(1), await column(2)]).toEqual([delivered, failed]);
+  await shows(page, `Median (p50) ${p50Ms} ms`);
+  await press(page, 'The last 7 days');
+  await page.waitForFunction(() => document.querySelector('[role="slider"]')?.getAttribute('aria-valuemax') === '167');
+  expect(page.url()).toContain('period=week');
+  await press(page, 'The last hour');
+  await page.waitForFunction(() => !document.querySelector('[role="slider"]') || document.querySelector('[role="slider"]')?.getAttribute('aria-valuemax') === '59');
+  await page.goBack();
+  await page.waitForFunction(() => document.querySelector('[role="slider"]')?.getAttribute('aria-valuemax') === '167');
+});
+
+test('deliveries are narrowed to those that retry, to a time and to a subject, by the address', async () => {
+  const company = await desk.company();
+  const id = await failing(company);
+  desk.answer = (response) => void response.writeHead(204).end();
+  const deliveryIds = (await desk.api(company, 'GET', `${HOOKS}/${id}/deliveries`)).map((each: any) => each.id).slice(0, 5);
+  await desk.api(company, 'POST', `${HOOKS}/${id}/redeliver`, { deliveryIds });
+  await eventually(async () => (await desk.api(company, 'GET', `${HOOKS}/${id}/deliveries?progress=delivered`)).length >= 5);
+  // The sixth follows, when its next attempt is due.
+  const numbers: string[] = (await desk.api(company, 'GET', `${HOOKS}/${id}/deliveries`)).flatMap((each: any) => each.subjectNumber ?? []);
+  expect(new Set(numbers).size).toBe(6);
+  const page = await desk.enter(company, `/endpoints/${id}`);
+  const rows = (count: number) => page.waitForFunction((wanted) => document.querySelectorAll('section[aria-labelledby="deliveries"] tbody tr').length === wanted, {}, count);
+  await rows(6);
+  await page.select('select[name="progress"]', 'skipped');
+  await shows(page, 'No deliveries match.');
+  await page.select('select[name="progress"]', 'delivered');
+  await page.waitForFunction(() => document.querySelectorAll('tbody .badge').length >= 5 && document.querySelector('tbody .badge:not(.good)') === null);
+  await page.select('select[name="progress"]', '');
+  await rows(6);
+  await press(page, numbers[2]!);
+  await rows(1);
+  expect(await value(page, 'input[name="subject"]')).toBe(numbers[2]);
+  expect(page.url()).toContain(`subject=${numbers[2]}`);
+  await page.$eval('input[name="subject"]', (input) => void ((input).value = ''));
+  await page.focus('input[name="subject"]');
+  await page.keyboard.type('SR-999999');
+  await page.keyboard.press('Enter');
+  await shows(page, 'No deliveries match.');
+  await press(page, 'Show all');
+  await rows(6);
+  await page.select('select[name="time"]', 'hour');
+  await rows(6);
+  await page.select('select[name="time"]', 'range');
+  await page.waitForSelector('input[name="before"]');
+  await page.$eval('input[name="before"]', (input) => {
+    (input).value = '2026-01-01T00:00';
+    input.dispatchEvent(new Event('change', { bubbles: true }));
+  });
+  // In the company's zone, Chicago, that is six hours later.
+  await page.waitForFunction(() => location.hash.includes('before=2026-01-01T06%3A00'));
+});
+
+test('several deliveries are selected and sent again by keyboard, and what comes of them shows', async () => {
+  const company = await desk.company();
+  const { id } = await desk.endpoint(company, { enabled: false });
+  for (let i = 0; i < 4; i++) await desk.happen(company);
+  await eventually(async () => (await desk.api(company, 'GET', `${HOOKS}/${id}/deliveries?progress=skipped`)).length === 4);
+  let refused = false;
+  desk.answer = (response) => {
+    response.writeHead(refused ? 204 : 400).end();
+    refused = true;
+  };
+  const page = await desk.enter(company, `/endpoints/${id}`);
+  await page.waitForFunction(() => document.querySelectorAll('tbody input[type="checkbox"]').length === 4);
+  const first = await page.$eval('tbody input[type="checkbox"]', (box) => box.getAttribute('aria-label'));
+  expect(first).toMatch(/^Select service_request\.created of SR-\d+$/);
+  await page.focus('.selection input');
+  await page.keyboard.press('Space');
+  await tabTo(page, 'Redeliver 4');
+  await tabTo(page, first!);
+  await page.keyboard.press('Space');
+  await page.focus('.selection input');
+  await tabTo(page, 'Redeliver 3');
+  await page.keyboard.press('Enter');
+  await shows(page, '3 deliveries sent again: 2 delivered, 1 failed.');
+  await desk.receiver.until(3);
+  await page.waitForFunction(() => document.querySelectorAll('tbody .badge.good').length === 2);
+  expect(await page.$$eval('tbody input:checked', (boxes) => boxes.length)).toBe(0);
+});
+
+test('a delivery that took too long reads “Timed out after 15 s”, and its next attempt is never in the past', async () => {
+  const company = await desk.company();
+  const id = await failing(company);
+  await desk.system.database.query({
+    text: `update integrations.webhook_attempts a set status = null, error = 'ATTEMPT_ERROR_TIMEOUT', error_message = 'The exchange was not over after 15 s.',
+        ended_at = a.started_at + interval '15.01 s'
+      from integrations.webhook_deliveries d where d.day = a.day and d.id = a.delivery_id and d.endpoint_id = $1`,
+    values: [id],
+  });
+  const page = await desk.enter(company, `/endpoints/${id}`);
+  await shows(page, 'Timed out after 15 s');
+  await page.click('tbody a.name');
+  await shows(page, 'None. Timed out after 15 s.');
+  const texts = await visibleText(page);
+  expect(texts).not.toMatch(/\.\.(?!\.)|not over after/);
+  const next = await page.$$eval('dt', (terms) => terms.filter(({ textContent }) => textContent === 'Next attempt').map((term) => Date.parse(term.nextElementSibling!.querySelector('time')!.dateTime)));
+  expect(next.filter((at) => at < Date.now() - 60_000)).toEqual([]);
+});
+
+test('the catalogue has the payload of each type of event', async () => {
+  const company = await desk.company();
+  const page = await desk.enter(company, '/event-types');
+  const types: { type: string; example: string }[] = await desk.api(company, 'GET', '/api/v1/integrations/webhook-event-types');
+  expect(types.length).toBeGreaterThan(3);
+  for (const { type, example } of types) {
+    await shows(page, type);
+    await tabTo(page, `Payload of ${type}`);
+    await page.keyboard.press('Enter');
+    await page.waitForFunction((wanted) => (document.querySelector(`[aria-label="payload of ${wanted}"]`) as HTMLElement)?.innerText.includes(`"type": "${wanted}"`), {}, type);
+    expect(JSON.parse(example)).toMatchObject({ type, data: expect.any(Object) });
+  }
+});
