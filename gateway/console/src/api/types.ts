@@ -112,6 +112,8 @@ export interface Delivery {
   readonly subject: string;
   readonly subjectNumber: string | null;
   readonly customerName: string | null;
+  /** Of the request that caused the event, where one did. */
+  readonly requestId?: string | null;
   readonly createdAt: string;
   readonly nextAttemptAt: string | null;
   readonly requestBody: string;

@@ -68,12 +68,13 @@ export function Delivery({ endpointId, id }: { endpointId: string; id: string })
 }
 
 function Facts({ delivery, url }: { delivery: DeliveryRecord; url: string | undefined }) {
-  const { eventId, createdAt, subject, subjectNumber, customerName } = delivery;
+  const { eventId, createdAt, subject, subjectNumber, customerName, requestId } = delivery;
   const next = nextTry(delivery);
   return (
     <dl class="facts">
       {url !== undefined && <div class="whole"><dt>Endpoint</dt><dd><code>{url}</code></dd></div>}
       <div class="whole"><dt>Event id, the header webhook-id</dt><dd><code>{eventId}</code> <CopyButton text={eventId} what="event id" /></dd></div>
+      {requestId && <div class="whole"><dt>Caused by the request</dt><dd><code>{requestId}</code> <CopyButton text={requestId} what="request id" /></dd></div>}
       {customerName !== null && <div><dt>Customer</dt><dd>{customerName}</dd></div>}
       {subject !== eventId && <div><dt>Subject</dt><dd>{subjectNumber ?? <code>{subject}</code>}</dd></div>}
       <div><dt>Happened</dt><dd><Time at={createdAt} /></dd></div>
