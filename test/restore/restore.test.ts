@@ -67,6 +67,25 @@ async function contact(id: string): Promise<void> {
   await system.channel('scheduling').client(IntakeServiceService).changeServiceRequestStatus({ company_id: company.id, id, status: ServiceRequestStatus.CONTACTED });
 }
 
+/** A message to a customer and an e-mail to a user that are due in an hour: whether they went out meanwhile nobody will know. */
+async function queueMessages(): Promise<void> {
+  await system.database.query({
+    text: `insert into scheduling.notifications (company_id, id, appointment_id, job_id, account_id, contact_id, revision, channel, address, subject, message, due_at)
+      select $1, gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 'r', 'EMAIL', 'dana@example.com', 's', 'm', now() + interval '1 hour'`,
+    values: [company.id],
+  });
+  await system.database.query({
+    text: `insert into integrations.mails (company_id, user_id, subject, body, due_at) values ($1, $2, 's', 'b', now() + interval '1 hour')`,
+    values: [company.id, company.userId],
+  });
+}
+
+/** How messages to customers and e-mails to users stand. */
+async function messages(): Promise<string[]> {
+  const { rows } = await system.database.query<{ status: string }>({ text: 'select status from scheduling.notifications union all select status from integrations.mails' });
+  return rows.map(({ status }) => status);
+}
+
 /** Subject and sequence of what has come, in order. */
 const arrived = (): [string, number][] => receiver.received.map(({ body }) => JSON.parse(body) as Json).map(({ data, sequence }) => [data.id, sequence]);
 const told = (id: string, sequence: number): number => arrived().filter(([subject, number]) => subject === id && number === sequence).length;
@@ -109,6 +128,7 @@ it('is what it was at that moment everywhere, after truckroll restored', async (
   await dispatcher.destroy();
   await system.database.query({ text: 'update integrations.webhook_queue set due_at = now()' });
   await record(unsent);
+  await queueMessages();
   const before = await reports();
   await server.name(MOMENT);
 
@@ -146,11 +166,13 @@ it('is what it was at that moment everywhere, after truckroll restored', async (
   });
   const pairs = (of: Json[]): unknown[] => of.map(({ subject, sequence }) => [subject, sequence]).sort();
   expect(pairs(renewed['deliveries'])).toEqual([[waiting, 1], [unsent, 1]].sort());
+  expect(renewed).toMatchObject({ messages: [{ company_id: company.id, address: 'dana@example.com' }], mails: [{ company_id: company.id, user_id: company.userId }] });
   expect(pairs(renewed['undone'])).toEqual([[later, 1], [unsent, 2]].sort());
 
   const seen = arrived().length;
   await startAll();
   expect(await reports()).toEqual(before);
+  expect(await messages()).toEqual(['UNKNOWN', 'UNKNOWN']);
   const verified = await command('verify');
   expect({ ...verified, stdout: JSON.parse(verified.stdout) as Json }).toMatchObject({ code: 0, stdout: { companies: 1, differences: [], reports: [], checked: expect.any(Number) as number } });
   expect((await system.get(company, `/v1/job-financials/${lostJob.id}`)).status).toBe(404);
