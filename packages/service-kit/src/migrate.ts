@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, readdirSync } from 'node:fs';
 import type { Queryable } from './database.ts';
-import { StatementError } from './database-errors.ts';
+import { StatementError, isContention, isLockTimeout } from './database-errors.ts';
+import { backoffMs } from './retry.ts';
 import { createSession, type Session } from './session.ts';
 
 export interface Migration {
@@ -33,6 +34,12 @@ export class MigrationError extends Error {
   override readonly name = 'MigrationError';
 }
 
+/** Milliseconds for which a migration waits for a lock. PostgreSQL looks for deadlocks after 1,000. */
+const LOCK_MS = 500;
+/** Between two tries. */
+const TURNS = { firstMs: 250, mostMs: 2000 };
+/** Nobody holds a lock for so long but by mistake. */
+const PATIENCE_MS = 600_000;
 /** SQLSTATE of a table that is not there, nor perhaps its schema. */
 const UNDEFINED_TABLE = '42P01';
 const FILE = /^(\d{4}_[a-z0-9_]+)\.sql$/;
@@ -116,17 +123,34 @@ async function applySet(session: Session, schema: string, set: MigrationSet): Pr
   const applied = new Map(rows.map((row) => [row.name, row.checksum]));
   refuseMismatch(schema, set, applied);
   const fresh = set.migrations.filter((migration) => !applied.has(migration.name));
-  for (const migration of fresh) {
-    await session.query({ text: 'begin' });
-    // Without values, pg sends a script as one simple query, which may hold many statements.
-    await session.query({ text: migration.sql });
-    await session.query({
-      text: 'insert into migration (part, name, checksum) values ($1, $2, $3)',
-      values: [set.name, migration.name, checksum(migration)],
-    });
-    await session.query({ text: 'commit' });
-  }
+  for (const migration of fresh) await apply(session, set.name, migration);
   return fresh.map((migration) => migration.name);
+}
+
+/**
+ * A migration gives way to those who serve. While it waits for a table's lock everybody else waits behind it, and two that
+ * wait for each other are ended by PostgreSQL, whichever it finds first; so it waits for less time than PostgreSQL takes to
+ * look (deadlock_timeout), undoes what it has done, and begins again when others have had their turn.
+ */
+async function apply(session: Session, part: string, migration: Migration): Promise<void> {
+  const { name, sql } = migration;
+  const startedAt = performance.now();
+  for (let failures = 1; ; failures += 1) {
+    try {
+      await session.query({ text: 'begin' });
+      await session.query({ text: `set local lock_timeout = ${LOCK_MS}` });
+      // Without values, pg sends a script as one simple query, which may hold many statements.
+      await session.query({ text: sql });
+      await session.query({ text: 'insert into migration (part, name, checksum) values ($1, $2, $3)', values: [part, name, checksum(migration)] });
+      await session.query({ text: 'commit' });
+      return;
+    } catch (error) {
+      if (!isLockTimeout(error) && !isContention(error)) throw error;
+      await session.query({ text: 'rollback' });
+      if (performance.now() - startedAt > PATIENCE_MS) throw error;
+      await new Promise((resolve) => setTimeout(resolve, backoffMs(failures, TURNS)));
+    }
+  }
 }
 
 function refuseMismatch(schema: string, set: MigrationSet, applied: ReadonlyMap<string, string>): void {
