@@ -1,0 +1,32 @@
+import { AttemptError, type LeasedDelivery, type ReportRequest } from '@truckroll/contract/gen/integrations/v1/deliveries';
+import { createLog } from '@truckroll/service-kit';
+import { resultOf } from '../src/send/result.ts';
+import { Witness } from '../src/send/witness.ts';
+
+const report = (fields: Partial<ReportRequest>): ReportRequest => ({ error: AttemptError.UNSPECIFIED, error_message: '', response_status: null, started_at: 0, ended_at: 12_000, ...fields }) as ReportRequest;
+
+test('an exchange is of the class of its status, or of the reason why there was none', () => {
+  const { NAME, FORBIDDEN_TARGET, CONNECT, TLS, TIMEOUT, EXCHANGE } = AttemptError;
+  expect([204, 301, 410, 503].map((status) => resultOf(report({ response_status: status })))).toEqual(['2xx', '3xx', '4xx', '5xx']);
+  expect([NAME, FORBIDDEN_TARGET, CONNECT, TLS, TIMEOUT, EXCHANGE].map((error) => resultOf(report({ error })))).toEqual(['dns', 'blocked', 'refused', 'tls', 'timeout', 'broken']);
+  // An answer that broke off is none, whatever its status was.
+  expect(resultOf(report({ response_status: 200, error: TIMEOUT }))).toBe('timeout');
+  expect(resultOf(report({ response_status: 999 }))).toBe('broken');
+});
+
+test('failing and disabled endpoints are told with endpoint, company, host and cause, one that goes on failing once a minute', () => {
+  const lines: Record<string, unknown>[] = [];
+  const witness = new Witness(createLog('trial', 'warn', { write: (line) => void lines.push(JSON.parse(line) as Record<string, unknown>) }));
+  const delivery = { endpoint_id: 'e-1', company_id: 'c-1', url: 'https://hooks.example.com:8443/secret-path?token=1' } as LeasedDelivery;
+  const refused = report({ error: AttemptError.CONNECT, error_message: 'The connection was refused.' });
+  for (let times = 0; times < 3; times += 1) witness.leftAlone(delivery, refused);
+  witness.leftAlone({ ...delivery, endpoint_id: 'e-2' }, report({ response_status: 500 }));
+  witness.disabled(delivery, report({ response_status: 410 }));
+  const side = { companyId: 'c-1', host: 'hooks.example.com:8443' };
+  expect(lines).toMatchObject([
+    { ...side, endpoint: 'e-1', result: 'refused', cause: 'The connection was refused.', msg: 'a webhook endpoint fails and is left alone for a time' },
+    { ...side, endpoint: 'e-2', result: '5xx', status: 500 },
+    { ...side, endpoint: 'e-1', result: '4xx', status: 410, msg: 'a webhook endpoint was disabled' },
+  ]);
+  expect(JSON.stringify(lines)).not.toContain('secret-path');
+});
