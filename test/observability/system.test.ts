@@ -6,8 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
 import { prometheus, silent } from '@truckroll/local-stack';
-import { logTo, testCaller, testConfig, type Service } from '@truckroll/service-kit';
+import { logTo, startTracing, testCaller, testConfig, type Service } from '@truckroll/service-kit';
 import { truckroll } from '../../packages/cli/test/system.ts';
+import { startCollector, type Span } from '../../packages/service-kit/test/collector.ts';
 import { webhookDispatcherConfig } from '../../services/webhook-dispatcher/src/config.ts';
 import { createWebhookDispatcher } from '../../services/webhook-dispatcher/src/webhook-dispatcher.ts';
 import { startReceiver, type Receiver } from '../../services/webhook-dispatcher/test/support/receiver.ts';
@@ -72,12 +73,18 @@ async function trace(id: string): Promise<Line[]> {
   return (JSON.parse((await truckroll(['trace', id, '--json'], {}, folder)).stdout) as { lines: Line[] }).lines;
 }
 
-test('a request is followed by its id from the gateway to the receiver, and the delivery shows it', async () => {
+/** A visit that a service request was booked for: that is told to the receiver, and what happens to the visit as well. */
+async function booked(): Promise<Awaited<ReturnType<DispatchDesk['visit']>>> {
   const visit = await desk.visit();
   const intake = system.channel('scheduling').client(IntakeServiceService);
   const id = crypto.randomUUID();
   await intake.recordServiceRequest({ company_id: desk.company.id, id, channel: 'SERVICE_REQUEST_CHANNEL_PHONE', summary: 'No heat' } as never);
   await intake.bookServiceRequest({ company_id: desk.company.id, id, job_id: desk.job['id'], appointment_id: visit['id'] });
+  return visit;
+}
+
+test('a request is followed by its id from the gateway to the receiver, and the delivery shows it', async () => {
+  const visit = await booked();
   await receiver.until(1);
   const added = await desk.add(visit);
   expect(added.status).toBe(201);
@@ -117,6 +124,41 @@ test('a test event shows the request that asked for it, and a trace that a clien
   expect(new Set(lines.map((line) => line.requestId))).toEqual(new Set([requestId]));
   expect(lines.map(({ service }) => service)).toEqual(expect.arrayContaining(['gateway', 'integrations', 'webhook-dispatcher']));
   expect((await manage('GET', `${HOOKS}/${endpoint}/deliveries/${data.id}`)).data.requestId).toBe(requestId);
+});
+
+test('with an exporter the same way is one trace of spans, from the request to the exchange with the receiver; a 409 in it is no error', async () => {
+  const collector = await startCollector();
+  const stop = await startTracing('system', collector.url);
+  const before = receiver.received.length;
+  const visit = await booked();
+  await receiver.until(before + 1);
+  const added = await desk.add(visit);
+  const refused = await desk.add(visit);
+  expect([added.status, refused.status]).toEqual([201, 409]);
+  await receiver.until(before + 2);
+  const requestId = added.headers.get('x-request-id')!;
+  await until(async () => (await trace(requestId)).some(({ msg }) => msg === 'sent a webhook'));
+  await stop();
+  collector.close();
+  const traced = (id: string): Span[] => collector.spans.filter(({ traceId }) => traceId === id.replaceAll('-', ''));
+  const spans = traced(requestId);
+  const named = (name: string, kind: number): Span => {
+    const found = spans.find((span) => span.name === name && span.kind === kind);
+    if (found === undefined) throw new Error(`${name} is not among ${spans.map((span) => `${span.name} ${span.kind}`).join(', ')}`);
+    return found;
+  };
+  const [SERVER, CLIENT, CONSUMER] = [2, 3, 5];
+  const rpc = '/truckroll.scheduling.v1.AssignmentCommandService/AddAssignment';
+  const chain = [named('POST /v1/job-assignments', SERVER), named(rpc, CLIENT), named(rpc, SERVER)];
+  expect(chain.slice(1).map(({ parentSpanId }) => parentSpanId)).toEqual(chain.slice(0, 2).map(({ spanId }) => spanId));
+  const served = chain[2]!.spanId;
+  expect(spans.filter(({ name, parentSpanId }) => name.startsWith('sql ') && parentSpanId === served).length).toBeGreaterThan(2);
+  expect([named('fan out', CONSUMER), named('POST webhook', CLIENT)].map(({ parentSpanId }) => parentSpanId)).toEqual([served, served]);
+  for (const span of [...spans, ...traced(refused.headers.get('x-request-id')!)]) expect([span.name, span.status?.code ?? 0]).toEqual([span.name, 0]);
+  expect(chain[0]!.attributes).toEqual(expect.arrayContaining([
+    { key: 'http.route', value: { stringValue: '/v1/job-assignments' } }, { key: 'http.response.status_code', value: { intValue: 201 } },
+    { key: 'truckroll.request_id', value: { stringValue: requestId } },
+  ]));
 });
 
 test('health checks are not in the log at info, other requests are', async () => {

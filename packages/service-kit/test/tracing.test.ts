@@ -1,36 +1,8 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { freshDatabase } from '@truckroll/testing';
 import { ApiError } from '@truckroll/contract';
 import { Database, activeTraceparent, currentRequest, onBehalfOf, startTracing, createLog, traceIdOf, withBatchSpan, withSpan } from '../src/index.ts';
+import { startCollector } from './collector.ts';
 import { startEcho } from './echo.ts';
-
-interface Span {
-  name: string;
-  kind: number;
-  traceId: string;
-  spanId: string;
-  parentSpanId?: string;
-  status?: { code?: number };
-  attributes: { key: string; value: { stringValue?: string } }[];
-  links?: { traceId: string }[];
-}
-
-/** An OpenTelemetry collector that keeps what it is sent. */
-async function startCollector() {
-  const spans: Span[] = [];
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      const body = JSON.parse(Buffer.concat(chunks).toString()) as { resourceSpans: { scopeSpans: { spans: Span[] }[] }[] };
-      spans.push(...body.resourceSpans.flatMap((resource) => resource.scopeSpans.flatMap((scope) => scope.spans)));
-      response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()));
-  return { spans, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close: () => server.close() };
-}
 
 const requestId = '6f1c1e52-9d1b-4c58-8a53-6a2f3f1f0c11';
 const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
