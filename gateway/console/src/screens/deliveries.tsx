@@ -39,11 +39,13 @@ interface Given {
   id: string;
   narrowing: Narrowing;
   page: Resource<Listed>;
+  /** Whether nothing is sent at present but what is asked for by hand. */
+  heldBack: boolean;
   onSent: (sent: Sent) => void;
 }
 
 /** What was sent to an endpoint, newest first. Filter and page are in the address. */
-export function Deliveries({ id, narrowing, page: { value: page, problem }, onSent }: Given) {
+export function Deliveries({ id, narrowing, page: { value: page, problem }, heldBack, onSent }: Given) {
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const action = useAction();
   const rows = page?.data ?? [];
@@ -87,7 +89,7 @@ export function Deliveries({ id, narrowing, page: { value: page, problem }, onSe
               {picked.length === 0 ? 'Redeliver selected' : `Redeliver ${picked.length}`}
             </button>
           </div>
-          <Table caption="Deliveries, newest first" columns={columns(id, chosen, (each, into) => choose([each.id], into))} rows={rows} rowKey={(delivery) => delivery.id} />
+          <Table caption="Deliveries, newest first" columns={columns(id, chosen, heldBack, (each, into) => choose([each.id], into))} rows={rows} rowKey={(delivery) => delivery.id} />
         </>
       )}
       {page !== undefined && (cursor !== undefined || page.nextCursor !== null) && (
@@ -100,7 +102,7 @@ export function Deliveries({ id, narrowing, page: { value: page, problem }, onSe
   );
 }
 
-const columns = (id: string, chosen: ReadonlySet<string>, onChoose: (delivery: Delivery, into: boolean) => void): readonly Column<Delivery>[] => [
+const columns = (id: string, chosen: ReadonlySet<string>, heldBack: boolean, onChoose: (delivery: Delivery, into: boolean) => void): readonly Column<Delivery>[] => [
   {
     title: 'Event',
     cell: (delivery) => (
@@ -123,7 +125,7 @@ const columns = (id: string, chosen: ReadonlySet<string>, onChoose: (delivery: D
         <>
           {last === undefined ? <span class="soft">None yet</span> : <span class="answer">{outcome(last)}</span>}
           {next !== undefined && <span class="soft below">next try at {until(new Date(next))}</span>}
-          {next === undefined && last !== undefined && delivery.status === 'pending' && <span class="soft below">next try any moment</span>}
+          {next === undefined && last !== undefined && delivery.status === 'pending' && <span class="soft below">{heldBack ? 'held back' : 'next try any moment'}</span>}
         </>
       );
     },

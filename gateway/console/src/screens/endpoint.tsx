@@ -73,7 +73,7 @@ export function Endpoint({ id }: { id: string }) {
       {known && <Warnings endpoint={known} />}
       {known?.health && <Standing health={known.health} />}
       {known && <Charts series={series} period={period} href={(each) => places.endpoint(id, { ...addressOf(narrowing), period: each })} />}
-      {known && <Deliveries id={id} narrowing={narrowing} page={deliveries} onSent={setSent} />}
+      {known && <Deliveries id={id} narrowing={narrowing} page={deliveries} heldBack={known.health?.circuit.state === 'open'} onSent={setSent} />}
       {known && <Facts endpoint={known} />}
       {asking === 'recover' && (
         <Recover id={id} enabled={known!.enabled} onClose={() => {
