@@ -34,6 +34,8 @@ export function createLog(service: string, level: LogLevel = 'info', destination
     level,
     base: { service },
     mixin: ofRequest,
+    // Copying a line that needs nothing more would cost as much as a field of it.
+    mixinMergeStrategy: (fields: object, more: object) => (more === NOTHING ? fields : Object.assign(more, fields)),
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }), log: redacted, bindings: redacted },
     serializers: { error: pino.stdSerializers.errWithCause, err: pino.stdSerializers.errWithCause },
@@ -42,9 +44,13 @@ export function createLog(service: string, level: LogLevel = 'info', destination
   return pino(options, destination ?? elsewhere ?? gathered(process.stdout));
 }
 
-function ofRequest(): object {
+const NOTHING = Object.freeze({});
+
+/** What a line does not name by itself. */
+function ofRequest(fields: object): object {
+  if ('requestId' in fields) return NOTHING;
   const request = currentRequest();
-  return request === undefined ? {} : { requestId: request.requestId, traceId: traceIdOf(request) };
+  return request === undefined ? NOTHING : { requestId: request.requestId, traceId: traceIdOf(request) };
 }
 
 const SENSITIVE = ['password', 'authorization', 'token', 'secret'];
