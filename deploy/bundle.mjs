@@ -29,6 +29,7 @@ function filesOf(module) {
     'packages/cli/src/state.ts': [],
     'packages/local-stack/src/folder.ts': [],
     'packages/local-stack/src/processes/watchdog.ts': [],
+    'packages/local-stack/src/servers/kafka-jars.ts': [],
     'packages/local-stack/src/servers/postgres.ts': [],
   }[module];
 }

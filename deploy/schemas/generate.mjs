@@ -1,12 +1,12 @@
-// Writes the JSON schemas by which rendered manifests are checked without a cluster: the kinds that the chart has, closed,
-// without descriptions. `node deploy/schemas/generate.mjs` fetches their sources as Go modules, by version and checksum.
+// Writes the JSON schemas by which rendered manifests and deploy/compose.yaml are checked without a cluster or an engine: the
+// kinds that the chart has, closed, without descriptions. `node deploy/schemas/generate.mjs` fetches their sources as Go modules, by version and checksum.
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const here = import.meta.dirname;
 
-const SOURCES = { kubernetes: 'k8s.io/kubernetes@v1.34.4', gateway: 'sigs.k8s.io/gateway-api@v1.4.1', prometheus: 'github.com/prometheus-operator/prometheus-operator@v0.85.0' };
+const SOURCES = { kubernetes: 'k8s.io/kubernetes@v1.34.4', gateway: 'sigs.k8s.io/gateway-api@v1.4.1', prometheus: 'github.com/prometheus-operator/prometheus-operator@v0.85.0', compose: 'github.com/compose-spec/compose-go/v2@v2.16.2' };
 const KINDS = {
   'v1_serviceaccount_v1': 'core.v1.ServiceAccount', 'v1_service_v1': 'core.v1.Service', 'v1_pod_v1': 'core.v1.Pod', 'v1_configmap_v1': 'core.v1.ConfigMap',
   'apps_deployment_v1': 'apps.v1.Deployment', 'batch_job_v1': 'batch.v1.Job', 'policy_poddisruptionbudget_v1': 'policy.v1.PodDisruptionBudget',
@@ -58,3 +58,5 @@ for (const [file, [name, path, version]] of Object.entries(CUSTOM)) {
   write(file, shape);
 }
 writeFileSync(join(here, 'definitions.json'), `{"definitions":{\n${Object.keys(definitions).sort().map((name) => `${JSON.stringify(name)}:${JSON.stringify(definitions[name])}`).join(',\n')}\n}}\n`);
+const compose = JSON.stringify(source('compose', 'schema/compose-spec.json'), (key, value) => (key === '$id' || (key === 'description' && typeof value === 'string') ? undefined : value));
+writeFileSync(join(here, 'compose.json'), `${compose}\n`);
