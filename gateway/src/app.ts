@@ -4,7 +4,7 @@ import express, { type Express } from 'express';
 import { operations as all, type Operation } from '@truckroll/contract';
 import { IdentityServiceService } from '@truckroll/contract/gen/integrations/v1/identity';
 import {
-  ConfigError, createLog, createMetrics, startTelemetryServer, startTracing, type Logger, type Metrics, type Service, type TelemetryServer,
+  ConfigError, createLog, createMetrics, startTelemetryServer, startTracing, stopLimitMs, type Logger, type Metrics, type Service, type TelemetryServer,
 } from '@truckroll/service-kit';
 import { createAuthenticate } from './auth/authenticate.ts';
 import { createIdentitySeal } from './auth/identity-seal.ts';
@@ -127,7 +127,7 @@ export function createGateway({ config, operations = all, ...given }: GatewayOpt
   }
 
   let stopped: Promise<void> | undefined;
-  return { name: NAME, log, metrics, start, destroy: () => (stopped ??= stop()) };
+  return { name: NAME, log, metrics, stopLimitMs: stopLimitMs(config), start, destroy: () => (stopped ??= stop()) };
 }
 
 /** What integrators read about changes, as docs/changelog.md has it. */

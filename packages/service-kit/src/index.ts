@@ -27,7 +27,7 @@ export type { CallOptions, CallerOf, Callers, Definition, HandlerOf, Handlers, R
 export { REQUEST_ID, clientOptions, targetOf } from './grpc-options.ts';
 export { tlsSettings, type TlsConfig } from './grpc-tls.ts';
 export { openChannel, type Channel, type ChannelSettings } from './grpc-client.ts';
-export { baseSettings, callerSettings, testCaller, testCallers, testConfig, type BaseConfig, type ServerConfig } from './service-config.ts';
+export { baseSettings, callerSettings, stopLimitMs, testCaller, testCallers, testConfig, type BaseConfig, type ServerConfig } from './service-config.ts';
 export { createService, type BackgroundPart, type Service, type ServiceKit, type ServiceOptions } from './service.ts';
 export { runService } from './run.ts';
 export { told } from './told.ts';

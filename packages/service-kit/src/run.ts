@@ -2,9 +2,6 @@ import { readBuild } from './build.ts';
 import { ConfigError } from './config.ts';
 import type { Service } from './service.ts';
 
-/** After this long a stop that hangs is cut off, before the platform does it without a word. Milliseconds. */
-const STOP_LIMIT_MS = 40_000;
-
 /**
  * Attaches a service to this process: starts it, stops it on SIGTERM or SIGINT, and ends the process with 0 after an
  * orderly stop and with 1 when it could not start or stop. A wrong configuration is told in plain lines.
@@ -29,7 +26,7 @@ export async function runService(name: string, create: () => Service): Promise<v
   });
   const stop = (signal: NodeJS.Signals) => {
     log.info({ signal }, 'stopping');
-    setTimeout(() => end(1), STOP_LIMIT_MS).unref();
+    setTimeout(() => end(1), service.stopLimitMs).unref();
     service.destroy().then(() => end(0), (error: unknown) => {
       log.error({ error }, 'stopping failed');
       end(1);

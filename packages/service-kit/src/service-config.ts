@@ -42,6 +42,14 @@ export function callerCheckOf(config: Partial<ServerConfig>): CallerCheck {
   return { accepted: config.callerCredentials ?? new Map(), mode: config.callerCheck };
 }
 
+/** What comes after the calls: background parts that end their work, pools, the last log lines. Milliseconds. */
+const AFTER_DRAIN_MS = 15_000;
+
+/** How long a stop takes at most. The chart's grace period and compose's are longer. Milliseconds. */
+export function stopLimitMs({ drainDelayMs, drainMs }: Pick<BaseConfig, 'drainDelayMs' | 'drainMs'>): number {
+  return drainDelayMs + drainMs + AFTER_DRAIN_MS;
+}
+
 export type BaseConfig = Config<ReturnType<typeof baseSettings>>;
 
 /** For tests: a credential of every component, made for this process. */

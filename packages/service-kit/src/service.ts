@@ -6,7 +6,7 @@ import { createLog, type Logger } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { migrate, missingMigrations, type Schema } from './migrate.ts';
 import { logOutage, retrying } from './retry.ts';
-import { callerCheckOf, type BaseConfig, type ServerConfig } from './service-config.ts';
+import { callerCheckOf, stopLimitMs, type BaseConfig, type ServerConfig } from './service-config.ts';
 import { startTelemetryServer, type ReadinessCheck, type TelemetryServer } from './telemetry-server.ts';
 import { startTracing } from './tracing.ts';
 
@@ -50,6 +50,8 @@ export interface Service {
   readonly name: string;
   readonly log: Logger;
   readonly metrics: Metrics;
+  /** After this long a stop that hangs is cut off, before the platform does it without a word. Milliseconds. */
+  readonly stopLimitMs: number;
   /** Waits for PostgreSQL and for its schema as long as it takes. Resolves when calls are served, to the ports that were bound. */
   start(): Promise<{ port: number; metricsPort: number }>;
   /** NOT_SERVING, no new calls, running ones finish, background parts stop, pools close last. */
@@ -150,7 +152,7 @@ export function createService<C extends BaseConfig & Partial<ServerConfig>>(opti
 
   let stopped: Promise<void> | undefined;
   return {
-    name, log, metrics,
+    name, log, metrics, stopLimitMs: stopLimitMs(config),
     start: () => {
       const running = start();
       starting = running;
