@@ -1,7 +1,8 @@
 // Checks deploy/helm/truckroll without a cluster: `npm run check:chart`, and `npm run check:chart -- --write` to accept
 // what is rendered and the README as they are now.
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { chartTools } from './chart-tools.mjs';
 import { refusals } from './helm/refusals.mjs';
@@ -31,6 +32,31 @@ function same(path, text) {
   return void faults.push(`${path} is not what is rendered now, from line ${line + 1} on: look at it after npm run check:chart -- --write`);
 }
 
+// Dashboards and alert rules: a chart holds what it ships.
+const dashboards = join(import.meta.dirname, 'dashboards');
+const shipped = (folder) => (existsSync(folder) ? readdirSync(folder).filter((file) => /\.(json|yaml)$/.test(file) && !file.includes('.test.')) : []);
+if (write) rmSync(join(chart, 'dashboards'), { recursive: true, force: true });
+if (write && existsSync(dashboards)) cpSync(dashboards, join(chart, 'dashboards'), { recursive: true, filter: (path) => path === dashboards || shipped(dashboards).includes(basename(path)) });
+for (const file of new Set([...shipped(dashboards), ...shipped(join(chart, 'dashboards'))])) {
+  const [own, copy] = [dashboards, join(chart, 'dashboards')].map((folder) => join(folder, file)).map((path) => (existsSync(path) ? readFileSync(path, 'utf8') : ''));
+  expect(own === copy, `${file} is not the same in deploy/dashboards and in the chart: npm run check:chart -- --write copies it there`);
+}
+
+/** The chart as another version of it: what a pod is made of stays the same, or an upgrade that changes nothing restarts it. */
+function podsOfAnotherVersion(values) {
+  const folder = mkdtempSync(join(tmpdir(), 'truckroll-chart-'));
+  try {
+    cpSync(chart, folder, { recursive: true });
+    const facts = readFileSync(join(chart, 'Chart.yaml'), 'utf8');
+    writeFileSync(join(folder, 'Chart.yaml'), facts.replace(/^version: .*$/m, 'version: 99.0.0'));
+    return podTemplates(run('helm', ['template', 'truckroll', folder, '--namespace', 'truckroll', '--kube-version', '1.34', ...values]).stdout);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+const podTemplates = (manifests) => manifests.split('\n---\n').filter((each) => /^kind: Deployment$/m.test(each)).map((each) => each.slice(each.indexOf('\n  template:'))).join('\n---\n');
+
 const profiles = readdirSync(join(chart, 'ci')).map((file) => basename(file, '-values.yaml'));
 for (const profile of profiles) {
   const values = ['--values', join(chart, 'ci', `${profile}-values.yaml`)];
@@ -40,7 +66,9 @@ for (const profile of profiles) {
   const [first, second] = [render(), render()];
   expect(first.good, `${profile} cannot be rendered: ${first.text}`);
   expect(first.stdout === second.stdout, `${profile} is rendered differently from time to time`);
-  same(join(golden, `${profile}.yaml`), first.stdout);
+  expect(podsOfAnotherVersion(values) === podTemplates(first.stdout), `${profile}: a change of the chart's version alone would restart pods`);
+  // Dashboards are held against deploy/dashboards above.
+  same(join(golden, `${profile}.yaml`), first.stdout.replace(/^( {2}[\w-]+\.json: \|-\n)(?: {4}.*\n|\n)+/gm, '$1    …\n'));
   const conform = run('kubeconform', ['-strict', '-summary', '-schema-location', schemas, '-'], first.stdout);
   expect(conform.good, `kubeconform of ${profile}: ${conform.text}`);
 }

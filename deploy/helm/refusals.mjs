@@ -19,5 +19,9 @@ export const refusals = [
   { values: { tokens: { jwksUrl: 'https://id.example.com/jwks' } }, message: '/tokens/issuer' },
   { values: { tokens: { jwksUrl: 'http://id.example.com/jwks', issuer: 'a', audience: 'b' } }, message: '/tokens/jwksUrl' },
   { values: { networkPolicy: { notPublic: ['private'] } }, message: '/networkPolicy/notPublic/0' },
+  { values: { gateway: { env: { GRPC_TLS_CA_FILE: '/ca.crt' } } }, message: "invalid propertyName 'GRPC_TLS_CA_FILE'" },
+  { values: { tls: { existingSecret: 'tls' } }, message: "additional properties 'existingSecret' not allowed" },
+  { values: { prometheusRule: { enabled: 'yes' } }, message: '/prometheusRule/enabled' },
+  { values: { dashboards: { labels: { grafana_dashboard: 1 } } }, message: '/dashboards/labels/grafana_dashboard' },
   { values: { grpcMaxConnectionAge: '30' }, message: '/grpcMaxConnectionAge' },
 ];

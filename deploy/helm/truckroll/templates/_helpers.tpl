@@ -69,7 +69,7 @@ app.kubernetes.io/component: {{ .component }}
 
 {{- define "truckroll.labels" -}}
 {{ include "truckroll.selector" . }}
-app.kubernetes.io/version: {{ .root.Chart.AppVersion | quote }}
+app.kubernetes.io/version: {{ default .root.Chart.AppVersion .root.Values.image.tag | trunc 63 | trimAll "._-" | quote }}
 app.kubernetes.io/part-of: truckroll
 app.kubernetes.io/managed-by: {{ .root.Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace "+" "_" }}
@@ -100,6 +100,7 @@ securityContext:
   runAsNonRoot: true
   runAsUser: 10001
   runAsGroup: 10001
+  fsGroup: 10001
   seccompProfile:
     type: RuntimeDefault
 {{- with .root.Values.image.pullSecrets }}
@@ -166,22 +167,60 @@ securityContext:
 {{- end }}
 {{- end }}
 
-{{- define "truckroll.certificatesMount" -}}
-{{- if .Values.trustedCertificates.configMap }}
-volumeMounts:
-  - name: certificates
-    mountPath: /etc/truckroll/certificates
-    readOnly: true
+{{/* How a component speaks to others: (dict "root" $ "component" name) */}}
+{{- define "truckroll.tlsEnv" -}}
+{{- if .root.Values.tls.enabled }}
+- name: GRPC_TLS_CERT_FILE
+  value: /etc/truckroll/tls/tls.crt
+- name: GRPC_TLS_KEY_FILE
+  value: /etc/truckroll/tls/tls.key
+- name: GRPC_TLS_CA_FILE
+  value: /etc/truckroll/tls/ca.crt
+- name: GRPC_TLS_CLIENT_CERTIFICATES
+  value: {{ .root.Values.tls.clientCertificates | quote }}
 {{- end }}
 {{- end }}
 
-{{- define "truckroll.certificatesVolume" -}}
-{{- if .Values.trustedCertificates.configMap }}
+{{/* Files of a pod's container: (dict "root" $ "tlsSecret" name or "") */}}
+{{- define "truckroll.volumeMounts" -}}
+{{- $trusted := .root.Values.trustedCertificates.configMap }}
+{{- if or $trusted .tlsSecret }}
+volumeMounts:
+  {{- if $trusted }}
+  - name: certificates
+    mountPath: /etc/truckroll/certificates
+    readOnly: true
+  {{- end }}
+  {{- if .tlsSecret }}
+  - name: tls
+    mountPath: /etc/truckroll/tls
+    readOnly: true
+  {{- end }}
+{{- end }}
+{{- end }}
+
+{{- define "truckroll.volumes" -}}
+{{- $trusted := .root.Values.trustedCertificates.configMap }}
+{{- if or $trusted .tlsSecret }}
 volumes:
+  {{- if $trusted }}
   - name: certificates
     configMap:
-      name: {{ .Values.trustedCertificates.configMap }}
+      name: {{ $trusted }}
+  {{- end }}
+  {{- if .tlsSecret }}
+  - name: tls
+    secret:
+      secretName: {{ .tlsSecret }}
+      defaultMode: 0440
+  {{- end }}
 {{- end }}
+{{- end }}
+
+{{/* The port of a URL: its own or its scheme's. */}}
+{{- define "truckroll.portOf" -}}
+{{- $host := (urlParse .).host }}
+{{- if regexMatch ":[0-9]+$" $host }}{{ splitList ":" $host | last }}{{ else }}{{ ternary 443 80 (hasPrefix "https:" .) }}{{ end }}
 {{- end }}
 
 {{/* What is missing for pods to start, a line each. */}}
@@ -205,6 +244,13 @@ kafka.brokers: where Kafka is
 {{- range $component, $secret := $values.kafka.sasl.existingSecrets }}
 {{- if not $secret }}
 kafka.sasl.existingSecrets.{{ $component }}: a Secret with {{ $values.kafka.sasl.usernameKey }} and {{ $values.kafka.sasl.passwordKey }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- if $values.tls.enabled }}
+{{- range $component, $secret := $values.tls.existingSecrets }}
+{{- if not $secret }}
+tls.existingSecrets.{{ $component }}: a Secret with tls.crt, tls.key and ca.crt
 {{- end }}
 {{- end }}
 {{- end }}

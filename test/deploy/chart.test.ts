@@ -1,0 +1,51 @@
+// What the chart tells components, held against what they read. Golden renders are what the chart renders: check:chart says so.
+import { readFileSync, readdirSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { ROOT } from '@truckroll/local-stack';
+import { stopLimitMs } from '@truckroll/service-kit';
+import { COMPONENTS, chartEnvironments, drawSecrets, read, type Component } from './environment.ts';
+
+const drawn = drawSecrets();
+const CREDENTIALS: Partial<Record<Component, string>> = { gateway: 'GATEWAY_CREDENTIAL', 'webhook-dispatcher': 'DISPATCHER_CREDENTIAL' };
+
+function secret(component: Component, key: string): string {
+  if (key === 'CALL_CREDENTIAL') return drawn[CREDENTIALS[component]!]!;
+  return drawn[key] ?? { url: 'redis://redis:6379', username: 'someone', password: 'secret' }[key] ?? '';
+}
+
+const profiles = readdirSync(join(ROOT, 'deploy/helm/golden')).map((file) => basename(file, '.yaml'));
+
+test.each(profiles)('every component starts with what the profile %s tells it, and reads all of that', (profile) => {
+  const told = chartEnvironments(profile, secret);
+  expect(told.map(({ component }) => component).toSorted()).toEqual(COMPONENTS.toSorted());
+  for (const { component, names, environment } of told) {
+    // Kubernetes takes the last of two; tools that compare do not.
+    expect({ component, names: names.toSorted() }).toEqual({ component, names: [...new Set(names)].toSorted() });
+    const { config, unread } = read(component, environment);
+    expect({ component, unread }).toEqual({ component, unread: [] });
+    if (component !== 'gateway') expect(config.maxConnectionAgeMs).toBe(30_000);
+  }
+});
+
+test.each(profiles)('no component of the profile %s is killed while it still stops as it should', (profile) => {
+  for (const { component, environment, graceSeconds } of chartEnvironments(profile, secret)) {
+    expect(graceSeconds * 1000).toBeGreaterThan(stopLimitMs(read(component, environment).config));
+  }
+});
+
+test('addresses name Services at the ports on which components listen', () => {
+  const told = new Map(chartEnvironments('minimal', secret).map(({ component, environment }) => [component, read(component, environment).config]));
+  for (const name of ['scheduling', 'billing', 'reporting', 'integrations'] as const) {
+    const { [`${name}Address` as const]: address } = told.get('gateway') as unknown as Record<string, string>;
+    expect(address).toBe(`truckroll-${name}.truckroll.svc:${told.get(name)!.port}`);
+  }
+});
+
+test('what the chart tells by itself cannot be told once more by env', () => {
+  const schema = JSON.parse(readFileSync(join(ROOT, 'deploy/helm/truckroll/values.schema.json'), 'utf8')) as any;
+  const refused = new Set<string>(schema.$defs.env.propertyNames.not.enum);
+  // What the profiles give by env themselves.
+  const given = ['READS_PER_MINUTE'];
+  const names = profiles.flatMap((profile) => chartEnvironments(profile, secret).flatMap((each) => each.names));
+  expect([...new Set(names)].filter((name) => !refused.has(name))).toEqual(given);
+});
