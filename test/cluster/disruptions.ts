@@ -1,72 +1,72 @@
-// What must not be noticed from outside: new versions of everything, and the end of any pod.
-import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+// What must not be noticed from outside: new versions of everything and the way back, nodes that are emptied, pods that
+// end, and Redis and Kafka that are away for a while.
+import { setTimeout as delay } from 'node:timers/promises';
 import { until } from '../support/until.ts';
-import type { Manifest } from './kubernetes.ts';
-import type { Surroundings } from './uses.ts';
+import { CHART } from './installation.ts';
+import type { Cluster } from './kubernetes.ts';
+import { WIRES } from './pods.ts';
+import type { Traffic } from './traffic.ts';
 
 const COMPONENTS = ['gateway', 'scheduling', 'billing', 'reporting', 'integrations', 'dispatcher'];
-const RATE = 20;
-const PATIENCE_MS = 180_000;
+const PATIENCE_MS = 240_000;
+const AWAY_MS = 20_000;
 
-/** Requests at a steady rate while every pod is replaced at once, and then while one pod of each component is deleted: none fails. */
-export async function disruptions(use: Surroundings, image: string, apiKey: string): Promise<void> {
-  const { cluster, say } = use;
-  await cluster.kubectl('scale', '--replicas=2', ...COMPONENTS.map((name) => `deployment/truckroll-${name}`));
-  for (const name of COMPONENTS) await cluster.kubectl('rollout', 'status', `deployment/truckroll-${name}`, '--timeout=240s');
-  await cluster.apply(prober(image, apiKey));
-  await cluster.kubectl('wait', '--for=condition=Ready', 'pod/prober', '--timeout=60s');
-  const log = async (): Promise<any[]> => (await cluster.kubectl('logs', 'prober')).split('\n').filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as object);
-  const counted = async (): Promise<{ good: number; failed: number }> => (await log()).findLast((line) => 'good' in line) ?? { good: 0, failed: 0 };
-  const more = async (requests: number): Promise<void> => {
-    const { good } = await counted();
-    await until(async () => (await counted()).good >= good + requests, PATIENCE_MS);
-  };
-  await more(10 * RATE);
+export interface Versions {
+  readonly release: string;
+  readonly next: string;
+}
 
-  const during = async (what: string, work: () => Promise<void>): Promise<void> => {
-    const before = await counted();
-    await work();
-    // As long as a pod takes to drain: its last clients are still with it.
-    await until(async () => (await terminating(use)) === 0, PATIENCE_MS);
-    await more(5 * RATE);
-    const after = await counted();
-    say(`${what}: ${after.good - before.good} requests were answered, ${after.failed - before.failed} failed`);
+/** From the last release to the images under test, back without a migration, and on again. */
+export async function upgrades(cluster: Cluster, traffic: Traffic, values: string, { release, next }: Versions): Promise<void> {
+  const upgrade = async (): Promise<void> => {
+    await cluster.helm('upgrade', 'truckroll', CHART, '--values', values, '--set-string', `image.tag=${next}`, '--wait', '--timeout', '10m');
   };
-  await during('every pod replaced', async () => {
-    await cluster.kubectl('rollout', 'restart', ...COMPONENTS.map((name) => `deployment/truckroll-${name}`));
-    for (const name of COMPONENTS) await cluster.kubectl('rollout', 'status', `deployment/truckroll-${name}`, '--timeout=300s');
-  });
-  await during('a pod of each component deleted', async () => {
+  await traffic.during(`upgraded from ${release} to ${next}`, upgrade);
+  await traffic.during(`rolled back to ${release}`, async () => void (await cluster.helm('rollback', 'truckroll', '1', '--wait', '--timeout', '10m')));
+  await traffic.during(`upgraded to ${next} again`, upgrade);
+}
+
+export async function losses(cluster: Cluster, traffic: Traffic): Promise<void> {
+  for (const name of COMPONENTS) {
+    await traffic.during(`every pod of ${name} evicted`, async () => {
+      for (const pod of await cluster.pods(name)) {
+        await evict(cluster, pod);
+        await replaced(cluster, name, pod);
+      }
+    });
+  }
+  await traffic.during('a pod of each component deleted', async () => {
     for (const name of COMPONENTS) {
-      const [pod] = await cluster.pods(name);
-      await cluster.kubectl('delete', 'pod', pod!, '--wait=false');
-      await until(async () => (await cluster.pods(name)).length === 2, PATIENCE_MS);
+      const [pod = ''] = await cluster.pods(name);
+      await cluster.kubectl('delete', 'pod', pod, '--wait=false');
+      await replaced(cluster, name, pod);
     }
   });
-  const failures = (await log()).filter((line) => 'failure' in line);
-  assert.deepEqual(failures.slice(0, 20), []);
 }
 
-async function terminating({ cluster }: Surroundings): Promise<number> {
-  const times = await cluster.kubectl('get', 'pods', '--output', 'jsonpath={.items[*].metadata.deletionTimestamp}');
-  return times.split(' ').filter(Boolean).length;
+export async function outages(cluster: Cluster, traffic: Traffic): Promise<void> {
+  for (const name of ['redis', 'kafka']) {
+    await traffic.during(`${name} away for ${AWAY_MS / 1000} s`, async () => {
+      await cluster.ask('wires', WIRES.control, `/cut/${name}`);
+      await delay(AWAY_MS);
+      await cluster.ask('wires', WIRES.control, `/restore/${name}`);
+    });
+  }
 }
 
-function prober(image: string, apiKey: string): Manifest {
-  const source = readFileSync(join(import.meta.dirname, 'prober.mjs'), 'utf8');
-  return {
-    kind: 'Pod',
-    metadata: { name: 'prober' },
-    spec: {
-      automountServiceAccountToken: false,
-      securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
-      containers: [{
-        name: 'prober', image, imagePullPolicy: 'IfNotPresent', command: ['node', '--input-type=module', '--eval', source],
-        env: [{ name: 'URL', value: 'http://truckroll-gateway' }, { name: 'KEY', value: apiKey }, { name: 'RATE', value: String(RATE) }],
-        securityContext: { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } },
-      }],
-    },
-  };
+/** As `kubectl drain` does: asks, and asks again while the disruption budget refuses. */
+async function evict(cluster: Cluster, pod: string): Promise<void> {
+  const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: pod, namespace: cluster.namespace } };
+  await until(() => cluster.create(`/api/v1/namespaces/${cluster.namespace}/pods/${pod}/eviction`, eviction).then(() => true, (error: unknown) => {
+    if (/TooManyRequests|disruption budget/.test(String(error))) return false;
+    throw error;
+  }), PATIENCE_MS);
+}
+
+/** Two are ready again, without that pod. */
+async function replaced(cluster: Cluster, component: string, pod: string): Promise<void> {
+  await until(async () => {
+    const pods = await cluster.pods(component);
+    return pods.length === 2 && !pods.includes(pod);
+  }, PATIENCE_MS);
 }

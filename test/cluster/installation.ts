@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import { callers, type Caller } from '@truckroll/contract';
 import { acceptanceOf, createSession, newCallCredential, type CallCredential } from '@truckroll/service-kit';
 import type { Cluster, Manifest } from './kubernetes.ts';
+import { pod, SINK_PORT, WIRES } from './pods.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 export const CHART = join(ROOT, 'deploy/helm/truckroll');
 const SCHEMAS = ['scheduling', 'billing', 'reporting', 'integrations'] as const;
-const SINK_PORT = 8080;
 
 export interface Servers {
   /** Of a role that may create databases and roles, at an address that pods reach too. */
@@ -27,22 +27,12 @@ export interface Images {
 /** What the chart is told, and what commands from outside need. */
 export interface Prepared {
   readonly values: Record<string, unknown>;
-  /** `http://address:port/`, where the sink prints each request as a line of JSON. */
+  /** `http://address:port`, where the sink prints each request as a line of JSON. */
   readonly sinkUrl: string;
   credential(caller: Caller): CallCredential;
   /** Drops database and roles. */
   remove(): Promise<void>;
 }
-
-/** Prints what it is sent; its signature is checked by whoever reads the log. */
-const SINK = `require('node:http').createServer((request, response) => {
-  let body = '';
-  request.on('data', (chunk) => (body += chunk)).on('end', () => {
-    console.log(JSON.stringify({ headers: request.headers, body }));
-    response.writeHead(204).end();
-  });
-}).listen(${SINK_PORT});
-process.on('SIGTERM', () => process.exit(0));`;
 
 export async function prepare(cluster: Cluster, servers: Servers, images: Images): Promise<Prepared> {
   const suffix = randomBytes(4).toString('hex');
@@ -61,14 +51,16 @@ export async function prepare(cluster: Cluster, servers: Servers, images: Images
   await cluster.apply(
     ...Object.entries(own).map(([name, data]) => secret(name, data)),
     ...Object.entries(roles.users).map(([name, data]) => secret(`db-${name}`, data)),
-    sink(images),
   );
-  await cluster.kubectl('wait', '--for=condition=Ready', 'pod/sink', '--timeout=120s');
-  const address = await cluster.kubectl('get', 'pod', 'sink', '--output', 'jsonpath={.status.podIP}');
+  const image = `${images.repository}/truckroll:${images.tag}`;
+  const sinkAddress = await start(cluster, pod('sink', image, 'sink.mjs', {}, SINK_PORT));
+  const redis = new URL(servers.redisUrl);
+  const between = { REDIS: `${redis.hostname}:${redis.port || '6379'}`, KAFKA: servers.kafkaBrokers };
+  const wires = await start(cluster, pod('wires', image, 'wires.mjs', between, WIRES.control));
   const database = new URL(servers.databaseUrl);
   return {
     credential,
-    sinkUrl: `http://${address}:${SINK_PORT}/`,
+    sinkUrl: `http://${sinkAddress}:${SINK_PORT}`,
     remove: roles.remove,
     values: {
       image: { ...images, pullPolicy: 'IfNotPresent' },
@@ -76,36 +68,28 @@ export async function prepare(cluster: Cluster, servers: Servers, images: Images
         host: database.hostname, port: Number(database.port || 5432), database: roles.database, parameters: database.search.slice(1),
         existingSecrets: Object.fromEntries(Object.keys(roles.users).map((name) => [name, `db-${name}`])),
       },
-      redis: { url: servers.redisUrl },
-      kafka: { brokers: servers.kafkaBrokers.split(','), prefix: `${suffix}.` },
-      ...Object.fromEntries(Object.keys(own).map((name) => [name, component(name, `${address}:${SINK_PORT}`)])),
+      redis: { url: Object.assign(redis, { hostname: wires, port: String(WIRES.redis) }).href },
+      kafka: { brokers: servers.kafkaBrokers.split(',').map((_, index) => `${wires}:${WIRES.kafka + index}`), prefix: `${suffix}.` },
+      ...Object.fromEntries(Object.keys(own).map((name) => [name, component(name, `${sinkAddress}:${SINK_PORT}`)])),
     },
   };
+}
+
+/** Resolves to the address of a pod that is ready. */
+async function start(cluster: Cluster, manifest: Manifest): Promise<string> {
+  await cluster.apply(manifest);
+  const { name } = manifest['metadata'] as { name: string };
+  await cluster.kubectl('wait', '--for=condition=Ready', `pod/${name}`, '--timeout=120s');
+  return cluster.kubectl('get', 'pod', name, '--output', 'jsonpath={.status.podIP}');
 }
 
 /** Small, so that all of them and their successors fit on one node. */
 function component(name: string, target: string): Record<string, unknown> {
   const resources = { requests: { cpu: '20m', memory: '192Mi' }, limits: { memory: '512Mi' } };
-  return { existingSecret: name, resources, replicas: 1, ...(name === 'dispatcher' ? { allowedTargets: [target], allowHttp: true } : {}) };
+  return { existingSecret: name, resources, replicas: 2, ...(name === 'dispatcher' ? { allowedTargets: [target], allowHttp: true } : {}) };
 }
 
 const secret = (name: string, data: Record<string, string>): Manifest => ({ kind: 'Secret', metadata: { name }, stringData: data });
-
-function sink({ repository, tag }: Images): Manifest {
-  return {
-    kind: 'Pod',
-    metadata: { name: 'sink' },
-    spec: {
-      automountServiceAccountToken: false,
-      securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
-      containers: [{
-        name: 'sink', image: `${repository}/truckroll:${tag}`, imagePullPolicy: 'IfNotPresent', command: ['node', '--eval', SINK],
-        securityContext: { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } },
-        readinessProbe: { tcpSocket: { port: SINK_PORT }, periodSeconds: 1 },
-      }],
-    },
-  };
-}
 
 /** A database of its own; roles belong to the whole server, so their names carry the suffix. */
 async function createRoles(adminUrl: string, suffix: string) {

@@ -30,7 +30,7 @@ export class Cluster {
     await output('kubectl', ['--namespace', this.namespace, 'apply', '--filename', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
   }
 
-  /** The address on this machine of a port of a Service or pod, until the cluster is left. */
+  /** The address on this machine of a port of a Service or pod, until `leave` or the end of the pod that was chosen. */
   async forward(target: string, port: number): Promise<string> {
     const child = spawn('kubectl', ['--namespace', this.namespace, 'port-forward', target, `:${port}`], { stdio: ['ignore', 'pipe', 'inherit'] });
     this.#forwards.add(child);
@@ -57,8 +57,15 @@ export class Cluster {
     return output('kubectl', ['get', '--raw', `/api/v1/namespaces/${this.namespace}/pods/${pod}:${port}/proxy${path}`]);
   }
 
+  /** Posts to a path of the API that kubectl has no command for. */
+  async create(path: string, body: Manifest): Promise<void> {
+    await output('kubectl', ['create', '--raw', path, '--filename', '-'], JSON.stringify(body));
+  }
+
+  /** Ends what was forwarded. */
   async leave(): Promise<void> {
     await Promise.all([...this.#forwards].map(async (child) => {
+      this.#forwards.delete(child);
       if (child.exitCode !== null || child.signalCode !== null) return;
       child.kill('SIGTERM');
       await once(child, 'exit');

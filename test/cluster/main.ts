@@ -1,14 +1,17 @@
-// `npm run test:cluster`: installs the chart on the cluster of KUBECONFIG and uses it as integrators do. Nothing of it is
-// left afterwards. DATABASE_URL, REDIS_URL and KAFKA_BROKERS name servers at addresses that this machine and pods reach;
-// IMAGE_REPOSITORY and IMAGE_TAG images that the cluster can pull or has; NAMESPACE one that is not there yet.
+// `npm run test:cluster`: installs the last release on the cluster of KUBECONFIG, upgrades it and takes things away under
+// steady requests, and uses it as integrators do. Nothing of it is left afterwards. DATABASE_URL, REDIS_URL and KAFKA_BROKERS
+// name servers at addresses that this machine and pods reach; IMAGE_REPOSITORY and IMAGE_TAG images that the cluster can pull
+// or has, RELEASE_TAG those of the last release; NAMESPACE one that is not there yet.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ConfigError, env, readConfig } from '@truckroll/service-kit';
 import { chartTools } from '../../deploy/chart-tools.mjs';
-import { disruptions } from './disruptions.ts';
+import { lastRelease } from '../support/releases.ts';
+import { losses, outages, upgrades } from './disruptions.ts';
 import { prepare, workFolder, CHART, type Prepared } from './installation.ts';
 import { Cluster } from './kubernetes.ts';
-import { balanced, readAndWrite, webhooks, type Surroundings } from './uses.ts';
+import { startTraffic } from './traffic.ts';
+import { balanced, readAndWrite, truckroll, webhooks, type Company, type Surroundings } from './uses.ts';
 
 const settings = {
   databaseUrl: env.url('DATABASE_URL'),
@@ -16,6 +19,7 @@ const settings = {
   kafkaBrokers: env.string('KAFKA_BROKERS'),
   repository: env.string('IMAGE_REPOSITORY'),
   tag: env.string('IMAGE_TAG'),
+  releaseTag: env.string('RELEASE_TAG', lastRelease.version),
   namespace: env.string('NAMESPACE', `truckroll-test-${process.pid}`),
 };
 const PORTS = { integrations: 50054, scheduling: 50051, billing: 50052, reporting: 50053 };
@@ -25,33 +29,49 @@ function say(text: string): void {
   process.stdout.write(`${((performance.now() - startedAt) / 1000).toFixed(0).padStart(4)} s  ${text}\n`);
 }
 
-async function surroundings(cluster: Cluster, { credential, sinkUrl }: Prepared, folder: string): Promise<Surroundings> {
+type Reached = Pick<Surroundings, 'baseUrl' | 'environment'>;
+
+/** The installation as programs on this machine reach it, until pods change. */
+async function reach(cluster: Cluster, { credential }: Prepared): Promise<Reached> {
+  await cluster.leave();
   const addresses = Object.entries(PORTS).map(async ([name, port]) => [`${name.toUpperCase()}_ADDRESS`, await cluster.forward(`service/truckroll-${name}`, port)]);
   const baseUrl = `http://${await cluster.forward('service/truckroll-gateway', 80)}`;
   const environment = { ...Object.fromEntries(await Promise.all(addresses)), TRUCKROLL_URL: baseUrl, CALL_CREDENTIAL: credential('operator').text } as Record<string, string>;
-  mkdirSync(join(folder, '.truckroll'));
-  return { cluster, baseUrl, sinkUrl, environment, folder, credential, say };
+  return { baseUrl, environment };
 }
 
 async function test(): Promise<void> {
-  const { namespace, repository, tag, ...servers } = readConfig(settings, process.env);
+  const { namespace, repository, tag, releaseTag, ...servers } = readConfig(settings, process.env);
   const cluster = new Cluster(namespace, join(chartTools(), 'helm'));
-  const folder = workFolder();
+  const work = workFolder();
+  const folder = work.path;
+  mkdirSync(join(folder, '.truckroll'));
   let prepared: Prepared | undefined;
   try {
     prepared = await prepare(cluster, servers, { repository, tag });
     say(`prepared namespace ${namespace}, which enforces PodSecurity restricted`);
-    const values = join(folder.path, 'values.json');
+    const values = join(folder, 'values.json');
     writeFileSync(values, JSON.stringify(prepared.values));
-    await cluster.helm('install', 'truckroll', CHART, '--values', values, '--wait', '--timeout', '8m');
-    say('helm install: migrated, every pod is ready');
+    await cluster.helm('install', 'truckroll', CHART, '--values', values, '--set-string', `image.tag=${releaseTag}`, '--wait', '--timeout', '10m');
+    say(`helm install of ${releaseTag}: migrated, every pod is ready`);
+
+    const { credential, sinkUrl } = prepared;
+    const reached = await reach(cluster, prepared);
+    const company = (await truckroll({ ...reached, folder }, 'demo', '--size', '60', '--seed', '7')) as Company;
+    const use: Surroundings = { cluster, company, sinkUrl, folder, credential, say, ...reached };
+    say('imported a made-up company');
+    const traffic = await startTraffic(use, `${repository}/truckroll:${tag}`);
+    await upgrades(cluster, traffic, values, { release: releaseTag, next: tag });
+    await losses(cluster, traffic);
+    await outages(cluster, traffic);
+    await traffic.end();
+
     await cluster.helm('test', 'truckroll', '--timeout', '3m');
     say('helm test passes');
-    const use = await surroundings(cluster, prepared, folder.path);
-    const { api_key: apiKey } = await readAndWrite(use);
-    await webhooks(use);
-    await balanced(use);
-    await disruptions(use, `${repository}/truckroll:${tag}`, apiKey);
+    const after: Surroundings = { ...use, ...(await reach(cluster, prepared)) };
+    await readAndWrite(after);
+    await webhooks(after);
+    await balanced(after);
     say('passed');
   } catch (error) {
     say(await cluster.kubectl('get', 'pods,jobs', '--output', 'wide').catch(String));
@@ -62,7 +82,7 @@ async function test(): Promise<void> {
     await cluster.leave();
     await cluster.kubectl('delete', 'namespace', namespace, '--ignore-not-found', '--timeout', '120s').catch((error: unknown) => say(String(error)));
     await prepared?.remove();
-    folder.remove();
+    work.remove();
   }
 }
 

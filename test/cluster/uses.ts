@@ -10,6 +10,7 @@ import type { Cluster } from './kubernetes.ts';
 
 export interface Surroundings {
   readonly cluster: Cluster;
+  readonly company: Company;
   readonly baseUrl: string;
   readonly sinkUrl: string;
   /** Of the operator's command line. */
@@ -25,9 +26,7 @@ export interface Company {
   readonly api_key: string;
 }
 
-let company: Company;
-
-async function truckroll({ environment, folder }: Surroundings, ...args: string[]): Promise<any> {
+export async function truckroll({ environment, folder }: Pick<Surroundings, 'environment' | 'folder'>, ...args: string[]): Promise<any> {
   let said = '';
   let complained = '';
   const code = await run([...args, '--json'], {
@@ -38,7 +37,7 @@ async function truckroll({ environment, folder }: Surroundings, ...args: string[
   return JSON.parse(said);
 }
 
-async function request({ baseUrl }: Surroundings, method: string, path: string, body?: object): Promise<{ status: number; body: any }> {
+export async function request({ baseUrl, company }: Surroundings, method: string, path: string, body?: object): Promise<{ status: number; body: any }> {
   const headers = {
     authorization: `Bearer ${company.api_key}`,
     ...(body === undefined ? {} : { 'content-type': 'application/json', 'idempotency-key': randomUUID() }),
@@ -47,10 +46,8 @@ async function request({ baseUrl }: Surroundings, method: string, path: string, 
   return { status: response.status, body: await response.json() };
 }
 
-/** A made-up company is imported; what was written through the gateway is read there. */
-export async function readAndWrite(use: Surroundings): Promise<Company> {
-  company = (await truckroll(use, 'demo', '--size', '60', '--seed', '7')) as Company;
-  use.say('imported a made-up company');
+/** What is written through the gateway is read there. */
+export async function readAndWrite(use: Surroundings): Promise<void> {
   const visits = await request(use, 'GET', '/v1/job-appointments?dispatch_status=UNASSIGNED&canceled=false&limit=1');
   assert.equal(visits.status, 200, JSON.stringify(visits.body));
   const members = await request(use, 'GET', '/v1/team-members?assignable=true&status=ACTIVE&limit=1');
@@ -61,32 +58,46 @@ export async function readAndWrite(use: Surroundings): Promise<Company> {
   const read = await request(use, 'GET', `/v1/job-appointments/${visit.id}`);
   assert.deepEqual(read.body.data.assignments.map((each: any) => each.team_member.id), [member.id]);
   use.say('a read and a write through the gateway agree');
-  return company;
+}
+
+/** An endpoint of the company at a path of the sink. Resolves to its secret. */
+export async function subscribe({ company, credential, environment, sinkUrl }: Surroundings, path: string, ...eventTypes: string[]): Promise<Buffer> {
+  const channel = openChannel(environment['INTEGRATIONS_ADDRESS']!, { credentials: [credential('gateway')] });
+  try {
+    const caller = { company_id: company.company_id, time_zone: 'America/Chicago', user_id: company.user_id };
+    const { data } = await channel.client(WebhookServiceService).createWebhook({ caller, name: path, url: `${sinkUrl}${path}`, event_types: eventTypes });
+    return Buffer.from((data as any).signing_secret.replace('whsec_', ''), 'base64');
+  } finally {
+    channel.close();
+  }
 }
 
 /** What is recorded arrives at the sink, signed. */
 export async function webhooks(use: Surroundings): Promise<void> {
-  const channel = openChannel(use.environment['INTEGRATIONS_ADDRESS']!, { credentials: [use.credential('gateway')] });
-  try {
-    const caller = { company_id: company.company_id, time_zone: 'America/Chicago', user_id: company.user_id };
-    const { data } = await channel.client(WebhookServiceService).createWebhook({ caller, name: 'Sink', url: use.sinkUrl, event_types: ['service_request.created'] });
-    const ids: string[] = [];
-    for (let count = 0; count < 5; count += 1) ids.push((await truckroll(use, 'intake', 'request', '--company', company.company_id, '--channel', 'phone')).id);
-    const arrived = async (): Promise<{ headers: Record<string, string>; body: string }[]> =>
-      (await use.cluster.kubectl('logs', 'sink')).split('\n').filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as never);
-    const subject = ({ body }: { body: string }): string => (JSON.parse(body) as { data: { id: string } }).data.id;
-    await until(async () => (await arrived()).length >= ids.length);
-    const requests = await arrived();
-    assert.deepEqual(requests.map(subject).toSorted(), ids.toSorted());
-    const secret = Buffer.from((data as any).signing_secret.replace('whsec_', ''), 'base64');
-    for (const { headers, body } of requests) {
-      const signed = createHmac('sha256', secret).update(`${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`).digest('base64');
-      assert.equal(headers['webhook-signature'], `v1,${signed}`);
-    }
-    use.say(`${ids.length} webhooks arrived at a pod, signed, none twice`);
-  } finally {
-    channel.close();
+  const secret = await subscribe(use, '/signed', 'service_request.created');
+  const ids: string[] = [];
+  for (let count = 0; count < 5; count += 1) ids.push((await truckroll(use, 'intake', 'request', '--company', use.company.company_id, '--channel', 'phone')).id);
+  const arrived = async (): Promise<Arrived[]> => (await received(use.cluster)).filter(({ path }) => path === '/signed');
+  const subject = ({ body }: Arrived): string => (JSON.parse(body) as { data: { id: string } }).data.id;
+  await until(async () => (await arrived()).length >= ids.length);
+  const requests = await arrived();
+  assert.deepEqual(requests.map(subject).toSorted(), ids.toSorted());
+  for (const { headers, body } of requests) {
+    const signed = createHmac('sha256', secret).update(`${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`).digest('base64');
+    assert.equal(headers['webhook-signature'], `v1,${signed}`);
   }
+  use.say(`${ids.length} webhooks arrived at a pod, signed, none twice`);
+}
+
+export interface Arrived {
+  readonly path: string;
+  readonly headers: Record<string, string>;
+  readonly body: string;
+}
+
+/** What came to the sink, in that order. */
+export async function received(cluster: Cluster): Promise<Arrived[]> {
+  return (await cluster.kubectl('logs', 'sink')).split('\n').filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as Arrived);
 }
 
 const LIST = 'truckroll.billing.v1.InvoiceService/ListInvoices';
@@ -99,7 +110,12 @@ export async function balanced(use: Surroundings): Promise<void> {
     const { status, body } = await request(use, 'GET', '/v1/invoices?limit=1');
     assert.equal(status, 200, JSON.stringify(body));
   };
-  await cluster.kubectl('scale', 'deployment/truckroll-billing', '--replicas=3');
+  const scale = async (replicas: number): Promise<void> => {
+    await cluster.kubectl('scale', 'deployment/truckroll-billing', `--replicas=${replicas}`);
+    await until(async () => (await cluster.kubectl('get', 'pods', '--selector', 'app.kubernetes.io/component=billing', '--output', 'name')).trim().split('\n').length === replicas, 180_000);
+  };
+  await scale(1);
+  await scale(3);
   await cluster.kubectl('rollout', 'status', 'deployment/truckroll-billing', '--timeout=180s');
   const scaledAt = performance.now();
   const pods = await cluster.pods('billing');
@@ -116,7 +132,6 @@ export async function balanced(use: Surroundings): Promise<void> {
   const shares = (await counts()).map((count, index) => (count - before[index]!) / CALLS);
   use.say(`billing from 1 to 3 pods: all are used after ${seconds.toFixed(0)} s, of ${CALLS} calls they take ${shares.map((share) => `${(share * 100).toFixed(1)} %`).join(', ')}`);
   for (const share of shares) assert.ok(share >= 0.2 && share <= 0.47, `a pod takes ${share}`);
-  await cluster.kubectl('scale', 'deployment/truckroll-billing', '--replicas=1');
 }
 
 function served(metrics: string): number {

@@ -1,0 +1,84 @@
+// Requests at a steady rate through everything that happens to an installation, and the webhooks that its writes raise.
+import assert from 'node:assert/strict';
+import { until } from '../support/until.ts';
+import type { Cluster } from './kubernetes.ts';
+import { pod, SINK_PORT } from './pods.ts';
+import { received, request, subscribe, truckroll, type Surroundings } from './uses.ts';
+
+const RATE = 20;
+const PATIENCE_MS = 240_000;
+const SINK = '/steady';
+
+interface Counted {
+  readonly good: number;
+  readonly written: number;
+  readonly failures: readonly { readonly request: string; readonly startedAt: string; readonly reason: string }[];
+}
+
+export interface Traffic {
+  /** Does what should not be noticed, waits until it has ended and everything was asked after that, and says what was noticed. */
+  during(what: string, work: () => Promise<void>): Promise<void>;
+  /** No request has failed, and every acknowledged write has raised its webhook, in order. */
+  end(): Promise<void>;
+}
+
+/** Writes to a visit that is booked for a service request: each moves the request, which raises an event. */
+export async function startTraffic(use: Surroundings, image: string): Promise<Traffic> {
+  const { cluster, company, say } = use;
+  const [visit] = (await request(use, 'GET', '/v1/job-appointments?dispatch_status=UNASSIGNED&canceled=false&limit=1')).body.data;
+  const [member] = (await request(use, 'GET', '/v1/team-members?assignable=true&status=ACTIVE&limit=1')).body.data;
+  await subscribe(use, SINK, 'service_request.status_changed');
+  const { id: subject } = await truckroll(use, 'intake', 'request', '--company', company.company_id, '--channel', 'phone');
+  await truckroll(use, 'intake', 'book', subject, '--job', visit.job.id, '--appointment', visit.id, '--company', company.company_id);
+  await until(async () => (await moves(cluster, subject)).length === 1);
+  const [{ sequence: booked }] = (await moves(cluster, subject)) as [Move];
+
+  const environment = { URL: 'http://truckroll-gateway', KEY: company.api_key, RATE: String(RATE), VISIT: visit.id, MEMBER: member.id };
+  await cluster.apply(pod('prober', image, 'prober.mjs', environment, SINK_PORT));
+  await cluster.kubectl('wait', '--for=condition=Ready', 'pod/prober', '--timeout=60s');
+  const counted = async (path = ''): Promise<Counted> => JSON.parse(await cluster.ask('prober', SINK_PORT, `/${path}`)) as Counted;
+  const more = async (seconds: number): Promise<void> => {
+    const { good } = await counted();
+    await until(async () => (await counted()).good >= good + seconds * RATE, PATIENCE_MS);
+  };
+  await more(10);
+  say(`${RATE} requests a second go on from here: ${JSON.stringify(await counted())}`);
+
+  return {
+    async during(what, work) {
+      const before = await counted();
+      await work();
+      // As long as a pod takes to drain: its last clients are still with it.
+      await until(async () => !(await terminating(cluster)), PATIENCE_MS);
+      await more(5);
+      const { good, failures } = await counted();
+      const failed = failures.slice(before.failures.length);
+      say([`${what}: ${good - before.good} requests were answered, ${failed.length} failed`, ...failed.slice(0, 10).map((each) => JSON.stringify(each))].join('\n        '));
+    },
+    async end() {
+      const { good, written, failures } = await counted('stop');
+      const sequences = async (): Promise<number[]> => (await moves(cluster, subject)).map(({ sequence }) => sequence);
+      const events = Array.from({ length: written }, (_, index) => booked + 1 + index);
+      await until(async () => new Set(await sequences()).size >= 1 + written, PATIENCE_MS).catch(() => undefined);
+      const came = await sequences();
+      const firsts = [...new Set(came)];
+      say(`${good} requests were answered, ${failures.length} failed; ${written} writes raised ${firsts.length - 1} webhooks, ${came.length - firsts.length} came twice`);
+      assert.deepEqual(failures.slice(0, 20), []);
+      assert.deepEqual(firsts, [booked, ...events]);
+    },
+  };
+}
+
+interface Move {
+  readonly sequence: number;
+}
+
+/** What arrived of a subject at the sink, in the order in which it came. */
+async function moves(cluster: Cluster, subject: string): Promise<Move[]> {
+  const requests = (await received(cluster)).filter(({ path }) => path === SINK);
+  return requests.map(({ body }) => JSON.parse(body) as Move & { data: { id: string } }).filter(({ data }) => data.id === subject);
+}
+
+async function terminating(cluster: Cluster): Promise<boolean> {
+  return (await cluster.kubectl('get', 'pods', '--output', 'jsonpath={.items[*].metadata.deletionTimestamp}')).trim() !== '';
+}
