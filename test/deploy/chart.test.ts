@@ -3,7 +3,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { ROOT } from '@truckroll/local-stack';
 import { stopLimitMs } from '@truckroll/service-kit';
-import { COMPONENTS, chartEnvironments, drawSecrets, read, type Component } from './environment.ts';
+import { COMPONENTS, chartEnvironments, chartPods, drawSecrets, read, type Component } from './environment.ts';
 
 const drawn = drawSecrets();
 const CREDENTIALS: Partial<Record<Component, string>> = { gateway: 'GATEWAY_CREDENTIAL', 'webhook-dispatcher': 'DISPATCHER_CREDENTIAL' };
@@ -24,6 +24,19 @@ test.each(profiles)('every component starts with what the profile %s tells it, a
     const { config, unread } = read(component, environment);
     expect({ component, unread }).toEqual({ component, unread: [] });
     if (component !== 'gateway') expect(config.maxConnectionAgeMs).toBe(30_000);
+  }
+});
+
+test.each(profiles)('every container of the profile %s is within PodSecurity restricted, writes nowhere and has no token', (profile) => {
+  const pods = chartPods(profile);
+  expect(pods.length).toBeGreaterThan(COMPONENTS.length);
+  for (const { what, pod: { automountServiceAccountToken, securityContext, containers, initContainers = [], volumes = [] } } of pods) {
+    const identity = { runAsNonRoot: true, runAsUser: 10001, runAsGroup: 10001, fsGroup: 10001, seccompProfile: { type: 'RuntimeDefault' } };
+    expect({ what, automountServiceAccountToken, securityContext }).toEqual({ what, automountServiceAccountToken: false, securityContext: identity });
+    for (const { securityContext: own } of [...initContainers, ...containers]) {
+      expect({ what, own }).toEqual({ what, own: { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } } });
+    }
+    for (const volume of volumes) expect(['configMap', 'secret']).toContain(Object.keys(volume).find((key) => key !== 'name'));
   }
 });
 

@@ -66,12 +66,23 @@ interface Variable {
 interface Manifest {
   readonly kind: string;
   readonly metadata: { readonly name: string };
-  readonly spec: { readonly template: { readonly spec: PodSpec } };
+  readonly spec: PodSpec & { readonly template: { readonly spec: PodSpec } };
 }
 
-interface PodSpec {
+export interface PodSpec {
+  readonly automountServiceAccountToken: boolean;
   readonly terminationGracePeriodSeconds: number;
-  readonly containers: readonly { readonly env: readonly Variable[]; readonly image: string; readonly lifecycle: { readonly preStop: { readonly sleep: { readonly seconds: number } } } }[];
+  readonly securityContext: unknown;
+  readonly volumes?: readonly Record<string, unknown>[];
+  readonly initContainers?: readonly Container[];
+  readonly containers: readonly Container[];
+}
+
+interface Container {
+  readonly env: readonly Variable[];
+  readonly image: string;
+  readonly lifecycle: { readonly preStop: { readonly sleep: { readonly seconds: number } } };
+  readonly securityContext: unknown;
 }
 
 export interface Told {
@@ -82,10 +93,19 @@ export interface Told {
   readonly graceSeconds: number;
 }
 
+function manifestsOf(profile: string): Manifest[] {
+  return parseAllDocuments(readFileSync(join(ROOT, `deploy/helm/golden/${profile}.yaml`), 'utf8')).map((each) => each.toJSON() as Manifest);
+}
+
+/** Every pod that the chart makes in a profile: of Deployments, of the migration, of `helm test`. */
+export function chartPods(profile: string): { what: string; pod: PodSpec }[] {
+  const pods = manifestsOf(profile).filter(({ kind }) => ['Deployment', 'Job', 'Pod'].includes(kind));
+  return pods.map(({ kind, metadata, spec }) => ({ what: `${kind} ${metadata.name}`, pod: kind === 'Pod' ? spec : spec.template.spec }));
+}
+
 /** What the chart gives each component in a profile of deploy/helm/golden; `secrets` by key of a Secret. */
 export function chartEnvironments(profile: string, secrets: (component: Component, key: string) => string): Told[] {
-  const manifests = parseAllDocuments(readFileSync(join(ROOT, `deploy/helm/golden/${profile}.yaml`), 'utf8')).map((each) => each.toJSON() as Manifest);
-  return manifests.filter(({ kind }) => kind === 'Deployment').map(({ spec }) => {
+  return manifestsOf(profile).filter(({ kind }) => kind === 'Deployment').map(({ spec }) => {
     const { terminationGracePeriodSeconds, containers: [container] } = spec.template.spec;
     const { env, image, lifecycle } = container!;
     const component = /\/([a-z-]+):/.exec(image)![1] as Component;
