@@ -11,8 +11,11 @@ import type { Component, Side } from './plan.ts';
 const REPLICAS = 2;
 /** Places of a component, by port: its replicas, and as many that take their place. */
 const PLACES = 2 * REPLICAS;
-/** Longer than clients need to notice, by connecting again or by a look at readiness. */
-const DRAIN_DELAY = '1s';
+/**
+ * Longer than clients need to notice. A gateway's also have to use each connection that they keep once more, and be told that
+ * it ends: one that was idle for all that time ends without a word, perhaps while a request is on its way.
+ */
+const DRAIN_DELAY = { service: '1s', gateway: '4s' };
 
 interface Place {
   readonly port: number;
@@ -137,7 +140,7 @@ export class Fleet implements Running {
       name: `${planned.name}-${port}-${side}`,
       script: join(this.#folders[side], relative(ROOT, planned.script)),
       readyUrl: `http://127.0.0.1:${readyPort}/readyz`,
-      environment: { ...planned.environment, ...addresses, PORT: String(port), METRICS_PORT: String(metricsPort), DRAIN_DELAY },
+      environment: { ...planned.environment, ...addresses, PORT: String(port), METRICS_PORT: String(metricsPort), DRAIN_DELAY: DRAIN_DELAY[planned.name === 'gateway' ? 'gateway' : 'service'] },
     };
   }
 
