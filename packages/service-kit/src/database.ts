@@ -60,10 +60,10 @@ const RESERVED = 2 / 7;
 /** Of what either can have, one company: the others find a place at once. */
 const SHARE = 0.8;
 /**
- * The same of transactions while other companies are about. Those of one company wait for each other before long, at the
- * latest for its numbers; more of them at once would only be in the way of others, on processors and on the disk.
+ * Transactions of one company at once while other companies are about. They wait for each other before long, at the
+ * latest for its numbers; more of them would only be in the way of others, on processors and on the disk.
  */
-const SHARE_BESIDE = 0.2;
+const TRANSACTIONS_BESIDE = 1;
 
 /** How long ago a busy pool may have had its last answer to count as well. */
 const BUSY_MS = 2000;
@@ -87,18 +87,19 @@ export class Database implements Queryable {
     const places = max - Math.floor(max * RESERVED);
     const refused = options.metrics?.counter('database_refused_total', 'Refused as too much of one company waited for a connection', ['kind']);
     const about = new CompaniesAbout();
+    const share = Math.max(1, Math.floor(places * SHARE));
     const placesFor = (kind: string, shareBeside: number): Places =>
       new Places({
         places,
-        share: Math.max(1, Math.floor(places * SHARE)),
-        shareBeside: Math.max(1, Math.floor(places * shareBeside)),
+        share,
+        shareBeside,
         about,
         queue: options.maxWaiting ?? 100,
         patienceMs: options.patienceMs ?? 5000,
         onRefused: () => refused?.inc({ kind }),
       });
-    this.#reads = placesFor('read', SHARE);
-    this.#transactions = placesFor('transaction', SHARE_BESIDE);
+    this.#reads = placesFor('read', share);
+    this.#transactions = placesFor('transaction', TRANSACTIONS_BESIDE);
     this.#pool = new pg.Pool({ ...connectionConfig(options), max, idleTimeoutMillis: 60_000, maxLifetimeSeconds: 1800, Client: Connection as unknown as new () => pg.ClientBase });
     // An idle connection was lost: the pool has already dropped it, and the next statement opens another.
     this.#pool.on('error', () => undefined);
