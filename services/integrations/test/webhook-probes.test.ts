@@ -44,6 +44,19 @@ test('what a redelivery is tried again by waits for the circuit as all else does
   expect(await desk.lease()).toMatchObject([{ delivery_id: ids[0], probe: false }]);
 });
 
+test('a redelivery goes at once although an attempt is under way, and that one’s failure does not put it off', async () => {
+  const one = await desk.endpoint();
+  await desk.fanOut(one.event());
+  const [underWay] = await desk.lease();
+  await redeliver(one, [underWay!.delivery_id]);
+  const report = await desk.report(underWay!, FAILURE);
+  expect(report).toMatchObject({ lease_lost: true, status: 'DELIVERY_STATUS_PENDING' });
+  const [probe] = await desk.lease({ without: [one.id] });
+  expect(probe).toMatchObject({ delivery_id: underWay!.delivery_id, probe: true });
+  await desk.report(probe!);
+  expect(await one.deliveries()).toMatchObject([{ status: 'DELIVERY_STATUS_SUCCEEDED', attempts: [{ number: 1 }, { number: 2 }] }]);
+});
+
 test('a test goes before all that waits, and one goes although as many are under way as may be', async () => {
   const one = await desk.endpoint();
   await desk.fanOut(...Array.from({ length: 10 }, () => one.event()));

@@ -67,6 +67,7 @@ async function queueAgain(tx: Transaction, companyId: string, endpointId: string
     values,
   });
   await lockEndpoint(tx, companyId, endpointId);
+  // An attempt that is under way began before this was asked: it is no part of it, and its failure does not put it off.
   await tx.query({
     name: 'redeliver_webhooks',
     text: `with delivery as (
@@ -74,7 +75,8 @@ async function queueAgain(tx: Transaction, companyId: string, endpointId: string
         from unnest($1::date[], $2::uuid[]) g (day, id) where ${within} and redeliveries < ${MOST_REDELIVERIES} returning d.*)
       insert into webhook_queue (delivery_id, day, endpoint_id, subject, sequence, due_at, tried, forced)
       select id, day, endpoint_id, subject, sequence, now(), true, true from delivery order by id
-      on conflict (delivery_id) do update set due_at = least(webhook_queue.due_at, now()), failures = 0, forced = true`,
+      on conflict (delivery_id) do update set due_at = least(webhook_queue.due_at, now()), failures = 0, forced = true,
+        lease_token = null, leased_until = null, worker = null`,
     values,
   });
   await tellDue(tx);
