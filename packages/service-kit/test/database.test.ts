@@ -300,9 +300,9 @@ describe('statements without end', () => {
   test('metrics count them by their label, and keep to a number of series whatever names come', async () => {
     const metrics = createMetrics('test');
     const counted = new Database({ url: server.url, schema: 'trial', metrics });
-    const series = async () => new Set((await metrics.render()).body.match(/(?<=statement_seconds_count\{.*)statement="[^"]*"/g));
+    const series = async () => new Set((await metrics.render()).body.match(/(?<=operation_duration_seconds_count\{.*)db_query_summary="[^"]*"/g));
     for (const statement of endless(20)) await counted.query(statement);
-    expect([...(await series())]).toEqual(['statement="list_things"']);
+    expect([...(await series())]).toEqual(['db_query_summary="list_things"']);
     for (const { name, text } of endless(600)) await counted.query({ name, text });
     expect((await series()).size).toBe(501);
     await counted.close();

@@ -13,6 +13,7 @@ export const companies: Copy = {
   topic: topics.companies,
   table: 'companies',
   version: VERSION,
+  id: 'company_id',
   async store(tx, companyId, events) {
     const { payload, time } = events.at(-1) as StateEvent;
     const settings = CompanyAccount.decode(payload);

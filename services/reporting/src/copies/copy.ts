@@ -15,6 +15,8 @@ export interface Copy {
   version: number;
   /** What reports count of the rows. */
   facts?: FactKind;
+  /** The column that names a row among those of its company, where it is not `id`. */
+  readonly id?: 'company_id';
   /** Stores the records of one company; returns the jobs whose figures may have changed. */
   store(tx: Queryable, companyId: string, events: readonly StateEvent[]): Promise<readonly string[]>;
   /** Removes records that their owner has deleted; returns the jobs concerned. */

@@ -53,7 +53,7 @@ export async function removeOlderThan(database: Database, copy: Copy, started: s
   for (;;) {
     signal.throwIfAborted();
     const { rows } = await database.query<{ company_id: string; id: string }>({
-      text: `select company_id, id from ${copy.table} where copied_at < $1::timestamptz and ${which} limit ${CHUNK}`,
+      text: `select company_id, ${copy.id ?? 'id'} as id from ${copy.table} where copied_at < $1::timestamptz and ${which} limit ${CHUNK}`,
       values: [started],
     });
     if (rows.length === 0) return removed;
