@@ -11,7 +11,7 @@ export interface Wire {
 /** Nobody listens there. */
 const NOWHERE = 1;
 
-/** For every client of these brokers in this process, opened from now on or connected since. One at a time. */
+/** For every client of these brokers in this process that connects by net.connect from now on. One at a time. */
 export function openKafkaWire(brokers: readonly string[]): Wire {
   const real = net.connect;
   const sockets = new Set<Socket>();
@@ -26,6 +26,7 @@ export function openKafkaWire(brokers: readonly string[]): Wire {
   net.connect = connect;
   return {
     async cut() {
+      if (sockets.size === 0) throw new Error('no connection to Kafka is open over this wire: cutting it would take nothing away');
       up = false;
       for (const socket of sockets) socket.destroy(Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' }));
     },

@@ -1,4 +1,4 @@
-import { Socket, connect, isIP } from 'node:net';
+import net, { Socket, isIP } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { Kafka, type ISocketFactory, type KafkaConfig } from 'kafkajs';
 import { limited } from './limit.ts';
@@ -36,6 +36,6 @@ export function createClient<C extends { disconnect(): Promise<void> }>(config: 
 }
 
 function open({ host, port, ssl, onConnect }: Parameters<ISocketFactory>[0]): Socket {
-  if (!ssl) return connect({ host, port }, onConnect);
+  if (!ssl) return net.connect({ host, port }, onConnect);
   return connectTls({ host, port, ...(isIP(host) === 0 && { servername: host }), ...ssl }, onConnect);
 }
