@@ -7,7 +7,8 @@ import { median } from '../measure/rounds.ts';
 import { JOB_TYPES, MEMBERS, TIMEZONE, UNITS, YEARS, idOf } from './company.ts';
 import { rawStatement, type Asked } from './raw.ts';
 
-export const PAGE = 100;
+/** Rows of a page where a caller names no limit. */
+export const PAGE = 50;
 const YEAR = { start: '2024-01-01', end: '2025-01-01' };
 
 export interface Case {

@@ -36,7 +36,7 @@ async function ungrouped(db: Queryable, question: Question, { range, bucket, lim
   const page = periods.slice(0, limit);
   const empty = measuresOf(question.summary).map(() => 0n);
   const read = question.standings.length > 0 && page.length > 0;
-  const found = read ? await readSums(db, question, statementOf(question, page)) : [];
+  const found = read ? await readSums(db, statementOf(question, page)) : [];
   const byStart = new Map(found.map((sums) => [sums.start, sums]));
   const rows = page.map((period) => {
     const start = dateOf(period.start);
@@ -100,7 +100,7 @@ async function* groups(db: Queryable, question: Question, search: Search, after:
     [portion, from] = [[], ''];
     size = Math.min(size * 4, MOST_PORTION);
     const byStart = new Map(periods.map((period) => [dateOf(period.start), period]));
-    const found = await readSums(db, question, keyedStatement(question, periods, value, wanted));
+    const found = await readSums(db, keyedStatement(question, periods, value, wanted));
     return found.map((sums) => ({ period: byStart.get(sums.start) as Period, sums }));
   };
   let all = periodsOf(range, bucket, after === undefined ? range.start : dayOf(after.start));
@@ -123,8 +123,12 @@ async function* groups(db: Queryable, question: Question, search: Search, after:
     yield* await flush();
     const end = stretchEnd(period, step, bucket, range);
     for (let at: Position = { start: dateOf(period.start), value: from }; ; ) {
-      const found = await readSums(db, question, walkStatement(question, step, at, dateOf(Math.min(end, extent.end)), wanted));
-      for (const sums of found) yield { period: whole(sums.start, step), sums };
+      const found = await readSums(db, walkStatement(question, step, at, dateOf(Math.min(end, extent.end)), wanted));
+      let current: { start: string; period: Period } | undefined;
+      for (const sums of found) {
+        if (current?.start !== sums.start) current = { start: sums.start, period: whole(sums.start, step) };
+        yield { period: current.period, sums };
+      }
       if (found.length < wanted) break;
       at = found.at(-1) as Sums;
     }
