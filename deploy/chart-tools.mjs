@@ -1,30 +1,8 @@
-// The tools that check the chart, compiled by Go at the versions of deploy/tools/go.mod, once for every version: they stay
-// in the user's cache, beside Go's own.
-import { spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
-import { homedir } from 'node:os';
+// The tools that check the chart, at the versions of deploy/tools/go.mod.
 import { join } from 'node:path';
-
-const module = join(import.meta.dirname, 'tools');
+import { goTools } from '../scripts/go-tools.mjs';
 
 /** The folder of helm, helm-unittest, helm-docs and kubeconform. Throws a sentence that says what to do. */
 export function chartTools() {
-  const digest = createHash('sha256').update(readFileSync(join(module, 'go.sum'))).digest('hex').slice(0, 16);
-  const cache = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'truckroll-chart-tools');
-  const folder = join(cache, digest);
-  if (existsSync(folder)) return folder;
-  if (spawnSync('go', ['version']).status !== 0) throw new Error('The chart is checked by tools that Go compiles: install Go 1.26 or newer.');
-  console.error('compiling helm and what checks charts, once for their versions: minutes on a machine that has never done it …');
-  const fresh = join(cache, `${digest}.${process.pid}`);
-  mkdirSync(fresh, { recursive: true });
-  const env = { ...process.env, GOBIN: fresh, GOFLAGS: '-trimpath -buildvcs=false' };
-  const { status } = spawnSync('go', ['install', '-ldflags', '-s -w', 'tool'], { cwd: module, env, stdio: ['ignore', 2, 2] });
-  if (status !== 0) {
-    rmSync(fresh, { recursive: true });
-    throw new Error('The tools could not be compiled, for the reason above.');
-  }
-  if (existsSync(folder)) rmSync(fresh, { recursive: true });
-  else renameSync(fresh, folder);
-  return folder;
+  return goTools({ module: join(import.meta.dirname, 'tools'), name: 'truckroll-chart-tools', purpose: 'The chart is checked' });
 }

@@ -31,6 +31,7 @@ const programs = {
   'openapi:check': { script: 'gateway/src/openapi/write.ts', args: ['--check'] },
   observability: { script: 'test/observability/write.ts' },
   'observability:check': { script: 'test/observability/write.ts', args: ['--check'] },
+  load: { script: 'loadtest/load.ts', supervised: true },
   'test:cluster': { script: 'test/cluster/main.ts' },
   'check:chart': { script: 'deploy/check-chart.mjs' },
   'openapi:lint': { script: 'gateway/node_modules/@redocly/cli/bin/cli.js', args: ['lint', '--extends', 'recommended', 'gateway/openapi.json'] },

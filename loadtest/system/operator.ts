@@ -7,6 +7,7 @@ import { callCredential } from './programs.ts';
 
 /** More than any machine answers in a minute: limits are counted all the same. */
 const PER_MINUTE = 100_000_000;
+const EMAIL = 'load.test@example.com';
 
 export class Operator {
   readonly #env: Record<string, string>;
@@ -23,11 +24,16 @@ export class Operator {
 
   /** A key for reading and writing as fast as it goes. */
   async createKey(companyId: string): Promise<string> {
-    const person = ['--first-name', 'Load', '--last-name', 'Test', '--email', 'load.test@example.com'];
+    const person = ['--first-name', 'Load', '--last-name', 'Test', '--email', EMAIL];
     const { id } = await this.#truckroll<{ id: string }>('user', 'create', '--company', companyId, ...person);
     const limits = ['--reads-per-minute', String(PER_MINUTE), '--writes-per-minute', String(PER_MINUTE), '--reports-per-minute', String(PER_MINUTE)];
     const { value } = await this.#truckroll<{ value: string }>('key', 'create', '--company', companyId, '--user', id, '--name', 'Load test', ...limits);
     return value;
+  }
+
+  /** Of the user who has the key: for what keys may not do, signed by the development issuer. */
+  async token(companyId: string): Promise<string> {
+    return (await this.#truckroll<{ token: string }>('token', '--company', companyId, '--user', EMAIL)).token;
   }
 
   async #truckroll<T>(...args: string[]): Promise<T> {

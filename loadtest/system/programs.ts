@@ -42,7 +42,7 @@ export async function startServices(stack: Stack, names: readonly ServiceName[],
 }
 
 /** Starts the gateway in front of the services that run. Cursors live as long as it: its key is made anew. */
-export function startGateway(stack: Stack, { running }: { running: Partial<Services['running']> }): Promise<Running> {
+export function startGateway(stack: Stack, { running }: { running: Partial<Services['running']> }, env: Record<string, string> = {}): Promise<Running> {
   // Nothing of the others is asked for; a channel opens no connection until something is.
   const absent = '127.0.0.1:9';
   const address = (name: ServiceName): string => (running[name] === undefined ? absent : `127.0.0.1:${running[name].port}`);
@@ -57,6 +57,7 @@ export function startGateway(stack: Stack, { running }: { running: Partial<Servi
       CALL_CREDENTIAL: callCredential('gateway'),
       IDENTITY_KEYS: `bench:${randomBytes(32).toString('base64')}`,
       CURSOR_KEYS: `bench:${randomBytes(32).toString('base64')}`,
+      ...env,
     },
   });
 }

@@ -7,10 +7,11 @@ export interface Objective {
   readonly promise: string;
   /** Share of good events. */
   readonly target: number;
-  /** Selectors of counters: all events, and either the bad or the good ones. */
+  /** Selectors of counters: all events, and the bad ones, unless those are bad that take longer than `withinMs`. */
   readonly total: string;
   readonly bad?: string;
-  readonly good?: string;
+  /** Milliseconds; one of the histogram's bounds. */
+  readonly withinMs?: number;
 }
 
 export interface Objectives {
@@ -54,9 +55,11 @@ function budget(target: number, rate: number): number {
   return Number(((1 - target) * rate).toPrecision(6));
 }
 
-function errorRatio({ total, bad, good }: Objective, window: string): string {
+function errorRatio({ total, bad, withinMs }: Objective, window: string): string {
   const sum = (selector: string): string => `sum(rate(${selector}[${window}]))`;
   // No bad event is no series: that is a ratio of 0.
   if (bad !== undefined) return `(${sum(bad)} or vector(0)) / ${sum(total)}`;
-  return `1 - ${sum(good ?? total)} / ${sum(total)}`;
+  if (withinMs === undefined) throw new Error(`an objective over ${total} needs bad or withinMs`);
+  const good = total.replace(/_count\{(.*)\}$/, (_, labels: string) => `_bucket{${labels},le="${withinMs / 1000}"}`);
+  return `1 - ${sum(good)} / ${sum(total)}`;
 }

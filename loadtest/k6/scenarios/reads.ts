@@ -1,0 +1,61 @@
+// Lists walked to their end, details and filters. Each iteration is one request, so that the rate that was asked for is a rate of requests.
+import { nextCursor, parsed, type Answer, type Client, type Company, type Operation, type Turn, type World } from './api.ts';
+
+/** What integrations read most, and at least one list of each owner. */
+export const LISTS = ['invoices', 'jobs', 'job-appointments', 'payments', 'accounts', 'job-assignments', 'locations', 'job-financials'] as const;
+export const DETAILS = ['invoices', 'jobs', 'job-appointments', 'payments', 'accounts', 'job-financials'] as const;
+const FILTERS = [
+  'invoices?status=OPEN', 'invoices?issued_from=2026-01-01&issued_before=2026-02-01', 'jobs?job_class=SERVICE', 'job-appointments?dispatch_status=UNASSIGNED',
+  'job-appointments?canceled=true', 'payments?method=CARD', 'payments?status=PAID&occurred_from=2026-01-01&occurred_before=2026-01-08', 'team-members?status=ACTIVE&assignable=true',
+] as const;
+
+function of<T>(values: readonly T[], number: number): T {
+  return values[number % values.length] as T;
+}
+
+/** One page of a list: the one behind that which this worker read last, and after the last one the first of another list. */
+async function page(client: Client, operation: Operation, { key }: Company, turn: Turn): Promise<void> {
+  const path = turn.own[`${operation} path`] ?? `/v1/${of(LISTS, turn.number)}?limit=50`;
+  const cursor = turn.own[`${operation} cursor`];
+  const answer = await client.ask(operation, { path: cursor === undefined ? path : `${path}&cursor=${cursor}`, credential: key, expect: [200] });
+  if (answer.status !== 200) return;
+  const next = nextCursor(answer);
+  turn.own[`${operation} cursor`] = next;
+  turn.own[`${operation} path`] = next === undefined ? undefined : path;
+  if (client.thorough) checkPage(client, operation, answer);
+}
+
+function checkPage(client: Client, operation: Operation, answer: Answer): void {
+  const { data, pagination, meta } = parsed<{ data?: unknown; pagination?: { next_cursor?: unknown }; meta?: { request_id?: unknown } }>(answer);
+  if (!Array.isArray(data)) client.wrong(operation, 'data is no list');
+  if (pagination?.next_cursor === undefined) client.wrong(operation, 'a page without pagination.next_cursor');
+  if (typeof meta?.request_id !== 'string') client.wrong(operation, 'a page without meta.request_id');
+}
+
+export const list = (client: Client, { usual }: World, turn: Turn): Promise<void> => page(client, 'list', usual, turn);
+
+export async function listHuge(client: Client, { huge }: World, turn: Turn): Promise<void> {
+  if (huge !== undefined) await page(client, 'list_huge', huge, turn);
+}
+
+export async function listEmpty(client: Client, { empty }: World, turn: Turn): Promise<void> {
+  if (empty !== undefined) await page(client, 'list_empty', empty, turn);
+}
+
+export async function detail(client: Client, { usual }: World, turn: Turn): Promise<void> {
+  const path = of(DETAILS.filter((name) => (usual.ids[name] ?? []).length > 0), turn.number);
+  const id = of(usual.ids[path] ?? [], Math.floor(turn.number / DETAILS.length));
+  const answer = await client.ask('detail', { path: `/v1/${path}/${id}`, credential: usual.key, expect: [200] });
+  if (client.thorough && answer.status === 200 && parsed<{ data?: { id?: unknown } }>(answer).data?.id !== id) client.wrong('detail', `${path}/${id} is another record`);
+}
+
+async function filtered(client: Client, operation: Operation, { key }: Company, turn: Turn): Promise<void> {
+  const answer = await client.ask(operation, { path: `/v1/${of(FILTERS, turn.number)}&limit=50`, credential: key, expect: [200] });
+  if (client.thorough && answer.status === 200) checkPage(client, operation, answer);
+}
+
+export const filter = (client: Client, { usual }: World, turn: Turn): Promise<void> => filtered(client, 'filter', usual, turn);
+
+export async function filterHuge(client: Client, { huge }: World, turn: Turn): Promise<void> {
+  if (huge !== undefined) await filtered(client, 'filter_huge', huge, turn);
+}

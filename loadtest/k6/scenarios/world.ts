@@ -1,0 +1,110 @@
+// What there is to ask for, found by the API itself before the load, and what is left afterwards, removed.
+import { DETAILS } from './reads.ts';
+import { ENDPOINTS, endpointName } from './webhooks.ts';
+import { parsed, type Ask, type Company, type Place, type World } from './api.ts';
+
+/** Who may be asked; without a huge or an empty company, or a user, the scenarios that need them are left out. */
+export interface Credentials {
+  readonly usual: string;
+  readonly huge?: string;
+  readonly empty?: string;
+  readonly userToken?: string;
+}
+
+/** Sends outside the figures. Throws where the answer is not one of those expected. */
+export type Send = (ask: Ask) => Promise<string>;
+
+interface Visit {
+  readonly id: string;
+  readonly assignments: readonly { readonly id: string; readonly created_at: string; readonly team_member: { readonly id: string } }[];
+  readonly revision: string;
+}
+
+/** Visits that are written to in turn: enough that one is done with before it is its turn again. */
+const PLACES = 500;
+const PAGE = 100;
+
+export async function discover(send: Send, { usual, huge, empty, userToken }: Credentials, run: string): Promise<World> {
+  const company = await companyOf(send, usual);
+  return {
+    run,
+    startedAt: new Date().toISOString(),
+    usual: company,
+    ...(huge === undefined ? {} : { huge: { key: huge, ids: {} } }),
+    ...(empty === undefined ? {} : { empty: { key: empty, ids: {} } }),
+    ...(userToken === undefined ? {} : { userToken }),
+    places: await findPlaces(send, usual),
+    period: await periodOf(send, usual),
+  };
+}
+
+async function companyOf(send: Send, key: string): Promise<Company> {
+  const ids: Record<string, string[]> = {};
+  for (const path of DETAILS) ids[path] = (await records<{ id: string }>(send, key, `/v1/${path}?limit=${PAGE}`)).map(({ id }) => id);
+  return { key, ids };
+}
+
+/** The year up to the company's last month of invoices, or this one. */
+async function periodOf(send: Send, key: string): Promise<World['period']> {
+  const [first] = await records<{ created_at: string }>(send, key, '/v1/invoices?limit=1');
+  const year = Number((first?.created_at ?? new Date().toISOString()).slice(0, 4)) + 1;
+  return { start: `${year}-01-01`, end: `${year + 1}-01-01` };
+}
+
+/** Visits that can be staffed, each with a technician who is not on it. */
+async function findPlaces(send: Send, key: string): Promise<Place[]> {
+  const technicians = await records<{ id: string }>(send, key, `/v1/team-members?limit=${PAGE}&status=ACTIVE&assignable=true`);
+  const places: Place[] = [];
+  let path: string | undefined = `/v1/job-appointments?limit=${PAGE}&canceled=false&dispatch_status=UNASSIGNED&dispatch_status=ASSIGNED`;
+  while (path !== undefined && places.length < PLACES && technicians.length > 0) {
+    const page: Page<Visit> = await pageOf(send, key, path);
+    for (const { id, assignments } of page.data) {
+      const free = technicians.filter((technician) => !assignments.some(({ team_member }) => team_member.id === technician.id));
+      const chosen = free[places.length % Math.max(1, free.length)];
+      if (chosen !== undefined && places.length < PLACES) places.push({ visitId: id, technicianId: chosen.id });
+    }
+    path = page.pagination.next_cursor === null ? undefined : `${path.replace(/&cursor=.*$/, '')}&cursor=${page.pagination.next_cursor}`;
+  }
+  return places;
+}
+
+/** Removes assignments that this run added, to the visits and of the technicians that it chose, and its webhook endpoints. Resolves to how many. */
+export async function tidy(send: Send, { usual: { key }, userToken, run, places, startedAt }: World): Promise<number> {
+  let removed = 0;
+  for (let at = 0; at < places.length; at += PAGE) {
+    const chunk = places.slice(at, at + PAGE);
+    const visits = await records<Visit>(send, key, `/v1/job-appointments?limit=${PAGE}&${chunk.map(({ visitId }) => `ids=${visitId}`).join('&')}`);
+    for (const { id, assignments, revision } of visits) {
+      const place = chunk.find(({ visitId }) => visitId === id);
+      const left = assignments.find(({ team_member, created_at }) => team_member.id === place?.technicianId && created_at >= startedAt);
+      if (left === undefined) continue;
+      await send({ method: 'DELETE', path: `/v1/job-assignments/${left.id}`, credential: key, body: { expected_revision: revision }, idempotencyKey: `${run}-tidy-${left.id}`, expect: [200, 409] });
+      removed += 1;
+    }
+  }
+  if (userToken === undefined) return removed;
+  const { data } = parsedText<{ data: { id: string; name: string }[] }>(await send({ path: ENDPOINTS, credential: userToken, expect: [200] }));
+  for (const { id, name } of data) {
+    if (!name.startsWith(endpointName(run, 0).slice(0, -1))) continue;
+    await send({ method: 'DELETE', path: `${ENDPOINTS}/${id}`, credential: userToken, expect: [200, 204, 404] });
+    removed += 1;
+  }
+  return removed;
+}
+
+interface Page<T> {
+  readonly data: readonly T[];
+  readonly pagination: { readonly next_cursor: string | null };
+}
+
+async function pageOf<T>(send: Send, credential: string, path: string): Promise<Page<T>> {
+  return parsedText<Page<T>>(await send({ path, credential, expect: [200] }));
+}
+
+async function records<T>(send: Send, credential: string, path: string): Promise<readonly T[]> {
+  return (await pageOf<T>(send, credential, path)).data;
+}
+
+function parsedText<T>(body: string): T {
+  return parsed<T>({ status: 200, body, header: () => undefined });
+}

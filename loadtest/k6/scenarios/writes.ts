@@ -1,0 +1,57 @@
+// Both writes: a technician is added to a visit, the same request is sent again under its key, and the assignment is removed.
+import { parsed, type Answer, type Ask, type Client, type Operation, type Turn, type World } from './api.ts';
+
+interface Visit {
+  readonly id: string;
+  readonly revision: string;
+  readonly window_start_at: string;
+  readonly window_end_at: string;
+  readonly assignments: readonly { readonly id: string; readonly team_member: { readonly id: string } }[];
+}
+
+/** Sends of one write until it is answered, all under one key. */
+const SENDS = 3;
+
+export async function write(client: Client, { usual: { key: credential }, run, places }: World, { number }: Turn): Promise<void> {
+  const place = places[number % places.length];
+  if (place === undefined) return;
+  const seen = await client.ask('visit', { path: `/v1/job-appointments/${place.visitId}`, credential, expect: [200] });
+  if (seen.status !== 200) return;
+  const before = dataOf<Visit>(seen);
+  const kept = before.assignments.find(({ team_member }) => team_member.id === place.technicianId);
+  let revision = before.revision;
+  let assignmentId = kept?.id;
+  // One that an interrupted run has left is removed and nothing is added.
+  if (kept === undefined) {
+    const body = { expected_revision: revision, appointment_id: place.visitId, team_member_id: place.technicianId, starts_at: before.window_start_at, ends_at: before.window_end_at };
+    const idempotencyKey = `${run}-add-${number}`;
+    const addition: Ask = { method: 'POST', path: '/v1/job-assignments', credential, body, idempotencyKey, expect: [201, 409] };
+    const added = await patiently(client, 'add', addition);
+    if (added.status !== 201) return;
+    const replayed = await client.ask('replay', { ...addition, expect: [201] });
+    if (replayed.status === 201) {
+      if (replayed.header('idempotent-replayed') !== 'true') client.wrong('replay', 'the answer does not say Idempotent-Replayed: true');
+      if (dataOf<Visit>(replayed).revision !== dataOf<Visit>(added).revision) client.wrong('replay', 'the repetition shows another visit');
+    }
+    const after = dataOf<Visit>(added);
+    revision = after.revision;
+    assignmentId = after.assignments.find(({ team_member }) => team_member.id === place.technicianId)?.id;
+    if (assignmentId === undefined) return client.wrong('add', 'the technician is not on the visit');
+  }
+  const path = `/v1/job-assignments/${assignmentId}`;
+  await patiently(client, 'remove', { method: 'DELETE', path, credential, body: { expected_revision: revision }, idempotencyKey: `${run}-remove-${number}`, expect: [200, 409] });
+}
+
+/** A write that was refused for now, or not answered, is sent again under its key: it happens once. */
+async function patiently(client: Client, operation: Operation, ask: Ask): Promise<Answer> {
+  let answer = await client.ask(operation, ask);
+  for (let sends = 1; sends < SENDS && (answer.status === 0 || answer.status === 429 || answer.status === 503); sends++) {
+    await client.pause(Math.min(2, Number(answer.header('retry-after') ?? 1)));
+    answer = await client.ask(operation, ask);
+  }
+  return answer;
+}
+
+function dataOf<T>(answer: Answer): T {
+  return parsed<{ data: T }>(answer).data;
+}

@@ -1,0 +1,141 @@
+// What every test has in common: k6 as the client of the scenarios, and the figures that it keeps.
+import exec from 'k6/execution';
+import http from 'k6/http';
+import { Counter, Rate, Trend } from 'k6/metrics';
+import { sleep } from 'k6';
+import { SCENARIOS, type ScenarioName } from './scenarios/index.ts';
+import { discover, tidy, type Send } from './scenarios/world.ts';
+import type { Answer, Ask, Client, Operation, World } from './scenarios/api.ts';
+import { dueMs, executorOf } from './workloads/arrivals.ts';
+import { TESTS, askedOf, planOf, type Plan, type Test, type TestName } from './workloads/plan.ts';
+import { k6Thresholds, type Slo } from './workloads/thresholds.ts';
+
+/** k6's own: variables of the environment, and files, which can be read at the start only. */
+declare const __ENV: Readonly<Record<string, string | undefined>>;
+declare function open(path: string): string;
+
+/** From when the schedule wanted the request to its last byte, in milliseconds. */
+const latency = new Trend('latency', true);
+const answered = new Counter('answered');
+const errors = new Rate('errors');
+/** Of the errors, those that were refused as too much: 429 or 503 with Retry-After. */
+const shed = new Rate('shed');
+const wrong = new Counter('wrong');
+
+const slo = JSON.parse(open('../slo.json')) as Slo;
+const base = __ENV['BASE_URL'] ?? 'http://127.0.0.1:8080';
+/** Of this worker. */
+const own: Record<string, string | undefined> = {};
+let plan: Plan = {};
+let thorough = false;
+
+function number(name: string): number | undefined {
+  const text = __ENV[name];
+  return text === undefined || text === '' ? undefined : Number(text);
+}
+
+/** k6's options for a test, with RATE, DURATION (seconds) and ONLY of the environment. */
+export function optionsOf(test: TestName): Record<string, unknown> {
+  const settings: Test = TESTS[test];
+  thorough = settings.thorough === true;
+  const only = __ENV['ONLY']?.split(',') as ScenarioName[] | undefined;
+  const has = { huge: __ENV['API_KEY_HUGE'] !== undefined, empty: __ENV['API_KEY_EMPTY'] !== undefined, userToken: __ENV['USER_TOKEN'] !== undefined };
+  plan = planOf({ test, rate: number('RATE'), seconds: number('DURATION'), only, has });
+  const operations = Object.keys(askedOf(plan)) as Operation[];
+  return {
+    scenarios: Object.fromEntries(Object.entries(plan).map(([name, arrivals]) => [name, { ...executorOf(arrivals), exec: name }])),
+    thresholds: { ...k6Thresholds(slo, operations, { times: !thorough, aborts: settings.aborts === true }), wrong: ['count==0'], dropped_iterations: ['count==0'] },
+    summaryTrendStats: ['med', 'p(90)', 'p(99)', 'max'],
+    systemTags: [],
+    setupTimeout: '120s',
+    teardownTimeout: '120s',
+    noCookiesReset: true,
+    userAgent: 'truckroll-load',
+  };
+}
+
+interface Received {
+  readonly status: number;
+  readonly text: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Milliseconds, of waiting for a connection to the last byte. */
+  readonly took: number;
+}
+
+function send({ method = 'GET', path, credential, body, idempotencyKey }: Ask): Received {
+  const headers: Record<string, string> = { Authorization: `Bearer ${credential}`, Accept: 'application/json' };
+  if (body !== undefined) headers['Content-Type'] = 'application/json';
+  if (idempotencyKey !== undefined) headers['Idempotency-Key'] = idempotencyKey;
+  const { status, body: text, headers: answered, timings } = http.request(method, base + path, body === undefined ? null : JSON.stringify(body), { headers, timeout: '30s' });
+  const took = timings.blocked + timings.connecting + timings.tls_handshaking + timings.duration;
+  return { status, text: typeof text === 'string' ? text : '', headers: answered, took };
+}
+
+/** Milliseconds by which an iteration began later than the schedule wanted: what it waited counts as waiting. */
+function lateness(name: ScenarioName): number {
+  const arrivals = plan[name];
+  const due = arrivals && dueMs(arrivals, exec.scenario.iterationInTest);
+  return due === undefined ? 0 : Math.max(0, Date.now() - exec.scenario.startTime - due);
+}
+
+export function clientOf(name: ScenarioName): Client {
+  let late = lateness(name);
+  return {
+    thorough,
+    async ask(operation, ask): Promise<Answer> {
+      const { status, text, headers, took } = send(ask);
+      const tags = { op: operation };
+      const good = ask.expect.includes(status);
+      answered.add(good ? 1 : 0, tags);
+      errors.add(!good, tags);
+      shed.add(!good && (status === 429 || status === 503) && headers['Retry-After'] !== undefined, tags);
+      // What was refused at once says nothing of how long answers take.
+      if (good) latency.add(late + took, tags);
+      else if (thorough) console.error(`${operation}: ${ask.method ?? 'GET'} ${ask.path} answered ${status}: ${text.slice(0, 300)}`);
+      late = 0;
+      return { status, body: text, header: (wanted) => Object.entries(headers).find(([known]) => known.toLowerCase() === wanted)?.[1] };
+    },
+    wrong(operation, what) {
+      wrong.add(1, { op: operation });
+      console.error(`${operation}: ${what}`);
+    },
+    pause: async (seconds) => sleep(seconds),
+  };
+}
+
+const outside: Send = async (ask) => {
+  const { status, text } = send(ask);
+  if (!ask.expect.includes(status)) throw new Error(`${ask.method ?? 'GET'} ${ask.path} answered ${status}: ${text.slice(0, 300)}`);
+  return text;
+};
+
+export async function setup(): Promise<World> {
+  const usual = __ENV['API_KEY'];
+  if (usual === undefined) throw new Error('API_KEY is missing: the key of the company that is asked.');
+  const { API_KEY_HUGE: huge, API_KEY_EMPTY: empty, USER_TOKEN: userToken } = __ENV;
+  const given = { usual, ...(huge === undefined ? {} : { huge }), ...(empty === undefined ? {} : { empty }), ...(userToken === undefined ? {} : { userToken }) };
+  return discover(outside, given, __ENV['RUN'] ?? Date.now().toString(36));
+}
+
+export async function teardown(world: World): Promise<void> {
+  if (plan.write !== undefined || plan.webhook !== undefined) console.log(`${await tidy(outside, world)} things that writes had left were removed`);
+}
+
+/** The figures as JSON: into the file that SUMMARY names, else to standard output. */
+export function handleSummary(data: unknown): Record<string, string> {
+  return { [__ENV['SUMMARY'] ?? 'stdout']: `${JSON.stringify(data)}\n` };
+}
+
+const runs = (name: ScenarioName) => (world: World): Promise<void> =>
+  SCENARIOS[name].run(clientOf(name), world, { number: exec.scenario.iterationInTest, own });
+
+// k6 finds a scenario's function by its name among those that the test exports.
+export const list = runs('list');
+export const list_huge = runs('list_huge');
+export const list_empty = runs('list_empty');
+export const detail = runs('detail');
+export const filter = runs('filter');
+export const filter_huge = runs('filter_huge');
+export const report = runs('report');
+export const write = runs('write');
+export const webhook = runs('webhook');

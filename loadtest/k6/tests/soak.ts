@@ -1,0 +1,4 @@
+import { optionsOf } from '../suite.ts';
+
+export * from '../suite.ts';
+export const options = optionsOf('soak');

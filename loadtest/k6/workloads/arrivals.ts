@@ -1,0 +1,83 @@
+// How much, and when: iterations begin by schedule, whatever became of those before.
+
+/** Iterations a second that a stretch of time leads to, evenly from where the one before has ended. */
+export interface Stage {
+  readonly seconds: number;
+  readonly to: number;
+}
+
+export interface Arrivals {
+  /** Iterations a second at the beginning. */
+  readonly from: number;
+  readonly stages: readonly Stage[];
+}
+
+/** Multiples of a rate over shares of a time. */
+export interface Profile {
+  readonly from: number;
+  readonly stages: readonly (readonly [share: number, to: number])[];
+}
+
+export const STEADY: Profile = { from: 1, stages: [[1, 1]] };
+
+export function arrivalsOf({ from, stages }: Profile, rate: number, seconds: number): Arrivals {
+  return { from: from * rate, stages: stages.map(([share, to]) => ({ seconds: share * seconds, to: to * rate })) };
+}
+
+function isConstant({ from, stages }: Arrivals): boolean {
+  return stages.every(({ to }) => to === from);
+}
+
+export function secondsOf({ stages }: Arrivals): number {
+  return stages.reduce((sum, { seconds }) => sum + seconds, 0);
+}
+
+/** Iterations that are to begin in all. */
+export function countOf({ from, stages }: Arrivals): number {
+  return stages.reduce(({ sum, rate }, { seconds, to }) => ({ sum: sum + ((rate + to) / 2) * seconds, rate: to }), { sum: 0, rate: from }).sum;
+}
+
+function highest({ from, stages }: Arrivals): number {
+  return Math.max(from, ...stages.map(({ to }) => to));
+}
+
+/**
+ * Milliseconds from the beginning at which iteration `number`, from 0, is to begin. k6 begins the first at once where the
+ * rate is constant, else when one iteration's worth of time has passed. Undefined beyond the last.
+ */
+export function dueMs(arrivals: Arrivals, number: number): number | undefined {
+  let left = isConstant(arrivals) ? number : number + 1;
+  let before = 0;
+  let rate = arrivals.from;
+  for (const { seconds, to } of arrivals.stages) {
+    const count = ((rate + to) / 2) * seconds;
+    if (left <= count) return 1000 * (before + timeFor(left, rate, (to - rate) / seconds));
+    left -= count;
+    before += seconds;
+    rate = to;
+  }
+  return undefined;
+}
+
+/** Seconds after which a rate that changes by `slope` a second has brought so many. */
+function timeFor(count: number, rate: number, slope: number): number {
+  if (count === 0) return 0;
+  return (2 * count) / (rate + Math.sqrt(Math.max(0, rate * rate + 2 * slope * count)));
+}
+
+/** k6 takes whole numbers: of iterations in so many seconds. */
+const UNIT = 100;
+/** Workers begin at once where answers take so long; beyond the most, iterations are dropped and the run is void. */
+const SLOW_SECONDS = 0.4;
+const SLOWEST_SECONDS = 3;
+
+/** A scenario of k6's options. */
+export function executorOf(arrivals: Arrivals): Record<string, unknown> {
+  const rates = highest(arrivals);
+  const workers = { preAllocatedVUs: Math.ceil(2 + rates * SLOW_SECONDS), maxVUs: Math.ceil(4 + rates * SLOWEST_SECONDS) };
+  const whole = (rate: number): number => Math.max(1, Math.round(rate * UNIT));
+  const shared = { timeUnit: `${UNIT}s`, gracefulStop: '10s', ...workers };
+  if (isConstant(arrivals)) return { executor: 'constant-arrival-rate', rate: whole(arrivals.from), duration: `${secondsOf(arrivals)}s`, ...shared };
+  const stages = arrivals.stages.map(({ seconds, to }) => ({ duration: `${Math.round(seconds * 1000)}ms`, target: whole(to) }));
+  return { executor: 'ramping-arrival-rate', startRate: whole(arrivals.from), stages, ...shared };
+}

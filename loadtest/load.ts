@@ -1,0 +1,109 @@
+// npm run load: k6 against the whole system, judged by loadtest/slo.json.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Problem, runMain, say } from '@truckroll/local-stack';
+import type { TestName } from './k6/workloads/plan.ts';
+import type { Slo } from './k6/workloads/thresholds.ts';
+import { HELP, readOptions, type Options } from './load/arguments.ts';
+import { capacityText, measureCapacity, type Capacity } from './load/capacity.ts';
+import { requireK6 } from './load/k6.ts';
+import { machineFacts, spinCheck } from './load/machine.ts';
+import { FOLDER, startOwnSystem, type Target } from './load/own-system.ts';
+import { measureOverload } from './load/overload.ts';
+import { MOST_GROWTH, measureRetention } from './load/retention.ts';
+import { textOf, tidied, verdictOf, writeResult } from './load/report.ts';
+import { runTest, type Session } from './load/session.ts';
+import { stallCheck } from './load/stall-check.ts';
+
+const EXIT = { pass: 0, fail: 1, void: 2 };
+
+await runMain(async () => {
+  const options = readOptions(process.argv.slice(2), process.env);
+  if (options === 'help') {
+    process.stdout.write(HELP);
+    return 0;
+  }
+  if (options.what === 'retention') return await retention(options);
+  const k6 = requireK6();
+  mkdirSync(FOLDER, { recursive: true });
+  const judged = options.what !== 'smoke';
+  // Before anything of ours runs: what others use now they will use then.
+  const spin = judged ? [await spinCheck()] : [];
+  const stallP99 = judged ? await stallCheck(k6, FOLDER) : undefined;
+  const target = options.baseUrl === undefined ? await startOwnSystem(options) : givenTarget(options.baseUrl);
+  try {
+    const slo = JSON.parse(readFileSync(join(import.meta.dirname, 'slo.json'), 'utf8')) as Slo;
+    const session: Session = { k6, target, slo, pinned: options.pinned, spin, ...(stallP99 === undefined ? {} : { stallP99 }) };
+    return await run(session, options);
+  } finally {
+    await target.system?.close();
+  }
+});
+
+function run(session: Session, options: Options): Promise<number> {
+  switch (options.what) {
+    case 'capacity':
+      return capacity(session, options);
+    case 'overload':
+      return overload(session, options);
+    case 'retention':
+      return retention(options);
+    default:
+      return test(session, options, options.what);
+  }
+}
+
+/** Needs no k6, for it asks for little, often. */
+async function retention({ out }: Options): Promise<number> {
+  const { looks, growth } = await measureRetention();
+  keep(out, 'retention', { at: new Date().toISOString(), growth, looks });
+  process.stdout.write(`figures: ${JSON.stringify(growth)}\n`);
+  return Object.values(growth).every((factor) => factor <= MOST_GROWTH) ? EXIT.pass : EXIT.fail;
+}
+
+async function capacity(session: Session, { only, seconds, out }: Options): Promise<number> {
+  const found: Capacity[] = [];
+  const agree = await measureCapacity(session, { only, seconds }, (one) => {
+    found.push(one);
+    process.stdout.write(`${capacityText(one)}\n`);
+  });
+  keep(out, 'capacity', { ...factsOf(session), found });
+  return agree ? EXIT.pass : EXIT.fail;
+}
+
+async function overload(session: Session, { rate, seconds, only, out }: Options): Promise<number> {
+  const figures = await measureOverload(session, { rate, seconds, only });
+  keep(out, 'overload', { ...factsOf(session), ...figures });
+  process.stdout.write(`figures: ${JSON.stringify(figures)}\n`);
+  return EXIT.pass;
+}
+
+function factsOf({ k6, pinned, spin, stallP99 }: Session) {
+  return { at: new Date().toISOString(), machine: machineFacts(k6, pinned), spin, ...(stallP99 === undefined ? {} : { stallP99 }) };
+}
+
+function keep(out: string | undefined, name: string, result: { readonly at: string } & Readonly<Record<string, unknown>>): void {
+  const folder = out ?? join(FOLDER, 'results');
+  mkdirSync(folder, { recursive: true });
+  const file = join(folder, `${name}-${result.at.replace(/[:.]/g, '-')}.json`);
+  writeFileSync(file, `${JSON.stringify(tidied(result), null, 2)}\n`);
+  say(file);
+}
+
+async function test(session: Session, { rate, seconds, only, imports, out, baseUrl }: Options, name: TestName): Promise<number> {
+  const { samples, ...outcome } = await runTest(session, { test: name, rate, seconds, only, imports, shown: true });
+  const spin = baseUrl === undefined || session.spin.length === 0 ? session.spin : [...session.spin, await spinCheck()];
+  const result = { test: name, ...factsOf(session), ...outcome, spin };
+  process.stdout.write(textOf({ ...outcome, samples }));
+  for (const file of writeResult(out ?? join(FOLDER, 'results'), result, samples)) say(file);
+  const verdict = verdictOf(result);
+  process.stdout.write(`${name}: ${verdict}\n`);
+  return EXIT[verdict];
+}
+
+function givenTarget(baseUrl: string): Target {
+  const { API_KEY, API_KEY_HUGE, API_KEY_EMPTY, USER_TOKEN } = process.env;
+  if (API_KEY === undefined) throw new Problem('API_KEY is missing: BASE_URL is asked with the key of a company that may be written to.');
+  const others = Object.entries({ API_KEY_HUGE, API_KEY_EMPTY, USER_TOKEN }).filter(([, value]) => value !== undefined);
+  return { env: { BASE_URL: baseUrl, API_KEY, ...Object.fromEntries(others) }, groups: {} };
+}

@@ -1,0 +1,108 @@
+// What `npm run load` is told.
+import { isIP } from 'node:net';
+import { parseArgs } from 'node:util';
+import { Problem } from '@truckroll/local-stack';
+import { SCENARIO_NAMES, type ScenarioName } from '../k6/scenarios/index.ts';
+import { TESTS, type TestName } from '../k6/workloads/plan.ts';
+
+/** Beside the tests of k6: what is found out by several runs of them. */
+const STUDIES = {
+  capacity: 'the highest rate of each operation that keeps its thresholds, twice',
+  overload: 'twice that rate: what is still answered, what becomes of others, and how it ends',
+  retention: 'a month and a half of keeping and removing, by moving the times of rows',
+} as const;
+export type StudyName = keyof typeof STUDIES;
+
+const what = Object.entries({ ...Object.fromEntries(Object.entries(TESTS).map(([name, { about }]) => [name, about])), ...STUDIES });
+export const HELP = `npm run load -- ${what.map(([name]) => name).join('|')} [--rate N] [--seconds N] [--only ${SCENARIO_NAMES.join(',')}]
+                [--imports] [--pinned] [--jobs N] [--out FOLDER] [--i-may-load-this]
+
+${what.map(([name, about]) => `  ${name.padEnd(11)} ${about}`).join('\n')}
+
+Starts the whole system with limits that are never met, and companies that are empty, usual and huge (--jobs of them, 20,000), which are
+kept in .truckroll/load; or asks BASE_URL with API_KEY, and with API_KEY_HUGE, API_KEY_EMPTY and USER_TOKEN where they are set. An address
+that is not of this machine needs --i-may-load-this. --rate is requests a second of all operations together, --imports stores records beside
+them, --pinned gives one core to k6 and another to the system. Results go to .truckroll/load/results, or --out. Exit code: 0 where every threshold of
+loadtest/slo.json was kept, 1 where one was not, 2 where the run is void and says nothing.
+`;
+
+export interface Options {
+  readonly what: TestName | StudyName;
+  readonly rate?: number;
+  readonly seconds?: number;
+  readonly only?: readonly ScenarioName[];
+  readonly imports: boolean;
+  readonly pinned: boolean;
+  /** Of the huge company. */
+  readonly jobs: number;
+  readonly out?: string;
+  /** Undefined: a system of our own is started. */
+  readonly baseUrl?: string;
+}
+
+/** 'help' where that is asked for. Throws Problem with what to do. */
+export function readOptions(args: readonly string[], environment: Readonly<Record<string, string | undefined>>): Options | 'help' {
+  const { values, positionals } = parse(args);
+  if (values.help) return 'help';
+  const [name = '', ...more] = positionals;
+  if (!what.some(([known]) => known === name) || more.length > 0) throw new Problem(`Say what to run: ${what.map(([known]) => known).join(', ')}. --help tells of each.`);
+  const only = values.only?.split(',');
+  const known: readonly string[] = name === 'capacity' ? [...SCENARIO_NAMES, 'mixed'] : SCENARIO_NAMES;
+  const unknown = only?.find((each) => !known.includes(each));
+  if (unknown !== undefined) throw new Problem(`--only ${unknown} is no scenario: give some of ${known.join(', ')}.`);
+  const baseUrl = environment['BASE_URL'];
+  if (baseUrl !== undefined) checkTarget(baseUrl, values['i-may-load-this']);
+  if (baseUrl !== undefined && (name in STUDIES || values.imports || values.pinned)) {
+    throw new Problem(`${name in STUDIES ? name : '--imports and --pinned'} need a system of their own: leave BASE_URL out.`);
+  }
+  const rate = positive('rate', values.rate);
+  const seconds = positive('seconds', values.seconds);
+  return {
+    what: name as Options['what'],
+    imports: values.imports,
+    pinned: values.pinned || name === 'capacity' || name === 'overload',
+    jobs: positive('jobs', values.jobs) ?? 20_000,
+    ...(rate === undefined ? {} : { rate }),
+    ...(seconds === undefined ? {} : { seconds }),
+    ...(only === undefined ? {} : { only: only as ScenarioName[] }),
+    ...(values.out === undefined ? {} : { out: values.out }),
+    ...(baseUrl === undefined ? {} : { baseUrl: baseUrl.replace(/\/+$/, '') }),
+  };
+}
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        rate: { type: 'string' }, seconds: { type: 'string' }, only: { type: 'string' }, jobs: { type: 'string' }, out: { type: 'string' },
+        imports: { type: 'boolean', default: false }, pinned: { type: 'boolean', default: false },
+        'i-may-load-this': { type: 'boolean', default: false }, help: { type: 'boolean', short: 'h', default: false },
+      },
+    });
+  } catch (error) {
+    throw new Problem(`${(error as Error).message.split('. ')[0]}.\n\n${HELP}`);
+  }
+}
+
+function positive(name: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const value = Number(text);
+  if (!(value > 0 && Number.isFinite(value))) throw new Problem(`--${name} must be a number above 0, not ${text}.`);
+  return value;
+}
+
+/** Load is what an attack looks like: somebody else's address needs a word that one may. */
+function checkTarget(baseUrl: string, allowed: boolean): void {
+  if (!URL.canParse(baseUrl)) throw new Problem(`BASE_URL must be an address such as http://127.0.0.1:8080, not ${baseUrl}.`);
+  if (!isLoopback(new URL(baseUrl).hostname) && !allowed) {
+    throw new Problem(`BASE_URL ${baseUrl} is not of this machine: add --i-may-load-this where its owner agrees to being loaded.`);
+  }
+}
+
+/** A name may stand for any address, but for the one that the standard reserves. */
+export function isLoopback(hostname: string): boolean {
+  const host = hostname.replace(/^\[|\]$/g, '');
+  return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
+}

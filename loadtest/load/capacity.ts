@@ -1,0 +1,82 @@
+// The highest rate of each operation, and of all together, that keeps the thresholds, found twice: what one core of the system takes.
+import { say } from '@truckroll/local-stack';
+import type { ScenarioName } from '../k6/scenarios/index.ts';
+import { disagreement, findKnee } from './knee.ts';
+import { runTest, type Outcome, type Session } from './session.ts';
+
+/** What is found out, and where the search begins: all operations as a day mixes them, and single ones. */
+const SUBJECTS: readonly { readonly name: string; readonly only?: readonly ScenarioName[]; readonly start: number }[] = [
+  { name: 'mixed', start: 200 },
+  { name: 'list', only: ['list'], start: 400 },
+  { name: 'detail', only: ['detail'], start: 800 },
+  { name: 'filter', only: ['filter'], start: 300 },
+  { name: 'report', only: ['report'], start: 100 },
+  { name: 'write', only: ['write'], start: 100 },
+];
+const MOST = 6000;
+/** Nearer than this two runs need not be either: they are to agree within twice as much. */
+const WITHIN = 0.05;
+const MOST_DISAGREEMENT = 0.1;
+const SECONDS = 8;
+const WARM_UP_SECONDS = 6;
+
+export interface Capacity {
+  readonly subject: string;
+  /** Requests a second of each search. */
+  readonly knees: readonly number[];
+  readonly agree: boolean;
+  /** At the lower of them: milliseconds of processor time for each request, by process. */
+  readonly cpuMs: Readonly<Record<string, number>>;
+  readonly p99: number;
+}
+
+export interface CapacityOptions {
+  readonly only?: readonly string[] | undefined;
+  readonly seconds?: number | undefined;
+}
+
+/** Each is told as soon as it is known, for all of them take long. */
+export async function measureCapacity(session: Session, { only, seconds = SECONDS }: CapacityOptions, known: (capacity: Capacity) => void): Promise<boolean> {
+  let agree = true;
+  for (const subject of SUBJECTS.filter(({ name }) => only === undefined || only.includes(name))) {
+    const capacity = await capacityOf(session, subject, seconds);
+    agree &&= capacity.agree;
+    known(capacity);
+  }
+  return agree;
+}
+
+async function capacityOf(session: Session, { name, only, start }: (typeof SUBJECTS)[number], seconds: number): Promise<Capacity> {
+  await runTest(session, { test: 'average', rate: start / 2, seconds: WARM_UP_SECONDS, only });
+  const knees: number[] = [];
+  let best: { rate: number; outcome: Outcome } | undefined;
+  for (let search = 0; search < 2; search++) {
+    const knee = await findKnee({
+      // The second begins below what the first has found, and so comes by other rates.
+      start: search === 0 ? start : (knees[0] as number) * 0.75,
+      most: MOST,
+      within: WITHIN,
+      async trial(rate) {
+        const outcome = await runTest(session, { test: 'average', rate, seconds, only });
+        const { p99 } = worstOf(outcome);
+        say(`${name} at ${rate.toFixed(0)}/s: ${outcome.void.length > 0 ? `void, ${outcome.void.join('; ')}` : outcome.pass ? 'kept' : 'not kept'} (p99 ${p99.toFixed(0)} ms)`);
+        if (outcome.pass && outcome.void.length === 0 && rate > (best?.rate ?? 0)) best = { rate, outcome };
+        return outcome;
+      },
+    });
+    knees.push(knee);
+  }
+  const [first = 0, second = 0] = knees;
+  const requests = (best?.outcome.rows ?? []).reduce((sum, { reached }) => sum + reached, 0);
+  const cpuMs = Object.fromEntries(Object.entries(best?.outcome.usage ?? {}).filter(([process]) => process !== 'k6' && process !== 'watcher').map(([process, { cpu }]) => [process, (cpu * 1000) / requests]));
+  return { subject: name, knees, agree: disagreement(first, second) <= MOST_DISAGREEMENT, cpuMs, p99: best === undefined ? NaN : worstOf(best.outcome).p99 };
+}
+
+export function worstOf({ rows }: Outcome): { p99: number } {
+  return { p99: Math.max(...rows.map(({ p99 }) => p99)) };
+}
+
+export function capacityText({ subject, knees, agree, cpuMs, p99 }: Capacity): string {
+  const cpu = Object.entries(cpuMs).map(([name, ms]) => `${name} ${ms.toFixed(2)}`).join(', ');
+  return `${subject}: ${knees.map((knee) => knee.toFixed(0)).join(' and ')} requests a second${agree ? '' : ', WHICH DO NOT AGREE'}; p99 ${p99.toFixed(0)} ms; CPU ms each: ${cpu}`;
+}

@@ -1,0 +1,43 @@
+// What the gateway says it answered, once a second: rates and times of a moment, which k6's summary of a whole run does not have.
+import { setTimeout as delay } from 'node:timers/promises';
+
+export interface Second {
+  /** Seconds since the beginning. */
+  readonly at: number;
+  /** Answers: right ones, and those that were refused or failed. */
+  readonly good: number;
+  readonly refused: number;
+  readonly failed: number;
+}
+
+export function watchGateway(metricsPort: number): { stop(): Promise<Second[]> } {
+  const seconds: Second[] = [];
+  const beganAt = performance.now();
+  let stopped = false;
+  const running = (async () => {
+    for (let before = await countsOf(metricsPort); !stopped; ) {
+      await delay(1000);
+      const now = await countsOf(metricsPort);
+      const span = (now.at - before.at) / 1000;
+      const rate = (of: 'good' | 'refused' | 'failed'): number => (now[of] - before[of]) / span;
+      seconds.push({ at: (now.at - beganAt) / 1000, good: rate('good'), refused: rate('refused'), failed: rate('failed') });
+      before = now;
+    }
+  })();
+  return {
+    async stop() {
+      stopped = true;
+      await running;
+      return seconds;
+    },
+  };
+}
+
+async function countsOf(metricsPort: number): Promise<{ at: number; good: number; refused: number; failed: number }> {
+  const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+  const counts = { at: performance.now(), good: 0, refused: 0, failed: 0 };
+  for (const [, status = '', count] of text.matchAll(/^http_server_request_duration_seconds_count\{[^}]*http_response_status_code="(\d+)"[^}]*\} (\d+)$/gm)) {
+    counts[/^[23]|^404$|^409$/.test(status) ? 'good' : status === '429' || status === '503' ? 'refused' : 'failed'] += Number(count);
+  }
+  return counts;
+}

@@ -1,0 +1,65 @@
+// k6, compiled once at the version of loadtest/k6/go.mod, and runs of it.
+import { spawn } from 'node:child_process';
+import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { Problem, ROOT } from '@truckroll/local-stack';
+import { goTools } from '../../scripts/go-tools.mjs';
+import type { Summary } from './verdict.ts';
+
+const FOLDER = join(ROOT, 'loadtest', 'k6');
+/** Exit codes of k6 that mean: it ran, and a threshold was crossed. */
+const CROSSED = new Set([0, 99]);
+
+/** The program. Throws Problem where it cannot be compiled. */
+export function requireK6(): string {
+  try {
+    return join(goTools({ module: FOLDER, name: 'truckroll-load-tools', purpose: 'Load is made' }), 'k6');
+  } catch (error) {
+    throw new Problem((error as Error).message);
+  }
+}
+
+export interface Run {
+  readonly k6: string;
+  /** A file of loadtest/k6/tests, without its end. */
+  readonly test: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Where the summary goes in between. */
+  readonly folder: string;
+  /** Of its summary's file, where two run at once. */
+  readonly name?: string;
+  /** The core that it is to keep to. */
+  readonly core?: number | undefined;
+  /** Told its process number. */
+  readonly onStart?: (pid: number) => void;
+  /** Whether what k6 says is shown. */
+  readonly shown?: boolean;
+}
+
+/** Resolves to its summary when it has ended, thresholds crossed or not. */
+export async function runK6({ k6, test, env, folder, name = 'run', core, onStart, shown = false }: Run): Promise<Summary> {
+  const file = join(folder, `summary-${process.pid}-${name}.json`);
+  rmSync(file, { force: true });
+  const args = ['run', '--quiet', '--no-color', '--no-usage-report', '--address', '', join(FOLDER, 'tests', `${test}.ts`)];
+  const [command, rest] = core === undefined ? [k6, args] : ['taskset', ['-c', String(core), k6, ...args]];
+  // One core is what it is judged by, on a machine of any size.
+  const child = spawn(command, rest, { stdio: ['ignore', shown ? 2 : 'ignore', 'pipe'], env: { ...process.env, GOMAXPROCS: '1', ...given(env), SUMMARY: file } });
+  const stop = (): void => void child.kill();
+  process.once('exit', stop);
+  let said = '';
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    said = (said + text).slice(-4000);
+    if (shown) process.stderr.write(text);
+  });
+  if (child.pid !== undefined) onStart?.(child.pid);
+  const code = await new Promise<number | null>((resolve, reject) => child.once('error', reject).once('close', resolve));
+  process.off('exit', stop);
+  if (code === null || !CROSSED.has(code)) throw new Problem(`k6 ended with ${code}:\n${said}`);
+  const summary = JSON.parse(readFileSync(file, 'utf8')) as Summary;
+  rmSync(file);
+  return summary;
+}
+
+function given(env: Readonly<Record<string, string | undefined>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined));
+}

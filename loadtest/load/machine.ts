@@ -1,0 +1,69 @@
+// What a run was made on, and whether anybody else uses it.
+import { execFileSync, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { availableParallelism, cpus, loadavg, release, totalmem } from 'node:os';
+import { ROOT } from '@truckroll/local-stack';
+
+export interface MachineFacts {
+  readonly processor: string;
+  readonly cores: number;
+  readonly memoryGb: number;
+  readonly kernel: string;
+  readonly node: string;
+  readonly k6: string;
+  readonly commit: string;
+  readonly load: number;
+  /** Which core has what, where each has its own. */
+  readonly pinned: boolean;
+}
+
+export function machineFacts(k6: string, pinned: boolean): MachineFacts {
+  return {
+    processor: cpus()[0]?.model ?? 'unknown',
+    cores: availableParallelism(),
+    memoryGb: Math.round(totalmem() / 2 ** 30),
+    kernel: release(),
+    node: process.version,
+    k6: /v\d+\.\d+\.\d+/.exec(execFileSync(k6, ['version'], { encoding: 'utf8' }))?.[0] ?? 'unknown',
+    commit: commit(),
+    load: Math.round((loadavg()[0] ?? NaN) * 100) / 100,
+    pinned,
+  };
+}
+
+function commit(): string {
+  try {
+    const git = (...args: string[]): string => execFileSync('git', args, { cwd: ROOT, encoding: 'utf8' }).trim();
+    return git('rev-parse', '--short', 'HEAD') + (git('status', '--porcelain', '--untracked-files=no') === '' ? '' : '+changes');
+  } catch {
+    return 'unknown';
+  }
+}
+
+const SPIN_MS = 400;
+const SPIN = `
+const until = performance.now() + ${SPIN_MS}, began = performance.now(), before = process.cpuUsage();
+while (performance.now() < until);
+const { user, system } = process.cpuUsage(before);
+process.stdout.write(String((user + system) / 1000 / (performance.now() - began)));`;
+
+/** The share of a processor that a process which only computes gets, on each core at once: the least of them. */
+export async function spinCheck(): Promise<number> {
+  const shares = await Promise.all(Array.from({ length: availableParallelism() }, () => new Promise<number>((resolve, reject) => {
+    const child = spawn(process.execPath, ['-e', SPIN], { stdio: ['ignore', 'pipe', 'inherit'] });
+    let text = '';
+    child.stdout.setEncoding('utf8').on('data', (part: string) => (text += part));
+    child.once('error', reject).once('close', () => resolve(Number(text)));
+  })));
+  return Math.min(...shares);
+}
+
+/** Milliseconds of processor time that everything on the machine has used so far, what was taken from it by its host included; NaN where the system does not tell. */
+export function machineMs(): number {
+  try {
+    const [user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0, steal = 0] = (/^cpu +(.*)$/m.exec(readFileSync('/proc/stat', 'latin1'))?.[1] ?? '').split(' ').map(Number);
+    return (user + nice + system + irq + softirq + steal) * 10;
+  } catch {
+    return NaN;
+  }
+}

@@ -1,0 +1,53 @@
+// Scenarios of the load suite carried out by Node: what they send and hold answers against is the same as under k6.
+import type { Answer, Ask, Client } from '../k6/scenarios/api.ts';
+
+export interface NodeClient extends Client {
+  /** Everything that was not as it should be, in sentences. */
+  readonly faults: readonly string[];
+  /** Requests of each operation. */
+  readonly sent: ReadonlyMap<string, number>;
+  /** Outside the figures. Throws where the answer is not one of those expected. */
+  send(ask: Ask): Promise<string>;
+}
+
+export function nodeClient(baseUrl: string): NodeClient {
+  const faults: string[] = [];
+  const sent = new Map<string, number>();
+
+  async function exchange({ method = 'GET', path, credential, body, idempotencyKey }: Ask): Promise<Answer> {
+    const response = await fetch(baseUrl + path, {
+      method,
+      headers: {
+        authorization: `Bearer ${credential}`,
+        accept: 'application/json',
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    return { status: response.status, body: await response.text(), header: (name) => response.headers.get(name) ?? undefined };
+  }
+
+  function refusal({ method = 'GET', path }: Ask, { status, body }: Answer): string {
+    return `${method} ${path} answered ${status}: ${body.slice(0, 300)}`;
+  }
+
+  return {
+    thorough: true,
+    faults,
+    sent,
+    async ask(operation, ask) {
+      sent.set(operation, (sent.get(operation) ?? 0) + 1);
+      const answer = await exchange(ask);
+      if (!ask.expect.includes(answer.status)) faults.push(`${operation}: ${refusal(ask, answer)}`);
+      return answer;
+    },
+    wrong: (operation, what) => void faults.push(`${operation}: ${what}`),
+    pause: async () => undefined,
+    async send(ask) {
+      const answer = await exchange(ask);
+      if (!ask.expect.includes(answer.status)) throw new Error(refusal(ask, answer));
+      return answer.body;
+    },
+  };
+}

@@ -1,0 +1,119 @@
+// What becomes of the system beyond its knee: how much is still answered, how the rest is refused, what another company notices,
+// and when all is as before.
+import { say } from '@truckroll/local-stack';
+import type { ScenarioName } from '../k6/scenarios/index.ts';
+import { worstOf } from './capacity.ts';
+import { watchGateway, type Second } from './gateway-watch.ts';
+import { findKnee } from './knee.ts';
+import { runK6 } from './k6.ts';
+import { CORES, FOLDER } from './own-system.ts';
+import { runTest, type Outcome, type Session } from './session.ts';
+import { mean } from './usage.ts';
+import type { Row, Summary } from './verdict.ts';
+
+const SECONDS = 15;
+const START = 200;
+const RECOVERY_SECONDS = 30;
+/** Requests a second of the company beside the flood: what nobody would notice. */
+const BESIDE = 20;
+const ROUNDS = 3;
+
+export interface Overload {
+  readonly knee: number;
+  readonly goodputAtKnee: number;
+  readonly goodputAtTwice: number;
+  /** Milliseconds, of the slowest operation at twice the knee. */
+  readonly p99AtTwice: number;
+  /** Of the requests at twice the knee: refused with Retry-After, and failed otherwise. */
+  readonly shed: number;
+  readonly failed: number;
+  /** Resident memory of gateway and services together at twice the knee, in multiples of that at the knee. */
+  readonly memory: number;
+  /** Seconds after the flood until a second of usual load was answered wholly; undefined where that was not seen. */
+  readonly recovery: number | undefined;
+  /** p99 of another company's requests beside the flood ÷ without it, of each round. */
+  readonly beside: readonly number[];
+}
+
+export async function measureOverload(session: Session, { rate, seconds = SECONDS, only }: { rate?: number | undefined; seconds?: number | undefined; only?: readonly ScenarioName[] | undefined }): Promise<Overload> {
+  const { target } = session;
+  const system = target.system;
+  if (system === undefined) throw new Error('overload needs a system of its own');
+  await runTest(session, { test: 'average', rate: START / 2, seconds: 6, only });
+  const knee = rate ?? (await findKnee({
+    start: START, most: 6000, within: 0.08,
+    async trial(at) {
+      const outcome = await runTest(session, { test: 'average', rate: at, seconds: 8, only });
+      say(`at ${at.toFixed(0)}/s: ${outcome.void.length > 0 ? `void, ${outcome.void.join('; ')}` : outcome.pass ? 'kept' : 'not kept'}`);
+      return outcome;
+    },
+  }));
+  const atKnee = await runTest(session, { test: 'average', rate: knee, seconds, only });
+  const watching = watchGateway(system.gateway.metricsPort);
+  const atTwice = await runTest(session, { test: 'average', rate: 2 * knee, seconds, only });
+  const after = await runTest(session, { test: 'average', rate: knee / 2, seconds: RECOVERY_SECONDS, only });
+  const recovery = recoveryOf(await watching.stop(), knee);
+  for (const [name, outcome] of Object.entries({ 'at the knee': atKnee, 'at twice the knee': atTwice, afterwards: after })) {
+    say(`${name}: ${goodput(outcome.rows).toFixed(0)}/s answered of ${asked(outcome.rows).toFixed(0)}/s${outcome.void.length === 0 ? '' : ` (void: ${outcome.void.join('; ')})`}`);
+  }
+  const beside: number[] = [];
+  for (let round = 1; round <= ROUNDS; round++) beside.push(await besideFlood(session, knee, only, round));
+  return {
+    knee,
+    goodputAtKnee: goodput(atKnee.rows),
+    goodputAtTwice: goodput(atTwice.rows),
+    p99AtTwice: worstOf(atTwice).p99,
+    shed: share(atTwice.rows, ({ shed }) => shed),
+    failed: share(atTwice.rows, ({ errors, shed }) => errors - shed),
+    memory: memoryOf(atTwice, target.groups) / memoryOf(atKnee, target.groups),
+    recovery,
+    beside,
+  };
+}
+
+/** Right answers a second. */
+function goodput(rows: readonly Row[]): number {
+  return rows.reduce((sum, { reached }) => sum + reached, 0);
+}
+
+function asked(rows: readonly Row[]): number {
+  return rows.reduce((sum, row) => sum + row.asked, 0);
+}
+
+function share(rows: readonly Row[], of: (row: Row) => number): number {
+  return rows.reduce((sum, row) => sum + of(row) * row.asked, 0) / asked(rows);
+}
+
+/** The most, of the processes that are ours. */
+function memoryOf({ usage }: Outcome, groups: Readonly<Record<string, unknown>>): number {
+  const others = new Set(['PostgreSQL', 'Kafka', 'Redis']);
+  return Object.keys(groups).filter((name) => !others.has(name)).reduce((sum, name) => sum + (usage[name]?.memoryMost ?? 0), 0);
+}
+
+/** Seconds from the end of the flood to the first without refusals in which half the knee, which is asked then, was answered. */
+export function recoveryOf(seconds: readonly Second[], knee: number): number | undefined {
+  const last = seconds.findLastIndex(({ refused, failed }) => refused + failed > 0.001 * knee);
+  if (last < 0) return 0;
+  const well = seconds.findIndex(({ good }, index) => index > last && good >= 0.45 * knee);
+  const flooded = seconds.findLastIndex(({ good, refused }) => good + refused > 1.2 * knee);
+  return well < 0 ? undefined : Math.max(0, (seconds[well]?.at ?? 0) - (seconds[Math.max(flooded, 0)]?.at ?? 0));
+}
+
+/** One company asks for twice the knee, and another for a little of the same at the same time. */
+async function besideFlood({ k6, target, pinned }: Session, knee: number, only: readonly ScenarioName[] | undefined, round: number): Promise<number> {
+  const core = pinned ? CORES.generator : undefined;
+  const reader = { ...target.env, API_KEY: target.env.API_KEY_HUGE ?? target.env.API_KEY, RATE: String(BESIDE), DURATION: '8', ONLY: 'detail', API_KEY_HUGE: undefined, API_KEY_EMPTY: undefined, USER_TOKEN: undefined };
+  const read = (name: string) => runK6({ k6, test: 'average', folder: FOLDER, core, env: reader, name });
+  const alone = await read('alone');
+  const flood = runK6({ k6, test: 'average', folder: FOLDER, core, env: { ...target.env, RATE: String(2 * knee), DURATION: '16', ONLY: only?.join(), API_KEY_HUGE: undefined }, name: 'flood' });
+  await new Promise((resolve) => setTimeout(resolve, 5000));
+  const beside = await read('beside');
+  await flood;
+  const ratio = p99Of(beside) / p99Of(alone);
+  say(`round ${round}, another company beside the flood: p99 ${p99Of(beside).toFixed(1)} ms, without it ${p99Of(alone).toFixed(1)} ms`);
+  return ratio;
+}
+
+function p99Of({ metrics }: Summary): number {
+  return metrics['latency{op:detail}']?.values['p(99)'] ?? mean([]);
+}

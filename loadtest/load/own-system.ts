@@ -1,0 +1,123 @@
+// The whole system as production runs it, for one run: with limits that are never met, and companies of three sizes.
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { resource } from '@truckroll/contract';
+import { generateCompany, type DemoOptions } from '@truckroll/demo-company';
+import { Problem, STATE, say, tokenIssuer } from '@truckroll/local-stack';
+import { companyId } from '../data/companies.ts';
+import { importFile, type Channels } from '../data/import.ts';
+import { parentOf, type Groups } from '../measure/cpu.ts';
+import { KeyFile, Operator } from '../system/operator.ts';
+import { drained } from '../system/outbox.ts';
+import { postgresPid } from '../system/postgres.ts';
+import { callCredential, startGateway, startServices } from '../system/programs.ts';
+import { Stack, type Running } from '../system/stack.ts';
+import pg from 'pg';
+
+export const FOLDER = join(STATE, 'load');
+const DATABASE = 'truckroll_load';
+const UNTIL = '2026-06-30T18:00:00Z';
+const TIMEZONE = 'America/Chicago';
+const SEEDS = { usual: 11, huge: 12 };
+/** Of a core: the generator and we, and the system. */
+export const CORES = { generator: 0, system: 1 };
+
+/** What k6 is told of. */
+export interface Target {
+  readonly env: Readonly<Record<'BASE_URL' | 'API_KEY', string>> & Readonly<Partial<Record<'API_KEY_HUGE' | 'API_KEY_EMPTY' | 'USER_TOKEN', string>>>;
+  readonly groups: Groups;
+  readonly system?: OwnSystem;
+}
+
+export interface OwnSystem {
+  readonly stack: Stack;
+  readonly gateway: Running;
+  readonly channels: Channels;
+  /** Of a company that nobody reads, for imports beside others. */
+  readonly importCompany: string;
+  close(): Promise<void>;
+}
+
+export async function startOwnSystem({ jobs, pinned }: { jobs: number; pinned: boolean }): Promise<Target> {
+  if (pinned && availableParallelism() < 2) throw new Problem('--pinned needs two cores: one for k6 and one for the system.');
+  const stack = await Stack.start(DATABASE, FOLDER);
+  try {
+    return await startPrograms(stack, jobs, pinned);
+  } catch (error) {
+    await stack.close();
+    throw error;
+  }
+}
+
+async function startPrograms(stack: Stack, jobs: number, pinned: boolean): Promise<Target> {
+  // One request in a thousand lines is not what a log is for; warnings say what went wrong.
+  const services = await startServices(stack, ['integrations', 'scheduling', 'billing', 'reporting']);
+  const { integrations } = services.running;
+  const dispatcher = await stack.launch({
+    name: 'webhook-dispatcher', script: 'services/webhook-dispatcher/src/main.ts', env: { CALL_CREDENTIAL: callCredential('webhook-dispatcher'), INTEGRATIONS_ADDRESS: `127.0.0.1:${integrations.port}` },
+  });
+  const { issuer, audience, jwksFile } = tokenIssuer(STATE);
+  const gateway = await startGateway(stack, services, { TOKEN_ISSUER: issuer, TOKEN_AUDIENCE: audience, TOKEN_JWKS_FILE: jwksFile });
+  const operator = new Operator(integrations.port);
+  const keys = new KeyFile(join(FOLDER, 'keys.json'));
+  const ids = { usual: companyId('load, usual'), huge: companyId(`load, huge ${jobs}`), empty: companyId('load, empty'), imports: companyId('load, imports') };
+  for (const [name, id] of Object.entries(ids)) await operator.createCompany({ id, name: `Load, ${name}`, timezone: TIMEZONE, files: [] });
+  await makeRecords(stack, services.channels, 'a usual company', ids.usual, { seed: SEEDS.usual, size: 'small' });
+  await makeRecords(stack, services.channels, `a company of ${jobs} jobs`, ids.huge, { seed: SEEDS.huge, size: jobs });
+  const env = {
+    BASE_URL: `http://127.0.0.1:${gateway.port}`,
+    API_KEY: await keys.of(ids.usual, operator),
+    API_KEY_HUGE: await keys.of(ids.huge, operator),
+    API_KEY_EMPTY: await keys.of(ids.empty, operator),
+    USER_TOKEN: await operator.token(ids.usual),
+  };
+  const groups = {
+    gateway: [gateway.pid],
+    ...Object.fromEntries(Object.entries(services.running).map(([name, { pid }]) => [name, [pid]])),
+    dispatcher: [dispatcher.pid],
+    PostgreSQL: [await postgresPid(stack)],
+    Kafka: [stack.pidOf('kafka') ?? 0],
+    Redis: [stack.pidOf('redis') ?? 0],
+  };
+  if (pinned) for (const pids of Object.values(groups)) for (const pid of pids) pin(pid, CORES.system);
+  if (pinned) pin(process.pid, CORES.generator, false);
+  return { env, groups, system: { stack, gateway, channels: services.channels, importCompany: ids.imports, close: () => stack.close() } };
+}
+
+/** Does nothing where they are there already. */
+async function makeRecords(stack: Stack, channels: Channels, name: string, company: string, options: Pick<DemoOptions, 'seed' | 'size'>): Promise<void> {
+  const mark = join(FOLDER, `made-${company}.json`);
+  const wanted = JSON.stringify(options);
+  if (existsSync(mark) && readFileSync(mark, 'utf8') === wanted) return;
+  rmSync(mark, { force: true });
+  say(`making the records of ${name}, once …`);
+  for (const file of generateCompany({ ...options, timezone: TIMEZONE, until: UNTIL })) {
+    // Those that other records make are not imported.
+    if (resource(file.path).owner === 'integrations') continue;
+    await importFile(channels, company, file, () => undefined);
+  }
+  await settled(stack);
+  writeFileSync(mark, wanted);
+}
+
+/** Resolves when all that was stored has been told: nothing of it goes on beside what is measured. */
+export async function settled(stack: Stack): Promise<void> {
+  const client = new pg.Client({ connectionString: stack.databaseUrl });
+  await client.connect();
+  try {
+    for (const schema of ['scheduling', 'billing'] as const) await drained(client, schema);
+    await client.query('vacuum (analyze)');
+    await client.query('checkpoint');
+  } finally {
+    await client.end();
+  }
+}
+
+/** Keeps a process, its threads and its children to one core; those that it starts later follow it. */
+function pin(pid: number, core: number, children = true): void {
+  const { status } = spawnSync('taskset', ['-a', '-c', '-p', String(core), String(pid)], { stdio: 'ignore' });
+  if (status !== 0) throw new Problem('taskset, which gives a process its core, is missing: install util-linux.');
+  if (children) for (const child of readdirSync('/proc').map(Number)) if (child > 0 && parentOf(child) === pid) pin(child, core);
+}

@@ -1,0 +1,75 @@
+// One run of k6 against a system, with everything that is needed to believe it.
+import type { ScenarioName } from '../k6/scenarios/index.ts';
+import { TESTS, askedOf, durationOf, planOf, type Test, type TestName } from '../k6/workloads/plan.ts';
+import type { Slo } from '../k6/workloads/thresholds.ts';
+import { startImports, type Imported } from './imports.ts';
+import { runK6 } from './k6.ts';
+import { CORES, FOLDER, type Target } from './own-system.ts';
+import { mean, usageOf, watch, type Sample, type Usage } from './usage.ts';
+import { rowsOf, voidReasons, type Row } from './verdict.ts';
+
+export interface Session {
+  readonly k6: string;
+  readonly target: Target;
+  readonly slo: Slo;
+  readonly pinned: boolean;
+  /** Of the machine before anything of ours ran. */
+  readonly spin: readonly number[];
+  readonly stallP99?: number;
+}
+
+export interface Ask {
+  readonly test: TestName;
+  readonly rate?: number | undefined;
+  readonly seconds?: number | undefined;
+  readonly only?: readonly ScenarioName[] | undefined;
+  readonly imports?: boolean;
+  readonly shown?: boolean;
+  /** In place of the target's own. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export interface Outcome {
+  readonly seconds: number;
+  readonly rows: readonly Row[];
+  readonly pass: boolean;
+  /** Why the run says nothing; empty where it does. */
+  readonly void: readonly string[];
+  readonly usage: Readonly<Record<string, Usage>>;
+  readonly imports?: Imported;
+  readonly samples: readonly Sample[];
+}
+
+export async function runTest({ k6, target, slo, pinned, spin, stallP99 }: Session, { test, rate, seconds, only, imports = false, shown = false, env = {} }: Ask): Promise<Outcome> {
+  const settings: Test = TESTS[test];
+  const { API_KEY_HUGE, API_KEY_EMPTY, USER_TOKEN } = target.env;
+  const plan = planOf({ test, rate, seconds, only, has: { huge: API_KEY_HUGE !== undefined, empty: API_KEY_EMPTY !== undefined, userToken: USER_TOKEN !== undefined } });
+  const importing = imports && target.system !== undefined ? startImports(target.system.channels, target.system.importCompany) : undefined;
+  let watching: ReturnType<typeof watch> | undefined;
+  const summary = await runK6({
+    k6, test, folder: FOLDER, shown, core: pinned ? CORES.generator : undefined,
+    env: { ...target.env, RATE: text(rate), DURATION: text(seconds), ONLY: only?.join(), ...env },
+    onStart: (pid) => (watching = watch({ ...target.groups, k6: [pid] })),
+  });
+  const samples = watching?.stop() ?? [];
+  const imported = await importing?.stop();
+  const usage = usageOf(samples);
+  // A test that ends at a threshold did not come to ask for all of it.
+  const planned = durationOf(plan);
+  const lasted = settings.aborts === true ? Math.min(planned, summary.state.testRunDurationMs / 1000) : planned;
+  const rows = rowsOf(summary, { slo, asked: askedOf(plan), seconds: lasted, times: settings.thorough !== true });
+  const reasons = voidReasons({
+    dropped: summary.metrics['dropped_iterations']?.values['count'] ?? 0,
+    generator: usage['k6']?.cpu ?? 0,
+    spin,
+    ...(target.system === undefined ? {} : { others: mean(samples.map(({ others }) => others)) }),
+    ...(stallP99 === undefined ? {} : { stallP99 }),
+  });
+  const pass = rows.every((row) => row.pass) && (summary.metrics['wrong']?.values['count'] ?? 0) === 0;
+  // Of smoke no time counts, so that nothing makes it void.
+  return { seconds: lasted, rows, pass, void: settings.thorough === true ? [] : reasons, usage, samples, ...(imported === undefined ? {} : { imports: imported }) };
+}
+
+function text(value: number | undefined): string | undefined {
+  return value === undefined ? undefined : String(value);
+}

@@ -1,0 +1,104 @@
+// Processor, memory and open files of every process, once a second while load is made.
+import { readFileSync, readdirSync } from 'node:fs';
+import { cpuOf, type Groups } from '../measure/cpu.ts';
+import { machineMs } from './machine.ts';
+
+export interface Sample {
+  /** Seconds since the beginning. */
+  readonly at: number;
+  /** Share of one core in the second before. */
+  readonly cpu: Readonly<Record<string, number>>;
+  /** Resident memory, in MB; of several processes that share some, that of each. */
+  readonly memory: Readonly<Record<string, number>>;
+  readonly files: Readonly<Record<string, number>>;
+  /** Cores that others used in the second before. */
+  readonly others: number;
+}
+
+export interface Usage {
+  /** Mean share of one core. */
+  readonly cpu: number;
+  readonly memoryFirst: number;
+  readonly memoryLast: number;
+  readonly memoryMost: number;
+  readonly filesFirst: number;
+  readonly filesLast: number;
+}
+
+/** Begins at once; `stop` resolves to what was seen. This process, which looks, is a group of its own. */
+export function watch(groups: Groups): { stop(): Sample[] } {
+  const all: Groups = { ...groups, watcher: [process.pid] };
+  const samples: Sample[] = [];
+  const beganAt = performance.now();
+  let before = { at: beganAt, cpu: cpuOf(all), machine: machineMs() };
+  const timer = setInterval(() => {
+    const now = { at: performance.now(), cpu: cpuOf(all), machine: machineMs() };
+    const wall = now.at - before.at;
+    const cpu = Object.fromEntries(Object.keys(all).map((name) => [name, ((now.cpu[name] ?? 0) - (before.cpu[name] ?? 0)) / wall]));
+    const known = Object.values(cpu).reduce((sum, share) => sum + share, 0);
+    samples.push({
+      at: (now.at - beganAt) / 1000,
+      cpu,
+      memory: each(all, memoryOf),
+      files: each(all, filesOf),
+      others: Math.max(0, (now.machine - before.machine) / wall - known),
+    });
+    before = now;
+  }, 1000);
+  return {
+    stop() {
+      clearInterval(timer);
+      return samples;
+    },
+  };
+}
+
+function each(groups: Groups, of: (pid: number) => number): Record<string, number> {
+  return Object.fromEntries(Object.entries(groups).map(([name, pids]) => [name, pids.reduce((sum, pid) => sum + of(pid), 0)]));
+}
+
+function memoryOf(pid: number): number {
+  try {
+    return Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1] ?? 0) / 1024;
+  } catch {
+    return 0;
+  }
+}
+
+function filesOf(pid: number): number {
+  try {
+    return readdirSync(`/proc/${pid}/fd`).length;
+  } catch {
+    return 0;
+  }
+}
+
+export function usageOf(samples: readonly Sample[]): Record<string, Usage> {
+  const names = Object.keys(samples[0]?.cpu ?? {});
+  return Object.fromEntries(names.map((name) => {
+    const memory = samples.map((sample) => sample.memory[name] ?? 0);
+    const files = samples.map((sample) => sample.files[name] ?? 0);
+    return [name, {
+      cpu: mean(samples.map((sample) => sample.cpu[name] ?? 0)),
+      memoryFirst: memory[0] ?? 0,
+      memoryLast: memory.at(-1) ?? 0,
+      memoryMost: Math.max(0, ...memory),
+      filesFirst: files[0] ?? 0,
+      filesLast: files.at(-1) ?? 0,
+    }];
+  }));
+}
+
+/** Change of a value a minute, by least squares over what was seen from `from` seconds on. */
+export function slopePerMinute(samples: readonly Sample[], value: (sample: Sample) => number, from = 0): number {
+  const seen = samples.filter(({ at }) => at >= from);
+  const times = mean(seen.map(({ at }) => at));
+  const values = mean(seen.map(value));
+  const top = seen.reduce((sum, sample) => sum + (sample.at - times) * (value(sample) - values), 0);
+  const bottom = seen.reduce((sum, { at }) => sum + (at - times) ** 2, 0);
+  return bottom === 0 ? 0 : (60 * top) / bottom;
+}
+
+export function mean(values: readonly number[]): number {
+  return values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length;
+}

@@ -1,0 +1,75 @@
+// From k6's figures to one row for each operation, and whether the run says anything at all.
+import type { Operation } from '../k6/scenarios/api.ts';
+import { thresholdOf, type Slo, type Threshold } from '../k6/workloads/thresholds.ts';
+
+/** What handleSummary gets, as far as it is read. */
+export interface Summary {
+  readonly metrics: Readonly<Record<string, { readonly values: Readonly<Record<string, number>> }>>;
+  readonly state: { readonly testRunDurationMs: number };
+}
+
+export interface Row {
+  readonly operation: string;
+  /** Requests a second. */
+  readonly asked: number;
+  readonly reached: number;
+  /** Milliseconds, of right answers, from when the schedule wanted the request. */
+  readonly p50: number;
+  readonly p99: number;
+  /** Shares of all requests: of every failure, and of what was refused as too much among them. */
+  readonly errors: number;
+  readonly shed: number;
+  readonly threshold: Threshold;
+  readonly pass: boolean;
+}
+
+export interface Judged {
+  readonly slo: Slo;
+  /** Requests of each operation that the plan asks for. */
+  readonly asked: Readonly<Partial<Record<Operation, number>>>;
+  readonly seconds: number;
+  /** Whether times count. */
+  readonly times: boolean;
+}
+
+export function rowsOf({ metrics }: Summary, { slo, asked, seconds, times }: Judged): Row[] {
+  return (Object.entries(asked) as [Operation, number][]).map(([operation, count]) => {
+    const of = (metric: string, value: string): number => metrics[`${metric}{op:${operation}}`]?.values[value] ?? 0;
+    const threshold = thresholdOf(slo, operation);
+    const right = of('answered', 'count');
+    const errors = of('errors', 'rate');
+    const row = { operation, asked: count / seconds, reached: right / seconds, p50: of('latency', 'med'), p99: of('latency', 'p(99)'), errors, shed: of('shed', 'rate'), threshold };
+    // An operation that was never answered has kept nothing.
+    return { ...row, pass: right > 0 && (times ? row.p99 <= threshold.p99 && errors <= threshold.errors : errors === 0) };
+  });
+}
+
+export interface Conditions {
+  readonly dropped: number;
+  /** Share of one core that k6 used, which is all that it may have. */
+  readonly generator: number;
+  /** Least share of a core that a process which only computes got, before and after. */
+  readonly spin: readonly number[];
+  /** Cores that neither the system nor the generator used, on the average; undefined where the system runs elsewhere. */
+  readonly others?: number;
+  /** p99 of requests to a server that stands still for half a second, in milliseconds; undefined where it was not looked at. */
+  readonly stallP99?: number;
+}
+
+export const MOST_GENERATOR = 0.8;
+export const LEAST_SPIN = 0.9;
+export const MOST_OTHERS = 0.2;
+export const STALL_MS = 500;
+
+/** Why a run says nothing; empty where it does. */
+export function voidReasons({ dropped, generator, spin, others, stallP99 }: Conditions): string[] {
+  const percent = (share: number): string => `${Math.round(share * 100)} %`;
+  const reasons: string[] = [];
+  if (dropped > 0) reasons.push(`${dropped} iterations did not begin when they should: k6 had no worker free`);
+  if (!(generator <= MOST_GENERATOR)) reasons.push(`k6 used ${percent(generator)} of its core, and what it measures is itself beyond ${percent(MOST_GENERATOR)}`);
+  const least = Math.min(...spin);
+  if (!(least >= LEAST_SPIN)) reasons.push(`the machine is busy: a process that only computes got ${percent(least)} of a core, less than ${percent(LEAST_SPIN)}`);
+  if (others !== undefined && !(others <= MOST_OTHERS)) reasons.push(`others used ${percent(others)} of a core meanwhile, more than ${percent(MOST_OTHERS)}`);
+  if (stallP99 !== undefined && !(stallP99 >= STALL_MS * 0.9)) reasons.push(`a server that stood still for ${STALL_MS} ms was measured with a p99 of ${Math.round(stallP99)} ms`);
+  return reasons;
+}

@@ -1,0 +1,1 @@
+export function goTools(tools: { module: string; name: string; purpose: string }): string;

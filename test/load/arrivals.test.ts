@@ -1,0 +1,50 @@
+// When iterations are to begin: what waiting is counted from.
+import { arrivalsOf, countOf, dueMs, executorOf, secondsOf, type Arrivals } from '../../loadtest/k6/workloads/arrivals.ts';
+import { TESTS, askedOf, durationOf, planOf } from '../../loadtest/k6/workloads/plan.ts';
+
+const STEADY: Arrivals = { from: 50, stages: [{ seconds: 10, to: 50 }] };
+const RAMP: Arrivals = { from: 0, stages: [{ seconds: 10, to: 100 }, { seconds: 10, to: 100 }, { seconds: 5, to: 0 }] };
+
+test('at a constant rate iterations are due at even intervals, the first at once', () => {
+  expect([0, 1, 250].map((number) => dueMs(STEADY, number))).toEqual([0, 20, 5000]);
+  expect(dueMs(STEADY, 501)).toBeUndefined();
+});
+
+test('on a ramp so many are due as its area has grown to', () => {
+  // 500 in the first ten seconds, 1,000 in the next, 250 in the last.
+  expect(countOf(RAMP)).toBe(1750);
+  expect(dueMs(RAMP, 499)).toBeCloseTo(10_000);
+  expect(dueMs(RAMP, 124)).toBeCloseTo(5000);
+  expect(dueMs(RAMP, 999)).toBeCloseTo(15_000);
+  expect(dueMs(RAMP, 1749)).toBeCloseTo(25_000);
+  expect(dueMs(RAMP, 1750)).toBeUndefined();
+});
+
+test('no iteration is due before the one that comes first', () => {
+  for (const { profile, rate, seconds } of Object.values(TESTS)) {
+    const arrivals = arrivalsOf(profile, rate, seconds);
+    const due = Array.from({ length: Math.floor(countOf(arrivals)) }, (_, number) => dueMs(arrivals, number) ?? Infinity);
+    expect(due.every((at, index) => index === 0 || at >= (due[index - 1] as number))).toBe(true);
+    expect(due.at(-1)).toBeLessThanOrEqual(1000 * secondsOf(arrivals) + 1e-6);
+  }
+});
+
+test('k6 is asked for an open model: rates, never workers in a loop', () => {
+  expect(executorOf(STEADY)).toMatchObject({ executor: 'constant-arrival-rate', rate: 5000, timeUnit: '100s', duration: '10s' });
+  expect(executorOf(RAMP)).toMatchObject({ executor: 'ramping-arrival-rate', stages: [{ target: 10_000, duration: '10000ms' }, { target: 10_000 }, { target: 1 }] });
+});
+
+const ALL = { huge: true, empty: true, userToken: true };
+
+test('a plan asks for as many requests a second as it is told, however many an iteration sends', () => {
+  const plan = planOf({ test: 'average', rate: 200, seconds: 30, has: ALL });
+  const asked = Object.values(askedOf(plan)).reduce((sum, count) => sum + count, 0);
+  expect(asked / durationOf(plan)).toBeCloseTo(200);
+});
+
+test('scenarios without credentials are left out, and the others ask for what those would have', () => {
+  const plan = planOf({ test: 'average', rate: 100, seconds: 10, has: { huge: false, empty: false, userToken: false } });
+  expect(Object.keys(plan)).toEqual(['list', 'detail', 'filter', 'report', 'write']);
+  expect(Object.values(askedOf(plan)).reduce((sum, count) => sum + count, 0)).toBeCloseTo(1000);
+  expect(() => planOf({ test: 'average', only: ['list_huge'], has: { huge: false, empty: true, userToken: true } })).toThrow(/None of the scenarios can run/);
+});

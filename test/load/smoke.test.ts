@@ -1,0 +1,78 @@
+// The smoke test of the load suite, without k6: every scenario against the whole system, statuses and shapes, no times.
+import { generateCompany } from '@truckroll/demo-company';
+import { OPERATIONS, type World } from '../../loadtest/k6/scenarios/api.ts';
+import { SCENARIOS, SCENARIO_NAMES, requestsOf } from '../../loadtest/k6/scenarios/index.ts';
+import { discover, tidy } from '../../loadtest/k6/scenarios/world.ts';
+import { nodeClient } from '../../loadtest/load/node-client.ts';
+import { startSystem, type System, type TestCompany } from '../support/system.ts';
+import { until } from '../support/until.ts';
+
+const TURNS = 8;
+let system: System;
+let usual: TestCompany;
+let world: World;
+
+beforeAll(async () => {
+  system = await startSystem();
+  usual = await system.createCompany();
+  const empty = await system.createCompany();
+  for (const { path, records } of generateCompany({ seed: 21, size: 60, timezone: 'America/Chicago', until: '2026-06-30T18:00:00Z' })) {
+    expect((await system.importRecords(usual, path, records)).problems).toEqual([]);
+  }
+  // Reports are refused until the company is added up for the first time.
+  await until(async () => (await system.get(usual, '/v1/reports/invoice-activity?start_date=2026-01-01&end_date=2027-01-01')).status === 200);
+  // The lists of the huge company are the usual one's here: its size is no matter of shapes.
+  const credentials = { usual: usual.apiKey, huge: usual.apiKey, empty: empty.apiKey, userToken: system.userToken(usual) };
+  world = await discover(nodeClient(system.baseUrl).send, credentials, 'smoke');
+}, 120_000);
+afterAll(() => system.stop());
+
+it('finds something of everything that its scenarios ask for', () => {
+  expect(Object.entries(world.usual.ids).filter(([, ids]) => ids.length === 0)).toEqual([]);
+  expect(world.places.length).toBeGreaterThan(5);
+});
+
+it.each(SCENARIO_NAMES)('is answered as it expects in the scenario %s, with as many requests as are asked of k6', async (name) => {
+  const client = nodeClient(system.baseUrl);
+  const own = {};
+  for (let number = 0; number < TURNS; number++) await SCENARIOS[name].run(client, world, { number, own });
+  expect(client.faults).toEqual([]);
+  expect([...client.sent.values()].reduce((sum, count) => sum + count, 0)).toBe(TURNS * requestsOf(name));
+  expect(Object.fromEntries(client.sent)).toEqual(Object.fromEntries(Object.entries(SCENARIOS[name].sends).map(([operation, sends]) => [operation, TURNS * sends])));
+});
+
+it('has a scenario for each of its operations', () => {
+  expect(SCENARIO_NAMES.flatMap((name) => Object.keys(SCENARIOS[name].sends)).toSorted()).toEqual(OPERATIONS.toSorted());
+});
+
+it('walks a list to its end and then begins another', async () => {
+  const client = nodeClient(system.baseUrl);
+  const own: Record<string, string | undefined> = {};
+  const paths: (string | undefined)[] = [];
+  for (let number = 0; number < 6; number++) {
+    await SCENARIOS.list.run(client, world, { number: paths.at(-1) === undefined ? number : 0, own });
+    paths.push(own['list path']);
+  }
+  // 60 jobs make two pages and more of invoices: the first has a next one.
+  expect(paths[0]).toBe('/v1/invoices?limit=50');
+  expect(paths).toContain(undefined);
+});
+
+it('removes an assignment and an endpoint that a run has left, and nothing else', async () => {
+  const { send } = nodeClient(system.baseUrl);
+  const place = world.places[0]!;
+  const read = async () => JSON.parse(await send({ path: `/v1/job-appointments/${place.visitId}`, credential: usual.apiKey, expect: [200] })).data;
+  const before = await read();
+  const body = { expected_revision: before.revision, appointment_id: place.visitId, team_member_id: place.technicianId, starts_at: before.window_start_at, ends_at: before.window_end_at };
+  await send({ method: 'POST', path: '/v1/job-assignments', credential: usual.apiKey, body, idempotencyKey: 'interrupted', expect: [201] });
+  const endpoints = '/api/v1/integrations/webhooks';
+  const credential = world.userToken!;
+  const endpoint = (name: string) => ({ method: 'POST', path: endpoints, credential, body: { name, url: 'https://receiver.example.com/hook', eventTypes: ['service_request.created'], enabled: false }, expect: [201] }) as const;
+  await send(endpoint('load smoke 7'));
+  await send(endpoint('load of somebody else'));
+  expect(await tidy(send, world)).toBe(2);
+  expect((await read()).assignments).toEqual(before.assignments);
+  const { data } = JSON.parse(await send({ path: endpoints, credential, expect: [200] }));
+  expect(data.map(({ name }: { name: string }) => name)).toEqual(['load of somebody else']);
+  expect(await tidy(send, world)).toBe(0);
+});
