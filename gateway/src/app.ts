@@ -6,6 +6,7 @@ import { IdentityServiceService } from '@truckroll/contract/gen/integrations/v1/
 import {
   ConfigError, createLog, createMetrics, startTelemetryServer, startTracing, stopLimitMs, type Logger, type Metrics, type Service, type TelemetryServer,
 } from '@truckroll/service-kit';
+import { createAdmission } from './admission/admission.ts';
 import { createAuthenticate } from './auth/authenticate.ts';
 import { createIdentitySeal } from './auth/identity-seal.ts';
 import { subscribeInvalidations } from './auth/invalidations.ts';
@@ -69,7 +70,8 @@ export function createGateway({ config, operations = all, ...given }: GatewayOpt
   const perMinute = { reads: config.readsPerMinute, reports: config.reportsPerMinute, writes: config.writesPerMinute };
   const base = config.publicUrl?.replace(/\/+$/, '') ?? '';
   const description = buildDocument(base === '' ? undefined : base, operations);
-  const context = { services, cursors: createCursors(config.cursorKeys), outputs: new OutputPool(), draining, base };
+  const admission = createAdmission(log, metrics);
+  const context = { services, cursors: createCursors(config.cursorKeys), outputs: new OutputPool(), draining, admission, base };
   const strangers = new Strangers({ perMinute: config.unknownKeysPerMinute, metrics });
   const app = express().disable('x-powered-by').disable('etag').disable('query parser');
   trustProxies(app, config.trustedProxies);
@@ -78,6 +80,7 @@ export function createGateway({ config, operations = all, ...given }: GatewayOpt
       authenticate: createAuthenticate({ principals, verifyToken: tokenVerifier(config), strangers }),
       limits: createLimits({ redis, perMinute, metrics }),
       keyUses,
+      admission,
       routes: routeTable(operations, (operation) => compileOperation(operation, context)),
       pages: publicPages(
         {

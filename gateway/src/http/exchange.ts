@@ -32,6 +32,8 @@ export interface Exchange extends RequestContext {
   principal?: Principal;
   limit?: LimitState;
   operation?: Operation;
+  /** Refused at once as too much of its company was under way. */
+  shed?: boolean;
   /** Of the answer's body. */
   bytes?: number;
   /** Public code of the error that was answered. */

@@ -22,6 +22,8 @@ export function createRequestLog(log: Logger, metrics: Metrics): RequestLog {
     const status = res.writableFinished ? res.statusCode : 499;
     const route = operation?.route ?? (principal === undefined ? 'public' : 'none');
     requests.ended(startedAt, operation === undefined ? '_OTHER' : req.method, route, String(status));
+    // Told of together: a line for each would cost more than all else that is done for it.
+    if (exchange.shed === true) return;
 
     const fields: Record<string, unknown> = {
       requestId: exchange.requestId,

@@ -1,9 +1,11 @@
 // What happens to every request that is not for a public page, in this order (decisions §3, §5): who calls, how often,
-// where to, the body's size, and then the operation itself.
+// where to, the body's size, and then the operation itself. Where more of a company waits than its turn will soon come for, a
+// request is refused before it costs anything.
 import { randomUUID } from 'node:crypto';
 import type { Request, Response } from 'express';
 import { ApiError } from '@truckroll/contract';
 import { describeSpan, failSpan, onBehalfOf, readTraceparent, withRemoteSpan } from '@truckroll/service-kit';
+import type { Admission } from '../admission/admission.ts';
 import type { Authenticate } from '../auth/authenticate.ts';
 import type { KeyUses } from '../auth/key-uses.ts';
 import type { LimitClass, Limits } from '../auth/limits.ts';
@@ -21,6 +23,7 @@ export interface ApiParts {
   authenticate: Authenticate;
   limits: Limits;
   keyUses: KeyUses;
+  admission: Admission;
   routes: RouteTable<CompiledOperation>;
   pages: PublicPages;
   requestLog: RequestLog;
@@ -68,6 +71,12 @@ async function serve(exchange: Exchange, parts: ApiParts, extra: Headers): Promi
 
   const match = parts.routes(path);
   const target = match?.targets.get(req.method);
+  if (target?.lane.full(principal.company_id)) {
+    exchange.shed = true;
+    parts.admission.refused();
+    // One error for all of them: making one takes longer than anything else here.
+    throw parts.admission.refusal;
+  }
   await limit(exchange, parts.limits, target?.limitClass ?? 'reads');
   if (match === undefined) {
     throw new ApiError('NOT_FOUND', 'Nothing is at this path. /openapi.json lists what there is.');
@@ -81,7 +90,18 @@ async function serve(exchange: Exchange, parts: ApiParts, extra: Headers): Promi
   describeSpan({ 'http.route': target.operation.route, 'truckroll.company_id': principal.company_id }, `${req.method} ${target.operation.route}`);
   extra.push(...target.headers);
   target.checkAccess(exchange);
-  await target.handle(exchange, match.values, await readBody(req));
+  const body = await readBody(req);
+  const { lane } = target;
+  const turn = lane.enter(principal.company_id);
+  if (turn !== undefined) await turn;
+  const since = performance.now();
+  try {
+    // A client that went away while it waited needs no answer.
+    if (!exchange.res.destroyed) await target.handle(exchange, match.values, body);
+  } finally {
+    const { res } = exchange;
+    lane.leave(principal.company_id, res.headersSent && res.statusCode < 400 ? performance.now() - since : undefined);
+  }
 }
 
 async function limit(exchange: Exchange, limits: Limits, limitClass: LimitClass): Promise<void> {

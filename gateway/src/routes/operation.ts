@@ -1,6 +1,7 @@
 // One public operation, compiled: HTTP request in, gRPC call, HTTP answer out.
 import { ApiError, formatInstant, now, type Field, type Operation } from '@truckroll/contract';
 import type { ResponseMetadata } from '@truckroll/service-kit';
+import type { Admission, Lane } from '../admission/admission.ts';
 import { send, sendJson, type Draining, type Headers } from '../http/answer.ts';
 import { parseJsonBody } from '../http/body.ts';
 import { CSV_TYPE, compileCsv } from '../http/csv.ts';
@@ -20,6 +21,8 @@ import { bodyShape, compileRequest, readHeaders, readJson, readPath } from './re
 export interface CompiledOperation {
   operation: Operation;
   limitClass: LimitClass;
+  /** Which calls it shares the service with. */
+  lane: Lane;
   /** What every answer to it says, errors included. */
   headers: Headers;
   /** Throws ApiError 401 where the operation is not for this kind of credential. */
@@ -33,6 +36,7 @@ export interface OperationContext {
   cursors: Cursors;
   outputs: OutputPool;
   draining: Draining;
+  admission: Admission;
   /** The gateway's public address; empty where it is not known. */
   base: string;
 }
@@ -40,7 +44,7 @@ export interface OperationContext {
 /** Answers may set these by response metadata, by their names there. */
 const RESPONSE_HEADERS = { 'http-location': 'Location', 'idempotent-replayed': 'Idempotent-Replayed' };
 
-export function compileOperation(operation: Operation, { services, cursors, outputs, draining, base }: OperationContext): CompiledOperation {
+export function compileOperation(operation: Operation, { services, cursors, outputs, draining, admission, base }: OperationContext): CompiledOperation {
   const inputs = inputsOf(operation);
   const parseQuery = compileQuery(inputs);
   const encode = compileRequest(operation, inputs);
@@ -92,7 +96,8 @@ export function compileOperation(operation: Operation, { services, cursors, outp
   }
 
   const access = (exchange: Exchange): void => checkAccess(operation, (exchange.principal as NonNullable<Exchange['principal']>).kind);
-  return { operation, limitClass: limitClassOf(operation), headers: fixed, checkAccess: access, handle };
+  const limitClass = limitClassOf(operation);
+  return { operation, limitClass, lane: admission.lane(operation.owner, limitClass), headers: fixed, checkAccess: access, handle };
 }
 
 /** The parameters that the client gave. */

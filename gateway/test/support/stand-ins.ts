@@ -91,13 +91,15 @@ export interface Invoices {
   next: Buffer;
   failure: Error | undefined;
   slowMs: number;
+  /** Lists are answered when it resolves. */
+  gate: Promise<void> | undefined;
   stop(): Promise<void>;
 }
 
 export async function standInInvoices(port = 0): Promise<Invoices> {
   const server = createGrpcServer({ log: silentLog, metrics: createMetrics('test'), callers: { accepted: testConfig.callerCredentials } });
   const invoices: Invoices = {
-    port: 0, lists: [], gets: [], requestIds: [], data: [], next: Buffer.alloc(0), failure: undefined, slowMs: 0,
+    port: 0, lists: [], gets: [], requestIds: [], data: [], next: Buffer.alloc(0), failure: undefined, slowMs: 0, gate: undefined,
     stop: () => server.drain(100),
   };
   server.implement(InvoiceServiceService, {
@@ -105,6 +107,7 @@ export async function standInInvoices(port = 0): Promise<Invoices> {
       invoices.lists.push(request);
       invoices.requestIds.push(context.requestId);
       if (invoices.slowMs > 0) await new Promise((resolve) => setTimeout(resolve, invoices.slowMs));
+      await invoices.gate;
       if (invoices.failure !== undefined) throw invoices.failure;
       return { data: invoices.data, next: invoices.next };
     },

@@ -9,7 +9,7 @@ export { activeTraceparent, describeSpan, failSpan, startTracing, withBatchSpan,
 export { currentRequest, onBehalfOf, readRequestId, readTraceparent, requestOf, traceIdOf, type RequestContext } from './request-context.ts';
 export { isFault } from './faults.ts';
 export type { BinaryRow, ConnectionOptions, Statement, StatementResult } from './connection.ts';
-export { Places, type PlacesOptions } from './places.ts';
+export { CompaniesAbout, Places, type PlacesOptions } from './places.ts';
 export { Database, type CompanyDatabase, type DatabaseOptions, type Queryable, type Transaction, type TransactionOptions } from './database.ts';
 export { DatabaseClientError, StatementError, isContention, isLockTimeout, isUnavailable, isUniqueViolation } from './database-errors.ts';
 export { expression, together, type Expressions } from './together.ts';

@@ -75,6 +75,11 @@ export class Places {
     return this.#waiting;
   }
 
+  /** Of one company. */
+  waitingOf(name: string): number {
+    return this.#holders.get(name)?.waiting.length ?? 0;
+  }
+
   /**
    * Takes a place for a company: at once where this returns undefined, else when the promise resolves. Throws ApiError
    * 429 where too many of the company's wait; rejects with 503 after too long. `leave` gives it back, by the same name.

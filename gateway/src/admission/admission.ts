@@ -1,0 +1,98 @@
+// Who is let in when there is more to do than can be done: as many calls at once as services answer quickly, companies in
+// turn, a short queue for each, and at once a refusal for what does not fit (docs/operations.md, Beyond capacity).
+import { ApiError, type Owner } from '@truckroll/contract';
+import { CompaniesAbout, Places, type Logger, type Metrics } from '@truckroll/service-kit';
+import type { LimitClass } from '../auth/limits.ts';
+import { AdaptiveLimit, LEAST } from './adaptive-limit.ts';
+
+/** Calls that slow each other down: those of one kind to one service. */
+export interface Lane {
+  /** Whether one more call of the company would have to be refused: asked first, for it costs next to nothing. */
+  full(companyId: string): boolean;
+  /** Resolves when it is the call's turn; undefined where that is now. Throws or rejects with ApiError 429 or 503. `leave` must follow. */
+  enter(companyId: string): Promise<void> | undefined;
+  /** After `enter` has let it in. `milliseconds` is how long a right answer took: what is refused is quick and says nothing. */
+  leave(companyId: string, milliseconds?: number): void;
+}
+
+export interface Admission {
+  lane(owner: Owner, limitClass: LimitClass): Lane;
+  /** The one answer to all that does not fit; counted and told of by `refused`. */
+  readonly refusal: ApiError;
+  refused(): void;
+}
+
+/** A wait that is longer than a queue explains: a service stands still. Milliseconds. */
+const PATIENCE_MS = 5000;
+/** Of the places, one company's: another that comes finds one. */
+const SHARE = 3 / 4;
+/** The same while others are about: what they ask for begins at once, beside few calls of its. */
+const SHARE_BESIDE = 1 / 4;
+/** Those that wait in all before who waits already gets no second place in the queue. */
+const MOST_WAITING = 200;
+/** Refusals are told of together. Milliseconds. */
+const TOLD_EVERY_MS = 1000;
+
+export function createAdmission(log: Logger, metrics: Metrics): Admission {
+  const lanes = new Map<string, { lane: Lane; places: Places; limit: AdaptiveLimit }>();
+  const about = new CompaniesAbout();
+  const refusals = metrics.counter('gateway_shed_total', 'Requests refused as too many of one company were under way or waiting');
+  const sum = (of: (one: { places: Places; limit: AdaptiveLimit }) => number) => (): number => [...lanes.values()].reduce((total, one) => total + of(one), 0);
+  metrics.observedGauge('gateway_calls_waiting', 'Requests that wait for their company’s turn', sum(({ places }) => places.waiting));
+  metrics.observedGauge('gateway_calls_limit', 'Calls that may be under way at once, of all kinds together', sum(({ limit }) => limit.limit));
+  let untold = 0;
+
+  function refused(): void {
+    refusals.inc({});
+    untold += 1;
+    if (untold > 1) return;
+    setTimeout(() => {
+      log.warn({ requests: untold }, 'refused requests as too many were under way');
+      untold = 0;
+    }, TOLD_EVERY_MS).unref();
+  }
+
+  function open(): { lane: Lane; places: Places; limit: AdaptiveLimit } {
+    const limit = new AdaptiveLimit();
+    const places = new Places({
+      get places() { return limit.limit; },
+      get share() { return Math.floor(limit.limit * SHARE); },
+      get shareBeside() { return Math.max(LEAST * SHARE_BESIDE, Math.floor(limit.limit * SHARE_BESIDE)); },
+      get queue() { return limit.queue; },
+      about,
+      patienceMs: PATIENCE_MS,
+      onRefused: refused,
+    });
+    return {
+      places,
+      limit,
+      lane: {
+        full(companyId) {
+          if (places.waiting === 0) return false;
+          const own = places.waitingOf(companyId);
+          return own >= limit.queue || (own > 0 && places.waiting >= MOST_WAITING);
+        },
+        enter(companyId) {
+          const turn = places.enter(companyId);
+          if (turn !== undefined) limit.waited();
+          return turn;
+        },
+        leave(companyId, milliseconds) {
+          if (milliseconds !== undefined) limit.ended(milliseconds);
+          places.leave(companyId);
+        },
+      },
+    };
+  }
+
+  return {
+    lane(owner, limitClass) {
+      const name = `${owner} ${limitClass}`;
+      let one = lanes.get(name);
+      if (one === undefined) lanes.set(name, (one = open()));
+      return one.lane;
+    },
+    refusal: new ApiError('RATE_LIMITED', 'Too much of this company is under way at once. Send it again after the time in Retry-After.', { retryAfterSeconds: 1 }),
+    refused,
+  };
+}

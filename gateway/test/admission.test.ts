@@ -1,0 +1,120 @@
+// What becomes of requests when there are more of them than can be served: the limit, the queue, and whom it concerns.
+import { createMetrics, silentLog } from '@truckroll/service-kit';
+import { AdaptiveLimit, INITIAL, LEAST, MOST } from '../src/admission/adaptive-limit.ts';
+import { createAdmission } from '../src/admission/admission.ts';
+import { eventually, request, startGateway } from './support/gateway.ts';
+
+/** Windows of answers that took so long. */
+function answers(limit: AdaptiveLimit, milliseconds: number, { windows = 1, waited = true } = {}): number {
+  for (let window = 0; window < windows; window++) {
+    if (waited) limit.waited();
+    for (let answer = 0; answer < 50; answer++) limit.ended(milliseconds);
+  }
+  return limit.limit;
+}
+
+describe('the limit of calls at once', () => {
+  test('grows while callers wait and answers are as quick as they can be', () => {
+    const limit = new AdaptiveLimit();
+    expect(answers(limit, 5, { windows: 10 })).toBe(INITIAL + 10);
+    expect(answers(limit, 5, { windows: 10_000 })).toBe(MOST);
+  });
+
+  test('falls while callers wait and answers take more than twice as long as at best, but not below what keeps processors busy', () => {
+    const limit = new AdaptiveLimit();
+    answers(limit, 5);
+    expect(answers(limit, 20)).toBe(Math.floor((INITIAL + 1) * 0.9));
+    expect(answers(limit, 20, { windows: 20 })).toBe(LEAST);
+  });
+
+  test('stays where nobody waits, however slow answers are, and so comes back to where it began', () => {
+    const limit = new AdaptiveLimit();
+    answers(limit, 5);
+    expect(answers(limit, 500, { windows: 100, waited: false })).toBe(INITIAL);
+    answers(limit, 500, { windows: 30 });
+    expect(answers(limit, 5, { windows: 100, waited: false })).toBe(INITIAL);
+  });
+
+  test('learns anew what is quick when what is asked for has become slower', () => {
+    const limit = new AdaptiveLimit();
+    answers(limit, 5);
+    answers(limit, 50, { windows: 300 });
+    expect(limit.limit).toBeGreaterThan(LEAST);
+  });
+
+  test('lets as many wait as begin within a tenth of a second', () => {
+    const limit = new AdaptiveLimit();
+    expect(limit.queue).toBe(100);
+    answers(limit, 100, { windows: 1, waited: false });
+    expect(limit.queue).toBe(64);
+    answers(limit, 2000, { windows: 1, waited: false });
+    expect(limit.queue).toBe(16);
+    answers(limit, 1, { windows: 1, waited: false });
+    expect(limit.queue).toBe(100);
+  });
+});
+
+describe('a lane', () => {
+  const open = () => createAdmission(silentLog, createMetrics('test')).lane('billing', 'reads');
+  /** Those that wait do so beyond the test's end, and are then told that they waited in vain. */
+  const enter = (lane: ReturnType<typeof open>, name: string): 'begins' | 'waits' => {
+    const turn = lane.enter(name);
+    turn?.catch(() => undefined);
+    return turn === undefined ? 'begins' : 'waits';
+  };
+
+  test('is full for a company as soon as its queue is, and for no other', () => {
+    const lane = open();
+    const turns = Array.from({ length: 148 }, () => enter(lane, 'flood'));
+    expect(turns.filter((turn) => turn === 'begins')).toHaveLength(48);
+    expect(lane.full('flood')).toBe(true);
+    expect(lane.full('other')).toBe(false);
+    expect(enter(lane, 'other')).toBe('begins');
+  });
+
+  test('gives a company a quarter of its places while another is about', () => {
+    const lane = open();
+    expect(enter(lane, 'other')).toBe('begins');
+    const turns = Array.from({ length: 40 }, () => enter(lane, 'flood'));
+    expect(turns.filter((turn) => turn === 'begins')).toHaveLength(16);
+  });
+
+  test('lets no company have a second one wait where very many wait already', () => {
+    const lane = open();
+    for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']) for (let call = 0; call < 40; call++) if (!lane.full(name)) enter(lane, name);
+    expect(['b', 'h', 'new'].map((name) => lane.full(name))).toEqual([true, true, false]);
+    expect(enter(lane, 'new')).toBe('waits');
+    expect(lane.full('new')).toBe(true);
+  });
+});
+
+test('a company that sends more than waits is refused with 429 and Retry-After at once, and another is served meanwhile', async () => {
+  const gateway = await startGateway({ READS_PER_MINUTE: '1000' });
+  try {
+    await gateway.get('/v1/invoices');
+    const gate = Promise.withResolvers<void>();
+    gateway.invoices.gate = gate.promise;
+    const statuses: number[] = [];
+    const refusals: (string | null)[] = [];
+    // 48 calls under way, 100 that wait, and 12 that are too many.
+    const flood = Array.from({ length: 160 }, async () => {
+      const { status, headers, body } = await gateway.get('/v1/invoices');
+      statuses.push(status);
+      if (status === 429) refusals.push(`${headers.get('retry-after')} ${body.error.code} ${body.error.request_id === headers.get('x-request-id')}`);
+    });
+    await eventually(() => statuses.length === 12 && gateway.invoices.lists.length === 49);
+    expect(refusals).toEqual(Array.from({ length: 12 }, () => '1 RATE_LIMITED true'));
+    const { key } = gateway.identities.addKey();
+    const other = await request(`${gateway.url}/v1/invoices/00000000-0000-4000-8000-000000000000`, { headers: { authorization: `Bearer ${key}` } });
+    expect(other.status).toBe(404);
+    const { text } = await request(`http://127.0.0.1:${gateway.metricsPort}/metrics`);
+    expect(text).toMatch(/^gateway_shed_total\{component="gateway"\} 12$/m);
+    gate.resolve();
+    await Promise.all(flood);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(148);
+    const { text: after } = await request(`http://127.0.0.1:${gateway.metricsPort}/metrics`);
+    expect(after).toMatch(/^gateway_calls_waiting\{component="gateway"\} 0$/m);
+  } finally {
+    await gateway.stop();
+  }
+});
