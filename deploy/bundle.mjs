@@ -21,8 +21,8 @@ function filesOf(module) {
   return {
     'packages/contract/src/image.ts': ['packages/contract/src/gen/truckroll.binpb'],
     'packages/record-store/src/migrations.ts': ['packages/record-store/migrations'],
-    'gateway/src/app.ts': ['docs/changelog.md'],
     'gateway/src/console.ts': ['gateway/console/gen'],
+    'gateway/src/docs.ts': ['gateway/docs/gen'],
     // Each command is a file of its own, found by its name.
     'packages/cli/src/run.ts': [],
     // Local installations, which an image has none of.

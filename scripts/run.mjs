@@ -20,7 +20,7 @@ const programs = {
     script: 'packages/cli/src/main.ts',
     cwd: process.env.npm_lifecycle_event === 'truckroll' ? process.env.INIT_CWD : process.cwd(),
   },
-  typecheck: { script: 'node_modules/typescript/bin/tsc', args: ['-b', 'tsconfig.json', 'gateway/console', 'test/console'] },
+  typecheck: { script: 'node_modules/typescript/bin/tsc', args: ['-b', 'tsconfig.json', 'gateway/console', 'gateway/docs/browser', 'test/console'] },
   lint: { script: 'node_modules/eslint/bin/eslint.js', args: ['.'] },
   'test:fuzz': { script: 'test/fuzz/main.ts', supervised: true },
   'test:reports': { script: 'packages/local-stack/src/test-main.ts', args: ['test/reports/oracle'], supervised: true, env: { REPORT_COMPANIES: '200' } },

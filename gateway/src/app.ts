@@ -1,5 +1,4 @@
 // The gateway as a service that can be started and destroyed, in its own process or in a test's.
-import { readFileSync } from 'node:fs';
 import express, { type Express } from 'express';
 import { operations as all, type Operation } from '@truckroll/contract';
 import { IdentityServiceService } from '@truckroll/contract/gen/integrations/v1/identity';
@@ -18,16 +17,17 @@ import { Strangers } from './auth/strangers.ts';
 import { createTokenVerifier, type TokenVerifier } from './auth/tokens.ts';
 import type { GatewayConfig } from './config.ts';
 import { consolePages } from './console.ts';
+import { docsPages, missingPages } from './docs.ts';
 import type { Draining } from './http/answer.ts';
 import { OutputPool } from './http/output-pool.ts';
+import { Document } from './http/documents.ts';
 import { createRequestLog } from './http/request-log.ts';
 import { createHttpServer } from './http/server.ts';
-import { docsPage } from './openapi/docs.ts';
 import { buildDocument } from './openapi/document.ts';
 import { createApi } from './routes/api.ts';
 import { createCursors } from './routes/cursor.ts';
 import { compileOperation } from './routes/operation.ts';
-import { catalogPage, publicPages, textPage } from './routes/public-pages.ts';
+import { catalogPage, publicPages, redirect, textPage } from './routes/public-pages.ts';
 import { routeTable } from './routes/table.ts';
 import { connectServices } from './services.ts';
 
@@ -43,7 +43,7 @@ export interface GatewayOptions {
   operations?: readonly Operation[];
 }
 
-/** Puts the gateway together; no I/O before start but reading the console's files. Throws ConfigError. */
+/** Puts the gateway together; no I/O before start but reading the files of /docs and /console. Throws ConfigError. */
 export function createGateway({ config, operations = all, ...given }: GatewayOptions): Service {
   const log = given.log ?? createLog(NAME, config.logLevel);
   const metrics = given.metrics ?? createMetrics(NAME);
@@ -84,13 +84,15 @@ export function createGateway({ config, operations = all, ...given }: GatewayOpt
       routes: routeTable(operations, (operation) => compileOperation(operation, context)),
       pages: publicPages(
         {
-          '/openapi.json': { status: 200, type: 'application/json', body: Buffer.from(JSON.stringify(description, null, 2)) },
-          '/docs': docsPage(description, changelog()),
+          '/': redirect(302, 'docs', 'The documentation is at /docs, for programs at /llms.txt and /openapi.json, and the console at /console.'),
+          '/openapi.json': new Document('application/json', JSON.stringify(description, null, 2)),
+          ...docsPages(),
           ...consolePages(),
           '/.well-known/api-catalog': catalogPage(base),
           '/healthz': textPage(200, 'ok\n'),
           '/readyz': () => (ready ? textPage(200, 'ready\n') : textPage(503, 'not ready\n')),
         },
+        missingPages(),
         draining,
       ),
       requestLog: createRequestLog(log, metrics),
@@ -131,11 +133,6 @@ export function createGateway({ config, operations = all, ...given }: GatewayOpt
 
   let stopped: Promise<void> | undefined;
   return { name: NAME, log, metrics, stopLimitMs: stopLimitMs(config), start, destroy: () => (stopped ??= stop()) };
-}
-
-/** What integrators read about changes, as docs/changelog.md has it. */
-function changelog(): string {
-  return readFileSync(new URL('../../docs/changelog.md', import.meta.url), 'utf8');
 }
 
 /** Tells Express whose X-Forwarded-For is believed: that of so many proxies, or of peers in these networks. */

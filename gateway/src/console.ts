@@ -3,7 +3,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Headers } from './http/answer.ts';
-import type { Page } from './routes/public-pages.ts';
+import { Document } from './http/documents.ts';
+import { redirect, type PublicPage } from './routes/public-pages.ts';
 
 const FOLDER = join(import.meta.dirname, '../console/gen');
 
@@ -26,13 +27,14 @@ const HEADERS: Headers = [
   'Cross-Origin-Resource-Policy', 'same-origin',
 ];
 
-/** The console's pages by path. Throws where the bundle was not made. */
-export function consolePages(): Record<string, Page> {
-  const page = (name: string, type: string): Page => ({ status: 200, type, body: readFileSync(join(FOLDER, name)), headers: HEADERS });
+/** The console's pages by path, and the icon that browsers ask for by themselves. Throws where the bundle was not made. */
+export function consolePages(): Record<string, PublicPage> {
+  const page = (name: string, type: string): Document => new Document(type, readFileSync(join(FOLDER, name)), HEADERS);
   return {
     '/console': page('index.html', 'text/html; charset=utf-8'),
     // The page's addresses are relative to /console: with a slash behind it they would lead elsewhere.
-    '/console/': { status: 308, type: 'text/plain; charset=utf-8', body: Buffer.from('The console is at /console.\n'), headers: ['Location', '../console', ...HEADERS] },
+    '/console/': redirect(308, '../console', 'The console is at /console.', HEADERS),
+    '/favicon.ico': page('icon.svg', TYPES['icon.svg']),
     ...Object.fromEntries(Object.entries(TYPES).map(([name, type]) => [`/console/${name}`, page(name, type)])),
   };
 }

@@ -1,7 +1,7 @@
 import { ApiError } from '@truckroll/contract';
 import { connect } from 'node:net';
-import { Agent, request as httpRequest } from 'node:http';
-import { gzipSync } from 'node:zlib';
+import { Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import { brotliDecompressSync, gunzipSync, gzipSync, zstdDecompressSync } from 'node:zlib';
 import { invoice } from './support/invoice.ts';
 import { request, startGateway, type Answer, type TestGateway } from './support/gateway.ts';
 
@@ -101,7 +101,7 @@ describe('a detail', () => {
 });
 
 describe('the router', () => {
-  test.each(['/', '/v1', '/v1/', '/v1/nope', '/v1/invoices/', '/v1//invoices', '/V1/invoices', '/v1/Invoices', `/v1/invoices/${ID}/x`, '/v2/invoices'])(
+  test.each(['/nope', '/v1', '/v1/', '/v1/nope', '/v1/invoices/', '/v1//invoices', '/V1/invoices', '/v1/Invoices', `/v1/invoices/${ID}/x`, '/v2/invoices'])(
     'answers %s with 404',
     async (path) => {
       const answer = await gateway.get(path);
@@ -119,7 +119,7 @@ describe('the router', () => {
   });
 
   test('answers any path and verb of an anonymous caller with 401', async () => {
-    for (const path of ['/', '/v1/invoices', '/v1/nope', '/api/v1/x', '/metrics', '/openapi.json/']) {
+    for (const path of ['/nope', '/v1/invoices', '/v1/nope', '/api/v1/x', '/metrics', '/openapi.json/']) {
       for (const method of ['GET', 'POST', 'OPTIONS']) {
         const answer = await request(gateway.url + path, { method });
         expectError(answer, 401, 'UNAUTHENTICATED');
@@ -132,22 +132,81 @@ describe('the router', () => {
 });
 
 describe('public paths', () => {
+  test.each(['/healthz', '/readyz'])('%s needs no credential, and is kept nowhere', async (path) => {
+    const answer = await request(gateway.url + path);
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/plain; charset=utf-8']);
+    expectCommonHeaders(answer, false);
+  });
+
   test.each([
     ['/openapi.json', 'application/json'],
     ['/docs', 'text/html; charset=utf-8'],
     ['/.well-known/api-catalog', 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"'],
-    ['/healthz', 'text/plain; charset=utf-8'],
-    ['/readyz', 'text/plain; charset=utf-8'],
-  ])('%s needs no credential', async (path, type) => {
+    ['/favicon.ico', 'image/svg+xml'],
+  ])('%s needs no credential, and whoever has it is told that it is as it was', async (path, type) => {
     const answer = await request(gateway.url + path);
-    expect(answer.status).toBe(200);
-    expect(answer.headers.get('content-type')).toBe(type);
-    expectCommonHeaders({ ...answer, body: undefined }, false);
+    expect([answer.status, answer.headers.get('content-type'), answer.headers.get('cache-control')]).toEqual([200, type, 'no-cache']);
+    const etag = answer.headers.get('etag')!;
+    for (const known of [etag, `"other", ${etag.slice(2)}`, '*']) {
+      const unchanged = await request(gateway.url + path, { headers: { 'if-none-match': known } });
+      expect([unchanged.status, unchanged.text, unchanged.headers.get('etag'), unchanged.headers.get('vary')]).toEqual([304, '', etag, answer.headers.get('vary')]);
+    }
+    expect((await request(gateway.url + path, { headers: { 'if-none-match': '"other"' } })).status).toBe(200);
     const refused = await request(gateway.url + path, { method: 'POST' });
     expectError(refused, 405, 'METHOD_NOT_ALLOWED');
     expect(refused.headers.get('allow')).toBe('GET, HEAD');
   });
+
+  test.each([
+    ['br', 'br', brotliDecompressSync],
+    ['gzip, deflate, br, zstd', 'br', brotliDecompressSync],
+    ['gzip;q=1, zstd;q=0.5, br;q=0', 'gzip', gunzipSync],
+    ['zstd', 'zstd', zstdDecompressSync],
+    ['identity, gzip;q=0.5', null, (bytes: Buffer) => bytes],
+    ['compress', null, (bytes: Buffer) => bytes],
+  ])('documents come compressed to who asks for it by %s', async (header, encoding, decode) => {
+    const plain = await raw('/openapi.json', {});
+    const packed = await raw('/openapi.json', { 'accept-encoding': header });
+    expect([plain.headers['content-encoding'], packed.headers['content-encoding'] ?? null]).toEqual([undefined, encoding]);
+    expect(decode(packed.bytes)).toEqual(plain.bytes);
+    expect([packed.headers.vary, packed.headers.etag]).toEqual(['Accept-Encoding', plain.headers.etag]);
+    if (encoding !== null) expect(packed.bytes.length).toBeLessThan(plain.bytes.length / 8);
+  });
 });
+
+describe('a browser', () => {
+  const browse = (path: string, method = 'GET') =>
+    fetch(gateway.url + path, { method, redirect: 'manual', headers: { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' } });
+
+  test.each([['/', 'docs'], ['/docs/', '../docs'], ['/v1', 'docs'], ['/v1/', '../docs'], ['/api/v1', '../docs'], ['/api/v1/', '../../docs']])(
+    'is led from %s to the reference', async (path, location) => {
+      const answer = await browse(path);
+      expect([answer.status >= 300 && answer.status < 400, answer.headers.get('location')]).toEqual([true, location]);
+    },
+  );
+
+  test.each(['/nope', '/docs/nope', '/V1/invoices', '/console/a/b', '/v1x', '/%00'])('finds a page of ours at %s that says that nothing is there', async (path) => {
+    const answer = await browse(path);
+    const text = await answer.text();
+    expect([answer.status, answer.headers.get('content-type'), answer.headers.get('vary')]).toEqual([404, 'text/html; charset=utf-8', 'Accept, Accept-Encoding']);
+    expect(text).not.toContain('nope');
+    for (const [, link] of text.matchAll(/href="([^"#]+)"/g)) expect((await fetch(new URL(link!, gateway.url + path))).status).toBe(200);
+  });
+
+  test.each([['/v1/nope', 'GET'], ['/api/v1/nope', 'GET'], ['/nope', 'POST']])('is answered as every program at %s by %s', async (path, method) => {
+    expect((await browse(path, method)).headers.get('content-type')).toBe('application/json');
+  });
+});
+
+/** What fetch would hide: the bytes as they came. */
+function raw(path: string, headers: Record<string, string>): Promise<{ headers: IncomingHttpHeaders; bytes: Buffer }> {
+  return new Promise((resolve, reject) => {
+    httpRequest(gateway.url + path, { headers }, (response) => {
+      const parts: Buffer[] = [];
+      response.on('data', (part: Buffer) => parts.push(part)).on('end', () => resolve({ headers: response.headers, bytes: Buffer.concat(parts) }));
+    }).on('error', reject).end();
+  });
+}
 
 describe('a failure of a service', () => {
   test('that it explains is passed on', async () => {

@@ -2,9 +2,7 @@ import { operations, publicEvents, resources } from '@truckroll/contract';
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { docsPage } from '../src/openapi/docs.ts';
 import { buildDocument } from '../src/openapi/document.ts';
-import { markdown } from '../src/openapi/html.ts';
 import { eventViolations } from '../../test/support/openapi.ts';
 
 const document = buildDocument();
@@ -78,26 +76,5 @@ describe('the description', () => {
 
   test('says nothing of where we keep our own documents', () => {
     expect(JSON.stringify(document)).not.toMatch(/api\.md|decisions|truckroll\.\w+\.v1/);
-  });
-});
-
-describe('the reference', () => {
-  const page = docsPage(document, '# Changelog\n\n## 1.0.0\n\nThe first.\n');
-  const text = page.body.toString();
-
-  test('shows every operation and schema, and its links lead somewhere', () => {
-    for (const { route } of operations) expect(text).toContain(`>${route}<`);
-    for (const { type } of publicEvents) expect(text).toContain(`>${type}</h3>`);
-    const ids = new Set([...text.matchAll(/ id="([^"]+)"/g)].map((match) => match[1]));
-    for (const [, target] of text.matchAll(/href="#([^"]+)"/g)) expect(ids).toContain(target);
-  });
-
-  test('needs no script and no outside address', () => {
-    expect(text).not.toMatch(/<script|(src|href)="(?![#/])|@import|url\(/);
-    expect(page.headers?.join(' ')).toContain("default-src 'none'");
-  });
-
-  test('escapes what it shows', () => {
-    expect(markdown('a <b> & `"c"`').text).toBe('<p>a &#60;b&#62; &#38; <code>&#34;c&#34;</code></p>');
   });
 });

@@ -13,13 +13,16 @@ export interface Draining {
   active: boolean;
 }
 
+/** Of everything that is a company's own. */
+const PRIVATE = 'private, no-store';
+
 /** Sends an answer whose bytes are complete. */
-export function send(exchange: Exchange, status: number, body: Buffer, type: string, extra: Headers, draining: Draining): void {
+export function send(exchange: Exchange, status: number, body: Buffer, type: string, extra: Headers, draining: Draining, caching = PRIVATE): void {
   const { res, limit } = exchange;
   const headers: Headers = [
     'Content-Type', type,
     'Content-Length', String(body.length),
-    'Cache-Control', 'private, no-store',
+    'Cache-Control', caching,
     'X-Content-Type-Options', 'nosniff',
     'X-Request-Id', exchange.requestId,
   ];
@@ -32,6 +35,11 @@ export function send(exchange: Exchange, status: number, body: Buffer, type: str
   for (const part of extra) headers.push(part);
   res.writeHead(status, headers);
   res.end(body);
+}
+
+/** Sends an answer that has no body, such as a 304. */
+export function sendHead({ res, requestId }: Exchange, status: number, extra: Headers, draining: Draining, caching = PRIVATE): void {
+  res.writeHead(status, ['Cache-Control', caching, 'X-Request-Id', requestId, ...(draining.active ? ['Connection', 'close'] : []), ...extra]).end();
 }
 
 export function sendJson(exchange: Exchange, status: number, body: Buffer, extra: Headers, draining: Draining): void {

@@ -2,8 +2,8 @@
 import type { Deprecation, Field, Operation, Shape } from '@truckroll/contract';
 import type { Headers } from './answer.ts';
 
-/** Of /docs, under the gateway's own address. */
-const CHANGELOG = '/docs#changelog';
+/** Under the gateway's own address. */
+const CHANGELOG = '/docs/changelog';
 
 /** What an answer announces; `used` tells the fields that the request gave, where it matters. */
 export type Announce = (used: () => readonly Field[]) => Headers;

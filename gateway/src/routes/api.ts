@@ -63,7 +63,8 @@ async function answer(exchange: Exchange, parts: ApiParts, extra: Headers, drain
 async function serve(exchange: Exchange, parts: ApiParts, extra: Headers): Promise<void> {
   const { req, path } = exchange;
   checkSingleHeaders(req);
-  if (parts.pages.serve(exchange, extra)) return;
+  const served = parts.pages.serve(exchange, extra);
+  if (served === true || (served !== false && (await served))) return;
   const found = parts.authenticate(req.headers.authorization, () => exchange.peer ?? '');
   const principal = found instanceof Promise ? await found : found;
   exchange.principal = principal;

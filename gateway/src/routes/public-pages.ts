@@ -1,8 +1,11 @@
-// The paths that need no credential (decisions §9).
+// The paths that need no credential (decisions §9), and what a browser gets that strays.
+import type { Request } from 'express';
 import { ApiError } from '@truckroll/contract';
 import { send, type Draining, type Headers } from '../http/answer.ts';
+import { Document } from '../http/documents.ts';
 import type { Exchange } from '../http/exchange.ts';
 
+/** What may be another one at the next request. */
 export interface Page {
   status: number;
   type: string;
@@ -10,35 +13,84 @@ export interface Page {
   headers?: Headers;
 }
 
+/** What is at a path: several documents are forms of one, of which Accept chooses, or the first. */
+export type PublicPage = Page | (() => Page) | Document | readonly [Document, ...Document[]];
+
 export interface PublicPages {
-  /** Answers a request for a public page; false where the path is none. Throws ApiError 405 on other verbs than GET, HEAD. */
-  serve(exchange: Exchange, extra: Headers): boolean;
+  /**
+   * Answers a request for a public page; false where the path is none. Throws ApiError 405 on other verbs than GET, HEAD.
+   * Rejects only where a document cannot be compressed.
+   */
+  serve(exchange: Exchange, extra: Headers): boolean | Promise<boolean>;
 }
 
-/** Pages by path; a function is asked at every request. */
-export function publicPages(pages: Readonly<Record<string, Page | (() => Page)>>, draining: Draining): PublicPages {
+/** Where people look for something to read, and programs for operations below. */
+const ROOTS: ReadonlySet<string> = new Set(['/v1', '/v1/', '/api/v1', '/api/v1/']);
+
+/** Pages by path; a function is asked at every request. `missing` is for browsers, at all paths but those of the API. */
+export function publicPages(pages: Readonly<Record<string, PublicPage>>, missing: (path: string) => Document, draining: Draining): PublicPages {
   const byPath = new Map(Object.entries(pages));
+
+  async function sendDocument(document: Document, exchange: Exchange, vary: readonly string[]): Promise<boolean> {
+    await document.send(exchange, draining, vary);
+    return true;
+  }
+
+  function sendPage({ status, type, body, headers = [] }: Page, exchange: Exchange): boolean {
+    send(exchange, status, body, type, headers, draining);
+    return true;
+  }
+
+  function serveOther(exchange: Exchange): boolean | Promise<boolean> {
+    const { path, req } = exchange;
+    const root = ROOTS.has(path);
+    if ((!root && /^\/(api\/)?v1\//.test(path)) || !reads(req) || !prefersHtml(req)) return false;
+    if (root) return sendPage(redirect(302, `${up(path)}docs`, 'The reference is at /docs.', ['Vary', 'Accept']), exchange);
+    return sendDocument(missing(path), exchange, ['Accept']);
+  }
+
   return {
     serve(exchange, extra) {
       const found = byPath.get(exchange.path);
-      if (found === undefined) return false;
-      if (exchange.req.method !== 'GET' && exchange.req.method !== 'HEAD') {
+      if (found === undefined) return serveOther(exchange);
+      if (!reads(exchange.req)) {
         extra.push('Allow', 'GET, HEAD');
         throw new ApiError('METHOD_NOT_ALLOWED', 'This path answers GET and HEAD only.');
       }
-      const { status, type, body, headers = [] } = typeof found === 'function' ? found() : found;
-      send(exchange, status, body, type, headers, draining);
-      return true;
+      if (found instanceof Document) return sendDocument(found, exchange, []);
+      if (typeof found === 'function') return sendPage(found(), exchange);
+      if ('status' in found) return sendPage(found, exchange);
+      const wanted = exchange.req.accepts(found.map(({ type }) => type.replace(/;.*/, '')));
+      return sendDocument(found.find(({ type }) => type.startsWith(String(wanted))) ?? found[0], exchange, ['Accept']);
     },
   };
+}
+
+/** The way from a path to the root, as links go, whatever a proxy puts before it: `../` for `/docs/start`. */
+export function up(path: string): string {
+  return '../'.repeat(path.split('/').length - 2);
 }
 
 export function textPage(status: number, text: string): Page {
   return { status, type: 'text/plain; charset=utf-8', body: Buffer.from(text) };
 }
 
+/** `to` is relative: a proxy may put a path in front of ours. */
+export function redirect(status: number, to: string, text: string, headers: Headers = []): Page {
+  return { ...textPage(status, `${text}\n`), headers: ['Location', to, ...headers] };
+}
+
+function reads({ method }: Request): boolean {
+  return method === 'GET' || method === 'HEAD';
+}
+
+/** As browsers do, and no program that would not know what to do with it. */
+function prefersHtml(req: Request): boolean {
+  return req.accepts(['application/json', 'text/html']) === 'text/html';
+}
+
 /** RFC 9727: where machines find our API. A HEAD request gets the Link header and no more. */
-export function catalogPage(base: string): Page {
+export function catalogPage(base: string): Document {
   const self = `${base}/.well-known/api-catalog`;
   const linkset = [
     {
@@ -52,10 +104,9 @@ export function catalogPage(base: string): Page {
       status: [{ href: `${base}/healthz`, type: 'text/plain' }],
     },
   ];
-  return {
-    status: 200,
-    type: 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"',
-    body: Buffer.from(`${JSON.stringify({ linkset }, null, 2)}\n`),
-    headers: ['Link', `<${self}>; rel="api-catalog"`],
-  };
+  return new Document(
+    'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"',
+    `${JSON.stringify({ linkset }, null, 2)}\n`,
+    ['Link', `<${self}>; rel="api-catalog"`],
+  );
 }

@@ -1,4 +1,4 @@
-// The receivers of docs/webhooks.md, run as they are printed there.
+// The receivers of docs/guides/verify.md, run as they are printed there.
 import { spawn, spawnSync } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { signatureOf } from '../src/http/signature.ts';
 
-const page = readFileSync(join(import.meta.dirname, '../../../docs/webhooks.md'), 'utf8');
+const page = readFileSync(join(import.meta.dirname, '../../../docs/guides/verify.md'), 'utf8');
 const secret = randomBytes(32);
 
 function block(language: string): string {

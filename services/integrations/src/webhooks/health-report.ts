@@ -1,4 +1,4 @@
-// Telling how endpoints fare (docs/webhooks.md, Health).
+// Telling how endpoints fare (docs/guides/webhooks.md, Health).
 import { formatInstant, now } from '@truckroll/contract';
 import { WebhookCircuitState, type WebhookHealth, type WebhookHealthBucket } from '@truckroll/contract/gen/integrations/v1/webhook_health';
 import type { Queryable } from '@truckroll/service-kit';

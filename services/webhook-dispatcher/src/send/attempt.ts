@@ -49,7 +49,7 @@ async function exchangeOf(options: ExchangeOptions, delivery: LeasedDelivery): P
 
 /**
  * Whether the exchange shows that the endpoint is well enough to be sent more: it takes the event, or refuses this one.
- * A redirect, 429 or 5xx is no such answer (docs/webhooks.md).
+ * A redirect, 429 or 5xx is no such answer (docs/guides/webhooks.md).
  */
 export function endpointAnswers({ error, response_status: status }: ReportRequest): boolean {
   if (error !== AttemptError.UNSPECIFIED || status === null || status === undefined) return false;

@@ -1,0 +1,21 @@
+/** Marks in the page's contents what is being read: the last heading that has passed the upper third. */
+export function followReading(): void {
+  const links = new Map([...document.querySelectorAll<HTMLAnchorElement>('.contents a')].map((link) => [link.hash.slice(1), link]));
+  const headings = [...links.keys()].flatMap((id) => document.getElementById(id) ?? []);
+  if (headings.length === 0) return;
+  let waiting = false;
+  const mark = (): void => {
+    waiting = false;
+    const current = headings.findLast((heading) => heading.getBoundingClientRect().top < innerHeight / 3) ?? headings[0];
+    for (const [id, link] of links) {
+      if (id === current?.id) link.setAttribute('aria-current', 'location');
+      else link.removeAttribute('aria-current');
+    }
+  };
+  addEventListener('scroll', () => {
+    if (!waiting) requestAnimationFrame(mark);
+    waiting = true;
+  }, { passive: true });
+  mark();
+  document.querySelector('#menu [aria-current]')?.scrollIntoView({ block: 'nearest' });
+}

@@ -1,0 +1,37 @@
+// Whole examples of bodies, made of the description's own.
+import { resolve, type Body, type Description, type Schema } from './description.ts';
+
+/** A value that the schema allows: its example, or one made of those of its parts. */
+export function exampleOf(schema: Schema, description: Description): unknown {
+  const [given] = schema.examples ?? [];
+  if (given !== undefined) return given;
+  if (schema.const !== undefined) return schema.const;
+  if (schema.$ref !== undefined) return exampleOf(resolve(schema, description), description);
+  const [choice] = [...(schema.anyOf ?? []), ...(schema.oneOf ?? [])];
+  if (choice !== undefined) return exampleOf(choice, description);
+  if (schema.allOf !== undefined) return Object.assign({}, ...schema.allOf.map((part) => exampleOf(part, description)));
+  if (schema.properties !== undefined) {
+    return Object.fromEntries(Object.entries(schema.properties).map(([name, property]) => [name, exampleOf(property, description)]));
+  }
+  if (schema.items !== undefined) return [exampleOf(schema.items, description)];
+  if (schema.default !== undefined) return schema.default;
+  const [value] = schema.enum ?? [];
+  if (value !== undefined) return value;
+  const [type] = [schema.type].flat();
+  return { integer: 1, number: 1, boolean: true, object: {}, array: [] }[type ?? ''] ?? 'text';
+}
+
+/** What a request sends: the description's example of the whole, or what is required of it. */
+export function bodyExample({ content }: Body, description: Description): unknown {
+  const media = content['application/json'];
+  if (media === undefined) throw new Error('a body that is not JSON has no example');
+  const [whole] = Object.values(media.examples ?? {});
+  if (whole !== undefined) return whole.value;
+  if (media.example !== undefined) return media.example;
+  const schema = resolve(media.schema, description);
+  const example = exampleOf(schema, description) as Record<string, unknown>;
+  if (schema.examples !== undefined) return example;
+  const required = Array.isArray(schema.required) ? schema.required : [];
+  const names = required.length > 0 ? required : Object.keys(example).slice(0, 1);
+  return Object.fromEntries(names.map((name) => [name, example[name]]));
+}

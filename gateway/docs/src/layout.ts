@@ -1,0 +1,69 @@
+// The frame around every page: where one is, what else there is, and a way to search.
+import { html, type Html } from './html.ts';
+import type { Heading } from './markdown.ts';
+
+export interface SitePage {
+  /** `/docs/sync`. */
+  path: string;
+  title: string;
+  /** In navigation, under this heading. */
+  group: string;
+  description: string;
+  body: Html;
+  headings: readonly Heading[];
+  /** The same for programs. */
+  markdown: string;
+}
+
+/** The way to the root from a path, as links go: pages name nothing absolute, for a proxy may put a path before them. */
+export function rootFrom(path: string): string {
+  return '../'.repeat(path.split('/').length - 2);
+}
+
+/** `root` stands for where the gateway is, seen from the page. */
+export function layout(page: SitePage, pages: readonly SitePage[], root = rootFrom(page.path)): Html {
+  const at = pages.indexOf(page);
+  const [before, after] = at < 0 ? [undefined, undefined] : [pages[at - 1], pages[at + 1]];
+  const contents = page.headings.filter(({ level }) => level === 2);
+  return html`<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="description" content="${page.description}">
+<title>${page.title} · Truckroll</title>
+<link rel="icon" href="${root}console/icon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="${root}docs/docs.css">
+${at >= 0 && html`<link rel="alternate" type="text/markdown" href="${root}${page.path.slice(1)}.md">`}
+<script type="module" src="${root}docs/docs.js"></script>
+</head>
+<body>
+<a class="skip" href="#content">Skip to the content</a>
+<header class="bar"><div class="across">
+<a class="brand" href="${root}docs"><img src="${root}console/icon.svg" alt="" width="24" height="24"> Truckroll</a>
+<search id="search" data-index="${root}docs/search.json" data-root="${root}" hidden></search>
+<a class="wide-only" href="${root}console">Console</a>
+<a class="wide-only" href="${root}openapi.json">openapi.json</a>
+<button class="menu-button" type="button" popovertarget="menu">Menu</button>
+</div></header>
+<div class="columns">
+<nav id="menu" popover aria-label="Documentation">${navigation(page, pages, root)}</nav>
+<main id="content" tabindex="-1">
+<h1>${page.title}</h1>
+${page.body}
+<p class="around">${before && html`<a rel="prev" href="${root}${before.path.slice(1)}">‹ ${before.title}</a>`}${after && html`<a rel="next" href="${root}${after.path.slice(1)}">${after.title} ›</a>`}</p>
+</main>
+${contents.length > 1 && html`<nav class="contents" aria-label="On this page"><p>On this page</p><ul>${contents.map(({ id, text }) => html`<li><a href="#${id}">${text}</a></li>`)}</ul></nav>`}
+</div>
+</body>
+</html>
+`;
+}
+
+function navigation(page: SitePage, pages: readonly SitePage[], root: string): Html {
+  const groups = Map.groupBy(pages, ({ group }) => group);
+  return html`${[...groups].map(([group, members]) =>
+    html`<p>${group}</p><ul>${members.map((each) => html`<li><a href="${root}${each.path.slice(1)}"${each === page && html` aria-current="page"`}>${each.title}</a></li>`)}</ul>`,
+  )}`;
+}

@@ -1,0 +1,55 @@
+// An operation, and an event, as a section of a page.
+import { codeBlock, jsonBlock } from './code.ts';
+import { fieldList, typeText, type SchemaLink } from './fields.ts';
+import { html, type Html } from './html.ts';
+import { heading, markdown } from './markdown.ts';
+import type { AnswerView, OperationView, WebhookView } from './operations.ts';
+import type { Sample } from './samples.ts';
+
+const CREDENTIALS: Record<OperationView['credential'], string> = {
+  either: 'API key or user token',
+  key: 'API key',
+  token: 'user token',
+};
+
+export function operationSection(operation: OperationView, link: SchemaLink, root: string): Html {
+  const { id, summary, description, deprecated, verb, path, credential, parameters, body, answers, samples } = operation;
+  return html`<section class="operation">
+${heading(2, id, summary)}
+<p class="route"><span class="verb ${verb === 'GET' ? '' : 'write'}">${verb}</span> <code>${path}</code></p>
+${markdown(description)}
+${deprecated && html`<p><strong>Deprecated.</strong> <a href="${root}docs/changelog">See the changelog.</a></p>`}
+<p>Credential: ${CREDENTIALS[credential]}.</p>
+${sampleTabs(id, samples)}
+${parameters.length > 0 && html`${heading(3, `${id}-parameters`, 'Parameters')}${fieldList(parameters, link)}`}
+${body && html`${heading(3, `${id}-body`, 'Body')}${markdown(body.description)}${fieldList(body.rows, link)}<details><summary>Example</summary>${jsonBlock(body.example)}</details>`}
+${heading(3, `${id}-answers`, 'Answers')}
+${answerList(answers, link)}
+</section>`;
+}
+
+export function webhookSection({ id, type, description, headers, body, example, answers }: WebhookView, link: SchemaLink): Html {
+  return html`<section class="operation">
+${heading(2, id, type)}
+<p class="route"><span class="verb write">POST</span> <code>the URL of your endpoint</code></p>
+${markdown(description)}
+${heading(3, `${id}-headers`, 'Headers')}${fieldList(headers, link)}
+${heading(3, `${id}-body`, 'Body')}${fieldList(body, link)}
+${jsonBlock(example)}
+${heading(3, `${id}-answers`, 'Your answer')}
+${answerList(answers, link)}
+</section>`;
+}
+
+/** Radio buttons choose what is shown, so no script is needed. The first is shown at first. */
+function sampleTabs(id: string, samples: readonly Sample[]): Html {
+  return html`<fieldset class="samples"><legend class="unseen">Language of the sample</legend>${samples.map(({ label, language, code }, index) =>
+    html`<input class="unseen" type="radio" name="${id}-sample" id="${id}-${language}" value="${language}"${index === 0 && html` checked`}><label for="${id}-${language}">${label}</label>${codeBlock(code, language)}`,
+  )}</fieldset>`;
+}
+
+function answerList(answers: readonly AnswerView[], link: SchemaLink): Html {
+  return html`<dl class="fields">${answers.map(({ status, description, schema, example }) =>
+    html`<div><dt><code>${status}</code></dt><dd>${markdown(description)}${schema && html`<span class="type">${typeText(schema, link)}</span>`}${example !== undefined && html`<details><summary>Example of ${status}</summary>${jsonBlock(example)}</details>`}</dd></div>`,
+  )}</dl>`;
+}

@@ -1,0 +1,45 @@
+// An operation, an event and a schema as Markdown, for programs that read.
+import type { Schema } from './description.ts';
+import { typeParts } from './fields.ts';
+import { propertyRows, type AnswerView, type OperationView, type Row, type WebhookView } from './operations.ts';
+
+const CREDENTIALS: Record<OperationView['credential'], string> = { either: 'an API key or a user token', key: 'an API key', token: 'a user token' };
+
+export function operationMarkdown({ summary, verb, path, description, credential, parameters, body, answers, samples }: OperationView): string {
+  return [
+    `## ${summary}`, '', `\`${verb} ${path}\` with ${CREDENTIALS[credential]}`, '', description, '',
+    ...rowsOf('Parameters', parameters),
+    ...(body === undefined ? [] : [...rowsOf('Body', body.rows), ...fenced('json', JSON.stringify(body.example, null, 2))]),
+    ...samples.slice(0, 1).flatMap(({ language, code }) => fenced(language, code)),
+    ...answersOf(answers),
+  ].join('\n');
+}
+
+export function webhookMarkdown({ type, description, headers, body, example, answers }: WebhookView): string {
+  return [`## ${type}`, '', description, '', ...rowsOf('Headers', headers), ...rowsOf('Body', body), ...fenced('json', JSON.stringify(example, null, 2)), ...answersOf(answers)].join('\n');
+}
+
+export function schemaMarkdown(name: string, schema: Schema): string {
+  const rows = propertyRows(schema, schema['additionalProperties'] === false);
+  return [`### ${name}`, '', schema.description ?? '', '', ...(rows.length > 0 ? [...rows.map(item), ''] : [])].join('\n');
+}
+
+function rowsOf(title: string, rows: readonly Row[]): string[] {
+  return rows.length === 0 ? [] : [`### ${title}`, '', ...rows.map(item), ''];
+}
+
+function item({ name, schema, description, note }: Row): string {
+  const type = typeParts(schema).map((part) => (typeof part === 'string' ? part : part.name)).join('');
+  return `- \`${name}\` (${[type, note].filter(Boolean).join('; ')}): ${description.replaceAll('\n', '\n  ')}`;
+}
+
+/** The success whole, and of errors what they mean. */
+function answersOf(answers: readonly AnswerView[]): string[] {
+  return ['### Answers', '', ...answers.flatMap(({ status, description, example, error }) => [
+    `- \`${status}\`: ${description}`, ...(example === undefined || error !== undefined ? [] : ['', ...fenced('json', JSON.stringify(example, null, 2))]),
+  ]), ''];
+}
+
+function fenced(language: string, code: string): string[] {
+  return [`\`\`\`${language}`, code, '```', ''];
+}

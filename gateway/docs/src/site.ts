@@ -1,0 +1,76 @@
+// Everything below /docs, made of gateway/openapi.json and docs/ when code is generated: pages as HTML and Markdown, what the
+// search reads, and the page for addresses where nothing is.
+import { join } from 'node:path';
+import { readDescription } from './description.ts';
+import { guidePages } from './guides.ts';
+import { html } from './html.ts';
+import { layout, rootFrom, type SitePage } from './layout.ts';
+import { renderMarkdown } from './markdown.ts';
+import type { OperationView } from './operations.ts';
+import { referenceOf } from './reference.ts';
+import { searchEntries } from './search-entries.ts';
+
+export interface SiteFile {
+  /** Where it is served; several files of one path are forms of one document. Empty: not by its path. */
+  path: string;
+  name: string;
+  type: string;
+  text: string;
+}
+
+export interface Site {
+  files: SiteFile[];
+  operations: OperationView[];
+}
+
+const HTML = 'text/html; charset=utf-8';
+const MARKDOWN = 'text/markdown; charset=utf-8';
+/** Stands in the page of missing addresses for the way to the root, which depends on the address. */
+const ROOT = '{{root}}';
+
+/** `root` is the folder of the project. Throws where a link or an example cannot be made. */
+export function buildSite(root: string): Site {
+  const description = readDescription(join(root, 'gateway'));
+  const reference = referenceOf(description);
+  const guides = guidePages(join(root, 'docs'), new Set(reference.pages.map(({ path }) => path)));
+  const home = homePage(description.info, guides);
+  const pages = [home, ...guides, ...reference.pages];
+  const missing: SitePage = {
+    path: '', title: 'Nothing is at this address', group: '', description: 'Nothing is at this address.', headings: [], markdown: '',
+    body: html`<p>There is <a href="${ROOT}docs">the documentation</a>, <a href="${ROOT}console">the console</a>, and <a href="${ROOT}openapi.json">the description for machines</a>.</p>`,
+  };
+  const files = [
+    ...pages.flatMap((page): SiteFile[] => [
+      { path: page.path, name: `${page.path.slice(1)}.html`, type: HTML, text: layout(page, pages).text },
+      { path: page.path, name: `${page.path.slice(1)}.md`, type: MARKDOWN, text: page.markdown },
+      { path: `${page.path}.md`, name: `${page.path.slice(1)}.md`, type: MARKDOWN, text: page.markdown },
+    ]),
+    { path: '/docs/search.json', name: 'search.json', type: 'application/json', text: JSON.stringify(searchEntries(pages)) },
+    { path: '/llms.txt', name: 'llms.txt', type: 'text/plain; charset=utf-8', text: llms(description.info, pages) },
+    { path: '', name: 'missing.html', type: HTML, text: layout(missing, pages, ROOT).text },
+  ];
+  return { files, operations: reference.operations };
+}
+
+function homePage(info: { title: string; version: string; description: string }, guides: readonly SitePage[]): SitePage {
+  const path = '/docs';
+  const root = rootFrom(path);
+  const { body, headings } = renderMarkdown(info.description);
+  return {
+    path, title: 'Overview', group: 'Guides', description: info.title, headings,
+    body: html`<p>${info.title}. Version ${info.version}. For machines: <a href="${root}openapi.json">openapi.json</a>, <a href="${root}llms.txt">llms.txt</a>, and this page and every other one with <code>.md</code> behind its address.</p>
+<ul class="cards">${guides.map((guide) => html`<li><a href="${root}${guide.path.slice(1)}">${guide.title}</a> <span>${guide.description}</span></li>`)}</ul>
+${body}
+<p id="changelog">What changes is announced in the <a href="${root}docs/changelog">changelog</a>.</p>`,
+    markdown: `# ${info.title}\n\n${info.description}`,
+  };
+}
+
+/** https://llmstxt.org: what there is to read, for programs. */
+function llms(info: { title: string; description: string }, pages: readonly SitePage[]): string {
+  const [first = ''] = info.description.split('\n\n');
+  const groups = [...Map.groupBy(pages, ({ group }) => group)].map(([group, members]) =>
+    [`## ${group}`, '', ...members.map(({ path, title, description }) => `- [${title}](${path.slice(1)}.md): ${description}`), ''].join('\n'),
+  );
+  return [`# ${info.title}`, '', `> ${first}`, '', 'The whole description for machines (OpenAPI 3.1) is at [openapi.json](openapi.json).', '', ...groups].join('\n');
+}

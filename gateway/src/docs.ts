@@ -1,0 +1,42 @@
+// /docs, and what a browser gets where nothing is: the pages that scripts/build-docs.mjs makes of gateway/docs, openapi.json and docs/.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Headers } from './http/answer.ts';
+import { Document } from './http/documents.ts';
+import { redirect, up, type PublicPage } from './routes/public-pages.ts';
+
+const FOLDER = join(import.meta.dirname, '../docs/gen');
+const HTML = 'text/html; charset=utf-8';
+
+const POLICY = [
+  "default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'", "img-src 'self'",
+  "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'", "require-trusted-types-for 'script'", "trusted-types 'none'",
+].join('; ');
+
+const HEADERS: Headers = ['Content-Security-Policy', POLICY, 'Referrer-Policy', 'no-referrer', 'Cross-Origin-Opener-Policy', 'same-origin'];
+
+/** The documentation's pages by path; of several forms HTML is the first. Throws where they were not made. */
+export function docsPages(): Record<string, PublicPage> {
+  const served = JSON.parse(readFileSync(join(FOLDER, 'served.json'), 'utf8')) as { path: string; name: string; type: string }[];
+  const pages: Record<string, PublicPage> = { '/docs/': redirect(308, '../docs', 'The documentation is at /docs.') };
+  for (const [path, forms] of Map.groupBy(served, (each) => each.path)) {
+    const [first, ...others] = forms.map(({ name, type }) => new Document(type, readFileSync(join(FOLDER, name)), HEADERS));
+    if (first !== undefined) pages[path] = others.length === 0 ? first : [first, ...others];
+  }
+  return pages;
+}
+
+/** The 404 of a path. It says nothing of what was asked for; its links depend on how deep the path is. */
+export function missingPages(): (path: string) => Document {
+  const text = readFileSync(join(FOLDER, 'missing.html'), 'utf8');
+  const byDepth = new Map<string, Document>();
+  return (path) => {
+    const root = up(path);
+    const known = byDepth.get(root);
+    if (known !== undefined) return known;
+    const page = new Document(HTML, text.replaceAll('{{root}}', root), HEADERS, 404);
+    // Paths of strangers may be as deep as they like.
+    if (byDepth.size < 20) byDepth.set(root, page);
+    return page;
+  };
+}

@@ -1,0 +1,61 @@
+// Public documents: pages, scripts and descriptions whose bytes stay as they are while the process runs. Whoever has one
+// asks whether it has changed; who wants it compressed gets what was compressed for the first who asked.
+import { createHash } from 'node:crypto';
+import { send, sendHead, type Draining, type Headers } from './answer.ts';
+import { chooseEncoding, compressWell, type Encoding } from './encodings.ts';
+import type { Exchange } from './exchange.ts';
+
+/** The smallest first. */
+const ENCODINGS: readonly Encoding[] = ['br', 'zstd', 'gzip'];
+/** Below this a packet holds it anyway. Bytes. */
+const LEAST_COMPRESSED = 1400;
+const CACHING = 'no-cache';
+
+export class Document {
+  readonly type: string;
+  readonly status: number;
+  readonly body: Buffer;
+  readonly headers: Headers;
+  readonly #etag: string;
+  readonly #compressed = new Map<Encoding, Promise<Buffer>>();
+
+  constructor(type: string, body: Buffer | string, headers: Headers = [], status = 200) {
+    this.type = type;
+    this.status = status;
+    this.body = Buffer.from(body);
+    this.headers = headers;
+    // Weak: it names what is said, in whichever coding.
+    this.#etag = `W/"${createHash('sha256').update(this.body).digest('base64url').slice(0, 22)}"`;
+  }
+
+  /** Answers with it, or with 304. `more` are headers of this answer, `vary` what else than the coding it depends on. */
+  async send(exchange: Exchange, draining: Draining, vary: readonly string[] = []): Promise<void> {
+    const { headers: asked } = exchange.req;
+    const headers = [...this.headers, 'ETag', this.#etag, 'Vary', [...vary, 'Accept-Encoding'].join(', ')];
+    if (this.status === 200 && matches(asked['if-none-match'], this.#etag)) {
+      sendHead(exchange, 304, headers, draining, CACHING);
+      return;
+    }
+    const encoding = this.body.length < LEAST_COMPRESSED ? undefined : chooseEncoding(asked['accept-encoding'], ENCODINGS);
+    const body = encoding === undefined ? this.body : await this.#in(encoding);
+    if (encoding !== undefined) headers.push('Content-Encoding', encoding);
+    send(exchange, this.status, body, this.type, headers, draining, CACHING);
+  }
+
+  #in(encoding: Encoding): Promise<Buffer> {
+    let compressed = this.#compressed.get(encoding);
+    if (compressed === undefined) {
+      compressed = compressWell(this.body, encoding);
+      this.#compressed.set(encoding, compressed);
+      compressed.catch(() => this.#compressed.delete(encoding));
+    }
+    return compressed;
+  }
+}
+
+/** If-None-Match compares weakly (RFC 9110, 13.1.2). */
+function matches(header: string | undefined, etag: string): boolean {
+  if (header === undefined) return false;
+  const opaque = etag.replace(/^W\//, '');
+  return header.trim() === '*' || header.split(',').some((each) => each.trim().replace(/^W\//, '') === opaque);
+}

@@ -1,0 +1,96 @@
+// /docs as browsers and programs get it; what scripts do there is tested in test/console.
+import { brotliCompressSync } from 'node:zlib';
+import { operations, publicEvents } from '@truckroll/contract';
+import { codeBlock } from '../docs/src/code.ts';
+import { markdown } from '../docs/src/markdown.ts';
+import { request, startGateway, type Answer, type TestGateway } from './support/gateway.ts';
+
+let gateway: TestGateway;
+/** Every page of the documentation by its path, as HTML. */
+const pages = new Map<string, Answer>();
+
+beforeAll(async () => {
+  gateway = await startGateway();
+  const paths = ['/docs'];
+  for (const path of paths) {
+    if (pages.has(path)) continue;
+    const page = await request(gateway.url + path);
+    pages.set(path, page);
+    for (const { pathname } of linksOf(path, page.text)) if (/^\/docs(\/|$)/.test(pathname) && !/\.\w+$/.test(pathname)) paths.push(pathname);
+  }
+});
+afterAll(() => gateway.stop());
+
+function linksOf(path: string, text: string): URL[] {
+  return [...text.matchAll(/ (?:href|src|data-index)="([^"]+)"/g)].map(([, to]) => new URL(to!.replaceAll('&#38;', '&'), gateway.url + path));
+}
+
+test('every link of every page leads to something that is there, and nothing is loaded from elsewhere', async () => {
+  expect(pages.size).toBeGreaterThan(40);
+  const others = new Map<string, number>();
+  const broken: string[] = [];
+  for (const [path, { text }] of pages) {
+    for (const url of linksOf(path, text)) {
+      if (url.origin !== gateway.url) {
+        expect(text).toContain(`<a href="${url.href.replace(/\/$/, '')}`);
+        continue;
+      }
+      const target = pages.get(url.pathname);
+      if (target === undefined && !others.has(url.pathname)) others.set(url.pathname, (await request(gateway.url + url.pathname)).status);
+      const there = target === undefined ? others.get(url.pathname) === 200 : url.hash === '' || target.text.includes(` id="${decodeURIComponent(url.hash.slice(1))}"`);
+      if (!there) broken.push(`${path} → ${url.pathname}${url.hash}`);
+    }
+    const ids = [...text.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
+    expect([path, ids.filter((id, at) => ids.indexOf(id) !== at)]).toEqual([path, []]);
+  }
+  expect(broken).toEqual([]);
+});
+
+test('a first view is at most 100 kB as it travels, and may run and load nothing from outside', async () => {
+  const parts = await Promise.all(['/docs/docs.css', '/docs/docs.js', '/console/icon.svg'].map((path) => request(gateway.url + path)));
+  const sizeOf = ({ text }: Answer) => brotliCompressSync(text).length;
+  const beside = parts.reduce((sum, part) => sum + sizeOf(part), 0);
+  for (const [path, { text, headers }] of pages) {
+    expect([path, beside + sizeOf({ text } as Answer) < 100_000]).toEqual([path, true]);
+    expect(text).not.toMatch(/<style|<script>|<[^>]* (style|on[a-z]+)=|\[object |(?<!literal">)undefined<|\/undefined/);
+    const policy = headers.get('content-security-policy')!;
+    for (const rule of ["default-src 'none'", "script-src 'self'", "trusted-types 'none'"]) expect(policy).toContain(rule);
+    expect(policy).not.toContain('unsafe');
+  }
+});
+
+test('every operation is on a page with a sample in each language, its credential, and its body with what is required', () => {
+  const all = [...pages.values()].map(({ text }) => text).join();
+  for (const { route, verb, name } of operations) {
+    const id = name.charAt(0).toLowerCase() + name.slice(1);
+    const section = all.split('<section class="operation">').find((each) => each.includes(`<h2 id="${id}">`))!;
+    expect(section).toContain(`>${verb}</span> <code>${route.replaceAll('{', '{')}</code>`);
+    for (const language of ['bash', 'typescript', 'python']) expect(section).toContain(`id="${id}-${language}"`);
+    expect(section).toContain(verb === 'GET' || route.startsWith('/v1') ? 'TRUCKROLL_KEY' : 'TRUCKROLL_TOKEN');
+    expect(section.includes(`id="${id}-body"`)).toBe(/-d .*\{/.test(section));
+    for (const status of ['400', '401', '429', '500', '503']) expect(section).toContain(`Example of ${status}`);
+  }
+  for (const { type } of publicEvents) expect(all).toContain(`>${type} <a class="anchor"`);
+  expect(all).toMatch(/<code>expected_revision<\/code> <span class="note required">required</);
+  expect(all).toMatch(/<code>allow_outside_window<\/code> <span class="note ">optional</);
+});
+
+test('what is HTML for browsers is Markdown for programs, behind .md or by Accept, and listed for them', async () => {
+  for (const path of pages.keys()) {
+    const behind = await request(`${gateway.url}${path}.md`);
+    const accepted = await request(gateway.url + path, { headers: { accept: 'text/markdown, text/html;q=0.5' } });
+    expect([behind.status, behind.headers.get('content-type'), accepted.headers.get('vary')]).toEqual([200, 'text/markdown; charset=utf-8', 'Accept, Accept-Encoding']);
+    expect([accepted.text, accepted.headers.get('content-type')]).toEqual([behind.text, behind.headers.get('content-type')]);
+    expect(behind.text).toMatch(/^# /);
+  }
+  expect(pages.get('/docs')!.headers.get('content-type')).toBe('text/html; charset=utf-8');
+  const list = await request(`${gateway.url}/llms.txt`);
+  expect(list.text).toMatch(/^# .*\n\n> /);
+  const listed = [...list.text.matchAll(/\]\(([^)]+)\)/g)].map(([, to]) => `/${to}`);
+  expect(listed.toSorted()).toEqual(['/openapi.json', ...[...pages.keys()].map((path) => `${path}.md`)].toSorted());
+});
+
+test('markup in a text is shown, not obeyed, and code in a language that is not coloured is refused', () => {
+  expect(markdown('a <b onclick=x> & `"c"`').text).toBe('<p>a &#60;b onclick=x&#62; &amp; <code>&quot;c&quot;</code></p>\n');
+  expect(() => codeBlock('x', 'cobol')).toThrow('cobol');
+});
