@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import { createGateway } from '../src/app.ts';
 import { gatewayConfig } from '../src/config.ts';
+import { TOLD_KEEP_ALIVE_MS } from '../src/http/server.ts';
 import { invoice } from './support/invoice.ts';
 import { SECRETS, eventually, request, startGateway } from './support/gateway.ts';
 import { standInInvoices } from './support/stand-ins.ts';
@@ -33,6 +34,14 @@ test('answers during a stop end their connections', async () => {
   const stopping = gateway.stop();
   expect((await request(`${gateway.url}/healthz`)).headers.get('connection')).toBe('close');
   await stopping;
+});
+
+test('clients are told to keep idle connections for less time than a gateway that goes still answers', async () => {
+  const gateway = await startGateway();
+  const { headers } = await request(`${gateway.url}/healthz`);
+  expect(headers.get('connection')).toBe('keep-alive');
+  expect(headers.get('keep-alive')).toBe(`timeout=${TOLD_KEEP_ALIVE_MS / 1000}`);
+  await gateway.stop();
 });
 
 test('a stop does not wait for ever', async () => {

@@ -1,14 +1,12 @@
 // What must not be noticed from outside: new versions of everything and the way back, nodes that are emptied, pods that
 // end, and Redis and Kafka that are away for a while.
 import { setTimeout as delay } from 'node:timers/promises';
-import { until } from '../support/until.ts';
 import { CHART } from './installation.ts';
-import type { Cluster } from './kubernetes.ts';
+import { eventually, type Cluster } from './kubernetes.ts';
 import { WIRES } from './pods.ts';
 import type { Traffic } from './traffic.ts';
 
 const COMPONENTS = ['gateway', 'scheduling', 'billing', 'reporting', 'integrations', 'dispatcher'];
-const PATIENCE_MS = 240_000;
 const AWAY_MS = 20_000;
 
 export interface Versions {
@@ -57,16 +55,16 @@ export async function outages(cluster: Cluster, traffic: Traffic): Promise<void>
 /** As `kubectl drain` does: asks, and asks again while the disruption budget refuses. */
 async function evict(cluster: Cluster, pod: string): Promise<void> {
   const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: pod, namespace: cluster.namespace } };
-  await until(() => cluster.create(`/api/v1/namespaces/${cluster.namespace}/pods/${pod}/eviction`, eviction).then(() => true, (error: unknown) => {
+  await eventually(() => cluster.create(`/api/v1/namespaces/${cluster.namespace}/pods/${pod}/eviction`, eviction).then(() => true, (error: unknown) => {
     if (/TooManyRequests|disruption budget/.test(String(error))) return false;
     throw error;
-  }), PATIENCE_MS);
+  }));
 }
 
 /** Two are ready again, without that pod. */
 async function replaced(cluster: Cluster, component: string, pod: string): Promise<void> {
-  await until(async () => {
+  await eventually(async () => {
     const pods = await cluster.pods(component);
     return pods.length === 2 && !pods.includes(pod);
-  }, PATIENCE_MS);
+  });
 }

@@ -27,7 +27,7 @@ export interface Images {
 /** What the chart is told, and what commands from outside need. */
 export interface Prepared {
   readonly values: Record<string, unknown>;
-  /** `http://address:port`, where the sink prints each request as a line of JSON. */
+  /** `http://address:port`, where the sink is. */
   readonly sinkUrl: string;
   credential(caller: Caller): CallCredential;
   /** Drops database and roles. */

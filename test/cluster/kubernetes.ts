@@ -2,6 +2,17 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import { until } from '../support/until.ts';
+
+/** Each question starts kubectl, and is work for a machine that may be the cluster's too. */
+const EVERY_MS = 1000;
+/** For a pod to start or to drain on a machine that is busy. */
+const AT_MOST_MS = 240_000;
+
+/** Resolves when the condition holds, which asks the cluster. */
+export function eventually(condition: () => Promise<boolean>): Promise<void> {
+  return until(condition, AT_MOST_MS, EVERY_MS);
+}
 
 /** Objects as they are applied; nothing of them is looked at here. */
 export type Manifest = Record<string, unknown> & { kind: string };

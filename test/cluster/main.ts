@@ -1,9 +1,11 @@
 // `npm run test:cluster`: installs the last release on the cluster of KUBECONFIG, upgrades it and takes things away under
 // steady requests, and uses it as integrators do. Nothing of it is left afterwards. DATABASE_URL, REDIS_URL and KAFKA_BROKERS
 // name servers at addresses that this machine and pods reach; IMAGE_REPOSITORY and IMAGE_TAG images that the cluster can pull
-// or has, RELEASE_TAG those of the last release; NAMESPACE one that is not there yet.
+// or has, RELEASE_TAG those of the last release; NAMESPACE one that is not there yet. `--only losses,uses` does these parts of
+// it; without `upgrades` the images under test are installed at once.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { ConfigError, env, readConfig } from '@truckroll/service-kit';
 import { chartTools } from '../../deploy/chart-tools.mjs';
 import { lastRelease } from '../support/releases.ts';
@@ -22,6 +24,7 @@ const settings = {
   releaseTag: env.string('RELEASE_TAG', lastRelease.version),
   namespace: env.string('NAMESPACE', `truckroll-test-${process.pid}`),
 };
+const PARTS = ['upgrades', 'losses', 'outages', 'uses'] as const;
 const PORTS = { integrations: 50054, scheduling: 50051, billing: 50052, reporting: 50053 };
 const startedAt = performance.now();
 
@@ -40,7 +43,15 @@ async function reach(cluster: Cluster, { credential }: Prepared): Promise<Reache
   return { baseUrl, environment };
 }
 
+function chosenParts(): ReadonlySet<string> {
+  const { values } = parseArgs({ options: { only: { type: 'string', default: PARTS.join() } } });
+  const chosen = new Set(values.only.split(','));
+  for (const part of chosen) if (!(PARTS as readonly string[]).includes(part)) throw new ConfigError(`--only takes ${PARTS.join(', ')}, not ${part}`);
+  return chosen;
+}
+
 async function test(): Promise<void> {
+  const parts = chosenParts();
   const { namespace, repository, tag, releaseTag, ...servers } = readConfig(settings, process.env);
   const cluster = new Cluster(namespace, join(chartTools(), 'helm'));
   const work = workFolder();
@@ -52,8 +63,9 @@ async function test(): Promise<void> {
     say(`prepared namespace ${namespace}, which enforces PodSecurity restricted`);
     const values = join(folder, 'values.json');
     writeFileSync(values, JSON.stringify(prepared.values));
-    await cluster.helm('install', 'truckroll', CHART, '--values', values, '--set-string', `image.tag=${releaseTag}`, '--wait', '--timeout', '10m');
-    say(`helm install of ${releaseTag}: migrated, every pod is ready`);
+    const first = parts.has('upgrades') ? releaseTag : tag;
+    await cluster.helm('install', 'truckroll', CHART, '--values', values, '--set-string', `image.tag=${first}`, '--wait', '--timeout', '10m');
+    say(`helm install of ${first}: migrated, every pod is ready`);
 
     const { credential, sinkUrl } = prepared;
     const reached = await reach(cluster, prepared);
@@ -61,18 +73,12 @@ async function test(): Promise<void> {
     const use: Surroundings = { cluster, company, sinkUrl, folder, credential, say, ...reached };
     say('imported a made-up company');
     const traffic = await startTraffic(use, `${repository}/truckroll:${tag}`);
-    await upgrades(cluster, traffic, values, { release: releaseTag, next: tag });
-    await losses(cluster, traffic);
-    await outages(cluster, traffic);
+    if (parts.has('upgrades')) await upgrades(cluster, traffic, values, { release: releaseTag, next: tag });
+    if (parts.has('losses')) await losses(cluster, traffic);
+    if (parts.has('outages')) await outages(cluster, traffic);
     await traffic.end();
-
-    await cluster.helm('test', 'truckroll', '--timeout', '3m');
-    say('helm test passes');
-    const after: Surroundings = { ...use, ...(await reach(cluster, prepared)) };
-    await readAndWrite(after);
-    await webhooks(after);
-    await balanced(after);
-    say('passed');
+    if (parts.has('uses')) await uses({ ...use, ...(await reach(cluster, prepared)) });
+    say(`passed: ${[...parts].join(', ')}`);
   } catch (error) {
     say(await cluster.kubectl('get', 'pods,jobs', '--output', 'wide').catch(String));
     const log = await cluster.kubectl('logs', '--selector', 'app.kubernetes.io/instance=truckroll', '--tail=2000', '--prefix', '--ignore-errors').catch(String);
@@ -84,6 +90,15 @@ async function test(): Promise<void> {
     await prepared?.remove();
     work.remove();
   }
+}
+
+/** What people do with an installation that has been through all that. */
+async function uses(use: Surroundings): Promise<void> {
+  await use.cluster.helm('test', 'truckroll', '--timeout', '3m');
+  use.say('helm test passes');
+  await readAndWrite(use);
+  await webhooks(use);
+  await balanced(use);
 }
 
 await test().catch((error: unknown) => {

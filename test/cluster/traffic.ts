@@ -1,12 +1,10 @@
 // Requests at a steady rate through everything that happens to an installation, and the webhooks that its writes raise.
 import assert from 'node:assert/strict';
-import { until } from '../support/until.ts';
-import type { Cluster } from './kubernetes.ts';
+import { eventually, type Cluster } from './kubernetes.ts';
 import { pod, SINK_PORT } from './pods.ts';
 import { received, request, subscribe, truckroll, type Surroundings } from './uses.ts';
 
 const RATE = 20;
-const PATIENCE_MS = 240_000;
 const SINK = '/steady';
 
 interface Counted {
@@ -30,7 +28,7 @@ export async function startTraffic(use: Surroundings, image: string): Promise<Tr
   await subscribe(use, SINK, 'service_request.status_changed');
   const { id: subject } = await truckroll(use, 'intake', 'request', '--company', company.company_id, '--channel', 'phone');
   await truckroll(use, 'intake', 'book', subject, '--job', visit.job.id, '--appointment', visit.id, '--company', company.company_id);
-  await until(async () => (await moves(cluster, subject)).length === 1);
+  await eventually(async () => (await moves(cluster, subject)).length === 1);
   const [{ sequence: booked }] = (await moves(cluster, subject)) as [Move];
 
   const environment = { URL: 'http://truckroll-gateway', KEY: company.api_key, RATE: String(RATE), VISIT: visit.id, MEMBER: member.id };
@@ -39,7 +37,7 @@ export async function startTraffic(use: Surroundings, image: string): Promise<Tr
   const counted = async (path = ''): Promise<Counted> => JSON.parse(await cluster.ask('prober', SINK_PORT, `/${path}`)) as Counted;
   const more = async (seconds: number): Promise<void> => {
     const { good } = await counted();
-    await until(async () => (await counted()).good >= good + seconds * RATE, PATIENCE_MS);
+    await eventually(async () => (await counted()).good >= good + seconds * RATE);
   };
   await more(10);
   say(`${RATE} requests a second go on from here: ${JSON.stringify(await counted())}`);
@@ -49,7 +47,7 @@ export async function startTraffic(use: Surroundings, image: string): Promise<Tr
       const before = await counted();
       await work();
       // As long as a pod takes to drain: its last clients are still with it.
-      await until(async () => !(await terminating(cluster)), PATIENCE_MS);
+      await eventually(async () => !(await terminating(cluster)));
       await more(5);
       const { good, failures } = await counted();
       const failed = failures.slice(before.failures.length);
@@ -59,7 +57,7 @@ export async function startTraffic(use: Surroundings, image: string): Promise<Tr
       const { good, written, failures } = await counted('stop');
       const sequences = async (): Promise<number[]> => (await moves(cluster, subject)).map(({ sequence }) => sequence);
       const events = Array.from({ length: written }, (_, index) => booked + 1 + index);
-      await until(async () => new Set(await sequences()).size >= 1 + written, PATIENCE_MS).catch(() => undefined);
+      await eventually(async () => new Set(await sequences()).size >= 1 + written).catch(() => undefined);
       const came = await sequences();
       const firsts = [...new Set(came)];
       say(`${good} requests were answered, ${failures.length} failed; ${written} writes raised ${firsts.length - 1} webhooks, ${came.length - firsts.length} came twice`);
@@ -75,8 +73,7 @@ interface Move {
 
 /** What arrived of a subject at the sink, in the order in which it came. */
 async function moves(cluster: Cluster, subject: string): Promise<Move[]> {
-  const requests = (await received(cluster)).filter(({ path }) => path === SINK);
-  return requests.map(({ body }) => JSON.parse(body) as Move & { data: { id: string } }).filter(({ data }) => data.id === subject);
+  return (await received(cluster, SINK)).map(({ body }) => JSON.parse(body) as Move & { data: { id: string } }).filter(({ data }) => data.id === subject);
 }
 
 async function terminating(cluster: Cluster): Promise<boolean> {

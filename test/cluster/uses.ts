@@ -4,9 +4,9 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { WebhookServiceService } from '@truckroll/contract/gen/integrations/v1/webhooks';
 import { openChannel } from '@truckroll/service-kit';
 import { run } from '../../packages/cli/src/run.ts';
-import { until } from '../support/until.ts';
 import type { Prepared } from './installation.ts';
-import type { Cluster } from './kubernetes.ts';
+import { eventually, type Cluster } from './kubernetes.ts';
+import { SINK_PORT } from './pods.ts';
 
 export interface Surroundings {
   readonly cluster: Cluster;
@@ -77,9 +77,9 @@ export async function webhooks(use: Surroundings): Promise<void> {
   const secret = await subscribe(use, '/signed', 'service_request.created');
   const ids: string[] = [];
   for (let count = 0; count < 5; count += 1) ids.push((await truckroll(use, 'intake', 'request', '--company', use.company.company_id, '--channel', 'phone')).id);
-  const arrived = async (): Promise<Arrived[]> => (await received(use.cluster)).filter(({ path }) => path === '/signed');
+  const arrived = (): Promise<Arrived[]> => received(use.cluster, '/signed');
   const subject = ({ body }: Arrived): string => (JSON.parse(body) as { data: { id: string } }).data.id;
-  await until(async () => (await arrived()).length >= ids.length);
+  await eventually(async () => (await arrived()).length >= ids.length);
   const requests = await arrived();
   assert.deepEqual(requests.map(subject).toSorted(), ids.toSorted());
   for (const { headers, body } of requests) {
@@ -90,14 +90,13 @@ export async function webhooks(use: Surroundings): Promise<void> {
 }
 
 export interface Arrived {
-  readonly path: string;
   readonly headers: Record<string, string>;
   readonly body: string;
 }
 
-/** What came to the sink, in that order. */
-export async function received(cluster: Cluster): Promise<Arrived[]> {
-  return (await cluster.kubectl('logs', 'sink')).split('\n').filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as Arrived);
+/** What came to a path of the sink, in that order. */
+export async function received(cluster: Cluster, path: string): Promise<Arrived[]> {
+  return JSON.parse(await cluster.ask('sink', SINK_PORT, path)) as Arrived[];
 }
 
 const LIST = 'truckroll.billing.v1.InvoiceService/ListInvoices';
@@ -112,7 +111,7 @@ export async function balanced(use: Surroundings): Promise<void> {
   };
   const scale = async (replicas: number): Promise<void> => {
     await cluster.kubectl('scale', 'deployment/truckroll-billing', `--replicas=${replicas}`);
-    await until(async () => (await cluster.kubectl('get', 'pods', '--selector', 'app.kubernetes.io/component=billing', '--output', 'name')).trim().split('\n').length === replicas, 180_000);
+    await eventually(async () => (await cluster.kubectl('get', 'pods', '--selector', 'app.kubernetes.io/component=billing', '--output', 'name')).trim().split('\n').length === replicas);
   };
   await scale(1);
   await scale(3);
@@ -122,11 +121,12 @@ export async function balanced(use: Surroundings): Promise<void> {
   assert.equal(pods.length, 3);
   const counts = (): Promise<number[]> => Promise.all(pods.map(async (pod) => served(await cluster.ask(pod, 51052, '/metrics'))));
   const fresh = await counts();
-  await until(async () => {
+  await eventually(async () => {
     for (let count = 0; count < 6; count += 1) await read();
     return (await counts()).every((count, index) => count > fresh[index]!);
-  }, 60_000);
+  });
   const seconds = (performance.now() - scaledAt) / 1000;
+  assert.ok(seconds <= 60, `all pods are used after ${seconds} s`);
   const before = await counts();
   for (let left = CALLS; left > 0; left -= 20) await Promise.all(Array.from({ length: 20 }, read));
   const shares = (await counts()).map((count, index) => (count - before[index]!) / CALLS);

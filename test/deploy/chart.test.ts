@@ -3,6 +3,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { ROOT } from '@truckroll/local-stack';
 import { stopLimitMs } from '@truckroll/service-kit';
+import { TOLD_KEEP_ALIVE_MS } from '../../gateway/src/http/server.ts';
 import { COMPONENTS, chartEnvironments, chartPods, drawSecrets, read, type Component } from './environment.ts';
 
 const drawn = drawSecrets();
@@ -44,6 +45,11 @@ test.each(profiles)('no component of the profile %s is killed while it still sto
   for (const { component, environment, graceSeconds } of chartEnvironments(profile, secret)) {
     expect(graceSeconds * 1000).toBeGreaterThan(stopLimitMs(read(component, environment).config));
   }
+});
+
+test.each(profiles)('in the profile %s connections that clients keep as they are told are all used once more, or gone, before a gateway ends them', (profile) => {
+  const { environment } = chartEnvironments(profile, secret).find(({ component }) => component === 'gateway')!;
+  expect(read('gateway', environment).config.drainDelayMs).toBeGreaterThan(TOLD_KEEP_ALIVE_MS);
 });
 
 test('addresses name Services at the ports on which components listen', () => {

@@ -13,9 +13,9 @@ const REPLICAS = 2;
 const PLACES = 2 * REPLICAS;
 /**
  * Longer than clients need to notice. A gateway's also have to use each connection that they keep once more, and be told that
- * it ends: one that was idle for all that time ends without a word, perhaps while a request is on its way.
+ * it ends: one that was idle for all that time ends without a word, perhaps while a request is on its way. As in the chart.
  */
-const DRAIN_DELAY = { service: '1s', gateway: '4s' };
+const DRAIN_DELAY = { service: '1s', gateway: '5s' };
 
 interface Place {
   readonly port: number;

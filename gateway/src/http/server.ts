@@ -9,6 +9,11 @@ import { errorBody, type Draining } from './answer.ts';
 
 /** Longer than the idle time of usual load balancers, so that they and not we end idle connections. Milliseconds. */
 const KEEP_ALIVE_MS = 65_000;
+/**
+ * What answers tell clients (`Keep-Alive: timeout`), who give idle connections up themselves then: less than a drain delay, so
+ * that whoever goes by it has none left when a stop ends them, on which a request could just then be on its way.
+ */
+export const TOLD_KEEP_ALIVE_MS = 4_000;
 const HEADERS_MS = 10_000;
 /** For a whole request with its body of at most 64 KB. */
 const REQUEST_MS = 20_000;
@@ -27,7 +32,8 @@ export interface HttpServer {
 export function createHttpServer(handler: RequestListener, draining: Draining): HttpServer {
   const server = createServer(
     {
-      keepAliveTimeout: KEEP_ALIVE_MS,
+      keepAliveTimeout: TOLD_KEEP_ALIVE_MS,
+      keepAliveTimeoutBuffer: KEEP_ALIVE_MS - TOLD_KEEP_ALIVE_MS,
       headersTimeout: HEADERS_MS,
       requestTimeout: REQUEST_MS,
       connectionsCheckingInterval: 2000,

@@ -38,11 +38,12 @@ async function write() {
   if (own) await ask('DELETE', `/v1/job-assignments/${own.id}`, { expected_revision: added.revision });
 }
 
-let writing = Promise.resolve();
+/** One write after the other: a turn that comes while one is under way is left out. */
+let writing;
 let turn = 0;
 const ticking = setInterval(() => {
   turn += 1;
-  if (turn % WRITE_EVERY === 0) return void (writing = writing.then(write));
+  if (turn % WRITE_EVERY === 0) return void (writing ??= write().finally(() => (writing = undefined)));
   const asked = ask('GET', READS[turn % READS.length]).finally(() => asking.delete(asked));
   asking.add(asked);
 }, 1000 / Number(rate));

@@ -1,10 +1,14 @@
-// Prints each request as a line of JSON; its signature is checked by whoever reads the log.
+// Keeps what is posted, by path, in the order in which it came; GET of that path tells it. Signatures are checked by whoever asks.
 import { createServer } from 'node:http';
 
+const arrived = new Map();
 createServer((request, response) => {
+  const { method, url, headers } = request;
+  if (method === 'GET') return void response.end(JSON.stringify(arrived.get(url) ?? []));
   let body = '';
   request.on('data', (chunk) => (body += chunk)).on('end', () => {
-    console.log(JSON.stringify({ path: request.url, headers: request.headers, body }));
+    if (!arrived.has(url)) arrived.set(url, []);
+    arrived.get(url).push({ headers, body });
     response.writeHead(204).end();
   });
 }).listen(8080);
