@@ -111,8 +111,10 @@ export function createGateway({ config, operations = all, ...given }: GatewayOpt
     invalidations.start();
     keyUses.start();
     const port = await server.listen(config.port, config.host);
-    // A dependency that is away later costs its own requests, not the gateway's place behind the load balancer.
-    ready = true;
+    // Who asks first would else pay for names and connections, of that deadline. A dependency that is away costs its own
+    // requests, not the gateway's place behind the load balancer.
+    await services.channels.integrations.check(IDENTITY_DEADLINE_MS).catch(() => undefined);
+    ready = !draining.active;
     log.info({ port, metricsPort: telemetry.port, operations: operations.length }, 'serving');
     return { port, metricsPort: telemetry.port };
   }

@@ -1,10 +1,10 @@
-import { connect } from 'node:net';
+import { connect, createServer, type AddressInfo } from 'node:net';
 import { createGateway } from '../src/app.ts';
 import { gatewayConfig } from '../src/config.ts';
 import { TOLD_KEEP_ALIVE_MS } from '../src/http/server.ts';
 import { invoice } from './support/invoice.ts';
 import { SECRETS, eventually, request, startGateway } from './support/gateway.ts';
-import { standInInvoices } from './support/stand-ins.ts';
+import { standInIdentities, standInInvoices } from './support/stand-ins.ts';
 
 const delay = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -34,6 +34,24 @@ test('answers during a stop end their connections', async () => {
   const stopping = gateway.stop();
   expect((await request(`${gateway.url}/healthz`)).headers.get('connection')).toBe('close');
   await stopping;
+});
+
+test('a gateway is connected to those that it asks who calls before it is ready', async () => {
+  const identities = await standInIdentities();
+  let connections = 0;
+  const between = createServer((incoming) => {
+    connections += 1;
+    const outgoing = connect(identities.port, '127.0.0.1');
+    incoming.pipe(outgoing).pipe(incoming);
+    for (const [one, other] of [[incoming, outgoing], [outgoing, incoming]] as const) one.on('error', () => other.destroy());
+  });
+  await new Promise<void>((resolve) => between.listen(0, '127.0.0.1', resolve));
+  const gateway = await startGateway({ INTEGRATIONS_ADDRESS: `127.0.0.1:${(between.address() as AddressInfo).port}` }, { identities });
+  expect(connections).toBe(1);
+  expect((await gateway.get('/v1/invoices')).status).toBe(200);
+  await gateway.stop();
+  await identities.stop();
+  between.close();
 });
 
 test('clients are told to keep idle connections for less time than a gateway that goes still answers', async () => {

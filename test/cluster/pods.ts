@@ -8,6 +8,9 @@ export const SINK_PORT = 8080;
 /** Where the wires are told to cut and restore, and where they stand for Redis and the first broker of Kafka. */
 export const WIRES = { control: 8080, redis: 6379, kafka: 9092 } as const;
 
+/** Without these they would be last in everything on a node that is busy, and what passes by them with them. */
+const RESOURCES = { requests: { cpu: '200m', memory: '128Mi' } };
+
 /** `script` is a file beside this one; the pod is ready when it listens at `port`. */
 export function pod(name: string, image: string, script: string, environment: Record<string, string> = {}, port?: number): Manifest {
   return {
@@ -17,7 +20,7 @@ export function pod(name: string, image: string, script: string, environment: Re
       automountServiceAccountToken: false,
       securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
       containers: [{
-        name, image, imagePullPolicy: 'IfNotPresent',
+        name, image, imagePullPolicy: 'IfNotPresent', resources: RESOURCES,
         command: ['node', '--input-type=module', '--eval', readFileSync(join(import.meta.dirname, 'pods', script), 'utf8')],
         env: [
           { name: 'ADDRESS', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } },

@@ -29,13 +29,13 @@ async function ask(method, path, body, wanted = 200) {
   }
 }
 
-/** One technician is added to a visit and removed again: what is written stays as it was. */
+/** A technician is added to a visit, and next time removed again: whatever became of the time before. */
 async function write() {
-  const { revision, starts_at, ends_at } = (await ask('GET', `/v1/job-appointments/${visit}`)) ?? {};
-  const change = { appointment_id: visit, team_member_id: member, expected_revision: revision, starts_at, ends_at, allow_outside_window: true };
-  const added = revision && (await ask('POST', '/v1/job-assignments', change, 201));
-  const own = added?.assignments.find((each) => each.team_member.id === member);
-  if (own) await ask('DELETE', `/v1/job-assignments/${own.id}`, { expected_revision: added.revision });
+  const { revision, starts_at, ends_at, assignments } = (await ask('GET', `/v1/job-appointments/${visit}`)) ?? {};
+  if (revision === undefined) return;
+  const own = assignments.find((each) => each.team_member.id === member);
+  if (own) await ask('DELETE', `/v1/job-assignments/${own.id}`, { expected_revision: revision });
+  else await ask('POST', '/v1/job-assignments', { appointment_id: visit, team_member_id: member, expected_revision: revision, starts_at, ends_at, allow_outside_window: true }, 201);
 }
 
 /** One write after the other: a turn that comes while one is under way is left out. */
