@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { resource } from '@truckroll/contract';
 import { generateCompany, type DemoOptions } from '@truckroll/demo-company';
 import { Problem, STATE, say, tokenIssuer } from '@truckroll/local-stack';
@@ -73,6 +74,7 @@ async function startPrograms(stack: Stack, jobs: number, pinned: boolean): Promi
     API_KEY_EMPTY: await keys.of(ids.empty, operator),
     USER_TOKEN: await operator.token(ids.usual),
   };
+  for (const key of [env.API_KEY, env.API_KEY_HUGE]) await reported(env.BASE_URL, key);
   const groups = {
     gateway: [gateway.pid],
     ...Object.fromEntries(Object.entries(services.running).map(([name, { pid }]) => [name, [pid]])),
@@ -100,6 +102,16 @@ async function makeRecords(stack: Stack, channels: Channels, name: string, compa
   }
   await settled(stack);
   writeFileSync(mark, wanted);
+}
+
+/** Resolves when reporting has taken in what there is of a company by now: until then it works beside what is measured. */
+async function reported(baseUrl: string, key: string): Promise<void> {
+  for (const asked = Date.now(); ; ) {
+    const answer = await fetch(`${baseUrl}/v1/reports/invoice-activity?start_date=2026-01-01&end_date=2026-02-01`, { headers: { authorization: `Bearer ${key}` } });
+    const { report } = (await answer.json()) as { report?: { as_of?: string } };
+    if (answer.status === 200 && Date.parse(report?.as_of ?? '') >= asked) return;
+    await delay(500);
+  }
 }
 
 /** Resolves when all that was stored has been told: nothing of it goes on beside what is measured. */
