@@ -47,7 +47,7 @@ export function textOf(result: Outcome): string {
   const all = [HEAD, ...cellsOf(result)];
   const widths = HEAD.map((_, column) => Math.max(...all.map((row) => (row[column] ?? '').length)));
   const lines = all.map((row) => row.map((cell, column) => (column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0))).join('  '));
-  const why = result.void.map((reason) => `void: ${reason}\n`).join('');
+  const why = [...result.void.map((reason) => `void: ${reason}\n`), ...(result.endurance?.faults ?? []).map((fault) => `FAIL: ${fault}\n`)].join('');
   return `${lines.join('\n')}\n${why}`;
 }
 
@@ -65,6 +65,7 @@ td,th{padding:.25rem .7rem;border-bottom:1px solid #d9dee7;text-align:right;font
 .pass{color:#14693b}.fail,.void{color:#a4262c}svg{width:9rem;height:1.6rem}polyline{fill:none;stroke:#34568b;stroke-width:1.5;vector-effect:non-scaling-stroke}</style>
 <h1>${escaped(test)}: <span class="${verdict}">${verdict}</span></h1><p>${escaped(at)}</p>
 ${result.void.map((reason) => `<p class="void">Says nothing: ${escaped(reason)}.</p>`).join('')}
+${(result.endurance?.faults ?? []).map((fault) => `<p class="fail">${escaped(fault)}.</p>`).join('')}
 ${tableOf(HEAD, cellsOf(result))}
 <h2>Processes</h2>${tableOf(['process', 'cores', 'MB first', 'MB most', 'MB last', 'files first', 'files last', 'processor', 'memory'], processes)}
 <h2>Machine</h2>${tableOf(['', ''], facts.map(([name, value]) => [name, String(value)]))}

@@ -5,6 +5,7 @@ import type { Slo } from '../k6/workloads/thresholds.ts';
 import { startImports, type Imported } from './imports.ts';
 import { runK6 } from './k6.ts';
 import { CORES, FOLDER, type Target } from './own-system.ts';
+import { enduranceOf, type Endurance } from './endurance.ts';
 import { mean, usageOf, watch, type Sample, type Usage } from './usage.ts';
 import { rowsOf, voidReasons, type Row } from './verdict.ts';
 
@@ -37,6 +38,8 @@ export interface Outcome {
   readonly void: readonly string[];
   readonly usage: Readonly<Record<string, Usage>>;
   readonly imports?: Imported;
+  /** Of a soak. */
+  readonly endurance?: Endurance;
   readonly samples: readonly Sample[];
 }
 
@@ -65,9 +68,10 @@ export async function runTest({ k6, target, slo, pinned, spin, stallP99 }: Sessi
     ...(target.system === undefined ? {} : { others: mean(samples.map(({ others }) => others)) }),
     ...(stallP99 === undefined ? {} : { stallP99 }),
   });
-  const pass = rows.every((row) => row.pass) && (summary.metrics['wrong']?.values['count'] ?? 0) === 0;
+  const endurance = test === 'soak' ? enduranceOf(samples, summary) : undefined;
+  const pass = rows.every((row) => row.pass) && (endurance?.faults.length ?? 0) === 0 && (summary.metrics['wrong']?.values['count'] ?? 0) === 0;
   // Of smoke no time counts, so that nothing makes it void.
-  return { seconds: lasted, rows, pass, void: settings.thorough === true ? [] : reasons, usage, samples, ...(imported === undefined ? {} : { imports: imported }) };
+  return { seconds: lasted, rows, pass, void: settings.thorough === true ? [] : reasons, usage, samples, ...(imported === undefined ? {} : { imports: imported }), ...(endurance === undefined ? {} : { endurance }) };
 }
 
 function text(value: number | undefined): string | undefined {

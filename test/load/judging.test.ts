@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { OPERATIONS } from '../../loadtest/k6/scenarios/api.ts';
 import { thresholdOf, type Slo } from '../../loadtest/k6/workloads/thresholds.ts';
 import { disagreement, findKnee } from '../../loadtest/load/knee.ts';
+import { enduranceOf } from '../../loadtest/load/endurance.ts';
 import { slopePerMinute, type Sample } from '../../loadtest/load/usage.ts';
 import { rowsOf, voidReasons, type Conditions, type Summary } from '../../loadtest/load/verdict.ts';
 
@@ -98,4 +99,26 @@ test('the slope of memory is that of the time that counts', () => {
   const samples = Array.from({ length: 120 }, (_, at): Sample => ({ at, cpu: {}, files: {}, others: 0, memory: { gateway: at < 60 ? 100 + at : 160 + (at - 60) / 60 } }));
   expect(slopePerMinute(samples, ({ memory }) => memory['gateway']!, 60)).toBeCloseTo(1);
   expect(slopePerMinute(samples.slice(0, 60), ({ memory }) => memory['gateway']!)).toBeCloseTo(60);
+});
+
+describe('a soak', () => {
+  const soaked = (memory: (at: number) => number, files: (at: number) => number, [early, late]: [number, number]) => enduranceOf(
+    Array.from({ length: 1200 }, (_, at): Sample => ({ at, cpu: {}, others: 0, memory: { gateway: memory(at), k6: 10 * at }, files: { gateway: files(at), k6: at } })),
+    { metrics: { latency_early: { values: { 'p(99)': early } }, latency_late: { values: { 'p(99)': late } } } },
+  );
+
+  test('passes where memory and files stay as they are after a quarter of it, whatever the generator does', () => {
+    const { memory, files, slower, faults } = soaked((at) => Math.min(at, 250), () => 60, [20, 23]);
+    expect(memory['gateway']).toBeCloseTo(0);
+    expect([files['gateway'], slower, faults]).toEqual([0, 1.15, []]);
+  });
+
+  test.each<[string, Parameters<typeof soaked>, RegExp]>([
+    ['memory that grows', [(at) => at / 50, () => 60, [20, 20]], /gateway grew by 1.20 MB a minute/],
+    ['files that stay open', [() => 100, (at) => at / 20, [20, 20]], /gateway had 44.95 files more open/],
+    ['answers that become slower', [() => 100, () => 60, [20, 25]], /1.25 times that of the first/],
+    ['answers that nobody timed', [() => 100, () => 60, [NaN, 25]], /NaN times/],
+  ])('fails for %s', (_, given, fault) => {
+    expect(soaked(...given).faults).toEqual([expect.stringMatching(fault)]);
+  });
 });
