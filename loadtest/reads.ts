@@ -17,17 +17,18 @@ import { postgresPid } from './system/postgres.ts';
 import { startBaseline, startGateway, startServices } from './system/programs.ts';
 import type { Stack } from './system/stack.ts';
 
-const HELP = `npm run bench:reads -- [--rounds 3] [--seconds 10] [--only list|detail|depth] [--quick]
+const HELP = `npm run bench:reads -- [--rounds 3] [--seconds 10] [--only list|detail|depth|encodings] [--quick]
 
 Measures the list and the detail of invoices against the usual service (one Express process, pg, normalised tables) and
 its tuned form, on the same 200,000 invoices of 20 companies, and the depth of pages in a company of 1,000,000. The first
-run makes the data, which takes some minutes. --quick uses little data and short rounds: for developing only.
+run makes the data, which takes some minutes. --only encodings measures lists that come compressed beside those that do not. --quick uses little data and short rounds: for developing only.
 `;
 
 const WORKLOADS = { list: 'pages', detail: 'details' } as const;
 type Workload = keyof typeof WORKLOADS;
 const CONNECTIONS = [16, 1] as const;
 const COMPARED = 200;
+const ENCODINGS = ['zstd', 'br', 'gzip'] as const;
 const DEEP_PAGE = 2000;
 const DEPTH_REQUESTS = 300;
 
@@ -42,6 +43,8 @@ const { values: options } = parseArgs({
 });
 
 const { only } = options;
+const ROUNDS = Number(options.rounds ?? (options.quick ? 1 : 3));
+const SECONDS = Number(options.seconds ?? (options.quick ? 3 : 10));
 const set = options.quick ? QUICK : FULL;
 
 await runBenchmark({
@@ -49,7 +52,7 @@ await runBenchmark({
   asked: options.help,
   database: set.database,
   check() {
-    if (only !== undefined && !['list', 'detail', 'depth'].includes(only)) throw new Problem(`--only ${only} is not known: give list, detail or depth.`);
+    if (only !== undefined && !['list', 'detail', 'depth', 'encodings'].includes(only)) throw new Problem(`--only ${only} is not known: give list, detail, depth or encodings.`);
     requireWrk();
   },
   run: benchmark,
@@ -97,12 +100,33 @@ async function benchmark(stack: Stack): Promise<Record<string, number>> {
     const { id } = deepCompany(set);
     figures['page_depth'] = await depth(gateway.port, { companyId: id, key: await keys.of(id, operator) });
   }
+  if (only === 'encodings') {
+    const system = { port: gateway.port, file: targetFiles(stack, 'list', targets.pages).system, groups: systemGroups };
+    Object.assign(figures, await compareEncodings(system));
+  }
+  return figures;
+}
+
+/** Lists as they are beside lists that come compressed, from the same gateway. */
+async function compareEncodings(system: Omit<Variant, 'name'>): Promise<Record<string, number>> {
+  const variants: Variant[] = [{ name: 'as it is', ...system }, ...ENCODINGS.map((encoding) => ({ name: encoding, ...system, encoding }))];
+  const figures: Record<string, number> = {};
+  await warmUp(variants);
+  for (const connections of CONNECTIONS) {
+    const results = await measure({ variants, connections, rounds: ROUNDS, seconds: SECONDS });
+    process.stdout.write(`\n${table(`list, ${connections} at once, medians of ${ROUNDS} × ${SECONDS} s`, results)}`);
+    const plain = results.get('as it is') as Figures;
+    for (const encoding of ENCODINGS) {
+      const packed = results.get(encoding) as Figures;
+      figures[`list_${encoding}_throughput_c${connections}`] = rounded(packed.perSecond / plain.perSecond);
+      figures[`list_${encoding}_bytes`] = rounded(packed.bytes / plain.bytes);
+    }
+  }
   return figures;
 }
 
 async function compare(workload: Workload, variants: readonly Variant[]): Promise<Record<string, number>> {
-  const rounds = Number(options.rounds ?? (options.quick ? 1 : 3));
-  const seconds = Number(options.seconds ?? (options.quick ? 3 : 10));
+  const [rounds, seconds] = [ROUNDS, SECONDS];
   const figures: Record<string, number> = {};
   await warmUp(variants);
   for (const connections of CONNECTIONS) {

@@ -33,6 +33,7 @@ const programs = {
   'observability:check': { script: 'test/observability/write.ts', args: ['--check'] },
   load: { script: 'loadtest/load.ts', supervised: true },
   'test:cluster': { script: 'test/cluster/main.ts' },
+  'check:docs': { script: 'test/docs/main.ts' },
   'check:chart': { script: 'deploy/check-chart.mjs' },
   'openapi:lint': { script: 'gateway/node_modules/@redocly/cli/bin/cli.js', args: ['lint', '--extends', 'recommended', 'gateway/openapi.json'] },
 };

@@ -71,7 +71,7 @@ export function createGateway({ config, operations = all, ...given }: GatewayOpt
   const base = config.publicUrl?.replace(/\/+$/, '') ?? '';
   const description = buildDocument(base === '' ? undefined : base, operations);
   const admission = createAdmission(log, metrics);
-  const context = { services, cursors: createCursors(config.cursorKeys), outputs: new OutputPool(), draining, admission, base };
+  const context = { services, cursors: createCursors(config.cursorKeys), outputs: new OutputPool(), draining, admission, base, compresses: config.compressData };
   const strangers = new Strangers({ perMinute: config.unknownKeysPerMinute, metrics });
   const app = express().disable('x-powered-by').disable('etag').disable('query parser');
   trustProxies(app, config.trustedProxies);

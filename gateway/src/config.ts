@@ -28,6 +28,8 @@ export const settings = {
   writesPerMinute: env.integer('WRITES_PER_MINUTE', { min: 1 }, 1200),
   /** API keys from one address in a minute that nobody has; those of others, and valid ones of that address, go on. */
   unknownKeysPerMinute: env.integer('UNKNOWN_KEYS_PER_MINUTE', { min: 1 }, 60),
+  /** Whether large answers of reads come compressed to who asks for it. */
+  compressData: env.boolean('COMPRESS_DATA', true),
   /** Who may say in X-Forwarded-For where a request comes from: how many proxies there are, or their addresses and networks. */
   trustedProxies: env.list('TRUSTED_PROXIES', []),
 };

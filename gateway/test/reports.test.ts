@@ -40,7 +40,7 @@ describe('an answer', () => {
     expect(answer.body.data).toMatchObject([{ period_start: '2026-01-01', group: null, currency: 'USD', received_cents: 12_900 }]);
     expect(answer.body.pagination).toEqual({ next_cursor: null });
     expect(answer.body.meta.timezone).toBe('America/Denver');
-    expect(answer.headers.get('vary')).toBe('Accept');
+    expect(answer.headers.get('vary')).toBe('Accept, Accept-Encoding');
   });
 
   test('counts against the limit of reports', async () => {
@@ -52,7 +52,7 @@ describe('an answer', () => {
     reports.failure = ApiError.unavailable(new Error('building'), 30);
     const { status, headers, body } = await gateway.get(`/v1/reports/collections?${RANGE}`, { headers: { accept: 'text/csv' } });
     expect([status, headers.get('retry-after'), body.error.code]).toEqual([503, '30', 'INTERNAL_ERROR']);
-    expect(headers.get('vary')).toBe('Accept');
+    expect(headers.get('vary')).toBe('Accept, Accept-Encoding');
   });
 
   test.each(paths)('of %s to anything but GET is a 405', async (path) => {
@@ -184,7 +184,7 @@ describe('as CSV', () => {
       collectionsRow({ group: { dimension: 'SUMMARY_DIMENSION_COLLECTOR', value: null, label: null } }),
     ];
     const { status, headers, text } = await csv(RANGE);
-    expect([status, headers.get('content-type'), headers.get('vary'), headers.get('link')]).toEqual([200, 'text/csv; charset=utf-8; header=present', 'Accept', null]);
+    expect([status, headers.get('content-type'), headers.get('vary'), headers.get('link')]).toEqual([200, 'text/csv; charset=utf-8; header=present', 'Accept, Accept-Encoding', null]);
     expect(text).toBe(
       [
         'period_start,period_end,group_dimension,group_value,group_label,currency,payment_count,received_cents,refund_count,refunded_cents,net_collected_cents',
@@ -235,7 +235,7 @@ describe('as CSV', () => {
 
   test('errors stay JSON, and lists stay JSON', async () => {
     const { status, headers, body } = await csv('bucket=x');
-    expect([status, headers.get('content-type'), headers.get('vary')]).toEqual([400, 'application/json', 'Accept']);
+    expect([status, headers.get('content-type'), headers.get('vary')]).toEqual([400, 'application/json', 'Accept, Accept-Encoding']);
     expect(body.error.details).toHaveLength(3);
     expect((await gateway.get('/v1/invoices', { headers: { accept: 'text/csv' } })).headers.get('content-type')).toBe('application/json');
   });

@@ -1,12 +1,12 @@
 // Figures as a table for people.
 import type { Figures } from './rounds.ts';
 
-const HEAD = ['', 'req/s', '÷ baseline', 'range', 'p50 ms', '÷ baseline', 'p99 ms', 'CPU ms', 'of which'];
+const HEAD = ['', 'req/s', '÷ baseline', 'range', 'p50 ms', '÷ baseline', 'p99 ms', 'kB', 'CPU ms', 'of which'];
 
 /** One row for each variant; ratios are to the first one. */
 export function table(title: string, figures: ReadonlyMap<string, Figures>): string {
   const [first] = figures.values();
-  const rows = [...figures].map(([name, { perSecond, p50, p99, cpu, range }]) => [
+  const rows = [...figures].map(([name, { perSecond, p50, p99, bytes, cpu, range }]) => [
     name,
     perSecond.toFixed(0),
     (perSecond / (first?.perSecond ?? NaN)).toFixed(2),
@@ -14,6 +14,7 @@ export function table(title: string, figures: ReadonlyMap<string, Figures>): str
     p50.toFixed(2),
     (p50 / (first?.p50 ?? NaN)).toFixed(2),
     p99.toFixed(2),
+    (bytes / 1000).toFixed(1),
     Object.values(cpu).reduce((sum, ms) => sum + ms, 0).toFixed(2),
     Object.entries(cpu).map(([group, ms]) => `${group} ${ms.toFixed(2)}`).join(', '),
   ]);

@@ -10,6 +10,7 @@ export interface Variant {
   readonly file: string;
   /** Whose processor time is counted. */
   readonly groups: Groups;
+  readonly encoding?: string;
 }
 
 export interface Round extends Outcome {
@@ -22,6 +23,7 @@ export interface Figures {
   readonly perSecond: number;
   readonly p50: number;
   readonly p99: number;
+  readonly bytes: number;
   readonly cpu: CpuMs;
   /** Lowest and highest throughput of a round. */
   readonly range: readonly [number, number];
@@ -65,6 +67,7 @@ function figuresOf(rounds: readonly Round[]): Figures {
     perSecond: of((round) => round.perSecond),
     p50: of((round) => round.p50),
     p99: of((round) => round.p99),
+    bytes: of((round) => round.bytes),
     cpu: Object.fromEntries(groups.map((name) => [name, of((round) => round.cpu[name] ?? NaN)])),
     range: [Math.min(...rates), Math.max(...rates)],
   };

@@ -21,6 +21,8 @@ export interface Load {
   readonly seconds: number;
   /** The same seed sends the same requests in the same order. */
   readonly seed: number;
+  /** What is asked for by Accept-Encoding; nothing where it is left out. */
+  readonly encoding?: string;
 }
 
 interface Work extends Pick<Load, 'port' | 'connections' | 'seconds'> {
@@ -34,6 +36,8 @@ export interface Outcome {
   /** Milliseconds. */
   readonly p50: number;
   readonly p99: number;
+  /** Of an answer with its headers, on average. */
+  readonly bytes: number;
 }
 
 /** Throws Problem where wrk is missing and cannot be installed. */
@@ -57,8 +61,8 @@ export function writeTargets(file: string, targets: readonly Target[]): void {
 }
 
 /** Reads: requests out of a file. */
-export function runLoad({ file, seed, ...load }: Load): Promise<Outcome> {
-  return run(SCRIPT, { ...load, args: [file, String(seed)] });
+export function runLoad({ file, seed, encoding, ...load }: Load): Promise<Outcome> {
+  return run(SCRIPT, { ...load, args: [file, String(seed), ...(encoding === undefined ? [] : [encoding])] });
 }
 
 /** Writes: see writes.lua for the arguments. */
@@ -85,5 +89,6 @@ async function run(script: string, { port, connections, seconds, args: own }: Wo
     perSecond: (result.requests / result.microseconds) * 1e6,
     p50: result.p50 / 1000,
     p99: result.p99 / 1000,
+    bytes: result.bytes / result.requests,
   };
 }

@@ -1,15 +1,13 @@
 // Every screen as it looks: no barrier that axe finds, nothing wider than a phone. With SCREENSHOTS=folder the screens are
 // kept there as pictures, for people to look at.
 import { mkdir } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { readFileSync } from 'node:fs';
 import type { Page } from 'puppeteer-core';
 import { DESKTOP, PHONE } from './browser.ts';
 import { eventually, press, shows, signIn, startConsoleDesk, visibleText, type Desk } from './desk.ts';
 import { remember } from './history.ts';
+import { barriers, tooWide } from './look.ts';
 
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const folder = process.env['SCREENSHOTS'];
 const KEYS = '/api/v1/integrations/api-keys';
 const LONG = 'a-very-long-path-segment-without-any-break-'.repeat(4);
@@ -108,32 +106,16 @@ async function inspect(name: string): Promise<void> {
     await page.setViewport(DESKTOP);
     await prefer(scheme);
     await picture(`${name}-${scheme}`);
-    expect([name, scheme, await barriers()]).toEqual([name, scheme, []]);
+    expect([name, scheme, await barriers(page)]).toEqual([name, scheme, []]);
   }
   await page.setViewport(PHONE);
   for (const scheme of ['dark', 'light']) {
     await prefer(scheme);
     await picture(`${name}-phone-${scheme}`);
-    expect([name, await tooWide()]).toEqual([name, []]);
+    expect([name, await tooWide(page)]).toEqual([name, []]);
   }
   await page.setViewport(DESKTOP);
 }
-
-/** Evaluated, not injected as an element: the page's policy would refuse that, and must. */
-async function barriers(): Promise<string[]> {
-  await page.evaluate(axe);
-  const { violations } = await page.evaluate(() => (globalThis as any).axe.run(document, { resultTypes: ['violations'] }));
-  return violations
-    .filter(({ impact }: any) => impact === 'serious' || impact === 'critical' || impact === 'moderate')
-    .map(({ id, nodes }: any) => `${id}: ${nodes.map(({ target }: any) => target.join(' ')).join(', ')}`);
-}
-
-/** The elements that reach over the right edge, where the page as a whole does. */
-const tooWide = (): Promise<string[]> =>
-  page.evaluate(() => {
-    if (document.documentElement.scrollWidth <= innerWidth) return [];
-    return [...document.querySelectorAll('body *')].filter((element) => element.getBoundingClientRect().right > innerWidth).map((element) => `${element.tagName}.${element.className}`);
-  });
 
 test('signing in', async () => {
   await inspect('sign-in');

@@ -1,4 +1,4 @@
-/** Marks in the page's contents what is being read: the last heading that has passed the upper third. */
+/** Marks in the page's contents what is being read: the last heading that has passed the upper third, or of all at the page's end. */
 export function followReading(): void {
   const links = new Map([...document.querySelectorAll<HTMLAnchorElement>('.contents a')].map((link) => [link.hash.slice(1), link]));
   const headings = [...links.keys()].flatMap((id) => document.getElementById(id) ?? []);
@@ -6,7 +6,8 @@ export function followReading(): void {
   let waiting = false;
   const mark = (): void => {
     waiting = false;
-    const current = headings.findLast((heading) => heading.getBoundingClientRect().top < innerHeight / 3) ?? headings[0];
+    const ended = innerHeight + scrollY >= document.documentElement.scrollHeight - 2;
+    const current = ended && scrollY > 0 ? headings.at(-1) : headings.findLast((heading) => heading.getBoundingClientRect().top < innerHeight / 3) ?? headings[0];
     for (const [id, link] of links) {
       if (id === current?.id) link.setAttribute('aria-current', 'location');
       else link.removeAttribute('aria-current');

@@ -1,4 +1,4 @@
-// The search: a combobox whose list holds links. The index is loaded when somebody first turns to it.
+// The search: a combobox whose options lead to what was found. The index is loaded when somebody first turns to it.
 import MiniSearch from 'minisearch';
 
 interface Entry {
@@ -80,7 +80,7 @@ export function startSearch(): void {
       event.preventDefault();
       activate(active + (event.key === 'ArrowDown' ? 1 : -1));
     } else if (event.key === 'Enter') {
-      list.children[active]?.querySelector('a')?.click();
+      (list.children[active] as HTMLElement | undefined)?.click();
     } else if (event.key === 'Escape') {
       input.value = '';
       close();
@@ -116,15 +116,12 @@ function option({ id, title, page }: Entry, at: number, root: string): HTMLLIEle
   item.id = `result-${at}`;
   item.setAttribute('role', 'option');
   item.setAttribute('aria-selected', 'false');
-  const link = document.createElement('a');
-  link.href = root + id;
-  link.tabIndex = -1;
-  link.append(title);
+  item.addEventListener('click', () => location.assign(root + id));
+  item.append(title);
   if (page !== title) {
     const where = document.createElement('span');
     where.textContent = page;
-    link.append(' ', where);
+    item.append(' ', where);
   }
-  item.append(link);
   return item;
 }

@@ -21,7 +21,7 @@ export function errorExample(status: string, operation: OperationView): ErrorExa
     case '401':
       return { code: 'UNAUTHENTICATED', message: 'Send the header Authorization: Bearer, followed by an API key or a user token.', details: [], request: { credential: 'none' } };
     case '404':
-      return operation.pathIds.length === 0 ? undefined : { code: 'NOT_FOUND', message: `No such ${operation.missing} in this company.`, details: [], request: { id: NIL } };
+      return operation.pathIds[0]?.uuid !== true ? undefined : { code: 'NOT_FOUND', message: `No such ${operation.missing} in this company.`, details: [], request: { id: NIL } };
     case '409':
       return conflict(operation);
     case '429':

@@ -1,6 +1,9 @@
 // Whole examples of bodies, made of the description's own.
 import { resolve, type Body, type Description, type Schema } from './description.ts';
 
+/** Of values that have no example of their own, such as those in a list. */
+const FORMATS: Readonly<Record<string, string>> = { uuid: 'cfa0db39-7068-4ec5-8c11-54e6103ff639', date: '2026-03-02', 'date-time': '2026-03-02T15:04:05.123456Z', uri: 'https://example.com/' };
+
 /** A value that the schema allows: its example, or one made of those of its parts. */
 export function exampleOf(schema: Schema, description: Description): unknown {
   const [given] = schema.examples ?? [];
@@ -17,6 +20,8 @@ export function exampleOf(schema: Schema, description: Description): unknown {
   if (schema.default !== undefined) return schema.default;
   const [value] = schema.enum ?? [];
   if (value !== undefined) return value;
+  const ofFormat = schema.format === undefined ? undefined : FORMATS[schema.format];
+  if (ofFormat !== undefined) return ofFormat;
   const [type] = [schema.type].flat();
   return { integer: 1, number: 1, boolean: true, object: {}, array: [] }[type ?? ''] ?? 'text';
 }

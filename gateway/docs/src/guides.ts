@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 import { rootFrom, type SitePage } from './layout.ts';
-import { plainText, renderMarkdown } from './markdown.ts';
+import { firstSentence, renderMarkdown } from './markdown.ts';
 
 /** By file of docs/, in the order of reading. What links to another file of them leads to its page. */
 const GUIDES: Readonly<Record<string, string>> = {
@@ -26,7 +26,7 @@ export function guidePages(docs: string, others: ReadonlySet<string>): SitePage[
     const link = linkFrom(docs, file, path, others);
     const content = text.replace(/^# .*\n/, '');
     const { body, headings } = renderMarkdown(content, { link: (href) => link(href, '') });
-    const description = plainText(content.trim().split('\n\n')[0] ?? '');
+    const description = firstSentence(content.trim().split('\n\n')[0] ?? '');
     return { path, title, group: 'Guides', description, body, headings, markdown: relinked(text, (href) => link(href, '.md')) };
   });
 }

@@ -73,6 +73,12 @@ export function plainText(text: string): string {
   return words(new Marked({ gfm: true }).lexer(text)).replace(/\s+/g, ' ').trim();
 }
 
+/** What a text says first. */
+export function firstSentence(text: string): string {
+  const plain = plainText(text);
+  return /^.*?[.:](?= |$)/.exec(plain)?.[0].replace(/:$/, '.') ?? plain;
+}
+
 function words(tokens: readonly Token[]): string {
   return tokens.map((token) => {
     if (token.type === 'code' || token.type === 'space') return ' ';

@@ -134,7 +134,6 @@ function credentialOf({ security }: Operation): OperationView['credential'] {
 function missingOf(path: string, { operationId }: Operation): string {
   if (operationId === 'removeAssignment') return 'assignment';
   if (path.includes('/api-keys/')) return 'API key';
-  if (/\/deliveries\/\{/.test(path)) return 'delivery';
   return path.includes('/webhooks/') ? 'webhook endpoint' : 'record';
 }
 

@@ -3,7 +3,7 @@ import { namesWithin, schemaName, type Description, type Operation } from './des
 import { namedSchema } from './fields.ts';
 import { html, slug } from './html.ts';
 import { rootFrom, type SitePage } from './layout.ts';
-import { heading, markdown, plainText, type Heading } from './markdown.ts';
+import { firstSentence, heading, markdown, type Heading } from './markdown.ts';
 import { operationSection, webhookSection } from './operation-html.ts';
 import { operationMarkdown, schemaMarkdown, webhookMarkdown } from './operation-markdown.ts';
 import { operationView, webhookView, type OperationView, type WebhookView } from './operations.ts';
@@ -93,8 +93,4 @@ function answerNames({ responses }: Operation): string[] {
 
 function tagOf({ tags }: Operation): string {
   return tags[0] as string;
-}
-
-function firstSentence(text: string): string {
-  return /^.*?[.:](?= |$)/.exec(plainText(text))?.[0] ?? plainText(text);
 }

@@ -6,7 +6,7 @@ import type { Exchange } from './exchange.ts';
 /** Header names and values in turn, as writeHead takes them fastest. */
 export type Headers = string[];
 
-const JSON_TYPE = 'application/json';
+export const JSON_TYPE = 'application/json';
 
 /** Set while the gateway drains: connections end with the answer that they wait for. */
 export interface Draining {

@@ -28,7 +28,7 @@ export class Document {
     this.#etag = `W/"${createHash('sha256').update(this.body).digest('base64url').slice(0, 22)}"`;
   }
 
-  /** Answers with it, or with 304. `more` are headers of this answer, `vary` what else than the coding it depends on. */
+  /** Answers with it, or with 304. `vary` are the headers that it depends on beside Accept-Encoding. */
   async send(exchange: Exchange, draining: Draining, vary: readonly string[] = []): Promise<void> {
     const { headers: asked } = exchange.req;
     const headers = [...this.headers, 'ETag', this.#etag, 'Vary', [...vary, 'Accept-Encoding'].join(', ')];

@@ -86,7 +86,7 @@ export const limitHeaders: Schema = { ...commonHeaders, 'RateLimit-Policy': ref(
 
 /** Of answers that come as JSON or CSV, as was asked for. */
 export const reportHeaders: Schema = {
-  Vary: { description: 'Always `Accept`: the answer is JSON or CSV.', schema: { type: 'string', enum: ['Accept'] } },
+  Vary: { description: '`Accept`, for the answer is JSON or CSV; and `Accept-Encoding` where large answers are compressed.', schema: { type: 'string', examples: ['Accept, Accept-Encoding'] } },
   Link: { description: 'CSV only, with `rel="next"`: the next page. Absent on the last one.', schema: { type: 'string' } },
 };
 

@@ -2,7 +2,8 @@
 import { ApiError, formatInstant, now, type Field, type Operation } from '@truckroll/contract';
 import type { ResponseMetadata } from '@truckroll/service-kit';
 import type { Admission, Lane } from '../admission/admission.ts';
-import { send, sendJson, type Draining, type Headers } from '../http/answer.ts';
+import { JSON_TYPE, send, type Draining, type Headers } from '../http/answer.ts';
+import { sendSmall } from '../http/data.ts';
 import { parseJsonBody } from '../http/body.ts';
 import { CSV_TYPE, compileCsv } from '../http/csv.ts';
 import { compileDeprecation } from '../http/deprecation.ts';
@@ -39,19 +40,25 @@ export interface OperationContext {
   admission: Admission;
   /** The gateway's public address; empty where it is not known. */
   base: string;
+  /** Whether data is compressed for who asks for it. */
+  compresses: boolean;
 }
 
 /** Answers may set these by response metadata, by their names there. */
 const RESPONSE_HEADERS = { 'http-location': 'Location', 'idempotent-replayed': 'Idempotent-Replayed' };
 
-export function compileOperation(operation: Operation, { services, cursors, outputs, draining, admission, base }: OperationContext): CompiledOperation {
+export function compileOperation(operation: Operation, context: OperationContext): CompiledOperation {
+  const { services, cursors, outputs, draining, admission, base } = context;
   const inputs = inputsOf(operation);
   const parseQuery = compileQuery(inputs);
   const encode = compileRequest(operation, inputs);
   const body = bodyShape(operation, inputs);
   const writeEnvelope = compileEnvelope(operation);
   const writeCsv = operation.kind === 'report' ? compileCsv(operation) : undefined;
-  const fixed: Headers = writeCsv === undefined ? [] : ['Vary', 'Accept'];
+  const compresses = context.compresses && mayBeCompressed(operation);
+  const varies = [...(writeCsv === undefined ? [] : ['Accept']), ...(compresses ? ['Accept-Encoding'] : [])];
+  const fixed: Headers = varies.length === 0 ? [] : ['Vary', varies.join(', ')];
+  const sendData = compresses ? sendSmall : send;
   const call = services.call(operation);
   const announce = compileDeprecation(operation, base);
   const keys = operation.camelCase ? ('camel' as const) : ('snake' as const);
@@ -81,8 +88,7 @@ export function compileOperation(operation: Operation, { services, cursors, outp
     if (writeCsv !== undefined && exchange.req.accepts(['application/json', 'text/csv']) === 'text/csv') {
       const { body: rows, next } = writeCsv(answer.bytes);
       if (next.length > 0) extra.push('Link', nextLink(`${base}${exchange.path}`, exchange.query, seal(next)));
-      send(exchange, operation.status, rows, CSV_TYPE, extra, draining);
-      return;
+      return sendData(exchange, operation.status, rows, CSV_TYPE, extra, draining);
     }
 
     const out = outputs.take();
@@ -92,12 +98,20 @@ export function compileOperation(operation: Operation, { services, cursors, outp
     // An answer that was cut off may still be in the socket's hands; its buffer is not used again.
     exchange.res.once('finish', () => outputs.giveBack(out));
     const status = Number(metadata?.('http-status') ?? operation.status);
-    sendJson(exchange, status, out.view(), extra, draining);
+    return sendData(exchange, status, out.view(), JSON_TYPE, extra, draining);
   }
 
   const access = (exchange: Exchange): void => checkAccess(operation, (exchange.principal as NonNullable<Exchange['principal']>).kind);
   const limitClass = limitClassOf(operation);
   return { operation, limitClass, lane: admission.lane(operation.owner, limitClass), headers: fixed, checkAccess: access, handle };
+}
+
+/**
+ * Reads of the company's records only: no answer of theirs holds a secret, as those do that make or rotate keys and signing
+ * secrets, and none repeats what a stranger sent, whose size would tell of what stands beside it.
+ */
+export function mayBeCompressed({ verb, camelCase }: Operation): boolean {
+  return verb === 'GET' && !camelCase;
 }
 
 /** The parameters that the client gave. */

@@ -57,6 +57,9 @@ test.each(receivers)('the receiver in %s takes what is ours and refuses everythi
     while (answer === undefined && child.exitCode === null) answer = await post(port, body).catch(() => undefined);
     expect(answer?.status).toBe(204);
     expect(String((await said)[0])).toContain('interaction.completed');
+    const trial = JSON.stringify({ id: randomUUID(), type: 'webhook.test', sequence: 1, data: { webhook_id: randomUUID(), message: 'A test.' } });
+    expect((await post(port, trial)).status).toBe(204);
+    expect(await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body }).then(({ status }) => status)).toBe(404);
     expect((await post(port, body, { 'webhook-id': randomUUID() })).status).toBe(401);
     expect((await post(port, body, { 'webhook-timestamp': '1700000000' })).status).toBe(401);
     expect((await post(port, body, { 'webhook-signature': 'v1,AAAA' })).status).toBe(401);
@@ -65,4 +68,10 @@ test.each(receivers)('the receiver in %s takes what is ours and refuses everythi
     await ended;
     rmSync(folder, { recursive: true });
   }
+});
+
+test('receivers stand at the address that the guide registers', () => {
+  const guide = readFileSync(join(import.meta.dirname, '../../../docs/guides/webhooks.md'), 'utf8');
+  const [, port, path] = /"url": "http:\/\/127\.0\.0\.1:(\d+)(\/\w+)"/.exec(guide)!;
+  for (const language of ['js', 'python']) expect([language, block(language).includes(port!), block(language).includes(path!)]).toEqual([language, true, true]);
 });

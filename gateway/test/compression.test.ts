@@ -1,0 +1,85 @@
+// Data that comes compressed, and data that never does.
+import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
+import { operations, type Shape } from '@truckroll/contract';
+import { mayBeCompressed } from '../src/routes/operation.ts';
+import { startGateway, type TestGateway } from './support/gateway.ts';
+import { invoice } from './support/invoice.ts';
+
+let gateway: TestGateway;
+let plain: TestGateway;
+beforeAll(async () => {
+  gateway = await startGateway();
+  plain = await startGateway({ COMPRESS_DATA: 'false' }, gateway);
+});
+afterAll(async () => {
+  await plain.stop();
+  await gateway.stop();
+});
+
+/** The bytes as they came, which fetch would hide. */
+function get({ url, key }: TestGateway, path: string, encoding?: string): Promise<{ headers: IncomingHttpHeaders; bytes: Buffer }> {
+  return new Promise((resolve, reject) => {
+    const headers = { authorization: `Bearer ${key}`, ...(encoding !== undefined && { 'accept-encoding': encoding }) };
+    httpRequest(url + path, { headers }, (response) => {
+      const parts: Buffer[] = [];
+      response.on('data', (part: Buffer) => parts.push(part)).on('end', () => resolve({ headers: response.headers, bytes: Buffer.concat(parts) }));
+    }).on('error', reject).end();
+  });
+}
+
+const rows = (count: number) => Array.from({ length: count }, (_, at) => invoice({ number: `INV-${at} Ünïcode` }));
+
+test.each([
+  ['gzip, deflate, br, zstd', 'zstd', zstdDecompressSync],
+  ['gzip, deflate, br', 'br', brotliDecompressSync],
+  ['gzip', 'gzip', gunzipSync],
+  ['zstd;q=0.1, gzip', 'gzip', gunzipSync],
+])('a large page comes whole and small to who asks by %s', async (asked, encoding, decode) => {
+  gateway.invoices.data = rows(100);
+  const { headers, bytes } = await get(gateway, '/v1/invoices', asked);
+  expect([headers['content-encoding'], headers.vary, headers['content-length']]).toEqual([encoding, 'Accept-Encoding', String(bytes.length)]);
+  const body = JSON.parse(decode(bytes).toString());
+  expect(body.data.map(({ number }: { number: string }) => number)).toEqual(rows(100).map(({ number }) => number));
+  expect(body.meta.request_id).toBe(headers['x-request-id']);
+  expect(bytes.length).toBeLessThan(decode(bytes).length / 3);
+});
+
+test('who does not ask, asks for what there is not, or gets little, gets it as it is', async () => {
+  gateway.invoices.data = rows(100);
+  for (const asked of [undefined, '', 'identity', 'deflate', 'zstd;q=0, gzip;q=0']) {
+    const { headers, bytes } = await get(gateway, '/v1/invoices', asked);
+    expect([asked, headers['content-encoding'], headers.vary]).toEqual([asked, undefined, 'Accept-Encoding']);
+    expect(JSON.parse(bytes.toString()).data).toHaveLength(100);
+  }
+  gateway.invoices.data = rows(2);
+  expect((await get(gateway, '/v1/invoices', 'gzip')).headers['content-encoding']).toBeUndefined();
+});
+
+test('buffers that answers were compressed from serve again, without a byte of the answer before', async () => {
+  gateway.invoices.data = rows(100);
+  const ids = gateway.invoices.data.map(({ id }) => id);
+  await Promise.all(Array.from({ length: 60 }, async (_, at) => {
+    const { headers, bytes } = await get(gateway, '/v1/invoices', at % 3 === 0 ? 'identity' : 'gzip');
+    const { data } = JSON.parse((headers['content-encoding'] === 'gzip' ? gunzipSync(bytes) : bytes).toString());
+    expect(data.map(({ id }: { id: string }) => id)).toEqual(ids);
+  }));
+});
+
+test('an operator can turn it off', async () => {
+  gateway.invoices.data = rows(100);
+  const { headers } = await get(plain, '/v1/invoices', 'gzip');
+  expect([headers['content-encoding'], headers.vary]).toEqual([undefined, undefined]);
+});
+
+test('nothing that may hold a secret is ever compressed', () => {
+  const names = (shape: Shape, seen = new Set<Shape>()): string[] => {
+    if (seen.has(shape)) return [];
+    seen.add(shape);
+    return shape.fields.flatMap((field) => [`${shape.typeName}.${field.name}`, ...(field.shape ? names(field.shape, seen) : [])]);
+  };
+  const secret = (name: string) => /secret|token|password|\.ApiKey\w*\.(key|value)$/.test(name);
+  for (const operation of operations.filter(mayBeCompressed)) expect([operation.name, names(operation.response).filter(secret)]).toEqual([operation.name, []]);
+  const holding = operations.filter(({ response }) => names(response).some(secret)).map(({ name }) => name);
+  expect(holding).toEqual(expect.arrayContaining(['CreateWebhook', 'RotateWebhookSecret', 'CreateApiKey', 'RotateApiKey']));
+});

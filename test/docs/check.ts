@@ -1,0 +1,63 @@
+// Holds what the documentation shows against a running system: every sample runs, every error comes as it is shown.
+import type { OperationView } from '../../gateway/docs/src/operations.ts';
+import { runSample } from './run-sample.ts';
+import { filledIn, type Prepare, type StandIns } from './stand-ins.ts';
+import type { Target } from './target.ts';
+
+/** What is wrong with the samples of an operation; a text each. */
+export async function checkSamples(operation: OperationView, target: Target, prepare: Prepare, languages: ReadonlySet<string>): Promise<string[]> {
+  const wrong: string[] = [];
+  for (const { label, language, code } of operation.samples) {
+    if (!languages.has(language)) continue;
+    const standIns = await prepare(operation);
+    if (standIns === undefined) return [`${operation.id}: the system has nothing to try it on`];
+    const { code: exit, stdout, stderr } = await runSample(filledIn(code, operation, standIns), language, target);
+    if (exit !== 0) wrong.push(`${operation.id}, ${label}: ended with ${exit}\n${stdout}${stderr}`);
+    else if (language === 'bash' && JSON.parse(stdout).data === undefined) wrong.push(`${operation.id}, ${label}: printed no answer but ${stdout}`);
+  }
+  return wrong;
+}
+
+/** What is wrong with the errors that an operation is shown with. */
+export async function checkErrors(operation: OperationView, target: Target, prepare: Prepare): Promise<string[]> {
+  const wrong: string[] = [];
+  for (const { status, error } of operation.answers) {
+    if (error?.request === undefined) continue;
+    const standIns = await prepare(operation);
+    if (standIns === undefined) return [`${operation.id}: the system has nothing to try it on`];
+    const answer = await provoke(operation, standIns, error.request, target);
+    const { code, message, details } = ((await answer.json()) as { error: Record<string, any> }).error;
+    const shown = [Number(status), error.code, error.message, error.details.map(withoutRevision)];
+    const came = [answer.status, code, message, details.map(withoutRevision)];
+    if (JSON.stringify(shown) !== JSON.stringify(came)) wrong.push(`${operation.id}: ${status} is shown as ${JSON.stringify(shown)} and came as ${JSON.stringify(came)}`);
+  }
+  return wrong;
+}
+
+/** Members in one order, and without what no example can know. */
+function withoutRevision({ location, field, code, message }: Record<string, string>): unknown[] {
+  return [location, field, code, message];
+}
+
+function provoke(operation: OperationView, { path = {}, body = {} }: StandIns, change: { query?: string; id?: string; credential?: 'none'; body?: object }, { url, key, token }: Target): Promise<Response> {
+  const { verb, pathIds, target, credential } = operation;
+  let to = pathIds.reduce((text, { name, example }, at) => text.replace(`/${example}`, `/${at === 0 ? (change.id ?? path[name] ?? example) : (path[name] ?? example)}`), target);
+  if (change.query !== undefined) to = `${to.replace(/[?&]limit=\d+$/, '')}${to.includes('?') && !/\?limit=\d+$/.test(to) ? '&' : '?'}${change.query}`;
+  // Nobody is told of what is refused, and whom one would tell is not looked for.
+  const silent = known(operation, { customer_notification: null });
+  const sent = operation.body && { ...(operation.body.example as object), ...known(operation, body), ...silent, ...change.body };
+  return fetch(url + to, {
+    method: verb,
+    headers: {
+      ...(change.credential === 'none' ? {} : { authorization: `Bearer ${credential === 'token' ? token : key}` }),
+      ...(sent && { 'content-type': 'application/json' }),
+      ...(operation.idempotent && { 'idempotency-key': crypto.randomUUID() }),
+    },
+    ...(sent && { body: JSON.stringify(sent) }),
+  });
+}
+
+/** Of what stands in for a sample's values, members of the body itself. */
+function known({ body: described }: OperationView, body: Record<string, string | null>): object {
+  return Object.fromEntries(Object.entries(body).filter(([name]) => described?.rows.some((row) => row.name === name)));
+}

@@ -1,0 +1,40 @@
+// Runs code of the documentation as a reader would who pasted it.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Target } from './target.ts';
+
+const PROGRAMS: Record<string, [program: string, file: string]> = {
+  bash: ['bash', 'sample.sh'],
+  typescript: [process.execPath, 'sample.mts'],
+  python: ['python3', 'sample.py'],
+};
+
+export interface Ran {
+  /** 0 where it succeeded. */
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** In a folder of its own, unless one is given, which is kept; with the variables that all samples read. */
+export async function runSample(code: string, language: string, { url, key, token }: Target, { folder, args = [] }: { folder?: string; args?: string[] } = {}): Promise<Ran> {
+  const [program, file] = PROGRAMS[language] ?? [];
+  if (program === undefined || file === undefined) throw new Error(`nothing runs samples in ${language}`);
+  const place = folder ?? mkdtempSync(join(tmpdir(), 'truckroll-sample-'));
+  try {
+    writeFileSync(join(place, file), code);
+    // A refusal fails a shell's sample as it does the others.
+    writeFileSync(join(place, '.curlrc'), 'fail-with-body\nsilent\nshow-error\n');
+    const env = { PATH: process.env['PATH'], HOME: place, CURL_HOME: place, TRUCKROLL_URL: url, TRUCKROLL_KEY: key, TRUCKROLL_TOKEN: token };
+    const child = spawn(program, [join(place, file), ...args], { cwd: place, env, stdio: ['ignore', 'pipe', 'pipe'] });
+    const said = { stdout: '', stderr: '' };
+    for (const name of ['stdout', 'stderr'] as const) child[name].setEncoding('utf8').on('data', (part: string) => (said[name] += part));
+    const [exit] = (await once(child, 'close')) as [number | null];
+    return { code: exit, ...said };
+  } finally {
+    if (folder === undefined) rmSync(place, { recursive: true });
+  }
+}

@@ -1,0 +1,73 @@
+// What the ids and values of samples stand for in a running system, made or looked up for each sample that needs it.
+import type { OperationView } from '../../gateway/docs/src/operations.ts';
+import { ask, type Target } from './target.ts';
+
+const HOOKS = '/api/v1/integrations/webhooks';
+const KEYS = '/api/v1/integrations/api-keys';
+
+export interface StandIns {
+  /** Values of the path's placeholders. */
+  path?: Record<string, string>;
+  /** Values of the body, by name. */
+  body?: Record<string, string>;
+}
+
+/** Undefined where the system has no such record. */
+export type Prepare = (operation: OperationView) => Promise<StandIns | undefined>;
+
+export function standInsOf(target: Target): Prepare {
+  const firstIds = new Map<string, Promise<string | undefined>>();
+  const makeKey = async (): Promise<string> => (await ask(target, 'POST', KEYS, { name: 'Of a sample' })).id;
+  const makeHook = async (): Promise<string> =>
+    (await ask(target, 'POST', HOOKS, { name: 'Of a sample', url: 'https://hooks.example.com/samples', eventTypes: ['service_request.created'] })).id;
+  const hooks: { shared?: Promise<{ webhookId: string; id: string }> } = {};
+  const delivery = (): Promise<{ webhookId: string; id: string }> => (hooks.shared ??= makeHook().then(async (webhookId) => ({ webhookId, id: (await ask(target, 'POST', `${HOOKS}/${webhookId}/test`)).id })));
+
+  async function write(operation: OperationView): Promise<StandIns | undefined> {
+    const visit = (await ask(target, 'GET', '/v1/job-appointments?limit=100')).find((each: any) => !each.canceled && each.window_start_at !== null && each.job?.contact && each.assignments.length < 3);
+    if (visit === undefined) return undefined;
+    const on = new Set(visit.assignments.map(({ team_member }: any) => team_member.id));
+    const member = (await ask(target, 'GET', '/v1/team-members?limit=100&assignable=true')).find((each: any) => each.status === 'ACTIVE' && !on.has(each.id));
+    if (member === undefined) return undefined;
+    const body = { expected_revision: visit.revision, appointment_id: visit.id, team_member_id: member.id, starts_at: visit.window_start_at, ends_at: visit.window_end_at };
+    const contact_id: string = visit.job.contact.id;
+    if (operation.verb === 'POST') return { body: { ...body, contact_id } };
+    const changed = await ask(target, 'POST', '/v1/job-assignments', body);
+    const added = changed.assignments.find(({ team_member }: any) => team_member.id === member.id);
+    return { path: { id: added.id }, body: { expected_revision: changed.revision, contact_id } };
+  }
+
+  return async (operation) => {
+    const { id: name, path, verb } = operation;
+    if (operation.idempotent) return write(operation);
+    if (path.startsWith(`${KEYS}/`)) return { path: { id: await makeKey() } };
+    if (name === 'redeliverWebhooks') return delivery().then(({ webhookId }) => ({ path: { webhookId } }));
+    if (path.includes('/deliveries')) return delivery().then(({ webhookId, id }) => ({ path: { webhookId, id, deliveryId: id } }));
+    if (path.startsWith(`${HOOKS}/`)) return { path: { id: await makeHook() } };
+    if (!path.endsWith('/{id}') || verb !== 'GET') return {};
+    const list = path.replace('/{id}', '');
+    let first = firstIds.get(list);
+    if (first === undefined) firstIds.set(list, (first = ask(target, 'GET', `${list}?limit=1`).then((data) => data[0]?.id)));
+    const id = await first;
+    return id === undefined ? undefined : { path: { id } };
+  };
+}
+
+/** Deletes what samples have made. */
+export async function tidy(target: Target, before: ReadonlySet<string>): Promise<void> {
+  for (const list of [HOOKS, KEYS]) {
+    for (const { id } of await ask(target, 'GET', list)) if (!before.has(id)) await ask(target, 'DELETE', `${list}/${id}`);
+  }
+}
+
+/** What is there before samples make more. */
+export async function present(target: Target): Promise<Set<string>> {
+  return new Set((await Promise.all([HOOKS, KEYS].map((list) => ask(target, 'GET', list)))).flat().map(({ id }) => id as string));
+}
+
+/** A sample with what its values stand for. Bodies have one member in a line, in every language. */
+export function filledIn(code: string, { pathIds, target }: Pick<OperationView, 'pathIds' | 'target'>, { path = {}, body = {} }: StandIns): string {
+  const real = pathIds.reduce((text, { name, example }) => (path[name] === undefined ? text : text.replace(`/${example}`, `/${path[name]}`)), target);
+  const members = Object.entries(body).reduce((text, [name, value]) => text.replace(new RegExp(`("${name}": )"[^"]*"`), `$1"${value}"`), code.replace(target, real));
+  return members.replace(/(Idempotency-Key: )[\w-]+/, `$1${crypto.randomUUID()}`);
+}
