@@ -63,11 +63,13 @@ async function retention({ out }: Options): Promise<number> {
 
 async function capacity(session: Session, { only, seconds, out }: Options): Promise<number> {
   const found: Capacity[] = [];
+  const facts = factsOf(session);
   const agree = await measureCapacity(session, { only, seconds }, (one) => {
     found.push(one);
     process.stdout.write(`${capacityText(one)}\n`);
+    // As far as it has come: the rest takes long.
+    keep(out, 'capacity', { ...facts, found });
   });
-  keep(out, 'capacity', { ...factsOf(session), found });
   return agree ? EXIT.pass : EXIT.fail;
 }
 

@@ -1,7 +1,7 @@
 // The highest rate of each operation, and of all together, that keeps the thresholds, found twice: what one core of the system takes.
 import { say } from '@truckroll/local-stack';
 import type { ScenarioName } from '../k6/scenarios/index.ts';
-import { disagreement, findKnee } from './knee.ts';
+import { disagreement, findKnee, type Trial } from './knee.ts';
 import { runTest, type Outcome, type Session } from './session.ts';
 
 /** What is found out, and where the search begins: all operations as a day mixes them, and single ones. */
@@ -61,7 +61,7 @@ async function capacityOf(session: Session, { name, only, start }: (typeof SUBJE
         const { p99 } = worstOf(outcome);
         say(`${name} at ${rate.toFixed(0)}/s: ${outcome.void.length > 0 ? `void, ${outcome.void.join('; ')}` : outcome.pass ? 'kept' : 'not kept'} (p99 ${p99.toFixed(0)} ms)`);
         if (outcome.pass && outcome.void.length === 0 && rate > (best?.rate ?? 0)) best = { rate, outcome };
-        return outcome;
+        return trialOf(outcome);
       },
     });
     knees.push(knee);
@@ -70,6 +70,11 @@ async function capacityOf(session: Session, { name, only, start }: (typeof SUBJE
   const requests = (best?.outcome.rows ?? []).reduce((sum, { reached }) => sum + reached, 0);
   const cpuMs = Object.fromEntries(Object.entries(best?.outcome.usage ?? {}).filter(([process]) => process !== 'k6' && process !== 'watcher').map(([process, { cpu }]) => [process, (cpu * 1000) / requests]));
   return { subject: name, knees, agree: disagreement(first, second) <= MOST_DISAGREEMENT, cpuMs, p99: best === undefined ? NaN : worstOf(best.outcome).p99 };
+}
+
+/** A rate at which k6 had no worker left, and answers took longer than they may, is too high: with more workers they would have taken longer still. */
+export function trialOf({ pass, void: reasons, onlyDropped }: Pick<Outcome, 'pass' | 'void' | 'onlyDropped'>): Trial {
+  return { pass, void: onlyDropped && !pass ? [] : reasons };
 }
 
 export function worstOf({ rows }: Outcome): { p99: number } {

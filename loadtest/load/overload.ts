@@ -1,8 +1,10 @@
 // What becomes of the system beyond its knee: how much is still answered, how the rest is refused, what another company notices,
 // and when all is as before.
+import { setPriority } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
 import { say } from '@truckroll/local-stack';
 import type { ScenarioName } from '../k6/scenarios/index.ts';
-import { worstOf } from './capacity.ts';
+import { trialOf, worstOf } from './capacity.ts';
 import { watchGateway, type Second } from './gateway-watch.ts';
 import { findKnee } from './knee.ts';
 import { runK6 } from './k6.ts';
@@ -13,10 +15,12 @@ import type { Row, Summary } from './verdict.ts';
 
 const SECONDS = 15;
 const START = 200;
-const RECOVERY_SECONDS = 30;
+const RECOVERY_SECONDS = 20;
 /** Requests a second of the company beside the flood: what nobody would notice. */
-const BESIDE = 20;
-const ROUNDS = 3;
+const BESIDE = 40;
+const ROUNDS = 2;
+/** Of trials and of the warming up. */
+const TRIAL_SECONDS = 6;
 
 export interface Overload {
   readonly knee: number;
@@ -39,13 +43,13 @@ export async function measureOverload(session: Session, { rate, seconds = SECOND
   const { target } = session;
   const system = target.system;
   if (system === undefined) throw new Error('overload needs a system of its own');
-  await runTest(session, { test: 'average', rate: START / 2, seconds: 6, only });
+  await runTest(session, { test: 'average', rate: START / 2, seconds: TRIAL_SECONDS, only });
   const knee = rate ?? (await findKnee({
     start: START, most: 6000, within: 0.08,
     async trial(at) {
-      const outcome = await runTest(session, { test: 'average', rate: at, seconds: 8, only });
+      const outcome = await runTest(session, { test: 'average', rate: at, seconds: TRIAL_SECONDS, only });
       say(`at ${at.toFixed(0)}/s: ${outcome.void.length > 0 ? `void, ${outcome.void.join('; ')}` : outcome.pass ? 'kept' : 'not kept'}`);
-      return outcome;
+      return trialOf(outcome);
     },
   }));
   const atKnee = await runTest(session, { test: 'average', rate: knee, seconds, only });
@@ -105,8 +109,12 @@ async function besideFlood({ k6, target, pinned }: Session, knee: number, only: 
   const reader = { ...target.env, API_KEY: target.env.API_KEY_HUGE ?? target.env.API_KEY, RATE: String(BESIDE), DURATION: '8', ONLY: 'detail', API_KEY_HUGE: undefined, API_KEY_EMPTY: undefined, USER_TOKEN: undefined };
   const read = (name: string) => runK6({ k6, test: 'average', folder: FOLDER, core, env: reader, name });
   const alone = await read('alone');
-  const flood = runK6({ k6, test: 'average', folder: FOLDER, core, env: { ...target.env, RATE: String(2 * knee), DURATION: '16', ONLY: only?.join(), API_KEY_HUGE: undefined }, name: 'flood' });
-  await new Promise((resolve) => setTimeout(resolve, 5000));
+  const flood = runK6({
+    k6, test: 'average', folder: FOLDER, core, name: 'flood', env: { ...target.env, RATE: String(2 * knee), DURATION: '16', ONLY: only?.join(), API_KEY_HUGE: undefined },
+    // Both generators have one core: what the reader waits for there is not the system's doing.
+    onStart: (pid) => setPriority(pid, 10),
+  });
+  await delay(5000);
   const beside = await read('beside');
   await flood;
   const ratio = p99Of(beside) / p99Of(alone);

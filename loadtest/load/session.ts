@@ -36,6 +36,8 @@ export interface Outcome {
   readonly pass: boolean;
   /** Why the run says nothing; empty where it does. */
   readonly void: readonly string[];
+  /** Whether that is dropped iterations alone: what was then measured was too slow all the same, or it would not have dropped any. */
+  readonly onlyDropped: boolean;
   readonly usage: Readonly<Record<string, Usage>>;
   readonly imports?: Imported;
   /** Of a soak. */
@@ -61,17 +63,20 @@ export async function runTest({ k6, target, slo, pinned, spin, stallP99 }: Sessi
   const planned = durationOf(plan);
   const lasted = settings.aborts === true ? Math.min(planned, summary.state.testRunDurationMs / 1000) : planned;
   const rows = rowsOf(summary, { slo, asked: askedOf(plan), seconds: lasted, times: settings.thorough !== true });
-  const reasons = voidReasons({
-    dropped: summary.metrics['dropped_iterations']?.values['count'] ?? 0,
+  const dropped = summary.metrics['dropped_iterations']?.values['count'] ?? 0;
+  const conditions = {
+    dropped,
     generator: usage['k6']?.cpu ?? 0,
     spin,
     ...(target.system === undefined ? {} : { others: mean(samples.map(({ others }) => others)) }),
     ...(stallP99 === undefined ? {} : { stallP99 }),
-  });
+  };
+  const reasons = voidReasons(conditions);
+  const onlyDropped = dropped > 0 && voidReasons({ ...conditions, dropped: 0 }).length === 0;
   const endurance = test === 'soak' ? enduranceOf(samples, summary) : undefined;
   const pass = rows.every((row) => row.pass) && (endurance?.faults.length ?? 0) === 0 && (summary.metrics['wrong']?.values['count'] ?? 0) === 0;
   // Of smoke no time counts, so that nothing makes it void.
-  return { seconds: lasted, rows, pass, void: settings.thorough === true ? [] : reasons, usage, samples, ...(imported === undefined ? {} : { imports: imported }), ...(endurance === undefined ? {} : { endurance }) };
+  return { seconds: lasted, rows, pass, void: settings.thorough === true ? [] : reasons, onlyDropped, usage, samples, ...(imported === undefined ? {} : { imports: imported }), ...(endurance === undefined ? {} : { endurance }) };
 }
 
 function text(value: number | undefined): string | undefined {

@@ -16,7 +16,8 @@ const FORGETTING = 1.01;
 /** Whoever waits is to begin within this time: so long may the queue of a company be. Milliseconds. */
 const QUEUE_MS = 100;
 const LONGEST_QUEUE = 100;
-const SHORTEST_QUEUE = 16;
+/** A client that sends so many at once is served, however slow answers are. */
+const SHORTEST_QUEUE = 64;
 
 export class AdaptiveLimit {
   #limit = INITIAL;

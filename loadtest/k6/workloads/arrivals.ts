@@ -69,12 +69,14 @@ function timeFor(count: number, rate: number, slope: number): number {
 const UNIT = 100;
 /** Workers begin at once where answers take so long; beyond the most, iterations are dropped and the run is void. */
 const SLOW_SECONDS = 0.4;
-const SLOWEST_SECONDS = 3;
+const SLOWEST_SECONDS = 4;
+/** Of a scenario that seldom begins: a single slow answer is to hold up none of it. */
+const LEAST_WORKERS = 10;
 
 /** A scenario of k6's options. */
 export function executorOf(arrivals: Arrivals): Record<string, unknown> {
   const rates = highest(arrivals);
-  const workers = { preAllocatedVUs: Math.ceil(2 + rates * SLOW_SECONDS), maxVUs: Math.ceil(4 + rates * SLOWEST_SECONDS) };
+  const workers = { preAllocatedVUs: Math.ceil(LEAST_WORKERS + rates * SLOW_SECONDS), maxVUs: Math.ceil(4 * LEAST_WORKERS + rates * SLOWEST_SECONDS) };
   const whole = (rate: number): number => Math.max(1, Math.round(rate * UNIT));
   const shared = { timeUnit: `${UNIT}s`, gracefulStop: '10s', ...workers };
   if (isConstant(arrivals)) return { executor: 'constant-arrival-rate', rate: whole(arrivals.from), duration: `${secondsOf(arrivals)}s`, ...shared };
