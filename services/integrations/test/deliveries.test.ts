@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { now } from '@truckroll/contract';
-import { AttemptError, type DeadLetter } from '@truckroll/contract/gen/integrations/v1/deliveries';
-import { DAY, FAILURE, SECOND, reportOf, startDesk } from './webhooks.ts';
+import { AttemptError, type DeadLetter, type PublicEvent } from '@truckroll/contract/gen/integrations/v1/deliveries';
+import { DAY, FAILURE, SECOND, reportOf, startDesk, type LeaseOptions } from './webhooks.ts';
 
 let desk: Awaited<ReturnType<typeof startDesk>>;
 beforeAll(async () => void (desk = await startDesk()), 60_000);
@@ -13,8 +13,8 @@ test('an event becomes one delivery for each endpoint of its company that subscr
   const one = await desk.endpoint();
   const other = await desk.endpoint();
   const event = one.event();
-  expect(await desk.fanOut(event, one.event({ type: 'interaction.completed' }))).toEqual({ pending: 1, skipped: 0 });
-  expect(await desk.fanOut(event, event)).toEqual({ pending: 0, skipped: 0 });
+  expect(await desk.fanOut(event, one.event({ type: 'interaction.completed' }))).toEqual({ pending: 1, skipped: 0, deliveries: [] });
+  expect(await desk.fanOut(event, event)).toEqual({ pending: 0, skipped: 0, deliveries: [] });
   expect(await one.deliveries()).toMatchObject([{ event_id: event.id, status: 'DELIVERY_STATUS_PENDING', attempts: [] }]);
   expect(await other.deliveries()).toEqual([]);
 
@@ -93,6 +93,61 @@ test('reports beside each other, while one disables the endpoint, all reach the 
   expect(log.filter(({ attempts, status }) => attempts.length === 0 && status !== 'DELIVERY_STATUS_SKIPPED')).toEqual([]);
   expect((await one.read()).enabled).toBe(false);
   expect(await desk.lease()).toEqual([]);
+});
+
+describe('what is lent as it is stored', () => {
+  const store = async (events: PublicEvent[], options: LeaseOptions = {}) => (await desk.deliveries.fanOut({ events, dead_letter_ids: [], lease: desk.asked(options) })).deliveries;
+
+  test('needs no other lease, is reported as any, and is lent again where its worker leaves', async () => {
+    const one = await desk.endpoint();
+    const event = one.event();
+    const [lent, ...others] = await store([event, one.event({ type: 'interaction.completed' })]);
+    expect(lent).toMatchObject({ event_id: event.id, endpoint_id: one.id, company_id: one.company.id, url: 'https://example.com/hook', attempt: 1, probe: false });
+    expect(lent!.secrets.map((secret) => `whsec_${Buffer.from(secret).toString('base64')}`)).toEqual([one.secret]);
+    expect([others, await desk.lease(), await store([event])]).toEqual([[], [], []]);
+    await desk.sql('update webhook_queue set leased_until = now()');
+    const [again] = await desk.lease();
+    expect(again).toMatchObject({ delivery_id: lent!.delivery_id, body: event.body });
+    expect(await desk.report(lent!, FAILURE)).toMatchObject({ lease_lost: true });
+    expect(await desk.report(again!)).toMatchObject({ status: 'DELIVERY_STATUS_SUCCEEDED', lease_lost: false });
+  });
+
+  test('comes after what waits for its endpoint, and of each subject alone', async () => {
+    const one = await desk.endpoint();
+    const subject = randomUUID();
+    const [first, second, third] = [1, 2, 3].map((sequence) => one.event({ subject, sequence, timestamp: now() + sequence }));
+    const [lent, ...others] = await store([first!, second!]);
+    expect([lent!.event_id, others]).toEqual([first!.id, []]);
+    expect(await store([third!, one.event()])).toEqual([]);
+    await desk.report(lent!);
+    expect((await desk.lease()).map(({ event_id }) => event_id)).toContain(second!.id);
+    expect(await store([third!])).toEqual([]);
+  });
+
+  test('is no more than its endpoint, its company and the worker have room for, in turn', async () => {
+    const [one, busy, open, slow] = [await desk.endpoint(), await desk.endpoint(), await desk.endpoint(), await desk.endpoint()];
+    await desk.sql('update webhook_endpoints set slowdowns = 1 where id = $1', [slow.id]);
+    const events = [one, one, one, busy, busy, open, slow, slow].map((each) => each.event());
+    const lent = await store(events, { cap: 2, without: [open.id], busy: [{ company_id: busy.company.id, max_deliveries: 1 }] });
+    expect(lent.map(({ endpoint_id }) => endpoint_id).toSorted()).toEqual([one.id, one.id, busy.id, slow.id].toSorted());
+    const [left, right] = [await desk.endpoint(), await desk.endpoint()];
+    const few = await store([left, left, left, right].map((each) => each.event()), { max: 2 });
+    expect(new Set(few.map(({ endpoint_id }) => endpoint_id))).toEqual(new Set([left.id, right.id]));
+    const [also] = await store([right.event()], { cap: 1 });
+    expect(also).toBeUndefined();
+  });
+
+  test('is left to others while a worker is being lent to: an endpoint has one share among all of them', async () => {
+    const one = await desk.endpoint();
+    const session = await desk.session();
+    try {
+      await session.query({ text: `select pg_advisory_lock(hashtextextended('webhook lease in integrations', 0))` });
+      expect(await store([one.event()])).toEqual([]);
+    } finally {
+      await session.close();
+    }
+    expect(await desk.lease()).toHaveLength(1);
+  });
 });
 
 test('a lease that nobody reports ends; its late report stays in the log, and a late success settles the delivery', async () => {
@@ -197,7 +252,7 @@ test('what a dispatcher does not know is kept for 14 days, in the order in which
   expect(await desk.parking.listParkedEvents({ limit: 2 })).toMatchObject({ count: 3, events: [{ type: 'service_request.reopened' }, {}] });
   expect((await desk.parking.retryParkedEvents({})).reason).toContain('upgrade the dispatchers');
 
-  expect(await desk.deliveries.fanOut({ events: [known!], dead_letter_ids: [kept[0]!.id] })).toEqual({ pending: 1, skipped: 0 });
+  expect(await desk.deliveries.fanOut({ events: [known!], dead_letter_ids: [kept[0]!.id] })).toEqual({ pending: 1, skipped: 0, deliveries: [] });
   expect(await read()).toEqual(kept.slice(1));
   await desk.sql(`update parked_event set parked_at = now() - interval '13 days' where id = $1`, [kept[1]!.id]);
   await desk.sql(`update parked_event set parked_at = now() - interval '15 days' where id = $1`, [kept[2]!.id]);

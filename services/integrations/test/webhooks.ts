@@ -1,13 +1,28 @@
 // What tests of webhooks need: an endpoint, events, a worker that sends nothing.
 import { randomUUID } from 'node:crypto';
 import { now } from '@truckroll/contract';
-import { AttemptError, type CompanyRoom, type LeasedDelivery, type PublicEvent, type ReportRequest } from '@truckroll/contract/gen/integrations/v1/deliveries';
+import { AttemptError, type CompanyRoom, type LeaseRequest, type LeasedDelivery, type PublicEvent, type ReportRequest } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import type { MailConfig } from '@truckroll/mail';
 import { createSession } from '@truckroll/service-kit';
 import { startHarness } from './harness.ts';
 
 export const SECOND = 1_000_000;
 export const DAY = 86_400 * SECOND;
+
+export interface LeaseOptions {
+  max?: number;
+  cap?: number;
+  without?: string[];
+  worker?: string;
+  share?: number;
+  busy?: CompanyRoom[];
+}
+
+function asked({ max = 100, cap = 10, without = [], worker = 'test', share, busy = [] }: LeaseOptions): LeaseRequest {
+  return {
+    worker_id: worker, max_deliveries: max, max_in_flight_per_endpoint: cap, excluded_endpoint_ids: without, max_of_company: share ?? null, busy_companies: busy,
+  };
+}
 
 export async function startDesk(mail: MailConfig = {}) {
   const harness = await startHarness(mail);
@@ -52,13 +67,9 @@ export async function startDesk(mail: MailConfig = {}) {
 
     fanOut: (...events: PublicEvent[]) => deliveries.fanOut({ events, dead_letter_ids: [] }),
 
-    async lease(options: { max?: number; cap?: number; without?: string[]; worker?: string; share?: number; busy?: CompanyRoom[] } = {}): Promise<LeasedDelivery[]> {
-      const { max = 100, cap = 10, without = [], worker = 'test', share = null, busy = [] } = options;
-      const asked = {
-        worker_id: worker, max_deliveries: max, max_in_flight_per_endpoint: cap, excluded_endpoint_ids: without, max_of_company: share, busy_companies: busy,
-      };
-      return (await deliveries.lease(asked)).deliveries;
-    },
+    asked,
+    lease: async (options: LeaseOptions = {}): Promise<LeasedDelivery[]> => (await deliveries.lease(asked(options))).deliveries,
+    session: () => createSession({ url: harness.database.url, schema: 'integrations' }),
 
     report: (delivery: LeasedDelivery, fields: Partial<ReportRequest> = {}) => deliveries.report(reportOf(delivery, fields)),
 

@@ -61,6 +61,41 @@ test('once it stops it fetches nothing, and ends when what is in flight is repor
   expect(leases()).toBe(before);
 });
 
+test('what is lent as it is stored is sent at once, within the room that there is, and not once stopping has begun', async () => {
+  let fetched: number[] = [];
+  const { worker, reports } = harness({
+    maxInFlight: 4,
+    lease: async ({ max_deliveries }) => {
+      fetched.push(max_deliveries);
+      return { deliveries: [], next_due_at: null };
+    },
+  });
+  let offered: number | undefined;
+  await worker.borrow(3, async (lease) => {
+    offered = lease?.max_deliveries;
+    // Room is promised once, whoever asks.
+    await worker.borrow(3, async (beside) => {
+      expect(beside?.max_deliveries).toBe(1);
+      await worker.borrow(1, async (none) => {
+        expect(none).toBeUndefined();
+        return [];
+      });
+      return [];
+    });
+    return [lent('one'), lent('other')];
+  });
+  expect(offered).toBe(3);
+  await worker.start();
+  await worker.stop();
+  expect([fetched, reports.length]).toEqual([[2], 2]);
+  fetched = [];
+  await worker.borrow(1, async (lease) => {
+    expect(lease).toBeUndefined();
+    return [lent('late')];
+  });
+  expect(reports).toHaveLength(2);
+});
+
 test('where the exchange that tries a circuit fails, what waits for it is not sent and stays leased', async () => {
   clock.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance'] });
   try {

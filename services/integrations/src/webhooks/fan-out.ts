@@ -1,20 +1,24 @@
 // DeliveryService.FanOut: public events into deliveries, one for each endpoint that subscribes to them.
 import { formatInstant } from '@truckroll/contract';
-import type { FanOutRequest, FanOutResponse, PublicEvent } from '@truckroll/contract/gen/integrations/v1/deliveries';
+import type { FanOutRequest, FanOutResponse, LeasedDelivery, PublicEvent } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import type { Transaction } from '@truckroll/service-kit';
 import type { Context } from '../context.ts';
 import { checked } from '../requests.ts';
 import { resume } from './dead-letters.ts';
 import { count } from './figures.ts';
 import { dayOf, deliveryId } from './delivery-id.ts';
+import { LEASE, LEASE_LOCK, NOW, opener } from './lease.ts';
+import { lendable, type Borrowable } from './lend.ts';
 import { oldestDay } from './partitions.ts';
 import type { DeliveryState } from './rules.ts';
 
-interface Subscriber {
-  id: string;
+interface Subscriber extends Borrowable {
   company_id: string;
   event_types: string[];
   enabled: boolean;
+  url: string;
+  secret: Buffer;
+  previous_secret: Buffer | null;
 }
 
 export interface NewDelivery {
@@ -25,49 +29,93 @@ export interface NewDelivery {
   forced: boolean;
 }
 
-export async function fanOut({ database, partitions, deliveries }: Context, request: FanOutRequest): Promise<FanOutResponse> {
+export async function fanOut({ database, partitions, deliveries, secrets }: Context, request: FanOutRequest): Promise<FanOutResponse> {
   const oldest = oldestDay();
-  const { events: given, dead_letter_ids: letters } = checked('FanOutRequest', request);
+  const { events: given, dead_letter_ids: letters, lease: asked } = checked('FanOutRequest', request);
   const events = given.filter(({ timestamp }) => dayOf(timestamp) >= oldest);
-  if (events.length === 0 && letters.length === 0) return { pending: 0, skipped: 0 };
+  if (events.length === 0 && letters.length === 0) return { pending: 0, skipped: 0, deliveries: [] };
   await partitions.ensure(events.map(({ timestamp }) => dayOf(timestamp)));
-  const stored = await database.transaction(
+  const { stored, subscribers } = await database.transaction(
     async (tx) => {
-      const subscribers = await lockSubscribers(tx, [...new Set(events.map((event) => event.company_id))]);
+      const subscribers = await lockSubscribers(tx, [...new Set(events.map((event) => event.company_id))], asked?.max_in_flight_per_endpoint ?? 0);
       await resume(tx, letters);
-      return await insertDeliveries(tx, deliveriesOf(events, subscribers));
+      const all = deliveriesOf(events, subscribers);
+      const lent = asked == null ? undefined : { worker: asked.worker_id, deliveries: lendable(all, subscribers, asked) };
+      return { stored: await insertDeliveries(tx, all, lent), subscribers };
     },
     { retryContention: true },
   );
   const [pending, skipped] = (['PENDING', 'SKIPPED'] as const).map((state) => {
-    const number = stored.filter((each) => each === state).length;
+    const number = stored.filter((each) => each.state === state).length;
     count(deliveries, state, number);
     return number;
   }) as [number, number];
-  return { pending, skipped };
+  return { pending, skipped, deliveries: lentOf(stored, subscribers, opener(secrets)) };
 }
 
 function deliveriesOf(events: readonly PublicEvent[], subscribers: readonly Subscriber[]): NewDelivery[] {
+  const ofCompany = Map.groupBy(subscribers, ({ company_id }) => company_id);
   return events.flatMap((event) =>
-    subscribers
-      .filter(({ company_id, event_types }) => company_id === event.company_id && event_types.includes(event.type))
+    (ofCompany.get(event.company_id) ?? [])
+      .filter(({ event_types }) => event_types.includes(event.type))
       .map(({ id, enabled }): NewDelivery => ({ event, endpointId: id, state: enabled ? 'PENDING' : 'SKIPPED', forced: false })),
   );
 }
 
-/** They stay enabled or disabled until the transaction ends: nothing is queued behind the back of whoever disables one. */
-async function lockSubscribers(tx: Transaction, companyIds: readonly string[]): Promise<Subscriber[]> {
-  const { rows } = await tx.query<Subscriber>({
-    name: 'webhook_subscribers',
-    text: `select id, company_id, event_types, enabled from webhook_endpoints
-      where company_id = any($1::uuid[]) and deleted_at is null order by id for share`,
-    values: [companyIds],
+/**
+ * They stay enabled or disabled until the transaction ends: nothing is queued behind the back of whoever disables one. Each
+ * with how many more of its deliveries may be in flight; none where others wait, which go first, and none of any while
+ * another worker is being lent to: that one is not waited for.
+ */
+async function lockSubscribers(tx: Transaction, companyIds: readonly string[], mostInFlight: number): Promise<Subscriber[]> {
+  const lock = tx.query<{ held: boolean }>({
+    name: 'try_to_lock_webhook_leases', text: `select $1::int > 0 and pg_try_advisory_xact_lock(${LEASE_LOCK}) as held`, values: [mostInFlight],
   });
-  return rows;
+  const subscribers = tx.query<Subscriber>({
+    name: 'webhook_subscribers',
+    text: `select id, company_id, event_types, enabled, url, secret, case when previous_secret_until > ${NOW} then previous_secret end as previous_secret,
+        case when $2::int = 0 or resume_at > ${NOW} or exists (
+            select from webhook_queue q where q.endpoint_id = e.id and q.leased_until is null and q.due_at <= ${NOW}) then 0
+          else case when slowdowns > 0 then 1 else $2::int end
+            - (select count(*) from webhook_queue q where q.endpoint_id = e.id and q.leased_until is not null)::int end as room
+      from webhook_endpoints e where company_id = any($1::uuid[]) and deleted_at is null order by id for share of e`,
+    values: [companyIds, mostInFlight],
+  });
+  const [{ rows: [found] }, { rows }] = await Promise.all([lock, subscribers]);
+  return found?.held === true ? rows : rows.map((row) => ({ ...row, room: 0 }));
 }
 
-/** Stores what is not there yet, and queues what is PENDING. Partitions must exist. Returns the states of what was new. */
-export async function insertDeliveries(tx: Transaction, deliveries: readonly NewDelivery[]): Promise<DeliveryState[]> {
+export interface Stored {
+  id: string;
+  state: DeliveryState;
+  endpoint_id: string;
+  event_id: string;
+  /** Null where it is not lent. */
+  lease_token: string | null;
+  leased_until: number | null;
+}
+
+function lentOf(stored: readonly Stored[], subscribers: readonly Subscriber[], open: ReturnType<typeof opener>): LeasedDelivery[] {
+  const byId = new Map(subscribers.map((each) => [each.id, each]));
+  return stored.flatMap(({ id, endpoint_id, event_id, lease_token, leased_until }) => {
+    const endpoint = byId.get(endpoint_id);
+    if (lease_token === null || endpoint === undefined) return [];
+    const { company_id, url } = endpoint;
+    return [{
+      delivery_id: id, lease_token, lease_expires_at: leased_until as number, company_id, endpoint_id, url, secrets: open(endpoint_id, endpoint), event_id,
+      event_type: '', body: Buffer.alloc(0), attempt: 1, probe: false, request_id: null, traceparent: null,
+    }];
+  });
+}
+
+/** To a worker, some of what is stored. */
+export interface Lent {
+  worker: string;
+  deliveries: ReadonlySet<NewDelivery>;
+}
+
+/** Stores what is not there yet, and queues what is PENDING, or lends it. Partitions must exist. Resolves to what was new. */
+export async function insertDeliveries(tx: Transaction, deliveries: readonly NewDelivery[], lent?: Lent): Promise<Stored[]> {
   if (deliveries.length === 0) return [];
   const byId = new Map(deliveries.map((delivery) => [deliveryId(delivery.event.timestamp, delivery.event.id, delivery.endpointId), delivery]));
   const events = [...new Map([...byId.values()].map(({ event }) => [event.id, event])).values()];
@@ -83,29 +131,36 @@ export async function insertDeliveries(tx: Transaction, deliveries: readonly New
         events.map((event) => event.request_id ?? null), events.map((event) => event.traceparent ?? null),
       ],
     }),
-    tx.query<{ state: DeliveryState }>({
+    tx.query<Stored>({
       name: 'insert_webhook_deliveries',
       text: `with given as (
           select * from unnest($1::uuid[], $2::date[], $3::uuid[], $4::uuid[], $5::uuid[], $6::text[], $7::text[], $8::bigint[], $9::timestamptz[],
-            $10::text[], $11::boolean[], $12::text[], $13::text[])
-            g (id, day, company_id, endpoint_id, event_id, event_type, subject, sequence, occurred_at, state, forced, subject_number, customer_name)),
+            $10::text[], $11::boolean[], $12::text[], $13::text[], $14::boolean[])
+            g (id, day, company_id, endpoint_id, event_id, event_type, subject, sequence, occurred_at, state, forced, subject_number, customer_name, lend)),
         added as (
           insert into webhook_deliveries (
             id, day, company_id, endpoint_id, event_id, event_type, subject, sequence, occurred_at, state, subject_number, customer_name)
           select id, day, company_id, endpoint_id, event_id, event_type, subject, sequence, occurred_at, state, subject_number, customer_name from given
-          on conflict do nothing returning id, state),
+          on conflict do nothing returning id, endpoint_id, event_id, state),
+        due as materialized (
+          select g.*, g.lend and not exists (
+            select from webhook_queue p where p.endpoint_id = g.endpoint_id and p.subject = g.subject and p.sequence < g.sequence and not p.tried) as lent
+          from given g join added a on a.id = g.id where a.state = 'PENDING'),
         queued as (
-          insert into webhook_queue (delivery_id, day, endpoint_id, subject, sequence, due_at, forced)
-          select g.id, g.day, g.endpoint_id, g.subject, g.sequence, now(), g.forced from given g join added a on a.id = g.id where a.state = 'PENDING')
-        select state from added`,
+          insert into webhook_queue (delivery_id, day, endpoint_id, subject, sequence, due_at, forced, lease_token, leased_until, worker)
+          select id, day, endpoint_id, subject, sequence, now(), forced, case when lent then gen_random_uuid() end,
+            case when lent then ${NOW} + ${LEASE} end, case when lent then $15 end from due
+          returning delivery_id, lease_token, leased_until)
+        select a.id, a.state, a.endpoint_id, a.event_id, q.lease_token, q.leased_until from added a left join queued q on q.delivery_id = a.id`,
       values: [
         list.map(([id]) => id), list.map(([, { event }]) => dayOf(event.timestamp)), list.map(([, { event }]) => event.company_id),
         list.map(([, { endpointId }]) => endpointId), list.map(([, { event }]) => event.id), list.map(([, { event }]) => event.type),
         list.map(([, { event }]) => event.subject), list.map(([, { event }]) => event.sequence),
         list.map(([, { event }]) => formatInstant(event.timestamp)), list.map(([, { state }]) => state), list.map(([, { forced }]) => forced),
         list.map(([, { event }]) => event.subject_number ?? null), list.map(([, { event }]) => event.customer_name ?? null),
+        list.map(([, delivery]) => lent?.deliveries.has(delivery) ?? false), lent?.worker ?? null,
       ],
     }),
   ]);
-  return rows.map(({ state }) => state);
+  return rows;
 }

@@ -9,9 +9,11 @@ import { checked } from '../requests.ts';
  * An exchange may take 15 s, one behind another as much again; the rest is for reporting while we are away. What was lent
  * to a worker that was killed is due again long before: see workers.ts.
  */
-const LEASE = `interval '40 seconds'`;
+export const LEASE = `interval '40 seconds'`;
 /** Of the database, as are all times in the queue. Statements are sent together, so each has its own. */
-const NOW = 'statement_timestamp()';
+export const NOW = 'statement_timestamp()';
+/** One lease at a time, or two workers that ask at once would each get an endpoint's whole share. */
+export const LEASE_LOCK = `hashtextextended('webhook lease in ' || current_schema(), 0)`;
 /** Of webhook_queue q, what may be lent because a user has just asked for it; what it is tried again by is not. */
 const IS_PROBE = 'q.forced and q.failures = 0 and q.leased_until is null';
 /** One answer stays below what a channel carries. Bytes. */
@@ -38,28 +40,33 @@ interface Row {
 export async function lease({ database, secrets }: Context, request: LeaseRequest): Promise<LeaseResponse> {
   const asked = checked('LeaseRequest', request);
   const { rows, nextDueAt } = await database.transaction(async (tx) => {
-    // Sent together. One lease at a time, or two workers that ask at once would each get an endpoint's whole share.
-    const lock = tx.query({ text: `select pg_advisory_xact_lock(hashtextextended('webhook lease in ' || current_schema(), 0))` });
+    // Sent together.
+    const lock = tx.query({ name: 'lock_webhook_leases', text: `select pg_advisory_xact_lock(${LEASE_LOCK})` });
     const [, , taken, next] = await Promise.all([lock, freeExpired(tx), take(tx, asked), nextDue(tx)]);
     const fitting = await withinSize(tx, taken);
     return { rows: fitting, nextDueAt: fitting.length < taken.length ? now() : next };
   });
-  const opened = new Map<string, Buffer[]>();
-  const secretsOf = (row: Row): Buffer[] => {
-    let found = opened.get(row.endpoint_id);
-    if (found === undefined) {
-      const sealed = row.previous_secret === null ? [row.secret] : [row.secret, row.previous_secret];
-      opened.set(row.endpoint_id, (found = sealed.map((each) => secrets.open(row.endpoint_id, each))));
-    }
-    return found;
-  };
+  const secretsOf = opener(secrets);
   return {
     deliveries: rows.map((row) => ({
       delivery_id: row.delivery_id, lease_token: row.lease_token, lease_expires_at: row.leased_until, company_id: row.company_id,
-      endpoint_id: row.endpoint_id, url: row.url, secrets: secretsOf(row), event_id: row.event_id, event_type: row.event_type,
+      endpoint_id: row.endpoint_id, url: row.url, secrets: secretsOf(row.endpoint_id, row), event_id: row.event_id, event_type: row.event_type,
       body: row.body, attempt: row.attempts + 1, probe: row.probe, request_id: row.request_id, traceparent: row.traceparent,
     })),
     next_due_at: nextDueAt,
+  };
+}
+
+/** Opens each endpoint's secrets once. */
+export function opener(secrets: Context['secrets']): (endpointId: string, sealed: { secret: Buffer; previous_secret: Buffer | null }) => Buffer[] {
+  const opened = new Map<string, Buffer[]>();
+  return (endpointId, { secret, previous_secret: previous }) => {
+    let found = opened.get(endpointId);
+    if (found === undefined) {
+      const sealed = previous === null ? [secret] : [secret, previous];
+      opened.set(endpointId, (found = sealed.map((each) => secrets.open(endpointId, each))));
+    }
+    return found;
   };
 }
 

@@ -1,5 +1,5 @@
 import { ApiError } from '@truckroll/contract';
-import type { DeadLetter, FanOutRequest, FanOutResponse, PublicEvent, SetAsideRequest, SetAsideResponse } from '@truckroll/contract/gen/integrations/v1/deliveries';
+import type { DeadLetter, FanOutRequest, FanOutResponse, LeaseRequest, LeasedDelivery, PublicEvent, SetAsideRequest, SetAsideResponse } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import type { IncomingEvent } from '@truckroll/outbox';
 import { onBehalfOf, requestOf, withBatchSpan, type Logger, type Metrics } from '@truckroll/service-kit';
 import { gather } from '../gather.ts';
@@ -10,7 +10,9 @@ export interface FanOutOptions {
   readonly setAside: (request: SetAsideRequest) => Promise<SetAsideResponse>;
   /** The event as it is stored and sent. Throws where it cannot be. */
   readonly read: (event: IncomingEvent) => PublicEvent;
-  /** Called when there is something to send now. */
+  /** The worker's, which sends what is lent to it as it is stored. */
+  readonly borrow: (most: number, work: (lease: LeaseRequest | undefined) => Promise<readonly LeasedDelivery[]>) => Promise<void>;
+  /** Called when there is more to send now. */
   readonly due: () => void;
   readonly log: Logger;
   readonly metrics: Metrics;
@@ -29,16 +31,24 @@ export interface FanOut {
   resume(letters: readonly DeadLetter[]): Promise<void>;
 }
 
-export function createFanOut({ fanOut, setAside, read, due, log, metrics }: FanOutOptions): FanOut {
+/** Deliveries of an event to keep room for: it may have more endpoints. */
+const ROOM_PER_EVENT = 4;
+
+export function createFanOut({ fanOut, setAside, read, borrow, due, log, metrics }: FanOutOptions): FanOut {
   const counter = metrics.counter('webhook_events_total', 'Public events by what became of them', ['result']);
 
   async function store(events: readonly PublicEvent[], letters: ReadonlyMap<PublicEvent, number>, refused: Refused): Promise<void> {
     try {
       const dead_letter_ids = events.flatMap((event) => letters.get(event) ?? []);
       const traces = events.map(({ traceparent }) => traceparent);
-      const { pending } = await withBatchSpan(traces, 'fan out', 'CONSUMER', { 'messaging.batch.message_count': events.length }, () => fanOut({ events: [...events], dead_letter_ids }));
+      await borrow(events.length * ROOM_PER_EVENT, async (lease) => {
+        const { pending, deliveries } = await withBatchSpan(traces, 'fan out', 'CONSUMER', { 'messaging.batch.message_count': events.length }, () =>
+          fanOut({ events: [...events], dead_letter_ids, lease }),
+        );
+        if (pending > deliveries.length) due();
+        return withEvents(deliveries, events);
+      });
       counter.inc({ result: letters.size > 0 ? 'resumed' : 'stored' }, events.length);
-      if (pending > 0) due();
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 400) throw error;
       if (events.length > 1) {
@@ -100,6 +110,17 @@ export function createFanOut({ fanOut, setAside, read, due, log, metrics }: FanO
       for (const batch of batches([...known.keys()], sizeOf)) await store(batch, known, async ({ id }, error) => log.warn({ id, error }, 'an event that was set aside is refused and stays'));
     },
   };
+}
+
+/** Each with what it sends. */
+function withEvents(deliveries: readonly LeasedDelivery[], events: readonly PublicEvent[]): LeasedDelivery[] {
+  const byId = new Map(events.map((event) => [event.id, event]));
+  return deliveries.flatMap((delivery) => {
+    const event = byId.get(delivery.event_id);
+    if (event === undefined) return [];
+    const { type: event_type, body, request_id, traceparent } = event;
+    return [{ ...delivery, event_type, body, request_id, traceparent }];
+  });
 }
 
 function letterOf(event: IncomingEvent, error: unknown): DeadLetter {

@@ -49,6 +49,8 @@ export class Worker implements BackgroundPart {
   readonly #witness: Witness;
   #loop: Promise<void> = Promise.resolve();
   #leasing = false;
+  /** Room for deliveries that were asked for and have not come yet. */
+  #promised = 0;
   /** Whether there was more to fetch than room, of all or of a company. */
   #full = false;
 
@@ -107,35 +109,61 @@ export class Worker implements BackgroundPart {
     }
   }
 
+  /**
+   * Keeps room free for so many deliveries at most while `work` runs, and sends those that it resolves to. It gets what may
+   * be lent; undefined where there is no room, or no more is sent.
+   */
+  async borrow(most: number, work: (lease: LeaseRequest | undefined) => Promise<readonly LeasedDelivery[]>): Promise<void> {
+    const room = this.#stopping.signal.aborted ? 0 : Math.min(most, this.#room());
+    const deliveries = await this.#promising(room, () => work(room > 0 ? this.#asked(room) : undefined));
+    // What is lent while this ends is due again as soon as the worker has left.
+    if (!this.#stopping.signal.aborted) for (const delivery of deliveries) this.#begin(delivery);
+  }
+
   /** Fetches once. Resolves to how long nothing is to be expected, in ms. */
   async #round(): Promise<number> {
-    const { workerId, lease, maxInFlightPerEndpoint } = this.#options;
-    const room = Math.min(this.#lanes.free, MOST_AT_ONCE);
+    const room = this.#room();
     this.#full = room <= 0;
     if (this.#full) return POLL_MS;
-    const roomFor = (companyId: string) => Math.min(this.#lanes.roomFor(companyId), MOST_AT_ONCE);
-    const busy = new Map(this.#lanes.busy.map((companyId) => [companyId, roomFor(companyId)]));
-    const roomOfAny = roomFor('');
-    const { deliveries, next_due_at: nextDueAt } = await lease(
-      {
-        worker_id: workerId,
-        max_deliveries: room,
-        max_in_flight_per_endpoint: maxInFlightPerEndpoint,
-        excluded_endpoint_ids: this.#circuits.excluded(Date.now()),
-        max_of_company: roomOfAny,
-        busy_companies: [...busy].map(([company_id, max_deliveries]) => ({ company_id, max_deliveries })),
-      },
-      { signal: this.#stopping.signal },
-    );
+    const asked = this.#asked(room);
+    const { deliveries, next_due_at: nextDueAt } = await this.#promising(room, () => this.#options.lease(asked, { signal: this.#stopping.signal }));
     for (const delivery of deliveries) this.#begin(delivery);
     const taken = Map.groupBy(deliveries, ({ company_id }) => company_id);
+    const busy = new Map(asked.busy_companies.map(({ company_id, max_deliveries }) => [company_id, max_deliveries]));
     const atItsShare = (companyId: string, most: number) => (taken.get(companyId)?.length ?? 0) >= most;
-    this.#full = [...busy].some(([companyId, most]) => atItsShare(companyId, most)) || [...taken.keys()].some((companyId) => atItsShare(companyId, busy.get(companyId) ?? roomOfAny));
+    this.#full = [...busy].some(([companyId, most]) => atItsShare(companyId, most)) || [...taken.keys()].some((companyId) => atItsShare(companyId, busy.get(companyId) ?? asked.max_of_company ?? Infinity));
     // Less than there was room for is all that may be sent now: new events and reports tell of more.
     if (deliveries.length === room) return 0;
     const now = Date.now();
     const times = [nextDueAt == null ? undefined : nextDueAt / 1000, this.#circuits.nextAt(now)].filter((time) => time !== undefined);
     return Math.max(LEAST_WAIT_MS, Math.min(POLL_MS, ...times.map((time) => time - now)));
+  }
+
+  /** For how many more exchanges there is room that is promised to nobody. */
+  #room(): number {
+    return Math.min(this.#lanes.free - this.#promised, MOST_AT_ONCE);
+  }
+
+  async #promising<T>(room: number, work: () => Promise<T>): Promise<T> {
+    this.#promised += room;
+    try {
+      return await work();
+    } finally {
+      this.#promised -= room;
+      if (this.#full && room > 0) this.#alarm.ring();
+    }
+  }
+
+  #asked(room: number): LeaseRequest {
+    const roomFor = (companyId: string) => Math.min(this.#lanes.roomFor(companyId), MOST_AT_ONCE);
+    return {
+      worker_id: this.#options.workerId,
+      max_deliveries: room,
+      max_in_flight_per_endpoint: this.#options.maxInFlightPerEndpoint,
+      excluded_endpoint_ids: this.#circuits.excluded(Date.now()),
+      max_of_company: roomFor(''),
+      busy_companies: this.#lanes.busy.map((company_id) => ({ company_id, max_deliveries: roomFor(company_id) })),
+    };
   }
 
   #begin(delivery: LeasedDelivery): void {

@@ -41,7 +41,7 @@ export class Deliveries {
         for (const event of request.events) this.add(event);
         for (const id of request.dead_letter_ids) this.resumed.add(id);
         this.#changed();
-        return { pending: request.events.length * this.endpoints.length, skipped: 0 };
+        return { pending: request.events.length * this.endpoints.length, skipped: 0, deliveries: [] };
       },
       setAside: async ({ letters }) => {
         for (const letter of letters) {

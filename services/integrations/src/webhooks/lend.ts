@@ -1,0 +1,37 @@
+// Which of the deliveries that are being stored go to the worker at once, instead of waiting to be looked for.
+import type { LeaseRequest } from '@truckroll/contract/gen/integrations/v1/deliveries';
+import type { NewDelivery } from './fan-out.ts';
+
+/** An endpoint, as far as lending goes. */
+export interface Borrowable {
+  id: string;
+  /** How many more of its deliveries may be in flight; 0 or less for none. */
+  room: number;
+}
+
+/**
+ * As Lease would choose among what is new: of each subject the first one, of each endpoint and company no more than there is
+ * room for, and first ones of companies before second ones.
+ */
+export function lendable(deliveries: readonly NewDelivery[], endpoints: readonly Borrowable[], asked: LeaseRequest): Set<NewDelivery> {
+  const excluded = new Set(asked.excluded_endpoint_ids);
+  const room = new Map(endpoints.filter(({ id }) => !excluded.has(id)).map((endpoint) => [endpoint.id, endpoint.room]));
+  const busy = new Map(asked.busy_companies.map(({ company_id, max_deliveries }) => [company_id, max_deliveries]));
+  const subjects = new Set<string>();
+  const turns = new Map<string, number>();
+  const chosen: { delivery: NewDelivery; turn: number }[] = [];
+  for (const delivery of deliveries) {
+    const { event, endpointId, state } = delivery;
+    const subject = `${endpointId} ${event.subject}`;
+    if (state !== 'PENDING' || subjects.has(subject)) continue;
+    subjects.add(subject);
+    const left = room.get(endpointId) ?? 0;
+    const turn = (turns.get(event.company_id) ?? 0) + 1;
+    if (left <= 0 || turn > (busy.get(event.company_id) ?? asked.max_of_company ?? Infinity)) continue;
+    room.set(endpointId, left - 1);
+    turns.set(event.company_id, turn);
+    chosen.push({ delivery, turn });
+  }
+  const inTurn = chosen.toSorted((a, b) => a.turn - b.turn);
+  return new Set(inTurn.slice(0, asked.max_deliveries).map(({ delivery }) => delivery));
+}
