@@ -109,7 +109,15 @@ test('everything that is wrong with an endpoint is told at once', async () => {
     ['name', 'OUT_OF_RANGE'], ['url', 'INVALID_FORMAT'], ['eventTypes', 'OUT_OF_RANGE'], ['colour', 'UNKNOWN_FIELD'],
   ]);
   const meant = await call('POST', HOOKS, { ...CREATE, url: 'http://example.com/hook', eventTypes: ['job.created'] });
-  expect(meant.body.error.details).toMatchObject([{ field: 'url', code: 'INVALID_FORMAT' }, { field: 'eventTypes[0]', code: 'INVALID_ENUM_VALUE' }]);
+  expect(meant.body.error.details).toMatchObject([{ field: 'eventTypes[0]', code: 'INVALID_ENUM_VALUE' }, { field: 'url', code: 'INVALID_FORMAT' }]);
+  const apart = { name: '', url: 'https://10.1.2.3/', eventTypes: ['job.created', 'webhook.test'], colour: 'red' };
+  const all = [['name', 'OUT_OF_RANGE'], ['eventTypes[0]', 'INVALID_ENUM_VALUE'], ['eventTypes[1]', 'INVALID_ENUM_VALUE'], ['colour', 'UNKNOWN_FIELD'], ['url', 'INVALID_FORMAT']];
+  for (const [verb, path] of [['POST', HOOKS], ['PATCH', `${HOOKS}/${(await endpoint()).id}`]] as const) {
+    expect((await call(verb, path, apart)).body.error.details.map(({ field, code }: any) => [field, code])).toEqual(all);
+  }
+  expect((await call('POST', KEYS, { name: '', expiresAt: '2020-01-01T00:00:00Z' })).body.error.details).toMatchObject([{ field: 'name' }, { field: 'expiresAt', code: 'OUT_OF_RANGE' }]);
+  const recovery = { since: '2026-03-02T00:00:00Z', until: '2026-03-01T00:00:00Z', colour: 'red' };
+  expect((await call('POST', `${HOOKS}/${(await endpoint()).id}/recover`, recovery)).body.error.details).toMatchObject([{ field: 'colour' }, { field: 'until', code: 'RANGE_ORDER' }]);
   expect((await call('POST', HOOKS, { ...CREATE, name: 'x'.repeat(101) })).status).toBe(400);
   for (const name of ['two\nlines', 'an \u001b[31mescape', 'a C1 control \u009b', 'a turn of direction \u202e']) {
     for (const [path, body] of [[HOOKS, { ...CREATE, name }], [KEYS, { name }]] as const) {
@@ -180,6 +188,9 @@ test('the log shows every attempt with request and answer, filtered and in pages
   const all = [...page.body.data, ...next.body.data];
   expect(all.map((delivery) => delivery.id)).toEqual(all.map((delivery) => delivery.id).toSorted().toReversed());
   expect((await call('GET', `${HOOKS}/${id}/deliveries?eventType=interaction.completed&status=succeeded`)).body.data).toHaveLength(1);
+  expect((await call('GET', `${HOOKS}/${id}/deliveries?eventType=webhook.test`)).body.data).toEqual([]);
+  const far = await call('GET', `${HOOKS}/${id}/deliveries?eventType=job.created`);
+  expect([far.status, far.body.error.details]).toMatchObject([400, [{ location: 'query', field: 'eventType', code: 'INVALID_ENUM_VALUE' }]]);
   expect((await call('GET', `${HOOKS}/${id}/deliveries?event_type=x`)).body.error.details).toMatchObject([{ code: 'UNKNOWN_PARAMETER' }]);
 
   const [failed] = (await call('GET', `${HOOKS}/${id}/deliveries?status=pending`)).body.data;

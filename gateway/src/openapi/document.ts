@@ -1,10 +1,10 @@
 // The OpenAPI 3.1 description of everything that has a public route, made from the contract.
-import { exampleId, goingText, operations as all, publicEvents, publicText, resources, sentence, type KeyStyle, type Operation, type Resource, type Shape } from '@truckroll/contract';
+import { exampleId, exampleRecord, goingText, operations as all, publicEvents, publicText, resources, sentence, type KeyStyle, type Operation, type Resource, type Shape } from '@truckroll/contract';
 import { inputsOf, type Inputs } from '../routes/inputs.ts';
 import { MOST_BODY_BYTES } from '../http/body.ts';
 import { CSV_TEXT, describeCsv } from './csv.ts';
 import { bodyShape } from '../routes/request.ts';
-import { commonHeaders, errorResponses, errorSchemas, deprecationHeaders, headerComponents, limitHeaders, reportHeaders, responseComponents } from './errors.ts';
+import { errorResponses, errorSchemas, deprecationHeaders, headerComponents, limitHeaders, reportHeaders, responseComponents } from './errors.ts';
 import { overview } from './overview.ts';
 import { cursorParameter, describeParameters } from './parameters.ts';
 import { Components, type Schema } from './schemas.ts';
@@ -102,7 +102,7 @@ function describeOperation(operation: Operation, tag: string, components: Compon
     tags: [tag],
     summary: summary.replace(/[.:;,]$/, ''),
     description: [publicText(operation.doc), ...orderOf(operation), ...goingText(operation)].join(' '),
-    ...(operation.deprecation && { deprecated: true }),
+    ...(operation.deprecation && { deprecated: true, 'x-sunset': operation.deprecation.sunset }),
     parameters: describeParameters(inputs, components),
     ...(body && { requestBody: describeBody(body, keys, components) }),
     security: schemes.map((scheme) => ({ [scheme]: [] })),
@@ -122,7 +122,7 @@ function describeOperation(operation: Operation, tag: string, components: Compon
 
 function headersOf(operation: Operation, inputs: Inputs): Schema {
   return {
-    ...(operation.camelCase ? commonHeaders : limitHeaders),
+    ...limitHeaders,
     ...(operation.kind === 'report' && reportHeaders),
     ...(operation.deprecation && deprecationHeaders),
     ...(operation.status === 201 && !operation.camelCase ? { Location: { $ref: '#/components/headers/Location' } } : {}),
@@ -134,11 +134,11 @@ function describeBody(shape: Shape, keys: KeyStyle, components: Components): Sch
   return {
     required: true,
     description: `A JSON object of at most ${MOST_BODY_BYTES} bytes.`,
-    content: { 'application/json': { schema: components.object(shape, keys, 'body') } },
+    content: { 'application/json': { schema: components.object(shape, keys, 'body'), example: exampleRecord(shape, keys) } },
   };
 }
 
-/** The envelope, as http/envelope.ts writes it. */
+/** The envelope, as http/envelope.ts writes it. Generators call what they make of an operation its Response, so the schema is its Result. */
 function describeAnswer({ name, response, camelCase }: Operation, keys: KeyStyle, components: Components): Schema {
   const properties: Record<string, Schema> = {};
   for (const field of response.fields) {
@@ -146,8 +146,8 @@ function describeAnswer({ name, response, camelCase }: Operation, keys: KeyStyle
     else if (field.name !== 'time_zone') properties[field.name] = components.field(field, keys);
   }
   if (!camelCase) properties.meta = { $ref: '#/components/schemas/Meta' };
-  components.schemas[`${name}Response`] = { type: 'object', description: publicText(response.doc), required: Object.keys(properties), properties };
-  return { $ref: `#/components/schemas/${name}Response` };
+  components.schemas[`${name}Result`] = { type: 'object', description: publicText(response.doc), required: Object.keys(properties), properties };
+  return { $ref: `#/components/schemas/${name}Result` };
 }
 
 function orderOf(operation: Operation): string[] {

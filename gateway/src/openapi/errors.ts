@@ -24,9 +24,9 @@ export const errorSchemas: Readonly<Record<string, Schema>> = {
     type: 'object',
     description: 'The body of every answer that is not a success.',
     required: ['error'],
-    properties: { error: { $ref: '#/components/schemas/Error' } },
+    properties: { error: { $ref: '#/components/schemas/ApiError' } },
   },
-  Error: {
+  ApiError: {
     type: 'object',
     description: 'What went wrong and what to do about it.',
     required: ['code', 'message', 'request_id', 'details'],
@@ -81,7 +81,7 @@ export const headerComponents: Readonly<Record<string, Schema>> = {
   'WWW-Authenticate': { description: 'Always `Bearer`.', schema: { type: 'string', enum: ['Bearer'] } },
 };
 
-export const commonHeaders: Schema = { 'X-Request-Id': ref('X-Request-Id'), 'Cache-Control': ref('Cache-Control') };
+const commonHeaders: Schema = { 'X-Request-Id': ref('X-Request-Id'), 'Cache-Control': ref('Cache-Control') };
 export const limitHeaders: Schema = { ...commonHeaders, 'RateLimit-Policy': ref('RateLimit-Policy'), RateLimit: ref('RateLimit') };
 
 /** Of answers that come as JSON or CSV, as was asked for. */

@@ -42,7 +42,7 @@ function describeQuery(parameter: Parameter, components: Components): Schema {
     in: 'query',
     required: isRequired(parameter),
     description: describe(parameter),
-    ...(field.deprecation && { deprecated: true }),
+    ...(field.deprecation && { deprecated: true, 'x-sunset': field.deprecation.sunset }),
     ...(field.repeated ? { style: 'form', explode: true } : {}),
     schema,
     ...(field.example === undefined ? {} : { example: field.repeated ? [field.example] : field.example }),

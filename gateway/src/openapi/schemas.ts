@@ -1,5 +1,5 @@
 // JSON Schemas (OpenAPI 3.1) of the contract's shapes. One component for a record or part that has a name of its own.
-import { camelCase, exampleOf, exampleRecord, goingText, publicText, type EnumShape, type Field, type KeyStyle, type Shape } from '@truckroll/contract';
+import { camelCase, eventTypesOf, exampleOf, exampleRecord, goingText, publicText, type EnumShape, type Field, type KeyStyle, type Shape } from '@truckroll/contract';
 
 /** A JSON Schema or another object of the description; the keys named are those that we read again. */
 export interface Schema {
@@ -27,6 +27,7 @@ const STRINGS: Readonly<Record<string, Schema>> = {
   json_pointer: { format: 'json-pointer' },
   one_line: { pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028-\\u202e\\u2066-\\u2069]*$' },
   idempotency_key: { pattern: '^[A-Za-z0-9_-]+$' },
+  event_type: { enum: eventTypesOf.event_type.map(({ type }) => type) },
 };
 /** What a schema describes. */
 type Use = 'answer' | 'body';
@@ -78,6 +79,7 @@ export class Components {
 
   #value(field: Field, keys: KeyStyle, use: Use): Schema {
     if (field.shape !== undefined) return this.object(field.shape, keys, use);
+    if (field.format === 'subscription') return this.#subscription();
     return field.enum === undefined ? scalar(field) : this.#enumeration(field.enum);
   }
 
@@ -90,6 +92,13 @@ export class Components {
       this.schemas[name] = { type: 'string', description: [publicText(shape.doc), '', ...meanings].join('\n'), enum: [...shape.docs.keys()] };
     }
     return { $ref: `#/components/schemas/${name}` };
+  }
+
+  #subscription(): Schema {
+    const meanings = eventTypesOf.subscription.map(({ type, body }) => `- \`${type}\`: ${publicText(body.doc)}`);
+    const description = ['Types of event that endpoints can subscribe to.', '', ...meanings].join('\n');
+    this.schemas['EventType'] ??= { type: 'string', description, enum: eventTypesOf.subscription.map(({ type }) => type) };
+    return { $ref: '#/components/schemas/EventType' };
   }
 
   /** The message's own name; with its package's before it where another package has one of that name. */

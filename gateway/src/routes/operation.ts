@@ -17,6 +17,7 @@ import type { CursorScope, Cursors } from './cursor.ts';
 import { inputsOf } from './inputs.ts';
 import { nextLink } from './next-link.ts';
 import { MOST_PROBLEMS, compileQuery, type Query } from './query.ts';
+import { compileTargetCheck } from './body-rules.ts';
 import { bodyShape, compileRequest, readHeaders, readJson, readPath } from './request.ts';
 
 export interface CompiledOperation {
@@ -53,6 +54,7 @@ export function compileOperation(operation: Operation, context: OperationContext
   const parseQuery = compileQuery(inputs);
   const encode = compileRequest(operation, inputs);
   const body = bodyShape(operation, inputs);
+  const checkTarget = compileTargetCheck(operation, body, services);
   const writeEnvelope = compileEnvelope(operation);
   const writeCsv = operation.kind === 'report' ? compileCsv(operation) : undefined;
   const compresses = context.compresses && mayBeCompressed(operation);
@@ -61,7 +63,6 @@ export function compileOperation(operation: Operation, context: OperationContext
   const sendData = compresses ? sendSmall : send;
   const call = services.call(operation);
   const announce = compileDeprecation(operation, base);
-  const keys = operation.camelCase ? ('camel' as const) : ('snake' as const);
   const nextCursor = operation.camelCase ? 'nextCursor' : 'next_cursor';
 
   async function handle(exchange: Exchange, values: readonly string[], bytes: Buffer): Promise<void> {
@@ -71,8 +72,11 @@ export function compileOperation(operation: Operation, context: OperationContext
     const path = readPath(inputs, values, problems);
     const headers = readHeaders(inputs, (name) => exchange.req.headers[name] as string | undefined, problems);
     const json = body && parseJsonBody(bytes, exchange.req.headers['content-type'], problems);
-    const message = body === undefined || json === undefined ? {} : readJson(body, json, keys, problems);
-    if (problems.length > 0) throw ApiError.invalid(problems.slice(0, MOST_PROBLEMS));
+    const message = body === undefined || json === undefined ? {} : readJson(operation, body, json, problems);
+    if (problems.length > 0) {
+      problems.push(...(await checkTarget(message, problems, exchange)));
+      throw ApiError.invalid(problems.slice(0, MOST_PROBLEMS));
+    }
 
     const scope: CursorScope = { companyId: principal.company_id, operation: operation.name, filters: query.filters };
     const after = query.cursor === undefined ? undefined : openCursor(cursors, scope, query.cursor, nextCursor);

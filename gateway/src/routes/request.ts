@@ -1,8 +1,7 @@
 // Builds an operation's request message from what was read off the HTTP request (see inputs.ts).
-import {
-  checkEndsAfterStart, checkText, codec, readMessage, type ErrorDetail, type Field, type KeyStyle, type Operation, type Shape,
-} from '@truckroll/contract';
+import { checkText, codec, readMessage, type ErrorDetail, type Field, type KeyStyle, type Operation, type Shape } from '@truckroll/contract';
 import type { Principal } from '@truckroll/contract/gen/integrations/v1/identity';
+import { brokenRules } from './body-rules.ts';
 import { filledField, type Inputs } from './inputs.ts';
 import type { Query } from './query.ts';
 
@@ -94,11 +93,9 @@ export function bodyShape(operation: Operation, inputs: Inputs): Shape | undefin
   return { ...operation.request, fields: inputs.body, byName: new Map(inputs.body.map((field) => [field.name, field])) };
 }
 
-export function readJson(shape: Shape, json: unknown, keys: KeyStyle, problems: ErrorDetail[]): Message {
+export function readJson(operation: Operation, shape: Shape, json: unknown, problems: ErrorDetail[]): Message {
+  const keys: KeyStyle = operation.camelCase ? 'camel' : 'snake';
   const { value, problems: found } = readMessage<Message>(shape, json, keys);
-  // A time that could not be read has its own problem, and its default says nothing.
-  const readable = !found.some(({ field }) => field === 'starts_at' || field === 'ends_at');
-  if (readable) found.push(...checkEndsAfterStart(value));
-  for (const { field, code, message } of found) problems.push({ location: 'body', field, code, message });
+  for (const { field, code, message } of [...found, ...brokenRules(operation, value, found)]) problems.push({ location: 'body', field, code, message });
   return value;
 }

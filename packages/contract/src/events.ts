@@ -23,3 +23,9 @@ export const publicEvents: readonly EventType[] = Object.freeze(
       return type === undefined ? [] : [Object.freeze({ type, body: shapeOf(message), subscribable: type !== TEST_EVENT })];
     }),
 );
+
+/** The types of event that a text of each format can name. */
+export const eventTypesOf: Readonly<Record<'event_type' | 'subscription', readonly EventType[]>> = {
+  event_type: publicEvents,
+  subscription: publicEvents.filter(({ subscribable }) => subscribable),
+};

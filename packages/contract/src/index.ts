@@ -11,6 +11,7 @@ export * from './money.ts';
 export * from './job-classes.ts';
 export * from './scalar.ts';
 export * from './json-reader.ts';
+export * from './command-rules.ts';
 export { problemsOfJsonText } from './json-text.ts';
 export { JsonBuffer } from './json-buffer.ts';
 export { camelCase, type KeyStyle } from './json-plan.ts';

@@ -22,12 +22,6 @@ export function readMessage<T>(shape: Shape, json: unknown, keys: KeyStyle = 'sn
   return { value: value as T, problems };
 }
 
-/** A message's `ends_at` must be after its `starts_at` (api.md, Errors): for commands, not for what was recorded. */
-export function checkEndsAfterStart({ starts_at: start, ends_at: end }: { starts_at?: unknown; ends_at?: unknown }): JsonProblem[] {
-  if (typeof start !== 'number' || typeof end !== 'number' || end > start) return [];
-  return [{ field: 'ends_at', code: 'RANGE_ORDER', message: 'Give an end that is after starts_at.' }];
-}
-
 function readObject(shape: Shape, json: unknown, at: string, keys: KeyStyle, problems: JsonProblem[]): Record<string, unknown> {
   const message: Record<string, unknown> = {};
   if (typeof json !== 'object' || json === null || Array.isArray(json)) {

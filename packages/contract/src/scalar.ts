@@ -1,5 +1,6 @@
 // One value of each kind, checked: the same rules for a query parameter, a body and an import line.
 import type { DetailCode } from './errors.ts';
+import { eventTypesOf } from './events.ts';
 import type { EnumShape, Field } from './shape.ts';
 import { BEYOND, beyondInstants, formatInstant, isDate, isTimeZone, parseInstant } from './time.ts';
 
@@ -134,6 +135,10 @@ function checkString(field: Field, value: string): Checked {
   }
   if (field.format === 'url') {
     return URL.canParse(value) ? { value } : bad('INVALID_FORMAT', 'Give an absolute URL.');
+  }
+  if (field.format === 'event_type' || field.format === 'subscription') {
+    const types = eventTypesOf[field.format].map(({ type }) => type);
+    return types.includes(value) ? { value } : bad('INVALID_ENUM_VALUE', `Give one of ${types.join(', ')}.`);
   }
   const pattern = field.format && PATTERNS[field.format];
   return pattern === undefined || pattern[0].test(value) ? { value } : bad('INVALID_FORMAT', pattern[1]);

@@ -1,5 +1,8 @@
-import { ApiError, checkValue, shapeNamed, type ErrorDetail, type Field, type Shape } from '@truckroll/contract';
+import { ApiError, camelCase, checkValue, operations, shapeNamed, type ErrorDetail, type Field, type JsonProblem, type Shape } from '@truckroll/contract';
 import type { Caller, Key } from '@truckroll/contract/gen/type/v1/type';
+
+/** Requests whose fields the public knows in camelCase. */
+const CAMEL_CASED = new Set(operations.filter((operation) => operation.camelCase).map(({ request }) => request.typeName));
 
 /**
  * Checks an internal request against what proto/ says of its fields and hands it back with ids in lower case. Throws
@@ -7,7 +10,8 @@ import type { Caller, Key } from '@truckroll/contract/gen/type/v1/type';
  */
 export function checked<T extends object>(message: string, request: T): T {
   const details: ErrorDetail[] = [];
-  const value = checkFields(shapeNamed(`truckroll.integrations.v1.${message}`), request, '', details);
+  const shape = shapeNamed(`truckroll.integrations.v1.${message}`);
+  const value = checkFields(shape, request, '', CAMEL_CASED.has(shape.typeName) ? camelCase : (name) => name, details);
   if (details.length > 0) throw ApiError.invalid(details);
   return value as T;
 }
@@ -29,17 +33,28 @@ export function refused(field: string, message: string, code: ErrorDetail['code'
   return ApiError.invalid([{ location: 'body', field, code, message }]);
 }
 
-function checkFields(shape: Shape, request: object, at: string, details: ErrorDetail[]): Record<string, unknown> {
+/** 400 for the rules that a command breaks. */
+export function refuseBroken(broken: readonly JsonProblem[]): void {
+  if (broken.length > 0) throw ApiError.invalid(broken.map((problem) => ({ location: 'body', ...problem })));
+}
+
+type Spelled = (name: string) => string;
+
+function checkFields(shape: Shape, request: object, at: string, spelled: Spelled, details: ErrorDetail[]): Record<string, unknown> {
   const given = request as Record<string, unknown>;
   return Object.fromEntries(
-    shape.fields.map((field) => [field.name, checkField(field, given[field.name], `${at}${field.name}`, details)]),
+    shape.fields.map((field) => [field.name, checkField(field, given[field.name], `${at}${spelled(field.name)}`, spelled, details)]),
   );
 }
 
-function checkField(field: Field, value: unknown, at: string, details: ErrorDetail[]): unknown {
+function checkField(field: Field, value: unknown, at: string, spelled: Spelled, details: ErrorDetail[]): unknown {
   if (value === undefined || value === null) return value;
-  if (Array.isArray(value)) return value.map((element, index) => checkField(field, element, `${at}[${index}]`, details));
-  if (field.shape !== undefined) return checkFields(field.shape, value, `${at}.`, details);
+  if (Array.isArray(value)) return value.map((element, index) => checkField(field, element, `${at}[${index}]`, spelled, details));
+  if (field.kind === 'list') {
+    const [values] = (field.shape as Shape).fields as [Field];
+    return { [values.name]: checkField(values, (value as Record<string, unknown>)[values.name], at, spelled, details) };
+  }
+  if (field.shape !== undefined) return checkFields(field.shape, value, `${at}.`, spelled, details);
   // On the wire they are numbers or names of the contract already; bytes have no rule of their own.
   if (field.kind === 'timestamp' || field.kind === 'bytes' || field.kind === 'enum') return value;
   const result = checkValue(field, value);

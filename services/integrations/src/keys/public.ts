@@ -1,5 +1,5 @@
 // API keys as a company's users manage them (decisions §8).
-import { ApiError, now } from '@truckroll/contract';
+import { ApiError, checkKeyExpiry, now } from '@truckroll/contract';
 import type {
   ApiKey, CreateApiKeyRequest, CreateApiKeyResponse, DeleteApiKeyRequest, DeleteApiKeyResponse, ListApiKeysRequest, ListApiKeysResponse,
   RotateApiKeyRequest, RotateApiKeyResponse,
@@ -9,7 +9,7 @@ import type { Queryable } from '@truckroll/service-kit';
 import type { Context } from '../context.ts';
 import { forgetKey } from '../identity/pending.ts';
 import { CREATOR_COLUMNS, creatorOf, type CreatorRow } from '../people.ts';
-import { callerOf, checked, companyOf, refused } from '../requests.ts';
+import { callerOf, checked, companyOf, refuseBroken } from '../requests.ts';
 import { lockActiveUser } from '../users/store.ts';
 import { insertKey, replaceKeyValue, requireRoom, revokeKey } from './store.ts';
 
@@ -24,9 +24,7 @@ async function list({ database }: Context, request: ListApiKeysRequest): Promise
 async function create({ database }: Context, request: CreateApiKeyRequest): Promise<CreateApiKeyResponse> {
   const { company_id, user_id } = callerOf(request);
   const { name, expires_at } = checked('CreateApiKeyRequest', request);
-  if (expires_at != null && expires_at <= now()) {
-    throw refused('expiresAt', 'Give a time in the future, or none for a key that does not end by itself.', 'OUT_OF_RANGE');
-  }
+  refuseBroken(checkKeyExpiry(expires_at, now()));
   return await database.transaction(async (tx) => {
     if (!(await lockActiveUser(tx, company_id, user_id))) throw ApiError.notFound('active user');
     await requireRoom(tx, company_id);

@@ -1,9 +1,9 @@
 // Queueing again what was skipped or given up.
-import { ApiError, TEST_EVENT, formatInstant, now } from '@truckroll/contract';
+import { TEST_EVENT, checkRecoveryRange, formatInstant, now } from '@truckroll/contract';
 import type { RecoverWebhookRequest, RecoverWebhookResponse } from '@truckroll/contract/gen/integrations/v1/webhooks';
 import type { Database, Transaction } from '@truckroll/service-kit';
 import type { Context } from '../context.ts';
-import { callerOf, checked } from '../requests.ts';
+import { callerOf, checked, refuseBroken } from '../requests.ts';
 import { dayOf } from './delivery-id.ts';
 import { tellDue } from './due-notices.ts';
 import { lockEndpoint } from './endpoints.ts';
@@ -28,15 +28,10 @@ interface Range {
 export async function recover({ database, recoveries }: Context, request: RecoverWebhookRequest): Promise<RecoverWebhookResponse> {
   const { company_id } = callerOf(request);
   const { id: endpoint_id, since } = checked('RecoverWebhookRequest', request);
-  const end = request.until ?? now();
-  if (end <= since) {
-    const problem = request.until == null
-      ? ({ field: 'since', code: 'OUT_OF_RANGE', message: 'Give a time in the past.' } as const)
-      : ({ field: 'until', code: 'RANGE_ORDER', message: 'Give a time later than since, or none for all until now.' } as const);
-    throw ApiError.invalid([{ location: 'body', ...problem }]);
-  }
+  const at = now();
+  refuseBroken(checkRecoveryRange(request, at));
   // What happens from now on is not to be recovered for ever.
-  const range = { company_id, endpoint_id, since, until: Math.min(end, now()) };
+  const range = { company_id, endpoint_id, since, until: Math.min(request.until ?? at, at) };
   const queued = await database.transaction(
     async (tx) => {
       await lockEndpoint(tx, company_id, endpoint_id);

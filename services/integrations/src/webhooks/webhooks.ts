@@ -1,11 +1,11 @@
 // The management of endpoints under /api/v1 (decisions §7).
 import { randomUUID } from 'node:crypto';
-import { ApiError, TEST_EVENT, formatInstant, now, readTarget, TargetProblem, type ErrorDetail } from '@truckroll/contract';
+import { ApiError, TEST_EVENT, formatInstant, now, readTarget, TargetProblem, type JsonProblem } from '@truckroll/contract';
 import { DeliveryStatus } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import type * as wire from '@truckroll/contract/gen/integrations/v1/webhooks';
 import { currentRequest } from '@truckroll/service-kit';
 import type { Context } from '../context.ts';
-import { callerOf, checked, companyOf } from '../requests.ts';
+import { callerOf, checked, companyOf, refuseBroken } from '../requests.ts';
 import { lockActiveUser } from '../users/store.ts';
 import { dayOf, deliveryId } from './delivery-id.ts';
 import { tellDue } from './due-notices.ts';
@@ -22,7 +22,7 @@ const OVERLAP = 24 * 3_600_000_000;
 async function create({ database, secrets, targets }: Context, request: wire.CreateWebhookRequest): Promise<wire.CreateWebhookResponse> {
   const { company_id: companyId, user_id: userId } = callerOf(request);
   const { name, url, event_types, enabled } = checked('CreateWebhookRequest', request);
-  refuseWrong([...urlProblems(url, targets), ...typeProblems(event_types)]);
+  refuseBroken(urlProblems(url, targets));
   const id = randomUUID();
   const secret = newSecret();
   return await database.transaction(async (tx) => {
@@ -48,7 +48,7 @@ async function update({ database, targets }: Context, request: wire.UpdateWebhoo
   const { company_id: companyId } = callerOf(request);
   const { id, name = null, url = null, event_types, enabled = null } = checked('UpdateWebhookRequest', request);
   const types = event_types == null ? null : [...new Set(event_types.values)];
-  refuseWrong([...(url === null ? [] : urlProblems(url, targets)), ...typeProblems(types ?? [])]);
+  if (url !== null) refuseBroken(urlProblems(url, targets));
   return await database.transaction(
     async (tx) => {
       const before = await lockEndpoint(tx, companyId, id);
@@ -112,25 +112,19 @@ async function listEventTypes(_: Context, request: wire.ListWebhookEventTypesReq
 }
 
 /** Names are resolved, and their addresses judged, when something is sent. */
-function urlProblems(url: string, targets: Context['targets']): ErrorDetail[] {
+function urlProblems(url: string, targets: Context['targets']): JsonProblem[] {
   try {
     readTarget(url, targets);
     return [];
   } catch (error) {
     if (!(error instanceof TargetProblem)) throw error;
-    return [{ location: 'body', field: 'url', code: 'INVALID_FORMAT', message: error.message }];
+    return [{ field: 'url', code: 'INVALID_FORMAT', message: error.message }];
   }
 }
 
-function typeProblems(types: readonly string[]): ErrorDetail[] {
-  const names = eventTypes.map(({ type }) => type);
-  return types.flatMap((type, index): ErrorDetail[] =>
-    names.includes(type) ? [] : [{ location: 'body', field: `eventTypes[${index}]`, code: 'INVALID_ENUM_VALUE', message: `Give one of ${names.join(', ')}.` }],
-  );
-}
-
-function refuseWrong(details: readonly ErrorDetail[]): void {
-  if (details.length > 0) throw ApiError.invalid(details);
+/** What creation would refuse of an address, for a gateway that refuses the rest of the request. */
+function checkTarget({ targets }: Context, { url }: wire.CheckWebhookTargetRequest): wire.CheckWebhookTargetResponse {
+  return { problem: urlProblems(url, targets)[0]?.message ?? null };
 }
 
 export const webhooks = {
@@ -143,4 +137,5 @@ export const webhooks = {
   rotateWebhookSecret: rotateSecret,
   recoverWebhook: recover,
   listWebhookEventTypes: listEventTypes,
+  checkWebhookTarget: checkTarget,
 };
