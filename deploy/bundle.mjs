@@ -23,8 +23,8 @@ function filesOf(module) {
     'packages/record-store/src/migrations.ts': ['packages/record-store/migrations'],
     'gateway/src/console.ts': ['gateway/console/gen'],
     'gateway/src/docs.ts': ['gateway/docs/gen'],
-    // Each command is a file of its own, found by its name.
-    'packages/cli/src/run.ts': [],
+    // Its version; each command is a file of its own, found by its name.
+    'packages/cli/src/run.ts': ['package.json'],
     // Local installations, which an image has none of.
     'packages/cli/src/state.ts': [],
     'packages/local-stack/src/folder.ts': [],

@@ -1,4 +1,13 @@
 #!/usr/bin/env node
 // `npx truckroll`, on whatever Node the machine has: installs, generates and starts the command line as `npm start` does.
-process.argv.splice(2, 0, 'truckroll');
-await import('../../../scripts/run.mjs');
+// What asks for help alone needs none of that where packages are there and Node reads TypeScript.
+import { existsSync } from 'node:fs';
+
+const ASKS = new Set(['--help', '-h', '--version']);
+const asked = process.argv.slice(2);
+if (asked.length > 0 && asked.every((word) => ASKS.has(word)) && process.features.typescript && existsSync(new URL('../node_modules/commander', import.meta.url))) {
+  await import('../src/main.ts');
+} else {
+  process.argv.splice(2, 0, 'truckroll');
+  await import('../../../scripts/run.mjs');
+}

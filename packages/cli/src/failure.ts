@@ -1,5 +1,4 @@
 // Why a command stops, in one sentence that says what to do, and the exit code that goes with it.
-import { ApiError, isRefusedCaller } from '@truckroll/contract';
 
 /** What scripts may rely on. */
 export const EXIT = {
@@ -22,27 +21,4 @@ export class Failure extends Error {
     super(message, cause === undefined ? undefined : { cause });
     this.exitCode = exitCode;
   }
-}
-
-const REFUSED = 'set CALL_CREDENTIAL or CALL_CREDENTIAL_FILE to the operator’s, whose SHA-256 is in its CALLER_CREDENTIALS.';
-
-/** What a service answered, as a Failure. `peer` says who was asked, `howTo` how to reach them. */
-export function fromService(error: unknown, peer: string, howTo: string): unknown {
-  if (!(error instanceof ApiError)) return error;
-  if (error.status === 400) return new Failure(sentences(error), EXIT.refused, error);
-  if (error.status < 500) return new Failure(error.message, EXIT.refused, error);
-  if (isRefusedCaller(error)) return new Failure(`${peer} refused your credential: ${REFUSED}`, EXIT.unreachable, error);
-  if (error.status === 503 && isAway(error)) return new Failure(`${peer} does not answer: ${howTo}`, EXIT.unreachable, error);
-  if (error.status === 503) return new Failure(error.message, EXIT.unreachable, error);
-  return new Failure(`${peer} failed: see its log for the reason.`, EXIT.unreachable, error);
-}
-
-function sentences(error: ApiError): string {
-  if (error.details.length === 0) return error.message;
-  return error.details.map((detail) => `${detail.field}: ${detail.message}`).join('\n');
-}
-
-/** Whether nobody was there to answer. A service that answered 503 has said why in a message of its own. */
-function isAway(error: ApiError): boolean {
-  return error.message === ApiError.unavailable(undefined).message;
 }

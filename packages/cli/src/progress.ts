@@ -1,5 +1,5 @@
 // How far a long command is: a line that is drawn over on a terminal, a line now and then in a log.
-import type { Io } from './session.ts';
+import type { Io } from './io.ts';
 
 const BAR_WIDTH = 24;
 const DRAW_MS = 100;

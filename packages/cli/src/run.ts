@@ -1,9 +1,12 @@
-// One run of the command line. Every file in commands/ is one command; adding one is adding a file.
-import { readdirSync } from 'node:fs';
-import { Command, CommanderError } from 'commander';
+// One run of the command line. Every file in commands/ is one command; adding one is adding a file, and its line in
+// command-list.ts, so that help is there before any of them is loaded.
+import { readFileSync, readdirSync } from 'node:fs';
+import { Command, CommanderError, Help } from 'commander';
+import { COMMANDS } from './command-list.ts';
 import { EXIT, Failure } from './failure.ts';
+import type { Io } from './io.ts';
 import { printable } from './printable.ts';
-import { Session, type Io } from './session.ts';
+import type { Session } from './session.ts';
 
 /** What a file in commands/ exports. */
 export interface CommandModule {
@@ -18,8 +21,9 @@ Where things are:
   TRUCKROLL_URL and TRUCKROLL_API_KEY for what is read over HTTP.
 
 Exit codes:
-  0 done   1 a record or line was refused   2 wrong usage   3 something does not answer
+  0 done   1 a record or line was refused   2 wrong usage   3 something does not answer, or fails
   70 a defect of the command line   130 interrupted
+  With --json an error is one line of JSON on standard error: {"error":{"message":…,"exit_code":…}}.
 
 Examples:
   truckroll company create --name "Lone Star Comfort" --timezone America/Chicago
@@ -28,44 +32,73 @@ Examples:
 
 /** Runs the command of these arguments; resolves to the exit code. Rejects only where the code is wrong. */
 export async function run(args: readonly string[], io: Io): Promise<number> {
-  const session = new Session(io);
+  // Known before the arguments are understood: also what is wrong with them is told as it was asked for.
+  const json = args.includes('--json');
+  let usage = '';
+  const program = createProgram(io, (text) => {
+    if (json) usage += text;
+    else io.stderr.write(printable(text));
+  });
+  let session: Session | undefined;
   try {
-    const program = await createProgram(session);
+    const name = commandOf(args);
+    if (name !== undefined) session = await load(name, program, io);
+    addOthers(program, name);
     await program.parseAsync(args, { from: 'user' });
-    return session.exitCode;
+    return session?.exitCode ?? EXIT.done;
   } catch (error) {
-    return explain(error, session);
+    const reason = explained(error, io, usage);
+    if (reason.message !== '') io.stderr.write(json ? `${JSON.stringify({ error: { message: reason.message.trim(), exit_code: reason.exitCode } })}\n` : printable(`${reason.message}\n`));
+    return reason.exitCode;
   } finally {
-    session.close();
+    session?.close();
   }
 }
 
-async function createProgram(session: Session): Promise<Command> {
-  const { stdout, stderr } = session.io;
-  const program = new Command('truckroll')
+/** The command that is meant, where it is one. */
+function commandOf(args: readonly string[]): string | undefined {
+  const words = args.filter((arg) => !arg.startsWith('-'));
+  const name = words[0] === 'help' ? words[1] : words[0];
+  return name !== undefined && Object.hasOwn(COMMANDS, name) ? name : undefined;
+}
+
+async function load(name: string, program: Command, io: Io): Promise<Session> {
+  const folder = new URL('./commands/', import.meta.url);
+  const file = readdirSync(folder).find((each) => each.startsWith(`${name}.`)) as string;
+  const [{ Session }, module] = await Promise.all([import('./session.ts'), import(new URL(file, folder).href) as Promise<CommandModule>]);
+  const session = new Session(io);
+  program.hook('preAction', (_, action) => void (session.json = action.optsWithGlobals()['json'] === true));
+  module.register(program, session);
+  return session;
+}
+
+/** What help and suggestions say of the commands that are not meant. */
+function addOthers(program: Command, name: string | undefined): void {
+  for (const [each, { description }] of Object.entries(COMMANDS)) {
+    if (each !== name) program.command(each).description(description);
+  }
+}
+
+function createProgram({ stdout }: Io, writeErr: (text: string) => void): Command {
+  return new Command('truckroll')
     .description('Operate a Truckroll installation: companies, users, API keys, and the way of data in and out.')
+    .version((JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as { version: string }).version, '--version', 'print the version of the command line')
     .option('--json', 'print JSON for scripts')
-    .configureHelp({ showGlobalOptions: true })
-    .configureOutput({ writeOut: (text) => void stdout.write(text), writeErr: (text) => void stderr.write(printable(text)) })
+    .configureHelp({ showGlobalOptions: true, subcommandTerm: (command) => (command.parent?.parent == null ? COMMANDS[command.name()]?.usage : undefined) ?? termOf(command) })
+    .configureOutput({ writeOut: (text) => void stdout.write(text), writeErr })
     .showHelpAfterError('Add --help for what the command takes.')
     .exitOverride()
-    .addHelpText('after', AFTER_HELP)
-    .hook('preAction', (_, action) => void (session.json = action.optsWithGlobals()['json'] === true));
-  for (const file of readdirSync(new URL('./commands/', import.meta.url)).sort()) {
-    const module = (await import(new URL(`./commands/${file}`, import.meta.url).href)) as CommandModule;
-    module.register(program, session);
-  }
-  return program;
+    .addHelpText('after', AFTER_HELP);
 }
 
-function explain(error: unknown, session: Session): number {
-  // Commander has written its message or the help already.
-  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
-  if (session.io.signal.aborted) {
-    session.note('\nInterrupted. What was done stays done; running the same command again is safe.');
-    return EXIT.interrupted;
+const termOf = (command: Command): string => new Help().subcommandTerm(command);
+
+function explained(error: unknown, io: Io, usage: string): { message: string; exitCode: number } {
+  // Commander has written its message or the help already, unless it is kept for a script.
+  if (error instanceof CommanderError) return { message: usage, exitCode: error.exitCode === 0 ? EXIT.done : EXIT.usage };
+  if (io.signal.aborted) {
+    return { message: '\nInterrupted. What was done stays done; running the same command again is safe.', exitCode: EXIT.interrupted };
   }
   if (!(error instanceof Failure)) throw error;
-  session.note(error.message);
-  return error.exitCode;
+  return { message: error.message, exitCode: error.exitCode };
 }

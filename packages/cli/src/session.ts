@@ -1,19 +1,11 @@
 // What every command works with: where things are, who to ask, and where to write.
 import type { Owner } from '@truckroll/contract';
 import { ConfigError, env, openChannel, parseCallCredential, readConfig, type CallCredential, type Callers, type Channel, type Definition, type Config, type Setting, type Settings, tlsSettings } from '@truckroll/service-kit';
-import { EXIT, Failure, fromService } from './failure.ts';
+import { EXIT, Failure } from './failure.ts';
+import type { Io } from './io.ts';
 import { printable } from './printable.ts';
+import { fromService } from './refusal.ts';
 import { readState, stateFolder } from './state.ts';
-
-/** The outside of the process. */
-export interface Io {
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly cwd: string;
-  readonly stdout: { write(text: string): unknown };
-  readonly stderr: { write(text: string): unknown; readonly isTTY?: boolean };
-  /** Aborted when the user wants to stop. */
-  readonly signal: AbortSignal;
-}
 
 /** What `npm start` writes once everything is ready. */
 interface Ready {

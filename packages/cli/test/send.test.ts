@@ -119,6 +119,9 @@ test('over a real connection that is cut again and again, all lines arrive', asy
         yield answerTo(request);
       }
     },
+    checkImport() {
+      throw new Error('nobody tries an import here');
+    },
   });
   const port = await server.listen(0, '127.0.0.1');
   const proxy = await openProxy({ host: '127.0.0.1', port });

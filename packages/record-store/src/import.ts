@@ -29,7 +29,9 @@ interface Storing {
  * batch again changes nothing. Errors: 400 for a path that this service does not own; 503 where sending it again may
  * help; 500 for a failure that is not a line's.
  */
-export async function importBatch(database: Database, tables: readonly Table[], request: ImportRequest, told: Told): Promise<ImportResponse> {
+export async function importBatch(
+  database: Database, tables: readonly Table[], request: ImportRequest, told: Told, then: 'keep' | 'undo' = 'keep',
+): Promise<ImportResponse> {
   const table = tables.find((candidate) => candidate.resource.path === request.path) as Table<unknown> | undefined;
   if (table === undefined) {
     const known = tables.map((candidate) => candidate.resource.path).join(', ');
@@ -38,7 +40,7 @@ export async function importBatch(database: Database, tables: readonly Table[], 
   }
   const defects = (): Defects => new Defects(told, { path: request.path, company_id: request.company_id });
   const { lines, problems } = readLines(table, request.lines, request.first_line, defects());
-  const store = (some: readonly Line[]): Promise<Outcome> => storeTogether(database, table, request.company_id, some);
+  const store = (some: readonly Line[]): Promise<Outcome> => storeTogether(database, table, request.company_id, some, then);
   const stored = lines.length === 0 ? { created: 0, changed: 0, unchanged: 0, problems: [] } : await storeApart(lines, { table, store, defects: defects() });
   const all = [...problems, ...stored.problems].sort((a, b) => a.line - b.line);
   return { first_line: request.first_line, lines: request.lines.length, ...stored, problems: all };
@@ -72,14 +74,29 @@ async function storeApart(lines: readonly Line[], storing: Storing): Promise<Out
   }
 }
 
-async function storeTogether(database: Database, table: Table<unknown>, companyId: string, lines: readonly Line[]): Promise<Outcome> {
+async function storeTogether(database: Database, table: Table<unknown>, companyId: string, lines: readonly Line[], then: 'keep' | 'undo'): Promise<Outcome> {
   const store = async (tx: Transaction): Promise<Outcome> => {
     await lockCompany(tx, companyId);
     const { created, changed, unchanged } = await upsertRecords(tx, table, storedUnder(table, companyId), lines.map(({ record }) => record));
     for (const { record } of changed) table.checkShown?.(record);
-    return { created, changed: changed.length - created, unchanged, problems: [] };
+    const outcome = { created, changed: changed.length - created, unchanged, problems: [] };
+    if (then === 'undo') throw new Undone(outcome);
+    return outcome;
   };
-  return await database.of(companyId).transaction(store, { retryContention: true });
+  return await database.of(companyId).transaction(store, { retryContention: true }).catch((error: unknown) => {
+    if (error instanceof Undone) return error.outcome;
+    throw error;
+  });
+}
+
+/** Ends a transaction that went well without keeping what it did. */
+class Undone extends Error {
+  readonly outcome: Outcome;
+
+  constructor(outcome: Outcome) {
+    super('the import is undone, as was asked');
+    this.outcome = outcome;
+  }
 }
 
 /** The field of the line that leads to what cannot be stored, as far as it can be told. */

@@ -1,6 +1,6 @@
 // A service's records on its gRPC server: list, detail, import and check of every table it has.
 import { RecordCheckServiceService } from '@truckroll/contract/gen/records/v1/record_checks';
-import { ImportServiceService, type ImportRequest } from '@truckroll/contract/gen/records/v1/records';
+import { ImportServiceService, type CheckImportRequest, type ImportRequest } from '@truckroll/contract/gen/records/v1/records';
 import type { Database, GrpcServer } from '@truckroll/service-kit';
 import { checkStored } from './check-stored.ts';
 import { importBatch } from './import.ts';
@@ -37,6 +37,11 @@ export function serveRecords(server: GrpcServer, tables: readonly Table[], servi
         yield await importBatch(services.database, tables, request, context);
         services.afterImport?.();
         await keepStatistics();
+      }
+    },
+    checkImport: async function* (requests: AsyncIterable<CheckImportRequest>, context) {
+      for await (const { batch } of requests) {
+        if (batch != null) yield { outcome: await importBatch(services.database, tables, batch, context, 'undo') };
       }
     },
   });

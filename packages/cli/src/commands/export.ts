@@ -11,6 +11,9 @@ import { createProgress, duration } from '../progress.ts';
 import type { Session } from '../session.ts';
 import { table } from '../table.ts';
 
+const FIRST_PATIENCE_MS = 1_000;
+const FIRST_ANSWER_MS = 10_000;
+
 const HELP = `
 Reads everything that the key may read over HTTP and writes one file for each path, invoices.ndjson for /v1/invoices,
 and company.json. \`truckroll import\` takes the folder as it is. Records that change meanwhile may be read before or
@@ -42,7 +45,8 @@ export function register(program: Command, session: Session): void {
           session.note(reason);
         },
       };
-      const company = (await readApi('/v1/company', {}, options)) as { data: unknown };
+      // Nobody at the address is a mistake more often than a restart: that is told at once. Later it is waited for.
+      const company = (await readApi('/v1/company', {}, { ...options, patienceMs: FIRST_PATIENCE_MS, longestAnswerMs: FIRST_ANSWER_MS })) as { data: unknown };
       await makeFolder(folder);
       await writeFile(join(folder, 'company.json'), `${JSON.stringify(company.data, null, 2)}\n`).catch(explainFolder);
       const files: { path: string; records: number }[] = [];
@@ -50,7 +54,7 @@ export function register(program: Command, session: Session): void {
         const progress = createProgress(session.io, path.padEnd(20), 'records', session.json);
         progressed.clear = progress.clear;
         try {
-          const records = await exportRecords(folder, path, options, (count) => progress.update(count, 0, undefined)).catch(explainFolder);
+          const records = await exportRecords(folder, path, options, (count, share) => progress.update(count, share ?? 0, share === undefined ? undefined : 1)).catch(explainFolder);
           files.push({ path, records });
         } finally {
           progress.end();

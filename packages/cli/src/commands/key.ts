@@ -56,6 +56,18 @@ export function register(program: Command, session: Session): void {
     });
 
   key
+    .command('rotate')
+    .description('Give a key a new value. The old one answers 401 within a second on every gateway; name, end and limits stay.')
+    .argument('<id>', 'id of the key')
+    .addHelpText('after', '\nTo change over without a gap, create a second key instead, and revoke the first one when nobody uses it any more.')
+    .action(async (id: string) => {
+      const answer = await service().rotateKey({ id });
+      const fields = asPlain(answer.key as KeyAccount);
+      session.print({ ...fields, value: answer.value }, `${card(lines(fields))}\n\n${answer.value}`);
+      if (!session.json) session.note('\nThis is the key. It is not stored and cannot be shown again.');
+    });
+
+  key
     .command('list')
     .description('List the keys of a company, oldest first, expired ones and those that were revoked in the last 30 days included.')
     .requiredOption('--company <id>', 'id of the company')

@@ -11,6 +11,8 @@ export interface ApiClientOptions {
   onWaiting?(reason: string): void;
   /** How long the API may be away. */
   readonly patienceMs?: number;
+  /** For each attempt. */
+  readonly longestAnswerMs?: number;
 }
 
 export type Query = Readonly<Record<string, string>>;
@@ -46,12 +48,12 @@ interface Answer {
   readonly retryAfterSeconds?: number;
 }
 
-async function attempt(url: URL, { apiKey, signal }: ApiClientOptions): Promise<Answer> {
+async function attempt(url: URL, { apiKey, signal, longestAnswerMs = LONGEST_ANSWER_MS }: ApiClientOptions): Promise<Answer> {
   try {
     const response = await fetch(url, {
       headers: { authorization: `Bearer ${apiKey}`, accept: 'application/json' },
       redirect: 'error',
-      signal: AbortSignal.any([signal, AbortSignal.timeout(LONGEST_ANSWER_MS)]),
+      signal: AbortSignal.any([signal, AbortSignal.timeout(longestAnswerMs)]),
     });
     const after = Number(response.headers.get('retry-after') ?? Number.NaN);
     const retry = Number.isFinite(after) ? { retryAfterSeconds: after } : {};

@@ -7,11 +7,13 @@ import { createProgress } from '../progress.ts';
 import type { Session } from '../session.ts';
 import { LONGEST_LINE, type Batch } from './lines.ts';
 import { Repeats } from './repeats.ts';
-import { deliver } from './send.ts';
+import { UNIMPLEMENTED, deliver, type ImportCall } from './send.ts';
 import { addAnswer, noTotals, recordsOf, type Totals } from './totals.ts';
 
 export interface Import {
   readonly companyId: string;
+  /** Only to be told what would become of each line. */
+  readonly dryRun?: boolean;
   readonly resource: Resource;
   /** What bad lines are called by: `invoices.ndjson`. */
   readonly name: string;
@@ -39,7 +41,7 @@ export async function importRecords(session: Session, work: Import): Promise<Tot
   });
   try {
     const delivered = deliver(batches, {
-      call: session.channel(resource.owner).client(ImportServiceService).import,
+      call: callOf(session, work),
       companyId,
       path: resource.path,
       signal: session.io.signal,
@@ -59,11 +61,28 @@ export async function importRecords(session: Session, work: Import): Promise<Tot
     }
   } catch (error) {
     if (refusesPath(error)) throw new NotImported(`${work.name}: ${resource.owner} does not import ${resource.path}.`, EXIT.refused, error);
+    if (work.dryRun === true && isUnknown(error)) throw new Failure(`${resource.owner} is of a release that cannot try an import: upgrade it, or leave --dry-run out.`, EXIT.refused, error);
     throw session.away(resource.owner, error);
   } finally {
     progress.end();
   }
   return totals;
+}
+
+function callOf(session: Session, { resource, dryRun }: Import): ImportCall {
+  const service = session.channel(resource.owner).client(ImportServiceService);
+  if (dryRun !== true) return service.import;
+  return async function* (requests, options) {
+    async function* wrapped() {
+      for await (const batch of requests) yield { batch };
+    }
+    for await (const { outcome } of service.checkImport(wrapped(), options)) if (outcome != null) yield outcome;
+  };
+}
+
+/** Whether the owner does not have the rpc. */
+function isUnknown(error: unknown): boolean {
+  return error instanceof ApiError && (error.cause as { code?: number } | undefined)?.code === UNIMPLEMENTED;
 }
 
 function refusesPath(error: unknown): boolean {

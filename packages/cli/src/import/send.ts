@@ -11,6 +11,8 @@ const MOST_IN_FLIGHT = 4;
 const PATIENCE_MS = 60_000;
 /** A batch takes well under a second; behind another company's import it may have to wait its turn. */
 const LONGEST_ANSWER_MS = 120_000;
+/** gRPC's status for an rpc that the owner does not have. */
+export const UNIMPLEMENTED = 12;
 
 export type ImportCall = (requests: AsyncIterable<ImportRequest>, options: { signal: AbortSignal }) => AsyncIterable<ImportResponse>;
 
@@ -74,7 +76,8 @@ function isLoss(error: unknown): boolean {
   if (!(error instanceof ApiError)) return false;
   if (error.status === 503) return true;
   // A stream that is torn down has many statuses, but no error that the owner wrote.
-  const cause = error.cause as { metadata?: { get(key: string): unknown[] } } | undefined;
+  const cause = error.cause as { code?: number; metadata?: { get(key: string): unknown[] } } | undefined;
+  if (cause?.code === UNIMPLEMENTED) return false;
   return error.status === 500 && cause?.metadata !== undefined && cause.metadata.get(ERROR_TRAILER).length === 0;
 }
 

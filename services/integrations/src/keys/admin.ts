@@ -6,13 +6,15 @@ import type {
   ListKeysResponse,
   RevokeKeyRequest,
   RevokeKeyResponse,
+  RotateKeyRequest,
+  RotateKeyResponse,
 } from '@truckroll/contract/gen/integrations/v1/admin';
 import { requireCompany } from '../companies/store.ts';
 import type { Context } from '../context.ts';
 import { forgetKey } from '../identity/pending.ts';
 import { checked, refused } from '../requests.ts';
 import { lockActiveUser } from '../users/store.ts';
-import { insertKey, requireRoom, revokeKey, selectKeys } from './store.ts';
+import { insertKey, replaceKeyValue, requireRoom, revokeKey, selectKey, selectKeys } from './store.ts';
 
 async function create({ database }: Context, request: CreateKeyRequest): Promise<CreateKeyResponse> {
   const key = checked('CreateKeyRequest', request);
@@ -45,4 +47,17 @@ async function revoke({ invalidations }: Context, request: RevokeKeyRequest): Pr
   });
 }
 
-export const keyAdmin = { createKey: create, listKeys: list, revokeKey: revoke };
+async function rotate({ invalidations }: Context, request: RotateKeyRequest): Promise<RotateKeyResponse> {
+  const { id } = checked('RotateKeyRequest', request);
+  return await invalidations.commit(async (tx) => {
+    if ((await selectKey(tx, id)) === undefined) {
+      throw new ApiError('NOT_FOUND', 'There is no key with this id that is not revoked: see them with `truckroll key list`.');
+    }
+    // Before the change: gateways know a key by the hash of its old value.
+    const pending = await forgetKey(tx, id);
+    const value = await replaceKeyValue(tx, id);
+    return { answer: { key: (await selectKey(tx, id)) ?? null, value }, pending };
+  });
+}
+
+export const keyAdmin = { createKey: create, listKeys: list, revokeKey: revoke, rotateKey: rotate };

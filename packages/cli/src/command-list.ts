@@ -1,0 +1,31 @@
+// What help shows of the commands before any of them is loaded: a test holds it against what each says of itself.
+
+export interface Listed {
+  readonly usage: string;
+  readonly description: string;
+}
+
+/** By name, which is that of the file in commands/. */
+export const COMMANDS: Readonly<Record<string, Listed>> = {
+  company: { usage: 'company', description: 'Companies and their settings.' },
+  demo: { usage: 'demo [options]', description: 'Make a company with made-up records, a user, an API key and a user token.' },
+  endpoints: { usage: 'endpoints [options]', description: 'See how the webhook endpoints of all companies fare, worst first.' },
+  export: { usage: 'export [options] <folder>', description: 'Write a company’s records into files.' },
+  import: { usage: 'import [options] <files...>', description: 'Import records into a company.' },
+  intake: { usage: 'intake', description: 'Record what customers ask for, and how the company talks with them.' },
+  key: { usage: 'key', description: 'API keys: each opens one company and is linked to one of its users.' },
+  listen: { usage: 'listen [options]', description: 'Receive webhooks on this machine, verify and print them.' },
+  migrate: { usage: 'migrate [options]', description: 'Bring the schemas of all services to what this version needs.' },
+  parked: { usage: 'parked', description: 'See events that services could not apply, and apply them again.' },
+  probe: { usage: 'probe [options]', description: 'Ask an installation from outside whether it serves.' },
+  publish: { usage: 'publish <service>', description: 'Publish again every record of a service that other services keep copies of.' },
+  rebuild: { usage: 'rebuild <service>', description: "Build a service's copies of the other services' records again, from the topics that hold them." },
+  report: { usage: 'report [options] <name>', description: 'Print a report of a company.' },
+  reproject: { usage: 'reproject [path]', description: 'Project records anew from what is stored of them, where an older version of the rules has written them.' },
+  restored: { usage: 'restored [options]', description: 'After PostgreSQL was restored to an earlier moment: publish everything anew, and remove what is gone from copies.' },
+  simulate: { usage: 'simulate [options]', description: 'Play a working day on a demo company.' },
+  token: { usage: 'token [options]', description: 'Print a user token of the development issuer.' },
+  trace: { usage: 'trace <request id>', description: 'Follow one request through the logs of all components.' },
+  user: { usage: 'user', description: 'The people whose identity API keys and user tokens carry.' },
+  verify: { usage: 'verify [options]', description: "Compare reporting's copies with the records that they are copies of, reports with what they are made of, and all records with the rules of now, and print what differs." },
+};

@@ -1,0 +1,63 @@
+// What the command line says before it does anything.
+import { spawnSync } from 'node:child_process';
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { Command } from 'commander';
+import { COMMANDS } from '../src/command-list.ts';
+import { run, type CommandModule } from '../src/run.ts';
+
+const source = join(import.meta.dirname, '../src');
+
+async function told(...args: string[]): Promise<{ code: number; out: string; err: string }> {
+  let [out, err] = ['', ''];
+  const io = { env: {}, cwd: '/', stdout: { write: (text: string) => (out += text) }, stderr: { write: (text: string) => (err += text) }, signal: new AbortController().signal };
+  return { code: await run(args, io), out, err };
+}
+
+test('the list of commands is what each command says of itself', async () => {
+  const program = new Command('truckroll');
+  for (const file of readdirSync(join(source, 'commands')).sort()) {
+    ((await import(join(source, 'commands', file))) as CommandModule).register(program, undefined as never);
+  }
+  const help = program.createHelp();
+  const said = program.commands.map((command) => [command.name(), { usage: help.subcommandTerm(command), description: command.description() }]);
+  expect(Object.fromEntries(said)).toEqual(COMMANDS);
+  const shown = (await told('--help')).out;
+  for (const { usage, description } of Object.values(COMMANDS)) {
+    expect(shown).toContain(`  ${usage}`);
+    expect(shown.replace(/\s+/g, ' ')).toContain(description.replace(/\s+/g, ' '));
+  }
+});
+
+test('help and version load neither the contract nor a command: they are there at once', () => {
+  const program = `
+    import { registerHooks } from 'node:module';
+    const loaded = [];
+    registerHooks({ load: (url, context, next) => { loaded.push(url); return next(url, context); } });
+    process.argv.splice(2, 0, '--help');
+    await import(${JSON.stringify(join(source, 'main.ts'))});
+    console.error(JSON.stringify(loaded));`;
+  const { stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', program], { encoding: 'utf8' });
+  const own = (JSON.parse(stderr.trim().split('\n').at(-1)!) as string[]).filter((url) => url.startsWith('file:') && !url.includes('node_modules'));
+  expect(own.map((url) => url.split('/packages/').at(-1)).toSorted()).toEqual(
+    ['cli/src/command-list.ts', 'cli/src/failure.ts', 'cli/src/main.ts', 'cli/src/printable.ts', 'cli/src/run.ts']);
+});
+
+test('the version is the release’s', async () => {
+  const { version } = JSON.parse(readFileSync(join(source, '../../../package.json'), 'utf8')) as { version: string };
+  expect(await told('--version')).toEqual({ code: 0, out: `${version}\n`, err: '' });
+});
+
+test('a script is told in JSON what is wrong, people in words, and both by the exit code', async () => {
+  expect(await told('export', './books', '--url', 'nowhere')).toMatchObject({ code: 2, err: expect.stringMatching(/^No address of the API is known/) });
+  for (const [args, message, code] of [
+    [['export', './books', '--url', 'nowhere', '--json'], /^No address of the API is known/, 2],
+    [['--json', 'exprot'], /unknown command 'exprot'.*Did you mean export/s, 2],
+    [['key', 'create', '--json'], /required option '--company <id>' not specified/, 2],
+    [['export', './books', '--key', 'trk_x', '--url', 'http://127.0.0.1:1', '--json'], /does not answer/, 3],
+  ] as const) {
+    const { code: ended, err } = await told(...args);
+    const said = err.trim().split('\n').map((line) => (line.startsWith('{') ? JSON.parse(line) : line)).at(-1);
+    expect([args, ended, said]).toEqual([args, code, { error: { message: expect.stringMatching(message), exit_code: code } }]);
+  }
+});
