@@ -20,6 +20,7 @@ const checks = [
   ['the OpenAPI description is what the contract says', script('openapi:check')],
   ['the OpenAPI description passes the linter', script('openapi:lint')],
   ['the list of metrics, the alert rules and their objectives are what the code and slo.json say', script('observability:check')],
+  ['the client is small, every resolver finds it, and what its README shows compiles', script('check:client')],
   ['the chart passes its checks', script('check:chart')],
 ];
 

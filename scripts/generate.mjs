@@ -1,12 +1,13 @@
 // Turns proto/ into what machines read: TypeScript types, codecs and gRPC stubs, and one descriptor image, both in
-// packages/contract/src/gen, which git ignores. Skipped while proto/ is as it was at the last run. Bundles the console and makes the pages of the
-// documentation, too.
+// packages/contract/src/gen, which git ignores. Skipped while proto/ is as it was at the last run. Bundles the console, makes the pages of the
+// documentation and writes the client's types, too.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { buildConsole } from './build-console.mjs';
 import { buildDocs } from './build-docs.mjs';
+import { writeClientTypes } from './client-types.mjs';
 import { deriveProtos } from './derive-protos.mjs';
 
 const root = join(import.meta.dirname, '..');
@@ -56,3 +57,4 @@ async function writeOwners() {
 
 await buildConsole();
 await buildDocs();
+await writeClientTypes();

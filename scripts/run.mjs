@@ -35,6 +35,7 @@ const programs = {
   'test:cluster': { script: 'test/cluster/main.ts' },
   'check:docs': { script: 'test/docs/main.ts' },
   'check:chart': { script: 'deploy/check-chart.mjs' },
+  'check:client': { script: 'scripts/check-client.mjs' },
   'openapi:lint': { script: 'gateway/node_modules/@redocly/cli/bin/cli.js', args: ['lint', '--extends', 'recommended', 'gateway/openapi.json'] },
 };
 

@@ -1,0 +1,102 @@
+// The client: every operation of the description, by its path.
+import createFetchClient from 'openapi-fetch';
+import { unrecognized } from './errors.ts';
+import { send, type Fetch, type Retry } from './send.ts';
+import type { Answer, Argument, BodyOf, InputOf, Method, OperationAt, PageOf, PagedPath, PathsWith, RecordOf, paths } from './types.ts';
+
+export interface ClientOptions {
+  /** Where the API is: `https://api.example.com`. */
+  baseUrl: string;
+  /** An API key, or a user's token for changes under `/api/v1`; a function is asked before every call. */
+  token: string | (() => string | Promise<string>);
+  /** For each attempt of a call. Milliseconds; 30,000 unless given. */
+  timeoutMs?: number;
+  /** How often a call that may be repeated is, after its first attempt; 5 unless given, 0 for never. */
+  retries?: number;
+  /** A Retry-After beyond it is not waited for, the error is told at once. Seconds; 90 unless given, a minute being what limits ask for. */
+  longestWaitSeconds?: number;
+  /** Of every request. */
+  headers?: Record<string, string>;
+  /** Instead of the platform's. */
+  fetch?: Fetch;
+  /** Told before each wait. */
+  onRetry?: (retry: Retry) => void;
+}
+
+/** Calls resolve to the body of a success, and reject with TruckrollError, ConnectionError, TimeoutError or a signal's reason. */
+export interface Client {
+  get<P extends PathsWith<'get'>>(path: P, ...input: Argument<OperationAt<P, 'get'>>): Promise<Answer<BodyOf<OperationAt<P, 'get'>>>>;
+  post<P extends PathsWith<'post'>>(path: P, ...input: Argument<OperationAt<P, 'post'>>): Promise<Answer<BodyOf<OperationAt<P, 'post'>>>>;
+  patch<P extends PathsWith<'patch'>>(path: P, ...input: Argument<OperationAt<P, 'patch'>>): Promise<Answer<BodyOf<OperationAt<P, 'patch'>>>>;
+  delete<P extends PathsWith<'delete'>>(path: P, ...input: Argument<OperationAt<P, 'delete'>>): Promise<Answer<BodyOf<OperationAt<P, 'delete'>>>>;
+  /** The records of a list, or the rows of a report, one after the other; pages are read as they are needed. */
+  list<P extends PagedPath>(path: P, ...input: Argument<OperationAt<P, 'get'>>): AsyncGenerator<RecordOf<P>, void, void>;
+  /** The same, a page at a time: `pagination` says where to go on later. */
+  pages<P extends PagedPath>(path: P, ...input: Argument<OperationAt<P, 'get'>>): AsyncGenerator<PageOf<P>, void, void>;
+  /** A success as it came, not looked into: CSV with `headers: { accept: 'text/csv' }`. Errors and repeats as elsewhere. */
+  raw<M extends Method, P extends PathsWith<M> & keyof paths>(method: M, path: P, ...input: Argument<OperationAt<P, M>>): Promise<Response>;
+}
+
+/** Writes that a key makes safe to send again. */
+export const REPEATABLE_WRITES: readonly string[] = ['post /v1/job-assignments', 'delete /v1/job-assignments/{id}'];
+
+type Input = Partial<InputOf<any>> & { path?: object; query?: Record<string, unknown>; body?: unknown; idempotencyKey?: string };
+interface Page {
+  data: unknown[];
+  pagination: { next_cursor?: string | null; nextCursor?: string | null };
+}
+
+export function createClient(options: ClientOptions): Client {
+  // Looked up at each call: tests and instrumentation replace the platform's.
+  const fetch: Fetch = options.fetch ?? ((url, init) => globalThis.fetch(url, init));
+  const http = createFetchClient<paths>({ baseUrl: options.baseUrl.replace(/\/+$/, '') });
+
+  async function raw(method: Method, path: string, input: Input = {}): Promise<Response> {
+    const writes = REPEATABLE_WRITES.includes(`${method} ${path}`);
+    const token = typeof options.token === 'function' ? await options.token() : options.token;
+    const patience = {
+      retries: method === 'get' || writes ? (options.retries ?? 5) : 0,
+      longestWaitSeconds: options.longestWaitSeconds ?? 90,
+    };
+    const { response } = await http.request(method, path as never, {
+      params: { path: input.path, query: input.query },
+      body: input.body,
+      headers: {
+        accept: 'application/json',
+        ...options.headers,
+        ...input.headers,
+        authorization: `Bearer ${token}`,
+        ...(writes && { 'idempotency-key': input.idempotencyKey ?? crypto.randomUUID() }),
+      },
+      // Bodies are looked at below.
+      parseAs: 'stream',
+      fetch: (request: Request) =>
+        send(request, { fetch, ...patience, timeoutMs: input.timeoutMs ?? options.timeoutMs ?? 30_000, signal: input.signal, onRetry: options.onRetry }),
+    } as never);
+    return response;
+  }
+
+  async function call(method: Method, path: string, input?: Input): Promise<Answer<any>> {
+    const response = await raw(method, path, input);
+    const body = await response.clone().json().catch(() => undefined);
+    if (typeof body !== 'object' || body === null) throw unrecognized(response);
+    return { ...body, response, requestId: response.headers.get('x-request-id') ?? '' };
+  }
+
+  async function* pages(path: string, input: Input = {}): AsyncGenerator<Answer<Page>, void, void> {
+    for (let { query } = input; ; ) {
+      const page: Answer<Page> = await call('get', path, { ...input, query } as Input);
+      yield page;
+      const cursor = page.pagination.next_cursor ?? page.pagination.nextCursor;
+      if (cursor == null) return;
+      query = { ...query, cursor };
+    }
+  }
+
+  async function* list(path: string, input?: Input): AsyncGenerator<unknown, void, void> {
+    for await (const { data } of pages(path, input)) yield* data;
+  }
+
+  const by = (method: Method) => (path: string, input?: Input) => call(method, path, input);
+  return { get: by('get'), post: by('post'), patch: by('patch'), delete: by('delete'), list, pages, raw } as unknown as Client;
+}

@@ -1,0 +1,39 @@
+// When a request is sent again. Only reads and the two writes that take an idempotency key ever are.
+import { ConnectionError, TruckrollError } from './errors.ts';
+
+export interface Patience {
+  /** Attempts after the first. */
+  readonly retries: number;
+  /** A longer Retry-After is not waited for. */
+  readonly longestWaitSeconds: number;
+}
+
+const FIRST_PAUSE_MS = 200;
+const LONGEST_PAUSE_MS = 8_000;
+
+/** Whether the same request may end otherwise later. STALE_REVISION never does: read the visit and decide anew. */
+export function isPassing(error: unknown): boolean {
+  if (error instanceof ConnectionError) return true;
+  if (!(error instanceof TruckrollError)) return false;
+  switch (error.code) {
+    case 'RATE_LIMITED':
+    case 'IDEMPOTENCY_IN_PROGRESS':
+    case 'INTERNAL_ERROR':
+      return true;
+    case 'UNRECOGNIZED':
+      // What stands before the API says so of itself.
+      return error.status === 429 || error.status >= 500;
+    default:
+      return false;
+  }
+}
+
+/** Milliseconds to wait before the next attempt; undefined where there is to be none. `random` is from 0 to 1. */
+export function pauseAfter(error: unknown, attempts: number, { retries, longestWaitSeconds }: Patience, random: number): number | undefined {
+  if (attempts > retries || !isPassing(error)) return undefined;
+  const asked = error instanceof TruckrollError ? (error.retryAfterSeconds ?? 0) : 0;
+  if (asked > longestWaitSeconds) return undefined;
+  // Clients that failed together come back apart.
+  const own = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (attempts - 1));
+  return asked * 1000 + own * random;
+}

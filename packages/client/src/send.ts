@@ -1,0 +1,74 @@
+// One request over a network that may fail: attempts with a time limit each, and waits between them.
+import { ConnectionError, TimeoutError, errorOf } from './errors.ts';
+import { pauseAfter, type Patience } from './repeat.ts';
+
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
+/** An attempt that failed and is made again. */
+export interface Retry {
+  readonly method: string;
+  readonly url: string;
+  /** Attempts so far. */
+  readonly attempts: number;
+  readonly pauseMs: number;
+  readonly error: Error;
+}
+
+export interface SendOptions extends Patience {
+  readonly fetch: Fetch;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal | undefined;
+  readonly onRetry: ((retry: Retry) => void) | undefined;
+}
+
+/**
+ * Resolves to a success, its body read whole. Rejects with TruckrollError, ConnectionError or TimeoutError of the last
+ * attempt, or with the signal's reason.
+ */
+export async function send(request: Request, options: SendOptions): Promise<Response> {
+  const { method, url } = request;
+  // Headers of connections are not ours to repeat; the body is small, and is needed for every attempt.
+  const init: RequestInit = { method, headers: request.headers, redirect: 'follow', ...(request.body === null ? {} : { body: await request.arrayBuffer() }) };
+  for (let attempts = 1; ; attempts += 1) {
+    try {
+      return await attempt(url, init, options);
+    } catch (error) {
+      options.signal?.throwIfAborted();
+      const pauseMs = pauseAfter(error, attempts, options, Math.random());
+      if (pauseMs === undefined) throw error;
+      options.onRetry?.({ method, url, attempts, pauseMs, error: error as Error });
+      await pause(pauseMs, options.signal);
+    }
+  }
+}
+
+async function attempt(url: string, init: RequestInit, { fetch, timeoutMs, signal }: SendOptions): Promise<Response> {
+  const late = AbortSignal.timeout(timeoutMs);
+  let answer: Response;
+  try {
+    const response = await fetch(url, { ...init, signal: signal === undefined ? late : AbortSignal.any([signal, late]) });
+    // Read here, so that an answer that is cut off is an attempt that failed.
+    answer = new Response(await response.arrayBuffer(), { status: response.status, statusText: response.statusText, headers: response.headers });
+  } catch (cause) {
+    if (late.aborted) throw new TimeoutError(`${init.method} ${url} had no whole answer within ${timeoutMs} ms.`, { cause });
+    throw new ConnectionError(`${init.method} ${url} had no whole answer: the connection failed.`, { cause });
+  }
+  if (answer.ok) return answer;
+  throw await errorOf(answer);
+}
+
+function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    // Whoever is told of the wait may have ended it.
+    if (signal?.aborted) return void reject(signal.reason);
+    const end = (): void => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', end);
+      resolve();
+    }, milliseconds);
+    signal?.addEventListener('abort', end, { once: true });
+  });
+}

@@ -1,0 +1,50 @@
+// What the description says of each operation, as types: what a call takes, and what it gives.
+import type { components, paths } from './gen/api.ts';
+
+export type { components, paths };
+export type Method = 'get' | 'post' | 'patch' | 'delete';
+
+/** The operation of a path and a method; never where there is none. */
+export type OperationAt<P extends keyof paths, M extends Method> = paths[P] extends Record<M, infer O> ? O : never;
+/** Paths that have the method. */
+export type PathsWith<M extends Method> = { [P in keyof paths]: OperationAt<P, M> extends never ? never : P }[keyof paths];
+
+type Succeeded = 200 | 201 | 202;
+
+/** The JSON body of a success. */
+export type BodyOf<O> = O extends { responses: infer R }
+  ? { [S in keyof R & Succeeded]: R[S] extends { content: { 'application/json': infer B } } ? B : never }[keyof R & Succeeded]
+  : never;
+
+type PathInput<O> = O extends { parameters: { path: infer P } } ? { path: P } : { path?: never };
+type QueryInput<O> = O extends { parameters: { query: infer Q } } ? { query: Q } : O extends { parameters: { query?: infer Q } } ? { query?: Q } : { query?: never };
+type BodyInput<O> = O extends { requestBody: { content: { 'application/json': infer B } } } ? { body: B } : { body?: never };
+type KeyInput<O> = O extends { parameters: { header: { 'Idempotency-Key': string } } } ? { idempotencyKey?: string } : { idempotencyKey?: never };
+
+export interface CallOptions {
+  /** Ends the call, and the waits between its attempts: it rejects with the signal's reason. */
+  signal?: AbortSignal;
+  /** For each attempt, body included. Milliseconds; the client's own unless given. */
+  timeoutMs?: number;
+  /** Beside the client's own. */
+  headers?: Record<string, string>;
+}
+
+/** What a call of the operation takes. A write's key is made where none is given; give yours to survive a restart of your process. */
+export type InputOf<O> = PathInput<O> & QueryInput<O> & BodyInput<O> & KeyInput<O> & CallOptions;
+/** The argument may be left out where nothing in it is required. */
+export type Argument<O> = [RequiredKeys<InputOf<O>>] extends [never] ? [input?: InputOf<O>] : [input: InputOf<O>];
+type RequiredKeys<T> = { [K in keyof T]-?: object extends Pick<T, K> ? never : K }[keyof T];
+
+/** The body of a success, and the answer that it came in. */
+export type Answer<B> = B & { readonly response: Response; readonly requestId: string };
+
+/** Paths whose reads come a page at a time. */
+export type PagedPath = { [P in PathsWith<'get'>]: BodyOf<OperationAt<P, 'get'>> extends { data: unknown[]; pagination: unknown } ? P : never }[PathsWith<'get'>];
+export type PageOf<P extends PagedPath> = Answer<BodyOf<OperationAt<P, 'get'>>>;
+/** A record of a list, or a row of a report. */
+export type RecordOf<P extends PagedPath> = BodyOf<OperationAt<P, 'get'>> extends { data: (infer R)[] } ? R : never;
+
+export type ErrorDetail = components['schemas']['ErrorDetail'];
+/** The codes of this release; a later one may have more. */
+export type ErrorCode = components['schemas']['ApiError']['code'];

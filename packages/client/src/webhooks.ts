@@ -1,0 +1,48 @@
+// Verifying webhooks (Standard Webhooks 1.0.0). It needs nothing else of the package.
+import { Webhook } from 'standardwebhooks';
+import type { components } from './gen/api.ts';
+
+type Schemas = components['schemas'];
+/** Every event of this release, told apart by `type`. A later one may have more: leave those aside. */
+export type WebhookEvent =
+  | Schemas['ServiceRequestCreated']
+  | Schemas['ServiceRequestStatusChanged']
+  | Schemas['ServiceRequestBooked']
+  | Schemas['InteractionCompleted']
+  | Schemas['WebhookTest'];
+
+/** The request is not Truckroll's, or too old: answer 401 and do nothing. */
+export class VerificationError extends Error {
+  override readonly name = 'VerificationError';
+}
+
+type HeaderSource = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
+const NAMES = ['webhook-id', 'webhook-timestamp', 'webhook-signature'];
+
+/**
+ * The event of a request. `secret` is the endpoint's signing secret, `whsec_…`, or several of which one is enough; `headers` are the
+ * request's; `body` is its bytes as they came, or their text: never what a parser made of them. Throws VerificationError.
+ */
+export function verifyWebhook(secret: string | readonly string[], headers: HeaderSource, body: string | Uint8Array): WebhookEvent {
+  const text = typeof body === 'string' ? body : new TextDecoder().decode(body);
+  const single = Object.fromEntries(NAMES.map((name) => [name, headerOf(headers, name)]));
+  const secrets = typeof secret === 'string' ? [secret] : secret;
+  let reason: unknown = new Error('no secret was given');
+  for (const each of secrets) {
+    // A secret that cannot be read is the receiver's own fault, and is told as it is.
+    const webhook = new Webhook(each);
+    try {
+      webhook.verify(text, single);
+      return JSON.parse(text) as WebhookEvent;
+    } catch (error) {
+      reason = error;
+    }
+  }
+  throw new VerificationError(`The webhook is not verified: ${(reason as Error).message}`, { cause: reason });
+}
+
+function headerOf(headers: HeaderSource, name: string): string {
+  if (headers instanceof Headers) return headers.get(name) ?? '';
+  const value = headers[name] ?? Object.entries(headers).find(([each]) => each.toLowerCase() === name)?.[1];
+  return (typeof value === 'string' ? value : value?.[0]) ?? '';
+}

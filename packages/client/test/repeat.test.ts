@@ -1,0 +1,41 @@
+import { readFileSync } from 'node:fs';
+import { REPEATABLE_WRITES } from '../src/client.ts';
+import { ConnectionError, TimeoutError, errorOf } from '../src/errors.ts';
+import { pauseAfter } from '../src/repeat.ts';
+
+const document = JSON.parse(readFileSync(new URL('../../../gateway/openapi.json', import.meta.url), 'utf8'));
+const codes: string[] = document.components.schemas.ApiError.properties.code.enum;
+const PATIENCE = { retries: 3, longestWaitSeconds: 90 };
+
+const refusal = (code: string, status: number, headers: Record<string, string> = {}) =>
+  errorOf(new Response(JSON.stringify({ error: { code, message: 'No.', request_id: 'r', details: [] } }), { status, headers }));
+
+test('of the codes that the API has, those repeat that a later moment may change', async () => {
+  const repeated = [];
+  for (const code of codes) if (pauseAfter(await refusal(code, 409), 1, PATIENCE, 0.5) !== undefined) repeated.push(code);
+  expect(repeated).toEqual(['IDEMPOTENCY_IN_PROGRESS', 'RATE_LIMITED', 'INTERNAL_ERROR']);
+});
+
+test('a lost connection, an attempt that took too long and a balancer’s own 5xx are repeated; a page that is none of ours is not', async () => {
+  for (const error of [new ConnectionError('cut'), new TimeoutError('late'), await errorOf(new Response('<h1>Bad Gateway</h1>', { status: 502 }))]) {
+    expect(pauseAfter(error, 1, PATIENCE, 0.5)).toBe(100);
+  }
+  expect(pauseAfter(await errorOf(new Response('<h1>Not Found</h1>', { status: 404 })), 1, PATIENCE, 0.5)).toBeUndefined();
+  expect(pauseAfter(new TypeError('a defect of whoever calls'), 1, PATIENCE, 0.5)).toBeUndefined();
+});
+
+test('a wait is at least Retry-After, grows with the attempts, and is not made where it would be too long or too many were made', async () => {
+  const limited = (after: string) => refusal('RATE_LIMITED', 429, { 'retry-after': after });
+  expect(pauseAfter(await limited('7'), 1, PATIENCE, 0)).toBe(7000);
+  expect(pauseAfter(await limited('91'), 1, PATIENCE, 0)).toBeUndefined();
+  expect(pauseAfter(await limited(new Date(Date.now() + 600_000).toUTCString()), 1, PATIENCE, 0)).toBeUndefined();
+  const error = new ConnectionError('cut');
+  expect([1, 2, 3, 4].map((attempts) => pauseAfter(error, attempts, PATIENCE, 1))).toEqual([200, 400, 800, undefined]);
+  expect(pauseAfter(error, 1, { ...PATIENCE, retries: 0 }, 1)).toBeUndefined();
+});
+
+test('the writes that may be repeated are those that the description gives an idempotency key', () => {
+  const described = Object.entries<any>(document.paths).flatMap(([path, verbs]) =>
+    Object.entries<any>(verbs).flatMap(([verb, { parameters }]) => (parameters.some(({ name }: any) => name === 'Idempotency-Key') ? [`${verb} ${path}`] : [])));
+  expect([...REPEATABLE_WRITES].toSorted()).toEqual(described.toSorted());
+});

@@ -1,0 +1,34 @@
+import { readFileSync } from 'node:fs';
+import { Webhook } from 'standardwebhooks';
+import { VerificationError, verifyWebhook } from '../src/webhooks.ts';
+
+const document = JSON.parse(readFileSync(new URL('../../../gateway/openapi.json', import.meta.url), 'utf8'));
+const SECRET = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
+const OTHER = `whsec_${Buffer.alloc(32, 2).toString('base64')}`;
+const body = JSON.stringify({ id: 'e', type: 'webhook.test', note: 'Núñez ✓' });
+
+function signed(secret = SECRET, at = new Date()): Record<string, string> {
+  return { 'webhook-id': 'e', 'webhook-timestamp': String(Math.floor(at.getTime() / 1000)), 'webhook-signature': new Webhook(secret).sign('e', at, body) };
+}
+
+test('a webhook is verified from its text or its bytes, whatever kind of headers it comes with', () => {
+  const upper = Object.fromEntries(Object.entries(signed()).map(([name, value]) => [name.toUpperCase(), [value]]));
+  for (const headers of [signed(), new Headers(signed()), upper]) {
+    for (const each of [body, new TextEncoder().encode(body)]) expect(verifyWebhook(SECRET, headers, each)).toEqual(JSON.parse(body));
+  }
+  expect(verifyWebhook([OTHER, SECRET], signed(), body).type).toBe('webhook.test');
+});
+
+test('what was changed, is old, is another’s or is not signed at all is refused', () => {
+  const hours = new Date(Date.now() - 3_600_000);
+  const refused: [string | string[], Record<string, string>, string][] = [
+    [SECRET, signed(), body.replace('test', 'tess')], [SECRET, signed(SECRET, hours), body], [SECRET, signed(OTHER), body], [SECRET, {}, body], [[], signed(), body],
+  ];
+  for (const args of refused) expect(() => verifyWebhook(...args)).toThrow(VerificationError);
+});
+
+test('the types of events are those that the description has', () => {
+  const source = readFileSync(new URL('../src/webhooks.ts', import.meta.url), 'utf8');
+  const bodies = Object.values<any>(document.webhooks).map(({ post }) => post.requestBody.content['application/json'].schema.$ref.split('/').at(-1));
+  expect([...source.matchAll(/Schemas\['(\w+)'\]/g)].map(([, name]) => name).toSorted()).toEqual(bodies.toSorted());
+});

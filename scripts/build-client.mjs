@@ -1,0 +1,32 @@
+// Builds @truckroll/client as it is published: `node scripts/build-client.mjs FOLDER` writes a package of JavaScript and types.
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+
+const root = join(import.meta.dirname, '..');
+const source = join(root, 'packages/client');
+const [folder] = process.argv.slice(2);
+if (folder === undefined) throw new Error('usage: node scripts/build-client.mjs FOLDER');
+const out = resolve(folder);
+rmSync(join(out, 'dist'), { recursive: true, force: true });
+mkdirSync(out, { recursive: true });
+
+const compiler = join(root, 'node_modules/typescript/bin/tsc');
+const { status } = spawnSync(process.execPath, [compiler, '-p', source, '--outDir', join(out, 'dist'), '--rootDir', join(source, 'src')], { stdio: ['ignore', 2, 2] });
+if (status !== 0) throw new Error('The client could not be compiled, for the reason above.');
+
+// In the workspace it is imported as it is written; versions that the workspace shares are spelled out.
+const { dependencies, ...facts } = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8'));
+for (const own of ['private', 'devDependencies']) delete facts[own];
+const shared = readFileSync(join(root, 'pnpm-workspace.yaml'), 'utf8');
+const versionOf = (name, asked) => (asked === 'catalog:' ? new RegExp(`^ {2}"?${name}"?: (.+)$`, 'm').exec(shared)[1] : asked);
+const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const published = {
+  ...facts,
+  version,
+  exports: { '.': { types: './dist/index.d.ts', default: './dist/index.js' } },
+  files: ['dist', 'README.md'],
+  dependencies: Object.fromEntries(Object.entries(dependencies).map(([name, asked]) => [name, versionOf(name, asked)])),
+};
+writeFileSync(join(out, 'package.json'), `${JSON.stringify(published, null, 2)}\n`);
+copyFileSync(join(source, 'README.md'), join(out, 'README.md'));

@@ -1,0 +1,69 @@
+// Checks @truckroll/client as it is published: its size, its resolution, its README. `node scripts/run.mjs check:client`.
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { gzipSync } from 'node:zlib';
+
+/** Of paging and verification together, compressed. */
+const MOST_BYTES = 10_000;
+const root = join(import.meta.dirname, '..');
+const client = join(root, 'packages/client');
+const parts = createRequire(join(client, 'package.json'));
+const { build } = parts('esbuild');
+const { publint } = await import(pathToFileURL(join(client, 'node_modules/publint/src/index-node.js')).href);
+const { checkPackage, createPackageFromTarballData } = await import(pathToFileURL(join(client, 'node_modules/@arethetypeswrong/core/dist/index.js')).href);
+
+const parent = mkdtempSync(join(tmpdir(), 'truckroll-client-'));
+// The name that a registry's tarballs have inside.
+const folder = join(parent, 'package');
+const faults = [];
+try {
+  run(process.execPath, join(root, 'scripts/build-client.mjs'), folder);
+  run('tar', '-czf', join(parent, 'client.tgz'), '-C', parent, 'package');
+  symlinkSync(join(client, 'node_modules'), join(folder, 'node_modules'));
+  const tarball = new Uint8Array(readFileSync(join(parent, 'client.tgz')));
+
+  const used = await bundled(`import { createClient, verifyWebhook } from './dist/index.js'; globalThis.used = [createClient, verifyWebhook];`);
+  const size = gzipSync(used, { level: 9 }).length;
+  if (size > MOST_BYTES) faults.push(`paging and verification are ${size} bytes compressed, more than ${MOST_BYTES}`);
+  const idle = (await bundled(`import './dist/index.js';`)).trim();
+  if (idle !== '') faults.push(`importing it alone leaves code behind: ${idle.slice(0, 200)}`);
+
+  const { messages } = await publint({ pack: { tarball: tarball.buffer }, strict: true });
+  for (const { code, path } of messages) faults.push(`publint: ${code} at ${path.join('.')}`);
+  const { problems } = await checkPackage(createPackageFromTarballData(tarball));
+  // A package of ES modules: what CommonJS, and Node before version 12, make of it does not count.
+  for (const problem of problems) {
+    if (problem.kind !== 'CJSResolvesToESM' && problem.resolutionKind !== 'node10') faults.push(`arethetypeswrong: ${JSON.stringify(problem)}`);
+  }
+
+  const samples = [...readFileSync(join(client, 'README.md'), 'utf8').matchAll(/```ts\n([^]*?)```/g)].map(([, code]) => code.replace("'@truckroll/client'", "'./dist/index.js'"));
+  const files = samples.map((code, index) => {
+    writeFileSync(join(folder, `sample-${index}.ts`), code);
+    return join(folder, `sample-${index}.ts`);
+  });
+  const types = ['--typeRoots', join(root, 'node_modules/@types'), '--types', 'node'];
+  const options = ['--ignoreConfig', '--noEmit', '--strict', '--skipLibCheck', '--target', 'es2024', '--module', 'nodenext', ...types];
+  run(process.execPath, join(root, 'node_modules/typescript/bin/tsc'), ...options, ...files);
+  console.log(`${size} bytes compressed, ${samples.length} samples: ${faults.length} faults`);
+} finally {
+  rmSync(parent, { recursive: true });
+}
+for (const fault of faults) console.error(fault);
+process.exitCode = faults.length === 0 ? 0 : 1;
+
+/** Minified for no platform in particular: a module of Node's would not be found. */
+async function bundled(contents) {
+  const { outputFiles } = await build({
+    stdin: { contents, resolveDir: folder }, bundle: true, minify: true, format: 'esm', platform: 'neutral', mainFields: ['module', 'main'], write: false, logLevel: 'silent',
+  });
+  return outputFiles[0].text;
+}
+
+function run(command, ...args) {
+  const { status, stdout, stderr } = spawnSync(command, args, { encoding: 'utf8' });
+  if (status !== 0) throw new Error(`${command} ${args.join(' ')} failed:\n${stdout}${stderr}`);
+}

@@ -1,0 +1,28 @@
+// Writes the types of @truckroll/client from gateway/openapi.json into packages/client/src/gen, which git ignores. Skipped
+// while the description is as it was at the last run. The generator is a package of the client's, so it is looked for there.
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+const root = join(import.meta.dirname, '..');
+const client = join(root, 'packages/client');
+const out = join(client, 'src/gen');
+const description = join(root, 'gateway/openapi.json');
+
+export async function writeClientTypes() {
+  const hash = createHash('sha256');
+  for (const file of [description, join(root, 'pnpm-lock.yaml'), import.meta.filename]) hash.update(readFileSync(file));
+  const stamp = `// ${hash.digest('hex')}\n`;
+  const file = join(out, 'api.ts');
+  if (existsSync(file) && readFileSync(file, 'utf8').startsWith(stamp)) return;
+  const place = dirname(createRequire(join(client, 'package.json')).resolve('openapi-typescript/package.json'));
+  const { default: generate, astToString } = await import(pathToFileURL(join(place, 'dist/index.mjs')).href);
+  // A body may leave out what has a default.
+  const text = astToString(await generate(JSON.parse(readFileSync(description, 'utf8')), { defaultNonNullable: false }));
+  mkdirSync(out, { recursive: true });
+  writeFileSync(`${file}.${process.pid}`, stamp + text);
+  renameSync(`${file}.${process.pid}`, file);
+  console.error('wrote the types of @truckroll/client');
+}
