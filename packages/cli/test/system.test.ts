@@ -169,6 +169,30 @@ test('what a file says is told, and never a command to the terminal', async () =
   expect(stderr).not.toMatch(/[\u001b\u202e]/);
 });
 
+test('an import that is only tried says what would become of each line, and stores nothing', async () => {
+  const { company } = await companyWithKey('Tried');
+  const file = join(system.folder, 'tags.ndjson');
+  const tag = { id: randomUUID(), name: 'VIP', color: '#ff0000', applies_to: ['ACCOUNT'], archived_at: null, created_at: '2026-01-01T00:00:00Z', updated_at: '2026-01-01T00:00:00Z' };
+  writeFileSync(file, [tag, { ...tag, id: randomUUID(), color: 'red' }].map((line) => `${JSON.stringify(line)}\n`).join(''));
+  const tried = await system.truckroll('import', file, '--company', company, '--dry-run', '--json');
+  const imported = await system.truckroll('import', file, '--company', company, '--json');
+  const told = ({ code, stdout, stderr }: typeof tried) => ({ code, stderr, ...(JSON.parse(stdout) as ImportSummary), seconds: 0, files: [] });
+  expect(told(tried)).toMatchObject({ code: 1, dry_run: true, created: 1, refused: 1, stderr: expect.stringContaining('color') });
+  // Had the first one stored anything, the second one would find it unchanged.
+  expect({ ...told(imported), dry_run: true }).toEqual(told(tried));
+});
+
+test('a key that is given a new value works by that one alone', async () => {
+  const { key, value } = await companyWithKey('Rotated');
+  expect(await status(value)).toBe(200);
+  const { id, value: next = '' } = await json('key', 'rotate', key);
+  expect([id, await status(next)]).toEqual([key, 200]);
+  const deadline = performance.now() + 1000;
+  while ((await status(value)) !== 401 && performance.now() < deadline);
+  expect([await status(value), await status(next)]).toEqual([401, 200]);
+  expect((await system.truckroll('key', 'rotate', randomUUID())).stderr).toContain('truckroll key list');
+});
+
 test('a key works until it is revoked', async () => {
   const { company, key, value } = await companyWithKey('Keys');
   expect(await status(value)).toBe(200);
