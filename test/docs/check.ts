@@ -1,5 +1,5 @@
 // Holds what the documentation shows against a running system: every sample runs, every error comes as it is shown.
-import type { OperationView } from '../../gateway/docs/src/operations.ts';
+import type { OperationView } from '../../gateway/docs/src/views.ts';
 import { runSample } from './run-sample.ts';
 import { filledIn, type Prepare, type StandIns } from './stand-ins.ts';
 import type { Target } from './target.ts';

@@ -1,5 +1,5 @@
 // What the ids and values of samples stand for in a running system, made or looked up for each sample that needs it.
-import type { OperationView } from '../../gateway/docs/src/operations.ts';
+import type { OperationView } from '../../gateway/docs/src/views.ts';
 import { ask, type Target } from './target.ts';
 
 const HOOKS = '/api/v1/integrations/webhooks';

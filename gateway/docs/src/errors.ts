@@ -1,13 +1,5 @@
 // The errors of an operation as it really answers them, each with the request that brings it about; check:docs sends those.
-import type { OperationView } from './operations.ts';
-
-export interface ErrorExample {
-  code: string;
-  message: string;
-  details: Record<string, string>[];
-  /** How a request of the operation is changed so that it is answered thus; undefined where no single request can do it. */
-  request?: { query?: string; id?: string; credential?: 'none'; body?: Record<string, unknown> };
-}
+import type { ErrorExample, OperationView } from './views.ts';
 
 const NIL = '00000000-0000-4000-8000-000000000000';
 const LIMITS = { reads: 6000, reports: 600, writes: 1200 };

@@ -3,7 +3,8 @@ import { jsonBlock } from './code.ts';
 import type { Schema } from './description.ts';
 import { html, type Html } from './html.ts';
 import { heading, markdown } from './markdown.ts';
-import { propertyRows, type Row } from './operations.ts';
+import { propertyRows } from './operations.ts';
+import type { Row } from './views.ts';
 
 /** Where the schema of that name is described, as a link of the page; undefined where it is not. */
 export type SchemaLink = (name: string) => string | undefined;

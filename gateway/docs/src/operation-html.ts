@@ -3,8 +3,7 @@ import { codeBlock, jsonBlock } from './code.ts';
 import { fieldList, typeText, type SchemaLink } from './fields.ts';
 import { html, type Html } from './html.ts';
 import { heading, markdown } from './markdown.ts';
-import type { AnswerView, OperationView, WebhookView } from './operations.ts';
-import type { Sample } from './samples.ts';
+import type { AnswerView, OperationView, Sample, WebhookView } from './views.ts';
 
 const CREDENTIALS: Record<OperationView['credential'], string> = {
   either: 'API key or user token',

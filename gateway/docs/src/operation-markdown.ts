@@ -1,7 +1,8 @@
 // An operation, an event and a schema as Markdown, for programs that read.
 import type { Schema } from './description.ts';
 import { typeParts } from './fields.ts';
-import { propertyRows, type AnswerView, type OperationView, type Row, type WebhookView } from './operations.ts';
+import { propertyRows } from './operations.ts';
+import type { AnswerView, OperationView, Row, WebhookView } from './views.ts';
 
 const CREDENTIALS: Record<OperationView['credential'], string> = { either: 'an API key or a user token', key: 'an API key', token: 'a user token' };
 

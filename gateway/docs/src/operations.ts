@@ -1,55 +1,9 @@
 // An operation as both forms of its page, HTML and Markdown, tell it.
 import { resolve, type Description, type Operation, type Schema } from './description.ts';
-import { errorExample, type ErrorExample } from './errors.ts';
+import { errorExample } from './errors.ts';
 import { bodyExample, exampleOf } from './examples.ts';
-import { samplesOf, type Sample } from './samples.ts';
-
-export interface Row {
-  name: string;
-  schema: Schema;
-  description: string;
-  /** `required`, `path, required`, `derived`. */
-  note?: string;
-}
-
-export interface AnswerView {
-  status: string;
-  description: string;
-  schema?: Schema;
-  example?: unknown;
-  error?: ErrorExample;
-}
-
-export interface OperationView {
-  id: string;
-  summary: string;
-  description: string;
-  deprecated: boolean;
-  verb: string;
-  path: string;
-  /** The path with example ids, and the query of a first try. */
-  target: string;
-  credential: 'either' | 'key' | 'token';
-  limit: 'reads' | 'reports' | 'writes';
-  idempotent: boolean;
-  parameters: Row[];
-  pathIds: { name: string; example: string; uuid: boolean }[];
-  /** What a 404 says is not there. */
-  missing: string;
-  body?: { description: string; schema: Schema; rows: Row[]; example: unknown };
-  answers: AnswerView[];
-  samples: Sample[];
-}
-
-export interface WebhookView {
-  id: string;
-  type: string;
-  description: string;
-  headers: Row[];
-  body: Row[];
-  example: unknown;
-  answers: AnswerView[];
-}
+import { samplesOf } from './samples.ts';
+import type { AnswerView, ErrorExample, OperationView, Row, WebhookView } from './views.ts';
 
 const FIRST_PAGE = 'limit=2';
 

@@ -6,7 +6,8 @@ import { rootFrom, type SitePage } from './layout.ts';
 import { firstSentence, heading, markdown, type Heading } from './markdown.ts';
 import { operationSection, webhookSection } from './operation-html.ts';
 import { operationMarkdown, schemaMarkdown, webhookMarkdown } from './operation-markdown.ts';
-import { operationView, webhookView, type OperationView, type WebhookView } from './operations.ts';
+import { operationView, webhookView } from './operations.ts';
+import type { OperationView, WebhookView } from './views.ts';
 
 interface Group {
   name: string;

@@ -1,12 +1,6 @@
 // One request in each language. Nothing beyond what the language brings along, so that each runs as it stands; ids are those
 // of the example, to be replaced by one's own.
-import type { OperationView } from './operations.ts';
-
-export interface Sample {
-  label: string;
-  language: string;
-  code: string;
-}
+import type { OperationView, Sample } from './views.ts';
 
 /** What is sent, and by which variables of the environment. */
 interface Call {

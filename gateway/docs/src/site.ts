@@ -6,7 +6,7 @@ import { guidePages } from './guides.ts';
 import { html } from './html.ts';
 import { layout, rootFrom, type SitePage } from './layout.ts';
 import { renderMarkdown } from './markdown.ts';
-import type { OperationView } from './operations.ts';
+import type { OperationView } from './views.ts';
 import { referenceOf } from './reference.ts';
 import { searchEntries } from './search-entries.ts';
 

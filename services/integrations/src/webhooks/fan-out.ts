@@ -8,7 +8,7 @@ import { resume } from './dead-letters.ts';
 import { count } from './figures.ts';
 import { dayOf, deliveryId } from './delivery-id.ts';
 import { LEASE, LEASE_LOCK, NOW, opener } from './lease.ts';
-import { lendable, type Borrowable } from './lend.ts';
+import { lendable, type Borrowable, type Lendable } from './lend.ts';
 import { oldestDay } from './partitions.ts';
 import type { DeliveryState } from './rules.ts';
 
@@ -21,10 +21,8 @@ interface Subscriber extends Borrowable {
   previous_secret: Buffer | null;
 }
 
-export interface NewDelivery {
+export interface NewDelivery extends Lendable {
   event: PublicEvent;
-  endpointId: string;
-  state: DeliveryState;
   /** Sent also while the endpoint is disabled. */
   forced: boolean;
 }

@@ -1,6 +1,6 @@
 // Which of the deliveries that are being stored go to the worker at once, instead of waiting to be looked for.
 import type { LeaseRequest } from '@truckroll/contract/gen/integrations/v1/deliveries';
-import type { NewDelivery } from './fan-out.ts';
+import type { DeliveryState } from './rules.ts';
 
 /** An endpoint, as far as lending goes. */
 export interface Borrowable {
@@ -9,17 +9,24 @@ export interface Borrowable {
   room: number;
 }
 
+/** A delivery that is about to be stored, as far as lending goes. */
+export interface Lendable {
+  event: { company_id: string; subject: string };
+  endpointId: string;
+  state: DeliveryState;
+}
+
 /**
  * As Lease would choose among what is new: of each subject the first one, of each endpoint and company no more than there is
  * room for, and first ones of companies before second ones.
  */
-export function lendable(deliveries: readonly NewDelivery[], endpoints: readonly Borrowable[], asked: LeaseRequest): Set<NewDelivery> {
+export function lendable<D extends Lendable>(deliveries: readonly D[], endpoints: readonly Borrowable[], asked: LeaseRequest): Set<D> {
   const excluded = new Set(asked.excluded_endpoint_ids);
   const room = new Map(endpoints.filter(({ id }) => !excluded.has(id)).map((endpoint) => [endpoint.id, endpoint.room]));
   const busy = new Map(asked.busy_companies.map(({ company_id, max_deliveries }) => [company_id, max_deliveries]));
   const subjects = new Set<string>();
   const turns = new Map<string, number>();
-  const chosen: { delivery: NewDelivery; turn: number }[] = [];
+  const chosen: { delivery: D; turn: number }[] = [];
   for (const delivery of deliveries) {
     const { event, endpointId, state } = delivery;
     const subject = `${endpointId} ${event.subject}`;

@@ -1,0 +1,63 @@
+// What a page tells of an operation and of an event, whichever its form.
+import type { Schema } from './description.ts';
+
+export interface Row {
+  name: string;
+  schema: Schema;
+  description: string;
+  /** `required`, `path, required`, `derived`. */
+  note?: string;
+}
+
+export interface AnswerView {
+  status: string;
+  description: string;
+  schema?: Schema;
+  example?: unknown;
+  error?: ErrorExample;
+}
+
+export interface OperationView {
+  id: string;
+  summary: string;
+  description: string;
+  deprecated: boolean;
+  verb: string;
+  path: string;
+  /** The path with example ids, and the query of a first try. */
+  target: string;
+  credential: 'either' | 'key' | 'token';
+  limit: 'reads' | 'reports' | 'writes';
+  idempotent: boolean;
+  parameters: Row[];
+  pathIds: { name: string; example: string; uuid: boolean }[];
+  /** What a 404 says is not there. */
+  missing: string;
+  body?: { description: string; schema: Schema; rows: Row[]; example: unknown };
+  answers: AnswerView[];
+  samples: Sample[];
+}
+
+export interface WebhookView {
+  id: string;
+  type: string;
+  description: string;
+  headers: Row[];
+  body: Row[];
+  example: unknown;
+  answers: AnswerView[];
+}
+
+export interface ErrorExample {
+  code: string;
+  message: string;
+  details: Record<string, string>[];
+  /** How a request of the operation is changed so that it is answered thus; undefined where no single request can do it. */
+  request?: { query?: string; id?: string; credential?: 'none'; body?: Record<string, unknown> };
+}
+
+export interface Sample {
+  label: string;
+  language: string;
+  code: string;
+}
