@@ -4,8 +4,8 @@ import tseslint from 'typescript-eslint';
 
 /**
  * Who may import whom: contract ← service-kit ← outbox ← record-store ← services; the gateway needs the first two only;
- * nobody imports a service, but the command line imports their schemas, to migrate them, and what they do about a restore, and the benchmarks what they time. Tests may import testing and
- * whatever they put together besides.
+ * nobody imports a service, but the command line imports their schemas, to migrate them, and what they do about a restore, and the benchmarks what they time. What people run around the
+ * system stands in tools/, which no service, no gateway and no package imports. Tests may import tools/testing and whatever they put together besides.
  */
 const DIRECTION = {
   'packages/contract': [],
@@ -14,9 +14,9 @@ const DIRECTION = {
   'packages/outbox': ['contract', 'service-kit'],
   'packages/record-store': ['contract', 'service-kit', 'outbox'],
   'packages/client': [],
-  'packages/demo-company': [],
-  'packages/local-stack': [],
-  'packages/cli': ['contract', 'service-kit', 'outbox', 'demo-company', 'local-stack', '(billing|integrations|reporting|scheduling)/(restored|schema)'],
+  'tools/demo-company': [],
+  'tools/local-stack': [],
+  'tools/cli': ['contract', 'service-kit', 'outbox', 'demo-company', 'local-stack', '(billing|integrations|reporting|scheduling)/(restored|schema)'],
   gateway: ['contract', 'service-kit'],
   services: ['contract', 'service-kit', 'outbox', 'mail', 'record-store'],
   loadtest: ['contract', 'service-kit', 'outbox', 'demo-company', 'local-stack', 'cli', 'reporting/(reports|schema)'],
@@ -24,15 +24,15 @@ const DIRECTION = {
 
 /** Each third-party client is imported in one place, so that it can be replaced there. */
 const CLIENTS = {
-  pg: ['packages/service-kit', 'packages/local-stack', 'loadtest'],
-  kafkajs: ['packages/outbox', 'packages/local-stack'],
+  pg: ['packages/service-kit', 'tools/local-stack', 'loadtest'],
+  kafkajs: ['packages/outbox', 'tools/local-stack'],
   express: ['gateway', 'loadtest'],
   'prom-client': ['packages/service-kit'],
   pino: ['packages/service-kit'],
-  jose: ['gateway', 'packages/cli'],
+  jose: ['gateway', 'tools/cli'],
   nodemailer: ['packages/mail'],
 };
-const TESTS = ['**/test/**', '**/*.test.ts', 'packages/testing/**'];
+const TESTS = ['**/test/**', '**/*.test.ts', 'tools/testing/**'];
 
 const restricted = Object.entries(DIRECTION).map(([place, allowed]) => ({
   files: [`${place}/**/*.ts`, `${place}/**/*.tsx`],

@@ -1,17 +1,19 @@
 // Bundles one component, or all of them, for an image: its code and packages in one file, and beside it, where the code
 // looks for them, the files that it reads. `node deploy/bundle.mjs FOLDER [COMPONENT…]` writes FOLDER/COMPONENT/main.mjs.
-import { cpSync, mkdirSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
 const { build } = createRequire(join(root, 'gateway/package.json'))('esbuild');
 
-const COMMANDS = 'packages/cli/src/commands';
+// deploy/images bundles released code as well, whose tools may stand among the packages, as in 1.0.0.
+const TOOLS = existsSync(join(root, 'tools/cli')) ? 'tools' : 'packages';
+const COMMANDS = `${TOOLS}/cli/src/commands`;
 const components = {
   gateway: 'gateway/src/main.ts',
   ...Object.fromEntries(readdirSync(join(root, 'services')).map((name) => [name, `services/${name}/src/main.ts`])),
-  truckroll: 'packages/cli/src/main.ts',
+  truckroll: `${TOOLS}/cli/src/main.ts`,
 };
 
 /** What a module that looks beside itself (import.meta) reads there. */
@@ -24,13 +26,13 @@ function filesOf(module) {
     'gateway/src/console.ts': ['gateway/console/gen'],
     'gateway/src/docs.ts': ['gateway/docs/gen'],
     // Its version; each command is a file of its own, found by its name.
-    'packages/cli/src/run.ts': ['package.json'],
+    [`${TOOLS}/cli/src/run.ts`]: ['package.json'],
     // Local installations, which an image has none of.
-    'packages/cli/src/state.ts': [],
-    'packages/local-stack/src/folder.ts': [],
-    'packages/local-stack/src/processes/watchdog.ts': [],
-    'packages/local-stack/src/servers/kafka-jars.ts': [],
-    'packages/local-stack/src/servers/postgres.ts': [],
+    [`${TOOLS}/cli/src/state.ts`]: [],
+    [`${TOOLS}/local-stack/src/folder.ts`]: [],
+    [`${TOOLS}/local-stack/src/processes/watchdog.ts`]: [],
+    [`${TOOLS}/local-stack/src/servers/kafka-jars.ts`]: [],
+    [`${TOOLS}/local-stack/src/servers/postgres.ts`]: [],
   }[module];
 }
 

@@ -12,18 +12,18 @@ const [name = '', ...args] = process.argv.slice(2);
 
 /** `supervised` programs own other processes and end them when this one is gone; they are told through a channel. */
 const programs = {
-  start: { script: 'packages/local-stack/src/start-main.ts', supervised: true },
-  servers: { script: 'packages/local-stack/src/servers-main.ts', supervised: true },
-  test: { script: 'packages/local-stack/src/test-main.ts', supervised: true },
+  start: { script: 'tools/local-stack/src/start-main.ts', supervised: true },
+  servers: { script: 'tools/local-stack/src/servers-main.ts', supervised: true },
+  test: { script: 'tools/local-stack/src/test-main.ts', supervised: true },
   // npm changes to the root; paths among the arguments are meant from where the command was typed.
   truckroll: {
-    script: 'packages/cli/src/main.ts',
+    script: 'tools/cli/src/main.ts',
     cwd: process.env.npm_lifecycle_event === 'truckroll' ? process.env.INIT_CWD : process.cwd(),
   },
   typecheck: { script: 'node_modules/typescript/bin/tsc', args: ['-b', 'tsconfig.json', 'gateway/console', 'gateway/docs/browser', 'test/console'] },
   lint: { script: 'node_modules/eslint/bin/eslint.js', args: ['.'] },
   'test:fuzz': { script: 'test/fuzz/main.ts', supervised: true },
-  'test:reports': { script: 'packages/local-stack/src/test-main.ts', args: ['test/reports/oracle'], supervised: true, env: { REPORT_COMPANIES: '200' } },
+  'test:reports': { script: 'tools/local-stack/src/test-main.ts', args: ['test/reports/oracle'], supervised: true, env: { REPORT_COMPANIES: '200' } },
   'test:faults': { script: 'test/faults/main.ts', supervised: true },
   'test:mixed': { script: 'test/mixed/main.ts', supervised: true },
   generate: {},

@@ -1,7 +1,7 @@
 // @truckroll/client, and bodies as the description shows them, against the whole system.
 import { readFileSync } from 'node:fs';
 import { randomUUID } from 'node:crypto';
-import { Chance } from '../packages/cli/src/simulate/chance.ts';
+import { Chance } from '../tools/cli/src/simulate/chance.ts';
 import { TruckrollError, createClient, type Client, type Retry } from '../packages/client/src/index.ts';
 import * as line from '../services/scheduling/test/records.ts';
 import { dispatchDesk, type DispatchDesk } from './support/dispatch.ts';

@@ -1,7 +1,7 @@
 // What reports are answered from: it follows the owners' records, says how fresh it is, and can be made anew.
 import { ReportingAdminServiceService } from '@truckroll/contract/gen/reporting/v1/admin';
 import { generateCompany } from '@truckroll/demo-company';
-import { verifyReports, type WrongReport } from '../packages/cli/src/verify/reports.ts';
+import { verifyReports, type WrongReport } from '../tools/cli/src/verify/reports.ts';
 import type { Json } from './support/expected.ts';
 import { startSystem, type System, type TestCompany } from './support/system.ts';
 import { until } from './support/until.ts';

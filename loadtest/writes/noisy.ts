@@ -80,7 +80,7 @@ function startFlood({ stack, gateway, scheduling, floodKey }: Noise): Daemon[] {
   const args = ['simulate', '--url', `http://127.0.0.1:${gateway.port}`, '--speed', '600', '--per-hour', '600', '--minutes', '1000000'];
   const env = { SCHEDULING_ADDRESS: `127.0.0.1:${scheduling.port}`, CALL_CREDENTIAL: callCredential('operator'), TRUCKROLL_API_KEY: floodKey };
   return Array.from({ length: FLOODS }, (_, index) => {
-    const client = stack.startClient({ name: `flood-${index + 1}`, script: 'packages/cli/src/main.ts', args, env });
+    const client = stack.startClient({ name: `flood-${index + 1}`, script: 'tools/cli/src/main.ts', args, env });
     setPriority(client.pid as number, 5);
     return client;
   });

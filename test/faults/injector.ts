@@ -1,6 +1,6 @@
 // Kills and pauses, one after the other and some at once, as they follow from a seed.
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Chance } from '../../packages/cli/src/simulate/chance.ts';
+import type { Chance } from '../../tools/cli/src/simulate/chance.ts';
 import type { Target } from './system/target.ts';
 
 export interface Faults {

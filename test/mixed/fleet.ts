@@ -2,7 +2,7 @@
 import { join, relative } from 'node:path';
 import { ROOT, choosePort } from '@truckroll/local-stack';
 import { openChannel, type Channel } from '@truckroll/service-kit';
-import type { ProcessPlan } from '../../packages/local-stack/src/start/plan.ts';
+import type { ProcessPlan } from '../../tools/local-stack/src/start/plan.ts';
 import type { Prepared, Running } from '../faults/system/prepared.ts';
 import { Program } from '../faults/system/program.ts';
 import { openFront, type Front } from './front.ts';

@@ -1,5 +1,5 @@
 // Which component goes to which release when: everything that a run does follows from its seed, and is told before it begins.
-import { Chance } from '../../packages/cli/src/simulate/chance.ts';
+import { Chance } from '../../tools/cli/src/simulate/chance.ts';
 
 export const COMPONENTS = ['integrations', 'webhook-dispatcher', 'gateway', 'billing', 'reporting', 'scheduling'] as const;
 export type Component = (typeof COMPONENTS)[number];

@@ -2,7 +2,7 @@
 // comes to rest and is held against what was told, by the checkers of the fault runs.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Say } from '@truckroll/local-stack';
-import { Chance } from '../../packages/cli/src/simulate/chance.ts';
+import { Chance } from '../../tools/cli/src/simulate/chance.ts';
 import { checkDeliveries, type Delivered } from '../faults/webhooks/check.ts';
 import { makeEndpoints } from '../faults/webhooks/endpoints.ts';
 import type { Receiver } from '../faults/webhooks/receiver.ts';

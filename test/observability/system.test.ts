@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
 import { prometheus, silent } from '@truckroll/local-stack';
 import { logTo, startTracing, testCaller, testConfig, type Service } from '@truckroll/service-kit';
-import { truckroll } from '../../packages/cli/test/system.ts';
+import { truckroll } from '../../tools/cli/test/system.ts';
 import { startCollector, type Span } from '../../packages/service-kit/test/collector.ts';
 import { webhookDispatcherConfig } from '../../services/webhook-dispatcher/src/config.ts';
 import { createWebhookDispatcher } from '../../services/webhook-dispatcher/src/webhook-dispatcher.ts';

@@ -5,7 +5,7 @@ import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/inta
 import { ServiceRequestChannel, ServiceRequestStatus } from '@truckroll/contract/gen/scheduling/v1/service_requests';
 import { generateCompany } from '@truckroll/demo-company';
 import { testCaller, testConfig, type Service } from '@truckroll/service-kit';
-import { truckroll } from '../../packages/cli/test/system.ts';
+import { truckroll } from '../../tools/cli/test/system.ts';
 import { webhookDispatcherConfig } from '../../services/webhook-dispatcher/src/config.ts';
 import { createWebhookDispatcher } from '../../services/webhook-dispatcher/src/webhook-dispatcher.ts';
 import { startReceiver, type Receiver } from '../../services/webhook-dispatcher/test/support/receiver.ts';

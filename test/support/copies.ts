@@ -1,6 +1,6 @@
 // Whether reporting has what its owners have: what it shows of their records is then as they are.
 import { resource } from '@truckroll/contract';
-import { compareCopy, COPIED } from '../../packages/cli/src/verify/compare.ts';
+import { compareCopy, COPIED } from '../../tools/cli/src/verify/compare.ts';
 import type { System, TestCompany } from './system.ts';
 import { until } from './until.ts';
 

@@ -1,7 +1,7 @@
 // An HTTP proxy that does to requests what networks, balancers and gateways at their limits do, as a seed decides.
 import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Chance } from '../../packages/cli/src/simulate/chance.ts';
+import type { Chance } from '../../tools/cli/src/simulate/chance.ts';
 
 /** What became of a request on its way. Where `reached` is true the server has done what it was asked. */
 const FAULTS = [

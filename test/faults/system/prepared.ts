@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { createKafka, type KafkaClient } from '../../../packages/outbox/src/index.ts';
 import { STATE, Watchdog, Ports, choosePort, provision, readSecrets, runFolder, silent, startServers, type Say, type Servers } from '@truckroll/local-stack';
 import { Database, parseCallCredential, silentLog, type CallCredential, type Channel } from '@truckroll/service-kit';
-import { plan, type Plan } from '../../../packages/local-stack/src/start/plan.ts';
+import { plan, type Plan } from '../../../tools/local-stack/src/start/plan.ts';
 import { createIssuer, type Issuer } from '../../support/tokens.ts';
 
 /** A system that runs, as those see it who use and look at it. */

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Daemon, Problem, type Watchdog } from '@truckroll/local-stack';
-import { exitText } from '../../../packages/local-stack/src/processes/daemon.ts';
-import type { ProcessPlan } from '../../../packages/local-stack/src/start/plan.ts';
-import { isReady } from '../../../packages/local-stack/src/start/readiness.ts';
+import { exitText } from '../../../tools/local-stack/src/processes/daemon.ts';
+import type { ProcessPlan } from '../../../tools/local-stack/src/start/plan.ts';
+import { isReady } from '../../../tools/local-stack/src/start/readiness.ts';
 import type { Target } from './target.ts';
 
 const POLL_MS = 50;

@@ -1,5 +1,5 @@
 import type { ServerName, Servers } from '@truckroll/local-stack';
-import { identify, isRunning } from '../../../packages/local-stack/src/processes/identity.ts';
+import { identify, isRunning } from '../../../tools/local-stack/src/processes/identity.ts';
 import { untilTrue } from '../wait.ts';
 import { family, signalAll } from './family.ts';
 import type { Target } from './target.ts';

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { choosePort } from '@truckroll/local-stack';
-import { judge } from '../../../packages/cli/src/listen/verdict.ts';
+import { judge } from '../../../tools/cli/src/listen/verdict.ts';
 import type { Arrival } from './check.ts';
 
 /** How an endpoint answers an event that it sees for the first, second … time. */

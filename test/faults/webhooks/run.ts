@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { topics } from '@truckroll/contract';
 import type { Say } from '@truckroll/local-stack';
-import { Chance } from '../../../packages/cli/src/simulate/chance.ts';
+import { Chance } from '../../../tools/cli/src/simulate/chance.ts';
 import { injectFaults, type FaultCount, type Faults } from '../injector.ts';
 import type { Installation } from '../system/installation.ts';
 import type { Running } from '../system/prepared.ts';

@@ -2,7 +2,7 @@
 // and is now and then as careless with keys and connections as clients are.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Chance } from '../../../packages/cli/src/simulate/chance.ts';
+import type { Chance } from '../../../tools/cli/src/simulate/chance.ts';
 import { isAcknowledged, isDefinite, type Attempt, type Write } from './history.ts';
 import { readVisit, seen, send, type ReadVisit, type SeenVisit, type SenderOptions } from './sender.ts';
 

@@ -6,7 +6,7 @@ import { AddAssignmentResponse } from '@truckroll/contract/gen/scheduling/v1/ass
 import { Visit } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
 import { ServiceRequest } from '@truckroll/contract/gen/scheduling/v1/service_requests';
 import type { IncomingEvent } from '../../../packages/outbox/src/index.ts';
-import { COPIED, compareCopy } from '../../../packages/cli/src/verify/compare.ts';
+import { COPIED, compareCopy } from '../../../tools/cli/src/verify/compare.ts';
 import type { TestCompany } from '../../support/company.ts';
 import type { Running } from '../system/prepared.ts';
 import { readTopic, type TopicContent } from '../system/topic.ts';

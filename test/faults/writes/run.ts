@@ -1,6 +1,6 @@
 // One run: clients write while parts of the system are killed, then everything comes to rest and is checked.
 import type { Say } from '@truckroll/local-stack';
-import { Chance } from '../../../packages/cli/src/simulate/chance.ts';
+import { Chance } from '../../../tools/cli/src/simulate/chance.ts';
 import { injectFaults, type FaultCount, type Faults } from '../injector.ts';
 import type { TestCompany } from '../../support/company.ts';
 import type { Installation } from '../system/installation.ts';

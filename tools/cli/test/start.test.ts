@@ -39,7 +39,7 @@ test('help and version load neither the contract nor a command: they are there a
     console.error(JSON.stringify(loaded));`;
   const { stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', program], { encoding: 'utf8' });
   const own = (JSON.parse(stderr.trim().split('\n').at(-1)!) as string[]).filter((url) => url.startsWith('file:') && !url.includes('node_modules'));
-  expect(own.map((url) => url.split('/packages/').at(-1)).toSorted()).toEqual(
+  expect(own.map((url) => url.split('/tools/').at(-1)).toSorted()).toEqual(
     ['cli/src/command-list.ts', 'cli/src/failure.ts', 'cli/src/main.ts', 'cli/src/printable.ts', 'cli/src/run.ts']);
 });
 

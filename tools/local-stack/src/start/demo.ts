@@ -12,7 +12,7 @@ export interface DemoAccess {
 
 /** Has the command line make the demo companies unless they are there; it keeps their keys in the state folder. */
 export async function demoAccess(state: string, environment: NodeJS.ProcessEnv): Promise<DemoAccess> {
-  const child = spawn(process.execPath, [join(ROOT, 'packages/cli/src/main.ts'), 'demo', '--ensure', '--json'], {
+  const child = spawn(process.execPath, [join(ROOT, 'tools/cli/src/main.ts'), 'demo', '--ensure', '--json'], {
     // The command line looks for the state folder from here upwards.
     cwd: dirname(state),
     stdio: ['ignore', 'pipe', 'inherit'],
