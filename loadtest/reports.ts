@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Database } from '@truckroll/service-kit';
 import { Problem, STATE, say } from '@truckroll/local-stack';
+import { readIntoMemory } from './data/memory.ts';
 import { rounded } from './measure/report.ts';
 import { casesOf, compare, pageDepth } from './reports/compare.ts';
 import { FULL, QUICK, measuredCompany } from './reports/company.ts';
@@ -17,13 +18,14 @@ import type { Stack } from './system/stack.ts';
 const STATEMENTS = ['year_by_month', 'year_by_month_grouped', 'five_years_by_day_grouped', 'filter_and_group'] as const;
 const PARTS = [...STATEMENTS, 'page_depth', 'ingest_cost', 'fresh', 'first_build'] as const;
 
-const HELP = `npm run bench:reports -- [--rounds 7] [--seconds 30] [--only ${PARTS.join('|')}] [--quick]
+const HELP = `npm run bench:reports -- [--rounds 7] [--seconds 30] [--only ${PARTS.join('|')}] [--quick] [--cold]
 
 Measures the four reports on 1,000,000 invoices and payments and 300,000 jobs of five years in one company. Statements:
 the first page, by the sums that reporting keeps and by plain SQL over raw rows that are indexed by date and by each
 dimension, in turn on one connection; each figure is that of the worst case. page_depth: page 500 of five years by day by
 account ÷ page 1. ingest_cost: 100,000 imported events until they are applied, with sums ÷ without. fresh: from a commit to
-the first report with it, at 100 changes a second for so many seconds while reports are read, and how long those reads took.
+the first report with it, at 100 changes a second for so many seconds while reports are read, and how long those reads took;
+with the data in memory, or as a database finds them on the disk when it is started (--cold).
 first_build, only where it is asked for: the service makes the company's sums anew, as at its first start.
 The first run makes the data, which takes some minutes; it is kept. --quick uses little data: for developing only.
 `;
@@ -34,6 +36,7 @@ const { values: options } = parseArgs({
     seconds: { type: 'string' },
     only: { type: 'string' },
     quick: { type: 'boolean', default: false },
+    cold: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
 });
@@ -94,6 +97,7 @@ async function system(stack: Stack): Promise<Record<string, number>> {
   const services = await startServices(stack, ['integrations', 'scheduling', 'billing', 'reporting']);
   const operator = new Operator(services.running.integrations.port);
   if (wanted('fresh')) {
+    if (!options.cold) await readIntoMemory(stack.folder);
     const gateway = await startGateway(stack, services);
     const key = await keysOf(stack).of(company.id, operator);
     const seconds = Number(options.seconds ?? (options.quick ? 5 : 30));
