@@ -34,7 +34,9 @@ const programs = {
   load: { script: 'loadtest/load.ts', supervised: true },
   'test:cluster': { script: 'test/cluster/main.ts' },
   'check:docs': { script: 'test/docs/main.ts' },
+  'check:generators': { script: 'test/generators/main.ts' },
   'check:chart': { script: 'deploy/check-chart.mjs' },
+  'check:api': { script: 'scripts/check-api.mjs' },
   'check:client': { script: 'scripts/check-client.mjs' },
   'openapi:lint': { script: 'gateway/node_modules/@redocly/cli/bin/cli.js', args: ['lint', '--extends', 'recommended', 'gateway/openapi.json'] },
 };
