@@ -15,6 +15,8 @@ const checks = [
   ['code is generated', script('generate')],
   ['types are right', script('typecheck')],
   ['lint is clean', script('lint')],
+  ['imports go in no circle and point where they may', script('imports:check')],
+  ['no export, file or dependency is unused', script('unused:check')],
   ['the contract follows the style', buf('lint', 'proto')],
   ['the contract is formatted', buf('format', 'proto', '--diff', '--exit-code', '--path', 'proto/truckroll')],
   ['the contract breaks no released client', buf('breaking', 'proto', '--against', 'proto/released.binpb')],

@@ -21,6 +21,11 @@ const programs = {
     cwd: process.env.npm_lifecycle_event === 'truckroll' ? process.env.INIT_CWD : process.cwd(),
   },
   typecheck: { script: 'node_modules/typescript/bin/tsc', args: ['-b', 'tsconfig.json', 'gateway/console', 'gateway/docs/browser', 'test/console'] },
+  'imports:check': {
+    script: 'node_modules/dependency-cruiser/bin/dependency-cruiser.mjs',
+    args: ['--config', 'dependency-cruiser.config.mjs', '--output-type', 'err', 'packages', 'services', 'gateway', 'tools', 'loadtest', 'test'],
+  },
+  'unused:check': { script: 'node_modules/knip/bin/knip.js', args: ['--no-progress', '--treat-config-hints-as-errors'] },
   lint: { script: 'node_modules/eslint/bin/eslint.js', args: ['.'] },
   'test:fuzz': { script: 'test/fuzz/main.ts', supervised: true },
   'test:reports': { script: 'tools/local-stack/src/test-main.ts', args: ['test/reports/oracle'], supervised: true, env: { REPORT_COMPANIES: '200' } },
