@@ -21,11 +21,11 @@ const programs = {
     cwd: process.env.npm_lifecycle_event === 'truckroll' ? process.env.INIT_CWD : process.cwd(),
   },
   typecheck: { script: 'node_modules/typescript/bin/tsc', args: ['-b', 'tsconfig.json', 'gateway/console', 'gateway/docs/browser', 'test/console'] },
-  'imports:check': {
+  'check:imports': {
     script: 'node_modules/dependency-cruiser/bin/dependency-cruiser.mjs',
     args: ['--config', 'dependency-cruiser.config.mjs', '--output-type', 'err', 'packages', 'services', 'gateway', 'tools', 'loadtest', 'test'],
   },
-  'unused:check': { script: 'node_modules/knip/bin/knip.js', args: ['--no-progress', '--treat-config-hints-as-errors'] },
+  'check:unused': { script: 'node_modules/knip/bin/knip.js', args: ['--no-progress', '--treat-config-hints-as-errors'] },
   lint: { script: 'node_modules/eslint/bin/eslint.js', args: ['.'] },
   'test:fuzz': { script: 'test/fuzz/main.ts', supervised: true },
   'test:reports': { script: 'tools/local-stack/src/test-main.ts', args: ['test/reports/oracle'], supervised: true, env: { REPORT_COMPANIES: '200' } },
@@ -36,6 +36,7 @@ const programs = {
   'openapi:check': { script: 'gateway/src/openapi/write.ts', args: ['--check'] },
   observability: { script: 'test/observability/write.ts' },
   'observability:check': { script: 'test/observability/write.ts', args: ['--check'] },
+  'demo:speed': { script: 'tools/demo-company/test/speed.ts' },
   load: { script: 'loadtest/load.ts', supervised: true },
   'test:cluster': { script: 'test/cluster/main.ts' },
   'check:docs': { script: 'test/docs/main.ts' },
