@@ -14,15 +14,17 @@ import { callCredential, startServices } from './system/programs.ts';
 import type { Stack } from './system/stack.ts';
 import { drainBacklog } from './webhooks/backlog.ts';
 import { createCompany, createEndpoints } from './webhooks/endpoints.ts';
+import { measureIntake } from './webhooks/intake.ts';
 import { startSinks, type Sinks } from './webhooks/sinks.ts';
 import { measureStream, type Latency } from './webhooks/steady.ts';
 
-const HELP = `npm run bench:webhooks -- [--rounds 3] [--seconds 20] [--rate 200] [--events 20000] [--quick] [--only slow]
+const HELP = `npm run bench:webhooks -- [--rounds 3] [--seconds 20] [--rate 200] [--events 20000] [--quick] [--only slow|calls]
 
 Sends webhooks to receivers on this machine: a backlog of --events as fast as it goes, from scheduling's outbox until every
 event was answered with 2xx and its attempt is stored; and a stream of --rate service requests a second to 50 endpoints, of
 which all are well or, in turn, 10 refuse connections or never answer, or 10 of one company answer 200 after 10 s. What is
-measured are the same 40 in all. --only slow measures the last of these alone. --quick runs one short round: for developing only.
+measured are the same 40 in all. Between them, --events service requests are recorded by one call each as fast as 64 callers can.
+--only slow measures the last of the streams alone, --only calls the calls and the stream whose endpoints are all well. --quick runs one short round: for developing only.
 `;
 const DATABASE = 'truckroll_webhooks';
 /** Of its own: it can run beside the other benchmarks’ data. */
@@ -92,11 +94,14 @@ async function benchmark(stack: Stack, sinks: Sinks): Promise<Record<string, num
   say('Warming up …');
   await measureStream({ ...stream, seconds: WARM_UP_SECONDS });
   await drainBacklog(database, measured, sinks, 1000);
+  const callsOnly = options.only === 'calls';
+  const calls: number[] = [];
   const throughputs: number[] = [];
   const alone: Latency[] = [];
   const beside: Latency[] = [];
   for (let round = 1; round <= rounds; round++) {
-    throughputs.push(await told('backlog', groups, count, () => drainBacklog(database, measured, sinks, count), (perSecond) => `${perSecond.toFixed(0)} events/s`));
+    calls.push(await told('one a call', groups, count, () => measureIntake(intake, measured, sinks, count), (perSecond) => `${perSecond.toFixed(0)} calls/s`));
+    if (!callsOnly) throughputs.push(await told('backlog', groups, count, () => drainBacklog(database, measured, sinks, count), (perSecond) => `${perSecond.toFixed(0)} events/s`));
     const quiet = () => told('all endpoints well', groups, rate * seconds, () => measureStream({ ...stream, seconds }), latencyText);
     const noisy = async () => {
       await toggle(true);
@@ -106,11 +111,11 @@ async function benchmark(stack: Stack, sinks: Sinks): Promise<Record<string, num
     };
     // In turn, each first in every other round.
     if (round % 2 === 1) alone.push(await quiet());
-    beside.push(await noisy());
+    if (!callsOnly) beside.push(await noisy());
     if (round % 2 === 0) alone.push(await quiet());
   }
   const slowRatios: number[] = [];
-  for (let round = 1; round <= (options.quick ? 1 : SLOW_ROUNDS); round++) {
+  for (let round = 1; !callsOnly && round <= (options.quick ? 1 : SLOW_ROUNDS); round++) {
     const without = () => told('all endpoints well', groups, rate * seconds, () => measureStream({ ...stream, seconds }), latencyText);
     const withSlow = async () => {
       await toggle(true, slow);
@@ -123,12 +128,17 @@ async function benchmark(stack: Stack, sinks: Sinks): Promise<Record<string, num
     slowRatios.push(besideSlow.p99 / (first ?? (await without())).p99);
   }
   await database.close();
+  const stated = {
+    calls_per_second: Math.round(median(calls)),
+    receipt_p50_ms: rounded(median(alone.map(({ p50 }) => p50)), 1),
+    receipt_p99_ms: rounded(median(alone.map(({ p99 }) => p99)), 1),
+  };
+  if (callsOnly) return stated;
   const noisy_slow_ratio = rounded(median(slowRatios));
   if (options.only === 'slow') return { noisy_slow_ratio };
   return {
     events_per_second: Math.round(median(throughputs)),
-    receipt_p50_ms: rounded(median(alone.map(({ p50 }) => p50)), 1),
-    receipt_p99_ms: rounded(median(alone.map(({ p99 }) => p99)), 1),
+    ...stated,
     noisy_slow_ratio,
     noisy_p99_ratio: rounded(median(beside.map(({ p99 }) => p99)) / median(alone.map(({ p99 }) => p99))),
   };

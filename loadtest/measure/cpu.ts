@@ -8,14 +8,14 @@ const MS_PER_TICK = 10;
 export type Groups = Readonly<Record<string, readonly number[]>>;
 export type CpuMs = Record<string, number>;
 
-interface Stat {
+export interface Stat {
   parent: number;
   ms: number;
   /** Of children that have ended and been waited for. */
   endedMs: number;
 }
 
-function statOf(pid: number): Stat | undefined {
+export function statOf(pid: number): Stat | undefined {
   try {
     // Field 2 is the program's name in brackets and may hold blanks; the parent is field 4, times are fields 14 to 17.
     const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').replace(/^.*\) /s, '').split(' ').map(Number);

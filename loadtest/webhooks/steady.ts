@@ -1,10 +1,9 @@
 // A steady stream of service requests, recorded as the company's own systems record them: each at its time, whether those
 // before have been answered or not.
-import { randomUUID } from 'node:crypto';
-import { ServiceRequestChannel } from '@truckroll/contract/gen/scheduling/v1/service_requests';
 import type { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
 import type { Callers } from '@truckroll/service-kit';
 import type { Endpoint } from './endpoints.ts';
+import { newRequest } from './intake.ts';
 import type { Sinks } from './sinks.ts';
 
 export interface Latency {
@@ -38,8 +37,7 @@ export async function measureStream({ intake, sinks, measured, others, rate, sec
     if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
     const { companyId: company_id, isMeasured } = endpoints[i % endpoints.length] as Mixed;
     if (isMeasured) expected += 1;
-    const request = { company_id, id: randomUUID(), channel: ServiceRequestChannel.WEB, summary: 'AC not cooling', contact_name: 'Marisol Núñez', contact_phone: '512 555 0142' };
-    calls.push(intake.recordServiceRequest(request).catch((error: Error) => void failures.push(error)));
+    calls.push(intake.recordServiceRequest(newRequest(company_id)).catch((error: Error) => void failures.push(error)));
   }
   await Promise.all(calls);
   if (failures[0] !== undefined) throw failures[0];

@@ -39,12 +39,16 @@ export interface ConsumerOptions {
 
 /** Events in one call of handle, hence in one transaction. */
 const CHUNK = 500;
+/** How long a fetch waits at the broker where nothing comes: a heartbeat follows each, of which the session needs one in six seconds. */
+const WAIT_MS = 1000;
 const RETRY = { firstMs: 50, mostMs: 2000 };
 /**
  * How long a place that was reached may be known to this process alone. Telling Kafka takes as long as handling a few
  * events, of every partition; whoever takes over after a crash gets the events of this time once more.
  */
 const COMMIT_MS = 500;
+/** The same where reading goes on from places that are kept elsewhere. */
+const COMMIT_PLACED_MS = 5000;
 
 /**
  * Reads topics as a member of a consumer group, from their beginning when the group is new. Starting needs no Kafka:
@@ -94,8 +98,8 @@ export class Consumer implements BackgroundPart {
     for (let failures = 0; !this.#stopping.signal.aborted; ) {
       const consumer = kafka.consumer({
         groupId: kafka.prefix + group,
-        // A message waits at the broker for at most this long when none follows it.
-        maxWaitTimeInMs: 100,
+        // The broker answers as soon as there is a message. It is asked again for the sake of the heartbeat between two questions.
+        maxWaitTimeInMs: WAIT_MS,
         minBytes: 1,
         sessionTimeout: 6000,
         heartbeatInterval: 1000,
@@ -174,7 +178,7 @@ export class Consumer implements BackgroundPart {
       // Also while stopping: what is stored need not come again.
       payload.resolveOffset(messages.at(-1)!.offset);
       this.#commit = () => payload.commitOffsetsIfNecessary(payload.uncommittedOffsets());
-      this.#commitTimer ??= setTimeout(() => void this.#commitNow(), COMMIT_MS);
+      this.#commitTimer ??= setTimeout(() => void this.#commitNow(), this.#options.places === undefined ? COMMIT_MS : COMMIT_PLACED_MS);
       // The last chance to do so.
       if (this.#stopping.signal.aborted) await this.#commitNow();
       if (!payload.isRunning() || payload.isStale()) return;

@@ -41,3 +41,16 @@ declare module 'kafkajs/src/protocol/decoder.js' {
     readVarLong(): { toString(): string };
   }
 }
+declare module 'kafkajs/src/consumer/consumerGroup.js' {
+  export default class ConsumerGroup {
+    fetch(nodeId: number): Promise<{ readonly rawMessages: readonly unknown[] }[]>;
+  }
+}
+declare module 'kafkajs/src/consumer/runner.js' {
+  import type ConsumerGroup from 'kafkajs/src/consumer/consumerGroup.js';
+
+  export default class Runner {
+    readonly consumerGroup: ConsumerGroup;
+    stop(): Promise<void>;
+  }
+}

@@ -10,13 +10,20 @@ export interface RelayOptions {
   readonly complete?: (session: Pick<Session, 'query'>) => Promise<boolean>;
   readonly log: Logger;
   readonly metrics: Metrics;
+  /** Milliseconds for which an idle relay neither looks nor tells a watermark, unless something wakes it; as below unless given. */
+  readonly restMs?: number;
 }
 
 /** A batch stays well under Kafka's limit of 1 MB per request and partition. */
 const BATCH_ROWS = 500;
 const BATCH_BYTES = 700_000;
-/** Milliseconds between looks at an empty outbox: for rows of other replicas, which cannot poke this one. */
-const POLL = { first: 10, most: 100 };
+/**
+ * Milliseconds between looks at an empty outbox. Whoever appends pokes the relay here or has the other one notified; a look finds
+ * what nobody told of: rows of a replica that died with its commit, of an earlier release, and of those that do not poke.
+ */
+const POLL = { first: 10, most: 1000 };
+/** Between notifications of a replica that is not active. */
+const NOTIFY_MS = 20;
 /**
  * After a batch that did not fill a request, the next one waits this many times as long as that one took: an event on
  * its own leaves at once, those of a busy time leave together, the busier the more. A batch costs us, PostgreSQL and
@@ -24,12 +31,24 @@ const POLL = { first: 10, most: 100 };
  */
 const GATHER = 4;
 const GATHER_MOST_MS = 50;
-/** Milliseconds between watermarks: while there is something new, and while there is not. */
-const ANNOUNCE = { busy: 200, idle: 500 };
+/**
+ * Milliseconds between watermarks: while there is something new here, while another owner has something new, which counts in
+ * reports once all owners have told of a later moment, and while nobody has.
+ */
+const ANNOUNCE = { busy: 200, following: 500, idle: 2000 };
+/** A watermark that cannot be told yet is thought of again after as many milliseconds. */
+const AGAIN_MS = 100;
+/** How long news of another owner are news. */
+const NEWS_MS = 2000;
 const STANDBY_POLL_MS = 500;
 const MEASURE_MS = 5000;
 /** More rows than this are not counted, only said to be at least so many. */
 const MOST_COUNTED = 100_000;
+
+/** On which the active relay of a schema hears of rows of other replicas. */
+const channelOf = (schema: string): string => `${schema}_outbox`;
+/** On which relays of one database hear that another has news. Those of other databases tell their watermarks when they would anyway. */
+const NEWS_CHANNEL = 'truckroll_outbox_news';
 
 /** What the advisory lock that a schema's active relay holds is named after. */
 export function relayLock(schema: string): string {
@@ -60,6 +79,10 @@ export class Relay implements BackgroundPart {
   readonly #active;
   readonly #requests;
   #running: Promise<void> = Promise.resolve();
+  #leads = false;
+  /** When a relay of this database last told that it has news. */
+  #newsAt = -Infinity;
+  #notifying: NodeJS.Timeout | undefined;
 
   constructor(options: RelayOptions) {
     this.#options = options;
@@ -80,13 +103,25 @@ export class Relay implements BackgroundPart {
   /** Ends after the batch that is under way. */
   async stop(): Promise<void> {
     this.#stopping.abort();
+    clearTimeout(this.#notifying);
     await this.#running;
     await this.#options.publisher.close();
   }
 
   /** There is something new: call after a commit. */
   poke(): void {
-    this.#wake.now();
+    if (this.#leads) this.#wake.now();
+    else if (!this.#stopped()) this.#notifying ??= setTimeout(() => void this.#notify(), NOTIFY_MS).unref();
+  }
+
+  /** Not in the transaction that appends: PostgreSQL commits those that notify one after the other. */
+  async #notify(): Promise<void> {
+    this.#notifying = undefined;
+    const { database, log } = this.#options;
+    // It may have taken over meanwhile.
+    if (this.#leads) return this.#wake.now();
+    const statement = { name: 'notify_outbox_relay', text: 'select pg_notify($1, $2)', values: [channelOf(database.options.schema ?? ''), ''] };
+    await database.query(statement).catch((error: unknown) => log.debug({ error }, 'the active relay was not told of an event, and finds it by looking'));
   }
 
   async #run(): Promise<void> {
@@ -99,6 +134,12 @@ export class Relay implements BackgroundPart {
           failures = 0;
           // A deletion that a crash undoes is a repeat, as is one that was not sent: not worth a wait for the disk.
           await session.query({ text: 'set synchronous_commit = off' });
+          session.onNotification((_, channel) => {
+            if (channel === NEWS_CHANNEL) this.#newsAt = performance.now();
+            this.#wake.now();
+          });
+          for (const channel of [channelOf(database.options.schema ?? ''), NEWS_CHANNEL]) await session.query({ text: `listen "${channel}"` });
+          this.#leads = true;
           await this.#lead(session);
         }
       } catch (error) {
@@ -106,6 +147,7 @@ export class Relay implements BackgroundPart {
         logOutage(log, 'the outbox relay lost its place and starts again', failures, error);
         await this.#wake.after(backoffMs(failures));
       } finally {
+        this.#leads = false;
         this.#active.set({}, 0);
         this.#rows.set({}, 0);
         this.#oldest.set({}, 0);
@@ -147,7 +189,8 @@ export class Relay implements BackgroundPart {
         measuredAt = performance.now();
       }
       const readAt = performance.now();
-      const due = publisher.announce !== undefined && readAt - announcedAt > (news ? ANNOUNCE.busy : ANNOUNCE.idle);
+      const announceMs = news ? ANNOUNCE.busy : readAt - this.#newsAt < NEWS_MS ? ANNOUNCE.following : this.#restMs(ANNOUNCE.idle);
+      const due = publisher.announce !== undefined && readAt - announcedAt > announceMs;
       // In this order: what was committed before the moment is in the rows, and known to be incomplete where it is.
       const [moment, rows, complete] = await Promise.all([
         due ? clock(session) : undefined,
@@ -166,8 +209,9 @@ export class Relay implements BackgroundPart {
         await announce();
         // Dead rows that a long transaction elsewhere keeps from being vacuumed make a look dear: look less often then.
         const dearMs = 4 * (performance.now() - readAt);
-        await this.#wake.afterOrPoke(Math.max(pollMs, dearMs));
-        pollMs = Math.min(POLL.most, pollMs * 1.5);
+        const untilDue = publisher.announce === undefined ? Infinity : announcedAt + announceMs - performance.now();
+        await this.#wake.afterOrPoke(Math.max(Math.min(pollMs, Math.max(AGAIN_MS, untilDue)), dearMs));
+        pollMs = Math.min(this.#restMs(POLL.most), pollMs * 1.5);
         continue;
       }
       pollMs = POLL.first;
@@ -192,6 +236,10 @@ export class Relay implements BackgroundPart {
       });
       this.#published.inc({}, rows.length);
       news = true;
+      if (publisher.announce !== undefined && performance.now() - this.#newsAt > ANNOUNCE.following) {
+        this.#newsAt = performance.now();
+        await session.query({ name: 'notify_outbox_news', text: `select pg_notify('${NEWS_CHANNEL}', '')` });
+      }
       await announce();
       if (rows.length < BATCH_ROWS) await this.#wake.after(Math.min(GATHER_MOST_MS, GATHER * (performance.now() - readAt)));
     }
@@ -204,6 +252,10 @@ export class Relay implements BackgroundPart {
     });
     this.#rows.set({}, rows[0]?.count ?? 0);
     this.#oldest.set({}, Math.max(0, rows[0]?.age ?? 0));
+  }
+
+  #restMs(ms: number): number {
+    return this.#options.restMs ?? ms;
   }
 
   #stopped(): boolean {

@@ -79,3 +79,19 @@ test('numbers of variable length are read as they were written, and are as long 
     expect([new Decoder(buffer).readVarLong().toString(), buffer.length]).toEqual([String(number), Encoder.sizeOfVarLong(number)]);
   }
 });
+
+test('a consumer that stops does not wait until the broker answers a fetch for which there is nothing', async () => {
+  const kafka = new Kafka({ clientId: 'test', brokers: [`${host}:${port}`], logLevel: logLevel.NOTHING });
+  const topic = `test.${process.pid}.${Date.now()}.silent`;
+  const admin = kafka.admin();
+  await admin.connect();
+  await admin.createTopics({ topics: [{ topic, numPartitions: 3 }], waitForLeaders: true });
+  await admin.disconnect();
+  const consumer = kafka.consumer({ groupId: topic, maxWaitTimeInMs: 3_600_000 });
+  const fetching = new Promise((resolve) => consumer.on(consumer.events.FETCH_START, resolve));
+  await consumer.connect();
+  await consumer.subscribe({ topics: [topic] });
+  await consumer.run({ eachBatch: async () => undefined });
+  await fetching;
+  await consumer.disconnect();
+});

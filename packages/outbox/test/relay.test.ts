@@ -1,4 +1,4 @@
-import { createSession, type Transaction } from '@truckroll/service-kit';
+import { Database, createSession, type Transaction } from '@truckroll/service-kit';
 import type { OutboxRow } from '../src/event.ts';
 import { append } from '../src/index.ts';
 import type { Publisher } from '../src/publisher.ts';
@@ -18,11 +18,11 @@ afterEach(async () => {
 });
 
 /** A relay whose broker is a list. */
-async function startRelay(publish: (rows: readonly OutboxRow[]) => Promise<void>, close = async () => undefined as void, more: Partial<Publisher> & Pick<Partial<RelayOptions>, 'complete'> = {}) {
-  const { complete, ...announcing } = more;
+async function startRelay(publish: (rows: readonly OutboxRow[]) => Promise<void>, close = async () => undefined as void, more: Partial<Publisher> & Partial<Pick<RelayOptions, 'complete' | 'restMs' | 'database'>> = {}) {
+  const { complete, restMs, database = setting.database, ...announcing } = more;
   const publisher: Publisher = { publish, close, ...announcing };
   const metrics = createMetrics('trial');
-  const relay = new Relay({ database: setting.database, publisher, log: silentLog, metrics, ...(complete && { complete }) });
+  const relay = new Relay({ database, publisher, log: silentLog, metrics, ...(complete && { complete }), ...(restMs !== undefined && { restMs }) });
   running.push(relay);
   await relay.start();
   return { relay, metrics };
@@ -221,4 +221,39 @@ test('no watermark is told by a relay whose service has not published all that i
   up = true;
   await told.count(1);
   expect(await rowsLeft(setting.database)).toBe(0);
+});
+
+/** So long that a test which waits for a look of its own ends by its time limit. */
+const NEVER_MS = 3_600_000;
+
+test('an event of a replica whose relay is not active leaves without a look of the active one', async () => {
+  const published = new Collected<OutboxRow>();
+  await startRelay(async (rows) => published.add(...rows), undefined, { restMs: NEVER_MS });
+  await commit('looked for');
+  await published.count(1);
+  const { relay: standby } = await startRelay(async () => undefined, undefined, { restMs: NEVER_MS });
+  for (let count = 2; count <= 4; count += 1) {
+    await commit('told of');
+    standby.poke();
+    await published.count(count);
+  }
+});
+
+test('an owner that is idle tells a later watermark as soon as another has news', async () => {
+  const told = new Collected<number>();
+  await startRelay(async () => undefined, undefined, { restMs: NEVER_MS, announce: async (at) => told.add(at) });
+  await told.count(1);
+  await setting.database.query({ text: 'create schema other' });
+  await setting.database.query({ text: 'create table other.outbox (like outbox including all)' });
+  const other = new Database({ url: setting.server.url, schema: 'other' });
+  try {
+    const { relay } = await startRelay(async () => undefined, undefined, { database: other, restMs: NEVER_MS, announce: async () => undefined });
+    await other.transaction((tx) => add(tx, 'news'));
+    const { rows } = await setting.database.query<{ now: number }>({ text: 'select clock_timestamp() as now' });
+    relay.poke();
+    await told.until((items) => items.at(-1)! > rows[0]!.now);
+    await Promise.all(running.splice(0).map((each) => each.stop()));
+  } finally {
+    await other.close();
+  }
 });

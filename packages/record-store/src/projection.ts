@@ -49,19 +49,29 @@ export async function mayProject(db: Queryable, projected: readonly Projected[])
 }
 
 /** Companies with rows that an older version wrote: a step along the index for every company, however many rows it has. */
-export async function companiesBehind(db: Queryable, { table, version }: Projected): Promise<string[]> {
+export async function companiesBehind(db: Queryable, projected: Projected): Promise<string[]> {
+  const { rows } = await db.query<{ company_id: string }>({ name: `behind_${projected.table}`, text: behindIn(projected) });
+  return rows.map(({ company_id }) => company_id);
+}
+
+/** Those of which any company has rows that an older version wrote. */
+export async function behind<P extends Projected>(db: Queryable, projected: readonly P[]): Promise<P[]> {
+  const { rows } = await db.query<{ place: number }>({
+    name: 'projections_behind',
+    text: projected.map((each, place) => `select ${place} as place where exists (${behindIn(each)})`).join(' union all '),
+  });
+  return rows.flatMap(({ place }) => projected[place] ?? []);
+}
+
+function behindIn({ table, version }: Projected): string {
   const oldestAfter = (condition: string): string =>
     `select company_id, projection from ${table} ${condition} order by company_id, projection limit 1`;
-  const { rows } = await db.query<{ company_id: string }>({
-    name: `behind_${table}`,
-    text: `with recursive oldest as (
-        (${oldestAfter('')})
-        union all
-        select n.* from oldest o, lateral (${oldestAfter('where company_id > o.company_id')}) n
-      )
-      select company_id from oldest where projection < ${version}`,
-  });
-  return rows.map(({ company_id }) => company_id);
+  return `with recursive oldest as (
+      (${oldestAfter('')})
+      union all
+      select n.* from oldest o, lateral (${oldestAfter('where company_id > o.company_id')}) n
+    )
+    select company_id from oldest where projection < ${version}`;
 }
 
 /** Rows that an older version wrote, over all companies or of one; no more than `most` are counted. */

@@ -19,7 +19,7 @@ const BATCH = 500;
 /** Rows in the outbox beyond which publishing waits for the relay: what changes now should not stand behind all of it. */
 const MOST_WAITING = 5000;
 const BUSY_MS = 50;
-const IDLE_MS = 500;
+const IDLE_MS = 1000;
 
 type Published = Table & { publishes: NonNullable<Table['publishes']> };
 
@@ -109,6 +109,13 @@ export class Publication implements BackgroundPart {
 
   /** A batch of each kind of record that has any left; whether there was one. */
   async #some(database: Database): Promise<boolean> {
+    const { rows: looked } = await database.query<{ any: boolean }>({
+      name: 'anything_to_publish',
+      text: `select (select count(*) from publications where done and path = any($1::text[])) < cardinality($1::text[])
+        or exists (select from unpublished) as any`,
+      values: [this.#paths()],
+    });
+    if (looked[0]?.any !== true) return false;
     await database.query({
       name: 'note_publications',
       text: 'insert into publications (path) select unnest($1::text[]) on conflict do nothing',

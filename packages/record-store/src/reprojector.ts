@@ -3,7 +3,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ApiError } from '@truckroll/contract';
 import { logOutage, type BackgroundPart, type Database, type Logger, type Metrics } from '@truckroll/service-kit';
-import { companiesBehind, countBehind, mayProject, type Projected } from './projection.ts';
+import { behind, countBehind, mayProject, type Projected } from './projection.ts';
 
 /** A row that the rules of now cannot project. It stays as it is, and what waits for it goes on waiting. */
 export interface Refused {
@@ -100,18 +100,15 @@ export class Reprojector implements BackgroundPart {
   async #look(looked: () => void): Promise<void> {
     const { database, projections, log } = this.#options;
     if ((await mayProject(database, projections)) !== 'yes') return;
-    const behind: Projection[] = [];
-    for (const projection of projections) {
-      if ((await companiesBehind(database, projection)).length > 0) behind.push(projection);
-      else this.#behind.set({ path: projection.path }, 0);
-    }
+    const older = await behind(database, projections);
+    for (const projection of projections) if (!older.includes(projection)) this.#behind.set({ path: projection.path }, 0);
     looked();
-    if (behind.length === 0) return;
+    if (older.length === 0) return;
     const session = await database.session();
     try {
       const { rows } = await session.query<{ mine: boolean }>({ text: `select pg_try_advisory_lock(hashtextextended('projections of ' || current_schema(), 0)) as mine` });
       if (rows[0]?.mine !== true) return;
-      for (const projection of behind) {
+      for (const projection of older) {
         const { renewed, refused } = await this.#renew(projection, this.#stopping.signal, WORK_SHARE);
         if (renewed > 0) log.info({ path: projection.path, version: projection.version, rows: renewed }, 'projected records anew that older rules had written');
         if (refused.length > 0) log.warn({ path: projection.path, count: refused.length, first: refused[0] }, 'some records cannot be projected by the rules of now');

@@ -50,7 +50,9 @@ export function createWebhookDispatcher(config: WebhookDispatcherConfig, surroun
         attempt: (delivery) => attempt(exchanges, delivery),
         maxInFlight: config.maxInFlight,
         maxInFlightPerEndpoint: config.maxInFlightPerEndpoint,
+        hears: () => watch.hears,
       });
+      const watch = new DueWatch({ workerId, watchDue, due: () => worker.wake(), log });
       background({ name: 'integrations', start: async () => undefined, stop: async () => integrations.close() });
       background({ name: 'connections', start: async () => undefined, stop: () => connections.close() });
       const { handle, resume } = createFanOut({ fanOut, setAside, read: surroundings.read ?? publicEvent, due: () => worker.wake(), borrow: (most, work) => worker.borrow(most, work), log, metrics });
@@ -59,7 +61,7 @@ export function createWebhookDispatcher(config: WebhookDispatcherConfig, surroun
       // All partitions at once: what comes together is stored together.
       background(new Consumer({ kafka: createKafka(NAME, config, log), group: NAME, topics: [topic], concurrency: topic.partitions, handle, log, metrics }));
       background(new Heartbeat({ workerId, renew, log }));
-      background(new DueWatch({ workerId, watchDue, due: () => worker.wake(), log }));
+      background(watch);
       // Started last, hence stopped first: nothing is fetched once stopping has begun.
       background(worker);
       check('integrations', () => worker.check());

@@ -20,7 +20,7 @@ function harness(options: Partial<WorkerOptions>) {
   const reports: ReportRequest[] = [];
   let leases = 0;
   const worker = new Worker({
-    workerId: 'test', maxInFlight: 10, maxInFlightPerEndpoint: 10, log: silentLog, metrics: createMetrics('test'),
+    workerId: 'test', maxInFlight: 10, maxInFlightPerEndpoint: 10, hears: () => false, log: silentLog, metrics: createMetrics('test'),
     lease: async () => {
       leases += 1;
       return { deliveries: batches.shift() ?? [], next_due_at: null };

@@ -1,5 +1,4 @@
-import { buildCompany } from './build-company.ts';
-import type { Company } from './company.ts';
+import { buildCompany, type Company } from './company.ts';
 import { buildEstimates } from './billing/estimates.ts';
 import { buildInvoices } from './billing/invoices.ts';
 import { buildPayments } from './billing/payments.ts';

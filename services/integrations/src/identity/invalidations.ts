@@ -2,7 +2,7 @@
 // the gateways have to forget, then they are told, and only then is the caller answered.
 import { ApiError } from '@truckroll/contract';
 import { Repeated, type Database, type Logger, type Transaction } from '@truckroll/service-kit';
-import { removePending, reservePending, type Pending } from './pending.ts';
+import { anyPending, removePending, reservePending, type Pending } from './pending.ts';
 import type { InvalidationBus } from './redis.ts';
 
 /** How long a note that a process left behind when it died may lie before another takes it. */
@@ -53,6 +53,7 @@ export class Invalidations {
 
   async #sweep(): Promise<void> {
     try {
+      if (!(await anyPending(this.#database))) return;
       await this.#database.transaction(async (tx) => {
         const pending = await reservePending(tx);
         if (pending.length === 0) return;

@@ -29,6 +29,12 @@ async function store(tx: Queryable, name: string, query: string, id: string): Pr
 
 const MOST_AT_ONCE = 100;
 
+/** Whether there is anything to tell. */
+export async function anyPending(db: Queryable): Promise<boolean> {
+  const { rows } = await db.query<{ any: boolean }>({ name: 'any_pending', text: 'select exists (select from pending_invalidations) as any' });
+  return rows[0]?.any === true;
+}
+
 /** The oldest that nobody else is publishing; they stay reserved until the transaction ends. */
 export async function reservePending(tx: Queryable): Promise<Pending[]> {
   const { rows } = await tx.query<Pending>({

@@ -1,6 +1,7 @@
 // DeliveryService.WatchDue: telling dispatchers of what users ask for, whichever replica of this service was asked.
 import type { WatchDueRequest, WatchDueResponse } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { logOutage, type BackgroundPart, type CallContext, type Database, type Logger, type Session, type Transaction } from '@truckroll/service-kit';
+import type { Context } from '../context.ts';
 import { checked } from '../requests.ts';
 
 const CHANNEL = 'webhooks_due';
@@ -14,18 +15,12 @@ export async function tellDue(tx: Transaction): Promise<void> {
   await tx.query({ name: 'tell_webhooks_due', text: `select pg_notify(current_schema() || '_${CHANNEL}', '')` });
 }
 
-interface Notices {
-  readonly notices: DueNotices;
-  /** Aborted when the service begins to stop. */
-  readonly stopping: AbortSignal;
-}
-
-export async function* watchDue({ notices, stopping }: Notices, request: WatchDueRequest, call: CallContext): AsyncGenerator<WatchDueResponse> {
+export async function* watchDue({ notices, stopping }: Context, request: WatchDueRequest, call: CallContext): AsyncGenerator<WatchDueResponse> {
   checked('WatchDueRequest', request);
   yield* notices.watch(AbortSignal.any([call.signal, stopping]));
 }
 
-/** Hears what other replicas tell, and passes it on. Dispatchers look by themselves every half a second for what is lost. */
+/** Hears what other replicas tell, and passes it on. While it cannot hear, dispatchers are told to look again and again. */
 export class DueNotices implements BackgroundPart {
   readonly name = 'webhook notices';
   readonly #database: Database;
@@ -98,6 +93,7 @@ export class DueNotices implements BackgroundPart {
 
   #lost(): void {
     this.#session = undefined;
+    this.#ring();
     if (!this.#stopped) setTimeout(() => void (this.#stopped || this.start()), RECONNECT_MS).unref();
   }
 }

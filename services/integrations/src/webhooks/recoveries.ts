@@ -1,8 +1,8 @@
 import { Repeated, logOutage, type BackgroundPart, type Database, type Logger } from '@truckroll/service-kit';
-import { recoverSome } from './recovery.ts';
+import { recoverSome } from './recover.ts';
 
 /** Between looks for what other replicas began or left behind. */
-const LOOK_MS = 1000;
+const LOOK_MS = 5000;
 
 /** Goes on with recoveries whose calls were answered. */
 export class Recoveries implements BackgroundPart {

@@ -2,7 +2,7 @@
 // watermark counts once all places that it names are reached (docs/adr/0006).
 import { formatInstant, topics } from '@truckroll/contract';
 import { Watermark } from '@truckroll/contract/gen/events/v1/watermarks';
-import type { IncomingEvent, Subscription } from '@truckroll/outbox';
+import type { Subscription } from '@truckroll/outbox';
 import type { Queryable } from '@truckroll/service-kit';
 import { COUNTED_TOPICS } from './as-of.ts';
 
@@ -35,38 +35,47 @@ export const watermarkSubscription: Subscription = {
   // The latest of each owner; one that comes again changes nothing.
   deduplicate: 'handler',
   async apply(tx, events) {
-    for (const event of events) await store(tx, event);
-    await advance(tx);
+    const told = events.flatMap(({ source, payload }) => (payload === null ? [] : [{ source, ...Watermark.decode(payload) }]));
+    if (await advance(tx, told)) await makeRoom(tx);
   },
 };
 
-async function store(tx: Queryable, { source, payload }: IncomingEvent): Promise<void> {
-  if (payload === null) return;
-  const { at, positions } = Watermark.decode(payload);
-  await tx.query({
-    name: 'make_room_for_watermark',
-    text: `delete from watermarks where source = $1 and at = (select max(at) from watermarks where source = $1)
-      and (select count(*) from watermarks where source = $1) >= ${MOST_WAITING}`,
-    values: [source],
+/** Takes in what owners have told, in one round trip: nearly all of it is reached when it comes. Whether any has to wait. */
+async function advance(tx: Queryable, told: readonly (Watermark & { source: string })[]): Promise<boolean> {
+  const { rowCount } = await tx.query({
+    name: 'advance_watermarks',
+    text: `with given as (
+        select * from unnest($1::text[], $2::timestamptz[], $3::jsonb[]) g (source, at, positions)),
+      reached as (
+        select w.source, max(w.at) as at from (select source, at, positions from watermarks union all select * from given) w
+        where not exists (
+          select from jsonb_to_recordset(w.positions) named(topic text, partition integer, "offset" bigint)
+          left join positions p on p.topic = named.topic and p.partition = named.partition
+          where coalesce(p.log_offset, -1) < named."offset")
+        group by w.source),
+      applied as (
+        insert into applied_until as a (source, at) select source, at from reached
+        on conflict (source) do update set at = excluded.at where a.at < excluded.at),
+      forgotten as (
+        delete from watermarks w using reached r where w.source = r.source and w.at <= r.at)
+      insert into watermarks (source, at, positions)
+      select source, at, positions from given g
+      where not exists (select from reached r where r.source = g.source and r.at >= g.at)
+        and not exists (select from applied_until a where a.source = g.source and a.at >= g.at)
+      on conflict do nothing`,
+    values: [
+      told.map(({ source }) => source), told.map(({ at }) => formatInstant(at)),
+      told.map(({ positions }) => JSON.stringify(positions.filter(({ topic }) => COUNTED_TOPICS.includes(topic)))),
+    ],
   });
-  await tx.query({
-    name: 'store_watermark',
-    text: `insert into watermarks (source, at, positions) values ($1, $2, $3) on conflict do nothing`,
-    values: [source, formatInstant(at), JSON.stringify(positions.filter(({ topic }) => COUNTED_TOPICS.includes(topic)))],
-  });
+  return rowCount > 0;
 }
 
-async function advance(tx: Queryable): Promise<void> {
+async function makeRoom(tx: Queryable): Promise<void> {
   await tx.query({
-    name: 'watermarks_reached',
-    text: `insert into applied_until as a (source, at)
-      select w.source, max(w.at) from watermarks w
-      where not exists (
-        select from jsonb_to_recordset(w.positions) named(topic text, partition integer, "offset" bigint)
-        left join positions p on p.topic = named.topic and p.partition = named.partition
-        where coalesce(p.log_offset, -1) < named."offset")
-      group by w.source
-      on conflict (source) do update set at = excluded.at where a.at < excluded.at`,
+    name: 'make_room_for_watermarks',
+    text: `delete from watermarks w using (
+        select source, at, row_number() over (partition by source order by at) as place, max(at) over (partition by source) as newest from watermarks) kept
+      where w.source = kept.source and w.at = kept.at and kept.place >= ${MOST_WAITING} and kept.at < kept.newest`,
   });
-  await tx.query({ name: 'forget_watermarks', text: 'delete from watermarks w using applied_until a where w.source = a.source and w.at <= a.at' });
 }

@@ -15,7 +15,8 @@ import { addRange } from './range.ts';
 /** Financials, and rows of retired generations, that one transaction deals with. */
 const BATCH = 1000;
 const REMOVED = 5000;
-const IDLE_MS = 250;
+/** Between looks where there was nothing: the longer that was so, the fewer. */
+const IDLE = { firstMs: 250, mostMs: 1000 };
 
 /** Looks for companies whose sums are missing, spoiled or of another time zone, and builds them. */
 export function summaryBuilder(database: Database, log: Logger, metrics: Metrics): BackgroundPart {
@@ -26,11 +27,12 @@ export function summaryBuilder(database: Database, log: Logger, metrics: Metrics
   const finished = metrics.counter('report_builds_finished_total', 'Times that sums that were built took the place of those before');
   let running: Promise<void> = Promise.resolve();
   async function run(): Promise<void> {
-    for (let failures = 0; !stopping.signal.aborted; ) {
+    for (let failures = 0, idleMs = IDLE.firstMs; !stopping.signal.aborted; ) {
       try {
         const busy = await buildSome({ database, patience, pace, begun, finished }, stopping.signal);
         failures = 0;
-        if (!busy) await pause(IDLE_MS, stopping.signal);
+        idleMs = busy ? IDLE.firstMs : Math.min(IDLE.mostMs, idleMs * 1.2);
+        if (!busy) await pause(idleMs, stopping.signal);
       } catch (error) {
         failures += 1;
         logOutage(log, 'sums for reports could not be built; trying again', failures, error);

@@ -1,6 +1,7 @@
 import { resource } from '@truckroll/contract';
 import type { JobLifecycle } from '@truckroll/contract/gen/scheduling/v1/job_lifecycles';
-import { defineTable } from '@truckroll/record-store';
+import { defineTable, inTurn } from '@truckroll/record-store';
+import { afterLifecycles } from '../consequences.ts';
 import { named } from '../events.ts';
 
 export const jobLifecycles = defineTable<JobLifecycle>({
@@ -12,5 +13,5 @@ export const jobLifecycles = defineTable<JobLifecycle>({
   },
   // Most changes concern few of the statuses: src/jobs/status.ts.
   remembers: ['document'],
-  afterChange: named('job-lifecycles'),
+  afterChange: inTurn(named('job-lifecycles'), afterLifecycles),
 });

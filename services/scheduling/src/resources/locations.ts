@@ -1,6 +1,7 @@
 import { resource, type JsonProblem } from '@truckroll/contract';
 import type { Location } from '@truckroll/contract/gen/scheduling/v1/locations';
-import { defineTable } from '@truckroll/record-store';
+import { defineTable, inTurn } from '@truckroll/record-store';
+import { afterLocations } from '../consequences.ts';
 import { named } from '../events.ts';
 
 export const locations = defineTable<Location>({
@@ -11,7 +12,7 @@ export const locations = defineTable<Location>({
     account_id: { table: 'location_accounts', of: ({ accounts }) => accounts.flatMap(({ account }) => account?.id ?? []) },
   },
   check: checkLocation,
-  afterChange: named('locations'),
+  afterChange: inTurn(named('locations'), afterLocations),
 });
 
 /** An account stands once in a location (decisions §12). */

@@ -1,8 +1,7 @@
 import { ApiError } from '@truckroll/contract';
 import type { DeadLetter, FanOutRequest, FanOutResponse, LeaseRequest, LeasedDelivery, PublicEvent, SetAsideRequest, SetAsideResponse } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import type { IncomingEvent } from '@truckroll/outbox';
-import { onBehalfOf, requestOf, withBatchSpan, type Logger, type Metrics } from '@truckroll/service-kit';
-import { gather } from '../gather.ts';
+import { gather, onBehalfOf, requestOf, withBatchSpan, type Logger, type Metrics } from '@truckroll/service-kit';
 import { batches, loadOf } from './batches.ts';
 
 export interface FanOutOptions {

@@ -17,10 +17,16 @@ export class DueWatch implements BackgroundPart {
   readonly name = 'webhook notices';
   readonly #options: DueWatchOptions;
   readonly #stopping = new AbortController();
+  #hears = false;
   #watching: Promise<void> = Promise.resolve();
 
   constructor(options: DueWatchOptions) {
     this.#options = options;
+  }
+
+  /** Whether integrations tells. */
+  get hears(): boolean {
+    return this.#hears;
   }
 
   async start(): Promise<void> {
@@ -39,12 +45,16 @@ export class DueWatch implements BackgroundPart {
       try {
         for await (const _ of watchDue({ worker_id: workerId }, { signal })) {
           failures = 0;
+          this.#hears = true;
           due();
         }
       } catch (error) {
         if (!signal.aborted) log.debug({ error }, 'integrations does not tell what is due');
       }
       failures += 1;
+      this.#hears = false;
+      // The worker waits as long as before, otherwise, for what it does not hear of any more.
+      due();
       await pause(backoffMs(failures), signal);
     }
   }

@@ -1,8 +1,7 @@
 // Attempts on their way into the log, from which none may be missing.
 import { ApiError } from '@truckroll/contract';
 import type { ReportAllRequest, ReportAllResponse, ReportRequest, ReportResponse } from '@truckroll/contract/gen/integrations/v1/deliveries';
-import { logOutage, retrying, type Logger } from '@truckroll/service-kit';
-import { gather } from '../gather.ts';
+import { gather, logOutage, retrying, type Logger } from '@truckroll/service-kit';
 
 export interface ReportOptions {
   readonly report: (request: ReportRequest) => Promise<ReportResponse>;

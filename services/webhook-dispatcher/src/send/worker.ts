@@ -16,13 +16,18 @@ export interface WorkerOptions {
   readonly attempt: (delivery: LeasedDelivery) => Promise<ReportRequest>;
   readonly maxInFlight: number;
   readonly maxInFlightPerEndpoint: number;
+  /** Whether `wake` is called for what users ask for. */
+  readonly hears: () => boolean;
   readonly log: Logger;
   readonly metrics: Metrics;
 }
 
 const MOST_AT_ONCE = 200;
-/** How long to wait where nothing tells of something due: what other replicas fan out, and what got lost on its way here. */
-const POLL_MS = 500;
+/**
+ * How long to wait where nothing is known to become due: for what other workers leave behind, and for what users ask for, which
+ * is heard of unless nothing is.
+ */
+const POLL = { hearingMs: 2000, deafMs: 500 };
 /** What integrations holds for due soon may be long past by the clock of this machine. */
 const LEAST_WAIT_MS = 20;
 /** A delivery that has waited here is sent only while its lease lasts longer than an exchange may take. */
@@ -124,7 +129,7 @@ export class Worker implements BackgroundPart {
   async #round(): Promise<number> {
     const room = this.#room();
     this.#full = room <= 0;
-    if (this.#full) return POLL_MS;
+    if (this.#full) return this.#pollMs();
     const asked = this.#asked(room);
     const { deliveries, next_due_at: nextDueAt } = await this.#promising(room, () => this.#options.lease(asked, { signal: this.#stopping.signal }));
     for (const delivery of deliveries) this.#begin(delivery);
@@ -136,7 +141,11 @@ export class Worker implements BackgroundPart {
     if (deliveries.length === room) return 0;
     const now = Date.now();
     const times = [nextDueAt == null ? undefined : nextDueAt / 1000, this.#circuits.nextAt(now)].filter((time) => time !== undefined);
-    return Math.max(LEAST_WAIT_MS, Math.min(POLL_MS, ...times.map((time) => time - now)));
+    return Math.max(LEAST_WAIT_MS, Math.min(this.#pollMs(), ...times.map((time) => time - now)));
+  }
+
+  #pollMs(): number {
+    return this.#options.hears() ? POLL.hearingMs : POLL.deafMs;
   }
 
   /** For how many more exchanges there is room that is promised to nobody. */

@@ -1,5 +1,4 @@
-import type { Company } from '../company.ts';
-import { drawOf, idOf } from '../ground.ts';
+import { drawOf, idOf, type Company } from '../company.ts';
 import type { Enum } from '../enums.ts';
 import { stream, type Draw } from '../random/keyed.ts';
 import { Rota } from '../random/rota.ts';

@@ -1,7 +1,6 @@
-import type { Company } from '../company.ts';
-import { drawOf } from '../ground.ts';
+import { drawOf, type Company } from '../company.ts';
 import { stream } from '../random/keyed.ts';
-import { accountRef } from '../scheduling/customers.ts';
+import { accountRef } from '../scheduling/accounts.ts';
 import { planJob } from '../scheduling/job-plan.ts';
 import { maintenancePlanId } from '../scheduling/jobs.ts';
 import { locationId } from '../scheduling/locations.ts';
@@ -17,7 +16,7 @@ export function* buildInvoices(company: Company) {
   }
 }
 
-function invoiceNumber({ job, slot }: InvoicePlan): string {
+export function invoiceNumber({ job, slot }: InvoicePlan): string {
   return `INV-${job.number}${SUFFIX[slot]}`;
 }
 

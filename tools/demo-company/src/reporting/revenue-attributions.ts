@@ -1,5 +1,4 @@
-import type { Company } from '../company.ts';
-import { drawOf, idOf, type Reference } from '../ground.ts';
+import { drawOf, idOf, type Company, type Reference } from '../company.ts';
 import { estimateOfJob } from '../billing/estimate-plan.ts';
 import { soldAmounts } from '../billing/estimates.ts';
 import { invoicesOf } from '../billing/invoice-plan.ts';

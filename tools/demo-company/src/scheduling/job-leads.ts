@@ -1,5 +1,4 @@
-import type { Company } from '../company.ts';
-import { drawOf } from '../ground.ts';
+import { drawOf, type Company } from '../company.ts';
 import { stream } from '../random/keyed.ts';
 import { Rota } from '../random/rota.ts';
 import { LEAD_LIFECYCLE, statusOf, type Lifecycle } from '../reference/job-lifecycles.ts';
@@ -7,7 +6,7 @@ import { pickTags } from '../reference/tags.ts';
 import { dateText, instantText, instantTextOrNull } from '../time/instant.ts';
 import { LOST_REASONS, SUMMARIES } from '../words/phrases.ts';
 import type { Enum } from '../enums.ts';
-import { accountRef, editedAt } from './customers.ts';
+import { accountRef, editedAt } from './accounts.ts';
 import { contactRef } from './contacts.ts';
 import { leadCount, planLead } from './lead-plan.ts';
 import { locationId } from './locations.ts';

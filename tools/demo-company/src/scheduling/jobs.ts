@@ -1,5 +1,4 @@
-import type { Company } from '../company.ts';
-import { drawOf, idOf } from '../ground.ts';
+import { drawOf, idOf, type Company } from '../company.ts';
 import { estimateOfJob } from '../billing/estimate-plan.ts';
 import { stream } from '../random/keyed.ts';
 import { Rota } from '../random/rota.ts';
@@ -7,7 +6,7 @@ import { statusOf } from '../reference/job-lifecycles.ts';
 import { pickTags } from '../reference/tags.ts';
 import { DAY, instantText, instantTextOrNull } from '../time/instant.ts';
 import { CANCEL_REASONS, SUMMARIES } from '../words/phrases.ts';
-import { accountRef } from './customers.ts';
+import { accountRef } from './accounts.ts';
 import { contactRef } from './contacts.ts';
 import { leadOfJob } from './lead-plan.ts';
 import { JOBS, planJob, type JobPlan } from './job-plan.ts';
@@ -33,7 +32,7 @@ export function* buildJobs(company: Company) {
   for (let n = 0; n < company.size.jobs; n++) yield buildJob(company, planJob(company, n));
 }
 
-function buildJob(company: Company, plan: JobPlan) {
+export function buildJob(company: Company, plan: JobPlan) {
   const { n, account, contact, visits } = plan;
   const draw = drawOf(company, DETAILS, n);
   const status = statusOf(plan.lifecycle, plan.stage, draw.below(4));

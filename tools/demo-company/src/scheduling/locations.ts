@@ -1,9 +1,8 @@
-import type { Company } from '../company.ts';
-import { drawOf, idOf } from '../ground.ts';
+import { drawOf, idOf, type Company } from '../company.ts';
 import { hash, stream } from '../random/keyed.ts';
 import { Rota } from '../random/rota.ts';
 import { SECOND, dateText, dayOf, instantText } from '../time/instant.ts';
-import { accountCreatedAt, accountRef, cityOf, customerOf, editedAt, isCommercial, survivorOf } from './customers.ts';
+import { accountCreatedAt, accountRef, cityOf, customerOf, editedAt, isCommercial, survivorOf } from './accounts.ts';
 import { addressIn } from './address.ts';
 
 const LOCATIONS = stream('locations');

@@ -18,7 +18,7 @@ export async function startKafka(context: ServerContext): Promise<RunningServer>
   mkdirSync(folder, { recursive: true });
   const port = await context.ports.take('kafka');
   const controller = await context.ports.take('kafka-controller');
-  const options = javaOptions(jars, context.careless);
+  const options = javaOptions(jars);
   if (!existsSync(data)) await format(java, options, folder, properties(`${data}.new`, context.address, port, controller));
   const config = join(folder, 'server.properties');
   writeFileSync(config, properties(data, context.address, port, controller));
@@ -50,12 +50,12 @@ async function requireJava(): Promise<string> {
   return java;
 }
 
-function javaOptions(jars: string, careless: boolean): string[] {
+function javaOptions(jars: string): string[] {
   const log = (name: string) => `-Dorg.slf4j.simpleLogger.${name}`;
   return [
     '-Xms128m', '-Xmx512m', '-XX:+UseSerialGC', '-XX:+ExitOnOutOfMemoryError',
-    // Half of a short run would otherwise be spent on compiling code that is about to end.
-    ...(careless ? ['-XX:TieredStopAtLevel=1'] : []),
+    // Half of a short run would otherwise be spent on compiling code that is about to end, and of a long one, which has little to do, too.
+    '-XX:TieredStopAtLevel=1', '-XX:-UsePerfData',
     log('defaultLogLevel=warn'), log('log.kafka.server.KafkaRaftServer=info'), log('showDateTime=true'),
     log("dateTimeFormat=yyyy-MM-dd'T'HH:mm:ss.SSSXXX"),
     '-cp', join(jars, '*'),
@@ -102,6 +102,12 @@ function properties(data: string, address: string, port: number, controller: num
     'share.coordinator.state.topic.min.isr': 1,
     // One consumer per group: nobody else is worth waiting for.
     'group.initial.rebalance.delay.ms': 0,
+    // A broker for one machine's processes: threads that look for work all the time, and records that tell other controllers that
+    // this one lives, would be most of what it does.
+    'num.network.threads': 1,
+    'num.io.threads': 2,
+    'group.coordinator.threads': 1,
+    'metadata.max.idle.interval.ms': 0,
     'log.cleaner.dedupe.buffer.size': 16 << 20,
   };
   return Object.entries(settings).map(([name, value]) => `${name}=${value}\n`).join('');

@@ -1,4 +1,4 @@
-import { currentRequest, onBehalfOf, type RequestContext } from '@truckroll/service-kit';
+import { currentRequest, onBehalfOf, type RequestContext } from './request-context.ts';
 
 /** Sums of fractions are not exact. */
 const ROUNDING = 1e-9;

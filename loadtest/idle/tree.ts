@@ -1,0 +1,42 @@
+// Processor time of a process and all that it has started, by what each is.
+import { readFileSync, readdirSync } from 'node:fs';
+import { parentOf, statOf } from '../measure/cpu.ts';
+
+/** Milliseconds so far by name; processes of one name are added up. */
+export function treeCpu(root: number): Map<string, number> {
+  const children = Map.groupBy(readdirSync('/proc').map(Number).filter((pid) => pid > 0), parentOf);
+  const used = new Map<string, number>();
+  const visit = (pid: number): void => {
+    const stat = statOf(pid);
+    if (stat !== undefined) {
+      const name = pid === root ? 'npm start itself' : nameOf(pid);
+      // What has ended counts where it was waited for: of PostgreSQL's workers, for example.
+      used.set(name, (used.get(name) ?? 0) + stat.ms + (pid === root ? 0 : stat.endedMs));
+    }
+    for (const child of children.get(pid) ?? []) visit(child);
+  };
+  visit(root);
+  return used;
+}
+
+function nameOf(pid: number): string {
+  const line = commandOf(pid);
+  const service = /(?:services\/)?([\w-]+)\/src\/main\.ts/.exec(line)?.[1];
+  if (service !== undefined) return service;
+  if (line.includes('kafka.Kafka')) return 'Kafka';
+  if (line.includes('redis-server')) return 'Redis';
+  if (line.includes('watchdog-main')) return 'watchdog';
+  // "postgres: scheduling truckroll 127.0.0.1(41234) idle": whose connections, or which worker.
+  const backend = /^postgres: (\S+(?: \w+)?)/.exec(line)?.[1];
+  if (backend !== undefined) return `PostgreSQL ${backend}`;
+  if (line.includes('postgres')) return 'PostgreSQL';
+  return line.split(' ')[0] as string;
+}
+
+function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
+  } catch {
+    return '';
+  }
+}
