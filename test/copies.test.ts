@@ -77,8 +77,14 @@ it('builds the copies again from the topics, and removes what no topic has', asy
   });
   expect((await differences(system, company)).length).toBe(lines['invoices']!.length + 1);
   const rebuilt: string[] = [];
-  for await (const { table, done } of system.channel('reporting').client(ReportingAdminServiceService).rebuild({})) if (done) rebuilt.push(table);
+  const shares: number[] = [];
+  for await (const { table, done, share } of system.channel('reporting').client(ReportingAdminServiceService).rebuild({})) {
+    if (table !== 'summaries') shares.push(share);
+    if (done) rebuilt.push(table);
+  }
   expect(rebuilt).toEqual(['companies', 'jobs', 'assignments', 'invoices', 'payments', 'refunds', 'summaries']);
+  expect(shares).toEqual(shares.toSorted((a, b) => a - b));
+  expect(shares.at(-1)).toBe(1);
   expect(await differences(system, company)).toEqual([]);
   expect(await financials()).toEqual(before);
 });

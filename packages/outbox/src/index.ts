@@ -7,7 +7,7 @@ export { createKafka, kafkaSettings, type KafkaClient, type KafkaOptions } from 
 export { Outbox, type OutboxOptions } from './outbox.ts';
 export { forgetParked, listParked, park, parkedForm, readParked, unparkAll } from './parking.ts';
 export { parkingHandlers, type ParkingOptions } from './parking-service.ts';
-export { endsOf, groupsAtWork, moveGroup, takeWaiting, type CopiedKeys, type Ends, type Placed, type Restored, type State } from './restored.ts';
+export { endsOf, groupsAtWork, moveGroup, overallOf, takeWaiting, type CopiedKeys, type Ends, type Placed, type Restored, type State } from './restored.ts';
 export { relayLock } from './relay.ts';
 export { replay, type Replay } from './replay.ts';
 export { Subscriber, type SubscriberOptions, type Subscription } from './subscription.ts';

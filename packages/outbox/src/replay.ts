@@ -12,6 +12,14 @@ export interface Replay {
   /** Gets events of one partition in order; what it throws ends the replay. */
   apply(events: readonly IncomingEvent[]): Promise<void>;
   readonly signal?: AbortSignal;
+  /** Told how much of the topic was read after each batch, from 0 to 1. */
+  progress?(share: number): void;
+}
+
+interface Extent {
+  readonly low: bigint;
+  /** The offset after the last message. */
+  readonly high: bigint;
 }
 
 /**
@@ -19,10 +27,11 @@ export interface Replay {
  * What is published meanwhile is left to the subscriber. Returns the number of events. Rejects when Kafka fails or the
  * signal aborts; replaying again is safe where apply recognises repeats.
  */
-export async function replay({ kafka, topic, apply, signal }: Replay): Promise<number> {
+export async function replay({ kafka, topic, apply, signal, progress }: Replay): Promise<number> {
   const groupId = `${kafka.prefix}truckroll-replay-${randomUUID()}`;
-  const ends = await endOffsets(kafka, topic);
-  if (ends.size === 0) return 0;
+  const extents = await extentsOf(kafka, topic);
+  if (extents.size === 0) return 0;
+  const unread = new Map(extents);
   const consumer = kafka.consumer({ groupId, maxWaitTimeInMs: 100, allowAutoTopicCreation: false });
   const watched = watch(consumer);
   let count = 0;
@@ -32,8 +41,12 @@ export async function replay({ kafka, topic, apply, signal }: Replay): Promise<n
       watched.failed.then(reject, reject);
       // Raised for batches without messages too: those that compaction has emptied still move the place on.
       consumer.on(consumer.events.END_BATCH_PROCESS, ({ payload: { partition, lastOffset } }) => {
-        if (BigInt(lastOffset) + 1n >= (ends.get(partition) ?? 0n)) ends.delete(partition);
-        if (ends.size === 0) resolve();
+        const { low, high } = extents.get(partition) ?? { low: 0n, high: 0n };
+        const next = BigInt(lastOffset) + 1n;
+        if (next >= high) unread.delete(partition);
+        else unread.set(partition, { low: next > low ? next : low, high });
+        progress?.(1 - Number(sizeOf(unread)) / Number(sizeOf(extents)));
+        if (unread.size === 0) resolve();
       });
       const read = async () => {
         await consumer.connect();
@@ -41,9 +54,9 @@ export async function replay({ kafka, topic, apply, signal }: Replay): Promise<n
         await consumer.run({
           autoCommit: false,
           eachBatch: async ({ batch: { partition, messages } }) => {
-            const end = ends.get(partition);
-            if (end === undefined) return;
-            const events = eventsBefore(end, topic.name, partition, messages);
+            const extent = unread.get(partition);
+            if (extent === undefined) return;
+            const events = eventsBefore(extent.high, topic.name, partition, messages);
             try {
               await apply(events);
             } catch (error) {
@@ -64,14 +77,18 @@ export async function replay({ kafka, topic, apply, signal }: Replay): Promise<n
   return count;
 }
 
-/** The offset after the last message of each partition that has any. */
-async function endOffsets(kafka: KafkaClient, topic: Topic): Promise<Map<number, bigint>> {
+function sizeOf(extents: ReadonlyMap<number, Extent>): bigint {
+  return [...extents.values()].reduce((sum, { low, high }) => sum + high - low, 0n);
+}
+
+/** Of each partition that has messages. */
+async function extentsOf(kafka: KafkaClient, topic: Topic): Promise<Map<number, Extent>> {
   const admin = kafka.admin();
   try {
     await admin.connect();
     const offsets = await admin.fetchTopicOffsets(kafka.prefix + topic.name);
-    const filled = offsets.filter(({ low, high }) => BigInt(low) < BigInt(high));
-    return new Map(filled.map(({ partition, high }) => [partition, BigInt(high)]));
+    const extents = offsets.map(({ partition, low, high }) => [partition, { low: BigInt(low), high: BigInt(high) }] as const);
+    return new Map(extents.filter(([, { low, high }]) => low < high));
   } finally {
     await goodbye(admin);
   }

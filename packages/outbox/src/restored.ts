@@ -46,6 +46,22 @@ export async function endsOf(kafka: KafkaClient, topics: readonly Topic[]): Prom
   });
 }
 
+/**
+ * For topics that are read one after the other, each in its turn: how much of one was read, from 0 to 1, as how much of all of them. What
+ * a topic ever held is taken for what it holds.
+ */
+export function overallOf(ends: Ends): (topic: string) => (share: number) => number {
+  const sizes = new Map([...ends].map(([name, partitions]) => [name, partitions.reduce((sum, { offset }) => sum + Number(offset), 0)]));
+  const whole = [...sizes.values()].reduce((sum, size) => sum + size, 0);
+  let begun = 0;
+  return (topic) => {
+    const before = begun;
+    const size = sizes.get(topic) ?? 0;
+    begun += size;
+    return (share) => (whole === 0 ? 0 : (before + size * share) / whole);
+  };
+}
+
 /** Groups that have members: somebody consumes. */
 export async function groupsAtWork(kafka: KafkaClient, groups: readonly string[]): Promise<string[]> {
   return withAdmin(kafka, async (admin) => {

@@ -22,13 +22,17 @@ test('a replay gives a compacted topic whole, up to where it ended, in order per
   await setting.database.transaction((tx) => outbox.append(tx, [event(topic, 'key 0', null)]));
   await eventually(() => rowsLeft(setting.database), (rows) => rows === 0);
   const state = new Map<string, IncomingEvent>();
+  const shares: number[] = [];
   const count = await replay({
     kafka, topic,
+    progress: (share) => void shares.push(share),
     apply: async (events) => {
       for (const item of events) state.set(item.key, item);
     },
   });
   expect(count).toBe(81);
+  expect(shares).toEqual(shares.toSorted((a, b) => a - b));
+  expect(shares.at(-1)).toBe(1);
   expect([...state.keys()].sort()).toEqual([...keys].sort());
   expect(state.get('key 0')?.payload).toBeNull();
   expect(keys.slice(1).map((key) => textOf(state.get(key)!))).toEqual(keys.slice(1).map(() => 'new'));

@@ -72,15 +72,17 @@ export class Publication implements BackgroundPart {
       text: `update publications set company_id = null, after = null, published = 0, done = false where done and path = any($1::text[])`,
       values: [this.#paths()],
     });
+    const totals = new Map<string, number>();
+    for (const table of this.#tables) totals.set(table.resource.path, await about(database, table));
     for (const told = new Set<string>(); told.size < this.#tables.length; ) {
-      const { rows } = await database.query<PublishResponse>({
+      const { rows } = await database.query<Omit<PublishResponse, 'total'>>({
         text: 'select path, published, done from publications where path = any($1::text[]) order by path',
         values: [this.#paths()],
       });
       for (const row of rows) {
         if (told.has(row.path)) continue;
         if (row.done) told.add(row.path);
-        yield row;
+        yield { ...row, total: totals.get(row.path) ?? 0 };
       }
       signal.throwIfAborted();
       if (told.size < this.#tables.length) await pause(IDLE_MS, this.#stopping.signal);
@@ -133,6 +135,15 @@ export class Publication implements BackgroundPart {
     }
     return busy;
   }
+}
+
+/** How many records there are, as PostgreSQL last estimated it; counted where it never has, as in a table that is young. */
+async function about(database: Database, { table }: Published): Promise<number> {
+  const { rows } = await database.query<{ total: number }>({
+    text: `select case when reltuples >= 0 then reltuples::bigint else (select count(*) from ${table}) end as total from pg_class where oid = $1::regclass`,
+    values: [table],
+  });
+  return rows[0]?.total ?? 0;
 }
 
 /** The next records of a pass; false when it has ended, or is another replica's. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { run } from '../src/run.ts';
-import { startSystem } from './system.ts';
+import { startSystem, truckroll } from './system.ts';
 
 type Json = Record<string, any>;
 
@@ -83,3 +83,9 @@ test('an interrupted day finishes what it has begun and says how far it came', a
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(stdout).toMatch(/\n\nrequests +\d+/);
 }, 60_000);
+
+test.each([['verify'], ['publish', 'billing'], ['rebuild', 'reporting']])('%s %s tells on a terminal how much is done', async (...words) => {
+  // Whether copies have followed already is another matter: verify ends with 1 where not.
+  const { stderr } = await truckroll(words, system.env, system.folder, true);
+  expect(stderr).toMatch(/\d+ % +[\d,]+ (records|events)/);
+});

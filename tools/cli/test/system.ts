@@ -68,14 +68,14 @@ export async function startSystem() {
 }
 
 /** Runs a command with nothing but this environment. */
-export async function truckroll(args: string[], env: Record<string, string>, cwd: string): Promise<Outcome> {
+export async function truckroll(args: string[], env: Record<string, string>, cwd: string, isTTY = false): Promise<Outcome> {
   let stdout = '';
   let stderr = '';
   const code = await run(args, {
     env,
     cwd,
     stdout: { write: (text) => (stdout += text) },
-    stderr: { write: (text) => (stderr += text) },
+    stderr: { write: (text) => (stderr += text), isTTY },
     signal: new AbortController().signal,
   });
   return { code, stdout, stderr };

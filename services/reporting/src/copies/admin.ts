@@ -16,7 +16,7 @@ import { copies, recordCopies } from './index.ts';
 import type { RecordCopy } from './record-copy.ts';
 import { rebuildSummaries } from '../summaries/rebuild.ts';
 import { verifyReports } from '../summaries/verify.ts';
-import { rebuild } from './rebuild.ts';
+import { rebuildAll } from './rebuild.ts';
 
 const PAGE = 10_000;
 
@@ -24,7 +24,7 @@ export function copyAdmin(database: Database, kafka: KafkaClient, group: string)
   return {
     rebuild: (_: RebuildRequest, { signal }: CallContext): AsyncIterable<RebuildResponse> =>
       told(async (tell) => {
-        for (const copy of copies) await rebuild(copy, { database, kafka, group, signal }, tell);
+        await rebuildAll(copies, { database, kafka, group, signal }, tell);
         await rebuildSummaries(database, signal, tell);
       }),
 

@@ -1,5 +1,5 @@
 // Building the copies again from their topics, while reads and the subscriber go on (docs/operations.md).
-import { notOlder, replay, type IncomingEvent, type KafkaClient, type Subscription } from '@truckroll/outbox';
+import { endsOf, notOlder, overallOf, replay, type IncomingEvent, type KafkaClient, type Subscription } from '@truckroll/outbox';
 import type { Database } from '@truckroll/service-kit';
 import type { RebuildResponse } from '@truckroll/contract/gen/reporting/v1/admin';
 import type { Copy } from './copy.ts';
@@ -15,8 +15,19 @@ export interface RebuildOptions {
 
 const CHUNK = 500;
 
-/** One copy. Rows that the topic no longer has are removed at the end; a row that changes meanwhile stays. */
-export async function rebuild(copy: Copy, options: RebuildOptions, progress: (step: RebuildResponse) => void): Promise<void> {
+/** All of them, one after the other. */
+export async function rebuildAll(copies: readonly Copy[], options: RebuildOptions, tell: (step: RebuildResponse) => void): Promise<void> {
+  const overall = overallOf(await endsOf(options.kafka, copies.map(({ topic }) => topic)));
+  for (const copy of copies) {
+    const place = overall(copy.topic.name);
+    await rebuild(copy, options, (step, share) => tell({ ...step, share: place(share) }));
+  }
+}
+
+type Step = Omit<RebuildResponse, 'share'>;
+
+/** One copy. Rows that the topic no longer has are removed at the end; a row that changes meanwhile stays. `share` is of its topic. */
+async function rebuild(copy: Copy, options: RebuildOptions, tell: (step: Step, share: number) => void): Promise<void> {
   const { database, kafka, signal } = options;
   const { rows } = await database.query<{ started: string }>({ text: 'select clock_timestamp()::text as started' });
   let applied = 0;
@@ -29,11 +40,11 @@ export async function rebuild(copy: Copy, options: RebuildOptions, progress: (st
         await applyAgain(options, subscriptionOf(copy), events.slice(start, start + CHUNK));
       }
       applied += events.length;
-      progress({ table: copy.table, applied, removed: 0, done: false });
     },
+    progress: (share) => tell({ table: copy.table, applied, removed: 0, done: false }, share),
   });
   const removed = await removeOlderThan(database, copy, rows[0]?.started as string, signal);
-  progress({ table: copy.table, applied, removed, done: true });
+  tell({ table: copy.table, applied, removed, done: true }, 1);
 }
 
 async function applyAgain({ database, group }: RebuildOptions, subscription: Subscription, events: readonly IncomingEvent[]): Promise<void> {

@@ -20,8 +20,8 @@ export async function rebuildSummaries(database: Database, signal: AbortSignal, 
   for (let left = companies.length; left > 0; ) {
     const { rows } = await database.query<{ count: number }>({ text: `select count(*) from generations where state = 'building'` });
     left = rows[0]?.count ?? 0;
-    progress({ table: 'summaries', applied: 0, removed: 0, done: false });
+    progress({ table: 'summaries', applied: 0, removed: 0, done: false, share: 0 });
     if (left > 0) await delay(LOOK_EVERY_MS, undefined, { signal });
   }
-  progress({ table: 'summaries', applied: 0, removed: 0, done: true });
+  progress({ table: 'summaries', applied: 0, removed: 0, done: true, share: 0 });
 }

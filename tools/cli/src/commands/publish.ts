@@ -21,11 +21,16 @@ export function register(program: Command, session: Session): void {
       const owner = SERVICES.find((name) => name === service);
       if (owner === undefined) throw new Failure(`Nobody keeps copies of what ${service} holds: give ${SERVICES.join(' or ')}.`);
       const published = new Map<string, number>();
+      const totals = new Map<string, number | undefined>();
       const progress = createProgress(session.io, `publishing ${owner}`, 'records', session.json);
       try {
         for await (const step of session.channel(owner).client(PublishingServiceService).publish({}, { signal: session.io.signal })) {
           published.set(step.path, step.published);
-          progress.update([...published.values()].reduce((sum, count) => sum + count, 0), 0, undefined);
+          // What is done is known exactly; a service of an earlier release tells no totals.
+          totals.set(step.path, step.done ? step.published : step.total || undefined);
+          const count = sum(published.values());
+          const known = [...totals.values()].filter((total) => total !== undefined);
+          progress.update(count, count, known.length < totals.size ? undefined : sum(known));
         }
       } catch (error) {
         throw session.away(owner, error);
@@ -35,4 +40,8 @@ export function register(program: Command, session: Session): void {
       const lines = [...published].map(([path, count]) => `${path}: ${count} records published`);
       session.print({ published: Object.fromEntries(published) }, lines.join('\n'));
     });
+}
+
+function sum(counts: Iterable<number>): number {
+  return [...counts].reduce((total, count) => total + count, 0);
 }

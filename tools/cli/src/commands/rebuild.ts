@@ -23,8 +23,8 @@ export function register(program: Command, session: Session): void {
       try {
         const steps = session.channel('reporting').client(ReportingAdminServiceService).rebuild({}, { signal: session.io.signal });
         let before = 0;
-        for await (const { table, applied, removed, done } of steps) {
-          progress.update(before + applied, 0, undefined);
+        for await (const { table, applied, removed, done, share } of steps) {
+          progress.update(before + applied, share, share === 0 ? undefined : 1);
           if (!done) continue;
           before += applied;
           tables.push({ table, applied, removed });

@@ -4,6 +4,7 @@ import { formatInstant } from '@truckroll/contract';
 import type { Command } from 'commander';
 import { seconds } from '../arguments.ts';
 import { EXIT, Failure } from '../failure.ts';
+import { createProgress } from '../progress.ts';
 import type { Renewed } from '../restored/renew.ts';
 import type { Session } from '../session.ts';
 import { table, type Columns } from '../table.ts';
@@ -56,7 +57,13 @@ export function register(program: Command, session: Session): void {
         await stopped(until(wait), session.io.signal, async () => [
           ...(await relaysAtWork(lock, SERVICES.map(({ schema }) => schema))), ...(await consumersAtWork(kafka, groups)),
         ]);
-        const renewed = await renew({ databases, kafka, lagSeconds: lag, signal: session.io.signal, tell: (line) => session.note(line) });
+        const progress = createProgress(session.io, 'reading topics', 'events', session.json);
+        const tell = (line: string): void => {
+          progress.clear();
+          session.note(line);
+        };
+        const told = { tell, progress: (events: number, share: number): void => progress.update(events, share, 1) };
+        const renewed = await renew({ databases, kafka, lagSeconds: lag, signal: session.io.signal, ...told }).finally(progress.end);
         session.print(renewed, describe(renewed));
       } finally {
         for (const database of databases.values()) await database.close();

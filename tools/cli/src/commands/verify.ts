@@ -3,6 +3,7 @@ import { resource } from '@truckroll/contract';
 import type { Command } from 'commander';
 import { knownCompany } from '../company.ts';
 import { EXIT } from '../failure.ts';
+import { createProgress } from '../progress.ts';
 import type { Session } from '../session.ts';
 import { table, type Columns } from '../table.ts';
 import { COPIED, compareCopy, type Difference } from '../verify/compare.ts';
@@ -43,28 +44,39 @@ export function register(program: Command, session: Session): void {
       let sums = 0;
       let compared = 0;
       let checked = 0;
-      for (const { id, timezone } of companies) {
-        for (const path of COPIED) {
-          const owner = resource(path).owner;
-          const channels = { owner: session.channel(owner), reporting: session.channel('reporting') };
-          const result = await compareCopy(channels, { id, timezone }, path).catch((error: unknown) => {
-            throw session.away(owner, error);
+      const progress = createProgress(session.io, 'verifying', 'records', session.json);
+      const parts = companies.length * (COPIED.length + 1 + RULED.length);
+      let part = 0;
+      const tell = (count: number, share: number): void => progress.update(compared + checked + count, part + share, parts);
+      try {
+        for (const { id, timezone } of companies) {
+          for (const path of COPIED) {
+            const owner = resource(path).owner;
+            const channels = { owner: session.channel(owner), reporting: session.channel('reporting') };
+            const result = await compareCopy(channels, { id, timezone }, path, tell).catch((error: unknown) => {
+              throw session.away(owner, error);
+            });
+            compared += result.compared;
+            differences.push(...result.differences);
+            part += 1;
+          }
+          const reports = await verifyReports(session.channel('reporting'), id, session.io.signal).catch((error: unknown) => {
+            throw session.away('reporting', error);
           });
-          compared += result.compared;
-          differences.push(...result.differences);
+          sums += reports.sums;
+          wrong.push(...reports.wrong);
+          part += 1;
+          for (const owner of RULED) {
+            const result = await checkRules(session.channel(owner), id, session.io.signal, (count) => tell(count, 0)).catch((error: unknown) => {
+              throw session.away(owner, error);
+            });
+            checked += result.checked;
+            broken.push(...result.broken);
+            part += 1;
+          }
         }
-        const reports = await verifyReports(session.channel('reporting'), id, session.io.signal).catch((error: unknown) => {
-          throw session.away('reporting', error);
-        });
-        sums += reports.sums;
-        wrong.push(...reports.wrong);
-        for (const owner of RULED) {
-          const result = await checkRules(session.channel(owner), id, session.io.signal).catch((error: unknown) => {
-            throw session.away(owner, error);
-          });
-          checked += result.checked;
-          broken.push(...result.broken);
-        }
+      } finally {
+        progress.end();
       }
       if (differences.length + wrong.length + broken.length > 0) session.exitCode = EXIT.refused;
       const text = [

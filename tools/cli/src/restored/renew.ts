@@ -2,7 +2,7 @@
 // is gone is told to be gone, and consumers go on behind all that was told before (docs/adr/0007).
 import { topics } from '@truckroll/contract';
 import {
-  append, beginEpoch, currentEpoch, endsOf, epochOf, moveGroup, replay, takeWaiting, type Ends, type KafkaClient, type Placed, type Restored, type State,
+  append, beginEpoch, currentEpoch, endsOf, epochOf, moveGroup, overallOf, replay, takeWaiting, type Ends, type KafkaClient, type Placed, type Restored, type State,
 } from '@truckroll/outbox';
 import type { Database, Transaction } from '@truckroll/service-kit';
 import { restored as billing } from '@truckroll/billing/restored';
@@ -23,6 +23,8 @@ export interface Renewing {
   readonly lagSeconds: number;
   readonly signal: AbortSignal;
   readonly tell: (line: string) => void;
+  /** Told how many events were read, and how much of all topics that is, from 0 to 1. */
+  readonly progress: (events: number, share: number) => void;
 }
 
 export interface Renewed {
@@ -42,7 +44,7 @@ export interface Renewed {
 
 const CHUNK = 500;
 
-export async function renew({ databases, kafka, lagSeconds, signal, tell }: Renewing): Promise<Renewed> {
+export async function renew({ databases, kafka, lagSeconds, signal, tell, progress }: Renewing): Promise<Renewed> {
   const of = (service: Restored): Database => databases.get(service.schema)!;
   const states = SERVICES.flatMap((service) => service.states.map((state) => ({ service, state })));
   const all = [...states.map(({ state }) => state.topic), topics.serviceRequests, topics.watermarks];
@@ -50,6 +52,8 @@ export async function renew({ databases, kafka, lagSeconds, signal, tell }: Rene
   const ends = await endsOf(kafka, all);
   const asOf = await lastKnown(of(reporting));
   let newest = 0;
+  const overall = overallOf(ends);
+  let read = 0;
   const missing = new Map<State, Set<string>>();
   for (const { service, state } of states) {
     tell(`reading ${state.topic.name} …`);
@@ -58,7 +62,9 @@ export async function renew({ databases, kafka, lagSeconds, signal, tell }: Rene
       for (const key of await state.missing(of(service), [...new Set(keys)])) gone.add(key);
     };
     if (ends.has(state.topic.name)) {
-      await replay({ kafka, topic: state.topic, signal, apply: async (events) => {
+      const place = overall(state.topic.name);
+      await replay({ kafka, topic: state.topic, signal, progress: (share) => progress(read, place(share)), apply: async (events) => {
+        read += events.length;
         for (const { version } of events) newest = Math.max(newest, version);
         await look(events.map(({ key }) => key));
       } });
@@ -71,8 +77,9 @@ export async function renew({ databases, kafka, lagSeconds, signal, tell }: Rene
   }
   tell(`reading ${topics.serviceRequests.name} …`);
   const since = asOf === undefined ? -Infinity : asOf - lagSeconds * 1e6;
+  const place = overall(topics.serviceRequests.name);
   const window = ends.has(topics.serviceRequests.name)
-    ? await readWindow({ kafka, scheduling: of(scheduling), integrations: of(integrations), since, signal })
+    ? await readWindow({ kafka, scheduling: of(scheduling), integrations: of(integrations), since, signal, progress: (share) => progress(read, place(share)) })
     : { repeated: [], undone: [], newest: 0 };
   newest = Math.max(newest, window.newest);
 

@@ -21,11 +21,13 @@ export interface WindowOptions {
   /** Microseconds since 1970. */
   readonly since: number;
   readonly signal: AbortSignal;
+  /** Told how much was read, from 0 to 1. */
+  readonly progress: (share: number) => void;
 }
 
 const shapes = new Map(publicEvents.map(({ type, body }) => [type, body.typeName]));
 
-export async function readWindow({ kafka, scheduling, integrations, since, signal }: WindowOptions): Promise<Window> {
+export async function readWindow({ kafka, scheduling, integrations, since, signal, progress }: WindowOptions): Promise<Window> {
   const repeated: { placed: Placed; published: PublishedEvent }[] = [];
   const undone: PublishedEvent[] = [];
   const seen = new Set<string>();
@@ -46,7 +48,7 @@ export async function readWindow({ kafka, scheduling, integrations, since, signa
     }
   }
 
-  await replay({ kafka, topic: topics.serviceRequests, signal, apply: look });
+  await replay({ kafka, topic: topics.serviceRequests, signal, progress, apply: look });
   return { repeated, undone, newest };
 }
 

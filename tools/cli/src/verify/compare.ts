@@ -1,7 +1,8 @@
 // Owners' records against reporting's copies: page by page, then what is left over on the copies' side.
-import { codec, resource } from '@truckroll/contract';
+import { codec, formatInstant, resource } from '@truckroll/contract';
 import { ReportingAdminServiceService } from '@truckroll/contract/gen/reporting/v1/admin';
 import type { Channel } from '@truckroll/service-kit';
+import { shareOf, type Listed } from '../share.ts';
 
 /** Records that reporting keeps copies of. */
 export const COPIED = ['jobs', 'job-assignments', 'invoices', 'payments', 'refunds'] as const;
@@ -14,7 +15,8 @@ export interface Difference {
 }
 
 interface Page {
-  data: { id: string }[];
+  /** `created_at` is in microseconds since 1970. */
+  data: { id: string; created_at: number }[];
   next: Uint8Array;
 }
 
@@ -24,9 +26,11 @@ export async function compareCopy(
   channels: { owner: Channel; reporting: Channel },
   company: { id: string; timezone: string },
   path: (typeof COPIED)[number],
+  tell: (count: number, share: number) => void = () => undefined,
 ): Promise<{ compared: number; differences: Difference[] }> {
   const reporting = channels.reporting.client(ReportingAdminServiceService);
-  const { record } = resource(path);
+  const { record, order } = resource(path);
+  let first: Page['data'][number] | undefined;
   const differences: Difference[] = [];
   const owned = new Set<string>();
   for (let after: Uint8Array = new Uint8Array(); ; ) {
@@ -37,6 +41,8 @@ export async function compareCopy(
       differences.push(...differing_ids.map((id) => ({ company: company.id, path, id, reason: 'missing or different' as const })));
     }
     for (const { id } of page.data) owned.add(id);
+    first ??= page.data[0];
+    tell(owned.size, shareOf(order, placed(first), placed(page.data.at(-1))) ?? 0);
     if (page.next.length === 0) break;
     after = page.next;
   }
@@ -49,6 +55,10 @@ export async function compareCopy(
     after = last;
   }
   return { compared: owned.size, differences };
+}
+
+function placed(record: Page['data'][number] | undefined): Listed | undefined {
+  return record && { id: record.id, created_at: formatInstant(record.created_at) };
 }
 
 async function ownersPage(owner: Channel, company: { id: string; timezone: string }, path: string, after: Uint8Array): Promise<Page> {
