@@ -15,6 +15,8 @@ const checks = [
   ['code is generated', script('generate')],
   ['types are right', script('typecheck')],
   ['lint is clean', script('lint')],
+  ['imports go in no circle and point where they may', script('check:imports')],
+  ['no export, file or dependency is unused', script('check:unused')],
   ['the contract follows the style', buf('lint', 'proto')],
   ['the contract is formatted', buf('format', 'proto', '--diff', '--exit-code', '--path', 'proto/truckroll')],
   ['the contract breaks no released client', buf('breaking', 'proto', '--against', 'proto/released.binpb')],
@@ -23,6 +25,7 @@ const checks = [
   ['the list of metrics, the alert rules and their objectives are what the code and slo.json say', script('observability:check')],
   ['the client is small, every resolver finds it, and what its README shows compiles', script('check:client')],
   ['the chart passes its checks', script('check:chart')],
+  ['the OpenAPI description breaks no caller of the last release unannounced', script('check:api')],
 ];
 
 let passed = 0;
@@ -30,11 +33,16 @@ let failed = 0;
 const startedAt = performance.now();
 
 // Beside checks that use one processor: on a machine that has never compiled them it takes minutes.
-const chartTools = once(spawn(process.execPath, ['-e', `import('./deploy/chart-tools.mjs').then(({ chartTools }) => chartTools())`], { cwd: root, stdio: 'inherit' }), 'close');
+const tools = `
+  const [{ apiTools }, { chartTools }] = await Promise.all([import('./scripts/api-tools.mjs'), import('./deploy/chart-tools.mjs')]);
+  chartTools();
+  apiTools();
+`;
+const compiled = once(spawn(process.execPath, ['--input-type=module', '-e', tools], { cwd: root, stdio: 'inherit' }), 'close');
 
 for (const each of checks) {
   // A failure is told by the check, which tries again.
-  if (each[1].includes('check:chart')) await chartTools;
+  if (each[1].includes('check:chart')) await compiled;
   check(each);
 }
 

@@ -2,7 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Parameter, RecordOwner } from '@truckroll/contract';
 import type { Table } from '../packages/record-store/src/index.ts';
-import { listStatement, type ListRequest } from '../packages/record-store/src/list-query.ts';
+import { listStatement } from '../packages/record-store/src/list-query.ts';
+import type { ListRequest } from '../packages/record-store/src/list-request.ts';
 import { columnFor, linkFor } from '../packages/record-store/src/table.ts';
 import { RECORD_OWNERS, startOwners, tablesOf, type Owners } from './support/owners.ts';
 

@@ -27,8 +27,8 @@ export interface Caller {
   readonly key: string;
 }
 
-export const asSystem = ({ key }: Caller): Target['header'] => ['Authorization', `Bearer ${key}`];
-export const asBaseline = ({ companyId }: Caller): Target['header'] => ['X-Company-Id', companyId];
+const asSystem = ({ key }: Caller): Target['header'] => ['Authorization', `Bearer ${key}`];
+const asBaseline = ({ companyId }: Caller): Target['header'] => ['X-Company-Id', companyId];
 
 export async function getJson<T>(port: number, { path, header: [name, value] }: Target): Promise<T> {
   const answer = await fetch(`http://127.0.0.1:${port}${path}`, { headers: { [name]: value } });

@@ -13,8 +13,8 @@ export interface Endurance {
   readonly faults: readonly string[];
 }
 
-export const MOST_MB_A_MINUTE = 1;
-export const MOST_SLOWER = 1.2;
+const MOST_MB_A_MINUTE = 1;
+const MOST_SLOWER = 1.2;
 /** Files that come and go with connections of clients. */
 const MOST_FILES = 10;
 /** Whose memory is not ours to judge: a cache of its own size, and the generator. */

@@ -95,7 +95,7 @@ function memoryOf({ usage }: Outcome, groups: Readonly<Record<string, unknown>>)
 }
 
 /** Seconds from the end of the flood to the first without refusals in which half the knee, which is asked then, was answered. */
-export function recoveryOf(seconds: readonly Second[], knee: number): number | undefined {
+function recoveryOf(seconds: readonly Second[], knee: number): number | undefined {
   const last = seconds.findLastIndex(({ refused, failed }) => refused + failed > 0.001 * knee);
   if (last < 0) return 0;
   const well = seconds.findIndex(({ good }, index) => index > last && good >= 0.45 * knee);

@@ -115,7 +115,7 @@ async function reported(baseUrl: string, key: string): Promise<void> {
 }
 
 /** Resolves when all that was stored has been told: nothing of it goes on beside what is measured. */
-export async function settled(stack: Stack): Promise<void> {
+async function settled(stack: Stack): Promise<void> {
   const client = new pg.Client({ connectionString: stack.databaseUrl });
   await client.connect();
   try {

@@ -56,9 +56,9 @@ export interface Conditions {
   readonly stallP99?: number;
 }
 
-export const MOST_GENERATOR = 0.8;
-export const LEAST_SPIN = 0.9;
-export const MOST_OTHERS = 0.2;
+const MOST_GENERATOR = 0.8;
+const LEAST_SPIN = 0.9;
+const MOST_OTHERS = 0.2;
 export const STALL_MS = 500;
 
 /** Why a run says nothing; empty where it does. */

@@ -10,7 +10,7 @@ import { rawStatement, type Asked } from './raw.ts';
 /** Pages by sums for each statement of plain SQL, which takes a hundred times as long. */
 const PAGES_EACH = 20;
 /** Rows of a page where a caller names no limit. */
-export const PAGE = 50;
+const PAGE = 50;
 const YEAR = { start: '2024-01-01', end: '2025-01-01' };
 
 export interface Case {
@@ -90,7 +90,7 @@ export async function compare(tx: Transaction, { name, question, asked }: Case, 
   return { name, productMs, rawMs, ratio: rawMs / productMs };
 }
 
-export function productPage(tx: Transaction, question: Question, { start, end, bucket, limit }: Asked, after: Uint8Array = new Uint8Array()): Promise<Page> {
+function productPage(tx: Transaction, question: Question, { start, end, bucket, limit }: Asked, after: Uint8Array = new Uint8Array()): Promise<Page> {
   return readPage(tx, question, { range: { start: parseDate(start) as number, end: parseDate(end) as number }, bucket, limit, after });
 }
 

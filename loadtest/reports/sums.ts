@@ -6,7 +6,7 @@ import type pg from 'pg';
 import { TIMEZONE } from './company.ts';
 import { SOURCES } from './raw.ts';
 
-export const GENERATION = 1;
+const GENERATION = 1;
 
 /** From the plain tables; in their keys' order, as an index would be after a REINDEX. */
 export async function makeSums(client: pg.Client, companyId: string): Promise<void> {

@@ -5,7 +5,7 @@ import {
 } from '@truckroll/local-stack';
 import pg from 'pg';
 
-export const FOLDER = join(STATE, 'benchmarks');
+const FOLDER = join(STATE, 'benchmarks');
 const READY_MS = 60_000;
 
 export interface Running {

@@ -1,16 +1,13 @@
 // The list of metrics in docs/operations.md.
 import type { ListedMetric } from './components.ts';
+import { withMarked } from './marked.ts';
 
-const BEGIN = '<!-- metrics: written by `node scripts/run.mjs observability` -->';
-const END = '<!-- /metrics -->';
 /** Names that prom-client gives to what it knows of any process of Node's: one line for all. */
 const OF_NODE = /^(nodejs|process)_/;
 
 /** The page with the list between its marks as the components have it. Throws where the page has no marks. */
 export function withMetrics(page: string, metrics: readonly ListedMetric[]): string {
-  const [begin, end] = [page.indexOf(BEGIN), page.indexOf(END)];
-  if (begin < 0 || end < begin) throw new Error(`docs/operations.md lacks ${BEGIN} … ${END}`);
-  return `${page.slice(0, begin + BEGIN.length)}\n${table(metrics)}\n${page.slice(end)}`;
+  return withMarked(page, 'metrics', table(metrics));
 }
 
 function table(metrics: readonly ListedMetric[]): string {

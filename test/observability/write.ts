@@ -3,6 +3,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { listMetrics } from './components.ts';
+import { withEvents } from './events-page.ts';
 import { withMetrics } from './metrics-page.ts';
 import { sloRules, type Objectives } from './slo-rules.ts';
 
@@ -10,13 +11,13 @@ const root = join(import.meta.dirname, '..', '..');
 const read = (file: string): string => (existsSync(join(root, file)) ? readFileSync(join(root, file), 'utf8') : '');
 
 const written: Record<string, string> = {
-  'docs/operations.md': withMetrics(read('docs/operations.md'), listMetrics()),
+  'docs/operations.md': withEvents(withMetrics(read('docs/operations.md'), listMetrics())),
   'deploy/dashboards/slo.yaml': sloRules(JSON.parse(read('loadtest/slo.json')) as Objectives),
 };
 for (const [file, text] of Object.entries(written)) {
   if (read(file) === text) continue;
   if (process.argv.includes('--check')) {
-    console.error(`${file} is not what the code and loadtest/slo.json say: run \`node scripts/run.mjs observability\` and commit it`);
+    console.error(`${file} is not what the code and loadtest/slo.json say: run \`npm run observability\` and commit it`);
     process.exitCode = 1;
   } else writeFileSync(join(root, file), text);
 }

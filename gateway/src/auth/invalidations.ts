@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type { Logger, Metrics } from '@truckroll/service-kit';
 import { RedisLink } from './redis-link.ts';
 
-export const CHANNEL = 'truckroll:invalidations';
+const CHANNEL = 'truckroll:invalidations';
 /** Entries in Redis count only together with the epoch that this key holds. */
 export const EPOCH = 'truckroll:identity:epoch';
 /** Revocation takes effect within a second (decisions §8). */

@@ -42,7 +42,7 @@ export function sendHead({ res, requestId }: Exchange, status: number, extra: He
   res.writeHead(status, ['Cache-Control', caching, 'X-Request-Id', requestId, ...(draining.active ? ['Connection', 'close'] : []), ...extra]).end();
 }
 
-export function sendJson(exchange: Exchange, status: number, body: Buffer, extra: Headers, draining: Draining): void {
+function sendJson(exchange: Exchange, status: number, body: Buffer, extra: Headers, draining: Draining): void {
   send(exchange, status, body, JSON_TYPE, extra, draining);
 }
 

@@ -8,7 +8,7 @@ import { errorResponses, errorSchemas, deprecationHeaders, headerComponents, lim
 import { overview } from './overview.ts';
 import { cursorParameter, describeParameters } from './parameters.ts';
 import { Components, type Schema } from './schemas.ts';
-import { WEBHOOKS_TAG, describeWebhooks, webhookParameters } from './webhooks.ts';
+import { WEBHOOKS_TAG, describeWebhooks } from './webhooks.ts';
 
 export interface OpenApiDocument extends Schema {
   info: { title: string; version: string; description: string; license: Schema };
@@ -74,7 +74,7 @@ export function buildDocument(server = '/', operations: readonly Operation[] = a
     webhooks,
     components: {
       schemas: sorted({ ...components.schemas, Meta: META, Pagination: pagination('next_cursor'), CamelCasePagination: pagination('nextCursor'), ...errorSchemas }),
-      parameters: { cursor: cursorParameter, ...webhookParameters },
+      parameters: { cursor: cursorParameter },
       headers: headerComponents,
       responses,
       securitySchemes: {

@@ -19,20 +19,20 @@ export const WEBHOOKS_TAG = {
 
 const header = (name: string, description: string, schema: Schema): Schema => ({ name, in: 'header', required: true, description, schema });
 
-/** Components that every webhook refers to. */
-export const webhookParameters: Readonly<Record<string, Schema>> = {
-  'webhook-id': header('webhook-id', 'The event: equal to the body’s `id`, and the same whenever it is sent again.', { type: 'string', format: 'uuid' }),
-  'webhook-timestamp': header('webhook-timestamp', 'When this attempt began, in seconds since 1970-01-01T00:00:00Z.', {
+/** Of every webhook, where they stand: generators leave out components that no path refers to. */
+const HEADERS: readonly Schema[] = [
+  header('webhook-id', 'The event: equal to the body’s `id`, and the same whenever it is sent again.', { type: 'string', format: 'uuid' }),
+  header('webhook-timestamp', 'When this attempt began, in seconds since 1970-01-01T00:00:00Z.', {
     type: 'string',
     pattern: '^\\d+$',
     examples: ['1772463845'],
   }),
-  'webhook-signature': header('webhook-signature', 'One signature, or two separated by a space for 24 hours after the secret was replaced.', {
+  header('webhook-signature', 'One signature, or two separated by a space for 24 hours after the secret was replaced.', {
     type: 'string',
     pattern: '^v1,[A-Za-z0-9+/]{43}=( v1,[A-Za-z0-9+/]{43}=)*$',
     examples: ['v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4='],
   }),
-};
+];
 
 const RETRY_AFTER = { 'Retry-After': { description: 'Seconds or a date before which it is not tried again; heeded up to 24 hours.', schema: { type: 'string' } } };
 const RESPONSES: Schema = {
@@ -57,7 +57,7 @@ function describeWebhook({ type, body }: EventType, components: Components): Sch
     tags: [WEBHOOKS_TAG.name],
     summary: type,
     description: publicText(body.doc),
-    parameters: Object.keys(webhookParameters).map((each) => ({ $ref: `#/components/parameters/${each}` })),
+    parameters: HEADERS,
     requestBody: { required: true, description: 'The event. What is signed are its bytes.', content: { 'application/json': { schema } } },
     security: [],
     responses: RESPONSES,

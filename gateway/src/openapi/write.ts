@@ -8,6 +8,6 @@ const text = `${JSON.stringify(buildDocument(), null, 2)}\n`;
 if (!process.argv.includes('--check')) {
   writeFileSync(file, text);
 } else if (readFileSync(file, 'utf8') !== text) {
-  console.error('gateway/openapi.json differs from the contract: run `node gateway/src/openapi/write.ts` and commit it');
+  console.error('gateway/openapi.json differs from the contract: run `npm run openapi` and commit it');
   process.exitCode = 1;
 }

@@ -130,7 +130,7 @@ function headersOf(metadata: ResponseMetadata): Headers {
   });
 }
 
-export function limitClassOf({ kind, verb }: Operation): LimitClass {
+function limitClassOf({ kind, verb }: Operation): LimitClass {
   return kind === 'report' ? 'reports' : verb === 'GET' ? 'reads' : 'writes';
 }
 

@@ -2,7 +2,7 @@
 import { nextCursor, parsed, type Answer, type Client, type Company, type Operation, type Turn, type World } from './api.ts';
 
 /** What integrations read most, and at least one list of each owner. */
-export const LISTS = ['invoices', 'jobs', 'job-appointments', 'payments', 'accounts', 'job-assignments', 'locations', 'job-financials'] as const;
+const LISTS = ['invoices', 'jobs', 'job-appointments', 'payments', 'accounts', 'job-assignments', 'locations', 'job-financials'] as const;
 export const DETAILS = ['invoices', 'jobs', 'job-appointments', 'payments', 'accounts', 'job-financials'] as const;
 const FILTERS = [
   'invoices?status=OPEN', 'invoices?issued_from=2026-01-01&issued_before=2026-02-01', 'jobs?job_class=SERVICE', 'job-appointments?dispatch_status=UNASSIGNED',

@@ -12,7 +12,7 @@ const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 8_000;
 
 /** Whether the same request may end otherwise later. STALE_REVISION never does: read the visit and decide anew. */
-export function isPassing(error: unknown): boolean {
+function isPassing(error: unknown): boolean {
   if (error instanceof ConnectionError) return true;
   if (!(error instanceof TruckrollError)) return false;
   switch (error.code) {

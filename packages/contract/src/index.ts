@@ -20,4 +20,3 @@ export * from './events.ts';
 export * from './examples.ts';
 export * from './topics.ts';
 export * from './webhook-target.ts';
-export { specialRange } from './address.ts';

@@ -26,7 +26,7 @@ export class TargetProblem extends Error {
 }
 
 /** One spelling for an address and its port: `127.0.0.1:4567`, `[::1]:4567`. */
-export function hostAndPort(host: string, port: number): string {
+function hostAndPort(host: string, port: number): string {
   return isIP(host) === 6 ? `${new URL(`http://[${host.replace(/%.*/, '')}]`).hostname}:${port}` : `${host}:${port}`;
 }
 

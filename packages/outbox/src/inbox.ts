@@ -30,7 +30,7 @@ async function unseenById(tx: Queryable, consumer: string, events: readonly Inco
 }
 
 /** Of each key the event with the greatest version, in the order of those. */
-export function latestByKey(events: readonly IncomingEvent[]): IncomingEvent[] {
+function latestByKey(events: readonly IncomingEvent[]): IncomingEvent[] {
   const latest = new Map<string, IncomingEvent>();
   for (const event of events) {
     const known = latest.get(event.key);

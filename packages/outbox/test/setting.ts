@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
-import { Database, createMetrics, silentLog, type Metrics, type Session } from '@truckroll/service-kit';
+import { Database, createMetrics, silentLog, type Metrics } from '@truckroll/service-kit';
 import { freshDatabase, type TestDatabase } from '@truckroll/testing';
 import { Kafka, logLevel } from 'kafkajs';
 import type { IncomingEvent, OutboxRow, OutgoingEvent } from '../src/event.ts';
@@ -135,4 +135,4 @@ export async function killLockHolder(database: Database): Promise<void> {
 export const rowsLeft = async (database: Database): Promise<number> =>
   (await database.query<{ count: number }>({ text: 'select count(*) from outbox' })).rows[0]!.count;
 
-export { createMetrics, silentLog, type Session };
+export { createMetrics, silentLog };

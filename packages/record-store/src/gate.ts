@@ -2,7 +2,7 @@
 // records. They are answered with 503 then, and never with a part (docs/adr/0005).
 import { ApiError } from '@truckroll/contract';
 import type { Queryable } from '@truckroll/service-kit';
-import type { ListRequest } from './list-query.ts';
+import type { ListRequest } from './list-request.ts';
 import { countBehind } from './projection.ts';
 import { columnFor, linkFor, storedUnder, type Table } from './table.ts';
 

@@ -5,20 +5,10 @@ import { LRUCache } from 'lru-cache';
 import { startOfLocalDate, formatInstant, type Parameter } from '@truckroll/contract';
 import type { Statement } from '@truckroll/service-kit';
 import { gateOf } from './gate.ts';
+import type { ListRequest } from './list-request.ts';
 import { decodePosition } from './position.ts';
 import { noneBefore } from './projection.ts';
 import { columnFor, linkFor, storedUnder, type Column, type Table } from './table.ts';
-
-/** A decoded list request: `collection` and the record's own filters. */
-export interface ListRequest {
-  collection: {
-    company_id: string;
-    time_zone: string;
-    limit: number;
-    after: Uint8Array;
-  } & Record<string, unknown>;
-  [filter: string]: unknown;
-}
 
 /** Any-of filters cost least in this order: links and ids lead to few rows, codes to many. */
 const SELECTIVITY = ['link', 'uuid', 'text', 'boolean'] as const;

@@ -5,17 +5,11 @@ import { replacedFields } from './as-read.ts';
 import { Assembler } from './assemble.ts';
 import { ByteBuffer } from './byte-buffer.ts';
 import { gateOf, passGate } from './gate.ts';
-import { idType, listStatement, type ListRequest } from './list-query.ts';
+import { idType, listStatement } from './list-query.ts';
+import type { ListRequest } from './list-request.ts';
 import type { NameCache, NameLookup } from './names.ts';
 import { encodePosition } from './position.ts';
-import { storedUnder, type Table } from './table.ts';
-
-/** What a reading depends on besides what is stored. */
-export interface ReadContext {
-  companyId: string;
-  /** IANA name of the company's time zone. */
-  timeZone: string;
-}
+import { storedUnder, type ReadContext, type Table } from './table.ts';
 
 interface DetailRequest {
   key: { company_id: string; time_zone: string; id: string };

@@ -4,7 +4,7 @@ import { ImportServiceService, type CheckImportRequest, type ImportRequest } fro
 import type { Database, GrpcServer } from '@truckroll/service-kit';
 import { checkStored } from './check-stored.ts';
 import { importBatch } from './import.ts';
-import type { ListRequest } from './list-query.ts';
+import type { ListRequest } from './list-request.ts';
 import type { NameCache } from './names.ts';
 import { RecordReader, rawMethod } from './read.ts';
 import { statisticsKeeper } from './statistics.ts';

@@ -2,7 +2,13 @@
 import { formatInstant } from '@truckroll/contract';
 import type { Field, JsonProblem, RecordOwner, Resource, ResourceOf, TopicDefinition } from '@truckroll/contract';
 import type { Transaction } from '@truckroll/service-kit';
-import type { ReadContext } from './read.ts';
+
+/** What a reading depends on besides what is stored. */
+export interface ReadContext {
+  companyId: string;
+  /** IANA name of the company's time zone. */
+  timeZone: string;
+}
 
 /** PostgreSQL types that columns have. */
 export type SqlType = 'uuid' | 'text' | 'date' | 'timestamptz' | 'bigint' | 'integer' | 'double precision' | 'boolean';
@@ -49,7 +55,7 @@ export type Link<R> = {
 export type AfterChange<R> = (tx: Transaction, companyId: string, changed: readonly Changed<R>[]) => Promise<void>;
 
 /** Several consequences, one after the other. */
-export function inTurn<R>(...steps: readonly AfterChange<R>[]): AfterChange<R> {
+function inTurn<R>(...steps: readonly AfterChange<R>[]): AfterChange<R> {
   return async (tx, companyId, changed) => {
     for (const step of steps) await step(tx, companyId, changed);
   };
@@ -197,12 +203,20 @@ export function linkFor(table: Pick<Table, 'links'>, parameter: string): Link<ne
   return table.links[parameter] ?? table.links[parameter.replace(/_(from|before)$/, '')];
 }
 
-/** The tables of every record that a service owns, by public path. A record of the contract without its table does not compile. */
-export function registered<O extends RecordOwner>(owner: O, tables: Record<ResourceOf<O>, Table<any>>): readonly Table[] {
-  for (const [key, { path, schema }] of Object.entries<Table<any>>(tables)) {
-    if (path !== key || schema !== owner) throw new Error(`${owner}: the table of ${path} is registered as ${key}`);
-  }
-  return Object.values<Table<any>>(tables) as readonly Table[];
+/**
+ * The tables of every record that a service owns, by public path, and what follows for other records from changes of each,
+ * after what its table says itself. A record of the contract without its table does not compile.
+ */
+export function registered<O extends RecordOwner>(
+  owner: O,
+  tables: Record<ResourceOf<O>, Table<any>>,
+  consequences: { readonly [path in ResourceOf<O>]?: AfterChange<any> } = {},
+): readonly Table[] {
+  return Object.entries<Table<any>>(tables).map(([key, table]) => {
+    if (table.path !== key || table.schema !== owner) throw new Error(`${owner}: the table of ${table.path} is registered as ${key}`);
+    const steps = [table.afterChange, consequences[key as ResourceOf<O>]].filter((step) => step !== undefined);
+    return steps.length === 0 ? table : { ...table, afterChange: inTurn(...steps) };
+  });
 }
 
 /** A record's id as its column holds it: codes are spelled as they are in public. */

@@ -89,7 +89,7 @@ export async function relink<R>(tx: Transaction, table: Table<R>, companyId: str
 }
 
 /** Replaces the links of some records. Their place in the list's order is read from the records' own rows. */
-export async function writeLinks(
+async function writeLinks(
   tx: Transaction,
   table: Pick<Table, 'table' | 'order'>,
   { table: link, type = 'uuid' }: Pick<Link<never>, 'table' | 'type'>,

@@ -7,7 +7,7 @@ export interface Backoff {
 }
 
 /** Doubling from 100 ms to 5 s: quick enough to be back within seconds, slow enough not to hammer a server that starts. */
-export const DEFAULT_BACKOFF: Backoff = { firstMs: 100, mostMs: 5000 };
+const DEFAULT_BACKOFF: Backoff = { firstMs: 100, mostMs: 5000 };
 
 /** Milliseconds to wait after that many failures in a row, ±20 % so that replicas do not march in step. */
 export function backoffMs(failures: number, backoff: Backoff = DEFAULT_BACKOFF): number {

@@ -1,10 +1,8 @@
 // A refund's account, method and collector are its payment's (decisions §12); the line's stand in until that arrives.
-// The table names these functions and these look at the table, so they are declarations, which exist before any module runs.
 import { Payment } from '@truckroll/contract/gen/billing/v1/payments';
 import type { Refund } from '@truckroll/contract/gen/billing/v1/refunds';
-import { refreshRecords, uuidOf, type Changed } from '@truckroll/record-store';
+import { uuidOf, type Changed } from '@truckroll/record-store';
 import type { Transaction } from '@truckroll/service-kit';
-import { refunds } from './resources/refunds.ts';
 
 export async function deriveRefunds(
   tx: Transaction,
@@ -24,14 +22,4 @@ export async function deriveRefunds(
       return [id, { account, payment_method: payment?.method ?? record.payment_method, collected_by: collected_by ?? null }];
     }),
   );
-}
-
-/** Refunds follow the payments that are stored. */
-export async function refreshRefunds(tx: Transaction, companyId: string, changed: readonly Changed<Payment>[]): Promise<void> {
-  const { rows } = await tx.query<{ id: string }>({
-    name: 'refunds_of_payments',
-    text: 'select r.id from unnest($2::uuid[]) u(id) join refunds r on r.company_id = $1 and r.payment_id = u.id',
-    values: [companyId, changed.map(({ id }) => id)],
-  });
-  await refreshRecords(tx, refunds, companyId, rows.map(({ id }) => id));
 }

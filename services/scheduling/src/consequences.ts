@@ -1,7 +1,7 @@
 // What follows from a change of each record, in the transaction that makes it. Records derive from each other in
-// circles (a visit shows its job, a job counts its visits), so this is the one place that knows who depends on whom.
-// Every step looks at the latest of everything: the order in which records arrive makes no difference. The tables name
-// these functions and these look at the tables, so all of them are declarations, which exist before any module runs.
+// circles (a visit shows its job, a job counts its visits), so this is the one place that knows who depends on whom: the
+// tables do not, they are registered with these. Every step looks at the latest of everything: the order in which records
+// arrive makes no difference.
 import { Visit } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
 import type { Assignment } from '@truckroll/contract/gen/scheduling/v1/job_assignments';
 import { JobLifecycle } from '@truckroll/contract/gen/scheduling/v1/job_lifecycles';
@@ -24,17 +24,17 @@ import { timesheets } from './resources/timesheets.ts';
 type Ids = readonly string[];
 
 /** appointment_count, first_starts_at and status of jobs. */
-export async function refreshJobs(tx: Transaction, companyId: string, ids: Ids): Promise<void> {
+async function refreshJobs(tx: Transaction, companyId: string, ids: Ids): Promise<void> {
   await refreshRecords(tx, jobs, companyId, ids);
 }
 
 /** job, assignments, dispatch_status and revision of visits, and the filters that look at them. */
-export async function refreshVisits(tx: Transaction, companyId: string, ids: Ids): Promise<void> {
+async function refreshVisits(tx: Transaction, companyId: string, ids: Ids): Promise<void> {
   await refreshRecords(tx, jobAppointments, companyId, ids);
 }
 
 /** Counts and minutes of timesheets. */
-export async function refreshTimesheets(tx: Transaction, companyId: string, ids: Ids): Promise<void> {
+async function refreshTimesheets(tx: Transaction, companyId: string, ids: Ids): Promise<void> {
   await refreshRecords(tx, timesheets, companyId, ids);
 }
 

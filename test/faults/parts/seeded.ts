@@ -17,7 +17,7 @@ interface Bug {
   readonly rounds: number;
 }
 
-export const BUGS: readonly Bug[] = [
+const BUGS: readonly Bug[] = [
   {
     name: 'publish-before-commit', says: 'events are published before the commit', kind: 'event-without-write',
     targets: ['scheduling', 'postgres'], rounds: 3,

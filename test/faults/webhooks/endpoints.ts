@@ -4,7 +4,7 @@ import type { Running } from '../system/prepared.ts';
 import type { Endpoint } from './check.ts';
 import type { Manner, Receiver } from './receiver.ts';
 
-export const TYPES = ['service_request.created', 'service_request.status_changed', 'service_request.booked', 'interaction.completed'] as const;
+const TYPES = ['service_request.created', 'service_request.status_changed', 'service_request.booked', 'interaction.completed'] as const;
 const [CREATED, CHANGED, BOOKED] = TYPES;
 
 const prompt: Manner = () => ({ status: 204, afterMs: 0 });

@@ -1,10 +1,10 @@
 // What the command line says before it does anything.
 import { spawnSync } from 'node:child_process';
-import { readFileSync, readdirSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Command } from 'commander';
 import { COMMANDS } from '../src/command-list.ts';
-import { run, type CommandModule } from '../src/run.ts';
+import { run } from '../src/run.ts';
+import { wholeProgram } from './program.ts';
 
 const source = join(import.meta.dirname, '../src');
 
@@ -15,10 +15,7 @@ async function told(...args: string[]): Promise<{ code: number; out: string; err
 }
 
 test('the list of commands is what each command says of itself', async () => {
-  const program = new Command('truckroll');
-  for (const file of readdirSync(join(source, 'commands')).sort()) {
-    ((await import(join(source, 'commands', file))) as CommandModule).register(program, undefined as never);
-  }
+  const program = await wholeProgram();
   const help = program.createHelp();
   const said = program.commands.map((command) => [command.name(), { usage: help.subcommandTerm(command), description: command.description() }]);
   expect(Object.fromEntries(said)).toEqual(COMMANDS);

@@ -1,4 +1,5 @@
-import { buildCompany, type Company } from './company.ts';
+import { buildCompany } from './build-company.ts';
+import type { Company } from './company.ts';
 import { buildEstimates } from './billing/estimates.ts';
 import { buildInvoices } from './billing/invoices.ts';
 import { buildPayments } from './billing/payments.ts';

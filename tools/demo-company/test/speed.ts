@@ -1,5 +1,5 @@
 /**
- * How fast the generator is: `node tools/demo-company/test/speed.ts [company|invoices|visits] [count]`. Prints, per
+ * How fast the generator is: `node scripts/run.mjs demo:speed [company|invoices|visits] [count]`. Prints, per
  * path, records, bytes a line and records per second, lines written included, and the most memory that was used.
  */
 import { generateCompany, generateInvoices, generateVisits, type DemoFile } from '../src/index.ts';

@@ -12,7 +12,7 @@ const BUCKETS: readonly [upTo: number, bucket: AgingBucket][] = [
 ];
 
 /** Age at an instant; both instants are microseconds. Without a due date it is CURRENT and of no age. */
-export function agingAt(at: number, dueAt: number | null, timeZone: string): Aging {
+function agingAt(at: number, dueAt: number | null, timeZone: string): Aging {
   if (dueAt === null) return { days_past_due: null, bucket: AgingBucket.CURRENT };
   const days = localDay(at, timeZone) - localDay(dueAt, timeZone);
   const [, bucket] = BUCKETS.find(([upTo]) => days <= upTo) as (typeof BUCKETS)[number];

@@ -63,7 +63,7 @@ export function checkDiscounts(discounts: readonly Configured[], at: string): Js
 }
 
 /** How a payment with that latest status counts toward an invoice: received, on its way, or not at all. */
-export const COUNTS: Partial<Record<NonNullable<Payment['status']>, 'paid' | 'processing'>> = {
+const COUNTS: Partial<Record<NonNullable<Payment['status']>, 'paid' | 'processing'>> = {
   [PaymentStatus.PAID]: 'paid',
   [PaymentStatus.PENDING]: 'processing',
   [PaymentStatus.PROCESSING]: 'processing',

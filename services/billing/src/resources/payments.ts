@@ -2,7 +2,7 @@ import { resource, topics } from '@truckroll/contract';
 import type { Payment } from '@truckroll/contract/gen/billing/v1/payments';
 import { defineTable } from '@truckroll/record-store';
 import { allocationTo, checkAllocations, storeAllocations } from '../payments/allocations.ts';
-import { refreshRefunds } from '../refunds.ts';
+import { refreshRefunds } from '../payments/refunds.ts';
 
 export const payments = defineTable<Payment>({
   resource: resource('payments'),

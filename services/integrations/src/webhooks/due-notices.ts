@@ -1,7 +1,6 @@
 // DeliveryService.WatchDue: telling dispatchers of what users ask for, whichever replica of this service was asked.
 import type { WatchDueRequest, WatchDueResponse } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { logOutage, type BackgroundPart, type CallContext, type Database, type Logger, type Session, type Transaction } from '@truckroll/service-kit';
-import type { Context } from '../context.ts';
 import { checked } from '../requests.ts';
 
 const CHANNEL = 'webhooks_due';
@@ -15,7 +14,13 @@ export async function tellDue(tx: Transaction): Promise<void> {
   await tx.query({ name: 'tell_webhooks_due', text: `select pg_notify(current_schema() || '_${CHANNEL}', '')` });
 }
 
-export async function* watchDue({ notices, stopping }: Context, request: WatchDueRequest, call: CallContext): AsyncGenerator<WatchDueResponse> {
+interface Notices {
+  readonly notices: DueNotices;
+  /** Aborted when the service begins to stop. */
+  readonly stopping: AbortSignal;
+}
+
+export async function* watchDue({ notices, stopping }: Notices, request: WatchDueRequest, call: CallContext): AsyncGenerator<WatchDueResponse> {
   checked('WatchDueRequest', request);
   yield* notices.watch(AbortSignal.any([call.signal, stopping]));
 }

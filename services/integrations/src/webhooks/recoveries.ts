@@ -1,5 +1,5 @@
 import { Repeated, logOutage, type BackgroundPart, type Database, type Logger } from '@truckroll/service-kit';
-import { recoverSome } from './recover.ts';
+import { recoverSome } from './recovery.ts';
 
 /** Between looks for what other replicas began or left behind. */
 const LOOK_MS = 5000;

@@ -31,7 +31,7 @@ function copied<Row extends { id: string }>({ name, columns, entries, counted }:
   };
 }
 
-export async function idsAfter(db: Queryable, table: string, companyId: string, after: string | null, limit: number): Promise<string[]> {
+async function idsAfter(db: Queryable, table: string, companyId: string, after: string | null, limit: number): Promise<string[]> {
   const { rows } = await db.query<{ id: string }>({
     name: `next_of_${table}`,
     text: `select id from ${table} where company_id = $1 and ($2::uuid is null or id > $2) order by id limit $3`,

@@ -1,18 +1,13 @@
 // IntakeService: what the company's own systems tell of customers (decisions §6).
 import { ApiError } from '@truckroll/contract';
 import type { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
-import type { Database, Handlers } from '@truckroll/service-kit';
+import type { Handlers } from '@truckroll/service-kit';
 import { completeInteraction, readInteraction, recordInteraction } from './interactions.ts';
 import { bookServiceRequest, changeStatus } from './move.ts';
 import { recordServiceRequest } from './record.ts';
 import { checked } from './requests.ts';
+import type { IntakeServices } from './services.ts';
 import { readServiceRequest } from './store.ts';
-
-export interface IntakeServices {
-  database: Database;
-  /** Wakes the relay. */
-  poke(): void;
-}
 
 export function intakeHandlers(services: IntakeServices): Handlers<typeof IntakeServiceService> {
   const { database } = services;

@@ -6,7 +6,7 @@ import { Interaction, InteractionStatus } from '@truckroll/contract/gen/scheduli
 import { append } from '@truckroll/outbox';
 import type { Queryable, Transaction } from '@truckroll/service-kit';
 import { interactionCompleted } from './events.ts';
-import type { IntakeServices } from './intake.ts';
+import type { IntakeServices } from './services.ts';
 import { referencesTo, requireRecords, withLatestNames } from './references.ts';
 import { checked, refused } from './requests.ts';
 import { conflict, taken } from './states.ts';

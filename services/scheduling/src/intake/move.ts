@@ -8,7 +8,7 @@ import { ServiceRequestStatus as Status } from '@truckroll/contract/gen/scheduli
 import type { Transaction } from '@truckroll/service-kit';
 import { technicians } from '../assignments/rules.ts';
 import type { Step } from './events.ts';
-import type { IntakeServices } from './intake.ts';
+import type { IntakeServices } from './services.ts';
 import { withLatestNames } from './references.ts';
 import { checked, refused } from './requests.ts';
 import { conflict, refuseMove } from './states.ts';

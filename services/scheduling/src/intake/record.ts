@@ -6,7 +6,7 @@ import { ServiceRequest, ServiceRequestStatus } from '@truckroll/contract/gen/sc
 import { appendingMade } from '@truckroll/outbox';
 import { expression, isUniqueViolation, together, type CompanyDatabase, type Queryable, type Statement } from '@truckroll/service-kit';
 import { serviceRequestCreated } from './events.ts';
-import type { IntakeServices } from './intake.ts';
+import type { IntakeServices } from './services.ts';
 import { referencesTo, requireRecords } from './references.ts';
 import { checked, refused } from './requests.ts';
 import { taken } from './states.ts';

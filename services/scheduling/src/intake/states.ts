@@ -7,7 +7,7 @@ import { ServiceRequestStatus as Status } from '@truckroll/contract/gen/scheduli
 export type Mover = 'hand' | 'booking' | 'technicians';
 
 /** From each status, where it may go and what takes it there. */
-export const MOVES: Readonly<Record<Status, Readonly<Partial<Record<Status, Mover>>>>> = {
+const MOVES: Readonly<Record<Status, Readonly<Partial<Record<Status, Mover>>>>> = {
   [Status.UNSPECIFIED]: {},
   [Status.UNRECOGNIZED]: {},
   [Status.NEW]: { [Status.CONTACTED]: 'hand', [Status.BOOKED]: 'booking', [Status.CLOSED]: 'hand', [Status.CANCELED]: 'hand' },

@@ -1,4 +1,5 @@
 import { registered } from '@truckroll/record-store';
+import { afterAssignments, afterJobs, afterLifecycles, afterLocations, afterTimeEntries, afterVisits } from '../consequences.ts';
 import { accounts } from './accounts.ts';
 import { businessUnits } from './business-units.ts';
 import { contacts } from './contacts.ts';
@@ -38,4 +39,11 @@ export const tables = registered('scheduling', {
   'form-responses': formResponses,
   'time-entries': timeEntries,
   timesheets,
+}, {
+  locations: afterLocations,
+  'job-lifecycles': afterLifecycles,
+  jobs: afterJobs,
+  'job-appointments': afterVisits,
+  'job-assignments': afterAssignments,
+  'time-entries': afterTimeEntries,
 });

@@ -4,7 +4,6 @@ import { defineTable } from '@truckroll/record-store';
 import { keeping, refreshVisitTeams } from '../links.ts';
 import { checkVisit } from '../visits/check.ts';
 import { deriveVisits } from '../visits/derive.ts';
-import { afterVisits } from '../consequences.ts';
 
 export const jobAppointments = defineTable<Visit>({
   resource: resource('job-appointments'),
@@ -26,5 +25,4 @@ export const jobAppointments = defineTable<Visit>({
   check: checkVisit,
   remembers: ['job_id'],
   derive: deriveVisits,
-  afterChange: afterVisits,
 });

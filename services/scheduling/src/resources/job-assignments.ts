@@ -3,7 +3,6 @@ import type { Assignment } from '@truckroll/contract/gen/scheduling/v1/job_assig
 import { defineTable } from '@truckroll/record-store';
 import { deriveAssignments } from '../assignments/derive.ts';
 import { lockVisitsOfAssignments } from '../visits/locks.ts';
-import { afterAssignments } from '../consequences.ts';
 
 export const jobAssignments = defineTable<Assignment>({
   resource: resource('job-assignments'),
@@ -19,6 +18,5 @@ export const jobAssignments = defineTable<Assignment>({
   lockFirst: lockVisitsOfAssignments,
   remembers: ['appointment_id'],
   derive: deriveAssignments,
-  afterChange: afterAssignments,
   publishes: { topic: topics.assignments, type: 'assignment.changed' },
 });

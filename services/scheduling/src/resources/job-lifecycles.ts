@@ -1,7 +1,6 @@
 import { resource } from '@truckroll/contract';
 import type { JobLifecycle } from '@truckroll/contract/gen/scheduling/v1/job_lifecycles';
-import { defineTable, inTurn } from '@truckroll/record-store';
-import { afterLifecycles } from '../consequences.ts';
+import { defineTable } from '@truckroll/record-store';
 import { named } from '../events.ts';
 
 export const jobLifecycles = defineTable<JobLifecycle>({
@@ -13,5 +12,5 @@ export const jobLifecycles = defineTable<JobLifecycle>({
   },
   // Most changes concern few of the statuses: src/jobs/status.ts.
   remembers: ['document'],
-  afterChange: inTurn(named('job-lifecycles'), afterLifecycles),
+  afterChange: named('job-lifecycles'),
 });

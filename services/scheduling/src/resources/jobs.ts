@@ -4,7 +4,6 @@ import { defineTable } from '@truckroll/record-store';
 import { deriveJobs } from '../jobs/derive.ts';
 import { keeping, refreshJobTeams } from '../links.ts';
 import { lockVisitsOfJobs } from '../visits/locks.ts';
-import { afterJobs } from '../consequences.ts';
 
 export const jobs = defineTable<Job>({
   resource: resource('jobs'),
@@ -28,6 +27,5 @@ export const jobs = defineTable<Job>({
   },
   lockFirst: lockVisitsOfJobs,
   derive: deriveJobs,
-  afterChange: afterJobs,
   publishes: { topic: topics.jobs, type: 'job.changed' },
 });

@@ -1,7 +1,6 @@
 import { resource, type JsonProblem } from '@truckroll/contract';
 import type { Location } from '@truckroll/contract/gen/scheduling/v1/locations';
-import { defineTable, inTurn } from '@truckroll/record-store';
-import { afterLocations } from '../consequences.ts';
+import { defineTable } from '@truckroll/record-store';
 import { named } from '../events.ts';
 
 export const locations = defineTable<Location>({
@@ -12,7 +11,7 @@ export const locations = defineTable<Location>({
     account_id: { table: 'location_accounts', of: ({ accounts }) => accounts.flatMap(({ account }) => account?.id ?? []) },
   },
   check: checkLocation,
-  afterChange: inTurn(named('locations'), afterLocations),
+  afterChange: named('locations'),
 });
 
 /** An account stands once in a location (decisions §12). */

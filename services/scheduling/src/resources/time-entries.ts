@@ -2,7 +2,6 @@ import { resource } from '@truckroll/contract';
 import type { TimeEntry } from '@truckroll/contract/gen/scheduling/v1/time_entries';
 import { defineTable } from '@truckroll/record-store';
 import { checkTimeEntry, deriveTimeEntries } from '../timesheets/derive.ts';
-import { afterTimeEntries } from '../consequences.ts';
 
 export const timeEntries = defineTable<TimeEntry>({
   resource: resource('time-entries'),
@@ -22,5 +21,4 @@ export const timeEntries = defineTable<TimeEntry>({
   leadsTo: ({ timesheet_id }, id) => (timesheet_id === id ? 'duration_minutes' : undefined),
   remembers: ['timesheet_id'],
   derive: deriveTimeEntries,
-  afterChange: afterTimeEntries,
 });

@@ -58,4 +58,4 @@ async function ensureCompany(session: Session, kept: DemoCompany | undefined, op
   keep({ ...company, imported: true });
 }
 
-export const refusedOf = (totals: readonly Totals[]): number => totals.reduce((sum, { refused }) => sum + refused, 0);
+const refusedOf = (totals: readonly Totals[]): number => totals.reduce((sum, { refused }) => sum + refused, 0);

@@ -1,41 +1,10 @@
 // A working day: requests arrive by themselves, and each goes its own way beside the others.
 import { setMaxListeners } from 'node:events';
-import type { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
-import type { Callers } from '@truckroll/service-kit';
 import { Failure } from '../failure.ts';
 import { Refused, type Named, type SchedulingApi, type Visit } from './api.ts';
-import type { Chance } from './chance.ts';
 import { Clock } from './clock.ts';
-import { story } from './story.ts';
-
-export interface DayOptions {
-  readonly api: SchedulingApi;
-  readonly intake: Callers<typeof IntakeServiceService>;
-  readonly chance: Chance;
-  /** How many times faster than real time. */
-  readonly speed: number;
-  /** Simulated minutes; the day is over then, wherever the requests are. */
-  readonly minutes: number;
-  readonly requestsPerHour: number;
-  /** Aborted: the day ends now. */
-  readonly signal: AbortSignal;
-  say(line: string): void;
-}
-
-/** How often each thing happened. */
-export type Tally = Record<'requests' | 'interactions' | 'booked' | 'added' | 'removed' | 'completed' | 'ended' | 'refused', number>;
-
-/** The company, as far as the stories need it. */
-export interface Scene extends Omit<DayOptions, 'say'> {
-  readonly companyId: string;
-  readonly clock: Clock;
-  readonly accounts: readonly Named[];
-  readonly technicians: readonly Named[];
-  readonly tally: Tally;
-  say(text: string): void;
-  /** A visit that no other request of this day has; undefined when there is none left. */
-  freeVisit(): Visit | undefined;
-}
+import { scenario } from './scenario.ts';
+import type { DayOptions, Scene, Tally } from './scene.ts';
 
 const DEMO = 'make one with `truckroll demo`.';
 
@@ -59,23 +28,23 @@ export async function playDay(options: DayOptions): Promise<Tally> {
   const say = (text: string): void => options.say(`${clock.text}  ${text}`);
   const scene: Scene = { ...options, signal, companyId, clock, accounts, technicians, tally, say, freeVisit: () => visits.shift() };
 
-  const stories = new Set<Promise<void>>();
+  const scenarios = new Set<Promise<void>>();
   const end = clock.wait(minutes).catch(() => undefined).then(() => over.abort());
   while (!signal.aborted) {
     await clock.wait(chance.gap(options.requestsPerHour)).catch(() => undefined);
     if (signal.aborted) break;
-    const one: Promise<void> = told(scene).finally(() => void stories.delete(one));
-    stories.add(one);
+    const one: Promise<void> = played(scene).finally(() => void scenarios.delete(one));
+    scenarios.add(one);
   }
   await end;
-  await Promise.all(stories);
+  await Promise.all(scenarios);
   return tally;
 }
 
-/** A story that is cut short, by the end of the day or by a refusal, ends there. */
-async function told(scene: Scene): Promise<void> {
+/** A scenario that is cut short, by the end of the day or by a refusal, ends there. */
+async function played(scene: Scene): Promise<void> {
   try {
-    await story(scene);
+    await scenario(scene);
   } catch (error) {
     if (scene.signal.aborted) return;
     if (!(error instanceof Refused) && !(error instanceof Failure)) throw error;

@@ -1,12 +1,14 @@
 import { billOf, INVOICE_BILLS } from '../billing/bill.ts';
-import { buildCompany, drawOf, idOf, type Company, type Reference } from '../company.ts';
+import { buildCompany } from '../build-company.ts';
+import type { Company } from '../company.ts';
+import { drawOf, idOf, type Reference } from '../ground.ts';
 import type { Enum } from '../enums.ts';
 import { describeCompany, filesOf, type DemoFile } from '../generate.ts';
 import { resolveSeed, type DemoOptions } from '../options.ts';
 import { stream } from '../random/keyed.ts';
 import { Rota } from '../random/rota.ts';
 import type { JobType } from '../reference/job-types.ts';
-import { accountRef, accountsAt } from '../scheduling/accounts.ts';
+import { accountRef, accountsAt } from '../scheduling/customers.ts';
 import { JOBS } from '../scheduling/job-plan.ts';
 import { locationId } from '../scheduling/locations.ts';
 import { DAY, HOUR, MINUTE, instantText } from '../time/instant.ts';

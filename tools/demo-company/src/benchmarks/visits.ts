@@ -1,4 +1,4 @@
-import { buildCompany } from '../company.ts';
+import { buildCompany } from '../build-company.ts';
 import { filesOf, type DemoFile, type Path } from '../generate.ts';
 import type { DemoOptions, Shape } from '../options.ts';
 

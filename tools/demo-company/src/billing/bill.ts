@@ -1,4 +1,5 @@
-import { idOf, type Company } from '../company.ts';
+import type { Company } from '../company.ts';
+import { idOf } from '../ground.ts';
 import { stream, type Draw, type Stream } from '../random/keyed.ts';
 import { amountsOf, lineSubtotal, type Amounts, type Discount, type Line, type Tax } from './money.ts';
 import { itemsOf, type Item, type Trade } from './pricebook.ts';

@@ -1,8 +1,9 @@
-import { drawOf, idOf, type Company } from '../company.ts';
+import type { Company } from '../company.ts';
+import { drawOf, idOf } from '../ground.ts';
 import type { Enum } from '../enums.ts';
 import { stream } from '../random/keyed.ts';
 import { Rota } from '../random/rota.ts';
-import { accountRef } from '../scheduling/accounts.ts';
+import { accountRef } from '../scheduling/customers.ts';
 import { planJob } from '../scheduling/job-plan.ts';
 import { leadCount } from '../scheduling/lead-plan.ts';
 import { locationId } from '../scheduling/locations.ts';

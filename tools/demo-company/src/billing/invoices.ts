@@ -1,6 +1,7 @@
-import { drawOf, type Company } from '../company.ts';
+import type { Company } from '../company.ts';
+import { drawOf } from '../ground.ts';
 import { stream } from '../random/keyed.ts';
-import { accountRef } from '../scheduling/accounts.ts';
+import { accountRef } from '../scheduling/customers.ts';
 import { planJob } from '../scheduling/job-plan.ts';
 import { maintenancePlanId } from '../scheduling/jobs.ts';
 import { locationId } from '../scheduling/locations.ts';
@@ -16,7 +17,7 @@ export function* buildInvoices(company: Company) {
   }
 }
 
-export function invoiceNumber({ job, slot }: InvoicePlan): string {
+function invoiceNumber({ job, slot }: InvoicePlan): string {
   return `INV-${job.number}${SUFFIX[slot]}`;
 }
 

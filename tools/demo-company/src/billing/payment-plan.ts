@@ -1,8 +1,9 @@
-import { drawOf, idOf, type Company, type Reference } from '../company.ts';
+import type { Company } from '../company.ts';
+import { drawOf, idOf, type Reference } from '../ground.ts';
 import type { Enum } from '../enums.ts';
 import { stream, type Draw } from '../random/keyed.ts';
 import { Rota } from '../random/rota.ts';
-import { BATCH_JOBS } from '../scheduling/job-customer.ts';
+import { BATCH_JOBS } from '../scheduling/batches.ts';
 import { planJob, type JobPlan } from '../scheduling/job-plan.ts';
 import { DAY, MINUTE } from '../time/instant.ts';
 import type { Paid } from './invoice-courses.ts';

@@ -1,5 +1,5 @@
 import type { Company } from '../company.ts';
-import { accountRef } from '../scheduling/accounts.ts';
+import { accountRef } from '../scheduling/customers.ts';
 import { planJob } from '../scheduling/job-plan.ts';
 import { instantText, instantTextOrNull } from '../time/instant.ts';
 import { paymentsOf, type PaymentPlan } from './payment-plan.ts';

@@ -1,4 +1,4 @@
-import { idOf, type Company } from '../company.ts';
+import { idOf, type Ground } from '../ground.ts';
 import { stream } from '../random/keyed.ts';
 
 /** What the company sells, by trade. Units are cents; quantities are those that occur. */
@@ -75,6 +75,6 @@ export function itemsOf(trade: Trade): readonly Item[] {
 const ITEMS = stream('pricebook items');
 const TRADES = Object.keys(PRICEBOOK);
 
-export function pricebookItemId(company: Company, trade: Trade, item: number): string {
-  return idOf(company, ITEMS, TRADES.indexOf(trade), item);
+export function pricebookItemId(ground: Ground, trade: Trade, item: number): string {
+  return idOf(ground, ITEMS, TRADES.indexOf(trade), item);
 }

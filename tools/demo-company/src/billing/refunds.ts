@@ -1,8 +1,9 @@
-import { drawOf, idOf, type Company } from '../company.ts';
+import type { Company } from '../company.ts';
+import { drawOf, idOf } from '../ground.ts';
 import { ENUMS, type Enum } from '../enums.ts';
 import { stream, type Draw } from '../random/keyed.ts';
 import { Rota } from '../random/rota.ts';
-import { accountRef } from '../scheduling/accounts.ts';
+import { accountRef } from '../scheduling/customers.ts';
 import { planJob } from '../scheduling/job-plan.ts';
 import { DAY, SECOND, instantText } from '../time/instant.ts';
 import { paymentsOf, type PaymentPlan } from './payment-plan.ts';

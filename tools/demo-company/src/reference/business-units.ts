@@ -1,4 +1,4 @@
-import { drawOf, idOf, type Ground, type Reference } from '../company.ts';
+import { drawOf, idOf, type Ground, type Reference } from '../ground.ts';
 import { stream } from '../random/keyed.ts';
 import { addressIn, phoneIn } from '../scheduling/address.ts';
 import { DAY, instantText, instantTextOrNull } from '../time/instant.ts';

@@ -1,4 +1,4 @@
-import { idOf, type Ground, type Reference } from '../company.ts';
+import { idOf, type Ground, type Reference } from '../ground.ts';
 import type { Enum } from '../enums.ts';
 import { stream } from '../random/keyed.ts';
 import { DAY, instantText } from '../time/instant.ts';

@@ -1,10 +1,11 @@
-import { drawOf, idOf, type Company } from '../company.ts';
+import type { Company } from '../company.ts';
+import { drawOf, idOf } from '../ground.ts';
 import { invoicesOf } from '../billing/invoice-plan.ts';
 import { itemsOf, pricebookItemId } from '../billing/pricebook.ts';
 import type { Enum } from '../enums.ts';
 import { stream, type Draw } from '../random/keyed.ts';
 import { Rota } from '../random/rota.ts';
-import { accountRef } from '../scheduling/accounts.ts';
+import { accountRef } from '../scheduling/customers.ts';
 import { crewOf } from '../scheduling/assignments.ts';
 import { planJob, type JobPlan } from '../scheduling/job-plan.ts';
 import { locationId } from '../scheduling/locations.ts';

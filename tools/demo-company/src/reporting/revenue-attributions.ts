@@ -1,4 +1,5 @@
-import { drawOf, idOf, type Company, type Reference } from '../company.ts';
+import type { Company } from '../company.ts';
+import { drawOf, idOf, type Reference } from '../ground.ts';
 import { estimateOfJob } from '../billing/estimate-plan.ts';
 import { soldAmounts } from '../billing/estimates.ts';
 import { invoicesOf } from '../billing/invoice-plan.ts';

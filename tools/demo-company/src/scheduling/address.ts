@@ -1,4 +1,4 @@
-import { idOf, type Ground } from '../company.ts';
+import { idOf, type Ground } from '../ground.ts';
 import { stream, type Draw } from '../random/keyed.ts';
 import { SECOND_LINES, STREETS, type City } from '../words/places.ts';
 

@@ -1,9 +1,10 @@
-import { drawOf, idOf, type Company, type Reference } from '../company.ts';
+import type { Company } from '../company.ts';
+import { drawOf, idOf, type Reference } from '../ground.ts';
 import type { Enum } from '../enums.ts';
 import { stream, type Draw } from '../random/keyed.ts';
 import { Rota } from '../random/rota.ts';
 import { SECOND, instantText } from '../time/instant.ts';
-import { accountCreatedAt, accountRef, cityOf, customerOf, editedAt } from './accounts.ts';
+import { accountCreatedAt, accountRef, cityOf, customerOf, editedAt } from './customers.ts';
 import { phoneIn } from './address.ts';
 import { personOf, type Person } from './person.ts';
 

@@ -1,9 +1,10 @@
-import { drawOf, idOf, type Company } from '../company.ts';
+import type { Company } from '../company.ts';
+import { drawOf, idOf } from '../ground.ts';
 import type { Enum } from '../enums.ts';
 import { hash, stream, type Draw } from '../random/keyed.ts';
 import { dateText, instantText } from '../time/instant.ts';
 import { EQUIPMENT_NOTES } from '../words/phrases.ts';
-import { accountCreatedAt, accountRef, editedAt, isCommercial } from './accounts.ts';
+import { accountCreatedAt, accountRef, editedAt, isCommercial } from './customers.ts';
 import { planJob } from './job-plan.ts';
 import { locationCount, locationId } from './locations.ts';
 

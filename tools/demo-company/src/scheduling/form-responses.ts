@@ -1,9 +1,10 @@
-import { drawOf, idOf, type Company } from '../company.ts';
+import type { Company } from '../company.ts';
+import { drawOf, idOf } from '../ground.ts';
 import { stream, type Draw } from '../random/keyed.ts';
 import { Rota } from '../random/rota.ts';
 import { MINUTE, SECOND, instantText } from '../time/instant.ts';
 import { AD_HOC_FORM, ANSWERS, FORMS, LABELS, type Form } from '../words/forms.ts';
-import { accountId } from './accounts.ts';
+import { accountId } from './customers.ts';
 import { crewOf } from './assignments.ts';
 import { planJob, type JobPlan } from './job-plan.ts';
 import { locationId } from './locations.ts';

@@ -1,9 +1,10 @@
 import type { Company } from '../company.ts';
+import { drawOf } from '../ground.ts';
 import { hash, stream, type Draw } from '../random/keyed.ts';
-import { drawOf } from '../company.ts';
 import type { JobType } from '../reference/job-types.ts';
 import { DAY, month } from '../time/instant.ts';
-import { accountsAt, isCommercial, survivorOf } from './accounts.ts';
+import { accountsAt, isCommercial, survivorOf } from './customers.ts';
+import { BATCH_FIRST, BATCH_JOBS, BATCH_RUN, isBatched } from './batches.ts';
 import { contactCount } from './contacts.ts';
 import { locationCount } from './locations.ts';
 
@@ -11,18 +12,8 @@ const TYPES = stream('types of jobs');
 const CUSTOMERS = stream('customers of jobs');
 const ORIGINALS = stream('original jobs');
 
-/** Three consecutive jobs of one business, billed one by one and paid together: the first of every BATCH_EVERY runs. */
-const BATCH_RUN = 16;
-const BATCH_EVERY = 3;
-const BATCH_FIRST = 5;
-export const BATCH_JOBS = 3;
 /** Batches are old enough to be finished and paid. */
 const BATCH_AGE = 150 * DAY;
-
-export function isBatched(n: number): boolean {
-  const place = (n % BATCH_RUN) - BATCH_FIRST;
-  return Math.floor(n / BATCH_RUN) % BATCH_EVERY === 0 && place >= 0 && place < BATCH_JOBS;
-}
 
 /** The first job of the batch that a job belongs to, or null. */
 export function batchOf(company: Company, n: number): number | null {

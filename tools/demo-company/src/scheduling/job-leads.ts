@@ -1,4 +1,5 @@
-import { drawOf, type Company } from '../company.ts';
+import type { Company } from '../company.ts';
+import { drawOf } from '../ground.ts';
 import { stream } from '../random/keyed.ts';
 import { Rota } from '../random/rota.ts';
 import { LEAD_LIFECYCLE, statusOf, type Lifecycle } from '../reference/job-lifecycles.ts';
@@ -6,7 +7,7 @@ import { pickTags } from '../reference/tags.ts';
 import { dateText, instantText, instantTextOrNull } from '../time/instant.ts';
 import { LOST_REASONS, SUMMARIES } from '../words/phrases.ts';
 import type { Enum } from '../enums.ts';
-import { accountRef, editedAt } from './accounts.ts';
+import { accountRef, editedAt } from './customers.ts';
 import { contactRef } from './contacts.ts';
 import { leadCount, planLead } from './lead-plan.ts';
 import { locationId } from './locations.ts';

@@ -1,4 +1,5 @@
-import { drawOf, idOf, type Company, type Reference } from '../company.ts';
+import type { Company } from '../company.ts';
+import { drawOf, idOf, type Reference } from '../ground.ts';
 import type { Enum } from '../enums.ts';
 import { stream, type Draw } from '../random/keyed.ts';
 import { Rota } from '../random/rota.ts';
@@ -35,7 +36,7 @@ type Fate = 'complete' | 'cancel' | 'hold' | 'open';
 
 const FATES = new Rota<Fate>('fates of jobs', [['complete', 33], ['cancel', 3], ['hold', 2], ['open', 1]]);
 
-export function jobNumber(n: number): string {
+function jobNumber(n: number): string {
   return `${10_001 + n}`;
 }
 

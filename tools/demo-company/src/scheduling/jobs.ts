@@ -1,4 +1,5 @@
-import { drawOf, idOf, type Company } from '../company.ts';
+import type { Company } from '../company.ts';
+import { drawOf, idOf } from '../ground.ts';
 import { estimateOfJob } from '../billing/estimate-plan.ts';
 import { stream } from '../random/keyed.ts';
 import { Rota } from '../random/rota.ts';
@@ -6,7 +7,7 @@ import { statusOf } from '../reference/job-lifecycles.ts';
 import { pickTags } from '../reference/tags.ts';
 import { DAY, instantText, instantTextOrNull } from '../time/instant.ts';
 import { CANCEL_REASONS, SUMMARIES } from '../words/phrases.ts';
-import { accountRef } from './accounts.ts';
+import { accountRef } from './customers.ts';
 import { contactRef } from './contacts.ts';
 import { leadOfJob } from './lead-plan.ts';
 import { JOBS, planJob, type JobPlan } from './job-plan.ts';
@@ -32,7 +33,7 @@ export function* buildJobs(company: Company) {
   for (let n = 0; n < company.size.jobs; n++) yield buildJob(company, planJob(company, n));
 }
 
-export function buildJob(company: Company, plan: JobPlan) {
+function buildJob(company: Company, plan: JobPlan) {
   const { n, account, contact, visits } = plan;
   const draw = drawOf(company, DETAILS, n);
   const status = statusOf(plan.lifecycle, plan.stage, draw.below(4));

@@ -1,11 +1,12 @@
-import { drawOf, idOf, type Company } from '../company.ts';
+import type { Company } from '../company.ts';
+import { drawOf, idOf } from '../ground.ts';
 import type { Enum } from '../enums.ts';
 import { stream } from '../random/keyed.ts';
 import { Rota } from '../random/rota.ts';
 import { MINUTE } from '../time/instant.ts';
 import { planJob, type JobPlan } from './job-plan.ts';
 
-export const LEADS = stream('job leads');
+const LEADS = stream('job leads');
 const PLANS = stream('plans of leads');
 
 /** A lead came before this place of every run of jobs; when it was won, that job is what it became. */

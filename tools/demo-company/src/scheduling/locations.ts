@@ -1,8 +1,9 @@
-import { drawOf, idOf, type Company } from '../company.ts';
+import type { Company } from '../company.ts';
+import { drawOf, idOf } from '../ground.ts';
 import { hash, stream } from '../random/keyed.ts';
 import { Rota } from '../random/rota.ts';
 import { SECOND, dateText, dayOf, instantText } from '../time/instant.ts';
-import { accountCreatedAt, accountRef, cityOf, customerOf, editedAt, isCommercial, survivorOf } from './accounts.ts';
+import { accountCreatedAt, accountRef, cityOf, customerOf, editedAt, isCommercial, survivorOf } from './customers.ts';
 import { addressIn } from './address.ts';
 
 const LOCATIONS = stream('locations');

@@ -1,7 +1,7 @@
 import type { Calendar } from '../time/calendar.ts';
 import { DAY, HOUR, MINUTE } from '../time/instant.ts';
 import type { Zone } from '../time/zone.ts';
-import { isBatched } from './job-customer.ts';
+import { isBatched } from './batches.ts';
 
 /** Work around a change of the clocks, in the hour that is skipped or occurs twice. */
 export interface NightWork {

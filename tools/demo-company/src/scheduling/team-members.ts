@@ -1,4 +1,4 @@
-import { drawOf, idOf, type Ground, type Reference } from '../company.ts';
+import { drawOf, idOf, type Ground, type Reference } from '../ground.ts';
 import type { Enum } from '../enums.ts';
 import { stream } from '../random/keyed.ts';
 import type { Unit } from '../reference/business-units.ts';

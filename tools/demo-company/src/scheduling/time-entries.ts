@@ -1,4 +1,5 @@
-import { drawOf, idOf, type Company } from '../company.ts';
+import type { Company } from '../company.ts';
+import { drawOf, idOf } from '../ground.ts';
 import type { Enum } from '../enums.ts';
 import { stream, type Draw } from '../random/keyed.ts';
 import { Rota } from '../random/rota.ts';

@@ -1,4 +1,5 @@
-import { drawOf, idOf, type Company } from '../company.ts';
+import type { Company } from '../company.ts';
+import { drawOf, idOf } from '../ground.ts';
 import { stream } from '../random/keyed.ts';
 import { instantText } from '../time/instant.ts';
 import { CANCEL_NOTES, CANCEL_REASONS, VISIT_NOTES } from '../words/phrases.ts';
@@ -16,7 +17,7 @@ export function* buildVisits(company: Company) {
 }
 
 /** Without what other records tell: job, assignments, dispatch_status and revision. */
-export function buildVisit(company: Company, plan: JobPlan, visit: VisitPlan) {
+function buildVisit(company: Company, plan: JobPlan, visit: VisitPlan) {
   const draw = drawOf(company, DETAILS, visit.index);
   const editable = Math.max(visit.bookedAt, Math.min(visit.startsAt, company.until));
   return {

@@ -48,7 +48,7 @@ export const BUSINESS_KINDS = [
 ] as const;
 
 /** Lowercase ASCII for the local part of an e-mail address; empty when the script leaves nothing. */
-export function asciiHandle(name: string): string {
+function asciiHandle(name: string): string {
   return name.normalize('NFD').toLowerCase().replaceAll('ł', 'l').replaceAll('ø', 'o').replaceAll(/[^a-z]/g, '');
 }
 

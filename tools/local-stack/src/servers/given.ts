@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { Problem } from '../problem.ts';
-import type { ServerName } from './index.ts';
+import type { ServerName } from './server.ts';
 
 const TIMEOUT_MS = 3000;
 const VARIABLES = { postgres: ['DATABASE_URL', 5432], redis: ['REDIS_URL', 6379], kafka: ['KAFKA_BROKERS', 9092] } as const;

@@ -8,7 +8,7 @@ import { startKafka } from './kafka.ts';
 import { PortTaken } from './launch.ts';
 import { startPostgres } from './postgres.ts';
 import { startRedis } from './redis.ts';
-import { LOOPBACK, type RunningServer, type ServerContext } from './server.ts';
+import { LOOPBACK, type RunningServer, type ServerContext, type ServerName } from './server.ts';
 
 /** Free space below which nothing is started, in bytes. */
 const NEEDED_SPACE = 500e6;
@@ -44,8 +44,6 @@ export interface Servers extends Addresses {
   /** Starts a server that has died again, at the same address. */
   restart(name: ServerName): Promise<void>;
 }
-
-export type ServerName = 'postgres' | 'redis' | 'kafka';
 
 /** Starts the servers that the environment does not name, side by side. The watchdog stops them, also those beside a failed one. */
 export async function startServers(options: ServerOptions): Promise<Servers> {

@@ -8,7 +8,7 @@ import { differenceFrom } from './pinned-files.ts';
 import { works } from '../processes/run.ts';
 import { since, type Say } from '../say.ts';
 
-export const KAFKA_VERSION = '4.1.1';
+const KAFKA_VERSION = '4.1.1';
 const COPY = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies';
 
 /** Kafka's artifact leaves the choice of a log writer to whoever runs it; slf4j-simple is the one without configuration. */

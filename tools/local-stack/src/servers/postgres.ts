@@ -9,7 +9,7 @@ import { postgresUser, type PostgresUser } from './postgres-user.ts';
 import { launch } from './launch.ts';
 import { LOOPBACK, type RunningServer, type ServerContext } from './server.ts';
 
-export const ADMIN = 'truckroll';
+const ADMIN = 'truckroll';
 const MAJOR = '18';
 /** For tests only: their data is not worth a wait for the disk. */
 const CARELESS = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', shared_buffers: '64MB', max_wal_size: '256MB' };

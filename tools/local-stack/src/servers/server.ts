@@ -6,6 +6,8 @@ import type { Say } from '../say.ts';
 /** Where nobody else reaches a server. */
 export const LOOPBACK = '127.0.0.1';
 
+export type ServerName = 'postgres' | 'redis' | 'kafka';
+
 export interface ServerContext {
   /** Holds one data folder for each server. */
   readonly folder: string;

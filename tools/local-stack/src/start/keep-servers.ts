@@ -2,7 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describe } from '../problem.ts';
 import { exitText } from '../processes/daemon.ts';
 import type { Say } from '../say.ts';
-import type { ServerName, Servers } from '../servers/index.ts';
+import type { Servers } from '../servers/index.ts';
+import type { ServerName } from '../servers/server.ts';
 
 const PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 30_000;

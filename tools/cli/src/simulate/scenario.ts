@@ -4,7 +4,7 @@ import { now } from '@truckroll/contract';
 import { InteractionChannel, InteractionDirection } from '@truckroll/contract/gen/scheduling/v1/interactions';
 import { ServiceRequestChannel, ServiceRequestStatus, type ServiceRequest } from '@truckroll/contract/gen/scheduling/v1/service_requests';
 import type { Named, Visit } from './api.ts';
-import type { Scene } from './day.ts';
+import type { Scene } from './scene.ts';
 
 const WISHES = ['AC not cooling', 'No hot water', 'Furnace makes a banging noise', 'Kitchen drain is clogged', 'Quote for a new heat pump', 'Thermostat is blank', 'Water under the sink'];
 const CHANNELS = [ServiceRequestChannel.PHONE, ServiceRequestChannel.PHONE, ServiceRequestChannel.WEB, ServiceRequestChannel.SMS, ServiceRequestChannel.EMAIL];
@@ -14,7 +14,7 @@ const ENDS = [
 ];
 const SECOND = 1_000_000;
 
-export async function story(scene: Scene): Promise<void> {
+export async function scenario(scene: Scene): Promise<void> {
   const { chance, clock, tally, say } = scene;
   const request = await arrive(scene);
   await talk(scene, request);

@@ -1,0 +1,14 @@
+import type { Payment } from '@truckroll/contract/gen/billing/v1/payments';
+import { refreshRecords, type Changed } from '@truckroll/record-store';
+import type { Transaction } from '@truckroll/service-kit';
+import { refunds } from '../resources/refunds.ts';
+
+/** Refunds follow the payments that are stored. */
+export async function refreshRefunds(tx: Transaction, companyId: string, changed: readonly Changed<Payment>[]): Promise<void> {
+  const { rows } = await tx.query<{ id: string }>({
+    name: 'refunds_of_payments',
+    text: 'select r.id from unnest($2::uuid[]) u(id) join refunds r on r.company_id = $1 and r.payment_id = u.id',
+    values: [companyId, changed.map(({ id }) => id)],
+  });
+  await refreshRecords(tx, refunds, companyId, rows.map(({ id }) => id));
+}

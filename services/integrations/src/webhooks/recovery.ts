@@ -1,0 +1,63 @@
+// Queueing again what was skipped or given up, a transaction at a time.
+import { TEST_EVENT, formatInstant } from '@truckroll/contract';
+import type { Database, Transaction } from '@truckroll/service-kit';
+import { dayOf } from './delivery-id.ts';
+import { tellDue } from './due-notices.ts';
+import { oldestDay } from './partitions.ts';
+
+/** Queued by a call itself, and then by each transaction; the answer tells what remains. */
+export const MOST_AT_ONCE = 2000;
+export const RECOVERABLE = `d.state in ('SKIPPED', 'FAILED') and d.event_type <> '${TEST_EVENT}'`;
+
+/** An endpoint and a time, from `since` until before `until`. Microseconds. */
+interface Range {
+  company_id: string;
+  endpoint_id: string;
+  since: number;
+  until: number;
+}
+
+/** Queues the next ones of any recovery that goes on. False where there is none, or others are at all of them. */
+export async function recoverSome(database: Database): Promise<boolean> {
+  const { rows: [found] } = await database.query<{ any: boolean }>({ name: 'any_webhook_recovery', text: 'select exists (select from webhook_recoveries) as any' });
+  if (found?.any !== true) return false;
+  return await database.transaction(async (tx) => {
+    // Nothing is waited for: whoever changes the endpoint locks it before its recoveries.
+    const { rows } = await tx.query<Range>({
+      name: 'next_webhook_recovery',
+      text: `select e.company_id, r.endpoint_id, r.since, r.until from webhook_recoveries r join webhook_endpoints e on e.id = r.endpoint_id
+        order by r.endpoint_id limit 1 for update of r skip locked for share of e skip locked`,
+    });
+    const [range] = rows;
+    if (range === undefined) return false;
+    if ((await queueSome(tx, range)) < MOST_AT_ONCE) {
+      await tx.query({
+        name: 'end_webhook_recovery', text: 'delete from webhook_recoveries where endpoint_id = $1 and since = $2 and until = $3',
+        values: [range.endpoint_id, formatInstant(range.since), formatInstant(range.until)],
+      });
+    }
+    return true;
+  });
+}
+
+export const WITHIN = 'd.company_id = $1 and d.endpoint_id = $2 and d.day between $3 and $4 and d.occurred_at >= $5 and d.occurred_at < $6';
+
+export function valuesOf({ company_id, endpoint_id, since, until }: Range): unknown[] {
+  return [company_id, endpoint_id, [dayOf(since), oldestDay()].toSorted()[1], dayOf(until), formatInstant(since), formatInstant(until)];
+}
+
+/** Queues the next ones of a range: how many those were, MOST_AT_ONCE where there may be more. Called under the endpoint's lock. */
+export async function queueSome(tx: Transaction, range: Range): Promise<number> {
+  const { rowCount } = await tx.query({
+    name: 'recover_webhook_deliveries',
+    text: `with chosen as (
+        select d.day, d.id from webhook_deliveries d where ${WITHIN} and ${RECOVERABLE} order by d.day, d.id limit ${MOST_AT_ONCE} for update),
+      pending as (
+        update webhook_deliveries d set state = 'PENDING', changed_at = now() from chosen c where d.day = c.day and d.id = c.id returning d.*)
+      insert into webhook_queue (delivery_id, day, endpoint_id, subject, sequence, due_at)
+      select id, day, endpoint_id, subject, sequence, now() from pending`,
+    values: valuesOf(range),
+  });
+  if (rowCount > 0) await tellDue(tx);
+  return rowCount;
+}

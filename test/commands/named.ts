@@ -1,0 +1,110 @@
+// The commands that documents and help texts name, and what is wrong with each.
+import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { ROOT } from '@truckroll/local-stack';
+import { wholeProgram } from '../../tools/cli/test/program.ts';
+
+export interface Named {
+  readonly file: string;
+  /** As it is written, in one line. */
+  readonly text: string;
+}
+
+const DOCUMENTS = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'docs/*.md', 'docs/{adr,releases}/*.md', '{packages,tools}/*/README.md', 'gateway/*/README.md', 'loadtest/README.md', 'deploy/helm/truckroll/README.md'];
+const HELP = ['tools/*/src/**/*.ts', 'test/*/main.ts', 'test/observability/write.ts', 'loadtest/*.ts', 'loadtest/load/*.ts', 'services/*/src/**/*.ts', 'gateway/src/**/*.ts', 'scripts/*.mjs', 'deploy/*.{mjs,yaml}', 'deploy/images'];
+const BEGIN = /^(?:npx truckroll|truckroll|npm (?:run|start|test)|node [\w./-]+\.(?:ts|mjs)|deploy\/images|\.ci\/run)(?=\s|$)/;
+
+/** Every command that is written as code in a document, or in backticks or a line of its own in a help text. */
+export function namedCommands(): Named[] {
+  const documents = files(DOCUMENTS).flatMap((file) => codeOf(read(file)).map((text) => ({ file, text })));
+  const help = files(HELP).flatMap((file) => quotedIn(read(file)).map((text) => ({ file, text })));
+  return [...documents, ...help].flatMap(({ file, text }) => commandsIn(text).map((each) => ({ file, text: each })));
+}
+
+function codeOf(text: string): string[] {
+  const fences: string[] = [];
+  const rest = text.replace(/^```.*\n([^]*?)^```/gm, (_, code: string) => (fences.push(...code.split('\n')), ''));
+  return [...fences, ...[...rest.matchAll(/`([^`]+)`/g)].map(([, code]) => (code as string).replace(/\s+/g, ' '))];
+}
+
+function quotedIn(source: string): string[] {
+  const quoted = [...source.matchAll(/\\?`((?:npx|npm|truckroll|node) [^`\\$]+)\\?`/g)].map(([, text]) => (text as string).replace(/\s+/g, ' '));
+  const lines = [...source.matchAll(/^ {2,4}((?:npx truckroll|truckroll|npm run) [^`'$\n]+)$/gm)].map(([, text]) => text as string);
+  return [...quoted, ...lines];
+}
+
+function commandsIn(text: string): string[] {
+  const [code = ''] = text.split(/\s#\s|\s{2,}#/);
+  return code.split(/&&|\|\||;/).map((part) => part.trim().replace(/^(?:[A-Z_]+=\S+ )+/, '')).filter((part) => BEGIN.test(part));
+}
+
+/** Of run.mjs, by the name that follows `npm run` or `node scripts/run.mjs`; undefined where it has none. */
+function programs(): ReadonlyMap<string, string> {
+  const source = read('scripts/run.mjs');
+  const named = [...source.slice(source.indexOf('const programs'), source.indexOf('function programFor')).matchAll(/^ {2}'?([\w:-]+)'?: \{(?:\s*(?:\/\/.*\n\s*)*script: '([^']+)')?/gm)];
+  const benches = globSync('loadtest/*.ts', { cwd: ROOT }).map((file) => [`bench:${file.slice('loadtest/'.length, -'.ts'.length)}`, file] as const);
+  return new Map([...named.map(([, name, script]) => [name as string, script ?? ''] as const), ...benches]);
+}
+
+/** What is wrong with commands that are named. Undefined for one that does what it says. */
+export async function createJudge(): Promise<(text: string) => string | undefined> {
+  const scripts = new Set(Object.keys((JSON.parse(read('package.json')) as { scripts: Record<string, string> }).scripts));
+  const known = programs();
+  const cli = await commandLine();
+  const tests = files(['test/**/*.test.ts', '{packages,services,tools}/*/test/**/*.test.ts', 'gateway/test/**/*.test.ts']);
+
+  function npm(name: string, given: readonly string[]): string | undefined {
+    if (!scripts.has(name)) return `package.json has no script ${name}`;
+    if (name === 'test') return given.find((path) => /^[\w/.-]+$/.test(path) && !path.startsWith('-') && !tests.some((file) => file.includes(path)));
+    return unknownOption(known.get(name) ?? '', given);
+  }
+
+  return (text) => {
+    const words = text.split(' ').map((word) => word.replace(/[,.]$/, ''));
+    const given = words.includes('--') ? words.slice(words.indexOf('--') + 1) : [];
+    if (words[0] === 'npx' || words[0] === 'truckroll') return cli(words.slice(words.indexOf('truckroll') + 1));
+    if (words[0] === 'npm') return npm(words[1] === 'run' ? (words[2] as string) : (words[1] as string), given);
+    const path = words[0] === 'node' ? (words[1] as string) : (words[0] as string);
+    if (!existsSync(join(ROOT, path))) return `there is no ${path}`;
+    if (words[0] !== 'node') return (statSync(join(ROOT, path)).mode & 0o111) === 0 ? `${path} cannot be executed` : undefined;
+    if (path.endsWith('.ts')) return 'fails on the Node that README asks for: give it a name in scripts/run.mjs';
+    return path === 'scripts/run.mjs' && !known.has(words[2] ?? '') ? `scripts/run.mjs knows no ${words[2]}` : undefined;
+  };
+}
+
+/** An option that no file beside the program knows. */
+function unknownOption(script: string, given: readonly string[]): string | undefined {
+  const options = given.flatMap((word) => /^--([a-z][a-z-]*)/.exec(word)?.[1] ?? []);
+  if (options.length === 0) return undefined;
+  const sources = files([`${dirname(script)}/**/*.{ts,mjs}`]).map(read).join('\n');
+  const unknown = options.find((option) => !new RegExp(`--${option}\\b|['"]?${option}['"]?: \\{ type`).test(sources));
+  return unknown && `${dirname(script)} knows no option --${unknown}`;
+}
+
+/** Judges the words after `truckroll` by what its commands say of themselves. */
+async function commandLine(): Promise<(words: readonly string[]) => string | undefined> {
+  const program = await wholeProgram();
+  return (words) => {
+    let command = program;
+    const options = program.options.map(({ long }) => long).concat('--help', '--json', '--version');
+    for (const word of words) {
+      if (!/^[a-z][a-z-]*$/.test(word) || command.commands.length === 0) break;
+      const next = command.commands.find((each) => each.name() === word || each.aliases().includes(word));
+      if (next === undefined) return `truckroll ${command === program ? '' : `${command.name()} `}has no command ${word}`;
+      options.push(...next.options.map(({ long }) => long));
+      command = next;
+    }
+    // Of a command that is named by itself, each of its own may take the option.
+    if (command !== program) options.push(...command.commands.flatMap((each) => each.options.map(({ long }) => long)));
+    const unknown = words.find((word) => /^--[a-z]/.test(word) && !options.includes(word.split('=')[0]));
+    return unknown && `truckroll ${command.name()} has no option ${unknown}`;
+  };
+}
+
+function files(patterns: readonly string[]): string[] {
+  return globSync(patterns, { cwd: ROOT, exclude: ['**/node_modules/**', '**/gen/**'] }).toSorted();
+}
+
+function read(file: string): string {
+  return readFileSync(join(ROOT, file), 'utf8');
+}

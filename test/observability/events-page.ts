@@ -1,0 +1,9 @@
+// The list of public events in docs/operations.md.
+import { publicEvents } from '@truckroll/contract';
+import { withMarked } from './marked.ts';
+
+/** The page with what endpoints can subscribe to, as the contract has it. Throws where the page has no marks. */
+export function withEvents(page: string): string {
+  const rows = publicEvents.filter(({ subscribable }) => subscribable).map(({ type, body }) => `| \`${type}\` | \`${body.typeName}\` |`);
+  return withMarked(page, 'events', ['| Type | Value |', '|---|---|', ...rows].join('\n'));
+}

@@ -1,0 +1,7 @@
+/** The page with a text between its marks `<!-- NAME: … -->` and `<!-- /NAME -->`. Throws where the page has no marks. */
+export function withMarked(page: string, name: string, text: string): string {
+  const begin = `<!-- ${name}: written by \`npm run observability\` -->`;
+  const [start, end] = [page.indexOf(begin), page.indexOf(`<!-- /${name} -->`)];
+  if (start < 0 || end < start) throw new Error(`docs/operations.md lacks ${begin} … <!-- /${name} -->`);
+  return `${page.slice(0, start + begin.length)}\n${text}\n${page.slice(end)}`;
+}

@@ -1,0 +1,15 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { Command } from 'commander';
+import type { CommandModule } from '../src/run.ts';
+
+const commands = join(import.meta.dirname, '../src/commands');
+
+/** The command line with all of its commands, to be asked what they take. None of them can be run. */
+export async function wholeProgram(): Promise<Command> {
+  const program = new Command('truckroll');
+  for (const file of readdirSync(commands).sort()) {
+    ((await import(join(commands, file))) as CommandModule).register(program, undefined as never);
+  }
+  return program;
+}

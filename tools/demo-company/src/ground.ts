@@ -1,0 +1,32 @@
+import type { Shape, Size } from './options.ts';
+import { Draw, uuid, type Stream } from './random/keyed.ts';
+import type { Zone } from './time/zone.ts';
+import type { City } from './words/places.ts';
+
+export interface Reference {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** What is known before the first record. */
+export interface Ground {
+  readonly seed: number;
+  readonly size: Size;
+  readonly shape: Shape;
+  readonly zone: Zone;
+  readonly cities: readonly City[];
+  /** Accounts reach back to here, jobs to `since`; nothing is recorded after `until`. */
+  readonly founded: number;
+  readonly since: number;
+  readonly until: number;
+  /** Company-local day number of `until`. */
+  readonly today: number;
+}
+
+export function idOf(of: Pick<Ground, 'seed'>, kind: Stream, a: number, b = 0): string {
+  return uuid(of.seed, kind, a, b);
+}
+
+export function drawOf(of: Pick<Ground, 'seed'>, kind: Stream, a: number, b = 0): Draw {
+  return new Draw(of.seed, kind, a, b);
+}

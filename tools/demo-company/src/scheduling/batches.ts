@@ -1,0 +1,10 @@
+/** Three consecutive jobs of one business, billed one by one and paid together: the first of every BATCH_EVERY runs. */
+export const BATCH_RUN = 16;
+const BATCH_EVERY = 3;
+export const BATCH_FIRST = 5;
+export const BATCH_JOBS = 3;
+
+export function isBatched(n: number): boolean {
+  const place = (n % BATCH_RUN) - BATCH_FIRST;
+  return Math.floor(n / BATCH_RUN) % BATCH_EVERY === 0 && place >= 0 && place < BATCH_JOBS;
+}

@@ -1,0 +1,81 @@
+import type { Company } from '../company.ts';
+import { drawOf, idOf, type Reference } from '../ground.ts';
+import { hash, stream, type Draw } from '../random/keyed.ts';
+import { Rota } from '../random/rota.ts';
+import { DAY, HOUR, MINUTE } from '../time/instant.ts';
+import { BUSINESS_FIRST, BUSINESS_KINDS } from '../words/names.ts';
+import type { City } from '../words/places.ts';
+import { personOf, type Person } from './person.ts';
+
+const ACCOUNTS = stream('accounts');
+const CITIES = stream('cities of accounts');
+
+const KINDS = new Rota('account kinds', [['residential', 4], ['commercial', 1]]);
+
+/** One account of this many was merged into the one before it. */
+const MERGED_EVERY = 41;
+/** The share of accounts that came before the two years of history, the first tenth of all in one import. */
+const BEFORE_HISTORY = 0.35;
+const IMPORTED = 0.1;
+
+export function isCommercial(company: Company, n: number): boolean {
+  return KINDS.at(company.seed, n) === 'commercial';
+}
+
+/** The account itself, or the one that it was merged into. */
+export function survivorOf(n: number): number {
+  return n % MERGED_EVERY === MERGED_EVERY - 1 ? n - 1 : n;
+}
+
+export function cityOf(company: Company, n: number): City {
+  return company.cities[hash(company.seed, CITIES, n) % company.cities.length] as City;
+}
+
+interface Customer {
+  readonly name: string;
+  readonly person: Person;
+  /** Of a business: the kind of building it is in. */
+  readonly building: string | null;
+}
+
+export function customerOf(company: Company, n: number): Customer {
+  const draw = drawOf(company, ACCOUNTS, n);
+  const person = personOf(draw);
+  if (!isCommercial(company, n)) return { name: person.name, person, building: null };
+  const [kind, building] = draw.pick(BUSINESS_KINDS);
+  return { name: `${draw.pick(BUSINESS_FIRST)} ${kind}`, person, building };
+}
+
+export function accountId(company: Company, n: number): string {
+  return idOf(company, ACCOUNTS, n);
+}
+
+export function accountRef(company: Company, n: number): Reference {
+  return { id: idOf(company, ACCOUNTS, n), name: customerOf(company, n).name };
+}
+
+/** How many accounts there were when booking n of `jobs` was taken; accounts are numbered in the order they came. */
+export function accountsAt(company: Company, n: number): number {
+  const { accounts, jobs } = company.size;
+  const before = Math.ceil(accounts * BEFORE_HISTORY);
+  return Math.min(accounts, before + Math.floor(((n + 0.5) / jobs) * (accounts - before) + 0.5));
+}
+
+export function accountCreatedAt(company: Company, n: number): number {
+  const { size, founded, since } = company;
+  const before = Math.ceil(size.accounts * BEFORE_HISTORY);
+  const imported = Math.ceil(size.accounts * IMPORTED);
+  if (n < imported) return founded;
+  if (n < before)
+    return founded + Math.floor(((n - imported + 1) / (before + 1)) * ((since - founded) / DAY)) * DAY + n * MINUTE;
+  return company.signups.bookedAt(n - before) - HOUR;
+}
+
+export function signupCount(accounts: number): number {
+  return Math.max(1, accounts - Math.ceil(accounts * BEFORE_HISTORY));
+}
+
+/** An instant between two others, for the last edit of a record. */
+export function editedAt(draw: Draw, createdAt: number, until: number): number {
+  return draw.chance(0.6) ? createdAt : createdAt + Math.floor(draw.next() * (until - createdAt));
+}
