@@ -16,6 +16,7 @@ import { runTest, type Session } from './load/session.ts';
 import { stallCheck } from './load/stall-check.ts';
 
 const EXIT = { pass: 0, fail: 1, void: 2 };
+const WARM_UP = { rate: 80, seconds: 25 };
 
 await runMain(async () => {
   const options = readOptions(process.argv.slice(2), process.env);
@@ -34,11 +35,19 @@ await runMain(async () => {
   try {
     const slo = JSON.parse(readFileSync(join(import.meta.dirname, 'slo.json'), 'utf8')) as Slo;
     const session: Session = { k6, target, slo, pinned: options.pinned, spin, ...(stallP99 === undefined ? {} : { stallP99 }) };
+    if (judged && target.system !== undefined) await warmUp(session, options);
     return await run(session, options);
   } finally {
     await target.system?.close();
   }
 });
+
+/** Programs that were just started translate their code while they answer: who asks them first waits for that, and for pages of the disk. */
+async function warmUp(session: Session, { what, only }: Options): Promise<void> {
+  say(`warming up for ${WARM_UP.seconds} s …`);
+  // What capacity calls mixed is every scenario.
+  await runTest(session, { test: 'average', ...WARM_UP, only: what === 'capacity' ? undefined : only });
+}
 
 function run(session: Session, options: Options): Promise<number> {
   switch (options.what) {

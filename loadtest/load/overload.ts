@@ -43,7 +43,6 @@ export async function measureOverload(session: Session, { rate, seconds = SECOND
   const { target } = session;
   const system = target.system;
   if (system === undefined) throw new Error('overload needs a system of its own');
-  await runTest(session, { test: 'average', rate: START / 2, seconds: TRIAL_SECONDS, only });
   const knee = rate ?? (await findKnee({
     start: START, most: 6000, within: 0.08,
     async trial(at) {
@@ -104,7 +103,7 @@ function recoveryOf(seconds: readonly Second[], knee: number): number | undefine
 }
 
 /** One company asks for twice the knee, and another for a little of the same at the same time. */
-async function besideFlood({ k6, target, pinned }: Session, knee: number, only: readonly ScenarioName[] | undefined, round: number): Promise<number> {
+export async function besideFlood({ k6, target, pinned }: Session, knee: number, only: readonly ScenarioName[] | undefined, round: number): Promise<number> {
   const core = pinned ? CORES.generator : undefined;
   const reader = { ...target.env, API_KEY: target.env.API_KEY_HUGE ?? target.env.API_KEY, RATE: String(BESIDE), DURATION: '8', ONLY: 'detail', API_KEY_HUGE: undefined, API_KEY_EMPTY: undefined, USER_TOKEN: undefined };
   const read = (name: string) => runK6({ k6, test: 'average', folder: FOLDER, core, env: reader, name });

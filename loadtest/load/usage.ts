@@ -1,6 +1,6 @@
 // Processor, memory and open files of every process, once a second while load is made.
 import { readFileSync, readdirSync } from 'node:fs';
-import { cpuOf, type Groups } from '../measure/cpu.ts';
+import { cpuOf, ownCpuOf, type Groups } from '../measure/cpu.ts';
 import { machineMs } from './machine.ts';
 
 export interface Sample {
@@ -25,14 +25,15 @@ export interface Usage {
   readonly filesLast: number;
 }
 
-/** Begins at once; `stop` resolves to what was seen. This process, which looks, is a group of its own. */
+/** Begins at once; `stop` resolves to what was seen. This process, which looks, is a group of its own, without what it has started. */
 export function watch(groups: Groups): { stop(): Sample[] } {
   const all: Groups = { ...groups, watcher: [process.pid] };
+  const used = () => ({ ...cpuOf(groups), watcher: ownCpuOf(process.pid) });
   const samples: Sample[] = [];
   const beganAt = performance.now();
-  let before = { at: beganAt, cpu: cpuOf(all), machine: machineMs() };
+  let before: { at: number; cpu: Record<string, number>; machine: number } = { at: beganAt, cpu: used(), machine: machineMs() };
   const timer = setInterval(() => {
-    const now = { at: performance.now(), cpu: cpuOf(all), machine: machineMs() };
+    const now = { at: performance.now(), cpu: used(), machine: machineMs() };
     const wall = now.at - before.at;
     const cpu = Object.fromEntries(Object.keys(all).map((name) => [name, ((now.cpu[name] ?? 0) - (before.cpu[name] ?? 0)) / wall]));
     const known = Object.values(cpu).reduce((sum, share) => sum + share, 0);
