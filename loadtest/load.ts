@@ -16,7 +16,7 @@ import { runTest, type Session } from './load/session.ts';
 import { stallCheck } from './load/stall-check.ts';
 
 const EXIT = { pass: 0, fail: 1, void: 2 };
-const WARM_UP = { rate: 80, seconds: 25 };
+const WARM_UP = { rate: 120, seconds: 40 };
 
 await runMain(async () => {
   const options = readOptions(process.argv.slice(2), process.env);

@@ -7,7 +7,7 @@ import { TESTS, type TestName } from '../k6/workloads/plan.ts';
 
 /** Beside the tests of k6: what is found out by several runs of them. */
 const STUDIES = {
-  capacity: 'the highest rate of each operation that keeps its thresholds, twice',
+  capacity: 'the highest rate of each operation that keeps its thresholds, until two searches agree',
   overload: 'twice that rate: what is still answered, what becomes of others, and how it ends',
   retention: 'a month and a half of keeping and removing, by moving the times of rows',
 } as const;

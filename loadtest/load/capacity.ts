@@ -1,4 +1,5 @@
-// The highest rate of each operation, and of all together, that keeps the thresholds, found twice: what one core of the system takes.
+// The highest rate of each operation, and of all together, that keeps the thresholds, found until two searches in a row agree: what
+// one core of the system takes.
 import { say } from '@truckroll/local-stack';
 import type { ScenarioName } from '../k6/scenarios/index.ts';
 import { disagreement, findKnee, type Trial } from './knee.ts';
@@ -17,6 +18,8 @@ const MOST = 6000;
 /** Nearer than this two runs need not be either: they are to agree within twice as much. */
 const WITHIN = 0.05;
 const MOST_DISAGREEMENT = 0.1;
+/** The first ones meet programs that are still translating what they run. */
+const MOST_SEARCHES = 4;
 const SECONDS = 8;
 const WARM_UP_SECONDS = 6;
 
@@ -24,8 +27,9 @@ export interface Capacity {
   readonly subject: string;
   /** Requests a second of each search. */
   readonly knees: readonly number[];
+  /** Whether the last two are near each other. */
   readonly agree: boolean;
-  /** At the lower of them: milliseconds of processor time for each request, by process. */
+  /** At the last of them: milliseconds of processor time for each request, by process. */
   readonly cpuMs: Readonly<Record<string, number>>;
   readonly p99: number;
 }
@@ -50,10 +54,11 @@ async function capacityOf(session: Session, { name, only, start }: (typeof SUBJE
   await runTest(session, { test: 'average', rate: start / 2, seconds: WARM_UP_SECONDS, only });
   const knees: number[] = [];
   let best: { rate: number; outcome: Outcome } | undefined;
-  for (let search = 0; search < 2; search++) {
+  while (knees.length < 2 || (knees.length < MOST_SEARCHES && !agreed(knees))) {
+    best = undefined;
     const knee = await findKnee({
-      // The second begins below what the first has found, and so comes by other rates.
-      start: search === 0 ? start : (knees[0] as number) * 0.75,
+      // Each begins below what the one before has found, and so comes by other rates.
+      start: knees.length === 0 ? start : (knees.at(-1) as number) * 0.75,
       most: MOST,
       within: WITHIN,
       async trial(rate) {
@@ -66,10 +71,14 @@ async function capacityOf(session: Session, { name, only, start }: (typeof SUBJE
     });
     knees.push(knee);
   }
-  const [first = 0, second = 0] = knees;
   const requests = (best?.outcome.rows ?? []).reduce((sum, { reached }) => sum + reached, 0);
   const cpuMs = Object.fromEntries(Object.entries(best?.outcome.usage ?? {}).filter(([process]) => process !== 'k6' && process !== 'watcher').map(([process, { cpu }]) => [process, (cpu * 1000) / requests]));
-  return { subject: name, knees, agree: disagreement(first, second) <= MOST_DISAGREEMENT, cpuMs, p99: best === undefined ? NaN : worstOf(best.outcome).p99 };
+  return { subject: name, knees, agree: agreed(knees), cpuMs, p99: best === undefined ? NaN : worstOf(best.outcome).p99 };
+}
+
+function agreed(knees: readonly number[]): boolean {
+  const [before = 0, last = 0] = knees.slice(-2);
+  return disagreement(before, last) <= MOST_DISAGREEMENT;
 }
 
 /** A rate at which k6 had no worker left, and answers took longer than they may, is too high: with more workers they would have taken longer still. */

@@ -1,6 +1,6 @@
 // Processor, memory and open files of every process, once a second while load is made.
 import { readFileSync, readdirSync } from 'node:fs';
-import { cpuOf, ownCpuOf, type Groups } from '../measure/cpu.ts';
+import { cpuOf, ownCpuOf, type CpuMs, type Groups } from '../measure/cpu.ts';
 import { machineMs } from './machine.ts';
 
 export interface Sample {
@@ -28,10 +28,10 @@ export interface Usage {
 /** Begins at once; `stop` resolves to what was seen. This process, which looks, is a group of its own, without what it has started. */
 export function watch(groups: Groups): { stop(): Sample[] } {
   const all: Groups = { ...groups, watcher: [process.pid] };
-  const used = () => ({ ...cpuOf(groups), watcher: ownCpuOf(process.pid) });
+  const used = (): CpuMs => ({ ...cpuOf(groups), watcher: ownCpuOf(process.pid) });
   const samples: Sample[] = [];
   const beganAt = performance.now();
-  let before: { at: number; cpu: Record<string, number>; machine: number } = { at: beganAt, cpu: used(), machine: machineMs() };
+  let before = { at: beganAt, cpu: used(), machine: machineMs() };
   const timer = setInterval(() => {
     const now = { at: performance.now(), cpu: used(), machine: machineMs() };
     const wall = now.at - before.at;
