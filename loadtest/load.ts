@@ -14,6 +14,7 @@ import { MOST_GROWTH, measureRetention } from './load/retention.ts';
 import { textOf, tidied, verdictOf, writeResult } from './load/report.ts';
 import { runTest, type Session } from './load/session.ts';
 import { stallCheck } from './load/stall-check.ts';
+import { storedIn } from './load/storage.ts';
 
 const EXIT = { pass: 0, fail: 1, void: 2 };
 const WARM_UP = { rate: 120, seconds: 40 };
@@ -79,6 +80,10 @@ async function capacity(session: Session, { only, seconds, out }: Options): Prom
     // As far as it has come: the rest takes long.
     keep(out, 'capacity', { ...facts, found });
   });
+  const { system } = session.target;
+  const stored = system === undefined ? [] : await storedIn(system.stack.databaseUrl);
+  for (const { table, rows, bytesPerRow } of stored) process.stdout.write(`${table}: ${rows} rows of ${bytesPerRow} bytes, indexes included\n`);
+  keep(out, 'capacity', { ...facts, found, stored });
   return agree ? EXIT.pass : EXIT.fail;
 }
 
