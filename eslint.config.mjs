@@ -16,7 +16,7 @@ const DIRECTION = {
   'packages/client': [],
   'tools/demo-company': [],
   'tools/local-stack': [],
-  'tools/cli': ['contract', 'service-kit', 'outbox', 'demo-company', 'local-stack', '(billing|integrations|reporting|scheduling)/(restored|schema)'],
+  'tools/cli': ['contract', 'service-kit', 'outbox', 'client', 'demo-company', 'local-stack', '(billing|integrations|reporting|scheduling)/(restored|schema)'],
   gateway: ['contract', 'service-kit'],
   services: ['contract', 'service-kit', 'outbox', 'mail', 'record-store'],
   loadtest: ['contract', 'service-kit', 'outbox', 'demo-company', 'local-stack', 'cli', 'reporting/(reports|schema)'],

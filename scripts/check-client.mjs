@@ -5,10 +5,13 @@ import { tmpdir } from 'node:os';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { createContext, runInContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
 
 /** Of paging and verification together, compressed. */
 const MOST_BYTES = 10_000;
+/** What every platform has that has fetch. */
+const WEB = ['AbortController', 'AbortSignal', 'Headers', 'Request', 'Response', 'TextDecoder', 'TextEncoder', 'URL', 'URLSearchParams', 'clearTimeout', 'crypto', 'setTimeout'];
 const root = join(import.meta.dirname, '..');
 const client = join(root, 'packages/client');
 const parts = createRequire(join(client, 'package.json'));
@@ -29,6 +32,7 @@ try {
   const used = await bundled(`import { createClient, verifyWebhook } from './dist/index.js'; globalThis.used = [createClient, verifyWebhook];`);
   const size = gzipSync(used, { level: 9 }).length;
   if (size > MOST_BYTES) faults.push(`paging and verification are ${size} bytes compressed, more than ${MOST_BYTES}`);
+  faults.push(...(await strangers(used)));
   const idle = (await bundled(`import './dist/index.js';`)).trim();
   if (idle !== '') faults.push(`importing it alone leaves code behind: ${idle.slice(0, 200)}`);
 
@@ -54,6 +58,32 @@ try {
 }
 for (const fault of faults) console.error(fault);
 process.exitCode = faults.length === 0 ? 0 : 1;
+
+/** What is wrong with the bundle where there is nothing of Node's, as on Workers: a page is read and a webhook is verified. */
+async function strangers(bundle) {
+  const { Webhook } = await import(pathToFileURL(parts.resolve('standardwebhooks')).href);
+  const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+  const [id, at, body] = ['event', new Date(), '{"type":"webhook.test"}'];
+  const headers = { 'webhook-id': id, 'webhook-timestamp': String(Math.floor(at.getTime() / 1000)), 'webhook-signature': new (Webhook.default ?? Webhook)(secret).sign(id, at, body) };
+  const { Headers, Response } = globalThis;
+  const web = Object.fromEntries(WEB.map((name) => [name, globalThis[name]]));
+  const asked = [];
+  const fetch = (url, init) => {
+    asked.push(`${init.method} ${url} ${new Headers(init.headers).get('authorization')}`);
+    return Promise.resolve(Response.json({ data: [{ id: String(asked.length) }], pagination: { next_cursor: asked.length === 1 ? 'next' : null } }));
+  };
+  const context = createContext({ ...web, fetch, secret, headers, body });
+  runInContext(bundle, context);
+  const told = await runInContext(`(async () => {
+    const [createClient, verifyWebhook] = globalThis.used;
+    const ids = [];
+    for await (const { id } of createClient({ baseUrl: 'https://api.example.com/', token: 'trk_x' }).list('/v1/invoices')) ids.push(id);
+    return [...ids, verifyWebhook(secret, headers, body).type].join();
+  })()`, context).catch((error) => String(error));
+  const url = 'GET https://api.example.com/v1/invoices';
+  const good = told === '1,2,webhook.test' && asked.join() === `${url} Bearer trk_x,${url}?cursor=next Bearer trk_x`;
+  return good ? [] : [`without Node's own it told ${told}, and asked for ${asked.join()}`];
+}
 
 /** Minified for no platform in particular: a module of Node's would not be found. */
 async function bundled(contents) {

@@ -1,4 +1,5 @@
-// Reads of the public API that outlast a limit or a restart: the same request again, after the time that was asked for.
+// Reads of the public API that outlast a limit or a restart: the same request again, after the time that was asked for. Not by
+// @truckroll/client, which counts attempts where this counts time, and with which a page took 1.2 times as long to ask for and to parse.
 import { setTimeout as delay } from 'node:timers/promises';
 import { backoffMs } from '@truckroll/service-kit';
 import { EXIT, Failure } from '../failure.ts';

@@ -1,11 +1,11 @@
-import { Webhook } from 'standardwebhooks';
+import { verifyWebhook } from '@truckroll/client';
 
 /** What came, and whether it is ours. Of what was not verified nothing is told but its size: anybody may have sent it. */
 export interface Verdict {
   readonly id: string;
   readonly type: string | undefined;
   readonly sequence: number | undefined;
-  /** The parsed body, or its text where it is no JSON. */
+  /** The parsed body. */
   readonly event: unknown;
   /** Size of the body. */
   readonly bytes: number;
@@ -17,47 +17,34 @@ export interface Verdict {
 }
 
 const HEADERS = ['webhook-id', 'webhook-timestamp', 'webhook-signature'] as const;
+type Verified = { readonly event: unknown } | { readonly problem: string };
 /** Anything else would be printed as a stranger wrote it. */
 const PLAIN_ID = /^[\w.:-]{1,100}$/;
 
 /** Judges a request as a receiver should: by the signature over the bytes that came, and by the time of the attempt. */
 export function judge(secrets: readonly string[], header: (name: string) => string | undefined, body: Buffer): Verdict {
-  const text = body.toString();
   const headers = Object.fromEntries(HEADERS.map((name) => [name, header(name) ?? '']));
-  const problem = secrets.length === 0 ? undefined : problemOf(secrets, text, headers);
-  const verified = secrets.length > 0 && problem === undefined;
-  const event = verified ? parsed(text) : undefined;
+  const id = headers['webhook-id'] as string;
+  const found = secrets.length === 0 ? undefined : verified(secrets, headers, body);
+  const event = found !== undefined && 'event' in found ? found.event : undefined;
   const { type, sequence } = (typeof event === 'object' && event !== null ? event : {}) as { type?: unknown; sequence?: unknown };
   return {
-    id: PLAIN_ID.test(headers['webhook-id'] ?? '') ? (headers['webhook-id'] as string) : '(without id)',
+    id: PLAIN_ID.test(id) ? id : '(without id)',
     type: typeof type === 'string' ? type : undefined,
     sequence: typeof sequence === 'number' ? sequence : undefined,
     event,
     bytes: body.length,
-    verified,
-    problem,
+    verified: found !== undefined && 'event' in found,
+    problem: found !== undefined && 'problem' in found ? found.problem : undefined,
     answer: 0,
   };
 }
 
-function problemOf(secrets: readonly string[], text: string, headers: Record<string, string>): string | undefined {
-  let problem: string | undefined;
-  for (const secret of secrets) {
-    try {
-      new Webhook(secret).verify(text, headers);
-      return undefined;
-    } catch (error) {
-      problem ??= (error as Error).message;
-    }
-  }
-  return problem;
-}
-
-function parsed(text: string): unknown {
+function verified(secrets: readonly string[], headers: Record<string, string>, body: Buffer): Verified {
   try {
-    return JSON.parse(text);
-  } catch {
-    return text;
+    return { event: verifyWebhook(secrets, headers, body) };
+  } catch (error) {
+    return { problem: (error as Error).message };
   }
 }
 
@@ -67,7 +54,6 @@ export function described(verdict: Verdict, at: Date, again: boolean): string {
   const state = problem === undefined ? (verified ? 'verified' : 'not verified: set TRUCKROLL_WEBHOOK_SECRET') : `REFUSED: ${problem}`;
   const number = sequence === undefined ? '' : ` #${sequence}`;
   const head = `${at.toISOString().slice(11, 19)}  ${type}${number}  ${state}  → ${answer}${again ? '  (came before)' : ''}`;
-  const shown = typeof verdict.event === 'string' ? verdict.event : JSON.stringify(verdict.event, undefined, 2);
-  const body = verified ? shown : `${bytes} bytes, which are not shown`;
+  const body = verified ? JSON.stringify(verdict.event, undefined, 2) : `${bytes} bytes, which are not shown`;
   return `${head}\n  webhook-id: ${id}\n${body.replace(/^/gm, '  ')}\n`;
 }
