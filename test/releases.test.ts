@@ -24,6 +24,10 @@ test('every release has notes for operators, and a chapter for those who integra
   }
 });
 
+test('what is to be released has notes for operators that grow with it', () => {
+  expect(text('docs/releases/unreleased.md')).toContain(`what the release after ${lastRelease.version} needs`);
+});
+
 test('the checkout and its chart call themselves by one version, which is the last release or a later one', () => {
   const { version } = JSON.parse(text('package.json')) as { version: string };
   expect(compare(version, lastRelease.version)).toBeGreaterThanOrEqual(0);

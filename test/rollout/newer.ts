@@ -1,11 +1,13 @@
 // Components of a later release, beside those of the system that is running, on its data.
-import { openChannel, testCallers, type Channel } from '@truckroll/service-kit';
+import { openChannel, testCaller, testCallers, type Channel } from '@truckroll/service-kit';
 import type { System } from '../support/system.ts';
 import type { Program, Tree } from './tree.ts';
 
 export interface Newer {
   readonly scheduling: Channel;
   readonly integrations: Channel;
+  /** What the command line is to be told, to work on them. */
+  readonly operator: Readonly<Record<string, string>>;
   /** Base URL of a gateway before both of them. */
   readonly gateway: string;
   startDispatcher(): Promise<void>;
@@ -20,13 +22,17 @@ export async function startNewer(system: System, tree: Tree): Promise<Newer> {
     programs.push(program);
     return Number((await program.line(/"port":(\d+),.*serving/))[1]);
   }
-  const ports = await Promise.all(['scheduling', 'integrations'].map((name) => run(`services/${name}/src/main.ts`, system.serviceEnvironment)));
-  const [scheduling, integrations] = ports.map((port) => `127.0.0.1:${port}`) as [string, string];
+  const ports = await Promise.all(['scheduling', 'integrations', 'billing'].map((name) => run(`services/${name}/src/main.ts`, system.serviceEnvironment)));
+  const [scheduling, integrations, billing] = ports.map((port) => `127.0.0.1:${port}`) as [string, string, string];
   const channels = [scheduling, integrations].map((address) => openChannel(address, { credentials: testCallers })) as [Channel, Channel];
-  const gateway = await run('gateway/src/main.ts', { ...system.gatewayEnvironment, LOG_LEVEL: 'info', SCHEDULING_ADDRESS: scheduling, INTEGRATIONS_ADDRESS: integrations });
+  const gateway = await run('gateway/src/main.ts', { ...system.gatewayEnvironment, LOG_LEVEL: 'info', SCHEDULING_ADDRESS: scheduling, INTEGRATIONS_ADDRESS: integrations, BILLING_ADDRESS: billing });
   return {
     scheduling: channels[0],
     integrations: channels[1],
+    operator: {
+      CALL_CREDENTIAL: testCaller('operator').text, INTEGRATIONS_ADDRESS: integrations, SCHEDULING_ADDRESS: scheduling, BILLING_ADDRESS: billing,
+      REPORTING_ADDRESS: system.gatewayEnvironment['REPORTING_ADDRESS'] as string, TRUCKROLL_URL: `http://127.0.0.1:${gateway}`,
+    },
     gateway: `http://127.0.0.1:${gateway}`,
     async startDispatcher() {
       await run('services/webhook-dispatcher/src/main.ts', { ...system.dispatcherEnvironment, INTEGRATIONS_ADDRESS: integrations });

@@ -1,5 +1,8 @@
 // A release that adds something, beside the one that is here, on one installation with old data.
 import { randomUUID } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { ParkingServiceService } from '@truckroll/contract/gen/events/v1/parking';
 import { ProjectionServiceService } from '@truckroll/contract/gen/records/v1/projections';
 import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
@@ -13,6 +16,7 @@ import { startSystem, type System, type TestCompany } from '../support/system.ts
 import { until } from '../support/until.ts';
 import { ADDED_TYPE, addEventType, addFilter } from './changes.ts';
 import { startNewer, type Newer } from './newer.ts';
+import { addRecord } from './record.ts';
 import { Tree } from './tree.ts';
 
 const MINUTES = 60_000;
@@ -34,6 +38,7 @@ beforeAll(async () => {
   tree = new Tree();
   addFilter(tree);
   addEventType(tree);
+  addRecord(tree);
   tree.generate();
   // What projects anew waits for the company, as it would behind an import.
   held = await system.database.session();
@@ -113,6 +118,29 @@ it('leaves the release before at work: it reads and imports as ever, and does no
   expect((await system.get(company, '/v1/locations?limit=100')).status).toBe(200);
   const older = system.channel('scheduling').client(ProjectionServiceService).reproject({ path: 'locations' });
   await expect(older[Symbol.asyncIterator]().next()).rejects.toMatchObject({ status: 503 });
+});
+
+it('has a record more for three places more: it is imported, listed, filtered, read, described and exported by what was there', async () => {
+  const at = '2026-03-01T15:00:00.125000Z';
+  const account = { id: randomUUID(), name: 'Núñez Household' };
+  const deposit = (status: string) => ({ id: randomUUID(), account, status, amount_cents: 12_550, currency: 'USD', created_at: at, updated_at: at });
+  const deposits = ['HELD', 'RETURNED', 'HELD'].map(deposit).sort((a, b) => (a.id < b.id ? -1 : 1));
+  const lines = (records: readonly object[]): string => records.map((record) => `${JSON.stringify(record)}\n`).join('');
+  const folder = mkdtempSync(join(tmpdir(), 'truckroll-record-'));
+  const truckroll = (...args: string[]): Promise<string> => tree.finish('tools/cli/src/main.ts', [...args, '--json'], { ...newer.operator, TRUCKROLL_API_KEY: company.apiKey });
+  try {
+    writeFileSync(join(folder, 'deposits.ndjson'), lines(deposits));
+    expect(JSON.parse(await truckroll('import', join(folder, 'deposits.ndjson'), '--company', company.id))).toMatchObject({ created: 3, refused: 0 });
+    expect((await get('/v1/deposits')).body.data).toEqual(deposits);
+    expect((await get('/v1/deposits?status=HELD')).body.data).toEqual(deposits.filter(({ status }) => status === 'HELD'));
+    expect((await get('/v1/deposits?status=SPENT')).body.error.details[0]).toMatchObject({ field: 'status', message: expect.stringContaining('HELD, RETURNED') });
+    expect((await get(`/v1/deposits/${deposits[1]!.id}`)).body.data).toEqual(deposits[1]);
+    expect(Object.keys((await get('/openapi.json')).body.paths)).toEqual(expect.arrayContaining(['/v1/deposits', '/v1/deposits/{id}']));
+    await truckroll('export', join(folder, 'books'), '--only', 'deposits');
+    expect(readFileSync(join(folder, 'books', 'deposits.ndjson'), 'utf8')).toBe(lines(deposits));
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });
 
 describe('an event type, and a field of another type, that the release before does not know', () => {

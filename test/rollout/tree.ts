@@ -1,9 +1,10 @@
 // The checkout as a later release would have it: a copy that a script changes, and programs that run from it beside those
 // of the checkout itself.
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { execFile, spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import { promisify } from 'node:util';
 
 const ROOT = join(import.meta.dirname, '../..');
 /** What a copy has of its own is what git has, generated code, and the links between packages. */
@@ -51,6 +52,13 @@ export class Tree {
     const env = { PATH: process.env['PATH'], HOST: '127.0.0.1', METRICS_PORT: '0', PORT: '0', LOG_LEVEL: 'info', ...environment };
     const child = spawn(process.execPath, [join(this.folder, main)], { cwd: this.folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
     return programOf(main, child);
+  }
+
+  /** Runs a program to its end, in an environment that has nothing else. Rejects with what it wrote where it does not end with 0. */
+  async finish(main: string, args: readonly string[], environment: Readonly<Record<string, string>>): Promise<string> {
+    const env = { PATH: process.env['PATH'], ...environment };
+    const { stdout } = await promisify(execFile)(process.execPath, [join(this.folder, main), ...args], { cwd: this.folder, env });
+    return stdout;
   }
 
   remove(): void {
