@@ -94,7 +94,7 @@ function describeOperation(operation: Operation, tag: string, components: Compon
   const inputs = inputsOf(operation);
   const keys: KeyStyle = operation.camelCase ? 'camel' : 'snake';
   const changes = operation.verb !== 'GET';
-  const schemes = !changes ? ['ApiKey', 'UserToken'] : [operation.camelCase ? 'UserToken' : 'ApiKey'];
+  const schemes = operation.changedBy === undefined ? ['ApiKey', 'UserToken'] : [operation.changedBy === 'user_token' ? 'UserToken' : 'ApiKey'];
   const body = bodyShape(operation, inputs);
   const [summary = operation.name] = operation.doc.split(/(?<=[.:;,]) /);
   return {

@@ -134,14 +134,16 @@ function limitClassOf({ kind, verb }: Operation): LimitClass {
   return kind === 'report' ? 'reports' : verb === 'GET' ? 'reads' : 'writes';
 }
 
-/** Changes under /v1 are for keys, those under /api/v1 for users; both may read (decisions §8). */
-function checkAccess({ verb, camelCase }: Operation, kind: string): void {
-  if (verb === 'GET') return;
-  const wanted = camelCase ? 'PRINCIPAL_KIND_USER' : 'PRINCIPAL_KIND_KEY';
-  if (kind === wanted) return;
-  throw unauthenticated(
-    camelCase ? 'Changes here need a user token; an API key can only read.' : 'Changes here need an API key; a user token can only read.',
-  );
+const CHANGERS = {
+  api_key: { kind: 'PRINCIPAL_KIND_KEY', refusal: 'Changes here need an API key; a user token can only read.' },
+  user_token: { kind: 'PRINCIPAL_KIND_USER', refusal: 'Changes here need a user token; an API key can only read.' },
+} as const;
+
+/** Who may change something is the contract's to say; every credential may read (decisions §8). */
+function checkAccess({ changedBy }: Operation, kind: string): void {
+  if (changedBy === undefined) return;
+  const changer = CHANGERS[changedBy];
+  if (kind !== changer.kind) throw unauthenticated(changer.refusal);
 }
 
 function openCursor(cursors: Cursors, scope: CursorScope, cursor: string, nextCursor: string): Buffer {

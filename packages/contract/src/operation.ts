@@ -60,6 +60,8 @@ export interface Operation {
   /** HTTP status of success, unless the owner's answer says another. */
   status: number;
   camelCase: boolean;
+  /** Whose credential may make the change; absent where the operation only reads, which every credential may. */
+  changedBy?: 'api_key' | 'user_token';
   request: Shape;
   response: Shape;
   pathFields: readonly Field[];
@@ -71,6 +73,7 @@ export interface Operation {
 }
 
 const FIRST_FIELD = { collection: 'truckroll.type.v1.Collection', key: 'truckroll.type.v1.Key' };
+const CREDENTIALS = [undefined, 'api_key', 'user_token'] as const;
 const COMPARISONS = ['any', 'from', 'before'] as const;
 /** Parameters that mean a place in the list rather than a restriction. */
 const PAGE = ['limit'];
@@ -103,6 +106,8 @@ function operationOf(method: DescMethod): Operation | undefined {
   const spelled = (name: string): string => (camel ? camelCase(name) : name);
   const parameters = http.body === '*' ? [] : [...collectionParameters(request, response, isReport), ...plain.map(parameterOf(method))];
   const deprecation = deprecationOf(method);
+  const changedBy = CREDENTIALS[option<number>(method, 'truckroll.options.v1.changed_by') ?? 0];
+  if ((changedBy === undefined) !== (http.pattern.case === 'get')) throw new Error(`${method.name}: an operation says by changed_by whose credential may make the change, unless it only reads`);
   return {
     name: method.name,
     owner,
@@ -113,6 +118,7 @@ function operationOf(method: DescMethod): Operation | undefined {
     kind: isReport ? 'report' : isCollection ? 'list' : http.pattern.case === 'get' ? 'detail' : 'command',
     status: option<number>(method, 'truckroll.options.v1.status') ?? (http.pattern.case === 'post' && pathNames.length === 0 ? 201 : 200),
     camelCase: camel,
+    ...(changedBy !== undefined && { changedBy }),
     request,
     response,
     pathFields,
