@@ -4,7 +4,7 @@ import { hash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { createLocalJWKSet, createRemoteJWKSet, errors, jwtVerify, type JWTVerifyGetKey } from 'jose';
 import { LRUCache } from 'lru-cache';
-import { ApiError } from '@truckroll/contract';
+import { ApiError, isUuid } from '@truckroll/contract';
 import type { UserClaims } from '@truckroll/contract/gen/integrations/v1/identity';
 
 /** How long a verified signature is remembered: after a key leaves the set, tokens it signed work no longer than this. */
@@ -12,7 +12,6 @@ const REMEMBERED_MS = 60_000;
 const FILE_CHECK_MS = 5000;
 const CLOCK_TOLERANCE_SECONDS = 5;
 const ALGORITHMS = ['ES256', 'RS256', 'EdDSA', 'Ed25519'];
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 export interface TokenSettings {
   issuer: string;
@@ -58,7 +57,7 @@ async function verify(token: string, keys: JWTVerifyGetKey, issuer: string, audi
     });
     const { sub, exp, iat, company_id: companyId } = payload;
     const fromTheFuture = (iat ?? 0) > Date.now() / 1000 + CLOCK_TOLERANCE_SECONDS;
-    if (typeof companyId !== 'string' || !UUID.test(companyId) || typeof sub !== 'string' || sub === '' || fromTheFuture) return undefined;
+    if (typeof companyId !== 'string' || !isUuid(companyId) || typeof sub !== 'string' || sub === '' || fromTheFuture) return undefined;
     const claims: UserClaims = { issuer, subject: sub, company_id: companyId.toLowerCase() };
     return { claims, endsAt: ((exp as number) + CLOCK_TOLERANCE_SECONDS) * 1000 };
   } catch (error) {

@@ -7,6 +7,7 @@ export * from './operation.ts';
 export * from './periods.ts';
 export * from './time.ts';
 export * from './unknown.ts';
+export * from './uuid.ts';
 export * from './money.ts';
 export * from './job-classes.ts';
 export * from './scalar.ts';

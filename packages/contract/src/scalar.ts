@@ -3,11 +3,10 @@ import type { DetailCode } from './errors.ts';
 import { eventTypesOf } from './events.ts';
 import type { EnumShape, Field } from './shape.ts';
 import { BEYOND, beyondInstants, formatInstant, isDate, isTimeZone, parseInstant } from './time.ts';
+import { isUuid } from './uuid.ts';
 
 /** A checked value as the generated messages hold it, or what is wrong with it. */
 export type Checked = { value: unknown } | { code: DetailCode; message: string };
-
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 const bad = (code: DetailCode, message: string): Checked => ({ code, message });
 
@@ -15,7 +14,7 @@ const bad = (code: DetailCode, message: string): Checked => ({ code, message });
 export function checkValue(field: Field, value: unknown): Checked {
   switch (field.kind) {
     case 'uuid':
-      return typeof value === 'string' && UUID.test(value)
+      return typeof value === 'string' && isUuid(value)
         ? { value: value.toLowerCase() }
         : bad('INVALID_UUID', 'Give a UUID such as 0b8f3c1e-7a52-4c6d-9e10-2f4a5b6c7d8e.');
     case 'string':

@@ -1,11 +1,11 @@
 import type { Database } from '@truckroll/service-kit';
 
 /**
- * Tables that a sender works on. They have these columns: status, from QUEUED by ATTEMPTING to SENT, FAILED, UNKNOWN or
+ * The name of a table that a sender works on, in the schema of the service that sends. It has these columns: status, from QUEUED by ATTEMPTING to SENT, FAILED, UNKNOWN or
  * SUPPRESSED; due_at, when it may be tried; attempt_ends_at, when an attempt that has told no end counts as lost;
  * finished_at and detail.
  */
-export type QueueTable = 'mails' | 'notifications';
+export type QueueTable = string;
 
 /** Whether there is anything to take or to give up. */
 export async function hasWork(database: Database, table: QueueTable): Promise<boolean> {

@@ -1,4 +1,4 @@
-import { formatInstant, parseInstant } from '@truckroll/contract';
+import { formatInstant, isUuid, parseInstant } from '@truckroll/contract';
 import { readRequestId, readTraceparent } from '@truckroll/service-kit';
 import type { IHeaders, KafkaMessage, Message } from 'kafkajs';
 
@@ -84,7 +84,7 @@ export function eventOf(topic: string, partition: number, message: KafkaMessage)
   const version = wholeNumber(header('ce_version'));
   const sequence = wholeNumber(header('ce_sequence'));
   if (id === undefined || type === undefined || source === undefined || companyId === undefined) return undefined;
-  if (time === undefined || version === undefined || message.key === null || !UUID.test(id)) return undefined;
+  if (time === undefined || version === undefined || message.key === null || !isUuid(id)) return undefined;
   return {
     id, type, source, companyId, time, version, sequence, topic, partition,
     key: message.key.toString(),
@@ -94,8 +94,6 @@ export function eventOf(topic: string, partition: number, message: KafkaMessage)
     requestId: readRequestId(header('ce_requestid')),
   };
 }
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 function text(value: IHeaders[string]): string | undefined {
   const first = Array.isArray(value) ? value[0] : value;

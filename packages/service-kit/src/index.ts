@@ -28,3 +28,4 @@ export { baseSettings, callerSettings, stopLimitMs, testCaller, testCallers, tes
 export { createService, type BackgroundPart, type Service, type ServiceKit } from './service.ts';
 export { runService } from './run.ts';
 export { told } from './told.ts';
+export { editDistance } from './edit-distance.ts';

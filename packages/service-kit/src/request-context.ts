@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { isUuid } from '@truckroll/contract';
 
 /** The request of a client or an operator on whose behalf something is done. It travels in every call and event that it causes. */
 export interface RequestContext {
@@ -28,7 +29,6 @@ export function traceIdOf({ requestId, traceparent }: RequestContext): string {
 }
 
 const TRACEPARENT = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** What a peer or an event names as its trace, where it is one (W3C Trace Context, level 1). */
 export function readTraceparent(value: string | undefined): string | undefined {
@@ -37,7 +37,7 @@ export function readTraceparent(value: string | undefined): string | undefined {
 
 /** What a peer or an event names as its request, where it is an id. */
 export function readRequestId(value: string | null | undefined): string | undefined {
-  return value != null && UUID.test(value) ? value : undefined;
+  return value != null && isUuid(value) && value === value.toLowerCase() ? value : undefined;
 }
 
 /** Of what was stored with an event: undefined where it is of no request, or of a release that did not tell. */

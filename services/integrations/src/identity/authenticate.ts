@@ -1,3 +1,4 @@
+import { isUuid } from '@truckroll/contract';
 import type {
   AuthenticateRequest,
   AuthenticateResponse,
@@ -46,14 +47,12 @@ const byToken = (subject: string, companyId: string): Statement => ({
   values: [subject, companyId],
 });
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
 /** Nobody is an answer, not an error: the credential was looked up and opens nothing. */
 async function authenticate({ database }: Context, request: AuthenticateRequest): Promise<AuthenticateResponse> {
   const { key_hash: hash, user } = request;
   if (hash != null) return { principal: await find(database, byKey(hash)) };
   // A token of a foreign issuer may hold anything where a company id is expected.
-  if (user == null || !UUID.test(user.company_id) || user.subject.includes('\0')) return { principal: null };
+  if (user == null || !isUuid(user.company_id) || user.subject.includes('\0')) return { principal: null };
   return { principal: await find(database, byToken(user.subject, user.company_id)) };
 }
 
@@ -65,7 +64,7 @@ async function find(db: Queryable, statement: Statement): Promise<Principal | nu
 }
 
 async function touch({ database }: Context, request: TouchKeysRequest): Promise<TouchKeysResponse> {
-  const uses = request.uses.filter((use) => UUID.test(use.company_id) && UUID.test(use.key_id));
+  const uses = request.uses.filter((use) => isUuid(use.company_id) && isUuid(use.key_id));
   if (uses.length > 0) await touchKeys(database, uses);
   return {};
 }

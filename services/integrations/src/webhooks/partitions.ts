@@ -1,6 +1,6 @@
 // The log's partitions: one for each UTC day, made when something of that day is stored, dropped after 30 days.
 import { formatDate, now } from '@truckroll/contract';
-import type { BackgroundPart, Database, Logger, Transaction } from '@truckroll/service-kit';
+import { Repeated, type BackgroundPart, type Database, type Logger, type Transaction } from '@truckroll/service-kit';
 
 export const KEPT_DAYS = 30;
 const DAY = 86_400_000_000;
@@ -19,9 +19,7 @@ export class Partitions implements BackgroundPart {
   readonly #database: Database;
   readonly #log: Logger;
   readonly #known = new Set<string>();
-  readonly #stopping = new AbortController();
-  #timer: NodeJS.Timeout | undefined;
-  #running: Promise<void> = Promise.resolve();
+  readonly #tidying = new Repeated(EVERY_MS, () => this.#tidy());
 
   constructor(database: Database, log: Logger) {
     this.#database = database;
@@ -66,16 +64,14 @@ export class Partitions implements BackgroundPart {
   }
 
   async start(): Promise<void> {
-    this.#running = this.#run();
+    this.#tidying.start();
   }
 
-  async stop(): Promise<void> {
-    this.#stopping.abort();
-    clearTimeout(this.#timer);
-    await this.#running;
+  stop(): Promise<void> {
+    return this.#tidying.stop();
   }
 
-  async #run(): Promise<void> {
+  async #tidy(): Promise<void> {
     try {
       const today = Math.floor(now() / DAY);
       await this.ensure(Array.from({ length: AHEAD + 1 }, (_, i) => formatDate(today + i)));
@@ -84,7 +80,6 @@ export class Partitions implements BackgroundPart {
     } catch (error) {
       this.#log.warn({ error }, 'the webhook log was not tidied; trying again in an hour');
     }
-    if (!this.#stopping.signal.aborted) this.#timer = setTimeout(() => void (this.#running = this.#run()), EVERY_MS).unref();
   }
 
   /** One replica at a time, others wait. */

@@ -2,11 +2,12 @@
 // as a line that says nothing but what this page of the decisions says for it.
 import { CostTrackingStatus, CostVerificationStatus, JobFinancials } from '@truckroll/contract/gen/reporting/v1/job_financials';
 import { lockCompany, refreshRecords, upsertRecords } from '@truckroll/record-store';
-import type { BackgroundPart, Database, Logger, Queryable, Transaction } from '@truckroll/service-kit';
+import { Repeated, type BackgroundPart, type Database, type Logger, type Queryable, type Transaction } from '@truckroll/service-kit';
 import { jobFinancials } from '../resources/job-financials.ts';
 
 /** Jobs that are looked at together, each company's in one transaction. */
 const CHUNK = 500;
+const EVERY_MS = 60_000;
 
 /** What is recorded of a job of which no line was imported; all else is derived. */
 function unrecorded(id: string): JobFinancials {
@@ -54,26 +55,20 @@ async function missingOf(tx: Queryable, companyId: string, jobIds: readonly stri
  */
 export function financialsForEveryJob(database: Database, log: Logger): BackgroundPart {
   const stopping = new AbortController();
-  let timer: NodeJS.Timeout | undefined;
-  let running = Promise.resolve();
-  const round = async (): Promise<void> => {
+  const rounds = new Repeated(EVERY_MS, async () => {
     try {
       const made = await fillIn(database, stopping.signal);
       if (made > 0) log.info({ made }, 'made job financials of jobs that had none');
     } catch (error) {
       if (!stopping.signal.aborted) log.warn({ err: error }, 'cannot make job financials of jobs that have none; trying again in a minute');
     }
-    if (!stopping.signal.aborted) timer = setTimeout(() => void (running = round()), 60_000);
-  };
+  });
   return {
     name: 'financials for every job',
-    async start() {
-      running = round();
-    },
-    async stop() {
+    start: async () => rounds.start(),
+    stop() {
       stopping.abort();
-      clearTimeout(timer);
-      await running;
+      return rounds.stop();
     },
   };
 }

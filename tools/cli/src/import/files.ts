@@ -2,6 +2,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { Resource } from '@truckroll/contract';
+import { editDistance } from '@truckroll/service-kit';
 import { EXIT, Failure } from '../failure.ts';
 import { inOrderOfReference } from './order.ts';
 
@@ -63,22 +64,8 @@ function filesAt(name: string): string[] {
 
 /** The known name that takes the fewest changes, if few do; else all names. */
 export function suggestion(path: string, known: readonly Resource[]): string {
-  const distances = known.map((candidate) => ({ path: candidate.path, steps: distance(path.toLowerCase().replaceAll('_', '-'), candidate.path) }));
+  const distances = known.map((candidate) => ({ path: candidate.path, steps: editDistance(path.toLowerCase().replaceAll('_', '-'), candidate.path) }));
   const [nearest] = distances.sort((a, b) => a.steps - b.steps);
   if (nearest !== undefined && nearest.steps <= Math.max(2, path.length / 3)) return `Did you mean ${nearest.path}${ENDING}?`;
   return `Known names: ${known.map((candidate) => candidate.path).sort().join(', ')}.`;
-}
-
-/** Levenshtein. */
-function distance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= a.length; i += 1) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j += 1) {
-      const replaced = (row[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(replaced, (row[j] as number) + 1, (next[j - 1] as number) + 1));
-    }
-    row = next;
-  }
-  return row[b.length] as number;
 }
