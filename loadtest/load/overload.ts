@@ -103,7 +103,7 @@ function recoveryOf(seconds: readonly Second[], knee: number): number | undefine
 }
 
 /** One company asks for twice the knee, and another for a little of the same at the same time. */
-export async function besideFlood({ k6, target, pinned }: Session, knee: number, only: readonly ScenarioName[] | undefined, round: number): Promise<number> {
+async function besideFlood({ k6, target, pinned }: Session, knee: number, only: readonly ScenarioName[] | undefined, round: number): Promise<number> {
   const core = pinned ? CORES.generator : undefined;
   const reader = { ...target.env, API_KEY: target.env.API_KEY_HUGE ?? target.env.API_KEY, RATE: String(BESIDE), DURATION: '8', ONLY: 'detail', API_KEY_HUGE: undefined, API_KEY_EMPTY: undefined, USER_TOKEN: undefined };
   const read = (name: string) => runK6({ k6, test: 'average', folder: FOLDER, core, env: reader, name });
