@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { activeTraceparent, currentRequest, type Queryable, type Statement } from '@truckroll/service-kit';
-import type { OutgoingEvent } from './event.ts';
+import type { OutboxRow, OutgoingEvent } from './event.ts';
 import { largestPayload } from './topic-limits.ts';
 
 /** An event that Kafka would not take: it would hold up all after it, so it is not stored. */
@@ -55,20 +55,30 @@ export function appending(events: readonly OutgoingEvent[]): Statement {
 export interface MadePayload {
   readonly expression: string;
   readonly from: string;
-  /** Bytes that it has at most. */
-  readonly most: number;
 }
 
+/** Of the outbox, the columns beside the payload and what PostgreSQL sets. */
+export type MadeColumns = Omit<OutboxRow, 'id' | 'payload' | 'created_at'>;
+
 /**
- * The same for one event whose payload is only known to PostgreSQL: it holds what the statement itself gives out, such as
- * a number. Throws EventTooLarge as above.
+ * What is stored with an event whose payload, of `most` bytes at most, is only known to PostgreSQL: it holds what a statement
+ * itself gives out, such as a number. Told on behalf of the request that is served now. Throws EventTooLarge as above.
  */
-export function appendingMade(event: Omit<OutgoingEvent, 'payload'>, { expression, from, most }: MadePayload): Statement {
+export function madeColumns(event: Omit<OutgoingEvent, 'payload'>, most: number): MadeColumns {
   refuseLarge(event, most);
+  const { topic, key, type, companyId: company_id } = event;
+  return {
+    event_id: event.id ?? randomUUID(), topic, key, type, company_id, sequence: event.sequence ?? null,
+    trace: activeTraceparent() ?? null, request_id: currentRequest()?.requestId ?? null,
+  };
+}
+
+/** The statement that stores one such event. */
+export function appendingMade({ event_id, topic, key, type, company_id, sequence, trace, request_id }: MadeColumns, { expression, from }: MadePayload): Statement {
   return {
     text: `insert into outbox (event_id, topic, key, type, company_id, sequence, payload, trace, request_id)
       select $1::uuid, $2::text, $3::text, $4::text, $5::uuid, $6::bigint, ${expression}, $7::text, $8::uuid from ${from}`,
-    values: [event.id ?? randomUUID(), event.topic, event.key, event.type, event.companyId, event.sequence ?? null, activeTraceparent() ?? null, currentRequest()?.requestId ?? null],
+    values: [event_id, topic, key, type, company_id, sequence, trace, request_id],
   };
 }
 

@@ -2,6 +2,7 @@
 import { ApiError } from '@truckroll/contract';
 import type { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
 import type { Handlers } from '@truckroll/service-kit';
+import { recordTogether } from './batch.ts';
 import { completeInteraction, readInteraction, recordInteraction } from './interactions.ts';
 import { bookServiceRequest, changeStatus } from './move.ts';
 import { recordServiceRequest } from './record.ts';
@@ -11,8 +12,9 @@ import { readServiceRequest } from './store.ts';
 
 export function intakeHandlers(services: IntakeServices): Handlers<typeof IntakeServiceService> {
   const { database } = services;
+  const together = recordTogether(database);
   return {
-    recordServiceRequest: (request) => recordServiceRequest(services, request),
+    recordServiceRequest: (request) => recordServiceRequest({ ...services, together }, request),
     changeServiceRequestStatus: (request) => changeStatus(services, request),
     bookServiceRequest: (request) => bookServiceRequest(services, request),
     async getServiceRequest(request) {

@@ -3,25 +3,33 @@ import { createHash } from 'node:crypto';
 import { checkEndsAfterStart, now } from '@truckroll/contract';
 import { RecordServiceRequestRequest, type RecordServiceRequestResponse } from '@truckroll/contract/gen/scheduling/v1/intake';
 import { ServiceRequest, ServiceRequestStatus } from '@truckroll/contract/gen/scheduling/v1/service_requests';
-import { appendingMade } from '@truckroll/outbox';
+import { appendingMade, madeColumns } from '@truckroll/outbox';
 import { expression, isUniqueViolation, together, type CompanyDatabase, type Queryable, type Statement } from '@truckroll/service-kit';
+import type { Recorded, Recording } from './batch.ts';
 import { serviceRequestCreated } from './events.ts';
 import type { IntakeServices } from './services.ts';
 import { referencesTo, requireRecords } from './references.ts';
 import { checked, refused } from './requests.ts';
 import { taken } from './states.ts';
 
+interface RecordingServices extends IntakeServices {
+  /** As recordTogether gives. */
+  together(recording: Recording): Promise<Recorded | undefined>;
+}
+
 /** The service request as it was first recorded. Errors: 400; 409 where the id has another one. */
-export async function recordServiceRequest({ database, poke }: IntakeServices, asked: RecordServiceRequestRequest): Promise<RecordServiceRequestResponse> {
+export async function recordServiceRequest(services: RecordingServices, asked: RecordServiceRequestRequest): Promise<RecordServiceRequestResponse> {
+  const { database, poke } = services;
   const request = checked('RecordServiceRequestRequest', asked);
   const { requested_starts_at: starts_at, requested_ends_at: ends_at } = request;
   if (checkEndsAfterStart({ starts_at, ends_at }).length > 0) throw refused('requested_ends_at', 'Give an end that is after requested_starts_at.', 'RANGE_ORDER');
   const company = database.of(request.company_id);
   const fingerprint = createHash('sha256').update(RecordServiceRequestRequest.encode(request).finish()).digest();
-  const known = await recorded(company, request, fingerprint);
+  // A repetition is answered also where what it refers to is gone. Without references its recording tells that it is one.
+  const known = refers(request) ? await recorded(company, request, fingerprint) : undefined;
   if (known !== undefined) return { service_request: known };
   try {
-    const service_request = await insert(company, request, fingerprint);
+    const service_request = await insert(services, company, request, fingerprint);
     poke();
     return { service_request };
   } catch (error) {
@@ -32,22 +40,28 @@ export async function recordServiceRequest({ database, poke }: IntakeServices, a
   }
 }
 
+const refers = ({ account_id, business_unit_id, job_type_id, lead_source_id, location_id }: RecordServiceRequestRequest): boolean =>
+  [account_id, business_unit_id, job_type_id, lead_source_id, location_id].some((id) => id != null);
+
 async function recorded(from: Queryable, { company_id, id }: RecordServiceRequestRequest, fingerprint: Buffer): Promise<ServiceRequest | undefined> {
   const { rows } = await from.query<{ fingerprint: Buffer; recorded: Buffer }>({
     name: 'recorded_service_request',
     text: 'select fingerprint, recorded from service_requests where company_id = $1 and id = $2',
     values: [company_id, id],
   });
-  const [row] = rows;
-  if (row !== undefined && !row.fingerprint.equals(fingerprint)) throw taken('service request');
-  return row && ServiceRequest.decode(row.recorded);
+  return rows[0] && asRecorded(rows[0], fingerprint);
+}
+
+function asRecorded(row: { fingerprint: Buffer; recorded: Buffer }, fingerprint: Buffer): ServiceRequest {
+  if (!row.fingerprint.equals(fingerprint)) throw taken('service request');
+  return ServiceRequest.decode(row.recorded);
 }
 
 /**
  * References are looked up before the transaction, which holds nothing of theirs; it is one round trip, and the company's
  * number is the only lock in it that others of the company wait for.
  */
-async function insert(company: CompanyDatabase, request: RecordServiceRequestRequest, fingerprint: Buffer): Promise<ServiceRequest> {
+async function insert({ together: recordWithOthers }: RecordingServices, company: CompanyDatabase, request: RecordServiceRequestRequest, fingerprint: Buffer): Promise<ServiceRequest> {
   const { company_id: companyId, id, channel, summary, contact_name, contact_phone, contact_email, location_id } = request;
   const references = await referencesTo(company, companyId, {
     account: request.account_id, business_unit: request.business_unit_id, job_type: request.job_type_id, lead_source: request.lead_source_id,
@@ -59,7 +73,10 @@ async function insert(company: CompanyDatabase, request: RecordServiceRequestReq
     location_id, ...references, requested_starts_at: request.requested_starts_at, requested_ends_at: request.requested_ends_at,
     created_at: at, updated_at: at,
   };
-  const [stored] = await company.transaction((tx) => tx.finish([storing(companyId, data, fingerprint)]));
+  const recording = recordingOf(companyId, data, fingerprint);
+  const outcome = await recordWithOthers(recording);
+  if (outcome !== undefined) return 'number' in outcome ? { ...data, number: outcome.number } : asRecorded(outcome, fingerprint);
+  const [stored] = await company.transaction((tx) => tx.finish([storing(recording)]));
   return { ...data, number: (stored as { rows: { number: string }[] }).rows[0]?.number as string };
 }
 
@@ -68,16 +85,20 @@ const NUMBER_TAG = 0x12;
 /** Of its tag, length and text, with room to spare. */
 const MOST_NUMBER_BYTES = 32;
 
-/**
- * Gives a service request the company's next number, stores it and tells of it. Returns the number. Numbers have no gaps:
- * whoever records waits for the one before to commit, which it is about to.
- */
-function storing(companyId: string, data: ServiceRequest, fingerprint: Buffer): Statement {
+function recordingOf(companyId: string, data: ServiceRequest, fingerprint: Buffer): Recording {
   const whole = ServiceRequest.encode(data).finish();
   const after = ServiceRequest.encode({ ...data, id: '' }).finish();
   const before = Buffer.concat([whole.subarray(0, whole.length - after.length), Buffer.of(NUMBER_TAG)]);
   const { event, head } = serviceRequestCreated(companyId, data.id, data.created_at);
   const most = head.length + whole.length + MOST_NUMBER_BYTES;
+  return { companyId, id: data.id, before, after: Buffer.from(after), fingerprint, head, event: madeColumns(event, most) };
+}
+
+/**
+ * Gives a service request the company's next number, stores it and tells of it. Returns the number. Numbers have no gaps:
+ * whoever records waits for the one before to commit, which it is about to.
+ */
+function storing({ companyId, id, before, after, fingerprint, head, event }: Recording): Statement {
   return together('record_service_request', [
     expression('numbered', {
       text: `insert into service_request_numbers as n (company_id, latest) values ($1, 1)
@@ -91,9 +112,9 @@ function storing(companyId: string, data: ServiceRequest, fingerprint: Buffer): 
     expression('stored', {
       text: `insert into service_requests (company_id, id, event_sequence, document, fingerprint, recorded)
         select $1::uuid, $2::uuid, 1, document, $3::bytea, document from record`,
-      values: [companyId, data.id, fingerprint],
+      values: [companyId, id, fingerprint],
     }),
     expression('event', { text: 'select $1::bytea || length_delimited(document) as payload from record', values: [head] }),
-    expression('told', appendingMade(event, { expression: 'payload', from: 'event', most })),
+    expression('told', appendingMade(event, { expression: 'payload', from: 'event' })),
   ], 'number from numbered');
 }

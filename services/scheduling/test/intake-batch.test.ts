@@ -1,0 +1,76 @@
+// Service requests that are recorded together: what holds for each alone holds for all.
+import { randomUUID } from 'node:crypto';
+import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
+import { ServiceRequestCreated } from '@truckroll/contract/gen/events/v1/public_events';
+import { ServiceRequestChannel, type ServiceRequest } from '@truckroll/contract/gen/scheduling/v1/service_requests';
+import type { Callers } from '@truckroll/service-kit';
+import { startHarness, type Harness } from './harness.ts';
+
+let harness: Harness;
+let intake: Callers<typeof IntakeServiceService>;
+
+beforeAll(async () => {
+  harness = await startHarness();
+  intake = harness.channel.client(IntakeServiceService);
+}, 60_000);
+afterAll(() => harness.stop());
+
+const asked = (company_id: string, summary: string, id: string = randomUUID()) => ({ company_id, id, channel: ServiceRequestChannel.WEB, summary });
+const record = async (request: ReturnType<typeof asked>, requestId: string = randomUUID()): Promise<ServiceRequest> =>
+  (await intake.recordServiceRequest(request, { requestId })).service_request as ServiceRequest;
+
+/** Begins the work while nothing can be stored, and resolves to what came of it once it can. */
+async function held<T>(work: () => readonly Promise<T>[]): Promise<PromiseSettledResult<T>[]> {
+  const outcomes = await harness.database.transaction(async (tx) => {
+    await tx.query({ text: 'lock table service_requests in share mode' });
+    const all = Promise.allSettled(work());
+    for (;;) {
+      const { rows } = await tx.query<{ waiting: number }>({ text: `select count(*) as waiting from pg_locks where not granted and relation = 'service_requests'::regclass` });
+      if (rows[0]!.waiting > 0) break;
+    }
+    // Another call behind them has been answered: they have all come.
+    await intake.getServiceRequest({ company_id: randomUUID(), id: randomUUID() }).catch(() => undefined);
+    return { all };
+  });
+  return outcomes.all;
+}
+
+test('recordings that come while one is stored are one transaction, numbered without gaps, each with the event of its own request', async () => {
+  const companies = [randomUUID(), randomUUID()];
+  for (const company of companies) await record(asked(company, 'the first'));
+  const requests = companies.flatMap((company) => Array.from({ length: 10 }, (_, index) => ({ ...asked(company, `number ${index}`), requestId: randomUUID() })));
+  const outcomes = await held(() => requests.map(({ requestId, ...request }) => record(request, requestId)));
+  expect(outcomes.filter(({ status }) => status === 'rejected')).toEqual([]);
+  const stored = outcomes.map((outcome) => (outcome as PromiseFulfilledResult<ServiceRequest>).value);
+  const { rows: kept } = await harness.database.query<{ id: string; document: Buffer; xmin: string }>({
+    text: 'select id, document, xmin::text from service_requests where company_id = any($1::uuid[])', values: [companies],
+  });
+  // All but those that were stored alone: the first of each company, and what was under way when nothing could be stored.
+  expect(new Set(kept.map(({ xmin }) => xmin)).size).toBeLessThan(kept.length);
+  const { rows: events } = await harness.database.query<{ payload: Buffer; request_id: string; company_id: string }>({
+    text: `select payload, request_id, company_id from outbox where company_id = any($1::uuid[]) order by id`, values: [companies],
+  });
+  for (const company of companies) {
+    const own = stored.filter((_, index) => requests[index]!.company_id === company);
+    expect(own.map(({ number }) => Number(number.slice(3))).toSorted((a, b) => a - b)).toEqual(Array.from({ length: 10 }, (_, index) => index + 2));
+    const told = events.filter(({ company_id }) => company_id === company).map(({ payload }) => ServiceRequestCreated.decode(payload).data!);
+    expect(told.map(({ number }) => number)).toEqual(Array.from({ length: 11 }, (_, index) => `SR-${index + 1}`));
+  }
+  for (const [index, { requestId, company_id, id, summary }] of requests.entries()) {
+    const event = events.find(({ request_id }) => request_id === requestId)!;
+    expect(ServiceRequestCreated.decode(event.payload)).toMatchObject({ company_id, sequence: 1, data: { id, summary, number: stored[index]!.number } });
+    expect((await intake.getServiceRequest({ company_id, id })).service_request).toEqual(stored[index]);
+    await expect(record({ company_id, id, summary, channel: ServiceRequestChannel.WEB })).resolves.toEqual(stored[index]);
+  }
+});
+
+test('one id that comes twice at once is recorded once, and refused where it is asked for another content', async () => {
+  const company = randomUUID();
+  await record(asked(company, 'the first'));
+  const request = asked(company, 'twice');
+  const outcomes = await held(() => [record(request), record(request), record({ ...request, summary: 'another' }), record(asked(company, 'beside'))]);
+  const [first, second, other, beside] = outcomes as PromiseFulfilledResult<ServiceRequest>[];
+  expect(second).toEqual(first);
+  expect(other).toMatchObject({ status: 'rejected', reason: { status: 409 } });
+  expect([first!.value.number, beside!.value.number].toSorted()).toEqual(['SR-2', 'SR-3']);
+});
