@@ -15,7 +15,8 @@ export async function openSetting() {
   const server: TestDatabase = await freshDatabase({
     [SCHEMA]: [outboxTables, { name: 'trial', migrations: [{ name: '0001_applied', sql: applied }] }],
   });
-  const database = new Database({ url: server.url, schema: SCHEMA });
+  // A test is not about how soon a machine with other work accepts a connection.
+  const database = new Database({ url: server.url, schema: SCHEMA, connectTimeoutMs: 20_000 });
   return {
     database,
     server,
