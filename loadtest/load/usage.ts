@@ -1,6 +1,6 @@
 // Processor, memory and open files of every process, once a second while load is made.
 import { readFileSync, readdirSync } from 'node:fs';
-import { cpuOf, ownCpuOf, type CpuMs, type Groups } from '../measure/cpu.ts';
+import { cpuOf, statOf, type CpuMs, type Groups } from '../measure/cpu.ts';
 import { machineMs } from './machine.ts';
 
 export interface Sample {
@@ -28,7 +28,7 @@ export interface Usage {
 /** Begins at once; `stop` resolves to what was seen. This process, which looks, is a group of its own, without what it has started. */
 export function watch(groups: Groups): { stop(): Sample[] } {
   const all: Groups = { ...groups, watcher: [process.pid] };
-  const used = (): CpuMs => ({ ...cpuOf(groups), watcher: ownCpuOf(process.pid) });
+  const used = (): CpuMs => ({ ...cpuOf(groups), watcher: statOf(process.pid)?.ms ?? NaN });
   const samples: Sample[] = [];
   const beganAt = performance.now();
   let before = { at: beganAt, cpu: used(), machine: machineMs() };

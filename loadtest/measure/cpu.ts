@@ -41,11 +41,6 @@ export function cpuOf(groups: Groups): CpuMs {
   return Object.fromEntries(Object.entries(groups).map(([name, pids]) => [name, pids.reduce((sum, pid) => sum + used(pid), 0)]));
 }
 
-/** Time that a process has used so far, without its children. */
-export function ownCpuOf(pid: number): number {
-  return statOf(pid)?.ms ?? NaN;
-}
-
 /** Runs, and tells how much time each group used meanwhile. */
 export async function withCpu<T>(groups: Groups, work: () => Promise<T>): Promise<{ result: T; cpu: CpuMs }> {
   const before = cpuOf(groups);

@@ -3,6 +3,9 @@ import { activeTraceparent, currentRequest, type Queryable, type Statement } fro
 import type { OutboxRow, OutgoingEvent } from './event.ts';
 import { largestPayload } from './topic-limits.ts';
 
+/** Of the outbox, what is stored with an event. */
+const COLUMNS = 'event_id, topic, key, type, company_id, sequence, payload, trace, request_id';
+
 /** An event that Kafka would not take: it would hold up all after it, so it is not stored. */
 export class EventTooLarge extends RangeError {
   /** What the event tells of. */
@@ -32,7 +35,7 @@ export function appending(events: readonly OutgoingEvent[]): Statement {
   for (const event of events) refuseLarge(event, event.payload?.length ?? 0);
   return {
     name: 'outbox_append',
-    text: `insert into outbox (event_id, topic, key, type, company_id, sequence, payload, trace, request_id)
+    text: `insert into outbox (${COLUMNS})
       select event_id, topic, key, type, company_id, sequence, payload, $8, $9::uuid
       from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::uuid[], $6::bigint[], $7::bytea[])
         with ordinality as event (event_id, topic, key, type, company_id, sequence, payload, position)
@@ -73,10 +76,15 @@ export function madeColumns(event: Omit<OutgoingEvent, 'payload'>, most: number)
   };
 }
 
+/** The part of a caller's statement that stores such events, which are rows of `from` with these columns, in the order of another one. */
+export function appendingRows(from: string, order: string): string {
+  return `insert into outbox (${COLUMNS}) select ${COLUMNS} from ${from} order by ${order}`;
+}
+
 /** The statement that stores one such event. */
 export function appendingMade({ event_id, topic, key, type, company_id, sequence, trace, request_id }: MadeColumns, { expression, from }: MadePayload): Statement {
   return {
-    text: `insert into outbox (event_id, topic, key, type, company_id, sequence, payload, trace, request_id)
+    text: `insert into outbox (${COLUMNS})
       select $1::uuid, $2::text, $3::text, $4::text, $5::uuid, $6::bigint, ${expression}, $7::text, $8::uuid from ${from}`,
     values: [event_id, topic, key, type, company_id, sequence, trace, request_id],
   };

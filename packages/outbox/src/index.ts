@@ -1,4 +1,4 @@
-export { EventTooLarge, append, appending, appendingMade, madeColumns, type MadeColumns } from './append.ts';
+export { EventTooLarge, append, appending, appendingMade, appendingRows, madeColumns, type MadeColumns } from './append.ts';
 export { Consumer } from './consumer.ts';
 export { beginEpoch, currentEpoch, epochOf } from './epoch.ts';
 export type { IncomingEvent, OutgoingEvent } from './event.ts';

@@ -214,8 +214,8 @@ export function registered<O extends RecordOwner>(
 ): readonly Table[] {
   return Object.entries<Table<any>>(tables).map(([key, table]) => {
     if (table.path !== key || table.schema !== owner) throw new Error(`${owner}: the table of ${table.path} is registered as ${key}`);
-    const steps = [table.afterChange, consequences[key as ResourceOf<O>]].filter((step) => step !== undefined);
-    return steps.length === 0 ? table : { ...table, afterChange: inTurn(...steps) };
+    const consequence = consequences[key as ResourceOf<O>];
+    return consequence === undefined ? table : { ...table, afterChange: table.afterChange === undefined ? consequence : inTurn(table.afterChange, consequence) };
   });
 }
 

@@ -1,7 +1,7 @@
 // Recording service requests that come at the same time as one: a transaction, a statement and a commit, of which each call
 // alone needs as many.
 import type { ServiceRequest } from '@truckroll/contract/gen/scheduling/v1/service_requests';
-import type { MadeColumns } from '@truckroll/outbox';
+import { appendingRows, type MadeColumns } from '@truckroll/outbox';
 import { CompaniesAbout, Places, StatementError, gather, type Database, type Statement } from '@truckroll/service-kit';
 
 /** A service request that is to be recorded, but for its number. */
@@ -47,8 +47,8 @@ export function recordTogether(database: Database): (recording: Recording) => Pr
 
 async function recordAll(database: Database, recordings: readonly Recording[]): Promise<(Recorded | undefined)[]> {
   // A repetition that comes at once finds what the first one has recorded when it is alone.
-  const first = new Map(recordings.map((recording) => [`${recording.companyId} ${recording.id}`, recording]).toReversed() as [string, Recording][]);
-  const chosen = [...first.values()].toReversed();
+  const known = new Set<string>();
+  const chosen = recordings.filter(({ companyId, id }) => known.size < known.add(`${companyId} ${id}`).size);
   try {
     const [answer] = await database.transaction((tx) => tx.finish([recording(chosen)]));
     const rows = (answer as { rows: { number: string | null; fingerprint: Buffer | null; recorded: Buffer | null }[] }).rows;
@@ -91,9 +91,8 @@ function recording(recordings: readonly Recording[]): Statement {
       stored as (
         insert into service_requests (company_id, id, event_sequence, document, fingerprint, recorded)
         select company_id, id, 1, document, fingerprint, document from record),
-      told as (
-        insert into outbox (event_id, topic, key, type, company_id, sequence, payload, trace, request_id)
-        select event_id, topic, key, type, company_id, 1, head || length_delimited(document), trace, request_id from record order by place)
+      events as (select *, 1 as sequence, head || length_delimited(document) as payload from record),
+      told as (${appendingRows('events', 'place')})
       select r.number, k.fingerprint, k.recorded from given g left join record r on r.place = g.place left join known k on k.place = g.place order by g.place`,
     values: [
       of(({ companyId }) => companyId), of(({ id }) => id), of(({ before }) => before), of(({ after }) => after), of(({ fingerprint }) => fingerprint),

@@ -1,4 +1,4 @@
-import { KeyAdminServiceService, type KeyAccount } from '@truckroll/contract/gen/integrations/v1/admin';
+import { KeyAdminServiceService, type CreateKeyResponse, type KeyAccount, type RotateKeyResponse } from '@truckroll/contract/gen/integrations/v1/admin';
 import type { Command } from 'commander';
 import { expiry, positiveInteger } from '../arguments.ts';
 import { limits } from '../limits.ts';
@@ -50,9 +50,7 @@ export function register(program: Command, session: Session): void {
           writes_per_minute: given.writesPerMinute ?? null,
         },
       });
-      const fields = asPlain(answer.key as KeyAccount);
-      session.print({ ...fields, value: answer.value }, `${card(lines(fields))}\n\n${answer.value}`);
-      if (!session.json) session.note('\nThis is the key. It is not stored and cannot be shown again.');
+      showNew(session, answer);
     });
 
   key
@@ -60,12 +58,7 @@ export function register(program: Command, session: Session): void {
     .description('Give a key a new value. The old one answers 401 within a second on every gateway; name, end and limits stay.')
     .argument('<id>', 'id of the key')
     .addHelpText('after', '\nTo change over without a gap, create a second key instead, and revoke the first one when nobody uses it any more.')
-    .action(async (id: string) => {
-      const answer = await service().rotateKey({ id });
-      const fields = asPlain(answer.key as KeyAccount);
-      session.print({ ...fields, value: answer.value }, `${card(lines(fields))}\n\n${answer.value}`);
-      if (!session.json) session.note('\nThis is the key. It is not stored and cannot be shown again.');
-    });
+    .action(async (id: string) => showNew(session, await service().rotateKey({ id })));
 
   key
     .command('list')
@@ -94,6 +87,13 @@ export function register(program: Command, session: Session): void {
       const fields = asPlain((await service().revokeKey({ id })).key as KeyAccount);
       session.print(fields, card(lines(fields)));
     });
+}
+
+/** A key with the value that it was just given. */
+function showNew(session: Session, { key, value }: CreateKeyResponse | RotateKeyResponse): void {
+  const fields = asPlain(key as KeyAccount);
+  session.print({ ...fields, value }, `${card(lines(fields))}\n\n${value}`);
+  if (!session.json) session.note('\nThis is the key. It is not stored and cannot be shown again.');
 }
 
 type Row = ReturnType<typeof asPlain>;
