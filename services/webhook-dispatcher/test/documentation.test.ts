@@ -1,9 +1,9 @@
 // The receivers of docs/guides/verify.md, run as they are printed there.
 import { spawn, spawnSync } from 'node:child_process';
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { signatureOf } from '../src/http/signature.ts';
@@ -17,10 +17,12 @@ function block(language: string): string {
   return found;
 }
 
+/** Below those that the system gives to connections, of which one could take it before the receiver does. */
 async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  const port = randomInt(20_000, 32_000);
+  const server = createServer().listen(port, '127.0.0.1');
+  const taken = await once(server, 'listening').then(() => false, () => true);
+  if (taken) return freePort();
   server.close();
   await once(server, 'close');
   return port;
@@ -47,7 +49,7 @@ test.each(receivers)('the receiver in %s takes what is ours and refuses everythi
   writeFileSync(join(folder, file), block(language));
   const port = await freePort();
   const env = { PATH: process.env['PATH'], PORT: String(port), WEBHOOK_SECRET: `whsec_${secret.toString('base64')}` };
-  const child = spawn(program, [join(folder, file)], { env, stdio: ['ignore', 'pipe', 'ignore'] });
+  const child = spawn(program, [join(folder, file)], { env, stdio: ['ignore', 'pipe', 'inherit'] });
   const ended = once(child, 'exit');
   try {
     const body = JSON.stringify({ id: randomUUID(), type: 'interaction.completed', data: { id: randomUUID(), summary: 'Ünïcode' } });
