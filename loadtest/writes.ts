@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
-import { STATE, say } from '@truckroll/local-stack';
+import { Problem, STATE, say } from '@truckroll/local-stack';
 import pg from 'pg';
 import { importFile } from './data/import.ts';
 import { TECHNICIANS, VISITS, accountFile, idInSql, idOf, visitFiles } from './data/visits.ts';
@@ -13,7 +13,7 @@ import { pgbenchPath, runPgbench, scriptOf, type Script } from './measure/pgbenc
 import { startRecorder } from './measure/recorder.ts';
 import { rounded } from './measure/report.ts';
 import { median } from './measure/rounds.ts';
-import { requireWrk, runLoad, runWrites, writeTargets } from './measure/wrk.ts';
+import { requireWrk, runLoad, runWrites, writeTargets, type Outcome } from './measure/wrk.ts';
 import { runBenchmark } from './system/benchmark.ts';
 import { KeyFile, Operator } from './system/operator.ts';
 import { drained } from './system/outbox.ts';
@@ -21,13 +21,15 @@ import { postgresPid } from './system/postgres.ts';
 import { startGateway, startServices } from './system/programs.ts';
 import type { Running, Stack } from './system/stack.ts';
 import { measureNoise } from './writes/noisy.ts';
+import { measureBesideUsual, type Visit } from './writes/usual-service.ts';
 
-const HELP = `npm run bench:writes -- [--rounds 3] [--seconds 10] [--quick] [--only noise]
+const HELP = `npm run bench:writes -- [--rounds 3] [--seconds 10] [--quick] [--only noise|usual]
 
 Adds and removes technicians on 10,000 visits with 16 connections over HTTP, in turn with pgbench, which runs the
 statements that the service was seen to send, in the same transactions, on the same database: as pgbench does by default,
 prepared as the service does, and in the service's pipelines too. Nothing else runs beside pgbench. Reads of one visit
-are measured too: the same road with a single statement. Last, two \`truckroll simulate --speed 600 --per-hour 600\` flood
+are measured too: the same road with a single statement. Then come, in turn, the writes and those of an Express process with
+the same promises (loadtest/baseline/writes), while nobody publishes. Last, two \`truckroll simulate --speed 600 --per-hour 600\` flood
 one company beside a reader of another, whose p99 is compared with the same without them: five rounds. --quick runs one short round: for developing only.
 `;
 const DATABASE = 'truckroll_writes';
@@ -68,33 +70,43 @@ interface Rate {
   p99?: number;
 }
 
-interface Visit {
-  id: string;
-  revision: string;
-  assignments: { id: string }[];
-}
-
 async function benchmark(stack: Stack): Promise<Record<string, number>> {
+  if (options.only !== undefined && !['noise', 'usual'].includes(options.only)) throw new Problem(`--only ${options.only} is not known: give noise or usual.`);
   const { key, readerKey, scripts, settings } = await prepare(stack);
-  const services = await startServices(stack, ['integrations', 'scheduling']);
-  const gateway = await startGateway(stack, services);
-  const groups = {
-    gateway: [gateway.pid],
-    scheduling: [services.running.scheduling.pid],
-    PostgreSQL: [await postgresPid(stack)],
-    Kafka: [stack.pidOf('kafka') ?? 0],
-    Redis: [stack.pidOf('redis') ?? 0],
-  };
   const rounds = Number(options.rounds ?? (options.quick ? 1 : 3));
   const seconds = Number(options.seconds ?? (options.quick ? 4 : 10));
-  const http = async (duration: number) => {
+  const write = (port: number, visits: readonly Visit[], duration: number): Promise<Outcome> => {
     const file = join(FOLDER, 'writes.targets');
-    const visits = shuffled(await readVisits(gateway, key));
-    writeFileSync(file, visits.map(({ id, revision, assignments }) => `${id}\t${revision}\t${assignments[0]?.id ?? '-'}\n`).join(''));
+    writeFileSync(file, shuffled(visits).map(({ id, revision, assignments }) => `${id}\t${revision}\t${assignments[0]?.id ?? '-'}\n`).join(''));
     const technicians = Array.from({ length: TECHNICIANS }, (_, i) => idOf('technician', i + 1)).join(',');
     const args = [file, `Bearer ${key}`, technicians, randomBytes(8).toString('hex')];
-    return runWrites({ port: gateway.port, connections: CONNECTIONS, seconds: duration, args });
+    return runWrites({ port, connections: CONNECTIONS, seconds: duration, args });
   };
+  const postgres = await postgresPid(stack);
+  const start = async () => {
+    const services = await startServices(stack, ['integrations', 'scheduling']);
+    const gateway = await startGateway(stack, services);
+    const groups = {
+      gateway: [gateway.pid],
+      scheduling: [services.running.scheduling.pid],
+      PostgreSQL: [postgres],
+      Kafka: [stack.pidOf('kafka') ?? 0],
+      Redis: [stack.pidOf('redis') ?? 0],
+    };
+    const stop = async (): Promise<void> => {
+      await gateway.stop();
+      await Promise.all([services.stop('scheduling'), services.stop('integrations')]);
+    };
+    return { services, gateway, groups, stop, visits: () => readVisits(gateway, key) };
+  };
+  const besideUsual = async (): Promise<Record<string, number>> => {
+    const { throughput, cpu } = await measureBesideUsual({ stack, company: COMPANY, key, rounds: Math.max(rounds, options.quick ? 1 : 5), seconds, start, write, postgres });
+    return { write_throughput_usual: rounded(throughput), write_cpu_usual: rounded(cpu) };
+  };
+  if (options.only === 'usual') return besideUsual();
+  const system = await start();
+  const { services, gateway, groups } = system;
+  const http = async (duration: number) => write(gateway.port, await readVisits(gateway, key), duration);
   // Each run of the script is an addition and a removal.
   const pgbench = async (script: Script, mode: 'simple' | 'prepared', duration: number): Promise<Rate> => {
     const load = { databaseUrl: stack.databaseUrl, settings, script, mode, connections: CONNECTIONS, seconds: duration };
@@ -163,6 +175,8 @@ async function benchmark(stack: Stack): Promise<Record<string, number>> {
   }
   const beside = await noise();
   await client.end();
+  await system.stop();
+  Object.assign(beside, await besideUsual());
   const medians = Object.fromEntries(names.map((name) => [name, median(rates.get(name) ?? [])])) as Record<keyof typeof kinds, number>;
   process.stdout.write(`\n${CONNECTIONS} connections, medians of ${rounds} × ${seconds} s:\n`);
   for (const name of names) process.stdout.write(`${TITLES[name].padEnd(24)} ${medians[name].toFixed(0).padStart(6)}/s\n`);
@@ -204,7 +218,7 @@ async function prepare(stack: Stack): Promise<{ key: string; readerKey: string; 
   const body = { expected_revision: visit.revision, appointment_id: visit.id, team_member_id: technician, starts_at: '2026-03-02T15:00:00Z', ends_at: '2026-03-02T16:00:00Z' };
   const added = await write(gateway, key, 'POST', '', body, idempotencyKeys[0]);
   const addition = recorder.take();
-  const assignment = (added.assignments[0] as { id: string }).id;
+  const assignment = added.assignments[0]?.id as string;
   await write(gateway, key, 'DELETE', `/${assignment}`, { expected_revision: added.revision }, idempotencyKeys[1]);
   const removal = recorder.take();
 

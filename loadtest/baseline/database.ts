@@ -20,12 +20,13 @@ const types = {
   getTypeParser: (oid: number, format?: 'text' | 'binary') => parsers.get(oid) ?? pg.types.getTypeParser(oid, format),
 };
 
-export function openPool(connectionString: string): pg.Pool {
+/** The pool’s tables are those of the schema. */
+export function openPool(connectionString: string, schema = 'baseline'): pg.Pool {
   return new pg.Pool({
     connectionString,
     max: 10,
     application_name: 'truckroll-baseline',
-    options: '-c TimeZone=UTC -c search_path=baseline -c jit=off',
+    options: `-c TimeZone=UTC -c search_path=${schema} -c jit=off`,
     types,
   });
 }

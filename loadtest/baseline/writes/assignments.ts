@@ -1,0 +1,134 @@
+// The two scheduling writes as a careful user would write them on pg: one transaction with the claim of the idempotency
+// key, the locked visit, the rules, the change, its outbox rows and the stored answer.
+import { createHash, randomUUID } from 'node:crypto';
+import type pg from 'pg';
+import { ADD, ANSWER, ANSWERED, APPEND, ASSIGNMENTS, CHANGE_VISIT, CLAIM, HOLD_VISIT, MEMBER, REMOVE, VISIT_OF } from './statements.ts';
+import { assignmentOf, changedVisit, type Row } from './visit.ts';
+
+export interface Caller {
+  readonly id: string;
+  readonly user_id: string;
+  readonly time_zone: string;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly location: string | null;
+  readonly response: unknown;
+}
+
+/** An answer other than a success; nothing is stored. */
+export class Refusal extends Error {
+  readonly status: number;
+  readonly code: string;
+
+  constructor(status: number, code: string, message: string) {
+    super(message);
+    this.status = status;
+    this.code = code;
+  }
+}
+
+interface Command {
+  readonly name: string;
+  readonly key: string;
+  readonly asked: Row;
+}
+
+const ACTIVE = ['EN_ROUTE', 'IN_PROGRESS', 'PAUSED', 'COMPLETED'];
+const instant = (): string => new Date().toISOString().replace('Z', '000Z');
+
+export function add(pool: pg.Pool, caller: Caller, key: string, asked: Row): Promise<Answer> {
+  return perform(pool, caller, { name: 'add', key, asked }, async (client) => {
+    const row = await holdVisit(client, caller, asked['appointment_id']);
+    const [member] = (await client.query<Row>(MEMBER([caller.id, asked['team_member_id']]))).rows;
+    if (member === undefined) throw new Refusal(404, 'NOT_FOUND', 'There is no such assignable team member.');
+    const present = await assignmentsOf(client, caller, row['id']);
+    if (row['canceled']) throw new Refusal(409, 'ASSIGNMENT_CONFLICT', 'The visit is canceled.');
+    if (present.some(({ team_member, status }) => team_member.id === member['id'] && status !== 'CANCELED')) throw new Refusal(409, 'ASSIGNMENT_CONFLICT', 'The technician is on the visit already.');
+    if (asked['allow_outside_window'] !== true) {
+      const [from, until] = [Date.parse(row['window_start_at']), Date.parse(row['window_end_at'])];
+      const outside = [asked['starts_at'], asked['ends_at']].some((at) => Date.parse(at) < from || Date.parse(at) > until);
+      if (outside) throw new Refusal(400, 'OUTSIDE_ARRIVAL_WINDOW', 'Give times inside the visit’s arrival window.');
+    }
+    const at = instant();
+    const made = {
+      id: randomUUID(), job_id: row['job_id'], visit_id: row['id'], team_member_id: member['id'], team_member_name: member['name'], starts_at: asked['starts_at'],
+      ends_at: asked['ends_at'], status: 'TO_DO', status_updated_at: at, created_at: at, updated_at: null,
+    };
+    const assignment = assignmentOf(made);
+    const next = [...present, assignment].toSorted((a, b) => Date.parse(a['starts_at']) - Date.parse(b['starts_at']) || (a['id'] < b['id'] ? -1 : 1));
+    const visit = changed(row, next, asked['expected_revision']);
+    await client.query(ADD([caller.id, made.id, made.job_id, made.visit_id, made.team_member_id, made.starts_at, made.ends_at, at]));
+    await tell(client, caller, visit, assignment, 'added');
+    return { status: 201, location: `/v1/job-assignments/${made.id}`, response: { data: visit, notification: { status: 'NOT_REQUESTED' } } };
+  });
+}
+
+export function remove(pool: pg.Pool, caller: Caller, key: string, asked: Row): Promise<Answer> {
+  return perform(pool, caller, { name: 'remove', key, asked }, async (client) => {
+    const [found] = (await client.query<Row>(VISIT_OF([caller.id, asked['id']]))).rows;
+    if (found === undefined) throw new Refusal(404, 'NOT_FOUND', 'There is no such assignment.');
+    const row = await holdVisit(client, caller, found['visit_id']);
+    const present = await assignmentsOf(client, caller, row['id']);
+    // Gone too where another write removed it while this one waited for the visit.
+    const assignment = present.find(({ id }) => id === asked['id']);
+    if (assignment === undefined) throw new Refusal(404, 'NOT_FOUND', 'There is no such assignment.');
+    if (ACTIVE.includes(assignment['status'])) throw new Refusal(409, 'ASSIGNMENT_LOCKED', 'The assignment is active or completed.');
+    const visit = changed(row, present.filter(({ id }) => id !== asked['id']), asked['expected_revision']);
+    await client.query(REMOVE([caller.id, asked['id']]));
+    await tell(client, caller, visit, assignment, 'removed');
+    return { status: 200, location: null, response: { data: visit, notification: { status: 'NOT_REQUESTED' } } };
+  });
+}
+
+/** One transaction; a second request with the key waits for the first one’s and gets its answer. */
+async function perform(pool: pg.Pool, { id, user_id }: Caller, { name, key, asked }: Command, work: (client: pg.PoolClient) => Promise<Answer>): Promise<Answer> {
+  const fingerprint = createHash('sha256').update(name).update(JSON.stringify(asked)).digest();
+  const client = await pool.connect();
+  try {
+    await client.query('begin');
+    const claimed = await client.query(CLAIM([id, user_id, key, fingerprint]));
+    let answer: Answer;
+    if (claimed.rowCount === 1) {
+      answer = await work(client);
+      await client.query(ANSWER([id, user_id, key, answer.status, answer.location, JSON.stringify(answer.response)]));
+    } else {
+      const [row] = (await client.query<Answer & { fingerprint: Buffer }>(ANSWERED([id, user_id, key]))).rows;
+      if (row === undefined || !row.fingerprint.equals(fingerprint)) throw new Refusal(409, 'IDEMPOTENCY_KEY_REUSED', 'This Idempotency-Key was used for another request.');
+      answer = row;
+    }
+    await client.query('commit');
+    return answer;
+  } catch (error) {
+    await client.query('rollback');
+    throw error;
+  } finally {
+    client.release();
+  }
+}
+
+async function holdVisit(client: pg.PoolClient, { id }: Caller, visitId: string): Promise<Row> {
+  const [row] = (await client.query<Row>(HOLD_VISIT([id, visitId]))).rows;
+  if (row === undefined) throw new Refusal(404, 'NOT_FOUND', 'There is no such visit.');
+  return row;
+}
+
+async function assignmentsOf(client: pg.PoolClient, { id }: Caller, visitId: string): Promise<Row[]> {
+  return (await client.query<Row>(ASSIGNMENTS([id, visitId]))).rows.map(assignmentOf);
+}
+
+/** The visit with other assignments. Refuses who has not seen it as it is. */
+function changed(row: Row, next: readonly Row[], expected: string): Row {
+  if (row['revision'] !== expected) throw new Refusal(409, 'STALE_REVISION', 'The visit has changed since it was read.');
+  return changedVisit(row, next);
+}
+
+async function tell(client: pg.PoolClient, { id }: Caller, visit: Row, assignment: Row, what: 'added' | 'removed'): Promise<void> {
+  const { id: visitId, revision, dispatch_status } = visit;
+  await client.query(CHANGE_VISIT([id, visitId, revision, dispatch_status]));
+  const told = JSON.stringify({ visit_id: visitId, assignment, revision, dispatch_status });
+  await client.query(APPEND([
+    randomUUID(), `${id}/${visitId}`, `visit.assignment_${what}`, id, told, randomUUID(), `${id}/${assignment['id']}`, `assignment.${what}`, JSON.stringify(what === 'added' ? assignment : null),
+  ]));
+}

@@ -1,0 +1,88 @@
+// The honest alternative that writes are measured against: one Express process with pg that makes the same promises. Keys
+// and limits are checked, bodies validated; a write and all that belongs to it is one transaction. Nobody publishes.
+import { createHash, randomUUID } from 'node:crypto';
+import express from 'express';
+import { LRUCache } from 'lru-cache';
+import { RateLimiterRedis } from 'rate-limiter-flexible';
+import { createClient } from 'redis';
+import { openPool } from '../database.ts';
+import { Refusal, add, remove, type Answer, type Caller } from './assignments.ts';
+import { ASSIGNMENTS, COMPANY_OF_KEY, HOLD_VISIT } from './statements.ts';
+import { assignmentOf, visitOf, type Row } from './visit.ts';
+
+/** A key that is revoked is refused within a second. */
+const KEY_BELIEVED_MS = 1000;
+
+const pool = openPool(process.env['DATABASE_URL'] ?? '', 'baseline_writes');
+const redis = createClient({ url: process.env['REDIS_URL'] ?? '' });
+await redis.connect();
+const [highest] = (await pool.query<{ writes_per_minute: number }>('select max(writes_per_minute) as writes_per_minute from companies')).rows;
+const limiter = new RateLimiterRedis({ storeClient: redis, useRedisPackage: true, keyPrefix: 'baseline', points: highest?.writes_per_minute ?? 0, duration: 60 });
+const callers = new LRUCache<string, Caller>({ max: 10_000, ttl: KEY_BELIEVED_MS });
+
+const app = express().disable('x-powered-by').disable('etag').use(express.json({ limit: '256kb' }));
+
+app.post('/v1/job-assignments', async (request, response) => {
+  const caller = await allowed(request);
+  const body = validated(request.body, ['appointment_id', 'team_member_id'], ['starts_at', 'ends_at']);
+  if (Date.parse(body['ends_at']) <= Date.parse(body['starts_at'])) throw new Refusal(400, 'INVALID_RANGE', 'ends_at must be after starts_at.');
+  answer(response, caller, await add(pool, caller, keyOf(request), body));
+});
+
+app.delete('/v1/job-assignments/:id', async (request, response) => {
+  const caller = await allowed(request);
+  const body = validated({ ...request.body, id: request.params.id }, ['id'], []);
+  answer(response, caller, await remove(pool, caller, keyOf(request), body));
+});
+
+app.get('/v1/job-appointments/:id', async (request, response) => {
+  const caller = await allowed(request);
+  const [row] = (await pool.query<Row>(HOLD_VISIT([caller.id, request.params.id]))).rows;
+  if (row === undefined) throw new Refusal(404, 'NOT_FOUND', 'There is no such visit.');
+  const assignments = (await pool.query<Row>(ASSIGNMENTS([caller.id, request.params.id]))).rows.map(assignmentOf);
+  answer(response, caller, { status: 200, location: null, response: { data: visitOf(row, assignments) } });
+});
+
+app.get('/readyz', (_, response) => void response.send('ready\n'));
+
+app.use((error: Error, _request: express.Request, response: express.Response, _next: express.NextFunction) => {
+  const { status, code } = error instanceof Refusal ? error : { status: 500, code: 'INTERNAL_ERROR' };
+  response.status(status).json({ error: { code, message: error instanceof Refusal ? error.message : 'Something went wrong.' } });
+});
+
+const server = app.listen(Number(process.env['PORT'] ?? 8091), '127.0.0.1');
+process.once('SIGTERM', () => server.close(() => void Promise.all([pool.end(), redis.close()])));
+
+async function allowed(request: express.Request): Promise<Caller> {
+  const key = /^Bearer (\S+)$/.exec(request.get('authorization') ?? '')?.[1];
+  if (key === undefined) throw new Refusal(401, 'UNAUTHENTICATED', 'Send your API key.');
+  let caller = callers.get(key);
+  if (caller === undefined) {
+    const [found] = (await pool.query<Caller>(COMPANY_OF_KEY([createHash('sha256').update(key).digest()]))).rows;
+    if (found === undefined) throw new Refusal(401, 'UNAUTHENTICATED', 'The API key is not known.');
+    callers.set(key, (caller = found));
+  }
+  await limiter.consume(caller.id).catch(() => {
+    throw new Refusal(429, 'RATE_LIMITED', 'Too many requests.');
+  });
+  return caller;
+}
+
+function keyOf(request: express.Request): string {
+  const key = request.get('idempotency-key') ?? '';
+  if (key.length < 8 || key.length > 128) throw new Refusal(400, 'INVALID_FIELD', 'Send an Idempotency-Key of 8 to 128 characters.');
+  return key;
+}
+
+function validated(body: Row, ids: readonly string[], times: readonly string[]): Row {
+  for (const name of ids) if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(body[name])) throw new Refusal(400, 'INVALID_FIELD', `${name} must be a UUID.`);
+  for (const name of times) if (typeof body[name] !== 'string' || Number.isNaN(Date.parse(body[name]))) throw new Refusal(400, 'INVALID_FIELD', `${name} must be a time.`);
+  if (!/^[0-9a-f]{64}$/.test(body['expected_revision'])) throw new Refusal(400, 'INVALID_FIELD', 'expected_revision must be a revision.');
+  return body;
+}
+
+function answer(response: express.Response, { time_zone }: Caller, { status, location, response: body }: Answer): void {
+  if (location !== null) response.set('Location', location);
+  response.status(status).set('Cache-Control', 'private, no-store');
+  response.json({ ...(body as object), meta: { request_id: randomUUID(), generated_at: new Date().toISOString(), timezone: time_zone } });
+}

@@ -1,0 +1,46 @@
+// A visit as the API shows it, from rows, and what follows from its assignments.
+import { createHash } from 'node:crypto';
+
+export type Row = Record<string, any>;
+
+const reference = (id: string | null, name: string | null): object | null => (id === null ? null : { id, name });
+
+export function assignmentOf(row: Row): Row {
+  const { id, job_id, visit_id, team_member_id, team_member_name, starts_at, ends_at, status, status_updated_at, created_at, updated_at } = row;
+  return { id, job_id, appointment_id: visit_id, team_member: reference(team_member_id, team_member_name), starts_at, ends_at, status, status_updated_at, created_at, updated_at };
+}
+
+function dispatchStatusOf(canceled: boolean, assignments: readonly Row[]): string {
+  if (canceled) return 'CANCELED';
+  const statuses = assignments.map(({ status }) => status).filter((status) => status !== 'CANCELED');
+  if (statuses.length === 0) return 'UNASSIGNED';
+  if (statuses.every((status) => status === 'COMPLETED')) return 'COMPLETED';
+  if (statuses.some((status) => status === 'IN_PROGRESS' || status === 'PAUSED')) return 'IN_PROGRESS';
+  return statuses.some((status) => status === 'EN_ROUTE' || status === 'COMPLETED') ? 'DISPATCHED' : 'ASSIGNED';
+}
+
+/** The visit with these assignments, which are in their order, rather than those that it had. */
+export function changedVisit(row: Row, assignments: readonly Row[]): Row {
+  const { revision: _, job: __, ...own } = visitOf(row, []);
+  const revision = createHash('sha256').update(JSON.stringify([own, assignments])).digest('hex');
+  return visitOf({ ...row, revision, dispatch_status: dispatchStatusOf(row['canceled'], assignments) }, assignments);
+}
+
+/** The visit as its row says, with its assignments. */
+export function visitOf(row: Row, assignments: readonly Row[]): Row {
+  const { id, number, job_id, type, description, window_start_at, window_end_at, confirmed, canceled, cancellation_reason, cancellation_note } = row;
+  const { created_by_id, created_by_name, created_at, updated_at, kind, starts_at, ends_at } = row;
+  return {
+    id, number, job_id, type, description, window_start_at, window_end_at, confirmed, canceled, cancellation_reason, cancellation_note,
+    created_by: reference(created_by_id, created_by_name), created_at, updated_at, kind, starts_at, ends_at,
+    revision: row.revision,
+    job: {
+      id: job_id, number: row.job_number, summary: row.job_summary, account: reference(row.account_id, row.account_name),
+      location: row.location_id === null ? null : { id: row.location_id, name: row.location_name, address: row.address, latitude: row.latitude, longitude: row.longitude },
+      contact: reference(row.contact_id, row.contact_name), business_unit: reference(row.business_unit_id, row.business_unit_name),
+      job_type: reference(row.job_type_id, row.job_type_name), job_class: row.job_class,
+    },
+    assignments,
+    dispatch_status: row.dispatch_status,
+  };
+}

@@ -1,0 +1,128 @@
+// The two writes beside the usual service with the same promises (baseline/writes), in turn, on the same database. Nobody
+// publishes meanwhile: this session holds the lock by which scheduling's relay would.
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { relayLock } from '@truckroll/outbox';
+import { say } from '@truckroll/local-stack';
+import pg from 'pg';
+import { copyRows, type Value } from '../data/copy.ts';
+import { cpuText, perEach, withCpu, type CpuMs, type Groups } from '../measure/cpu.ts';
+import { requireEqual } from '../measure/equal.ts';
+import { median } from '../measure/rounds.ts';
+import type { Outcome } from '../measure/wrk.ts';
+import type { Running, Stack } from '../system/stack.ts';
+
+const SCHEMA = join(import.meta.dirname, '../baseline/writes/schema.sql');
+/** Visits whose bodies are compared. */
+const COMPARED = 50;
+const WARM_UP_SECONDS = 5;
+
+/** A visit as the API shows it. */
+export interface Visit {
+  readonly id: string;
+  readonly revision: string;
+  readonly assignments: readonly { id: string; [field: string]: any }[];
+  readonly [field: string]: any;
+}
+
+export interface Beside {
+  readonly stack: Stack;
+  readonly company: { readonly id: string; readonly timezone: string };
+  readonly key: string;
+  readonly rounds: number;
+  readonly seconds: number;
+  /** Starts the system, with what its processor time is told by. */
+  start(): Promise<{ gateway: Running; groups: Groups; visits(): Promise<readonly Visit[]> }>;
+  /** Load on whoever listens there, which has these visits. */
+  write(port: number, visits: readonly Visit[], seconds: number): Promise<Outcome>;
+  readonly postgres: number;
+}
+
+export interface BesideFigures {
+  /** Writes a second ÷ those of the usual service, median of the rounds. */
+  readonly throughput: number;
+  /** Processor time of a write ÷ that of the usual service's. */
+  readonly cpu: number;
+}
+
+export async function measureBesideUsual({ stack, company, key, rounds, seconds, start, write, postgres }: Beside): Promise<BesideFigures> {
+  const client = new pg.Client({ connectionString: stack.databaseUrl });
+  await client.connect();
+  try {
+    await client.query('select pg_advisory_lock(hashtextextended($1, 0))', [relayLock('scheduling')]);
+    const system = await start();
+    await fill(client, company, key, await system.visits());
+    const usual = await stack.launch({ name: 'usual-writes', script: 'loadtest/baseline/writes/main.ts', onePort: true });
+    const ids = (await client.query<{ id: string }>('select id from baseline_writes.visits')).rows;
+    const target = { header: ['Authorization', `Bearer ${key}`] as const };
+    const pairs = ids.map(({ id }) => ({ path: `/v1/job-appointments/${id}`, ...target })).map((one) => ({ system: one, baseline: one }));
+    await requireEqual({ system: system.gateway.port, baseline: usual.port }, pairs, COMPARED);
+
+    const sides = {
+      system: { port: system.gateway.port, groups: system.groups, visits: system.visits },
+      usual: { port: usual.port, groups: { 'usual service': [usual.pid], PostgreSQL: [postgres], Redis: system.groups['Redis'] ?? [] }, visits: () => visitsOf(client) },
+    };
+    const names = ['usual', 'system'] as const;
+    for (const name of names) await write(sides[name].port, await sides[name].visits(), WARM_UP_SECONDS);
+    const seen = { system: [] as Seen[], usual: [] as Seen[] };
+    for (let round = 1; round <= rounds; round++) {
+      for (const name of round % 2 === 1 ? names : names.toReversed()) {
+        const { port, groups, visits } = sides[name];
+        const own = await visits();
+        const { result, cpu } = await withCpu(groups, () => write(port, own, seconds));
+        const each = perEach(cpu, result.requests);
+        seen[name].push({ perSecond: result.perSecond, cpu: sum(each) });
+        say(`round ${round}, ${name === 'usual' ? 'the usual service' : 'writes'}, nobody publishes: ${result.perSecond.toFixed(0)}/s (p50 ${result.p50.toFixed(1)} ms, p99 ${result.p99.toFixed(1)} ms, CPU ms: ${cpuText(each)})`);
+      }
+    }
+    await usual.stop();
+    const ratio = (of: keyof Seen): number => median(seen.system.map((one, round) => one[of] / (seen.usual[round] as Seen)[of]));
+    return { throughput: ratio('perSecond'), cpu: ratio('cpu') };
+  } finally {
+    await client.end();
+  }
+}
+
+interface Seen {
+  readonly perSecond: number;
+  /** Milliseconds of a write. */
+  readonly cpu: number;
+}
+
+const sum = (cpu: CpuMs): number => Object.values(cpu).reduce((total, ms) => total + ms, 0);
+
+/** The usual service's tables, made anew, with what the system shows. */
+async function fill(client: pg.Client, { id, timezone }: Beside['company'], key: string, visits: readonly Visit[]): Promise<void> {
+  await client.query(`begin; drop schema if exists baseline_writes cascade; ${readFileSync(SCHEMA, 'utf8')}; commit`);
+  const rows = (table: string, columns: string, list: Iterable<readonly Value[]>): Promise<void> =>
+    copyRows(client, `baseline_writes.${table}`, ['company_id', ...columns.split(' ')], [...list].map((row) => [id, ...row]));
+  const named = (table: string, references: readonly ({ id: string; name: string } | null)[]): Promise<void> =>
+    rows(table, 'id name', new Map(references.flatMap((one) => (one === null ? [] : [[one.id, [one.id, one.name]]]))).values());
+  await client.query('insert into baseline_writes.companies values ($1, $2, 1000000000)', [id, timezone]);
+  await client.query('insert into baseline_writes.api_keys values ($1, $2, $2)', [createHash('sha256').update(key).digest(), id]);
+  const jobs = visits.map(({ job }) => job);
+  await named('accounts', jobs.map(({ account }) => account));
+  await named('contacts', jobs.map(({ contact }) => contact));
+  await named('business_units', jobs.map(({ business_unit }) => business_unit));
+  await named('job_types', jobs.map(({ job_type }) => job_type));
+  const locations = new Map(jobs.flatMap(({ location }) => (location === null ? [] : [[location.id, location]])));
+  await rows('locations', 'id name address latitude longitude', [...locations.values()].map((one) => [one.id, one.name, one.address, one.latitude, one.longitude]));
+  await client.query(`insert into baseline_writes.team_members (company_id, id, name, status, assignable)
+    select company_id, id, name, 'ACTIVE', true from scheduling.names where company_id = $1 and kind = 'team-members'`, [id]);
+  await rows('jobs', 'id number summary account_id location_id contact_id business_unit_id job_type_id job_class created_at', visits.map(({ job, created_at }) =>
+    [job.id, job.number, job.summary, job.account?.id, job.location?.id, job.contact?.id, job.business_unit?.id, job.job_type?.id, job.job_class, created_at]));
+  const own = 'id number job_id type description window_start_at window_end_at confirmed canceled cancellation_reason cancellation_note created_at updated_at kind starts_at ends_at revision dispatch_status';
+  await rows('visits', `${own} created_by_id`, visits.map((visit) => [...own.split(' ').map((name) => visit[name]), visit['created_by'].id]));
+  const assignment = 'id job_id starts_at ends_at status status_updated_at created_at updated_at';
+  await rows('assignments', `${assignment} visit_id team_member_id`, visits.flatMap(({ assignments }) => assignments).map((one) =>
+    [...assignment.split(' ').map((name) => one[name]), one.appointment_id, one.team_member.id]));
+  await client.query('vacuum (analyze)');
+}
+
+async function visitsOf(client: pg.Client): Promise<readonly Visit[]> {
+  const { rows } = await client.query<Visit>(`
+    select v.id, v.revision, coalesce((select json_agg(json_build_object('id', a.id)) from baseline_writes.assignments a
+      where a.company_id = v.company_id and a.visit_id = v.id), '[]') as assignments from baseline_writes.visits v order by v.created_at, v.id`);
+  return rows;
+}
