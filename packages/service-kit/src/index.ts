@@ -7,6 +7,7 @@ export { createMetrics, type CounterMetric, type MetricDescription, type Metrics
 export { startTelemetryServer, type TelemetryServer } from './telemetry-server.ts';
 export { activeTraceparent, describeSpan, failSpan, startTracing, withBatchSpan, withRemoteSpan, withSpan } from './tracing.ts';
 export { currentRequest, onBehalfOf, readRequestId, readTraceparent, requestOf, traceIdOf, type RequestContext } from './request-context.ts';
+export { binaryArrays } from './binary-arrays.ts';
 export type { BinaryRow, Statement } from './connection.ts';
 export { CompaniesAbout, Places } from './places.ts';
 export { Database, type CompanyDatabase, type Queryable, type Transaction } from './database.ts';

@@ -1,7 +1,7 @@
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { freshDatabase, openProxy, type TestDatabase } from '@truckroll/testing';
 import { ApiError } from '@truckroll/contract';
-import { Database, StatementError, createMetrics, isUnavailable, isUniqueViolation } from '../src/index.ts';
+import { Database, StatementError, binaryArrays, createMetrics, isUnavailable, isUniqueViolation } from '../src/index.ts';
 import { MOST_PREPARED } from '../src/connection.ts';
 
 let server: TestDatabase;
@@ -33,6 +33,28 @@ describe('columns', () => {
       expect(rows.map((row) => row[0]?.equals(documents[rows.indexOf(row)]!))).toEqual(documents.map(() => true));
       expect(rows.every((row) => row[1] === null)).toBe(true);
     }
+  });
+
+  test('arrays in binary format are read as the same arrays in text, whatever they hold', async () => {
+    const id = '0191b3c4-5d6e-8f70-8192-a3b4c5d6e7f8';
+    const arrays: [type: string, binary: Buffer, text: unknown[]][] = [
+      ['uuid', binaryArrays.uuid([id, null, id.toUpperCase()]), [id, null, id]],
+      ['text', binaryArrays.text(['', 'a "b", {c} \\d', 'Ünïcødé 🛠', null]), ['', 'a "b", {c} \\d', 'Ünïcødé 🛠', null]],
+      ['bytea', binaryArrays.bytes([Buffer.from([0, 92, 255]), Buffer.alloc(0), null]), [Buffer.from([0, 92, 255]), Buffer.alloc(0), null]],
+      ['boolean', binaryArrays.boolean([true, false, null]), [true, false, null]],
+      ['smallint', binaryArrays.smallint([-32_768, 7]), [-32_768, 7]],
+      ['integer', binaryArrays.integer([-2_147_483_648, 7]), [-2_147_483_648, 7]],
+      ['bigint', binaryArrays.bigint([Number.MAX_SAFE_INTEGER, -1, -Number.MAX_SAFE_INTEGER]), [Number.MAX_SAFE_INTEGER, -1, -Number.MAX_SAFE_INTEGER]],
+      ['timestamptz', binaryArrays.instant([1_772_377_445_123_457, 0, -1, null]), ['2026-03-01T15:04:05.123457Z', '1970-01-01T00:00:00Z', '1969-12-31T23:59:59.999999Z', null]],
+      ['date', binaryArrays.date(['1970-01-01', '2026-03-01', '9999-12-31']), ['1970-01-01', '2026-03-01', '9999-12-31']],
+      ['jsonb', binaryArrays.json(['[{"name":"a\\"","value":"é"}]', 'null', null]), ['[{"name":"a\\"","value":"é"}]', 'null', null]],
+      ['text', binaryArrays.text([]), []],
+    ];
+    for (const [type, binary, text] of arrays) {
+      const { rows } = await database.query({ text: `select $1::${type}[] = $2::${type}[] as same, cardinality($1::${type}[]) as count`, values: [binary, text] });
+      expect([type, rows[0]]).toEqual([type, { same: true, count: text.length }]);
+    }
+    expect(() => binaryArrays.uuid(['0191b3c4'])).toThrow('0191b3c4 is no UUID');
   });
 
   test('binary rows work without parameters and without rows', async () => {

@@ -1,11 +1,13 @@
 // Storing attempts, each with what follows from it, in one transaction.
-import { TEST_EVENT, formatInstant, now } from '@truckroll/contract';
+import { TEST_EVENT, now } from '@truckroll/contract';
 import { DeliveryStatus, type ReportRequest, type ReportResponse } from '@truckroll/contract/gen/integrations/v1/deliveries';
-import type { Statement, Transaction } from '@truckroll/service-kit';
+import { binaryArrays, type Statement, type Transaction } from '@truckroll/service-kit';
 import { addToCounts, countAttempts, type CountedAttempt } from './counts.ts';
 import { dayOfDelivery } from './delivery-id.ts';
 import { storeHealth } from './health.ts';
 import { afterChange, deliveryAfter, healthAfter, isSuccess, type DeliveryState, type Health, type Outcome } from './rules.ts';
+
+const { boolean, bytes, instant, integer, json, text, uuid } = binaryArrays;
 
 const MOST_BODY_BYTES = 65_536;
 
@@ -88,32 +90,34 @@ async function find(tx: Transaction, day: string, attempts: readonly ReportReque
           select from webhook_queue o where o.endpoint_id = d.endpoint_id and o.due_at <= now() and o.leased_until is null) as more_due
       from webhook_deliveries d join webhook_endpoints e on e.id = d.endpoint_id left join webhook_queue q on q.delivery_id = d.id
       where d.day = $1 and d.id = any($2::uuid[]) order by d.id for update of d`,
-    values: [day, attempts.map(({ delivery_id }) => delivery_id)],
+    values: [day, uuid(attempts.map(({ delivery_id }) => delivery_id))],
   });
   return rows;
 }
 
-/** Stores those that were not reported before. Resolves to their deliveries. */
+/**
+ * Stores those that were not reported before. Resolves to their deliveries. Each is looked up by its key, which `limit` sees to: a plan that
+ * was made when the day's part was small would read all of it for every batch.
+ */
 async function insertAttempts(tx: Transaction, day: string, attempts: readonly ReportRequest[]): Promise<string[]> {
   const of = <T>(pick: (attempt: ReportRequest) => T): T[] => attempts.map(pick);
-  const bodies = attempts.map(({ response_body: bytes }) => Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, MOST_BODY_BYTES)));
   const { rows } = await tx.query<{ id: string }>({
     name: 'insert_webhook_attempts',
     text: `insert into webhook_attempts (day, delivery_id, lease_token, number, started_at, ended_at, succeeded, status, error, error_message,
         address, request_headers, response_headers, response_body, response_truncated)
-      select d.day, d.id, a.lease_token, d.attempts + 1, a.started_at, a.ended_at, a.succeeded, a.status, a.error, a.error_message,
+      select $1::date, a.id, a.lease_token, d.attempts + 1, a.started_at, a.ended_at, a.succeeded, a.status, a.error, a.error_message,
         a.address, a.request_headers, a.response_headers, a.response_body, a.response_truncated
       from unnest($2::uuid[], $3::uuid[], $4::timestamptz[], $5::timestamptz[], $6::boolean[], $7::integer[], $8::text[], $9::text[], $10::text[],
           $11::jsonb[], $12::jsonb[], $13::bytea[], $14::boolean[])
         a (id, lease_token, started_at, ended_at, succeeded, status, error, error_message, address, request_headers, response_headers, response_body, response_truncated)
-      join webhook_deliveries d on d.day = $1 and d.id = a.id on conflict do nothing returning delivery_id as id`,
+      cross join lateral (select attempts from webhook_deliveries where day = $1 and id = a.id limit 1) d on conflict do nothing returning delivery_id as id`,
     values: [
-      day, of(({ delivery_id }) => delivery_id), of(({ lease_token }) => lease_token), of(({ started_at }) => formatInstant(started_at)),
-      of(({ ended_at }) => formatInstant(ended_at)), of((attempt) => isSuccess(outcomeOf(attempt))), of(({ response_status }) => response_status ?? null),
-      of(({ error }) => (error === 'ATTEMPT_ERROR_UNSPECIFIED' ? null : error)), of(({ error_message }) => error_message || null),
-      of(({ resolved_address }) => resolved_address ?? null), of(({ request_headers }) => JSON.stringify(request_headers)),
-      of(({ response_headers }) => JSON.stringify(response_headers)), bodies,
-      of(({ response_truncated, response_body }) => response_truncated || response_body.length > MOST_BODY_BYTES),
+      day, uuid(of(({ delivery_id }) => delivery_id)), uuid(of(({ lease_token }) => lease_token)), instant(of(({ started_at }) => started_at)),
+      instant(of(({ ended_at }) => ended_at)), boolean(of((attempt) => isSuccess(outcomeOf(attempt)))), integer(of(({ response_status }) => response_status ?? null)),
+      text(of(({ error }) => (error === 'ATTEMPT_ERROR_UNSPECIFIED' ? null : error))), text(of(({ error_message }) => error_message || null)),
+      text(of(({ resolved_address }) => resolved_address ?? null)), json(of(({ request_headers }) => JSON.stringify(request_headers))),
+      json(of(({ response_headers }) => JSON.stringify(response_headers))), bytes(of(({ response_body }) => response_body.subarray(0, MOST_BODY_BYTES))),
+      boolean(of(({ response_truncated, response_body }) => response_truncated || response_body.length > MOST_BODY_BYTES)),
     ],
   });
   return rows.map(({ id }) => id);
@@ -123,9 +127,9 @@ function settleDeliveries(settled: readonly Settled[]): Statement[] {
   return [...Map.groupBy(settled, ({ attempt }) => dayOfDelivery(attempt.delivery_id))].map(([day, some]) => ({
     name: 'settle_webhook_deliveries',
     text: `update webhook_deliveries d set state = s.state, attempts = d.attempts + 1, changed_at = s.at
-      from unnest($2::uuid[], $3::text[], $4::timestamptz[]) s (id, state, at) where d.day = $1 and d.id = s.id`,
+      from unnest($2::uuid[], $3::text[], $4::timestamptz[]) s (id, state, at) where d.day = $1 and d.id = any($2::uuid[]) and d.id = s.id`,
     values: [
-      day, some.map(({ attempt }) => attempt.delivery_id), some.map(({ state }) => state), some.map(({ attempt }) => formatInstant(attempt.ended_at)),
+      day, uuid(some.map(({ attempt }) => attempt.delivery_id)), text(some.map(({ state }) => state)), instant(some.map(({ attempt }) => attempt.ended_at)),
     ],
   }));
 }
@@ -136,13 +140,13 @@ function settleQueue(settled: readonly Settled[]): Statement[] {
   const unqueue: Statement = {
     name: 'unqueue_webhook_deliveries',
     text: 'delete from webhook_queue where delivery_id = any($1::uuid[])',
-    values: [gone.map(({ attempt }) => attempt.delivery_id)],
+    values: [uuid(gone.map(({ attempt }) => attempt.delivery_id))],
   };
   const requeue: Statement = {
     name: 'requeue_webhook_deliveries',
     text: `update webhook_queue q set due_at = a.due_at, failures = failures + 1, tried = true, lease_token = null, leased_until = null, worker = null
       from unnest($1::uuid[], $2::timestamptz[]) a (id, due_at) where q.delivery_id = a.id`,
-    values: [again.map(({ attempt }) => attempt.delivery_id), again.map(({ nextAt }) => formatInstant(nextAt as number))],
+    values: [uuid(again.map(({ attempt }) => attempt.delivery_id)), instant(again.map(({ nextAt }) => nextAt as number))],
   };
   return [...(gone.length > 0 ? [unqueue] : []), ...(again.length > 0 ? [requeue] : [])];
 }

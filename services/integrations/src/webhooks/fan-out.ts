@@ -1,7 +1,6 @@
 // DeliveryService.FanOut: public events into deliveries, one for each endpoint that subscribes to them.
-import { formatInstant } from '@truckroll/contract';
 import type { FanOutRequest, FanOutResponse, LeasedDelivery, PublicEvent } from '@truckroll/contract/gen/integrations/v1/deliveries';
-import type { Transaction } from '@truckroll/service-kit';
+import { binaryArrays, type Statement, type Transaction } from '@truckroll/service-kit';
 import type { Context } from '../context.ts';
 import { checked } from '../requests.ts';
 import { resume } from './dead-letters.ts';
@@ -11,6 +10,8 @@ import { LEASE, LEASE_LOCK, NOW, opener } from './lease.ts';
 import { lendable, type Borrowable, type Lendable } from './lend.ts';
 import { oldestDay } from './partitions.ts';
 import type { DeliveryState } from './rules.ts';
+
+const { bigint, boolean, bytes, date, instant, text, uuid } = binaryArrays;
 
 interface Subscriber extends Borrowable {
   company_id: string;
@@ -39,7 +40,8 @@ export async function fanOut({ database, partitions, deliveries, secrets }: Cont
       await resume(tx, letters);
       const all = deliveriesOf(events, subscribers);
       const lent = asked == null ? undefined : { worker: asked.worker_id, deliveries: lendable(all, subscribers, asked) };
-      return { stored: await insertDeliveries(tx, all, lent), subscribers };
+      const [, added] = await tx.finish(insertingDeliveries(all, lent));
+      return { stored: (added?.rows ?? []) as Stored[], subscribers };
     },
     { retryContention: true },
   );
@@ -112,24 +114,26 @@ export interface Lent {
   deliveries: ReadonlySet<NewDelivery>;
 }
 
-/** Stores what is not there yet, and queues what is PENDING, or lends it. Partitions must exist. Resolves to what was new. */
-export async function insertDeliveries(tx: Transaction, deliveries: readonly NewDelivery[], lent?: Lent): Promise<Stored[]> {
+/** Stores what is not there yet, and queues what is PENDING, or lends it. Partitions must exist. The second one answers with what was new, each as Stored. */
+export function insertingDeliveries(deliveries: readonly NewDelivery[], lent?: Lent): Statement[] {
   if (deliveries.length === 0) return [];
   const byId = new Map(deliveries.map((delivery) => [deliveryId(delivery.event.timestamp, delivery.event.id, delivery.endpointId), delivery]));
-  const events = [...new Map([...byId.values()].map(({ event }) => [event.id, event])).values()];
-  const list = [...byId];
-  const [, { rows }] = await Promise.all([
-    tx.query({
+  const events = [...new Map(deliveries.map(({ event }) => [event.id, event])).values()];
+  const ofEvents = <T>(pick: (event: PublicEvent) => T): T[] => events.map(pick);
+  const list = [...byId.values()];
+  const of = <T>(pick: (event: PublicEvent) => T): T[] => list.map(({ event }) => pick(event));
+  return [
+    {
       name: 'insert_webhook_events',
       text: `insert into webhook_events (day, id, company_id, type, body, request_id, traceparent)
         select * from unnest($1::date[], $2::uuid[], $3::uuid[], $4::text[], $5::bytea[], $6::uuid[], $7::text[]) on conflict do nothing`,
       values: [
-        events.map((event) => dayOf(event.timestamp)), events.map((event) => event.id), events.map((event) => event.company_id),
-        events.map((event) => event.type), events.map((event) => Buffer.from(event.body)),
-        events.map((event) => event.request_id ?? null), events.map((event) => event.traceparent ?? null),
+        date(ofEvents(({ timestamp }) => dayOf(timestamp))), uuid(ofEvents(({ id }) => id)), uuid(ofEvents(({ company_id }) => company_id)),
+        text(ofEvents(({ type }) => type)), bytes(ofEvents(({ body }) => body)), uuid(ofEvents(({ request_id }) => request_id ?? null)),
+        text(ofEvents(({ traceparent }) => traceparent ?? null)),
       ],
-    }),
-    tx.query<Stored>({
+    },
+    {
       name: 'insert_webhook_deliveries',
       text: `with given as (
           select * from unnest($1::uuid[], $2::date[], $3::uuid[], $4::uuid[], $5::uuid[], $6::text[], $7::text[], $8::bigint[], $9::timestamptz[],
@@ -151,14 +155,12 @@ export async function insertDeliveries(tx: Transaction, deliveries: readonly New
           returning delivery_id, lease_token, leased_until)
         select a.id, a.state, a.endpoint_id, a.event_id, q.lease_token, q.leased_until from added a left join queued q on q.delivery_id = a.id`,
       values: [
-        list.map(([id]) => id), list.map(([, { event }]) => dayOf(event.timestamp)), list.map(([, { event }]) => event.company_id),
-        list.map(([, { endpointId }]) => endpointId), list.map(([, { event }]) => event.id), list.map(([, { event }]) => event.type),
-        list.map(([, { event }]) => event.subject), list.map(([, { event }]) => event.sequence),
-        list.map(([, { event }]) => formatInstant(event.timestamp)), list.map(([, { state }]) => state), list.map(([, { forced }]) => forced),
-        list.map(([, { event }]) => event.subject_number ?? null), list.map(([, { event }]) => event.customer_name ?? null),
-        list.map(([, delivery]) => lent?.deliveries.has(delivery) ?? false), lent?.worker ?? null,
+        uuid([...byId.keys()]), date(of(({ timestamp }) => dayOf(timestamp))), uuid(of(({ company_id }) => company_id)), uuid(list.map(({ endpointId }) => endpointId)),
+        uuid(of(({ id }) => id)), text(of(({ type }) => type)), text(of(({ subject }) => subject)), bigint(of(({ sequence }) => sequence)),
+        instant(of(({ timestamp }) => timestamp)), text(list.map(({ state }) => state)), boolean(list.map(({ forced }) => forced)),
+        text(of(({ subject_number }) => subject_number ?? null)), text(of(({ customer_name }) => customer_name ?? null)),
+        boolean(list.map((delivery) => lent?.deliveries.has(delivery) ?? false)), lent?.worker ?? null,
       ],
-    }),
-  ]);
-  return rows;
+    },
+  ];
 }

@@ -91,7 +91,8 @@ async function freeExpired(tx: Transaction): Promise<void> {
  * the others; each gives its first due ones. Of each company the batch takes first ones of its endpoints before second
  * ones, and of all companies as many in turn: who has more endpoints gets no more than others while there is less room
  * than is due. Probes are what users have just asked for: they go first, past circuits and slow-downs, and one of them even
- * where an endpoint has all its share in flight.
+ * where an endpoint has all its share in flight. What is lent is looked up in the log by its keys, which `limit` sees to, whatever the planner
+ * makes of a log that is young.
  */
 async function take(tx: Transaction, asked: LeaseRequest): Promise<Row[]> {
   const { rows } = await tx.query<Row>({
@@ -148,8 +149,8 @@ async function take(tx: Transaction, asked: LeaseRequest): Promise<Row[]> {
       select l.delivery_id, l.lease_token, l.leased_until, d.company_id, d.endpoint_id, e.url, e.secret,
         case when e.previous_secret_until > ${NOW} then e.previous_secret end as previous_secret, d.event_id, d.event_type, v.body, d.attempts, l.probe, v.request_id, v.traceparent
       from leased l
-      join webhook_deliveries d on d.day = l.day and d.id = l.delivery_id
-      join webhook_events v on v.day = l.day and v.id = d.event_id
+      cross join lateral (select company_id, endpoint_id, event_id, event_type, attempts from webhook_deliveries where day = l.day and id = l.delivery_id limit 1) d
+      cross join lateral (select body, request_id, traceparent from webhook_events where day = l.day and id = d.event_id limit 1) v
       join webhook_endpoints e on e.id = d.endpoint_id
       order by l.due_at, l.sequence`,
     values: [

@@ -11,7 +11,7 @@ import { dayOf, deliveryId } from './delivery-id.ts';
 import { tellDue } from './due-notices.ts';
 import { insertEndpoint, lockEndpoint, markDeleted, replaceSecret, requireRoom, selectEndpoint, selectEndpoints, updateEndpoint } from './endpoints.ts';
 import { eventTypes } from './event-types.ts';
-import { insertDeliveries } from './fan-out.ts';
+import { insertingDeliveries } from './fan-out.ts';
 import { skipQueued } from './health.ts';
 import { recover } from './recover.ts';
 import { newSecret, secretText } from './secrets.ts';
@@ -89,7 +89,7 @@ async function test({ database, partitions }: Context, request: wire.TestWebhook
   await partitions.ensure([dayOf(timestamp)]);
   await database.transaction(async (tx) => {
     await lockEndpoint(tx, company_id, endpointId);
-    await insertDeliveries(tx, [{ event, endpointId, state: 'PENDING', forced: true }]);
+    await Promise.all(insertingDeliveries([{ event, endpointId, state: 'PENDING', forced: true }]).map((statement) => tx.query(statement)));
     await tellDue(tx);
   });
   return { data: { id: deliveryId(timestamp, id, endpointId), event_id: id, status: DeliveryStatus.PENDING } };
