@@ -34,7 +34,8 @@ export async function readCapped(body: Readable, contentEncoding: string, limit:
   try {
     // An encoding that we do not know leaves the body as it came.
     const known = decoders.includes(undefined) ? [] : (decoders as Transform[]);
-    await pipeline([body, ...known, collect] as unknown as readonly [Readable, Transform]);
+    if (known.length === 0) await collect(body);
+    else await pipeline([body, ...known, collect] as unknown as readonly [Readable, Transform]);
   } catch (error) {
     if (!truncated && !undecodable) throw error;
   }
