@@ -55,7 +55,11 @@ export function createWebhookDispatcher(config: WebhookDispatcherConfig, surroun
       const watch = new DueWatch({ workerId, watchDue, due: () => worker.wake(), log });
       background({ name: 'integrations', start: async () => undefined, stop: async () => integrations.close() });
       background({ name: 'connections', start: async () => undefined, stop: () => connections.close() });
-      const { handle, resume } = createFanOut({ fanOut, setAside, read: surroundings.read ?? publicEvent, due: () => worker.wake(), borrow: (most, work) => worker.borrow(most, work), log, metrics });
+      const { handle, resume } = createFanOut({
+        fanOut, setAside, read: surroundings.read ?? publicEvent,
+        spare: (wanted) => worker.spare(wanted), borrow: (most, work) => worker.borrow(most, work), postponed: (count) => worker.postponed(count),
+        log, metrics,
+      });
       background(deadLetters({ read: readDeadLetters, resume, log }));
       const topic = topics.serviceRequests;
       // All partitions at once: what comes together is stored together.

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { LeasedDelivery, ReportRequest } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { createMetrics, silentLog } from '@truckroll/service-kit';
+import { Pace } from '../src/events/pace.ts';
 import { Lanes } from '../src/send/lanes.ts';
 import { Worker, type WorkerOptions } from '../src/send/worker.ts';
 
@@ -62,38 +63,56 @@ test('once it stops it fetches nothing, and ends when what is in flight is repor
 });
 
 test('what is lent as it is stored is sent at once, within the room that there is, and not once stopping has begun', async () => {
-  let fetched: number[] = [];
+  const asked: (number | undefined)[] = [];
+  const finish: (() => void)[] = [];
   const { worker, reports } = harness({
     maxInFlight: 4,
+    attempt: (delivery) => new Promise((resolve) => finish.push(() => resolve(reported(delivery, 200)))),
     lease: async ({ max_deliveries }) => {
-      fetched.push(max_deliveries);
+      asked.push(max_deliveries);
       return { deliveries: [], next_due_at: null };
     },
   });
-  let offered: number | undefined;
-  await worker.borrow(3, async (lease) => {
-    offered = lease?.max_deliveries;
-    // Room is promised once, whoever asks.
-    await worker.borrow(3, async (beside) => {
-      expect(beside?.max_deliveries).toBe(1);
-      await worker.borrow(1, async (none) => {
-        expect(none).toBeUndefined();
-        return [];
-      });
-      return [];
+  const borrow = (...deliveries: LeasedDelivery[]) =>
+    worker.borrow(3, async (lease) => {
+      asked.push(lease?.max_deliveries);
+      return deliveries;
     });
-    return [lent('one'), lent('other')];
-  });
-  expect(offered).toBe(3);
+  // One after the other: room is given once, whoever asks.
+  await Promise.all([borrow(lent('one')), borrow(lent('one'), lent('other')), borrow(lent('other')), borrow()]);
+  expect([asked.splice(0), finish.length]).toEqual([[3, 3, 1, undefined], 4]);
+  finish.shift()!();
+  expect(await worker.spare(1)).toBe(1);
   await worker.start();
+  const stopped = worker.stop();
+  for (const each of finish) each();
+  await stopped;
+  expect([asked.splice(0), reports.length]).toEqual([[1], 4]);
+  await borrow(lent('late'));
+  expect([asked, reports.length]).toEqual([[undefined], 4]);
+});
+
+test('what comes waits for room for a moment: as many are stored as can be sent, and all where nothing ends', async () => {
+  const finish: (() => void)[] = [];
+  const { worker } = harness({ maxInFlight: 4, attempt: (delivery) => new Promise((resolve) => finish.push(() => resolve(reported(delivery, 200)))) });
+  const pace = new Pace((wanted) => worker.spare(wanted));
+  await worker.borrow(4, async () => ['one', 'other', 'third'].map(lent));
+  expect(await pace.next(1)).toBe(1);
+  expect(await pace.next(7)).toBe(7);
+  const waiting = pace.next(7);
+  finish.shift()!();
+  expect(await waiting).toBe(2);
+  for (const each of finish) each();
   await worker.stop();
-  expect([fetched, reports.length]).toEqual([[2], 2]);
-  fetched = [];
-  await worker.borrow(1, async (lease) => {
-    expect(lease).toBeUndefined();
-    return [lent('late')];
-  });
-  expect(reports).toHaveLength(2);
+});
+
+test('as many events are stored as have the deliveries that can be sent', async () => {
+  const pace = new Pace(async (wanted) => Math.min(wanted, 12));
+  expect(await pace.next(90)).toBe(12);
+  for (let round = 0; round < 40; round += 1) pace.stored(1, 2);
+  expect(await pace.next(90)).toBe(6);
+  for (let round = 0; round < 40; round += 1) pace.stored(100, 0);
+  expect(await pace.next(90)).toBe(90);
 });
 
 test('where the exchange that tries a circuit fails, what waits for it is not sent and stays leased', async () => {

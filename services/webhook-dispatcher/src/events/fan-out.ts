@@ -3,16 +3,19 @@ import type { DeadLetter, FanOutRequest, FanOutResponse, LeaseRequest, LeasedDel
 import type { IncomingEvent } from '@truckroll/outbox';
 import { gather, onBehalfOf, requestOf, withBatchSpan, type Logger, type Metrics } from '@truckroll/service-kit';
 import { batches, loadOf } from './batches.ts';
+import { Pace } from './pace.ts';
 
 export interface FanOutOptions {
   readonly fanOut: (request: FanOutRequest) => Promise<FanOutResponse>;
   readonly setAside: (request: SetAsideRequest) => Promise<SetAsideResponse>;
   /** The event as it is stored and sent. Throws where it cannot be. */
   readonly read: (event: IncomingEvent) => PublicEvent;
+  /** The worker's, as Pace takes it. */
+  readonly spare: (wanted: number) => Promise<number>;
   /** The worker's, which sends what is lent to it as it is stored. */
   readonly borrow: (most: number, work: (lease: LeaseRequest | undefined) => Promise<readonly LeasedDelivery[]>) => Promise<void>;
-  /** Called when there is more to send now. */
-  readonly due: () => void;
+  /** The worker's: told how many deliveries were stored as due, and not lent. */
+  readonly postponed: (deliveries: number) => void;
   readonly log: Logger;
   readonly metrics: Metrics;
 }
@@ -33,7 +36,8 @@ export interface FanOut {
 /** Deliveries of an event to keep room for: it may have more endpoints. */
 const ROOM_PER_EVENT = 4;
 
-export function createFanOut({ fanOut, setAside, read, borrow, due, log, metrics }: FanOutOptions): FanOut {
+export function createFanOut({ fanOut, setAside, read, spare, borrow, postponed, log, metrics }: FanOutOptions): FanOut {
+  const pace = new Pace(spare);
   const counter = metrics.counter('webhook_events_total', 'Public events by what became of them', ['result']);
 
   async function store(events: readonly PublicEvent[], letters: ReadonlyMap<PublicEvent, number>, refused: Refused): Promise<void> {
@@ -44,7 +48,8 @@ export function createFanOut({ fanOut, setAside, read, borrow, due, log, metrics
         const { pending, deliveries } = await withBatchSpan(traces, 'fan out', 'CONSUMER', { 'messaging.batch.message_count': events.length }, () =>
           fanOut({ events: [...events], dead_letter_ids, lease }),
         );
-        if (pending > deliveries.length) due();
+        pace.stored(events.length, pending);
+        postponed(pending - deliveries.length);
         return withEvents(deliveries, events);
       });
       counter.inc({ result: letters.size > 0 ? 'resumed' : 'stored' }, events.length);
@@ -68,7 +73,11 @@ export function createFanOut({ fanOut, setAside, read, borrow, due, log, metrics
   const origins = new WeakMap<PublicEvent, IncomingEvent>();
   const none = new Map<PublicEvent, number>();
   const storeTogether = gather<readonly PublicEvent[], unknown>((events) => loadOf(events, sizeOf), async (lists) => {
-    await store(lists.flat(), none, (event, error) => keep([letterOf(origins.get(event) as IncomingEvent, error)]));
+    for (let left = lists.flat(); left.length > 0; ) {
+      const count = await pace.next(left.length);
+      await store(left.slice(0, count), none, (event, error) => keep([letterOf(origins.get(event) as IncomingEvent, error)]));
+      left = left.slice(count);
+    }
     return lists;
   });
 

@@ -23,6 +23,10 @@ export interface WorkerOptions {
 }
 
 const MOST_AT_ONCE = 200;
+/** Deliveries of one request that are worth waiting for: with fewer, the request costs more than they do. */
+const WORTH_A_REQUEST = 100;
+/** How long what comes may wait for room. */
+const SPARE_MS = 200;
 /**
  * How long to wait where nothing is known to become due: for what other workers leave behind, and for what users ask for, which
  * is heard of unless nothing is.
@@ -54,15 +58,22 @@ export class Worker implements BackgroundPart {
   readonly #witness: Witness;
   #loop: Promise<void> = Promise.resolve();
   #leasing = false;
-  /** Room for deliveries that were asked for and have not come yet. */
-  #promised = 0;
+  /** Ends when nothing more is being lent to this worker. */
+  #lending: Promise<unknown> = Promise.resolve();
+  /** Rings when there may be more room for what comes. */
+  readonly #left = new Alarm();
+  /** As far as is known here, how many deliveries are due that nobody was lent. */
+  #due = 0;
   /** Whether there was more to fetch than room, of all or of a company. */
   #full = false;
 
   constructor(options: WorkerOptions) {
     this.#options = options;
     const { metrics } = options;
-    this.#lanes = new Lanes(options.maxInFlight, () => this.#full && this.#alarm.ring());
+    this.#lanes = new Lanes(options.maxInFlight, () => {
+      this.#left.ring();
+      if (this.#full) this.#alarm.ring();
+    });
     this.#attempts = durations(
       metrics, 'webhook_attempt_duration_seconds', 'Exchanges with endpoints by result: 2xx, 3xx, 4xx, 5xx, timeout, refused (no connection), dns, blocked (a target that is not allowed), tls, broken', ['result'],
     );
@@ -79,6 +90,7 @@ export class Worker implements BackgroundPart {
   async stop(): Promise<void> {
     this.#stopping.abort();
     this.#alarm.ring();
+    this.#left.ring();
     this.#waiting.clear();
     await this.#loop;
     const timer = setTimeout(() => this.#givingUp.abort(), 15_000 + REPORT_WHILE_STOPPING_MS);
@@ -115,23 +127,63 @@ export class Worker implements BackgroundPart {
   }
 
   /**
-   * Keeps room free for so many deliveries at most while `work` runs, and sends those that it resolves to. It gets what may
-   * be lent; undefined where there is no room, or no more is sent.
+   * Resolves to how many deliveries may be lent, as soon as those are as many as are wanted, or enough for a request; to 0 where that takes
+   * too long, for what comes is to be stored whether it can be sent at once or not. Where enough is wanted for a request, the few that
+   * are due already go first, for none of their endpoints' would be lent before them. One may wait at a time.
    */
-  async borrow(most: number, work: (lease: LeaseRequest | undefined) => Promise<readonly LeasedDelivery[]>): Promise<void> {
-    const room = this.#stopping.signal.aborted ? 0 : Math.min(most, this.#room());
-    const deliveries = await this.#promising(room, () => work(room > 0 ? this.#asked(room) : undefined));
-    // What is lent while this ends is due again as soon as the worker has left.
-    if (!this.#stopping.signal.aborted) for (const delivery of deliveries) this.#begin(delivery);
+  async spare(wanted: number): Promise<number> {
+    const enough = Math.min(wanted, WORTH_A_REQUEST, Math.ceil(this.#options.maxInFlight / 2));
+    const until = performance.now() + SPARE_MS;
+    for (;;) {
+      const room = this.#room();
+      const left = until - performance.now();
+      const later = wanted >= WORTH_A_REQUEST && this.#due > 0 && this.#due < WORTH_A_REQUEST;
+      if (room >= enough && !later) return room;
+      if (left <= 0 || this.#stopping.signal.aborted) return 0;
+      await this.#left.wait(left);
+    }
+  }
+
+  /** Of what is due now, so many more were not lent as they were stored. */
+  postponed(deliveries: number): void {
+    this.#due += deliveries;
+    if (deliveries > 0) this.#alarm.ring();
+  }
+
+  /**
+   * Sends what `work` resolves to, so many deliveries at most. It gets what may be lent; undefined where there is no room, or no more
+   * is sent.
+   */
+  borrow(most: number, work: (lease: LeaseRequest | undefined) => Promise<readonly LeasedDelivery[]>): Promise<void> {
+    return this.#alone(async () => {
+      const room = this.#stopping.signal.aborted ? 0 : Math.min(most, this.#room());
+      const deliveries = await work(room > 0 ? this.#asked(room) : undefined);
+      // What is lent while this ends is due again as soon as the worker has left.
+      if (!this.#stopping.signal.aborted) for (const delivery of deliveries) this.#begin(delivery);
+    });
   }
 
   /** Fetches once. Resolves to how long nothing is to be expected, in ms. */
-  async #round(): Promise<number> {
+  #round(): Promise<number> {
+    return this.#alone(() => this.#fetch());
+  }
+
+  /** One call at a time lends, each what the one before it has left room for: integrations would let one wait, or lend it nothing, for the other. */
+  #alone<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#lending.then(work);
+    this.#lending = done.catch(() => undefined);
+    return done;
+  }
+
+  async #fetch(): Promise<number> {
     const room = this.#room();
     this.#full = room <= 0;
     if (this.#full) return this.#pollMs();
     const asked = this.#asked(room);
-    const { deliveries, next_due_at: nextDueAt } = await this.#promising(room, () => this.#options.lease(asked, { signal: this.#stopping.signal }));
+    const { deliveries, next_due_at: nextDueAt } = await this.#options.lease(asked, { signal: this.#stopping.signal });
+    // What is not found others have, or it waits for its own endpoint.
+    this.#due = deliveries.length === 0 ? 0 : Math.max(0, this.#due - deliveries.length);
+    this.#left.ring();
     for (const delivery of deliveries) this.#begin(delivery);
     const taken = Map.groupBy(deliveries, ({ company_id }) => company_id);
     const busy = new Map(asked.busy_companies.map(({ company_id, max_deliveries }) => [company_id, max_deliveries]));
@@ -148,19 +200,9 @@ export class Worker implements BackgroundPart {
     return this.#options.hears() ? POLL.hearingMs : POLL.deafMs;
   }
 
-  /** For how many more exchanges there is room that is promised to nobody. */
+  /** How many more exchanges may begin. */
   #room(): number {
-    return Math.min(this.#lanes.free - this.#promised, MOST_AT_ONCE);
-  }
-
-  async #promising<T>(room: number, work: () => Promise<T>): Promise<T> {
-    this.#promised += room;
-    try {
-      return await work();
-    } finally {
-      this.#promised -= room;
-      if (this.#full && room > 0) this.#alarm.ring();
-    }
+    return Math.min(this.#lanes.free, MOST_AT_ONCE);
   }
 
   #asked(room: number): LeaseRequest {
