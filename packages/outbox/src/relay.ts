@@ -25,12 +25,11 @@ const POLL = { first: 10, most: 1000 };
 /** Between notifications of a replica that is not active. */
 const NOTIFY_MS = 20;
 /**
- * After a batch that did not fill a request, the next one waits this many times as long as that one took: an event on
- * its own leaves at once, those of a busy time leave together, the busier the more. A batch costs us, PostgreSQL and
- * Kafka as much as thirty events.
+ * After a batch that did not fill a request, the next one waits as long as that one took, times how much longer it took than at rest: an
+ * event on its own leaves at once, those of a busy time leave together, the busier the more. A batch costs us, PostgreSQL and
+ * Kafka as much as thirty events, which nobody else misses while a batch is quick.
  */
-const GATHER = 4;
-const GATHER_MOST_MS = 50;
+const GATHER = { atRestMs: 5, mostMs: 50 };
 /**
  * Milliseconds between watermarks: while there is something new here, while another owner has something new, which counts in
  * reports once all owners have told of a later moment, and while nobody has.
@@ -241,7 +240,8 @@ export class Relay implements BackgroundPart {
         await session.query({ name: 'notify_outbox_news', text: `select pg_notify('${NEWS_CHANNEL}', '')` });
       }
       await announce();
-      if (rows.length < BATCH_ROWS) await this.#wake.after(Math.min(GATHER_MOST_MS, GATHER * (performance.now() - readAt)));
+      const tookMs = performance.now() - readAt;
+      if (rows.length < BATCH_ROWS) await this.#wake.after(Math.min(GATHER.mostMs, tookMs ** 2 / GATHER.atRestMs));
     }
   }
 
