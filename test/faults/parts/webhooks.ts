@@ -9,9 +9,9 @@ import { describeCounts, describeFaults, describeViolations, prefixed } from './
 const TARGETS = ['webhook-dispatcher', 'integrations', 'kafka', 'postgres'];
 
 export async function webhooksPart({ seed, events, say }: PartOptions): Promise<Part> {
-  const runs: readonly Pick<WebhooksOptions, 'name' | 'duplicates' | 'faults'>[] = [
-    { name: 'calm', duplicates: 0 },
-    { name: 'faults', duplicates: 0.01, faults: { targets: TARGETS, rounds: 2, gapMs: [0, 300], awayMs: [50, 2500], pauses: 0, atOnce: 1 } },
+  const runs: readonly Pick<WebhooksOptions, 'name' | 'faults'>[] = [
+    { name: 'calm' },
+    { name: 'faults', faults: { targets: TARGETS, rounds: 2, gapMs: [0, 300], awayMs: [50, 2500], pauses: 0, atOnce: 1 } },
   ];
   say('webhooks: starting the system …');
   const receiver = await startReceiver();
