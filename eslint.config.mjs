@@ -14,7 +14,7 @@ const DIRECTION = {
   'packages/outbox': ['contract', 'service-kit'],
   'packages/record-store': ['contract', 'service-kit', 'outbox'],
   'packages/client': [],
-  'tools/demo-company': [],
+  'tools/demo-company': ['contract'],
   'tools/local-stack': [],
   'tools/cli': ['contract', 'service-kit', 'outbox', 'client', 'demo-company', 'local-stack', '(billing|integrations|reporting|scheduling)/(restored|schema)'],
   gateway: ['contract', 'service-kit'],

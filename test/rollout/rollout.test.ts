@@ -27,6 +27,11 @@ let company: TestCompany;
 let newer: Newer;
 let held: Session;
 
+const DEMO_DEPOSITS = `import { generateCompany } from '@truckroll/demo-company';
+const files = generateCompany({ seed: 1, size: 20, timezone: 'America/Chicago', until: '2026-03-10T16:00:00Z' });
+console.log(JSON.stringify([...(files.find(({ path }) => path === 'deposits')?.records ?? [])]));
+`;
+
 const location = (property_type: string): line.Line => line.location({ property_type });
 const houses = Array.from({ length: 250 }, (_, i) => location(i % 2 === 0 ? 'House' : 'Shop'));
 
@@ -121,16 +126,17 @@ it('leaves the release before at work: it reads and imports as ever, and does no
 });
 
 it('has a record more for three places more: it is imported, listed, filtered, read, described and exported by what was there', async () => {
-  const at = '2026-03-01T15:00:00.125000Z';
-  const account = { id: randomUUID(), name: 'Núñez Household' };
-  const deposit = (status: string) => ({ id: randomUUID(), account, status, amount_cents: 12_550, currency: 'USD', created_at: at, updated_at: at });
-  const deposits = ['HELD', 'RETURNED', 'HELD'].map(deposit).sort((a, b) => (a.id < b.id ? -1 : 1));
+  tree.write('test/deposits.ts', DEMO_DEPOSITS);
+  // A demo company has such records too, in the order in which its jobs were booked.
+  const deposits = JSON.parse(await tree.finish('test/deposits.ts', [], {})) as { id: string; status: string; created_at: string }[];
+  deposits.sort((a, b) => Date.parse(a.created_at) - Date.parse(b.created_at));
+  expect(new Set(deposits.map(({ status }) => status))).toEqual(new Set(['HELD', 'RETURNED']));
   const lines = (records: readonly object[]): string => records.map((record) => `${JSON.stringify(record)}\n`).join('');
   const folder = mkdtempSync(join(tmpdir(), 'truckroll-record-'));
   const truckroll = (...args: string[]): Promise<string> => tree.finish('tools/cli/src/main.ts', [...args, '--json'], { ...newer.operator, TRUCKROLL_API_KEY: company.apiKey });
   try {
     writeFileSync(join(folder, 'deposits.ndjson'), lines(deposits));
-    expect(JSON.parse(await truckroll('import', join(folder, 'deposits.ndjson'), '--company', company.id))).toMatchObject({ created: 3, refused: 0 });
+    expect(JSON.parse(await truckroll('import', join(folder, 'deposits.ndjson'), '--company', company.id))).toMatchObject({ created: deposits.length, refused: 0 });
     expect((await get('/v1/deposits')).body.data).toEqual(deposits);
     expect((await get('/v1/deposits?status=HELD')).body.data).toEqual(deposits.filter(({ status }) => status === 'HELD'));
     expect((await get('/v1/deposits?status=SPENT')).body.error.details[0]).toMatchObject({ field: 'status', message: expect.stringContaining('HELD, RETURNED') });

@@ -1,9 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { resources } from '@truckroll/contract';
+import { inOrderOfReference, resources } from '@truckroll/contract';
 import { planImport, suggestion } from '../src/import/files.ts';
-import { inOrderOfReference } from '../src/import/order.ts';
 
 let folder: string;
 beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), 'truckroll-plan-'))));

@@ -9,8 +9,10 @@ import { buildJobTypes, buildSeasons } from './reference/job-types.ts';
 import { buildLeadSources } from './reference/lead-sources.ts';
 import { buildTags } from './reference/tags.ts';
 import { signupCount } from './scheduling/customers.ts';
+import { planJob } from './scheduling/job-plan.ts';
 import { nightJobsOf } from './scheduling/night-jobs.ts';
 import { buildMembers } from './scheduling/team-members.ts';
+import { candidates, saidBy } from './sources.ts';
 import { Calendar } from './time/calendar.ts';
 import { DAY, HOUR } from './time/instant.ts';
 import { Zone } from './time/zone.ts';
@@ -34,7 +36,7 @@ export function buildCompany(options: DemoOptions, shape: Shape = BELIEVABLE): C
   const tags = buildTags(ground);
   const calendar = new Calendar(seed, zone, since, until, size.jobs);
   const jobTypes = buildJobTypes(ground, units, lifecycles);
-  return {
+  const company: Company = {
     ...ground,
     calendar,
     signups: new Calendar(seed, zone, since, until, signupCount(size.accounts)),
@@ -48,5 +50,9 @@ export function buildCompany(options: DemoOptions, shape: Shape = BELIEVABLE): C
     crewSizes: new Rota('crew sizes', shape.crew),
     seasons: buildSeasons(jobTypes),
     nightJobs: nightJobsOf(zone, calendar, since, until),
+    jobAt: (n) => planJob(company, n),
+    saidBy: (job, path, field) => saidBy(company, job, path, field),
+    candidates: (path, job) => candidates(company, path, job),
   };
+  return company;
 }

@@ -1,4 +1,5 @@
-import type { Ground } from './ground.ts';
+import type { Field } from '@truckroll/contract';
+import type { Candidate, Ground } from './ground.ts';
 import type { Deck } from './random/deck.ts';
 import type { Rota } from './random/rota.ts';
 import type { Unit } from './reference/business-units.ts';
@@ -7,6 +8,7 @@ import type { JobType } from './reference/job-types.ts';
 import type { LeadSource } from './reference/lead-sources.ts';
 import type { Tag } from './reference/tags.ts';
 import type { NightJobs } from './scheduling/night-jobs.ts';
+import type { JobPlan } from './scheduling/plans.ts';
 import type { Members } from './scheduling/team-members.ts';
 import type { Calendar } from './time/calendar.ts';
 
@@ -27,4 +29,9 @@ export interface Company extends Ground {
   /** Job types by the month of booking, each as often as its weight. */
   readonly seasons: readonly (readonly JobType[])[];
   readonly nightJobs: NightJobs;
+  jobAt(n: number): JobPlan;
+  /** What a job says of the record that a field at `path` names: null that there is none, undefined nothing. */
+  saidBy(job: JobPlan, path: string, field: Field): Candidate | null | undefined;
+  /** The records of a path that have to do with a job. */
+  candidates(path: string, job: JobPlan): readonly Candidate[];
 }

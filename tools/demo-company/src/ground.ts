@@ -8,6 +8,12 @@ export interface Reference {
   readonly name: string;
 }
 
+/** A record that another one may name; without a name where its id is enough. */
+export interface Candidate {
+  readonly id: string;
+  readonly name?: string;
+}
+
 /** What is known before the first record. */
 export interface Ground {
   readonly seed: number;

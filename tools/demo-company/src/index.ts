@@ -1,4 +1,5 @@
 export { generateInvoices, type BenchmarkCompany } from './benchmarks/invoices.ts';
 export { generateVisits } from './benchmarks/visits.ts';
-export { describeCompany, generateCompany, type DemoFile, type DemoRecord } from './generate.ts';
+export { describeCompany, generateCompany } from './generate.ts';
 export { SIZES, type DemoOptions } from './options.ts';
+export type { DemoFile, DemoRecord } from './records.ts';

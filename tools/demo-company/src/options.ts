@@ -22,7 +22,7 @@ export interface DemoOptions {
   readonly size: NamedSize | number | Partial<Size>;
   /** IANA time zone with days of work to plan in. */
   readonly timezone: string;
-  /** "Now" as an instant in UTC: the history is the two years before it, and nothing was recorded after it. */
+  /** "Now" as an ISO 8601 date-time: the history is the two years before it, and nothing was recorded after it. */
   readonly until: string;
 }
 
@@ -49,9 +49,7 @@ export function resolveSize(size: DemoOptions['size']): Size {
   const jobs = given.jobs ?? SIZES.small.jobs;
   const accounts = given.accounts ?? Math.max(8, Math.ceil(jobs / 4));
   const members = given.members ?? Math.min(400, Math.max(20, Math.ceil(jobs / 1000)));
-  for (
-    const [name, value, least] of [['jobs', jobs, 1], ['accounts', accounts, 1], ['members', members, 20]] as const
-  ) {
+  for (const [name, value, least] of [['jobs', jobs, 1], ['accounts', accounts, 1], ['members', members, 20]] as const) {
     if (!Number.isSafeInteger(value) || value < least || value > 100_000_000) {
       throw new RangeError(`${name} must be a whole number from ${least} to 100000000, not ${value}`);
     }

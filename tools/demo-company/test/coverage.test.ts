@@ -1,9 +1,13 @@
 import fc from 'fast-check';
-import { ENUMS } from '../src/enums.ts';
+import { AgingBucket } from '@truckroll/contract/gen/billing/v1/invoices';
+import { PaymentStatus } from '@truckroll/contract/gen/billing/v1/payments';
+import { DispatchStatus } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
 import { generateCompany } from '../src/index.ts';
 import { loadCompany, SMALL } from './company.ts';
 import { Coverage, NEVER_EMPTY } from './coverage.ts';
 import { agingOf, applicationsOf, dispatchStatus, groupBy } from './derived.ts';
+
+const spellings = (generated: object) => Object.keys(generated).filter((name) => !/^UN(SPECIFIED|RECOGNIZED)$/.test(name));
 
 /** The ones that a user is most likely to take; of a thousand others tried, one in a hundred missed one value. */
 const SEEDS = [0, 1, 2, 3, 42];
@@ -41,12 +45,12 @@ describe.each(SEEDS)('a small company of seed %i', (seed) => {
   test('shows every dispatch status', () => {
     const crews = groupBy(data['job-assignments']!, 'appointment_id');
     const seen = data['job-appointments']!.map((visit) => dispatchStatus(visit, crews.get(visit.id) ?? []));
-    expect(new Set(seen)).toEqual(new Set(ENUMS.DispatchStatus));
+    expect(new Set(seen)).toEqual(new Set(spellings(DispatchStatus)));
   });
 
   test('shows every aging bucket, an invoice due today, one due later and one without a due date', () => {
     const agings = data.invoices!.flatMap((invoice) => agingOf(invoice, SMALL.timezone, SMALL.until) ?? []);
-    expect(new Set(agings.map(({ bucket }) => bucket))).toEqual(new Set(ENUMS.AgingBucket));
+    expect(new Set(agings.map(({ bucket }) => bucket))).toEqual(new Set(spellings(AgingBucket)));
     const days = agings.map((aging) => aging.days);
     expect(days).toContain(0);
     expect(days).toContain(null);
@@ -55,7 +59,7 @@ describe.each(SEEDS)('a small company of seed %i', (seed) => {
 
   test('shows every payment status on an invoice, none recorded included', () => {
     const statuses = [...applicationsOf(data.payments!).values()].flat().map(({ status }) => status);
-    expect(new Set(statuses)).toEqual(new Set([...ENUMS.PaymentStatus, null]));
+    expect(new Set(statuses)).toEqual(new Set([...spellings(PaymentStatus), null]));
   });
 
   test('has jobs without a visit, and running time entries', () => {

@@ -1,92 +1,77 @@
-import { ENUMS } from '../src/enums.ts';
+import { checkValue, resource, type Field, type Shape } from '@truckroll/contract';
 import type { DemoFile } from '../src/index.ts';
-import { parseInstant } from '../src/time/instant.ts';
-import { SHAPES, type Shape } from './shapes.ts';
+import { recordedFields } from '../src/shapes/kinds.ts';
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
-
-const SCALARS: Readonly<Record<string, (value: unknown) => boolean>> = {
-  uuid: (value) => UUID.test(String(value)),
-  text: (value) => typeof value === 'string' && value.isWellFormed() && !value.includes('\0'),
-  phone: (value) => /^\+[1-9]\d{7,14}$/.test(String(value)),
-  color: (value) => /^#[0-9A-F]{6}$/.test(String(value)),
-  bool: (value) => typeof value === 'boolean',
-  int: (value) => Number.isSafeInteger(value) && !Object.is(value, -0),
-  number: (value) => Number.isFinite(value),
-  ts: (value) => typeof value === 'string' && !/\.000000Z/.test(value) && Number.isFinite(parseInstant(value)),
-  date: (value) => /^\d{4}-\d\d-\d\d$/.test(String(value)) && Number.isFinite(Date.parse(String(value))),
-  usd: (value) => value === 'USD',
+/** What the contract takes and a generator still should not write. */
+const ODD: Partial<Record<Field['kind'], (value: unknown) => boolean>> = {
+  uuid: (value) => value !== String(value).toLowerCase(),
+  timestamp: (value) => /\.000000Z/.test(String(value)),
+  cents: (value) => Object.is(value, -0),
 };
 
-/** What should occur somewhere and has not yet: `accounts.type=COMMERCIAL`, `accounts.email=null`,
-`accounts.email≠null`. */
+/** What should occur somewhere and has not yet: `accounts.type=COMMERCIAL`, `accounts.email=null`, `accounts.email≠null`. */
 export class Coverage {
   readonly missing = new Set<string>();
   /** Values that do not fit the shape. */
   readonly misfits: string[] = [];
+  readonly #shapes = new Map<string, Shape>();
 
-  constructor(paths: Iterable<string> = Object.keys(SHAPES)) {
-    for (const path of paths) this.#expect(path, SHAPES[path] as Shape);
+  /** Shapes by path where they are not the contract's. */
+  constructor(shapes: Readonly<Record<string, Shape>> = {}) {
+    for (const [path, shape] of Object.entries(shapes)) this.#shapes.set(path, shape);
   }
 
   read(files: Iterable<DemoFile>): this {
     for (const { path, records } of files) {
-      for (const record of records) this.#visit(path, SHAPES[path] as Shape, record);
+      const shape = this.#shapes.get(path) ?? resource(path).record;
+      this.#expect(path, shape);
+      for (const record of records) this.#object(path, shape, record);
     }
     return this;
   }
 
   #expect(at: string, shape: Shape): void {
-    if (typeof shape === 'string') {
-      for (const value of valuesOf(shape)) this.missing.add(`${at}=${value}`);
-      if (shape === 'bool') for (const value of [true, false]) this.missing.add(`${at}=${value}`);
-    } else if (isList(shape)) {
-      this.missing.add(`${at}=[]`).add(`${at}≠[]`);
-      this.#expect(at, shape[0]);
-    } else {
-      for (const [key, inner] of Object.entries(shape)) {
-        const name = `${at}.${key.replace('?', '')}`;
-        if (key.endsWith('?')) this.missing.add(`${name}=null`).add(`${name}≠null`);
-        this.#expect(name, inner);
-      }
+    for (const field of recordedFields(shape)) {
+      const name = `${at}.${field.name}`;
+      const inner = elementOf(field) ?? field;
+      if (field.nullable) this.missing.add(`${name}=null`).add(`${name}≠null`);
+      if (isList(field)) this.missing.add(`${name}=[]`).add(`${name}≠[]`);
+      for (const value of inner.enum?.names.values() ?? (field.kind === 'boolean' ? [true, false] : [])) this.missing.add(`${name}=${value}`);
+      if (inner.kind === 'object') this.#expect(name, inner.shape as Shape);
     }
   }
 
-  #visit(at: string, shape: Shape, value: unknown): void {
-    if (typeof shape === 'string') {
-      const values = valuesOf(shape);
-      const fits = values.length > 0 ? values.includes(String(value)) : SCALARS[shape]?.(value);
-      if (!fits) this.misfits.push(`${at}: ${JSON.stringify(value)}`);
-      this.missing.delete(`${at}=${String(value)}`);
-    } else if (isList(shape)) {
-      if (!Array.isArray(value)) this.misfits.push(`${at}: no list`);
-      else {
-        this.missing.delete(value.length === 0 ? `${at}=[]` : `${at}≠[]`);
-        for (const item of value) this.#visit(at, shape[0], item);
-      }
-    } else {
-      const object = value as Readonly<Record<string, unknown>>;
-      const keys = Object.keys(shape).map((key) => key.replace('?', ''));
-      const odd = Object.keys(object).filter((key) => !keys.includes(key));
-      if (odd.length > 0) this.misfits.push(`${at}: unknown ${odd.join()}`);
-      for (const [key, inner] of Object.entries(shape)) {
-        const name = key.replace('?', '');
-        const field = object[name];
-        if (key.endsWith('?')) this.missing.delete(`${at}.${name}${field === null ? '=' : '≠'}null`);
-        if (field === undefined) this.misfits.push(`${at}.${name}: missing`);
-        else if (field !== null || !key.endsWith('?')) this.#visit(`${at}.${name}`, inner, field);
-      }
+  #object(at: string, shape: Shape, value: unknown): void {
+    const object = value as Readonly<Record<string, unknown>>;
+    const fields = recordedFields(shape);
+    const odd = Object.keys(object).filter((key) => !fields.some(({ name }) => name === key));
+    if (odd.length > 0) this.misfits.push(`${at}: unknown ${odd.join()}`);
+    for (const field of fields) this.#field(`${at}.${field.name}`, field, object[field.name]);
+  }
+
+  #field(at: string, field: Field, value: unknown): void {
+    if (field.nullable) this.missing.delete(`${at}${value === null ? '=' : '≠'}null`);
+    if (value === undefined || (value === null && !field.nullable)) this.misfits.push(`${at}: missing`);
+    else if (value === null) return;
+    else if (!isList(field)) this.#one(at, field, value);
+    else if (!Array.isArray(value)) this.misfits.push(`${at}: no list`);
+    else {
+      this.missing.delete(value.length === 0 ? `${at}=[]` : `${at}≠[]`);
+      for (const item of value) this.#one(at, elementOf(field) ?? field, item);
     }
+  }
+
+  #one(at: string, field: Field, value: unknown): void {
+    if (field.shape !== undefined) return this.#object(at, field.shape, value);
+    const checked = checkValue(field, value);
+    if ('code' in checked) this.misfits.push(`${at}: ${JSON.stringify(value)}: ${checked.message}`);
+    else if (ODD[field.kind]?.(value)) this.misfits.push(`${at}: ${JSON.stringify(value)}`);
+    this.missing.delete(`${at}=${String(value)}`);
   }
 }
 
-function isList(shape: Shape): shape is readonly [Shape] {
-  return Array.isArray(shape);
-}
-
-function valuesOf(name: string): readonly string[] {
-  return (ENUMS as Readonly<Record<string, readonly string[]>>)[name] ?? [];
-}
+const isList = ({ repeated, kind }: Field): boolean => repeated || kind === 'list';
+const elementOf = ({ kind, shape }: Field): Field | undefined => (kind === 'list' ? shape?.fields[0] : undefined);
 
 /** Lists that have an element in every company. */
 export const NEVER_EMPTY = [

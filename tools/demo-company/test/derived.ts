@@ -21,11 +21,7 @@ function zoneOf(name: string, now: number): Zone {
   return lastZone;
 }
 
-export function agingOf(
-  invoice: Json,
-  timezone: string,
-  until: string,
-): { days: number | null; bucket: string; } | null {
+export function agingOf(invoice: Json, timezone: string, until: string): { days: number | null; bucket: string; } | null {
   if (invoice.status !== 'OPEN') return null;
   if (invoice.due_at === null) return { days: null, bucket: 'CURRENT' };
   const now = parseInstant(until);

@@ -1,15 +1,15 @@
+import { resources } from '@truckroll/contract';
 import fc from 'fast-check';
 import { describeCompany, generateCompany, SIZES } from '../src/index.ts';
 import { DAY, HOUR, parseInstant } from '../src/time/instant.ts';
 import { Zone } from '../src/time/zone.ts';
 import { loadCompany, SMALL, type Json } from './company.ts';
-import { SHAPES } from './shapes.ts';
 
 const text = (options: Parameters<typeof loadCompany>[0]) => JSON.stringify(loadCompany(options));
 
-test('there is a file for every path, what others refer to first', () => {
+test('there is a file for every record of the contract but its codes, what others refer to first', () => {
   const paths = generateCompany(SMALL).map(({ path }) => path);
-  expect([...paths].sort()).toEqual(Object.keys(SHAPES).sort());
+  expect([...paths, 'job-classes'].sort()).toEqual(resources.map(({ path }) => path).sort());
   for (const pair of ['business-units team-members', 'job-lifecycles job-types', 'accounts jobs', 'jobs job-appointments',
     'job-appointments job-assignments', 'timesheets time-entries', 'invoices payments', 'payments refunds']) {
     const [first, second] = pair.split(' ') as [string, string];
@@ -52,7 +52,7 @@ test('options that cannot be used are refused with a sentence', () => {
   expect(refused({ seed: 0.5 })).toThrow(RangeError);
   expect(refused({ size: 'huge' })).toThrow('size huge is not known; use small, medium, large or a number of jobs');
   expect(refused({ size: 0 })).toThrow(RangeError);
-  expect(refused({ until: 'today' })).toThrow('not an instant in UTC: today');
+  expect(refused({ until: 'today' })).toThrow('not an instant: today');
   expect(refused({ timezone: 'Mars/Olympus' })).toThrow(RangeError);
 });
 

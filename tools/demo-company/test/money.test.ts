@@ -87,9 +87,7 @@ describe('the bills of a small company', () => {
       for (const { unit_price_cents: unit, quantity, subtotal_cents: subtotal } of lines) {
         expect(subtotal).toBe(exactSubtotal(unit, quantity, multiplier));
       }
-      expect(amounts.subtotal_cents).toBe(
-        lines.reduce((sum: number, { subtotal_cents }: Json) => sum + subtotal_cents, 0),
-      );
+      expect(amounts.subtotal_cents).toBe(lines.reduce((sum: number, { subtotal_cents }: Json) => sum + subtotal_cents, 0));
       expect(amounts.discounted_subtotal_cents).toBe(amounts.subtotal_cents - amounts.discount_cents);
       expect(amounts.total_cents).toBe(amounts.discounted_subtotal_cents + amounts.tax_cents);
     }
@@ -104,8 +102,6 @@ describe('the bills of a small company', () => {
       ),
     ).toBe(true);
     expect(new Set(bills.map(({ tax: { rounding } }) => rounding))).toEqual(new Set(['ceil', 'round']));
-    expect(new Set(bills.flatMap(({ discounts }) => discounts.map(({ type }: Json) => type)))).toEqual(
-      new Set(['FLAT', 'RATE']),
-    );
+    expect(new Set(bills.flatMap(({ discounts }) => discounts.map(({ type }: Json) => type)))).toEqual(new Set(['FLAT', 'RATE']));
   });
 });

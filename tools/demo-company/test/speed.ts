@@ -38,6 +38,4 @@ for (const [path, total] of [...totals, ['all', all] as const]) {
     `${Math.round(records / seconds)}/s`.padStart(10),
   );
 }
-console.log(
-  `${all.seconds.toFixed(1)} s, ${Math.round(all.bytes / 1e6)} MB, at most ${Math.round(peak / 1e6)} MB of memory`,
-);
+console.log(`${all.seconds.toFixed(1)} s, ${Math.round(all.bytes / 1e6)} MB, at most ${Math.round(peak / 1e6)} MB of memory`);

@@ -1,12 +1,12 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { inOrderOfReference } from '@truckroll/contract';
 import type { Command } from 'commander';
 import { Failure } from '../failure.ts';
 import { explainFolder, makeFolder } from '../export/folder.ts';
 import { readApi, type ApiClientOptions } from '../export/http.ts';
 import { exportRecords } from '../export/records.ts';
 import { suggestion } from '../import/files.ts';
-import { inOrderOfReference } from '../import/order.ts';
 import { createProgress, duration } from '../progress.ts';
 import type { Session } from '../session.ts';
 import { table } from '../table.ts';

@@ -1,10 +1,9 @@
 // Which files an import reads, and as what.
 import { readdirSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import type { Resource } from '@truckroll/contract';
+import { inOrderOfReference, type Resource } from '@truckroll/contract';
 import { editDistance } from '@truckroll/service-kit';
 import { EXIT, Failure } from '../failure.ts';
-import { inOrderOfReference } from './order.ts';
 
 export interface InputFile {
   /** As the user named it. */

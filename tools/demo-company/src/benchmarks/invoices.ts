@@ -1,17 +1,21 @@
+import type { Invoice, InvoiceStatus } from '@truckroll/contract/gen/billing/v1/invoices';
+import type { Payment, PaymentStatus } from '@truckroll/contract/gen/billing/v1/payments';
 import { billOf, INVOICE_BILLS } from '../billing/bill.ts';
 import { buildCompany } from '../build-company.ts';
 import type { Company } from '../company.ts';
 import { drawOf, idOf, type Reference } from '../ground.ts';
-import type { Enum } from '../enums.ts';
-import { describeCompany, filesOf, type DemoFile } from '../generate.ts';
+import { describeCompany, filesOf } from '../generate.ts';
 import { resolveSeed, type DemoOptions } from '../options.ts';
 import { stream } from '../random/keyed.ts';
 import { Rota } from '../random/rota.ts';
+import type { DemoFile } from '../records.ts';
 import type { JobType } from '../reference/job-types.ts';
 import { accountRef, accountsAt } from '../scheduling/customers.ts';
 import { JOBS } from '../scheduling/job-plan.ts';
 import { locationId } from '../scheduling/locations.ts';
-import { DAY, HOUR, MINUTE, instantText } from '../time/instant.ts';
+import type { Spelled } from '../shapes/given.ts';
+import { makerOf } from '../shapes/maker.ts';
+import { DAY, HOUR, MINUTE } from '../time/instant.ts';
 
 export interface InvoiceOptions extends Pick<DemoOptions, 'seed' | 'timezone' | 'until'> {
   readonly companies: number;
@@ -25,6 +29,8 @@ export interface BenchmarkCompany {
   readonly files: readonly DemoFile[];
 }
 
+const makeInvoice = makerOf<Invoice>('invoices');
+const makePayment = makerOf<Payment>('payments');
 const INVOICES = stream('invoices of benchmarks');
 const PAYMENTS = stream('payments of benchmarks');
 const BILL = 4;
@@ -32,8 +38,8 @@ const INVOICES_PER_ACCOUNT = 10;
 const NEXT_SEED = 0x9e3779b1;
 
 interface State {
-  readonly status: Enum<'InvoiceStatus'>;
-  readonly payment: Enum<'PaymentStatus'> | null;
+  readonly status: Spelled<InvoiceStatus>;
+  readonly payment: Spelled<PaymentStatus> | null;
 }
 
 const STATES = new Rota<State>('invoices of benchmarks', [
@@ -104,8 +110,7 @@ function factsOf(company: Company, n: number): Facts {
 function* buildInvoices(company: Company) {
   for (let n = 0; n < company.size.jobs; n++) {
     const { account, accountNumber, state, issuedAt, office, bill, type } = factsOf(company, n);
-    const issued = instantText(issuedAt);
-    yield {
+    yield makeInvoice(company, n, {
       id: idOf(company, INVOICES, n),
       number: `INV-${100_001 + n}`,
       status: state.status,
@@ -117,17 +122,16 @@ function* buildInvoices(company: Company) {
       job_type: type.ref,
       created_by: office,
       job_class: type.jobClass,
-      created_at: issued,
-      updated_at: issued,
-      issued_at: issued,
-      due_at: instantText(issuedAt + 30 * DAY),
-      currency: 'USD',
+      created_at: issuedAt,
+      updated_at: issuedAt,
+      issued_at: issuedAt,
+      due_at: issuedAt + 30 * DAY,
       pricing_multiplier: 1,
       line_items: bill.lines,
       discounts: bill.discounts,
       tax: bill.tax,
       amounts: bill.amounts,
-    };
+    });
   }
 }
 
@@ -135,20 +139,19 @@ function* buildPayments(company: Company) {
   for (let n = 0; n < company.size.jobs; n++) {
     const { account, state, issuedAt, office, bill } = factsOf(company, n);
     const cents = bill.amounts.total_cents;
-    const receivedAt = instantText(Math.min(company.until, issuedAt + (n % 700) * HOUR + (n % 60) * MINUTE));
-    yield {
+    const receivedAt = Math.min(company.until, issuedAt + (n % 700) * HOUR + (n % 60) * MINUTE);
+    yield makePayment(company, n, {
       id: idOf(company, PAYMENTS, n),
       number: `PAY-${100_001 + n}`,
       account,
       status: state.payment,
-      method: METHODS[n % METHODS.length],
+      method: METHODS[n % METHODS.length] ?? 'CARD',
       amount_cents: cents,
-      currency: 'USD',
       occurred_at: receivedAt,
       created_at: receivedAt,
       updated_at: receivedAt,
       collected_by: office,
       invoice_allocations: [{ invoice_id: idOf(company, INVOICES, n), applied_cents: cents }],
-    };
+    });
   }
 }

@@ -1,6 +1,8 @@
 import { buildCompany } from '../build-company.ts';
-import { filesOf, type DemoFile, type Path } from '../generate.ts';
+import { filesOf } from '../generate.ts';
 import type { DemoOptions, Shape } from '../options.ts';
+import type { DemoFile } from '../records.ts';
+import type { Planned } from '../sources.ts';
 
 export interface VisitOptions extends Pick<DemoOptions, 'seed' | 'timezone' | 'until'> {
   /** A multiple of 40; there are twice as many assignments, and half as many jobs. */
@@ -19,7 +21,7 @@ const BUSY: Shape = {
 const VISITS_PER_JOB = 2;
 const RUN = 40;
 
-const PATHS: readonly Path[] = [
+const PATHS: readonly Planned[] = [
   'business-units',
   'lead-sources',
   'tags',

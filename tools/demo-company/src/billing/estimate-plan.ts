@@ -1,16 +1,18 @@
+import type { EstimateStatus } from '@truckroll/contract/gen/billing/v1/estimates';
+import type { JobClass } from '@truckroll/contract/gen/type/v1/type';
 import type { Company } from '../company.ts';
 import { drawOf, idOf, type Reference } from '../ground.ts';
-import type { Enum } from '../enums.ts';
 import { stream, type Draw } from '../random/keyed.ts';
 import { Rota } from '../random/rota.ts';
 import { planLead, type LeadPlan } from '../scheduling/lead-plan.ts';
-import type { JobPlan } from '../scheduling/job-plan.ts';
+import type { JobPlan } from '../scheduling/plans.ts';
 import { DAY, HOUR } from '../time/instant.ts';
+import type { Spelled } from '../shapes/given.ts';
 
 const ESTIMATES = stream('estimates');
 const PLANS = stream('plans of estimates');
 
-type Status = Enum<'EstimateStatus'>;
+type Status = Spelled<EstimateStatus>;
 
 /** Estimates that technicians write on repairs, now and then. */
 const ON_REPAIRS = new Rota<Status | null>('estimates on repairs', [
@@ -24,7 +26,7 @@ const ON_REPAIRS = new Rota<Status | null>('estimates on repairs', [
 ]);
 
 /** Where the old unit is given up, an estimate of a new one is left behind. */
-const RARE: readonly Enum<'JobClass'>[] = ['WARRANTY', 'CALLBACK', 'UNKNOWN'];
+const RARE: readonly Spelled<JobClass>[] = ['WARRANTY', 'CALLBACK', 'UNKNOWN'];
 
 export interface EstimatePlan {
   readonly id: string;
@@ -63,7 +65,7 @@ function statusOnJob(company: Company, job: JobPlan, draw: Draw): Status | null 
   const { stage, type } = job;
   if (type.jobClass === 'INSTALL') return stage === 'CANCELED' ? 'VOIDED' : 'SOLD';
   if (RARE.includes(type.jobClass) && draw.chance(0.6)) return draw.pick(['SENT', 'DECLINED', 'EXPIRED'] as const);
-  if (!type.record.is_opportunity) return job.completedAt === null ? null : ON_REPAIRS.at(company.seed, job.n);
+  if (!type.opportunity) return job.completedAt === null ? null : ON_REPAIRS.at(company.seed, job.n);
   if (stage === 'WON') return 'SOLD';
   if (stage === 'LOST') return draw.pick(['DECLINED', 'DECLINED', 'EXPIRED'] as const);
   if (stage === 'COMPLETED') return job.bookedAt < company.until - 45 * DAY ? 'EXPIRED' : 'SENT';

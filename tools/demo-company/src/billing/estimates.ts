@@ -1,28 +1,33 @@
+import type { Estimate, EstimateOptionStatus, EstimateStatus } from '@truckroll/contract/gen/billing/v1/estimates';
 import type { Company } from '../company.ts';
 import { drawOf, idOf } from '../ground.ts';
-import type { Enum } from '../enums.ts';
 import { stream } from '../random/keyed.ts';
 import { Rota } from '../random/rota.ts';
-import { accountRef } from '../scheduling/customers.ts';
 import { planJob } from '../scheduling/job-plan.ts';
+import type { JobPlan } from '../scheduling/plans.ts';
 import { leadCount } from '../scheduling/lead-plan.ts';
-import { locationId } from '../scheduling/locations.ts';
 import { VISITS } from '../scheduling/visits.ts';
-import { DAY, instantText, instantTextOrNull } from '../time/instant.ts';
+import { DAY } from '../time/instant.ts';
 import { billOf, ESTIMATE_BILLS } from './bill.ts';
 import { estimateOfJob, estimateOfLead, type EstimatePlan } from './estimate-plan.ts';
 import type { Amounts } from './money.ts';
+import type { Spelled } from '../shapes/given.ts';
+import { makerOf } from '../shapes/maker.ts';
 
+const make = makerOf<Estimate>('estimates');
 const OPTIONS = stream('estimate options');
 const DETAILS = stream('estimate details');
 const OPTION_COUNTS = new Rota('options of an estimate', [[1, 2], [2, 2], [3, 3]]);
 const OPTION_NAMES = [['Repair'], ['Good', 'Better'], ['Good', 'Better', 'Best 🥇']] as const;
 
+export function* estimatesOf(company: Company, job: JobPlan) {
+  const estimate = estimateOfJob(company, job);
+  if (estimate) yield buildEstimate(company, estimate);
+}
+
+/** Those of jobs, then those of leads. */
 export function* buildEstimates(company: Company) {
-  for (let n = 0; n < company.size.jobs; n++) {
-    const estimate = estimateOfJob(company, planJob(company, n));
-    if (estimate) yield buildEstimate(company, estimate);
-  }
+  for (let n = 0; n < company.size.jobs; n++) yield* estimatesOf(company, planJob(company, n));
   for (let n = 0; n < leadCount(company); n++) {
     const estimate = estimateOfLead(company, n);
     if (estimate) yield buildEstimate(company, estimate);
@@ -59,7 +64,7 @@ function optionsOf(company: Company, { a, b, status, job }: EstimatePlan) {
   });
 }
 
-function optionStatus(status: Enum<'EstimateStatus'>, sold: boolean): Enum<'OptionStatus'> {
+function optionStatus(status: Spelled<EstimateStatus>, sold: boolean): Spelled<EstimateOptionStatus> {
   if (sold) return 'SOLD';
   return status === 'SOLD' || status === 'DECLINED' ? 'DECLINED' : 'OPEN';
 }
@@ -73,27 +78,22 @@ function buildEstimate(company: Company, plan: EstimatePlan) {
   const { job, lead, createdAt, a, b } = plan;
   const draw = drawOf(company, DETAILS, a, b);
   const visit = lead === null && createdAt >= job.bookedAt ? job.visits.at(-1) : undefined;
-  return {
+  return make(company, a * 2 + b, {
     id: plan.id,
     number: `${lead === null ? 'E' : 'EL'}-${20_001 + a}`,
     name: `${job.type.ref.name} – ${draw.pick(['options', 'proposal', '報價', 'devis'])}`,
     status: plan.status,
-    account: accountRef(company, job.account),
-    location_id: locationId(company, job.account, job.location),
-    job_id: lead === null ? job.id : null,
+    ...(lead !== null && { job_id: null }),
     appointment_id: visit ? idOf(company, VISITS, visit.index) : null,
     job_lead_id: lead?.id ?? null,
-    business_unit: job.unit,
-    job_type: job.jobType,
     job_class: job.jobClass,
-    currency: 'USD',
     options: optionsOf(company, plan),
-    sold_at: instantTextOrNull(plan.soldAt),
+    sold_at: plan.soldAt,
     sold_by: plan.soldBy,
-    sent_at: instantTextOrNull(plan.sentAt),
-    expires_at: plan.sentAt === null || draw.chance(0.2) ? null : instantText(plan.sentAt + 30 * DAY),
+    sent_at: plan.sentAt,
+    expires_at: plan.sentAt === null || draw.chance(0.2) ? null : plan.sentAt + 30 * DAY,
     created_by: draw.orNull(0.15, draw.pick(company.members.sales).ref),
-    created_at: instantText(createdAt),
-    updated_at: instantText(Math.max(createdAt, plan.soldAt ?? plan.sentAt ?? createdAt)),
-  };
+    created_at: createdAt,
+    updated_at: Math.max(createdAt, plan.soldAt ?? plan.sentAt ?? createdAt),
+  }, job);
 }

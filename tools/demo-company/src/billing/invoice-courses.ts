@@ -1,6 +1,7 @@
-import type { Enum } from '../enums.ts';
+import type { InvoiceStatus } from '@truckroll/contract/gen/billing/v1/invoices';
 import { Rota } from '../random/rota.ts';
 import type { Due } from './due-dates.ts';
+import type { Spelled } from '../shapes/given.ts';
 
 /** What was paid on an invoice, and with what success (payment-plan.ts says how). */
 export type Paid =
@@ -8,7 +9,7 @@ export type Paid =
   | 'pending' | 'processing' | 'failed' | 'canceled' | 'submitting' | 'unknown';
 
 export interface Course {
-  readonly status: Enum<'InvoiceStatus'>;
+  readonly status: Spelled<InvoiceStatus>;
   readonly paid: Paid;
   readonly due: Due;
 }

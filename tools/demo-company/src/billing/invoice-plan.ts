@@ -1,13 +1,14 @@
+import type { InvoiceStatus } from '@truckroll/contract/gen/billing/v1/invoices';
 import type { Company } from '../company.ts';
 import { drawOf, idOf } from '../ground.ts';
-import type { Enum } from '../enums.ts';
 import { stream, type Draw } from '../random/keyed.ts';
 import { Rota } from '../random/rota.ts';
-import type { JobPlan } from '../scheduling/job-plan.ts';
+import type { JobPlan } from '../scheduling/plans.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../time/instant.ts';
 import { billOf, INVOICE_BILLS, type Bill, type BillTerms, type Charge } from './bill.ts';
 import { dueAt } from './due-dates.ts';
 import { AT_ONCE, COURSES, IN_ADVANCE, type Course, type Paid } from './invoice-courses.ts';
+import type { Spelled } from '../shapes/given.ts';
 
 const INVOICES = stream('invoices');
 const PLANS = stream('plans of invoices');
@@ -24,7 +25,7 @@ export interface InvoicePlan {
   readonly id: string;
   readonly slot: Slot;
   readonly job: JobPlan;
-  readonly status: Enum<'InvoiceStatus'>;
+  readonly status: Spelled<InvoiceStatus>;
   readonly paid: Paid;
   readonly createdAt: number;
   readonly issuedAt: number | null;
@@ -75,7 +76,7 @@ function chargeOf(job: JobPlan, draw: Draw): Charge | null {
   const begun = job.stage === 'IN_PROGRESS' || job.stage === 'ON_HOLD';
   if (job.completedAt === null) return begun && draw.chance(0.5) ? 'usual' : null;
   if (jobClass === 'WARRANTY' || jobClass === 'CALLBACK') return draw.chance(0.7) ? 'free' : null;
-  if (job.type.record.is_opportunity) return draw.chance(jobClass === 'SALES' ? 0.6 : 0.4) ? 'usual' : null;
+  if (job.type.opportunity) return draw.chance(jobClass === 'SALES' ? 0.6 : 0.4) ? 'usual' : null;
   return draw.chance(0.02) ? 'free' : draw.chance(0.02) ? null : 'usual';
 }
 

@@ -1,45 +1,18 @@
-import type { Enum } from '../enums.ts';
+import type { EstimateAmounts } from '@truckroll/contract/gen/billing/v1/estimates';
+import type * as pricing from '@truckroll/contract/gen/billing/v1/pricing';
+import type { Whole } from '../shapes/given.ts';
 
 /** Arithmetic of bills in whole cents. Quantities and multipliers have at most two decimals, rates at most six. */
 
-export interface Line {
-  id: string;
-  position: number;
-  name: string;
-  description: string;
-  quantity: number;
-  unit_price_cents: number;
-  subtotal_cents: number;
-  taxable: boolean;
-  discountable: boolean;
-}
-
-export interface Discount {
-  id: string;
-  name: string;
-  type: Enum<'DiscountType'>;
-  amount_cents: number | null;
-  rate: number | null;
-}
-
-export interface Tax {
-  name: string;
-  rate: number;
-  rounding: Enum<'TaxRounding'>;
-}
-
-export interface Amounts {
-  subtotal_cents: number;
-  discount_cents: number;
-  discounted_subtotal_cents: number;
-  tax_cents: number;
-  total_cents: number;
-}
+export type Line = Whole<pricing.LineItem>;
+export type Discount = Whole<pricing.Discount>;
+export type Tax = Whole<pricing.Tax>;
+export type Amounts = Whole<EstimateAmounts>;
 
 const MILLION = 1_000_000;
 
 /** Of an exact quotient; half cents go up. Never −0, which JSON does not know. */
-function rounded(cents: number, parts: number, rounding: Enum<'TaxRounding'>): number {
+function rounded(cents: number, parts: number, rounding: Tax['rounding']): number {
   return (rounding === 'ceil' ? Math.ceil(cents / parts) : Math.round(cents / parts)) + 0;
 }
 

@@ -1,19 +1,21 @@
+import type { PaymentMethod, PaymentStatus } from '@truckroll/contract/gen/billing/v1/payments';
 import type { Company } from '../company.ts';
 import { drawOf, idOf, type Reference } from '../ground.ts';
-import type { Enum } from '../enums.ts';
 import { stream, type Draw } from '../random/keyed.ts';
 import { Rota } from '../random/rota.ts';
 import { BATCH_JOBS } from '../scheduling/batches.ts';
-import { planJob, type JobPlan } from '../scheduling/job-plan.ts';
+import { planJob } from '../scheduling/job-plan.ts';
+import type { JobPlan } from '../scheduling/plans.ts';
 import { DAY, MINUTE } from '../time/instant.ts';
 import type { Paid } from './invoice-courses.ts';
 import { invoicesOf, type InvoicePlan } from './invoice-plan.ts';
+import type { Spelled } from '../shapes/given.ts';
 
 const PAYMENTS = stream('payments');
 const PLANS = stream('plans of payments');
 
-type Status = Enum<'PaymentStatus'> | null;
-type Method = Enum<'PaymentMethod'>;
+type Status = Spelled<PaymentStatus> | null;
+type Method = Spelled<PaymentMethod>;
 
 const METHODS = new Rota<Method>('payment methods', [
   ['CARD', 12], ['ACH', 6], ['CHECK', 6], ['CASH', 4], ['VENMO', 2], ['PAYPAL', 2], ['CASHAPP', 2], ['OTHER', 2],
@@ -22,9 +24,7 @@ const METHODS = new Rota<Method>('payment methods', [
 
 /** Money that came before there was an invoice to apply it to. */
 const PREPAID_EVERY = 29;
-const PREPAYMENTS = new Rota<Status>('prepayments', [
-  ['PAID', 3], ['PENDING', 1], ['PROCESSING', 1], ['SUBMITTING', 1], [null, 1],
-]);
+const PREPAYMENTS = new Rota<Status>('prepayments', [['PAID', 3], ['PENDING', 1], ['PROCESSING', 1], ['SUBMITTING', 1], [null, 1]]);
 
 export interface PaymentPlan {
   readonly id: string;

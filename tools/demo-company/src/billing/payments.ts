@@ -1,30 +1,32 @@
+import type { Payment } from '@truckroll/contract/gen/billing/v1/payments';
 import type { Company } from '../company.ts';
-import { accountRef } from '../scheduling/customers.ts';
-import { planJob } from '../scheduling/job-plan.ts';
-import { instantText, instantTextOrNull } from '../time/instant.ts';
+import type { JobPlan } from '../scheduling/plans.ts';
+import { makerOf } from '../shapes/maker.ts';
 import { paymentsOf, type PaymentPlan } from './payment-plan.ts';
 
-export function* buildPayments(company: Company) {
-  for (let n = 0; n < company.size.jobs; n++) {
-    let p = 0;
-    for (const payment of paymentsOf(company, planJob(company, n))) yield buildPayment(company, payment, p++);
-  }
+const make = makerOf<Payment>('payments');
+
+/** A job leads to fewer. */
+const MOST = 16;
+
+export function* buildPayments(company: Company, job: JobPlan) {
+  let p = 0;
+  for (const payment of paymentsOf(company, job)) yield buildPayment(company, payment, p++);
 }
 
 /** Payments by card reader and from other systems have no number. */
 function buildPayment(company: Company, payment: PaymentPlan, p: number) {
-  return {
+  const { n, number } = payment.job;
+  return make(company, n * MOST + p, {
     id: payment.id,
-    number: payment.job.n % 7 === 3 ? null : `PAY-${payment.job.number}-${p + 1}`,
-    account: accountRef(company, payment.job.account),
+    number: n % 7 === 3 ? null : `PAY-${number}-${p + 1}`,
     status: payment.status,
     method: payment.method,
     amount_cents: payment.cents,
-    currency: 'USD',
-    occurred_at: instantText(payment.occurredAt),
-    created_at: instantText(payment.createdAt),
-    updated_at: instantTextOrNull(payment.editedAt),
+    occurred_at: payment.occurredAt,
+    created_at: payment.createdAt,
+    updated_at: payment.editedAt,
     collected_by: payment.collectedBy,
     invoice_allocations: payment.allocations,
-  };
+  }, payment.job);
 }

@@ -1,7 +1,9 @@
+import type { BusinessUnit } from '@truckroll/contract/gen/scheduling/v1/business_units';
 import { drawOf, idOf, type Ground, type Reference } from '../ground.ts';
 import { stream } from '../random/keyed.ts';
 import { addressIn, phoneIn } from '../scheduling/address.ts';
-import { DAY, instantText, instantTextOrNull } from '../time/instant.ts';
+import type { Given } from '../shapes/given.ts';
+import { DAY } from '../time/instant.ts';
 
 const UNITS = stream('business units');
 
@@ -43,20 +45,18 @@ export function buildUnits(ground: Ground) {
   return ROWS.map((row, n) => {
     const draw = drawOf(ground, UNITS, n);
     const city = draw.pick(ground.cities);
-    const id = idOf(ground, UNITS, n);
-    const ref: Reference = { id, name: row.name };
+    const ref: Reference = { id: idOf(ground, UNITS, n), name: row.name };
     const archivedAt = row.archived ? ground.since + (120 + n) * DAY + 36_000_500_000 : null;
-    const record = {
-      id,
-      name: row.name,
+    const given: Given<BusinessUnit> = {
+      ...ref,
       official_name: row.officialName,
       email: row.email,
       phone: row.phone ? phoneIn(city, draw) : null,
       address: row.address ? addressIn(ground, city, draw, 0, n, n === 0 ? 'Suite 300' : null) : null,
-      archived_at: instantTextOrNull(archivedAt),
-      created_at: instantText(ground.founded),
-      updated_at: instantText(archivedAt ?? ground.since + n * DAY),
+      archived_at: archivedAt,
+      created_at: ground.founded,
+      updated_at: archivedAt ?? ground.since + n * DAY,
     };
-    return { n, ref, record, archivedAt };
+    return { n, ref, given };
   });
 }

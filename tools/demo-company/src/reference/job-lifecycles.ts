@@ -1,13 +1,14 @@
+import type { JobLifecycle, LifecycleSpecialStatus, LifecycleStage, LifecycleType } from '@truckroll/contract/gen/scheduling/v1/job_lifecycles';
 import { idOf, type Ground, type Reference } from '../ground.ts';
-import type { Enum } from '../enums.ts';
 import { stream } from '../random/keyed.ts';
-import { DAY, instantText } from '../time/instant.ts';
+import type { Given, Spelled } from '../shapes/given.ts';
+import { DAY } from '../time/instant.ts';
 
 const LIFECYCLES = stream('job lifecycles');
 const STATUSES = stream('lifecycle statuses');
 
-type Stage = Enum<'Stage'>;
-type StatusRow = readonly [stage: Stage, name: string, special?: Enum<'SpecialStatus'>];
+type Stage = Spelled<LifecycleStage>;
+type StatusRow = readonly [stage: Stage, name: string, special?: Spelled<LifecycleSpecialStatus>];
 
 const OPENING: readonly StatusRow[] = [['NEW', 'New'], ['SCHEDULED', 'Scheduled']];
 const WORK: readonly StatusRow[] = [
@@ -22,7 +23,7 @@ const WORK: readonly StatusRow[] = [
 interface Row {
   readonly name: string;
   readonly description: string;
-  readonly type: Enum<'LifecycleType'>;
+  readonly type: Spelled<LifecycleType>;
   readonly archived?: boolean;
   readonly statuses: readonly StatusRow[];
 }
@@ -72,12 +73,11 @@ export const LEAD_LIFECYCLE = 3;
 export const ARCHIVED_JOB_LIFECYCLE = 4;
 
 export type Lifecycle = ReturnType<typeof buildLifecycles>[number];
-export type Status = Lifecycle['record']['statuses'][number];
+export type Status = Lifecycle['statuses'][number];
 
 export function buildLifecycles(ground: Ground) {
   return ROWS.map((row, n) => {
-    const id = idOf(ground, LIFECYCLES, n);
-    const ref: Reference = { id, name: row.name };
+    const ref: Reference = { id: idOf(ground, LIFECYCLES, n), name: row.name };
     const statuses = row.statuses.map(([stage, name, special], position) => ({
       id: idOf(ground, STATUSES, n, position),
       name,
@@ -88,23 +88,21 @@ export function buildLifecycles(ground: Ground) {
       is_work_complete: stage === 'COMPLETED' || stage === 'WON',
       is_lead_won: stage === 'WON' || (row.type === 'LEAD' && stage === 'COMPLETED'),
     }));
-    const record = {
-      id,
-      name: row.name,
+    const given: Given<JobLifecycle> = {
+      ...ref,
       description: row.description,
       type: row.type,
       archived: row.archived ?? false,
       statuses,
-      created_at: instantText(ground.founded + n),
-      updated_at: instantText(ground.founded + n * 40 * DAY),
+      created_at: ground.founded + n,
+      updated_at: ground.founded + n * 40 * DAY,
     };
-    return { ref, record };
+    return { n, ref, statuses, given };
   });
 }
 
 /** A status of the stage, the choice-th of several; a lifecycle without the stage gives its first status. */
-export function statusOf(lifecycle: Lifecycle, stage: Stage, choice: number): Status {
-  const { statuses } = lifecycle.record;
+export function statusOf({ statuses }: Lifecycle, stage: Stage, choice: number): Status {
   const fitting = statuses.filter((status) => status.stage === stage);
   return (fitting[choice % Math.max(1, fitting.length)] ?? statuses[0]) as Status;
 }

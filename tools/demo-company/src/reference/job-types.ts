@@ -1,10 +1,12 @@
+import type { JobType as Message } from '@truckroll/contract/gen/scheduling/v1/job_types';
+import type { JobClass } from '@truckroll/contract/gen/type/v1/type';
 import { idOf, type Ground, type Reference } from '../ground.ts';
-import type { Enum } from '../enums.ts';
 import { stream } from '../random/keyed.ts';
-import { DAY, HOUR, instantText, instantTextOrNull } from '../time/instant.ts';
+import { DAY, HOUR } from '../time/instant.ts';
 import type { Trade } from '../billing/pricebook.ts';
 import type { Unit } from './business-units.ts';
 import { ARCHIVED_JOB_LIFECYCLE, SALES_LIFECYCLE, type Lifecycle } from './job-lifecycles.ts';
+import type { Given, Spelled } from '../shapes/given.ts';
 
 const JOB_TYPES = stream('job types');
 
@@ -16,7 +18,7 @@ const ALWAYS = (weight: number) => Array.from({ length: 12 }, () => weight);
 
 interface Row {
   readonly name: string;
-  readonly jobClass: Enum<'JobClass'>;
+  readonly jobClass: Spelled<JobClass>;
   readonly unit: number;
   readonly lifecycle: number;
   readonly minutes: number;
@@ -28,7 +30,7 @@ interface Row {
 
 const row = (
   name: string,
-  jobClass: Enum<'JobClass'>,
+  jobClass: Spelled<JobClass>,
   unit: number,
   lifecycle: number,
   minutes: number,
@@ -53,16 +55,7 @@ const ROWS: readonly Row[] = [
   row('Callback', 'CALLBACK', 0, 0, 60, 'cooling', ALWAYS(3)),
   row('Sales consultation', 'SALES', 4, SALES_LIFECYCLE, 60, 'install', ALWAYS(3)),
   row('Miscellaneous (old system)', 'UNKNOWN', 5, ARCHIVED_JOB_LIFECYCLE, 60, 'plumbing', ALWAYS(5), true),
-  row(
-    'Duct cleaning – discontinued 清洁',
-    'MAINTENANCE',
-    5,
-    ARCHIVED_JOB_LIFECYCLE,
-    180,
-    'maintenance',
-    ALWAYS(2),
-    true,
-  ),
+  row('Duct cleaning – discontinued 清洁', 'MAINTENANCE', 5, ARCHIVED_JOB_LIFECYCLE, 180, 'maintenance', ALWAYS(2), true),
 ];
 
 export type JobType = ReturnType<typeof buildJobTypes>[number];
@@ -71,33 +64,23 @@ export function buildJobTypes(ground: Ground, units: readonly Unit[], lifecycles
   return ROWS.map((row, n) => {
     const unit = units[row.unit] as Unit;
     const lifecycle = lifecycles[row.lifecycle] as Lifecycle;
-    const id = idOf(ground, JOB_TYPES, n);
-    const ref: Reference = { id, name: row.name };
+    const ref: Reference = { id: idOf(ground, JOB_TYPES, n), name: row.name };
+    const opportunity = row.lifecycle === SALES_LIFECYCLE;
     const archivedAt = row.archived ? ground.since + 365 * DAY + n * HOUR + 250_000 : null;
-    const record = {
-      id,
-      name: row.name,
+    const given: Given<Message> = {
+      ...ref,
       description: row.archived ? 'Kept for old jobs.' : `${row.name} by ${unit.ref.name}`,
       lifecycle: lifecycle.ref,
       job_class: row.jobClass,
       default_business_unit: unit.ref,
       duration_minutes: row.minutes,
-      is_opportunity: row.lifecycle === SALES_LIFECYCLE,
-      archived_at: instantTextOrNull(archivedAt),
-      created_at: instantText(ground.founded + n),
-      updated_at: instantText(archivedAt ?? ground.founded + n * 30 * DAY),
+      is_opportunity: opportunity,
+      archived_at: archivedAt,
+      created_at: ground.founded + n,
+      updated_at: archivedAt ?? ground.founded + n * 30 * DAY,
     };
-    return {
-      ref,
-      record,
-      unit,
-      lifecycle,
-      jobClass: row.jobClass,
-      minutes: row.minutes,
-      trade: row.trade,
-      months: row.months,
-      archivedAt,
-    };
+    const { jobClass, minutes, trade, months } = row;
+    return { n, ref, given, unit, lifecycle, opportunity, jobClass, minutes, trade, months, archivedAt };
   });
 }
 

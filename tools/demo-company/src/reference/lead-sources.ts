@@ -1,6 +1,8 @@
+import type { LeadSource as Message } from '@truckroll/contract/gen/scheduling/v1/lead_sources';
 import { idOf, type Ground, type Reference } from '../ground.ts';
 import { stream } from '../random/keyed.ts';
-import { DAY, instantText, instantTextOrNull } from '../time/instant.ts';
+import type { Given } from '../shapes/given.ts';
+import { DAY } from '../time/instant.ts';
 
 const LEAD_SOURCES = stream('lead sources');
 
@@ -22,17 +24,15 @@ export type LeadSource = ReturnType<typeof buildLeadSources>[number];
 
 export function buildLeadSources(ground: Ground) {
   return ROWS.map(([name, category, archived = false], n) => {
-    const id = idOf(ground, LEAD_SOURCES, n);
-    const ref: Reference = { id, name };
+    const ref: Reference = { id: idOf(ground, LEAD_SOURCES, n), name };
     const archivedAt = archived ? ground.since + (60 + n) * DAY : null;
-    const record = {
-      id,
-      name,
+    const given: Given<Message> = {
+      ...ref,
       category,
-      archived_at: instantTextOrNull(archivedAt),
-      created_at: instantText(ground.founded + n),
-      updated_at: instantText(archivedAt ?? ground.founded + n),
+      archived_at: archivedAt,
+      created_at: ground.founded + n,
+      updated_at: archivedAt ?? ground.founded + n,
     };
-    return { n, ref, record };
+    return { n, ref, given };
   });
 }

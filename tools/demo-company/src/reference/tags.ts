@@ -1,11 +1,12 @@
+import type { Tag as Message, TagTarget } from '@truckroll/contract/gen/scheduling/v1/tags';
 import { idOf, type Ground, type Reference } from '../ground.ts';
-import type { Enum } from '../enums.ts';
 import { stream, type Draw } from '../random/keyed.ts';
-import { DAY, instantText, instantTextOrNull } from '../time/instant.ts';
+import type { Given, Spelled } from '../shapes/given.ts';
+import { DAY } from '../time/instant.ts';
 
 const TAGS = stream('tags');
 
-type Target = Enum<'TagTarget'>;
+type Target = Spelled<TagTarget>;
 type Row = readonly [name: string, color: string | null, appliesTo: readonly Target[], archived?: boolean];
 
 const ROWS: readonly Row[] = [
@@ -29,19 +30,17 @@ export type Tag = ReturnType<typeof buildTags>[number];
 
 export function buildTags(ground: Ground) {
   return ROWS.map(([name, color, appliesTo, archived = false], n) => {
-    const id = idOf(ground, TAGS, n);
-    const ref: Reference = { id, name };
+    const ref: Reference = { id: idOf(ground, TAGS, n), name };
     const archivedAt = archived ? ground.since + (200 + n) * DAY : null;
-    const record = {
-      id,
-      name,
+    const given: Given<Message> = {
+      ...ref,
       color,
       applies_to: appliesTo,
-      archived_at: instantTextOrNull(archivedAt),
-      created_at: instantText(ground.founded + n),
-      updated_at: instantText(archivedAt ?? ground.founded + n),
+      archived_at: archivedAt,
+      created_at: ground.founded + n,
+      updated_at: archivedAt ?? ground.founded + n,
     };
-    return { n, ref, appliesTo, record };
+    return { n, ref, appliesTo, given };
   });
 }
 

@@ -1,55 +1,43 @@
+import type { CostEntry, CostTrackingStatus, CostVerificationStatus, JobFinancials, ReportDateBasis } from '@truckroll/contract/gen/reporting/v1/job_financials';
 import type { Company } from '../company.ts';
 import { drawOf, idOf } from '../ground.ts';
 import { invoicesOf } from '../billing/invoice-plan.ts';
 import { itemsOf, pricebookItemId } from '../billing/pricebook.ts';
-import type { Enum } from '../enums.ts';
 import { stream, type Draw } from '../random/keyed.ts';
 import { Rota } from '../random/rota.ts';
-import { accountRef } from '../scheduling/customers.ts';
 import { crewOf } from '../scheduling/assignments.ts';
-import { planJob, type JobPlan } from '../scheduling/job-plan.ts';
-import { locationId } from '../scheduling/locations.ts';
-import { MINUTE, dateText, instantText } from '../time/instant.ts';
+import type { JobPlan } from '../scheduling/plans.ts';
+import { MINUTE, dateText } from '../time/instant.ts';
+import type { Given, Spelled } from '../shapes/given.ts';
+import { makerOf } from '../shapes/maker.ts';
 
+const make = makerOf<JobFinancials>('job-financials');
 const COSTING = stream('costing');
 const COSTS = stream('cost entries');
 
-const TRACKING = new Rota<Enum<'Tracking'>>('tracking of costs', [['TRACKED', 9], ['UNTRACKED', 1]]);
-const VERIFICATION = new Rota<Enum<'Verification'>>('verification of costs', [['VERIFIED', 7], ['UNVERIFIED', 3]]);
+const TRACKING = new Rota<Spelled<CostTrackingStatus>>('tracking of costs', [['TRACKED', 9], ['UNTRACKED', 1]]);
+const VERIFICATION = new Rota<Spelled<CostVerificationStatus>>('verification of costs', [['VERIFIED', 7], ['UNVERIFIED', 3]]);
 const CENTS_PER_MINUTE = [48, 55, 62, 75];
 /** Parts and equipment cost this share of their price. */
 const COST_SHARE = 0.45;
 
-interface Cost {
-  readonly category: Enum<'CostCategory'>;
-  readonly source: 'manual' | 'invoice';
-  readonly name: string;
-  readonly quantity: number;
-  readonly unit: 'minute' | 'unit';
-  readonly unitCents: number;
-  readonly labor?: string | null;
-  readonly misc?: string | null;
-  readonly itemId?: string | null;
-}
+/** An entry but for its number, sum and times. */
+type Cost = Given<CostEntry> & { readonly quantity: number; readonly unit_cost_cents: number };
 
-export function* buildJobFinancials(company: Company) {
-  for (let n = 0; n < company.size.jobs; n++) yield buildFinancials(company, planJob(company, n));
-}
+/** What not every category has. */
+const PLAIN = { labor_activity: null, misc_category: null, pricebook_item_id: null };
+const BY_HAND = { source: 'manual', quantity: 1, quantity_unit: 'unit' };
 
 /** Without what others tell: whether costing is enabled, participants, invoices and totals. */
-function buildFinancials(company: Company, job: JobPlan) {
+export function buildFinancials(company: Company, job: JobPlan) {
   const draw = drawOf(company, COSTING, job.n);
   const [reportedOn, basis] = reportDate(company, job);
   const recordedAt = job.completedAt ?? job.bookedAt;
-  return {
+  return make(company, job.n, {
     id: job.id,
     number: job.number,
-    account: accountRef(company, job.account),
-    location_id: locationId(company, job.account, job.location),
-    business_unit: job.unit,
-    job_type: job.jobType,
     job_class: job.jobClass,
-    created_at: instantText(job.bookedAt),
+    created_at: job.bookedAt,
     report_date: dateText(reportedOn),
     report_date_basis: basis,
     costing: {
@@ -57,27 +45,19 @@ function buildFinancials(company: Company, job: JobPlan) {
       verification_status: VERIFICATION.at(company.seed, job.n),
       job_type_included: job.type.jobClass !== 'UNKNOWN' && !draw.chance(0.04),
     },
-    currency: 'USD',
     cost_entries: costsOf(company, job, draw).map((cost, position) => ({
       id: idOf(company, COSTS, job.n, position),
-      category: cost.category,
-      source: cost.source,
-      name: cost.name,
-      quantity: cost.quantity,
-      quantity_unit: cost.unit,
-      unit_cost_cents: cost.unitCents,
-      total_cents: Math.round((cost.unitCents * Math.round(cost.quantity * 100)) / 100) + 0,
-      labor_activity: cost.labor ?? null,
-      misc_category: cost.misc ?? null,
-      pricebook_item_id: cost.itemId ?? null,
-      created_at: instantText(recordedAt),
-      updated_at: instantText(Math.min(company.until, recordedAt + draw.below(90) * MINUTE)),
+      ...PLAIN,
+      ...cost,
+      total_cents: Math.round((cost.unit_cost_cents * Math.round(cost.quantity * 100)) / 100) + 0,
+      created_at: recordedAt,
+      updated_at: Math.min(company.until, recordedAt + draw.below(90) * MINUTE),
     })),
-  };
+  }, job);
 }
 
 /** Local day and basis, by decisions §2: first issued open or paid invoice, else completion, else booking. */
-function reportDate(company: Company, job: JobPlan): readonly [day: number, basis: Enum<'ReportDateBasis'>] {
+function reportDate(company: Company, job: JobPlan): readonly [day: number, basis: Spelled<ReportDateBasis>] {
   const issued = invoicesOf(company, job)
     .filter(({ slot, status }) => slot !== 'membership' && (status === 'OPEN' || status === 'PAID'))
     .flatMap(({ issuedAt }) => issuedAt ?? []);
@@ -97,53 +77,28 @@ function costsOf(company: Company, job: JobPlan, draw: Draw): Cost[] {
       const labor = draw.orNull(0.1, draw.chance(0.85) ? 'WORK' : 'TRAVEL');
       const quantity = Math.round((endsAt - startsAt) / MINUTE);
       costs.push({
-        category: 'labor',
-        source: 'manual',
-        name: member.ref.name,
-        quantity,
-        unit: 'minute',
-        unitCents: draw.pick(CENTS_PER_MINUTE),
-        labor,
+        category: 'labor', source: 'manual', name: member.ref.name, quantity, quantity_unit: 'minute',
+        unit_cost_cents: draw.pick(CENTS_PER_MINUTE), labor_activity: labor,
       });
     }
   }
   const { trade } = job.type;
   for (const [n, item] of itemsOf(trade).entries()) {
     if (item.cost === 'labor' || !draw.chance(0.3)) continue;
-    const unitCents = Math.round(item.unitCents * COST_SHARE);
     const itemId = draw.orNull(0.2, pricebookItemId(company, trade, n));
     costs.push({
-      category: item.cost,
-      source: draw.chance(0.7) ? 'invoice' : 'manual',
-      name: item.name,
-      quantity: draw.pick(item.quantities),
-      unit: 'unit',
-      unitCents,
-      itemId,
+      category: item.cost, source: draw.chance(0.7) ? 'invoice' : 'manual', name: item.name, quantity: draw.pick(item.quantities),
+      quantity_unit: 'unit', unit_cost_cents: Math.round(item.unitCents * COST_SHARE), pricebook_item_id: itemId,
     });
   }
   if (draw.chance(0.15)) {
     const misc = draw.pick(['Permit', 'Disposal', 'Rental', null]);
-    costs.push({
-      category: 'misc',
-      source: 'manual',
-      name: misc ?? 'Sundry',
-      quantity: 1,
-      unit: 'unit',
-      unitCents: draw.between(5, 300) * 100,
-      misc,
-    });
+    const cents = draw.between(5, 300) * 100;
+    costs.push({ ...BY_HAND, category: 'misc', name: misc ?? 'Sundry', unit_cost_cents: cents, misc_category: misc });
   }
   if (draw.chance(0.08)) {
-    const rebate = draw.chance(0.5);
-    costs.push({
-      category: 'other',
-      source: 'manual',
-      name: rebate ? 'Supplier rebate' : 'Subcontractor',
-      quantity: 1,
-      unit: 'unit',
-      unitCents: rebate ? -4_500 : 18_000,
-    });
+    const [name, cents] = draw.chance(0.5) ? (['Supplier rebate', -4_500] as const) : (['Subcontractor', 18_000] as const);
+    costs.push({ ...BY_HAND, category: 'other', name, unit_cost_cents: cents });
   }
   return costs;
 }

@@ -1,13 +1,15 @@
+import type { Account } from '@truckroll/contract/gen/scheduling/v1/accounts';
 import type { Company } from '../company.ts';
 import { drawOf } from '../ground.ts';
 import { stream } from '../random/keyed.ts';
 import { Rota } from '../random/rota.ts';
 import { pickTags } from '../reference/tags.ts';
-import { instantText } from '../time/instant.ts';
+import { makerOf } from '../shapes/maker.ts';
 import { addressIn, phoneIn } from './address.ts';
 import { contactRef, contactCount } from './contacts.ts';
 import { accountCreatedAt, accountId, cityOf, customerOf, editedAt, survivorOf } from './customers.ts';
 
+const make = makerOf<Account>('accounts');
 const DETAILS = stream('account details');
 const ARCHIVED = new Rota('archived accounts', [[true, 1], [false, 14]]);
 const REFUSED = new Rota('accounts without service', [[true, 1], [false, 19]]);
@@ -21,10 +23,10 @@ export function buildAccount(company: Company, n: number) {
   const survivor = survivorOf(n);
   const merged = survivor !== n;
   const source = draw.pick(company.leadSources).ref;
-  return {
+  return make(company, n, {
     id: accountId(company, n),
     name,
-    type: commercial ? ('COMMERCIAL' as const) : ('RESIDENTIAL' as const),
+    type: commercial ? 'COMMERCIAL' : 'RESIDENTIAL',
     archived: merged || ARCHIVED.at(company.seed, n),
     company_name: commercial ? name : null,
     phone: draw.orNull(0.15, phoneIn(city, draw)),
@@ -37,7 +39,7 @@ export function buildAccount(company: Company, n: number) {
     notifications_enabled: draw.chance(0.85),
     merged_into_id: merged ? accountId(company, survivor) : null,
     created_by: draw.orNull(0.3, draw.pick(company.members.office).ref),
-    created_at: instantText(createdAt),
-    updated_at: instantText(editedAt(draw, createdAt, company.until)),
-  };
+    created_at: createdAt,
+    updated_at: editedAt(draw, createdAt, company.until),
+  });
 }

@@ -1,15 +1,20 @@
+import type { Assignment, AssignmentStatus } from '@truckroll/contract/gen/scheduling/v1/job_assignments';
 import type { Company } from '../company.ts';
 import { drawOf, idOf } from '../ground.ts';
-import type { Enum } from '../enums.ts';
 import { stream, type Draw } from '../random/keyed.ts';
 import { Rota } from '../random/rota.ts';
-import { MINUTE, instantText, instantTextOrNull } from '../time/instant.ts';
-import { planJob, type JobPlan } from './job-plan.ts';
+import { MINUTE } from '../time/instant.ts';
 import type { Member } from './team-members.ts';
 import { VISITS } from './visits.ts';
-import { boardPlace, type VisitPlan } from './visit-plan.ts';
+import { boardPlace } from './visit-plan.ts';
+import type { JobPlan, VisitPlan } from './plans.ts';
+import type { Spelled } from '../shapes/given.ts';
+import { makerOf } from '../shapes/maker.ts';
 
+const make = makerOf<Assignment>('job-assignments');
 const ASSIGNMENTS = stream('assignments');
+/** A visit has fewer. */
+const MOST = 8;
 const CREWS = stream('crews');
 
 export interface AssignmentPlan {
@@ -17,7 +22,7 @@ export interface AssignmentPlan {
   readonly member: Member;
   readonly startsAt: number;
   readonly endsAt: number;
-  readonly status: Enum<'AssignmentStatus'>;
+  readonly status: Spelled<AssignmentStatus>;
   readonly statusAt: number;
   readonly assignedAt: number;
   readonly editedAt: number | null;
@@ -46,14 +51,7 @@ export function crewOf(company: Company, plan: JobPlan, visit: VisitPlan): Assig
   return crew;
 }
 
-function assignmentOf(
-  company: Company,
-  job: number,
-  visit: VisitPlan,
-  m: number,
-  member: Member,
-  draw: Draw,
-): AssignmentPlan {
+function assignmentOf(company: Company, job: number, visit: VisitPlan, m: number, member: Member, draw: Draw): AssignmentPlan {
   const { until } = company;
   const assignedAt = Math.min(until, visit.bookedAt + draw.below(120 * 60 * 1_000_000));
   const [status, statusAt] = statusOf(company, job, visit, m, draw);
@@ -72,13 +70,7 @@ function assignmentOf(
 }
 
 /** A status and since when, null meaning since the assignment. */
-function statusOf(
-  company: Company,
-  job: number,
-  visit: VisitPlan,
-  m: number,
-  draw: Draw,
-): readonly [Status, number | null] {
+function statusOf(company: Company, job: number, visit: VisitPlan, m: number, draw: Draw): readonly [Status, number | null] {
   const { until, seed } = company;
   if (visit.canceled) return draw.chance(0.3) ? ['TO_DO', null] : ['CANCELED', Math.min(until, visit.startsAt)];
   if (visit.startsAt > until) return ['TO_DO', null];
@@ -92,29 +84,23 @@ function statusOf(
   return status === 'TO_DO' ? [status, null] : [status, until - Math.floor(draw.next() * (until - visit.startsAt))];
 }
 
-export function* buildAssignments(company: Company) {
-  for (let n = 0; n < company.size.jobs; n++) {
-    const plan = planJob(company, n);
-    for (const visit of plan.visits) {
-      const crew = crewOf(company, plan, visit);
-      if (crew.length === 0) continue;
-      const appointmentId = idOf(company, VISITS, visit.index);
-      for (const assignment of crew) yield buildAssignment(plan, appointmentId, assignment);
+export function* buildAssignments(company: Company, plan: JobPlan) {
+  for (const visit of plan.visits) {
+    const crew = crewOf(company, plan, visit);
+    if (crew.length === 0) continue;
+    const appointmentId = idOf(company, VISITS, visit.index);
+    for (const [m, assignment] of crew.entries()) {
+      yield make(company, visit.index * MOST + m, {
+        id: assignment.id,
+        appointment_id: appointmentId,
+        team_member: assignment.member.ref,
+        starts_at: assignment.startsAt,
+        ends_at: assignment.endsAt,
+        status: assignment.status,
+        status_updated_at: assignment.statusAt,
+        created_at: assignment.assignedAt,
+        updated_at: assignment.editedAt,
+      }, plan);
     }
   }
-}
-
-function buildAssignment(plan: JobPlan, appointmentId: string, assignment: AssignmentPlan) {
-  return {
-    id: assignment.id,
-    job_id: plan.id,
-    appointment_id: appointmentId,
-    team_member: assignment.member.ref,
-    starts_at: instantText(assignment.startsAt),
-    ends_at: instantText(assignment.endsAt),
-    status: assignment.status,
-    status_updated_at: instantText(assignment.statusAt),
-    created_at: instantText(assignment.assignedAt),
-    updated_at: instantTextOrNull(assignment.editedAt),
-  };
 }

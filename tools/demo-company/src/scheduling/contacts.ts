@@ -1,16 +1,21 @@
+import type { Contact, ContactChannelType } from '@truckroll/contract/gen/scheduling/v1/contacts';
 import type { Company } from '../company.ts';
 import { drawOf, idOf, type Reference } from '../ground.ts';
-import type { Enum } from '../enums.ts';
 import { stream, type Draw } from '../random/keyed.ts';
 import { Rota } from '../random/rota.ts';
-import { SECOND, instantText } from '../time/instant.ts';
+import { SECOND } from '../time/instant.ts';
 import { accountCreatedAt, accountRef, cityOf, customerOf, editedAt } from './customers.ts';
 import { phoneIn } from './address.ts';
 import { personOf, type Person } from './person.ts';
+import type { Spelled } from '../shapes/given.ts';
+import { makerOf } from '../shapes/maker.ts';
 
+const make = makerOf<Contact>('contacts');
 const CONTACTS = stream('contacts');
 const NAMES = stream('names of contacts');
 const CHANNELS = stream('channels');
+/** An account has fewer contacts, and a contact fewer channels. */
+const MOST = 4;
 const COUNTS = new Rota('contacts of an account', [[0, 1], [1, 10], [2, 6], [3, 3]]);
 
 /** An account's contacts are numbered from 0; the first is its primary one. */
@@ -41,7 +46,7 @@ export function* buildContacts(company: Company, account: number) {
     const channels = channelsOf(company, account, k, draw, person?.handle ?? 'frontdesk');
     const primary = channels.find(({ is_primary }) => is_primary);
     const createdAt = ownerCreatedAt + k * SECOND;
-    yield {
+    yield make(company, account * MOST + k, {
       id: idOf(company, CONTACTS, account, k),
       account: owner,
       name: person?.name ?? 'Front desk',
@@ -52,22 +57,22 @@ export function* buildContacts(company: Company, account: number) {
       archived: k > 0 && draw.chance(0.2),
       primary_channel: primary ? { type: primary.type, value: primary.value } : null,
       channels,
-      created_at: instantText(createdAt),
-      updated_at: instantText(editedAt(draw, createdAt, company.until)),
-    };
+      created_at: createdAt,
+      updated_at: editedAt(draw, createdAt, company.until),
+    });
   }
 }
 
 /** Up to one channel of each type; a tenth has none, and some have none that is primary. */
 function channelsOf(company: Company, account: number, k: number, draw: Draw, handle: string) {
-  const types: Enum<'ChannelType'>[] = [];
+  const types: Spelled<ContactChannelType>[] = [];
   if (draw.chance(0.75)) types.push('MOBILE');
   if (draw.chance(0.6)) types.push('EMAIL');
   if (draw.chance(0.25)) types.push('PHONE');
   const primary = draw.chance(0.05) ? -1 : draw.below(types.length);
   const city = cityOf(company, account);
   return types.map((type, position) => ({
-    id: idOf(company, CHANNELS, account, k * 4 + position),
+    id: idOf(company, CHANNELS, account, k * MOST + position),
     type,
     value: type === 'EMAIL' ? `${handle}.${account}.${k}@example.org` : phoneIn(city, draw),
     is_primary: position === primary,

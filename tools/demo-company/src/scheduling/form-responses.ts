@@ -1,16 +1,16 @@
+import type { FormResponse } from '@truckroll/contract/gen/scheduling/v1/form_responses';
 import type { Company } from '../company.ts';
 import { drawOf, idOf } from '../ground.ts';
 import { stream, type Draw } from '../random/keyed.ts';
 import { Rota } from '../random/rota.ts';
-import { MINUTE, SECOND, instantText } from '../time/instant.ts';
+import { MINUTE, SECOND } from '../time/instant.ts';
 import { AD_HOC_FORM, ANSWERS, FORMS, LABELS, type Form } from '../words/forms.ts';
-import { accountId } from './customers.ts';
 import { crewOf } from './assignments.ts';
-import { planJob, type JobPlan } from './job-plan.ts';
-import { locationId } from './locations.ts';
-import type { VisitPlan } from './visit-plan.ts';
+import { makerOf } from '../shapes/maker.ts';
+import type { JobPlan, VisitPlan } from './plans.ts';
 import { VISITS } from './visits.ts';
 
+const make = makerOf<FormResponse>('form-responses');
 const RESPONSES = stream('form responses');
 const FORM_IDS = stream('forms');
 const QUESTIONS = stream('form questions');
@@ -19,47 +19,33 @@ const PHOTOS = stream('photos');
 type Capture = 'none' | 'one' | 'two' | 'partial' | 'unsupported';
 
 /** Whether the planned form was filled in, how often, and whether its capture can be read. */
-const CAPTURES = new Rota<Capture>('captures', [['none', 6], ['one', 10], ['two', 1], ['partial', 2], [
-  'unsupported',
-  1,
-]]);
+const CAPTURES = new Rota<Capture>('captures', [['none', 6], ['one', 10], ['two', 1], ['partial', 2], ['unsupported', 1]]);
 
 const NAMES = [...Object.values(FORMS).map(({ name }) => name as string), AD_HOC_FORM.name];
 
 /** Responses of a visit have numbers below this. */
 const RESPONSES_PER_VISIT = 4;
 
-export function* buildFormResponses(company: Company) {
-  for (let n = 0; n < company.size.jobs; n++) {
-    const plan = planJob(company, n);
-    for (const visit of plan.visits) {
-      if (visit.canceled || visit.startsAt > company.until) continue;
-      const draw = drawOf(company, RESPONSES, visit.index);
-      const capture = CAPTURES.at(company.seed, visit.index);
-      const copies = capture === 'none' ? 0 : capture === 'two' ? 2 : 1;
-      for (let copy = 0; copy < copies; copy++) {
-        yield buildResponse(company, plan, visit, copy, FORMS[plan.type.trade], capture, draw);
-      }
-      if (draw.chance(0.08)) yield buildResponse(company, plan, visit, copies, AD_HOC_FORM, 'one', draw);
+export function* buildFormResponses(company: Company, plan: JobPlan) {
+  for (const visit of plan.visits) {
+    if (visit.canceled || visit.startsAt > company.until) continue;
+    const draw = drawOf(company, RESPONSES, visit.index);
+    const capture = CAPTURES.at(company.seed, visit.index);
+    const copies = capture === 'none' ? 0 : capture === 'two' ? 2 : 1;
+    for (let copy = 0; copy < copies; copy++) {
+      yield buildResponse(company, plan, visit, copy, FORMS[plan.type.trade], capture, draw);
     }
+    if (draw.chance(0.08)) yield buildResponse(company, plan, visit, copies, AD_HOC_FORM, 'one', draw);
   }
 }
 
-function buildResponse(
-  company: Company,
-  plan: JobPlan,
-  visit: VisitPlan,
-  r: number,
-  form: Form,
-  capture: Capture,
-  draw: Draw,
-) {
+function buildResponse(company: Company, plan: JobPlan, visit: VisitPlan, r: number, form: Form, capture: Capture, draw: Draw) {
   const number = visit.index * RESPONSES_PER_VISIT + r;
   const adHoc = form === AD_HOC_FORM;
   const crew = crewOf(company, plan, visit);
   const createdAt = Math.min(company.until, visit.startsAt + draw.between(5, 30) * MINUTE + draw.below(SECOND));
   const questions = capture === 'unsupported' ? null : questionsOf(company, form, number, capture === 'partial', draw);
-  return {
+  return make(company, number, {
     id: idOf(company, RESPONSES, number),
     form_id: idOf(company, FORM_IDS, NAMES.indexOf(form.name)),
     name: form.name,
@@ -67,15 +53,12 @@ function buildResponse(
     label: draw.pick(LABELS),
     ad_hoc: adHoc,
     appointment_id: idOf(company, VISITS, visit.index),
-    job_id: plan.id,
-    account_id: accountId(company, plan.account),
-    location_id: locationId(company, plan.account, plan.location),
     last_edited_by: crew[0]?.member.ref ?? draw.pick(company.members.technicians).ref,
-    created_at: instantText(createdAt),
-    updated_at: instantText(Math.min(company.until, createdAt + draw.below(60) * MINUTE)),
+    created_at: createdAt,
+    updated_at: Math.min(company.until, createdAt + draw.below(60) * MINUTE),
     completed: questions && questions.every(({ required, value }) => !required || value !== null),
     questions,
-  };
+  }, plan);
 }
 
 /** A partial capture leaves its last required question open. */

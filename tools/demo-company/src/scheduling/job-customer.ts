@@ -7,6 +7,7 @@ import { accountsAt, isCommercial, survivorOf } from './customers.ts';
 import { BATCH_FIRST, BATCH_JOBS, BATCH_RUN, isBatched } from './batches.ts';
 import { contactCount } from './contacts.ts';
 import { locationCount } from './locations.ts';
+import type { JobCustomer } from './plans.ts';
 
 const TYPES = stream('types of jobs');
 const CUSTOMERS = stream('customers of jobs');
@@ -22,15 +23,6 @@ export function batchOf(company: Company, n: number): number | null {
   const last = first + BATCH_JOBS - 1;
   const finished = last < company.size.jobs && company.calendar.bookedAt(last) < company.until - BATCH_AGE;
   return finished ? first : null;
-}
-
-export interface JobCustomer {
-  readonly account: number;
-  readonly location: number;
-  /** −1 when nobody is named. */
-  readonly contact: number;
-  /** The job that this one repairs. */
-  readonly original: number | null;
 }
 
 /** Seasonal; a type that was given up before the booking is replaced by one that is always sold. */

@@ -1,36 +1,17 @@
+import type { LifecycleStage } from '@truckroll/contract/gen/scheduling/v1/job_lifecycles';
 import type { Company } from '../company.ts';
-import { drawOf, idOf, type Reference } from '../ground.ts';
-import type { Enum } from '../enums.ts';
+import { drawOf, idOf } from '../ground.ts';
 import { stream, type Draw } from '../random/keyed.ts';
 import { Rota } from '../random/rota.ts';
-import type { Lifecycle } from '../reference/job-lifecycles.ts';
 import type { JobType } from '../reference/job-types.ts';
 import { DAY, MINUTE } from '../time/instant.ts';
-import { batchOf, jobCustomer, typeOf, type JobCustomer } from './job-customer.ts';
-import { appointmentsOf, boardPlace, windowOf, type Appointment, type VisitPlan } from './visit-plan.ts';
+import { batchOf, jobCustomer, typeOf } from './job-customer.ts';
+import type { JobPlan, VisitPlan } from './plans.ts';
+import { appointmentsOf, boardPlace, windowOf, type Appointment } from './visit-plan.ts';
+import type { Spelled } from '../shapes/given.ts';
 
 export const JOBS = stream('jobs');
 const PLANS = stream('plans of jobs');
-
-/** The facts of a job that other records must agree with. Computed anew wherever they are needed. */
-export interface JobPlan extends JobCustomer {
-  readonly n: number;
-  readonly id: string;
-  readonly number: string;
-  /** What was done, also where the record does not name its type. */
-  readonly type: JobType;
-  readonly jobType: Reference | null;
-  readonly unit: Reference | null;
-  readonly jobClass: Enum<'JobClass'> | null;
-  readonly lifecycle: Lifecycle;
-  readonly bookedAt: number;
-  readonly stage: Enum<'Stage'>;
-  readonly completedAt: number | null;
-  readonly canceledAt: number | null;
-  readonly visits: readonly VisitPlan[];
-  /** First job of the batch that is paid together. */
-  readonly batch: number | null;
-}
 
 type Fate = 'complete' | 'cancel' | 'hold' | 'open';
 
@@ -80,7 +61,7 @@ function stageOf(
   appointments: readonly Appointment[],
   bookedAt: number,
   draw: Draw,
-): Enum<'Stage'> {
+): Spelled<LifecycleStage> {
   const { until } = company;
   const last = appointments.at(-1);
   if (fate === 'cancel') return 'CANCELED';
@@ -89,7 +70,7 @@ function stageOf(
   if (last.endsAt > until) return (appointments[0] as Appointment).startsAt > until ? 'SCHEDULED' : 'ON_HOLD';
   if (fate === 'hold') return 'ON_HOLD';
   if (fate === 'open') return 'IN_PROGRESS';
-  if (type.record.is_opportunity) return draw.pick(['WON', 'WON', 'LOST', 'LOST', 'COMPLETED'] as const);
+  if (type.opportunity) return draw.pick(['WON', 'WON', 'LOST', 'LOST', 'COMPLETED'] as const);
   return 'COMPLETED';
 }
 

@@ -1,3 +1,5 @@
+import type { Job } from '@truckroll/contract/gen/scheduling/v1/jobs';
+import type { Priority } from '@truckroll/contract/gen/type/v1/type';
 import type { Company } from '../company.ts';
 import { drawOf, idOf } from '../ground.ts';
 import { estimateOfJob } from '../billing/estimate-plan.ts';
@@ -5,18 +7,18 @@ import { stream } from '../random/keyed.ts';
 import { Rota } from '../random/rota.ts';
 import { statusOf } from '../reference/job-lifecycles.ts';
 import { pickTags } from '../reference/tags.ts';
-import { DAY, instantText, instantTextOrNull } from '../time/instant.ts';
+import { DAY } from '../time/instant.ts';
 import { CANCEL_REASONS, SUMMARIES } from '../words/phrases.ts';
-import { accountRef } from './customers.ts';
-import { contactRef } from './contacts.ts';
 import { leadOfJob } from './lead-plan.ts';
-import { JOBS, planJob, type JobPlan } from './job-plan.ts';
-import { locationId } from './locations.ts';
-import type { Enum } from '../enums.ts';
+import { JOBS } from './job-plan.ts';
+import type { JobPlan } from './plans.ts';
+import type { Spelled } from '../shapes/given.ts';
+import { makerOf } from '../shapes/maker.ts';
 
+const make = makerOf<Job>('jobs');
 const DETAILS = stream('job details');
 const MAINTENANCE_PLANS = stream('maintenance plans');
-const PRIORITIES = new Rota<Enum<'Priority'>>('priorities', [['LOW', 3], ['NORMAL', 24], ['HIGH', 3], ['URGENT', 1]]);
+const PRIORITIES = new Rota<Spelled<Priority>>('priorities', [['LOW', 3], ['NORMAL', 24], ['HIGH', 3], ['URGENT', 1]]);
 
 export function maintenancePlanId(company: Company, account: number): string {
   return idOf(company, MAINTENANCE_PLANS, account);
@@ -29,26 +31,16 @@ function jobEditedAt(company: Company, plan: JobPlan, hours: number): number {
   return Math.min(company.until, last + Math.floor((hours / 24) * DAY));
 }
 
-export function* buildJobs(company: Company) {
-  for (let n = 0; n < company.size.jobs; n++) yield buildJob(company, planJob(company, n));
-}
-
-function buildJob(company: Company, plan: JobPlan) {
-  const { n, account, contact, visits } = plan;
+export function buildJob(company: Company, plan: JobPlan) {
+  const { n, account, visits } = plan;
   const draw = drawOf(company, DETAILS, n);
   const status = statusOf(plan.lifecycle, plan.stage, draw.below(4));
   const estimate = estimateOfJob(company, plan);
-  return {
+  return make(company, n, {
     id: plan.id,
     number: plan.number,
     summary: draw.orNull(0.08, draw.pick(SUMMARIES)),
-    account: accountRef(company, account),
-    location_id: locationId(company, account, plan.location),
-    contact: contact < 0 ? null : contactRef(company, account, contact),
-    business_unit: plan.unit,
-    job_type: plan.jobType,
     job_class: plan.jobClass,
-    lifecycle: plan.lifecycle.ref,
     status: { id: status.id, name: status.name, stage: status.stage, is_work_complete: status.is_work_complete },
     priority: PRIORITIES.at(company.seed, n),
     lead_source: draw.orNull(0.35, draw.pick(company.leadSources).ref),
@@ -60,11 +52,11 @@ function buildJob(company: Company, plan: JobPlan) {
     maintenance_plan_id: plan.type.jobClass === 'MAINTENANCE' && draw.chance(0.6)
       ? maintenancePlanId(company, account)
       : null,
-    completed_at: instantTextOrNull(plan.completedAt),
-    canceled_at: instantTextOrNull(plan.canceledAt),
+    completed_at: plan.completedAt,
+    canceled_at: plan.canceledAt,
     cancellation_reason: plan.canceledAt === null ? null : draw.orNull(0.15, draw.pick(CANCEL_REASONS)),
     created_by: draw.orNull(visits.length === 0 ? 0.5 : 0.15, draw.pick(company.members.office).ref),
-    created_at: instantText(plan.bookedAt),
-    updated_at: instantText(jobEditedAt(company, plan, draw.next() * 20)),
-  };
+    created_at: plan.bookedAt,
+    updated_at: jobEditedAt(company, plan, draw.next() * 20),
+  }, plan);
 }

@@ -1,10 +1,13 @@
+import type { JobLeadOutcome } from '@truckroll/contract/gen/scheduling/v1/job_leads';
+import type { LifecycleStage } from '@truckroll/contract/gen/scheduling/v1/job_lifecycles';
 import type { Company } from '../company.ts';
 import { drawOf, idOf } from '../ground.ts';
-import type { Enum } from '../enums.ts';
 import { stream } from '../random/keyed.ts';
 import { Rota } from '../random/rota.ts';
 import { MINUTE } from '../time/instant.ts';
-import { planJob, type JobPlan } from './job-plan.ts';
+import { planJob } from './job-plan.ts';
+import type { JobPlan } from './plans.ts';
+import type { Spelled } from '../shapes/given.ts';
 
 const LEADS = stream('job leads');
 const PLANS = stream('plans of leads');
@@ -13,7 +16,7 @@ const PLANS = stream('plans of leads');
 const JOBS_PER_LEAD = 8;
 const LEAD_JOB = 3;
 
-type Stage = Enum<'Stage'>;
+type Stage = Spelled<LifecycleStage>;
 
 /** Stages of leads in every run of 25: 9 won, 9 lost, 7 open. */
 const STAGES = new Rota<Stage>('stages of leads', [
@@ -30,7 +33,7 @@ const STAGES = new Rota<Stage>('stages of leads', [
 export interface LeadPlan {
   readonly id: string;
   readonly stage: Stage;
-  readonly outcome: Enum<'LeadOutcome'>;
+  readonly outcome: Spelled<JobLeadOutcome>;
   /** Somebody who asked once, and is no customer (yet). */
   readonly stranger: boolean;
   readonly createdAt: number;
@@ -42,7 +45,7 @@ export function leadCount(company: Company): number {
   return Math.floor((company.size.jobs - LEAD_JOB - 1) / JOBS_PER_LEAD) + 1;
 }
 
-function outcomeOf(stage: Stage): Enum<'LeadOutcome'> {
+function outcomeOf(stage: Stage): Spelled<JobLeadOutcome> {
   if (stage === 'WON' || stage === 'COMPLETED') return 'WON';
   return stage === 'LOST' || stage === 'CANCELED' ? 'LOST' : 'OPEN';
 }

@@ -1,15 +1,21 @@
+import type { Location } from '@truckroll/contract/gen/scheduling/v1/locations';
 import type { Company } from '../company.ts';
 import { drawOf, idOf } from '../ground.ts';
 import { hash, stream } from '../random/keyed.ts';
 import { Rota } from '../random/rota.ts';
-import { SECOND, dateText, dayOf, instantText } from '../time/instant.ts';
+import { SECOND, dateText } from '../time/instant.ts';
 import { accountCreatedAt, accountRef, cityOf, customerOf, editedAt, isCommercial, survivorOf } from './customers.ts';
 import { addressIn } from './address.ts';
+import { makerOf } from '../shapes/maker.ts';
 
+const make = makerOf<Location>('locations');
 const LOCATIONS = stream('locations');
 const COUNTS = stream('locations of an account');
 const FORMER_OWNERS = new Rota('former owners', [[true, 1], [false, 11]]);
-const BUILT_FROM = dayOf('1890-01-01');
+/** An account has fewer. */
+const MOST = 8;
+/** Day number of 1 January 1890. */
+const BUILT_FROM = -29_219;
 
 /** One home, sometimes two; a business has up to five. An account's locations are numbered from 0. */
 export function locationCount(company: Company, account: number): number {
@@ -31,7 +37,7 @@ export function* buildLocations(company: Company, account: number) {
     const createdAt = ownerCreatedAt + k * SECOND;
     const placed = !draw.chance(0.08);
     const around = (centre: number) => Math.round((centre + (draw.next() - 0.5) * 0.3) * 1e6) / 1e6;
-    yield {
+    yield make(company, account * MOST + k, {
       id: idOf(company, LOCATIONS, account, k),
       name: building === null ? (k === 0 ? 'Home' : 'Rental') : `${address.line_1}${k === 0 ? '' : ` (${k + 1})`}`,
       address,
@@ -41,20 +47,15 @@ export function* buildLocations(company: Company, account: number) {
       estimated_build_date: draw.orNull(0.25, dateText(BUILT_FROM + draw.below(130 * 365))),
       description: draw.orNull(
         0.7,
-        draw.pick([
-          'Blue door, ring twice',
-          'Gate code #4471',
-          'Entrée par la cour',
-          'Roof access by ladder\nBring harness',
-        ]),
+        draw.pick(['Blue door, ring twice', 'Gate code #4471', 'Entrée par la cour', 'Roof access by ladder\nBring harness']),
       ),
       accounts: ownersOf(company, account, k),
       latitude: placed ? around(city.latitude) : null,
       longitude: placed ? around(city.longitude) : null,
       created_by: draw.pick(company.members.office).ref,
-      created_at: instantText(createdAt),
-      updated_at: instantText(editedAt(draw, createdAt, company.until)),
-    };
+      created_at: createdAt,
+      updated_at: editedAt(draw, createdAt, company.until),
+    });
   }
 }
 

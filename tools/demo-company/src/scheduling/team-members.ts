@@ -1,23 +1,19 @@
+import type { TeamMember, TeamMemberRole, TeamMemberStatus } from '@truckroll/contract/gen/scheduling/v1/team_members';
 import { drawOf, idOf, type Ground, type Reference } from '../ground.ts';
-import type { Enum } from '../enums.ts';
 import { stream } from '../random/keyed.ts';
 import type { Unit } from '../reference/business-units.ts';
 import { pickTags, type Tag } from '../reference/tags.ts';
-import { DAY, HOUR, instantText } from '../time/instant.ts';
+import { DAY, HOUR } from '../time/instant.ts';
 import { phoneIn } from './address.ts';
 import { personOf } from './person.ts';
+import type { Given, Spelled } from '../shapes/given.ts';
 
 const MEMBERS = stream('team members');
 
-type Role = Enum<'Role'>;
+type Role = Spelled<TeamMemberRole>;
 
 const OFFICE: readonly Role[] = ['OWNER', 'ADMIN', 'OFFICE', 'OFFICE', 'DISPATCHER', 'SALES', 'SALES', 'OTHER'];
-const FIELD: readonly Role[] = [
-  ...Array.from({ length: 11 }, (): Role => 'TECHNICIAN'),
-  'OFFICE',
-  'DISPATCHER',
-  'SALES',
-];
+const FIELD: readonly Role[] = [...Array.from({ length: 11 }, (): Role => 'TECHNICIAN'), 'OFFICE', 'DISPATCHER', 'SALES'];
 const FIELD_UNITS = [0, 2, 1, 3, 0, 2, 0, 1, 3, 0, 2];
 const COLORS = ['#E6194B', '#3CB44B', '#4363D8', '#F58231', '#911EB4', '#46F0F0'];
 const UNIT_OF_SALES = 4;
@@ -28,7 +24,7 @@ export interface Member {
   readonly role: Role;
   /** No work of theirs is planned to start from here on: they left, or are not available. */
   readonly leftAt: number;
-  readonly record: Record<string, unknown>;
+  readonly given: Given<TeamMember>;
 }
 
 export interface Members {
@@ -79,7 +75,7 @@ function buildMember(
   const person = personOf(draw, n % 12 === 9);
   const city = draw.pick(ground.cities);
   const place = role === 'TECHNICIAN' ? (n - OFFICE.length) % FIELD.length : -1;
-  const status: Enum<'MemberStatus'> = place === 4 ? 'INACTIVE' : place === 7 ? 'INVITED' : 'ACTIVE';
+  const status: Spelled<TeamMemberStatus> = place === 4 ? 'INACTIVE' : place === 7 ? 'INVITED' : 'ACTIVE';
   const createdAt = status === 'INVITED' ? ground.until - 2 * DAY - n : ground.founded + n * HOUR;
   const leftAt = status === 'INVITED'
     ? 0
@@ -89,9 +85,8 @@ function buildMember(
     ? ground.until - 30 * DAY
     : Number.POSITIVE_INFINITY;
   const ref: Reference = { id: idOf(ground, MEMBERS, n), name: person.name };
-  const record = {
-    id: ref.id,
-    name: person.name,
+  const given: Given<TeamMember> = {
+    ...ref,
     first_name: person.first,
     last_name: person.last,
     email: n % 10 === 9 ? null : `${person.handle}.${n}@example.com`,
@@ -107,10 +102,10 @@ function buildMember(
     business_unit: unit === null ? null : (units[unit] as Unit).ref,
     tags: pickTags(tags, 'TEAM_MEMBER', draw, place === 0),
     color: n % 6 === 2 ? null : (COLORS[n % COLORS.length] as string),
-    created_at: instantText(createdAt),
-    updated_at: instantText(Number.isFinite(leftAt) && leftAt > 0 ? leftAt : createdAt + (n % 3) * HOUR),
+    created_at: createdAt,
+    updated_at: Number.isFinite(leftAt) && leftAt > 0 ? leftAt : createdAt + (n % 3) * HOUR,
   };
-  return { n, ref, role, leftAt, record };
+  return { n, ref, role, leftAt, given };
 }
 
 function titleOf(role: Role): string {

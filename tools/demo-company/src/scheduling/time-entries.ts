@@ -1,33 +1,33 @@
+import type { TimeEntry, TimeEntryActivity, TimeEntrySource } from '@truckroll/contract/gen/scheduling/v1/time_entries';
 import type { Company } from '../company.ts';
 import { drawOf, idOf } from '../ground.ts';
-import type { Enum } from '../enums.ts';
 import { stream, type Draw } from '../random/keyed.ts';
 import { Rota } from '../random/rota.ts';
-import { DAY, HOUR, MINUTE, instantText, instantTextOrNull } from '../time/instant.ts';
+import { DAY, HOUR, MINUTE } from '../time/instant.ts';
 import { TIME_NOTES } from '../words/phrases.ts';
 import { crewOf, type AssignmentPlan } from './assignments.ts';
 import { planJob } from './job-plan.ts';
 import type { Member } from './team-members.ts';
 import { periodCount, periodStart, timesheetFor } from './timesheets.ts';
 import { VISITS } from './visits.ts';
+import type { Given, Spelled } from '../shapes/given.ts';
+import { makerOf } from '../shapes/maker.ts';
 
+const make = makerOf<TimeEntry>('time-entries');
 const ON_VISITS = stream('time entries on visits');
 const ELSEWHERE = stream('time entries elsewhere');
 
-type Activity = Enum<'Activity'>;
+type Activity = Spelled<TimeEntryActivity>;
 
 /** An end of null: still running. */
 type Span = readonly [activity: Activity, startsAt: number, endsAt: number | null];
 
 const ODD_HOURS = new Rota<Activity | null>('odd hours', [
-  [null, 4],
-  ['TRAINING', 2],
-  ['SHOP', 3],
-  ['TIME_OFF', 2],
-  ['OTHER', 1],
-  ['BREAK', 1],
+  [null, 4], ['TRAINING', 2], ['SHOP', 3], ['TIME_OFF', 2], ['OTHER', 1], ['BREAK', 1],
 ]);
-const SOURCES = new Rota<Enum<'TimeSource'>>('sources of time', [['CLOCK', 8], ['MANUAL', 2], ['AUTOMATIC', 2]]);
+const SOURCES = new Rota<Spelled<TimeEntrySource>>('sources of time', [['CLOCK', 8], ['MANUAL', 2], ['AUTOMATIC', 2]]);
+
+const NOWHERE = { job_id: null, appointment_id: null, assignment_id: null };
 
 /** Entries of one assignment, or of one member and period, have numbers below this. */
 const ENTRIES = 8;
@@ -50,15 +50,7 @@ export function* buildTimeEntries(company: Company) {
             assignment_id: jobOnly ? null : assignment.id,
           };
           const id = idOf(company, ON_VISITS, visit.index, m * ENTRIES + e);
-          yield buildEntry(
-            company,
-            assignment.member,
-            id,
-            span,
-            place,
-            SOURCES.at(company.seed, visit.index + e),
-            draw,
-          );
+          yield buildEntry(company, assignment.member, id, span, place, SOURCES.at(company.seed, visit.index + e), draw);
         }
       }
     }
@@ -96,16 +88,8 @@ function* entriesElsewhere(company: Company, member: Member, period: number) {
   for (const [e, span] of spans.entries()) {
     const [, startsAt, endsAt] = span;
     if (endsAt === null || endsAt > company.until || startsAt < company.since || endsAt > member.leftAt) continue;
-    const nowhere = { job_id: null, appointment_id: null, assignment_id: null };
-    yield buildEntry(
-      company,
-      member,
-      idOf(company, ELSEWHERE, member.n, period * ENTRIES + e),
-      span,
-      nowhere,
-      'MANUAL',
-      draw,
-    );
+    const id = idOf(company, ELSEWHERE, member.n, period * ENTRIES + e);
+    yield buildEntry(company, member, id, span, NOWHERE, 'MANUAL', draw);
   }
 }
 
@@ -114,26 +98,26 @@ function buildEntry(
   member: Member,
   id: string,
   [activity, startsAt, endsAt]: Span,
-  place: { job_id: string | null; appointment_id: string | null; assignment_id: string | null; },
-  source: Enum<'TimeSource'>,
+  place: Pick<Given<TimeEntry>, 'job_id' | 'appointment_id' | 'assignment_id'>,
+  source: Spelled<TimeEntrySource>,
   draw: Draw,
 ) {
   const edited = draw.chance(0.12);
   const last = endsAt ?? startsAt;
-  return {
+  return make(company, member.n, {
     id,
     team_member: member.ref,
     timesheet_id: timesheetFor(company, member, startsAt),
     ...place,
     activity,
     source,
-    starts_at: instantText(startsAt),
-    ends_at: instantTextOrNull(endsAt),
+    starts_at: startsAt,
+    ends_at: endsAt,
     duration_minutes: endsAt === null ? null : Math.floor((endsAt - startsAt) / MINUTE),
     paid: activity === 'MEAL' ? false : activity === 'TIME_OFF' || activity === 'BREAK' ? draw.chance(0.6) : true,
     note: draw.orNull(0.88, draw.pick(TIME_NOTES)),
     edited_by: edited ? draw.pick(company.members.office).ref : null,
-    created_at: instantText(source === 'MANUAL' ? last : startsAt),
-    updated_at: instantText(edited ? Math.min(company.until, last + draw.between(1, 40) * HOUR) : last),
-  };
+    created_at: source === 'MANUAL' ? last : startsAt,
+    updated_at: edited ? Math.min(company.until, last + draw.between(1, 40) * HOUR) : last,
+  });
 }

@@ -1,11 +1,14 @@
+import type { Timesheet, TimesheetStatus } from '@truckroll/contract/gen/scheduling/v1/timesheets';
 import type { Company } from '../company.ts';
 import { drawOf, idOf } from '../ground.ts';
-import type { Enum } from '../enums.ts';
 import { hash, stream } from '../random/keyed.ts';
 import { Rota } from '../random/rota.ts';
-import { DAY, HOUR, MINUTE, dateText, instantText, instantTextOrNull, weekday } from '../time/instant.ts';
+import { DAY, HOUR, MINUTE, dateText, weekday } from '../time/instant.ts';
 import type { Member } from './team-members.ts';
+import type { Spelled } from '../shapes/given.ts';
+import { makerOf } from '../shapes/maker.ts';
 
+const make = makerOf<Timesheet>('timesheets');
 const TIMESHEETS = stream('timesheets');
 const MISSING = stream('entries without a timesheet');
 
@@ -13,7 +16,7 @@ const MISSING = stream('entries without a timesheet');
 const PERIOD_DAYS = 14;
 
 /** What became of sheets of finished periods; the last one is not approved yet. */
-const STATUSES = new Rota<Enum<'TimesheetStatus'>>('timesheets', [['APPROVED', 22], ['SUBMITTED', 2], ['OPEN', 1]]);
+const STATUSES = new Rota<Spelled<TimesheetStatus>>('timesheets', [['APPROVED', 22], ['SUBMITTED', 2], ['OPEN', 1]]);
 
 /** Local days: the first Monday of a period, counted from the one that the history begins in. */
 export function periodStart(company: Company, period: number): number {
@@ -66,16 +69,16 @@ function buildTimesheet(company: Company, member: Member, period: number) {
   const approvedAt = status === 'APPROVED' && submittedAt !== null
     ? Math.min(until, submittedAt + draw.between(10, 60) * HOUR)
     : null;
-  return {
+  return make(company, period * company.size.members + member.n, {
     id: idOf(company, TIMESHEETS, member.n, period),
     team_member: member.ref,
     period_start: dateText(start),
     period_end: dateText(end),
     status,
-    submitted_at: instantTextOrNull(submittedAt),
-    approved_at: instantTextOrNull(approvedAt),
+    submitted_at: submittedAt,
+    approved_at: approvedAt,
     approved_by: approvedAt === null ? null : draw.orNull(0.05, draw.pick(members.office).ref),
-    created_at: instantText(createdAt),
-    updated_at: instantText(approvedAt ?? submittedAt ?? createdAt),
-  };
+    created_at: createdAt,
+    updated_at: approvedAt ?? submittedAt ?? createdAt,
+  });
 }

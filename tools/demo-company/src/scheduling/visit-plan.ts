@@ -4,19 +4,6 @@ import type { JobType } from '../reference/job-types.ts';
 import { DAY, HOUR, MINUTE, weekday } from '../time/instant.ts';
 import type { NightWork } from './night-jobs.ts';
 
-export interface VisitPlan {
-  readonly k: number;
-  /** Its number among all visits of the company. */
-  readonly index: number;
-  readonly bookedAt: number;
-  readonly startsAt: number;
-  readonly endsAt: number;
-  readonly windowStartsAt: number;
-  readonly windowEndsAt: number;
-  readonly canceled: boolean;
-  readonly confirmed: boolean;
-}
-
 /** Days between booking and visit, at least and at most. */
 const LEAD_DAYS = {
   SERVICE: [0, 2],

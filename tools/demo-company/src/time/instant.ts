@@ -1,3 +1,5 @@
+import { parseInstant as instantOf } from '@truckroll/contract';
+
 /** Instants are whole microseconds since 1970 in UTC: exact in a number until the year 2255. Days count from 1970. */
 
 export const SECOND = 1_000_000;
@@ -15,10 +17,6 @@ export function dateText(day: number): string {
     dates.set(day, text);
   }
   return text;
-}
-
-export function dayOf(date: string): number {
-  return Date.parse(`${date}T00:00:00Z`) / 86_400_000;
 }
 
 /** 0 is Monday. */
@@ -43,18 +41,9 @@ export function instantText(at: number): string {
   return `${dateText(day)}T${clock}${fraction}Z`;
 }
 
-export function instantTextOrNull(at: number | null): string | null {
-  return at === null ? null : instantText(at);
-}
-
-const FORM = /^(\d{4}-\d\d-\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,6}))?Z$/;
-
-/** Reads what instantText writes (fractions of one to six digits); throws RangeError on anything else. */
+/** The instant of an ISO 8601 date-time; throws RangeError on anything else. */
 export function parseInstant(text: string): number {
-  const match = FORM.exec(text);
-  const day = match ? dayOf(match[1] as string) : Number.NaN;
-  if (!match || Number.isNaN(day)) throw new RangeError(`not an instant in UTC: ${text}`);
-  const [, , hours, minutes, seconds, fraction = ''] = match;
-  const clock = Number(hours) * HOUR + Number(minutes) * MINUTE + Number(seconds) * SECOND;
-  return day * DAY + clock + Number(fraction.padEnd(6, '0'));
+  const at = instantOf(text);
+  if (at === undefined) throw new RangeError(`not an instant: ${text}`);
+  return at;
 }

@@ -53,11 +53,7 @@ export const FORMS = {
   },
   plumbing: {
     name: 'Plumbing work order',
-    questions: [
-      ask('Work', 'Static pressure, psi', 'NUMBER', false),
-      ask('Work', '¿Se probó sin fugas?', 'YES_NO'),
-      ...COMPLETION,
-    ],
+    questions: [ask('Work', 'Static pressure, psi', 'NUMBER', false), ask('Work', '¿Se probó sin fugas?', 'YES_NO'), ...COMPLETION],
   },
   electrical: {
     name: 'Electrical inspection',
@@ -86,9 +82,7 @@ export const AD_HOC_FORM: Form = {
 export const ANSWERS = {
   YES_NO: ['YES', 'YES', 'YES', 'NO'],
   PASS_FAIL_FLAG: ['PASS', 'PASS', 'PASS', 'FAIL', 'FLAG'],
-  TEXT: [
-    'OK', 'n/a', 'Customer’s dog is friendly 🐶', '温度正常', 'SN 4821-K\nSN 4822-K', '2" gap & "loose" strap', 'تم الفحص',
-  ],
+  TEXT: ['OK', 'n/a', 'Customer’s dog is friendly 🐶', '温度正常', 'SN 4821-K\nSN 4822-K', '2" gap & "loose" strap', 'تم الفحص'],
   NUMBER: ['55', '58.5', '0', '72', '102'],
 } as const;
 

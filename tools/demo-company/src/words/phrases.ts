@@ -18,18 +18,10 @@ export const VISIT_NOTES = [
 
 export const CANCEL_REASONS = ['CUSTOMER_RESCHEDULED', 'NOBODY_HOME', 'WEATHER', 'DUPLICATE', 'PRICE'] as const;
 
-export const CANCEL_NOTES = [
-  'Called at 7:10', 'Will call back', 'Ice on the roads ❄️', 'Went with a cousin’s firm',
-] as const;
+export const CANCEL_NOTES = ['Called at 7:10', 'Will call back', 'Ice on the roads ❄️', 'Went with a cousin’s firm'] as const;
 
-export const LOST_REASONS = [
-  'Too expensive', 'Chose a competitor', 'No answer after 3 calls', 'Out of area', '已取消',
-] as const;
+export const LOST_REASONS = ['Too expensive', 'Chose a competitor', 'No answer after 3 calls', 'Out of area', '已取消'] as const;
 
 export const TIME_NOTES = [
   'Forgot to clock out', 'Corrected by office', 'Truck inspection', 'Überstunden', 'Traffic on I-35',
-] as const;
-
-export const EQUIPMENT_NOTES = [
-  'Disconnect is behind the shed', 'Label unreadable', 'Owner’s own unit', '屋顶机组',
 ] as const;
