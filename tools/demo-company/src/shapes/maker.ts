@@ -26,9 +26,11 @@ export function makerOf<M>(path: string): Maker<M> {
 /** A record of the shape, its fields in the contract's order. */
 export function recordMaker(path: string, shape: Shape): (subject: Subject, given: object) => DemoRecord {
   const fields = generatorsOf(shape, path).map(([field, value]) => ({ name: field.name, value, write: writerOf(field) }));
+  // Copied with all its keys: an object that gets them one by one is a slow one from the thirteenth on, to write and to read.
+  const empty = JSON.parse(`{${fields.map(({ name }) => `"${name}":null`).join()}}`) as Record<string, unknown>;
   return (subject, given) => {
     const facts = given as Facts;
-    const record: Record<string, unknown> = {};
+    const record = { ...empty };
     for (const { name, value, write } of fields) {
       const fact = facts[name];
       record[name] = fact === undefined ? value(subject) : write === undefined || fact === null ? fact : write(fact);
