@@ -31,14 +31,20 @@ export function month(day: number): number {
 
 const TWO = Array.from({ length: 60 }, (_, i) => String(i).padStart(2, '0'));
 
-/** `2026-03-01T15:04:05.123456Z`: six digits, or none when they are zero. */
+let lastAt = Number.NaN;
+let lastText = '';
+
+/** `2026-03-01T15:04:05.123456Z`: six digits, or none when they are zero. The last one is remembered: most records have it twice. */
 export function instantText(at: number): string {
+  if (at === lastAt) return lastText;
   const day = Math.floor(at / DAY);
   const seconds = Math.floor((at - day * DAY) / SECOND);
   const micros = at - day * DAY - seconds * SECOND;
   const clock = `${TWO[Math.floor(seconds / 3600)]}:${TWO[Math.floor(seconds / 60) % 60]}:${TWO[seconds % 60]}`;
   const fraction = micros === 0 ? '' : `.${String(micros).padStart(6, '0')}`;
-  return `${dateText(day)}T${clock}${fraction}Z`;
+  lastAt = at;
+  lastText = `${dateText(day)}T${clock}${fraction}Z`;
+  return lastText;
 }
 
 /** The instant of an ISO 8601 date-time; throws RangeError on anything else. */
