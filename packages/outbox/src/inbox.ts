@@ -2,31 +2,16 @@ import type { Queryable } from '@truckroll/service-kit';
 import type { IncomingEvent } from './event.ts';
 
 /**
- * How repeats are recognised.
- * `event`: every event is applied once, by its id. For topics of events.
- * `version`: of each key only what is newer than the last applied. For compacted topics.
+ * How repeats are recognised; in either way, of several events of one key only the latest is applied.
+ * `version`: only what is newer than what was applied last. For compacted topics.
  * `handler`: the handler compares versions with those in its own tables; deletions must leave their version there.
  */
-export type Deduplication = 'event' | 'version' | 'handler';
+export type Deduplication = 'version' | 'handler';
 
 /** The events that are new to the consumer, marked as applied in the transaction, in order. */
 export async function unseen(tx: Queryable, consumer: string, how: Deduplication, events: readonly IncomingEvent[]): Promise<IncomingEvent[]> {
-  if (how === 'event') return await unseenById(tx, consumer, events);
   const latest = latestByKey(events);
   return how === 'handler' ? latest : await newerThanStored(tx, consumer, latest);
-}
-
-async function unseenById(tx: Queryable, consumer: string, events: readonly IncomingEvent[]): Promise<IncomingEvent[]> {
-  // Sorted, so that two replicas that overlap for a moment wait for each other instead of deadlocking.
-  const ids = [...new Set(events.map((event) => event.id))].sort();
-  const { rows } = await tx.query<{ event_id: string }>({
-    name: 'inbox_insert',
-    text: `insert into inbox (consumer, event_id) select $1, unnest($2::uuid[]) on conflict do nothing returning event_id`,
-    values: [consumer, ids],
-  });
-  const fresh = new Set(rows.map((row) => row.event_id));
-  // delete() is true once per id: of repeats within the batch the first stays.
-  return events.filter((event) => fresh.delete(event.id.toLowerCase()));
 }
 
 /** Of each key the event with the greatest version, in the order of those. */
@@ -60,19 +45,4 @@ async function newerThanStored(tx: Queryable, consumer: string, events: readonly
   });
   const fresh = new Set(rows.map((row) => row.key));
   return events.filter((event) => fresh.has(event.key));
-}
-
-/** Deletes what Kafka can no longer deliver again; in small steps, so that it never holds up events. Returns the count. */
-export async function forgetOld(database: Queryable, days: number): Promise<number> {
-  let forgotten = 0;
-  for (;;) {
-    const { rowCount } = await database.query({
-      name: 'inbox_forget',
-      text: `delete from inbox where ctid = any (array(
-        select ctid from inbox where received_at < now() - make_interval(days => $1) limit 5000))`,
-      values: [days],
-    });
-    forgotten += rowCount;
-    if (rowCount < 5000) return forgotten;
-  }
 }

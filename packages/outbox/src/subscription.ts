@@ -4,7 +4,7 @@ import {
 } from '@truckroll/service-kit';
 import { Consumer, type Places } from './consumer.ts';
 import type { IncomingEvent } from './event.ts';
-import { forgetOld, notOlder, unseen, type Deduplication } from './inbox.ts';
+import { notOlder, unseen, type Deduplication } from './inbox.ts';
 import type { KafkaClient } from './kafka.ts';
 import { park, parkedForm, takeParked, unpark } from './parking.ts';
 import type { Topic } from './topics.ts';
@@ -33,9 +33,6 @@ export interface SubscriberOptions {
 
 /** Tries of one event on its own before it is parked. */
 const TRIES = 3;
-/** Longer than Kafka keeps any event, so that no repeat outlives the memory of the first. */
-const INBOX_DAYS = 21;
-const FORGET_EVERY_MS = 600_000;
 
 /**
  * Applies events to a service's own tables: each batch in one transaction together with its deduplication. A batch
@@ -48,7 +45,6 @@ export class Subscriber implements BackgroundPart {
   readonly #byTopic: ReadonlyMap<string, Subscription>;
   readonly #consumer: Consumer;
   readonly #events;
-  #forgetting: NodeJS.Timeout | undefined;
 
   constructor(options: SubscriberOptions) {
     this.#options = options;
@@ -70,15 +66,10 @@ export class Subscriber implements BackgroundPart {
   }
 
   async start(): Promise<void> {
-    const { database, log } = this.#options;
-    this.#forgetting = setInterval(() => {
-      forgetOld(database, INBOX_DAYS).catch((error: unknown) => log.warn({ error }, 'old events could not be forgotten'));
-    }, FORGET_EVERY_MS).unref();
     await this.#consumer.start();
   }
 
   async stop(): Promise<void> {
-    clearInterval(this.#forgetting);
     await this.#consumer.stop();
   }
 

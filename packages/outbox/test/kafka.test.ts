@@ -1,5 +1,5 @@
-// The whole way, on real PostgreSQL and Kafka: transaction, outbox, relay, topic, subscriber, transaction.
-import { EventTooLarge, Outbox, Subscriber, append, type IncomingEvent, type KafkaClient, type Subscription, type Topic } from '../src/index.ts';
+// The whole way, on real PostgreSQL and Kafka: transaction, outbox, relay, topic, consumer, transaction.
+import { Consumer, EventTooLarge, Outbox, append, type IncomingEvent, type KafkaClient, type Topic } from '../src/index.ts';
 import { createPublisher } from '../src/publisher.ts';
 import { Relay } from '../src/relay.ts';
 import {
@@ -25,19 +25,23 @@ async function startOutbox(topics: readonly Topic[], client: KafkaClient = kafka
   return { outbox, metrics };
 }
 
-/** Stores what it gets, as a service does, and remembers it for the test once it is committed. */
-async function startSubscriber(topic: Topic, client: KafkaClient = kafka) {
+/** Stores what it gets, each once, as whoever reads a topic of events does, and remembers it for the test. */
+async function startConsumer(topic: Topic, client: KafkaClient = kafka) {
   const applied = new Collected<IncomingEvent>();
-  const subscription: Subscription = {
-    topic, deduplicate: 'event',
-    async apply(tx, events) {
-      await tx.query({ text: 'insert into applied (key, payload) select * from unnest($1::text[], $2::text[])', values: [events.map((item) => item.key), events.map(textOf)] });
-      tx.afterCommit(() => applied.add(...events));
+  const consumer = new Consumer({
+    kafka: client, group: topic.name, topics: [topic], log: silentLog, metrics: createMetrics('trial'),
+    async handle(events) {
+      const { rows } = await setting.database.query<{ version: number }>({
+        text: `insert into applied (key, payload, version) select * from unnest($1::text[], $2::text[], $3::bigint[])
+          on conflict do nothing returning version`,
+        values: [events.map((item) => item.key), events.map(textOf), events.map((item) => item.version)],
+      });
+      const fresh = new Set(rows.map(({ version }) => version));
+      applied.add(...events.filter(({ version }) => fresh.delete(version)));
     },
-  };
-  const subscriber = new Subscriber({ database: setting.database, kafka: client, group: topic.name, subscriptions: [subscription], log: silentLog, metrics: createMetrics('trial') });
-  parts.push(subscriber);
-  await subscriber.start();
+  });
+  parts.push(consumer);
+  await consumer.start();
   return applied;
 }
 
@@ -48,7 +52,7 @@ const numbers = (count: number) => Array.from({ length: count }, (_, index) => S
 test('a committed event arrives, with its attributes, and its row is gone', async () => {
   const topic = newTopic();
   const { outbox } = await startOutbox([topic]);
-  const applied = await startSubscriber(topic);
+  const applied = await startConsumer(topic);
   await setting.database.transaction((tx) => outbox.append(tx, [event(topic, 'k', 'hello', { sequence: 3 })]));
   await applied.count(1);
   expect(applied.items[0]).toMatchObject({ type: 'thing.changed', source: '/trial', key: 'k', sequence: 3, topic: topic.name });
@@ -76,7 +80,7 @@ test('what a dying relay repeats is applied once', async () => {
   await relay.start();
   await eventually(() => rowsLeft(setting.database), (rows) => rows === 0);
   await setting.database.transaction((tx) => append(tx, [event(topic, 'k', 'last')]));
-  const applied = await startSubscriber(topic);
+  const applied = await startConsumer(topic);
   await applied.until((items) => items.some((item) => textOf(item) === 'last'));
   // The topic holds the twenty twice: offsets tell.
   expect(Number(applied.items.at(-1)!.offset)).toBe(40);
@@ -87,7 +91,7 @@ test('while Kafka is away writes go on, and when it is back everything arrives o
   const topic = newTopic();
   const broker = interruptibleKafka();
   const { outbox, metrics } = await startOutbox([topic], broker.client);
-  const applied = await startSubscriber(topic, broker.client);
+  const applied = await startConsumer(topic, broker.client);
   const write = (text: string) => setting.database.transaction((tx) => outbox.append(tx, [event(topic, 'k', text)]));
   await write('0');
   await applied.count(1);
@@ -104,7 +108,7 @@ test('while Kafka is away writes go on, and when it is back everything arrives o
 test('two relays of one schema that lose their lock again and again neither lose, reorder nor repeat', async () => {
   const topic = newTopic();
   const outboxes = await Promise.all([startOutbox([topic]), startOutbox([topic])]);
-  const applied = await startSubscriber(topic);
+  const applied = await startConsumer(topic);
   const subjects = ['a', 'b', 'c', 'd'];
   await setting.database.query({ text: 'insert into applied (key, version) select unnest($1::text[]), 0', values: [subjects.map((key) => `row ${key}`)] });
   const perSubject = 100;
@@ -128,7 +132,7 @@ test('a service whose Kafka is away starts, and catches up when Kafka comes', as
   const broker = interruptibleKafka();
   broker.down();
   const { outbox, metrics } = await startOutbox([topic], broker.client);
-  const applied = await startSubscriber(topic, broker.client);
+  const applied = await startConsumer(topic, broker.client);
   await setting.database.transaction((tx) => outbox.append(tx, [event(topic, 'k', 'early')]));
   await eventually(() => metric(metrics, 'outbox_failures_total'), (failures) => (failures ?? 0) > 0);
   broker.up();
@@ -139,7 +143,7 @@ test('a service whose Kafka is away starts, and catches up when Kafka comes', as
 test('an event as large as an imported record may become arrives, and a larger one is refused where it is stored', async () => {
   const topic = newTopic();
   const { outbox } = await startOutbox([topic]);
-  const applied = await startSubscriber(topic);
+  const applied = await startConsumer(topic);
   const write = (bytes: number) => setting.database.transaction((tx) => outbox.append(tx, [event(topic, 'k', 'x'.repeat(bytes)), event(topic, 'k', 'after')]));
   await write(3.5 * 1024 * 1024);
   await applied.count(2);

@@ -95,16 +95,6 @@ export function openChannel(address: string, settings: ChannelSettings = {}): Ch
     if (!method.requestStream && !method.responseStream) {
       return (request: unknown, options?: CallOptions) => unary(path, encode, decode, request, options);
     }
-    if (!method.responseStream) {
-      return (requests: AsyncIterable<unknown>, options?: CallOptions) => traced(path, () => timed(path, (ended) => new Promise((resolve, reject) => {
-        const call = peer.makeClientStreamRequest(path, encode, decode, metadataOf(options, entryOf(path)), deadline(options, true), (error, response) => {
-          ended(error?.code ?? GrpcStatus.OK);
-          if (error) reject(translate(error));
-          else resolve(response);
-        });
-        send(call, requests, options).catch((error: unknown) => { reject(error); call.cancel(); });
-      })));
-    }
     return (input: unknown, options?: CallOptions) => timed(path, (ended) => receive(options?.signal, () => {
       if (!method.requestStream) return peer.makeServerStreamRequest(path, encode, decode, input, metadataOf(options, entryOf(path)), deadline(options, true));
       const call = peer.makeBidiStreamRequest(path, encode, decode, metadataOf(options, entryOf(path)), deadline(options, true));

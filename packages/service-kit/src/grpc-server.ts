@@ -45,7 +45,7 @@ const TOLD = new Set(operations.filter(({ verb }) => verb !== 'GET').map(({ rpc 
 
 type Call = ServerUnaryCall<unknown, unknown> & ServerDuplexStream<unknown, unknown>;
 type Serve = (call: Call, callback: sendUnaryData<unknown>) => void;
-/** The four kinds of handlers, seen alike: request or requests in, response or responses out. */
+/** The three kinds of handlers, seen alike: request or requests in, response or responses out. */
 type AnyHandler = (request: unknown, context: CallContext) => unknown;
 
 export function createGrpcServer(options: GrpcServerOptions): GrpcServer {

@@ -54,7 +54,6 @@ test.each([
   const { as, lines, echo } = await start({}, { say: (word) => { served += 1; return word; } });
   const client = as(...credentials);
   expect(await codeOf(client.say({ text: 'x' }))).toBe(code);
-  expect(await codeOf(client.join(words('a', 'b')))).toBe(code);
   expect(await codeOf(collect(client.split({ text: 'a b' })))).toBe(code);
   expect(await codeOf(collect(client.each(words('a', 'b'))))).toBe(code);
   expect(served).toBe(0);

@@ -14,10 +14,9 @@ function method<const P extends string, const Q extends boolean, const S extends
   };
 }
 
-/** A service as the generated code describes one, with one rpc of each kind. */
+/** A service as the generated code describes one, with one rpc of each kind that ours have. */
 export const EchoService = {
   say: method('Say', false, false),
-  join: method('Join', true, false),
   split: method('Split', false, true),
   each: method('Each', true, true),
 } as const;
@@ -26,11 +25,6 @@ export type EchoHandlers = Handlers<typeof EchoService>;
 
 const handlers: EchoHandlers = {
   say: (word) => word,
-  async join(words) {
-    const texts: string[] = [];
-    for await (const word of words) texts.push(word.text);
-    return { text: texts.join(' ') };
-  },
   async *split(word) {
     for (const text of word.text.split(' ')) yield { text };
   },

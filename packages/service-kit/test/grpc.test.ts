@@ -19,10 +19,9 @@ const isServing = async (echo: Echo) => [...(await echo.channel.call('/grpc.heal
 const SERVING = [8, 1];
 const NOT_SERVING = [8, 2];
 
-test('each of the four kinds of call carries messages both ways', async () => {
+test('each of the three kinds of call carries messages both ways', async () => {
   const { client } = await start();
   expect(await client.say({ text: 'hello' })).toEqual({ text: 'hello' });
-  expect(await client.join(words('a', 'b', 'c'))).toEqual({ text: 'a b c' });
   expect(await collect(client.split({ text: 'a b c' }))).toEqual(['a', 'b', 'c']);
   expect(await collect(client.each(words('a', 'b')))).toEqual(['A', 'B']);
 });
@@ -46,7 +45,7 @@ test('an error arrives as it was thrown, with details and Retry-After', async ()
   expect(away?.message).not.toMatch(/secret/);
 });
 
-test.each(['say', 'join', 'split', 'each'] as const)('a defect in %s is a 500 that tells nothing, and is logged with its request id', async (name) => {
+test.each(['say', 'split', 'each'] as const)('a defect in %s is a 500 that tells nothing, and is logged with its request id', async (name) => {
   const lines: string[] = [];
   const log = createLog('test', 'error', { write: (line) => lines.push(line) });
   const broken = () => {
@@ -56,7 +55,6 @@ test.each(['say', 'join', 'split', 'each'] as const)('a defect in %s is a 500 th
   const options = { requestId: REQUEST };
   const calls = {
     say: () => client.say({ text: '' }, options),
-    join: () => client.join(words('a'), options),
     split: () => collect(client.split({ text: '' }, options)),
     each: () => collect(client.each(words('a'), options)),
   };
@@ -198,12 +196,12 @@ test('a service that lacks a handler cannot be built', async () => {
 });
 
 test('calls are counted by method and code', async () => {
-  const { client, metrics } = await start({ join: () => Promise.reject(ApiError.notFound()) });
+  const { client, metrics } = await start({ say: ({ text }) => (text === 'nobody' ? Promise.reject(ApiError.notFound()) : { text }) });
   await client.say({ text: '' });
-  await thrown(client.join(words('a')));
+  await thrown(client.say({ text: 'nobody' }));
   const { body } = await metrics.render();
   expect(body).toContain('rpc_server_call_duration_seconds_count{component="echo",rpc_method="test.Echo/Say",rpc_response_status_code="OK"} 1');
-  expect(body).toContain('rpc_server_call_duration_seconds_count{component="echo",rpc_method="test.Echo/Join",rpc_response_status_code="NOT_FOUND"} 1');
+  expect(body).toContain('rpc_server_call_duration_seconds_count{component="echo",rpc_method="test.Echo/Say",rpc_response_status_code="NOT_FOUND"} 1');
 });
 
 test('calls of clients that know another replica succeed all the while that a server leaves', async () => {
@@ -240,7 +238,7 @@ test('no call fails while servers make their clients connect again', async () =>
     callers: { accepted: testConfig.callerCredentials, mayCall: echoCallers },
   });
   const none = () => { throw new Error('not used'); };
-  server.implement(EchoService, { say: (word) => word, join: none, split: none, each: none });
+  server.implement(EchoService, { say: (word) => word, split: none, each: none });
   const port = await server.listen(0, '127.0.0.1');
   const channel = openChannel(`127.0.0.1:${port}`, { credentials: testCallers.slice(0, 1) });
   const { say } = channel.client(EchoService);

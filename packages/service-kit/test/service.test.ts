@@ -20,7 +20,7 @@ function service(create: (kit: Kit) => void, settings: Partial<typeof testConfig
 
 function implementEcho(kit: Kit, say: (text: string) => Promise<string>): void {
   const refuse = () => { throw new Error('not used'); };
-  kit.server.implement(EchoService, { say: async ({ text }) => ({ text: await say(text) }), join: refuse, split: refuse, each: refuse });
+  kit.server.implement(EchoService, { say: async ({ text }) => ({ text: await say(text) }), split: refuse, each: refuse });
 }
 
 async function readiness(metricsPort: number) {

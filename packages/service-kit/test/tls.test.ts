@@ -27,7 +27,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const unused = () => { throw new Error('not used'); };
 async function say(server: TlsConfig, client: TlsConfig): Promise<string> {
   const echo = createGrpcServer({ log: silentLog, metrics: createMetrics('tls'), callers: { accepted: testConfig.callerCredentials, mayCall: echoCallers }, tls: server });
-  echo.implement(EchoService, { say: (word) => word, join: unused, split: unused, each: unused });
+  echo.implement(EchoService, { say: (word) => word, split: unused, each: unused });
   const channel = openChannel(`127.0.0.1:${await echo.listen(0, '127.0.0.1')}`, { credentials: testCallers.slice(0, 1), tls: client, deadlineMs: 3000 });
   try {
     return (await channel.client(EchoService).say({ text: 'hello' })).text;
@@ -86,7 +86,7 @@ test('certificates that are renewed in their files serve connections made later,
   for (const kind of ['pem', 'key', 'ca'] as const) put(kind, 'ours');
   const refreshed = { ...live, tlsRefreshMs: 5 };
   const echo = createGrpcServer({ log: silentLog, metrics: createMetrics('tls'), callers: { accepted: testConfig.callerCredentials, mayCall: echoCallers }, tls: refreshed });
-  echo.implement(EchoService, { say: (word) => word, join: unused, split: unused, each: unused });
+  echo.implement(EchoService, { say: (word) => word, split: unused, each: unused });
   const port = await echo.listen(0, '127.0.0.1');
   const open = (tls: TlsConfig) => openChannel(`127.0.0.1:${port}`, { credentials: testCallers.slice(0, 1), tls, deadlineMs: 10_000 });
   const text = async (channel: ReturnType<typeof open>) => (await channel.client(EchoService).say({ text: 'hello' })).text;
