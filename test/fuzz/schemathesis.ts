@@ -1,31 +1,11 @@
-// The fuzzer that is not ours: schemathesis, from PyPI, in an environment of its own that the first run makes.
-import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, rmSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { Problem, say } from '@truckroll/local-stack';
+// The fuzzer that is not ours: schemathesis, from PyPI, which the first run installs.
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { pythonPrograms } from '../support/installed.ts';
 
-const VERSION = '4.32.5';
-
-/** The program, installed if it is not yet. Throws Problem where Python is missing. */
+/** The program. Throws Problem where it cannot be installed. */
 export function requireSchemathesis(): string {
-  const cache = process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache');
-  const folder = join(cache, 'truckroll', `schemathesis-${VERSION}`);
-  const program = join(folder, 'bin', 'schemathesis');
-  if (existsSync(program)) return program;
-  say(`installing schemathesis ${VERSION} …`);
-  mkdirSync(dirname(folder), { recursive: true });
-  rmSync(folder, { recursive: true, force: true });
-  // A virtual environment cannot be moved, so one that was interrupted is told by the program that it lacks.
-  run('python3', ['-m', 'venv', folder], 'Python 3 with its venv module is missing: install python3 and python3-venv.');
-  const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', `schemathesis==${VERSION}`];
-  run(join(folder, 'bin', 'python'), pip, 'schemathesis could not be installed: check the network and try again.');
-  return program;
-}
-
-function run(command: string, args: readonly string[], otherwise: string): void {
-  const { status } = spawnSync(command, args, { stdio: ['ignore', 2, 2] });
-  if (status !== 0) throw new Problem(otherwise);
+  return join(pythonPrograms('schemathesis==4.32.5'), 'schemathesis');
 }
 
 export interface FuzzOptions {

@@ -3,7 +3,8 @@
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT, STATE } from '@truckroll/local-stack';
-import { goProgram, jar, npmPackages, pythonPrograms, run } from './tools.ts';
+import { pythonPrograms, run } from '../support/installed.ts';
+import { goProgram, jar, npmPackages } from './tools.ts';
 
 const DESCRIPTION = join(ROOT, 'gateway/openapi.json');
 const COMPILER = { typescript: '5.9.3', '@types/node': '24.19.2' };
