@@ -17,6 +17,7 @@ import { summaryBuilder } from '../../services/reporting/src/summaries/builder.t
 import { DEFINITIONS, measuresOf } from '../../services/reporting/src/summaries/definitions.ts';
 import { keyColumns } from '../../services/reporting/src/summaries/deltas.ts';
 import { verifyReports } from '../../services/reporting/src/summaries/verify.ts';
+import { Chance } from '../../tools/cli/src/simulate/chance.ts';
 import type { Json } from '../support/expected.ts';
 import { until } from '../support/until.ts';
 
@@ -53,19 +54,6 @@ const templates = Object.fromEntries(
 const TOPICS: Record<string, TopicDefinition> = { jobs: topics.jobs, 'job-assignments': topics.assignments, invoices: topics.invoices, payments: topics.payments, refunds: topics.refunds };
 const PATHS = Object.keys(TOPICS);
 
-type Chance = (below: number) => number;
-
-/** The same numbers for the same seed: mulberry32. */
-function chanceOf(seed: number): Chance {
-  let state = seed;
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) % below;
-  };
-}
-
 interface Cast {
   ids: Record<string, string[]>;
   accounts: Json[];
@@ -73,17 +61,17 @@ interface Cast {
 }
 
 function versionOf(path: string, id: string, { ids, accounts, members }: Cast, chance: Chance): Json | null {
-  const one = <T>(of: readonly T[]): T => of[chance(of.length)] as T;
-  const moment = (): string => new Date(Date.parse('2026-03-08T00:00:00Z') + (chance(800) - 400) * DAY_MS + chance(DAY_MS)).toISOString();
-  const cents = chance(20) === 0 ? chance(2 ** 32) * 4096 : chance(90_000);
-  const work = { account: one(accounts), business_unit: chance(4) === 0 ? null : one(accounts), job_type: chance(4) === 0 ? null : one(members), job_class: one(['SERVICE', 'INSTALL', null]) };
+  const one = <T>(of: readonly T[]): T => of[chance.below(of.length)] as T;
+  const moment = (): string => new Date(Date.parse('2026-03-08T00:00:00Z') + (chance.below(800) - 400) * DAY_MS + chance.below(DAY_MS)).toISOString();
+  const cents = chance.below(20) === 0 ? chance.below(2 ** 32) * 4096 : chance.below(90_000);
+  const work = { account: one(accounts), business_unit: chance.below(4) === 0 ? null : one(accounts), job_type: chance.below(4) === 0 ? null : one(members), job_class: one(['SERVICE', 'INSTALL', null]) };
   const base = { ...templates[path], id };
-  if (path === 'jobs') return { ...base, ...work, created_at: moment(), completed_at: chance(2) === 0 ? null : moment() };
-  if (path === 'job-assignments') return chance(3) === 0 ? null : { ...base, job_id: one(ids['jobs']!), team_member: one(members) };
+  if (path === 'jobs') return { ...base, ...work, created_at: moment(), completed_at: chance.below(2) === 0 ? null : moment() };
+  if (path === 'job-assignments') return chance.below(3) === 0 ? null : { ...base, job_id: one(ids['jobs']!), team_member: one(members) };
   if (path === 'payments') return { ...base, account: one(accounts), collected_by: one([...members, null]), method: one(['CARD', 'CASH']), status: one(['PAID', 'PAID', 'FAILED']), amount_cents: cents, occurred_at: moment() };
   if (path === 'refunds') return { ...base, account: one(accounts), collected_by: one([...members, null]), payment_method: one(['CARD', 'CASH']), status: one(['SUCCEEDED', 'FAILED']), amount_cents: cents, occurred_at: moment() };
-  const amounts = { subtotal_cents: cents, discount_cents: chance(100), discounted_subtotal_cents: cents, tax_cents: chance(9000), total_cents: cents };
-  return { ...base, ...work, job_id: one(ids['jobs']!), status: one(['OPEN', 'PAID', 'PAID', 'DRAFT', 'VOIDED']), issued_at: chance(6) === 0 ? null : moment(), amounts };
+  const amounts = { subtotal_cents: cents, discount_cents: chance.below(100), discounted_subtotal_cents: cents, tax_cents: chance.below(9000), total_cents: cents };
+  return { ...base, ...work, job_id: one(ids['jobs']!), status: one(['OPEN', 'PAID', 'PAID', 'DRAFT', 'VOIDED']), issued_at: chance.below(6) === 0 ? null : moment(), amounts };
 }
 
 interface Told {
@@ -142,24 +130,24 @@ it('comes to the same sums by events that are shuffled, repeated and late as by 
   let drift = 0n;
   await fc.assert(
     fc.asyncProperty(fc.integer(), async (seed) => {
-      const chance = chanceOf(seed);
+      const chance = new Chance(seed);
       const named = (n: number): Json[] => Array.from({ length: n }, (_, i) => ({ id: randomUUID(), name: `n${i}` }));
       const perPath = Math.max(1, Math.round(EVENTS / PATHS.length / 4));
       const ids = Object.fromEntries(PATHS.map((path) => [path, Array.from({ length: perPath }, () => randomUUID())]));
       const cast: Cast = { ids, accounts: named(12), members: named(5) };
-      const histories = PATHS.flatMap((path) => ids[path]!.map((id) => Array.from({ length: 1 + chance(4) }, (_, version) => told(path, id, version + 1, versionOf(path, id, cast, chance)))));
+      const histories = PATHS.flatMap((path) => ids[path]!.map((id) => Array.from({ length: 1 + chance.below(4) }, (_, version) => told(path, id, version + 1, versionOf(path, id, cast, chance)))));
       const last = histories.map((of) => of.at(-1) as Told);
 
       const events = histories.flat();
-      while (events.length < EVENTS) events.push(events[chance(events.length)] as Told);
+      while (events.length < EVENTS) events.push(events[chance.below(events.length)] as Told);
       for (let i = events.length - 1; i > 0; i -= 1) {
-        const j = chance(i + 1);
+        const j = chance.below(i + 1);
         [events[i], events[j]] = [events[j] as Told, events[i] as Told];
       }
       const [shuffled, plain] = [await createCompany(cast), await createCompany(cast)];
       // In deliveries of every size, while sums are first built.
       for (let start = 0; start < events.length; ) {
-        const size = 1 + chance(2 * BATCH);
+        const size = 1 + chance.below(2 * BATCH);
         await apply(shuffled, events.slice(start, start + size));
         start += size;
       }

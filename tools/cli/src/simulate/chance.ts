@@ -19,13 +19,18 @@ export class Chance {
     return from + this.next() * (to - from);
   }
 
+  /** A whole number from 0 to below `end`. */
+  below(end: number): number {
+    return Math.floor(this.next() * end);
+  }
+
   /** True that often. */
   happens(probability: number): boolean {
     return this.next() < probability;
   }
 
   one<T>(items: readonly T[]): T {
-    return items[Math.floor(this.next() * items.length)] as T;
+    return items[this.below(items.length)] as T;
   }
 
   /** Minutes until the next of so many in an hour that know nothing of each other. */
