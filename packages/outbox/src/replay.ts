@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { KafkaMessage } from 'kafkajs';
+import { withAdmin } from './admin.ts';
 import { eventOf, type IncomingEvent } from './event.ts';
 import type { KafkaClient } from './kafka.ts';
 import { goodbye } from './limit.ts';
@@ -83,27 +84,14 @@ function sizeOf(extents: ReadonlyMap<number, Extent>): bigint {
 
 /** Of each partition that has messages. */
 async function extentsOf(kafka: KafkaClient, topic: Topic): Promise<Map<number, Extent>> {
-  const admin = kafka.admin();
-  try {
-    await admin.connect();
-    const offsets = await admin.fetchTopicOffsets(kafka.prefix + topic.name);
-    const extents = offsets.map(({ partition, low, high }) => [partition, { low: BigInt(low), high: BigInt(high) }] as const);
-    return new Map(extents.filter(([, { low, high }]) => low < high));
-  } finally {
-    await goodbye(admin);
-  }
+  const offsets = await withAdmin(kafka, (admin) => admin.fetchTopicOffsets(kafka.prefix + topic.name));
+  const extents = offsets.map(({ partition, low, high }) => [partition, { low: BigInt(low), high: BigInt(high) }] as const);
+  return new Map(extents.filter(([, { low, high }]) => low < high));
 }
 
+/** Never rejects: left behind it costs nothing, for it holds no offsets, and Kafka drops empty groups. */
 async function forgetGroup(kafka: KafkaClient, groupId: string): Promise<void> {
-  const admin = kafka.admin();
-  try {
-    await admin.connect();
-    await admin.deleteGroups([groupId]);
-  } catch {
-    // Left behind it costs nothing: it holds no offsets, and Kafka drops empty groups.
-  } finally {
-    await goodbye(admin);
-  }
+  await withAdmin(kafka, (admin) => admin.deleteGroups([groupId])).catch(() => undefined);
 }
 
 function eventsBefore(end: bigint, topic: string, partition: number, messages: readonly KafkaMessage[]): IncomingEvent[] {

@@ -2,7 +2,7 @@
 import type { Queryable } from '@truckroll/service-kit';
 import type { OutgoingEvent } from './event.ts';
 import type { KafkaClient } from './kafka.ts';
-import { goodbye } from './limit.ts';
+import { withAdmin } from './admin.ts';
 import type { Topic } from './topics.ts';
 
 /** A topic of state, as its owner sees it. */
@@ -75,16 +75,6 @@ export async function moveGroup(kafka: KafkaClient, group: string, ends: Ends): 
   await withAdmin(kafka, async (admin) => {
     for (const [topic, partitions] of ends) await admin.setOffsets({ groupId: kafka.prefix + group, topic: kafka.prefix + topic, partitions: [...partitions] });
   });
-}
-
-async function withAdmin<T>(kafka: KafkaClient, work: (admin: ReturnType<KafkaClient['admin']>) => Promise<T>): Promise<T> {
-  const admin = kafka.admin();
-  try {
-    await admin.connect();
-    return await work(admin);
-  } finally {
-    await goodbye(admin);
-  }
 }
 
 /** An event with the place that it had among its owner's. */

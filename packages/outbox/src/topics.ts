@@ -1,8 +1,8 @@
 import type { TopicDefinition } from '@truckroll/contract';
 import { logOutage, retrying, type Logger } from '@truckroll/service-kit';
 import kafkajs, { type Admin, type ITopicConfig } from 'kafkajs';
+import { withAdmin } from './admin.ts';
 import type { KafkaClient } from './kafka.ts';
-import { goodbye } from './limit.ts';
 import { LARGEST_MESSAGE, noteLimit } from './topic-limits.ts';
 
 export type Topic = TopicDefinition;
@@ -24,9 +24,7 @@ export async function ensureTopics(kafka: KafkaClient, topics: readonly Topic[],
 }
 
 async function createMissing(kafka: KafkaClient, topics: readonly Topic[], log: Logger): Promise<void> {
-  const admin = kafka.admin();
-  try {
-    await admin.connect();
+  await withAdmin(kafka, async (admin) => {
     const existing = new Set(await admin.listTopics());
     const wanted = topics.map((topic) => ({ ...topic, name: kafka.prefix + topic.name }));
     await noteLimits(admin, kafka.prefix, wanted.filter((topic) => existing.has(topic.name)), log);
@@ -35,9 +33,7 @@ async function createMissing(kafka: KafkaClient, topics: readonly Topic[], log: 
     const replicas = Math.min(3, (await admin.describeCluster()).brokers.length);
     await admin.createTopics({ topics: missing.map((topic) => configOf(topic, replicas)), waitForLeaders: true });
     log.info({ topics: missing.map((topic) => topic.name) }, 'created topics');
-  } finally {
-    await goodbye(admin);
-  }
+  });
 }
 
 const LIMIT = 'max.message.bytes';

@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { formatInstant, topics } from '@truckroll/contract';
 import { Watermark } from '@truckroll/contract/gen/events/v1/watermarks';
 import type { Message, RecordMetadata, TopicMessages } from 'kafkajs';
+import { withAdmin } from './admin.ts';
 import type { KafkaClient } from './kafka.ts';
-import { goodbye } from './limit.ts';
 import type { Topic } from './topics.ts';
 
 /** A watermark is about all companies. */
@@ -46,16 +46,13 @@ export class Positions {
   }
 
   async #ask(): Promise<Map<string, Map<number, number>>> {
-    const admin = this.#kafka.admin();
-    try {
-      await admin.connect();
-      const asked = await Promise.all(this.#topics.map((topic) => admin.fetchTopicOffsets(this.#kafka.prefix + topic)));
-      const lastOf = (ends: (typeof asked)[number]): Map<number, number> =>
-        new Map(ends.flatMap(({ partition, high }) => (high === '0' ? [] : [[partition, Number(high) - 1] as const])));
-      return new Map(this.#topics.map((topic, i) => [topic, lastOf(asked[i] as (typeof asked)[number])]));
-    } finally {
-      await goodbye(admin);
-    }
+    return withAdmin(this.#kafka, async (admin) => {
+      const asked = this.#topics.map(async (topic) => {
+        const ends = await admin.fetchTopicOffsets(this.#kafka.prefix + topic);
+        return [topic, new Map(ends.flatMap(({ partition, high }) => (high === '0' ? [] : [[partition, Number(high) - 1] as const])))] as const;
+      });
+      return new Map(await Promise.all(asked));
+    });
   }
 }
 
