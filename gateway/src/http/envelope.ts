@@ -1,7 +1,7 @@
 // A response message as the public envelope (api.md, Conventions), straight from its wire bytes: `data` and whatever
 // other objects the message has become top-level keys, `next` becomes the pagination, `time_zone` goes into meta, and meta
 // is added.
-import { JsonWriter, camelCase, type Field, type JsonBuffer, type Operation } from '@truckroll/contract';
+import { JsonWriter, WireCursor, camelCase, type Field, type JsonBuffer, type Operation } from '@truckroll/contract';
 
 export interface EnvelopeParts {
   /** `{"request_id":…}` as JSON text in ASCII, with the zone that the answer names, if it names one. */
@@ -11,8 +11,6 @@ export interface EnvelopeParts {
 }
 
 export type EnvelopeWriter = (bytes: Buffer, parts: EnvelopeParts, out: JsonBuffer) => void;
-
-const DELIMITED = 2;
 
 interface Key {
   field: Field;
@@ -71,22 +69,10 @@ export function compileEnvelope(operation: Operation): EnvelopeWriter {
 
 /** Notes where the fields of a message are. Envelopes hold nothing but messages, bytes and texts. */
 function scan(bytes: Buffer, spans: readonly (number[] | undefined)[]): void {
-  let at = 0;
-  const varint = (): number => {
-    let value = 0;
-    for (let factor = 1; ; factor *= 128) {
-      const byte = bytes[at++];
-      if (byte === undefined) throw new Error('the answer of a service ends too early');
-      value += (byte & 0x7f) * factor;
-      if (byte < 0x80) return value;
-    }
-  };
-  while (at < bytes.length) {
-    const tag = varint();
-    if ((tag & 7) !== DELIMITED) throw new Error('an envelope holds something other than messages');
-    const size = varint();
-    spans[tag >>> 3]?.push(at, at + size);
-    at += size;
+  const cursor = new WireCursor(bytes);
+  for (; cursor.field !== 0; cursor.advance()) {
+    if (!cursor.delimited) throw new Error('an envelope holds something other than messages');
+    spans[cursor.field]?.push(cursor.body, cursor.end);
   }
-  if (at !== bytes.length) throw new Error('the answer of a service ends too early');
+  if (cursor.end !== bytes.length) throw new Error('the answer of a service ends too early');
 }

@@ -1,9 +1,8 @@
 // A record as it is read: the stored document, the derived fields that replace its own, what depends on the moment,
 // and in every reference the owner's latest name. Works on wire bytes; fields without references are copied in runs.
-import type { Shape } from '@truckroll/contract';
+import { WireCursor, type Shape } from '@truckroll/contract';
 import type { ByteBuffer } from './byte-buffer.ts';
 import type { NameLookup } from './names.ts';
-import { WireCursor } from './wire-cursor.ts';
 
 const NONE: ReadonlySet<number> = new Set();
 const REFERENCE_ID = 0x0a;

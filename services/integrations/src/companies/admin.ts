@@ -1,4 +1,4 @@
-import { ApiError, topics } from '@truckroll/contract';
+import { ApiError, refused, topics } from '@truckroll/contract';
 import {
   CompanyAccount,
   type CreateCompanyRequest,
@@ -12,7 +12,7 @@ import type { OutgoingEvent } from '@truckroll/outbox';
 import { isUniqueViolation } from '@truckroll/service-kit';
 import type { Context } from '../context.ts';
 import { forgetCompany } from '../identity/pending.ts';
-import { checked, refused } from '../requests.ts';
+import { checked } from '../requests.ts';
 import { insertCompany, selectCompanies, updateCompany } from './store.ts';
 
 async function create({ database, outbox }: Context, request: CreateCompanyRequest): Promise<CreateCompanyResponse> {

@@ -1,4 +1,4 @@
-import { ApiError, now } from '@truckroll/contract';
+import { ApiError, now, refused } from '@truckroll/contract';
 import type {
   CreateKeyRequest,
   CreateKeyResponse,
@@ -12,7 +12,7 @@ import type {
 import { requireCompany } from '../companies/store.ts';
 import type { Context } from '../context.ts';
 import { forgetKey } from '../identity/pending.ts';
-import { checked, refused } from '../requests.ts';
+import { checked } from '../requests.ts';
 import { lockActiveUser } from '../users/store.ts';
 import { insertKey, replaceKeyValue, requireRoom, revokeKey, selectKey, selectKeys } from './store.ts';
 

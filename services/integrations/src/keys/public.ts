@@ -1,5 +1,5 @@
 // API keys as a company's users manage them (decisions §8).
-import { ApiError, checkKeyExpiry, now } from '@truckroll/contract';
+import { ApiError, checkKeyExpiry, now, refuseBroken } from '@truckroll/contract';
 import type {
   ApiKey, CreateApiKeyRequest, CreateApiKeyResponse, DeleteApiKeyRequest, DeleteApiKeyResponse, ListApiKeysRequest, ListApiKeysResponse,
   RotateApiKeyRequest, RotateApiKeyResponse,
@@ -9,7 +9,7 @@ import type { Queryable } from '@truckroll/service-kit';
 import type { Context } from '../context.ts';
 import { forgetKey } from '../identity/pending.ts';
 import { CREATOR_COLUMNS, creatorOf, type CreatorRow } from '../people.ts';
-import { callerOf, checked, companyOf, refuseBroken } from '../requests.ts';
+import { callerOf, checked, companyOf } from '../requests.ts';
 import { lockActiveUser } from '../users/store.ts';
 import { insertKey, replaceKeyValue, requireRoom, revokeKey } from './store.ts';
 

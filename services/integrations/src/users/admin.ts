@@ -1,4 +1,4 @@
-import { ApiError } from '@truckroll/contract';
+import { ApiError, refused } from '@truckroll/contract';
 import type {
   CreateUserRequest,
   CreateUserResponse,
@@ -14,7 +14,7 @@ import { isUniqueViolation, type Transaction } from '@truckroll/service-kit';
 import { requireCompany } from '../companies/store.ts';
 import type { Context } from '../context.ts';
 import { forgetUser, type Pending } from '../identity/pending.ts';
-import { checked, refused } from '../requests.ts';
+import { checked } from '../requests.ts';
 import { insertUser, lockUser, selectUsers, updateUser } from './store.ts';
 
 async function create({ database }: Context, request: CreateUserRequest): Promise<CreateUserResponse> {

@@ -1,8 +1,8 @@
 // WebhookService.RecoverWebhook: asking for what was skipped or given up to be queued again.
-import { checkRecoveryRange, formatInstant, now } from '@truckroll/contract';
+import { checkRecoveryRange, formatInstant, now, refuseBroken } from '@truckroll/contract';
 import type { RecoverWebhookRequest, RecoverWebhookResponse } from '@truckroll/contract/gen/integrations/v1/webhooks';
 import type { Context } from '../context.ts';
-import { callerOf, checked, refuseBroken } from '../requests.ts';
+import { callerOf, checked } from '../requests.ts';
 import { lockEndpoint } from './endpoints.ts';
 import { MOST_AT_ONCE, RECOVERABLE, WITHIN, queueSome, valuesOf } from './recovery.ts';
 

@@ -1,6 +1,6 @@
 // Interactions: recorded once per id, completed once.
 import { createHash } from 'node:crypto';
-import { ApiError, now } from '@truckroll/contract';
+import { ApiError, now, refused } from '@truckroll/contract';
 import { RecordInteractionRequest, type CompleteInteractionRequest } from '@truckroll/contract/gen/scheduling/v1/intake';
 import { Interaction, InteractionStatus } from '@truckroll/contract/gen/scheduling/v1/interactions';
 import { append } from '@truckroll/outbox';
@@ -8,7 +8,7 @@ import type { Queryable, Transaction } from '@truckroll/service-kit';
 import { interactionCompleted } from './events.ts';
 import type { IntakeServices } from './services.ts';
 import { referencesTo, requireRecords, withLatestNames } from './references.ts';
-import { checked, refused } from './requests.ts';
+import { checked } from './requests.ts';
 import { conflict, taken } from './states.ts';
 
 interface Answer {

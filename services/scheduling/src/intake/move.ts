@@ -1,5 +1,5 @@
 // Moving a service request on: by hand, and by booking a visit.
-import { ApiError, now } from '@truckroll/contract';
+import { ApiError, now, refused } from '@truckroll/contract';
 import type {
   BookServiceRequestRequest, BookServiceRequestResponse, ChangeServiceRequestStatusRequest, ChangeServiceRequestStatusResponse,
 } from '@truckroll/contract/gen/scheduling/v1/intake';
@@ -10,7 +10,7 @@ import { technicians } from '../assignments/rules.ts';
 import type { Step } from './events.ts';
 import type { IntakeServices } from './services.ts';
 import { withLatestNames } from './references.ts';
-import { checked, refused } from './requests.ts';
+import { checked } from './requests.ts';
 import { conflict, refuseMove } from './states.ts';
 import { holdServiceRequest, storeSteps, type Held } from './store.ts';
 import { stepsAfter } from './technicians.ts';

@@ -1,6 +1,6 @@
 // Recording a service request: once per id, whoever asks how often.
 import { createHash } from 'node:crypto';
-import { checkEndsAfterStart, now } from '@truckroll/contract';
+import { checkEndsAfterStart, now, refused } from '@truckroll/contract';
 import { RecordServiceRequestRequest, type RecordServiceRequestResponse } from '@truckroll/contract/gen/scheduling/v1/intake';
 import { ServiceRequest, ServiceRequestStatus } from '@truckroll/contract/gen/scheduling/v1/service_requests';
 import { appendingMade, madeColumns } from '@truckroll/outbox';
@@ -9,7 +9,7 @@ import type { Recorded, Recording } from './batch.ts';
 import { serviceRequestCreated } from './events.ts';
 import type { IntakeServices } from './services.ts';
 import { referencesTo, requireRecords } from './references.ts';
-import { checked, refused } from './requests.ts';
+import { checked } from './requests.ts';
 import { taken } from './states.ts';
 
 interface RecordingServices extends IntakeServices {

@@ -1,7 +1,7 @@
 // What the records of the intake refer to, by its latest name.
+import { refused } from '@truckroll/contract';
 import type { Reference } from '@truckroll/contract/gen/type/v1/type';
 import type { Queryable } from '@truckroll/service-kit';
-import { refused } from './requests.ts';
 
 /** Fields of the records that are references, and the kind of name that each has. */
 const KINDS = {

@@ -1,0 +1,81 @@
+// Requests inside, against what proto/ says of their fields: the gateway has checked what clients sent, nobody what others did.
+import { ApiError, type ErrorDetail } from './errors.ts';
+import type { JsonProblem } from './json-reader.ts';
+import { camelCase } from './json-plan.ts';
+import { operations } from './operation.ts';
+import { checkValue } from './scalar.ts';
+import { shapeNamed, type Field, type Shape } from './shape.ts';
+
+export interface RequestCheckOptions {
+  /** Whether a value of an enumeration must be one that it names, and not its zero. Otherwise they are the callers' business. */
+  readonly namedValues?: boolean;
+}
+
+/**
+ * The check of a package's requests, by their messages' names. It hands a request back with ids in lower case, and throws ApiError
+ * INVALID_REQUEST that lists every failure, by the names that the public knows fields by.
+ */
+export function requestCheck(packageName: string, { namedValues = false }: RequestCheckOptions = {}): <T extends object>(message: string, request: T) => T {
+  return (message, request) => {
+    const shape = shapeNamed(`${packageName}.${message}`);
+    const check: Check = { namedValues, spelled: CAMEL_CASED.has(shape.typeName) ? camelCase : (name) => name, details: [] };
+    const checked = checkFields(shape, request, () => '', check);
+    if (check.details.length > 0) throw ApiError.invalid(check.details);
+    return checked as typeof request;
+  };
+}
+
+/** 400 for one field whose value is well-formed but cannot be taken. */
+export function refused(field: string, message: string, code: ErrorDetail['code'] = 'INVALID_FORMAT'): ApiError {
+  return ApiError.invalid([{ location: 'body', field, code, message }]);
+}
+
+/** 400 for the rules that a command breaks. */
+export function refuseBroken(broken: readonly JsonProblem[]): void {
+  if (broken.length > 0) throw ApiError.invalid(broken.map((problem) => ({ location: 'body', ...problem })));
+}
+
+/** Requests whose fields the public knows in camelCase. */
+const CAMEL_CASED = new Set(operations.filter((operation) => operation.camelCase).map(({ request }) => request.typeName));
+
+interface Check {
+  readonly namedValues: boolean;
+  readonly spelled: (name: string) => string;
+  readonly details: ErrorDetail[];
+}
+
+/** Where a field is, put together for those that are refused: calls that carry hundreds of attempts are checked field by field. */
+type Place = () => string;
+
+function checkFields(shape: Shape, request: object, at: Place, check: Check): Record<string, unknown> {
+  const given = request as Record<string, unknown>;
+  const taken: Record<string, unknown> = {};
+  for (const field of shape.fields) {
+    const value = given[field.name];
+    taken[field.name] = value === undefined || value === null ? value : checkField(field, value, () => `${at()}${check.spelled(field.name)}`, check);
+  }
+  return taken;
+}
+
+function checkField(field: Field, value: unknown, at: Place, check: Check): unknown {
+  if (value === undefined || value === null) return value;
+  if (Array.isArray(value)) return value.map((element, index) => checkField(field, element, () => `${at()}[${index}]`, check));
+  if (field.kind === 'list') {
+    const [values] = (field.shape as Shape).fields as [Field];
+    return { [values.name]: checkField(values, (value as Record<string, unknown>)[values.name], at, check) };
+  }
+  if (field.shape !== undefined) return checkFields(field.shape, value, () => `${at()}.`, check);
+  // On the wire they are numbers already; bytes have no rule of their own.
+  if (field.kind === 'timestamp' || field.kind === 'bytes') return value;
+  if (field.enum !== undefined) {
+    if (check.namedValues && !field.enum.spellings.has(value as string)) {
+      const message = `Give one of ${[...field.enum.names.values()].join(', ')}.`;
+      check.details.push({ location: 'body', field: at(), code: value === field.enum.zero ? 'MISSING' : 'INVALID_ENUM_VALUE', message });
+    }
+    return value;
+  }
+  const result = checkValue(field, value);
+  if ('value' in result) return result.value;
+  check.details.push({ location: 'body', field: at(), code: value === '' ? 'MISSING' : result.code, message: result.message });
+  return value;
+}
