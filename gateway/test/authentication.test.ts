@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Principal } from '@truckroll/contract/gen/integrations/v1/identity';
-import { newCallCredential } from '@truckroll/service-kit';
+import { KeyRing, newCallCredential } from '@truckroll/service-kit';
 import { createClient } from 'redis';
 import { createIdentitySeal } from '../src/auth/identity-seal.ts';
 import { eventually, publishInvalidation, redisUrl, request, startGateway, type Answer, type TestGateway } from './support/gateway.ts';
@@ -221,7 +221,7 @@ describe('without a connection to', () => {
     const message = Buffer.from(Principal.encode(forged).finish()).toString('base64');
     const shared = `truckroll:identity:key:${hashApiKey(key).toString('hex')}`;
     // As it was kept without a MAC, and with one by a key that is nobody's.
-    const stranger = createIdentitySeal(new Map([['k1', randomBytes(32)]]));
+    const stranger = createIdentitySeal(new KeyRing([['k1', randomBytes(32)]]));
     for (const text of [`${epoch} ${message}`, stranger.seal(`key:${hashApiKey(key).toString('hex')}`, epoch ?? '', forged)]) {
       await redis.set(shared, text);
       const fresh = await listeningGateway({ REDIS_URL: wire.url }, { identities: gateway.identities, invoices: gateway.invoices });

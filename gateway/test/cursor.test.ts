@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { randomBytes } from 'node:crypto';
+import { KeyRing } from '@truckroll/service-kit';
 import { createCursors, type CursorScope } from '../src/routes/cursor.ts';
 
 const key = (id: string): [string, Buffer] => [id, randomBytes(32)];
 const [first, second] = [key('k1'), key('k2')];
-const cursors = createCursors(new Map([first, second]));
+const cursors = createCursors(new KeyRing([first, second]));
 
 const text = fc.string({ maxLength: 40 });
 const scope = fc.record<CursorScope>({ companyId: fc.uuid(), operation: fc.stringMatching(/^[A-Z][a-zA-Z]{1,20}$/), filters: text });
@@ -67,9 +68,9 @@ describe('cursor', () => {
 
   test('outlives a change of the sealing key, and dies with the key that sealed it', () => {
     const where = { companyId: 'c', operation: 'ListInvoices', filters: '' };
-    const old = createCursors(new Map([first])).seal(where, Buffer.from('x'));
-    expect(createCursors(new Map([second, first])).open(where, old)?.toString()).toBe('x');
-    expect(createCursors(new Map([second])).open(where, old)).toBeUndefined();
+    const old = createCursors(new KeyRing([first])).seal(where, Buffer.from('x'));
+    expect(createCursors(new KeyRing([second, first])).open(where, old)?.toString()).toBe('x');
+    expect(createCursors(new KeyRing([second])).open(where, old)).toBeUndefined();
   });
 
   test('says nothing about the position or the company', () => {

@@ -1,11 +1,12 @@
 import fc from 'fast-check';
 import { randomBytes } from 'node:crypto';
 import type { Principal } from '@truckroll/contract/gen/integrations/v1/identity';
+import { KeyRing } from '@truckroll/service-kit';
 import { SHARED_SECONDS, createIdentitySeal } from '../src/auth/identity-seal.ts';
 
 const key = (id: string): [string, Buffer] => [id, randomBytes(32)];
 const [first, second] = [key('k1'), key('k2')];
-const seal = createIdentitySeal(new Map([first]));
+const seal = createIdentitySeal(new KeyRing([first]));
 const principal: Principal = {
   company_id: '0b8f3c1e-7a52-4c6d-9e10-2f4a5b6c7d8e', company_name: 'Lone Star', time_zone: 'America/Chicago', kind: 'PRINCIPAL_KIND_KEY',
   key_id: 'k', user_id: 'u', limits: null, company_limits: null, highest_limits: null, expires_at: null,
@@ -15,8 +16,8 @@ const KEY = 'key:abc';
 test('what a gateway sealed opens for the same key and epoch, with the first key and the second', () => {
   const text = seal.seal(KEY, 'e1', principal);
   expect(seal.open(KEY, 'e1', text)).toEqual(principal);
-  expect(createIdentitySeal(new Map([second, first])).open(KEY, 'e1', text)).toEqual(principal);
-  expect(createIdentitySeal(new Map([second])).open(KEY, 'e1', text)).toBeUndefined();
+  expect(createIdentitySeal(new KeyRing([second, first])).open(KEY, 'e1', text)).toEqual(principal);
+  expect(createIdentitySeal(new KeyRing([second])).open(KEY, 'e1', text)).toBeUndefined();
 });
 
 test('an identity is not believed under another key, nor in another epoch', () => {
@@ -41,7 +42,7 @@ test('no changed character is believed', () => {
 
 test('an old identity that is put back into Redis is believed no longer than it would have lain there', () => {
   let now = 1_800_000_000_000;
-  const clock = createIdentitySeal(new Map([first]), () => now);
+  const clock = createIdentitySeal(new KeyRing([first]), () => now);
   const text = clock.seal(KEY, 'e1', principal);
   now += SHARED_SECONDS * 1000;
   expect(clock.open(KEY, 'e1', text)).toEqual(principal);

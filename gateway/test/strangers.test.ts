@@ -1,6 +1,7 @@
 // Keys that nobody has cost the address that they come from, and never a valid key.
 import { generateApiKey } from '@truckroll/contract';
 import type { Principal } from '@truckroll/contract/gen/integrations/v1/identity';
+import { KeyRing } from '@truckroll/service-kit';
 import { createIdentitySeal } from '../src/auth/identity-seal.ts';
 import { Principals, type PrincipalsOptions } from '../src/auth/principals.ts';
 import { networkOf } from '../src/auth/strangers.ts';
@@ -74,7 +75,7 @@ test('made-up keys displace no valid one from memory', async () => {
       return hash?.[0] === 1 ? valid : undefined;
     },
     redis: { run: () => Promise.reject(new Error('away')) } as unknown as PrincipalsOptions['redis'],
-    seal: createIdentitySeal(new Map([['k1', Buffer.alloc(32, 1)]])),
+    seal: createIdentitySeal(new KeyRing([['k1', Buffer.alloc(32, 1)]])),
     invalidations: { start: () => undefined, stop: () => undefined, proven: () => true, generation: 0 },
   });
   const credential = (name: string, first: number) => ({ cacheKey: `key:${name}`, request: { key_hash: Buffer.of(first) }, shared: false });

@@ -1,5 +1,5 @@
 // Identities as they lie in Redis: readable by whoever reads Redis, believed only with the MAC of a gateway.
-import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto';
+import { createHmac, timingSafeEqual, type KeyObject } from 'node:crypto';
 import { Principal } from '@truckroll/contract/gen/integrations/v1/identity';
 import type { KeyRing } from '@truckroll/service-kit';
 
@@ -14,22 +14,17 @@ export interface IdentitySeal {
 }
 
 export function createIdentitySeal(ring: KeyRing, nowMs: () => number = Date.now): IdentitySeal {
-  const keys = new Map([...ring].map(([id, key]) => [id, createSecretKey(key)]));
-  const [first] = keys;
-  if (first === undefined) throw new Error('IDENTITY_KEYS holds no key');
-  const [firstId, firstKey] = first;
-
-  const macOf = (key: typeof firstKey, cacheKey: string, signed: string): Buffer => createHmac('sha256', key).update(`${cacheKey}\0${signed}`).digest();
+  const macOf = (key: KeyObject, cacheKey: string, signed: string): Buffer => createHmac('sha256', key).update(`${cacheKey}\0${signed}`).digest();
 
   return {
     seal(cacheKey, epoch, principal) {
       const message = Buffer.from(Principal.encode(principal).finish()).toString('base64');
-      const signed = [epoch, message, Math.floor(nowMs() / 1000), firstId].join(' ');
-      return `${signed} ${macOf(firstKey, cacheKey, signed).toString('base64')}`;
+      const signed = [epoch, message, Math.floor(nowMs() / 1000), ring.firstId].join(' ');
+      return `${signed} ${macOf(ring.first, cacheKey, signed).toString('base64')}`;
     },
     open(cacheKey, epoch, text) {
       const [entryEpoch, message = '', at, id = '', mac = ''] = text.split(' ');
-      const key = keys.get(id);
+      const key = ring.get(id);
       if (key === undefined || entryEpoch !== epoch) return undefined;
       const expected = macOf(key, cacheKey, [entryEpoch, message, at, id].join(' '));
       const given = Buffer.from(mac, 'base64');

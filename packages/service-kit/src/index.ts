@@ -1,6 +1,7 @@
 export { readBuild } from './build.ts';
 export { ConfigError, env, readConfig, type Config, type Setting, type Settings } from './config.ts';
-export type { KeyRing } from './key-ring.ts';
+export { KeyRing } from './key-ring.ts';
+export { seal, sealedBy, unseal } from './sealing.ts';
 export { createLog, logTo, silentLog, type Logger } from './log.ts';
 export { databaseDurations, durations, kafkaDurations, type Durations } from './durations.ts';
 export { createMetrics, type CounterMetric, type MetricDescription, type Metrics } from './metrics.ts';
@@ -26,7 +27,8 @@ export type { Callers, Definition, Handlers, ResponseMetadata } from './grpc-han
 export { tlsSettings, type TlsConfig } from './grpc-tls.ts';
 export { openChannel, type Channel } from './grpc-client.ts';
 export { baseSettings, callerSettings, stopLimitMs, testCaller, testCallers, testConfig } from './service-config.ts';
-export { createService, type BackgroundPart, type Service, type ServiceKit } from './service.ts';
+export { createComponent, type BackgroundPart, type Front, type Service } from './component.ts';
+export { createService, type ServiceKit } from './service.ts';
 export { runService } from './run.ts';
 export { told } from './told.ts';
 export { editDistance } from './edit-distance.ts';

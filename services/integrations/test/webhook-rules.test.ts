@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { KeyRing } from '@truckroll/service-kit';
 import fc from 'fast-check';
 import { dayOf, dayOfDelivery, deliveryId } from '../src/webhooks/delivery-id.ts';
 import { deliveryAfter, healthAfter, nextAttemptAt, type Health, type Outcome } from '../src/webhooks/rules.ts';
@@ -77,8 +78,8 @@ test('the same event and endpoint have one id, others another; it tells its day 
 
 test('a signing secret opens under the key that sealed it, for its own endpoint only', () => {
   const [first, second] = [randomBytes(32), randomBytes(32)];
-  const old = createSecretBox(new Map([['a', first]]));
-  const rotated = createSecretBox(new Map([['b', second], ['a', first]]));
+  const old = createSecretBox(new KeyRing([['a', first]]));
+  const rotated = createSecretBox(new KeyRing([['b', second], ['a', first]]));
   const secret = Buffer.alloc(32, 7);
   const sealed = old.seal('one', secret);
   expect(sealed.includes(secret)).toBe(false);

@@ -1,0 +1,47 @@
+// AES-256-GCM. What is sealed says by which key of a ring: length of the key's id (1), id, nonce (12), sealed bytes, tag (16).
+import { createCipheriv, createDecipheriv, randomBytes, type KeyObject } from 'node:crypto';
+
+const CIPHER = 'aes-256-gcm';
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+/**
+ * Seals bytes so that only `unseal` with the same key and the same `bound` gives them back. Nonces are random: one key seals far
+ * fewer than 2^32 times.
+ */
+export function seal(keyId: string, key: KeyObject, bound: Uint8Array, bytes: Uint8Array): Buffer {
+  const nonce = nextNonce();
+  const cipher = createCipheriv(CIPHER, key, nonce).setAAD(bound);
+  return Buffer.concat([Buffer.of(keyId.length), Buffer.from(keyId, 'latin1'), nonce, cipher.update(bytes), cipher.final(), cipher.getAuthTag()]);
+}
+
+/** The id of the key that sealed it, which nothing proves yet; undefined for what is too short to have been sealed. */
+export function sealedBy(sealed: Buffer): string | undefined {
+  const [length] = sealed;
+  if (length === undefined || sealed.length < 1 + length + NONCE_BYTES + TAG_BYTES) return undefined;
+  return sealed.toString('latin1', 1, 1 + length);
+}
+
+/** The bytes, or undefined for anything that `seal` did not make with this key and `bound`. `sealedBy` has named the key. */
+export function unseal(key: KeyObject, bound: Uint8Array, sealed: Buffer): Buffer | undefined {
+  const start = 1 + (sealed[0] as number);
+  const decipher = createDecipheriv(CIPHER, key, sealed.subarray(start, start + NONCE_BYTES)).setAAD(bound);
+  decipher.setAuthTag(sealed.subarray(-TAG_BYTES));
+  const bytes = decipher.update(sealed.subarray(start + NONCE_BYTES, -TAG_BYTES));
+  try {
+    decipher.final();
+    return bytes;
+  } catch {
+    return undefined;
+  }
+}
+
+let pool = Buffer.alloc(0);
+
+/** Random, fetched from the system a few hundred at a time. */
+function nextNonce(): Buffer {
+  if (pool.length < NONCE_BYTES) pool = randomBytes(NONCE_BYTES * 300);
+  const nonce = pool.subarray(0, NONCE_BYTES);
+  pool = pool.subarray(NONCE_BYTES);
+  return nonce;
+}
