@@ -2,9 +2,7 @@
 import express, { type Express } from 'express';
 import { operations as all, type Operation } from '@truckroll/contract';
 import { IdentityServiceService } from '@truckroll/contract/gen/integrations/v1/identity';
-import {
-  ConfigError, createLog, createMetrics, startTelemetryServer, startTracing, stopLimitMs, type Logger, type Metrics, type Service, type TelemetryServer,
-} from '@truckroll/service-kit';
+import { ConfigError, createComponent, type Logger, type Service } from '@truckroll/service-kit';
 import { createAdmission } from './admission/admission.ts';
 import { createAuthenticate } from './auth/authenticate.ts';
 import { createIdentitySeal } from './auth/identity-seal.ts';
@@ -31,110 +29,90 @@ import { catalogPage, publicPages, redirect, textPage } from './routes/public-pa
 import { routeTable } from './routes/table.ts';
 import { connectServices } from './services.ts';
 
-const NAME = 'gateway';
 /** Authentication stands before every request; what takes longer than this is as good as down. */
 const IDENTITY_DEADLINE_MS = 3000;
 
 export interface GatewayOptions {
   config: GatewayConfig;
   log?: Logger;
-  metrics?: Metrics;
   /** Of the contract; tests give others. */
   operations?: readonly Operation[];
 }
 
 /** Puts the gateway together; no I/O before start but reading the files of /docs and /console. Throws ConfigError. */
-export function createGateway({ config, operations = all, ...given }: GatewayOptions): Service {
-  const log = given.log ?? createLog(NAME, config.logLevel);
-  const metrics = given.metrics ?? createMetrics(NAME);
-  const draining: Draining = { active: false };
-  let ready = false;
+export function createGateway({ config, log: given, operations = all }: GatewayOptions): Service {
+  return createComponent({
+    name: 'gateway', config, log: given,
+    create({ log, metrics, foundation, background }) {
+      const draining: Draining = { active: false };
+      let ready = false;
 
-  const services = connectServices(config, metrics);
-  const identity = services.channels.integrations.client(IdentityServiceService);
-  const redis = new RedisLink({ url: config.redisUrl, name: 'truckroll-gateway', log, metrics });
-  const invalidations = subscribeInvalidations(config.redisUrl, log, metrics, {
-    onInvalidation: (invalidation) => principals.forget(invalidation),
-    onGap: () => principals.forgetAll(),
-  });
-  const principals: Principals = new Principals({
-    ask: async (request) => (await identity.authenticate(request, { deadlineMs: IDENTITY_DEADLINE_MS })).principal ?? undefined,
-    redis,
-    seal: createIdentitySeal(config.identityKeys),
-    invalidations,
-  });
-  const keyUses = new KeyUses((uses) => identity.touchKeys({ uses }), log);
-  metrics.observedGauge('gateway_redis_up', 'Whether Redis answers', () => Number(redis.ready));
-  metrics.observedGauge('gateway_revocations_proven', 'Whether kept identities may be believed', () => Number(invalidations.proven()));
+      const services = connectServices(config, metrics);
+      const identity = services.channels.integrations.client(IdentityServiceService);
+      const redis = new RedisLink({ url: config.redisUrl, name: 'truckroll-gateway', log, metrics });
+      const invalidations = subscribeInvalidations(config.redisUrl, log, metrics, {
+        onInvalidation: (invalidation) => principals.forget(invalidation),
+        onGap: () => principals.forgetAll(),
+      });
+      const principals: Principals = new Principals({
+        ask: async (request) => (await identity.authenticate(request, { deadlineMs: IDENTITY_DEADLINE_MS })).principal ?? undefined,
+        redis,
+        seal: createIdentitySeal(config.identityKeys),
+        invalidations,
+      });
+      const keyUses = new KeyUses((uses) => identity.touchKeys({ uses }), log);
+      metrics.observedGauge('gateway_redis_up', 'Whether Redis answers', () => Number(redis.ready));
+      metrics.observedGauge('gateway_revocations_proven', 'Whether kept identities may be believed', () => Number(invalidations.proven()));
+      foundation({ name: 'services', start: async () => undefined, stop: async () => services.close() });
+      foundation({ name: 'Redis', start: async () => redis.start(), stop: async () => redis.stop() });
+      foundation({ name: 'invalidations', start: async () => invalidations.start(), stop: async () => invalidations.stop() });
+      foundation({ name: 'uses of keys', start: async () => keyUses.start(), stop: () => keyUses.stop() });
+      // Who asks first would else pay for names and connections, of that deadline. A dependency that is away costs its own
+      // requests, not the gateway's place behind the load balancer.
+      const connect = () => services.channels.integrations.check(IDENTITY_DEADLINE_MS).catch(() => undefined);
+      background({ name: 'connection to integrations', start: connect, stop: async () => undefined });
 
-  const perMinute = { reads: config.readsPerMinute, reports: config.reportsPerMinute, writes: config.writesPerMinute };
-  const base = config.publicUrl?.replace(/\/+$/, '') ?? '';
-  const description = buildDocument(base === '' ? undefined : base, operations);
-  const admission = createAdmission(log, metrics);
-  const context = { services, cursors: createCursors(config.cursorKeys), outputs: new OutputPool(), draining, admission, base, compresses: config.compressData };
-  const strangers = new Strangers({ perMinute: config.unknownKeysPerMinute, metrics });
-  const app = express().disable('x-powered-by').disable('etag').disable('query parser');
-  trustProxies(app, config.trustedProxies);
-  app.use(
-    createApi({
-      authenticate: createAuthenticate({ principals, verifyToken: tokenVerifier(config), strangers }),
-      limits: createLimits({ redis, perMinute, metrics }),
-      keyUses,
-      admission,
-      routes: routeTable(operations, (operation) => compileOperation(operation, context)),
-      pages: publicPages(
-        {
-          '/': redirect(302, 'docs', 'The documentation is at /docs, for programs at /llms.txt and /openapi.json, and the console at /console.'),
-          '/openapi.json': new Document('application/json', JSON.stringify(description, null, 2)),
-          ...docsPages(),
-          ...consolePages(),
-          '/.well-known/api-catalog': catalogPage(base),
-          '/healthz': textPage(200, 'ok\n'),
-          '/readyz': () => (ready ? textPage(200, 'ready\n') : textPage(503, 'not ready\n')),
+      const perMinute = { reads: config.readsPerMinute, reports: config.reportsPerMinute, writes: config.writesPerMinute };
+      const base = config.publicUrl?.replace(/\/+$/, '') ?? '';
+      const description = buildDocument(base === '' ? undefined : base, operations);
+      const admission = createAdmission(log, metrics);
+      const context = { services, cursors: createCursors(config.cursorKeys), outputs: new OutputPool(), draining, admission, base, compresses: config.compressData };
+      const strangers = new Strangers({ perMinute: config.unknownKeysPerMinute, metrics });
+      const app = express().disable('x-powered-by').disable('etag').disable('query parser');
+      trustProxies(app, config.trustedProxies);
+      app.use(
+        createApi({
+          authenticate: createAuthenticate({ principals, verifyToken: tokenVerifier(config), strangers }),
+          limits: createLimits({ redis, perMinute, metrics }),
+          keyUses,
+          admission,
+          routes: routeTable(operations, (operation) => compileOperation(operation, context)),
+          pages: publicPages(
+            {
+              '/': redirect(302, 'docs', 'The documentation is at /docs, for programs at /llms.txt and /openapi.json, and the console at /console.'),
+              '/openapi.json': new Document('application/json', JSON.stringify(description, null, 2)),
+              ...docsPages(),
+              ...consolePages(),
+              '/.well-known/api-catalog': catalogPage(base),
+              '/healthz': textPage(200, 'ok\n'),
+              '/readyz': () => (ready ? textPage(200, 'ready\n') : textPage(503, 'not ready\n')),
+            },
+            missingPages(),
+            draining,
+          ),
+          requestLog: createRequestLog(log, metrics),
+          draining,
+        }),
+      );
+      return {
+        ...createHttpServer(app),
+        setServing(serving) {
+          ready = serving;
+          draining.active = !serving;
         },
-        missingPages(),
-        draining,
-      ),
-      requestLog: createRequestLog(log, metrics),
-      draining,
-    }),
-  );
-  const server = createHttpServer(app, draining);
-  let telemetry: TelemetryServer | undefined;
-  let stopTracing = async () => undefined as void;
-
-  async function start(): Promise<{ port: number; metricsPort: number }> {
-    stopTracing = await startTracing(NAME, config.otlpEndpoint);
-    const checks = new Map([['serving', () => (ready ? undefined : Promise.reject(new Error('not serving')))]]);
-    telemetry = await startTelemetryServer({ port: config.metricsPort, host: config.host, metrics, checks: () => checks });
-    redis.start();
-    invalidations.start();
-    keyUses.start();
-    const port = await server.listen(config.port, config.host);
-    // Who asks first would else pay for names and connections, of that deadline. A dependency that is away costs its own
-    // requests, not the gateway's place behind the load balancer.
-    await services.channels.integrations.check(IDENTITY_DEADLINE_MS).catch(() => undefined);
-    ready = !draining.active;
-    log.info({ port, metricsPort: telemetry.port, operations: operations.length }, 'serving');
-    return { port, metricsPort: telemetry.port };
-  }
-
-  async function stop(): Promise<void> {
-    ready = false;
-    draining.active = true;
-    await new Promise((resolve) => setTimeout(resolve, config.drainDelayMs));
-    await server.close(config.drainMs);
-    await keyUses.stop();
-    invalidations.stop();
-    redis.stop();
-    services.close();
-    await telemetry?.close();
-    await stopTracing();
-    log.info({}, 'stopped');
-  }
-
-  let stopped: Promise<void> | undefined;
-  return { name: NAME, log, metrics, stopLimitMs: stopLimitMs(config), start, destroy: () => (stopped ??= stop()) };
+      };
+    },
+  });
 }
 
 /** Tells Express whose X-Forwarded-For is believed: that of so many proxies, or of peers in these networks. */

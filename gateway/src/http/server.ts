@@ -4,8 +4,9 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
 import { ApiError } from '@truckroll/contract';
-import { errorBody, type Draining } from './answer.ts';
+import { errorBody } from './answer.ts';
 
 /** Longer than the idle time of usual load balancers, so that they and not we end idle connections. Milliseconds. */
 const KEEP_ALIVE_MS = 65_000;
@@ -25,11 +26,11 @@ const MOST_HEADER_BYTES = 65_536;
 export interface HttpServer {
   /** Resolves to the port that was bound. Rejects where it is taken. */
   listen(port: number, host: string): Promise<number>;
-  /** Takes no new connections, ends idle ones, lets requests finish and cuts off those that take longer. */
-  close(graceMs: number): Promise<void>;
+  /** After the delay: takes no new connections, ends idle ones, lets requests finish and cuts off those that take longer. */
+  drain(graceMs: number, delayMs: number): Promise<void>;
 }
 
-export function createHttpServer(handler: RequestListener, draining: Draining): HttpServer {
+export function createHttpServer(handler: RequestListener): HttpServer {
   const server = createServer(
     {
       keepAliveTimeout: TOLD_KEEP_ALIVE_MS,
@@ -54,8 +55,8 @@ export function createHttpServer(handler: RequestListener, draining: Draining): 
   });
   return {
     listen: (port, host) => listen(server, port, host),
-    async close(graceMs) {
-      draining.active = true;
+    async drain(graceMs, delayMs) {
+      await delay(delayMs);
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       const cut = setTimeout(() => server.closeAllConnections(), graceMs);
       await closed;

@@ -1,0 +1,129 @@
+import { createLog, type Logger } from './log.ts';
+import { createMetrics, type Metrics } from './metrics.ts';
+import { stopLimitMs, type BaseConfig } from './service-config.ts';
+import { startTelemetryServer, type ReadinessCheck, type TelemetryServer } from './telemetry-server.ts';
+import { startTracing } from './tracing.ts';
+
+/** Something that runs beside the calls: a relay, a consumer, a job. Started in order, stopped in reverse. */
+export interface BackgroundPart {
+  readonly name: string;
+  /** Resolves when the component may answer calls; what depends on Kafka goes on connecting after that. */
+  start(): Promise<void>;
+  /** Finishes or abandons its work; what it leaves must be safe to take up again. */
+  stop(): Promise<void>;
+}
+
+/** What calls come in by: a gRPC server, or the gateway's HTTP. */
+export interface Front {
+  /** Binds; port 0 takes a free one. Rejects if the port is taken. Resolves to the port. */
+  listen(port: number, host: string): Promise<number>;
+  /** What it answers to those who ask whether it serves. */
+  setServing(serving: boolean): void;
+  /** Sends clients away for so long, in which they are still served; then takes no new calls, waits for running ones and cuts off those that take longer. */
+  drain(graceMs: number, delayMs: number): Promise<void>;
+}
+
+/** What a component is built from. */
+export interface ComponentKit<C> {
+  readonly name: string;
+  readonly config: C;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  /** Something that calls need: started before the first is taken, stopped after the last has ended, whether or not it was started. */
+  foundation(part: BackgroundPart): void;
+  background(part: BackgroundPart): void;
+  /** The component is ready only while every check passes. */
+  check(name: string, check: ReadinessCheck): void;
+  /** Aborted when the component begins to stop: answers that have no end of their own end then. */
+  readonly stopping: AbortSignal;
+}
+
+/** A component that can be started and destroyed, in its own process or in a test's. */
+export interface Service {
+  readonly name: string;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  /** After this long a stop that hangs is cut off, before the platform does it without a word. Milliseconds. */
+  readonly stopLimitMs: number;
+  /** Waits for what calls need as long as it takes. Resolves when calls are served, to the ports that were bound. */
+  start(): Promise<{ port: number; metricsPort: number }>;
+  /** Not ready, no new calls, running ones finish, background parts stop, what calls needed is closed last. */
+  destroy(): Promise<void>;
+}
+
+export interface ComponentOptions<C extends BaseConfig> {
+  readonly name: string;
+  readonly config: C;
+  readonly log?: Logger | undefined;
+  /** Puts the component together. Does no I/O. */
+  create(kit: ComponentKit<C>): Front;
+}
+
+/** The life of every process of ours: telemetry first and last, calls between what they need, background parts beside them. */
+export function createComponent<C extends BaseConfig>({ name, config, create, ...given }: ComponentOptions<C>): Service {
+  const log = given.log ?? createLog(name, config.logLevel);
+  const metrics = createMetrics(name);
+  const foundations: BackgroundPart[] = [];
+  const parts: BackgroundPart[] = [];
+  const started: BackgroundPart[] = [];
+  const checks = new Map<string, ReadinessCheck>();
+  const stopping = new AbortController();
+  let serving = false;
+  let starting: Promise<unknown> = Promise.resolve();
+  let telemetry: TelemetryServer | undefined;
+  let stopTracing = async () => undefined as void;
+
+  checks.set('serving', () => {
+    if (!serving) throw new Error('not serving');
+  });
+  const front = create({
+    name, config, log, metrics,
+    stopping: stopping.signal,
+    foundation: (part) => void foundations.push(part),
+    background: (part) => void parts.push(part),
+    check: (checkName, check) => void checks.set(checkName, check),
+  });
+
+  async function start(): Promise<{ port: number; metricsPort: number }> {
+    stopTracing = await startTracing(name, config.otlpEndpoint);
+    telemetry = await startTelemetryServer({ port: config.metricsPort, host: config.host, metrics, checks: () => checks });
+    for (const part of foundations) await part.start();
+    const port = await front.listen(config.port, config.host);
+    for (const part of parts) {
+      stopping.signal.throwIfAborted();
+      started.push(part);
+      await part.start();
+    }
+    if (!stopping.signal.aborted) {
+      serving = true;
+      front.setServing(true);
+      log.info({ port, metricsPort: telemetry.port }, 'serving');
+    }
+    return { port, metricsPort: telemetry.port };
+  }
+
+  async function stop(): Promise<void> {
+    serving = false;
+    front.setServing(false);
+    stopping.abort(new Error(`${name} is stopping`));
+    await starting.catch(() => undefined);
+    await front.drain(config.drainMs, config.drainDelayMs);
+    for (const part of [...foundations, ...started].toReversed()) {
+      await part.stop().catch((error: unknown) => log.error({ error, part: part.name }, 'a background part failed to stop'));
+    }
+    await telemetry?.close();
+    await stopTracing();
+    log.info({}, 'stopped');
+  }
+
+  let stopped: Promise<void> | undefined;
+  return {
+    name, log, metrics, stopLimitMs: stopLimitMs(config),
+    start: () => {
+      const running = start();
+      starting = running;
+      return running;
+    },
+    destroy: () => (stopped ??= stop()),
+  };
+}
