@@ -1,6 +1,6 @@
 // Sends what is stored, at most once each: an attempt is stored before the provider hears of it, and one whose end nobody
 // knows is never repeated.
-import { backoffMs, isUnavailable, logOutage, retrying, type BackgroundPart, type Logger } from '@truckroll/service-kit';
+import { Notifier, backoffMs, isUnavailable, logOutage, retrying, type BackgroundPart, type Logger } from '@truckroll/service-kit';
 import { DEFAULT_TIMEOUT_MS } from './choose.ts';
 import type { Attempt, Outcome } from './provider.ts';
 
@@ -57,29 +57,21 @@ const AGAIN = { firstMs: 30_000, mostMs: 900_000 };
 export function createSender<L extends Lease>({ name, postbox, log, timeoutMs = DEFAULT_TIMEOUT_MS }: SenderOptions<L>): Sender {
   const stopping = new AbortController();
   const attempts = new Set<Promise<void>>();
-  let wake = (): void => undefined;
-  let poked = false;
+  const news = new Notifier();
   let running: Promise<void> = Promise.resolve();
   let forgetAt = 0;
-  const look = (): void => {
-    poked = true;
-    wake();
-  };
 
   async function run(): Promise<void> {
     for (let failures = 0; !stopping.signal.aborted; ) {
       try {
-        poked = false;
         if (attempts.size < MOST_AT_ONCE && (await postbox.hasWork())) await round();
         if (Date.now() >= forgetAt) await forget();
         failures = 0;
       } catch (error) {
         failures += 1;
         logOutage(log, `${name} wait for the database`, failures, error);
-        await pause(backoffMs(failures));
-        continue;
       }
-      if (!poked) await pause(LOOK_MS);
+      await news.wait(failures > 0 ? backoffMs(failures) : LOOK_MS, stopping.signal);
     }
   }
 
@@ -89,7 +81,7 @@ export function createSender<L extends Lease>({ name, postbox, log, timeoutMs = 
     for (const lease of await postbox.take(MOST_AT_ONCE - attempts.size, timeoutMs + GRACE_MS)) {
       const attempt = deliver(lease).finally(() => {
         attempts.delete(attempt);
-        look();
+        news.notify();
       });
       attempts.add(attempt);
     }
@@ -123,27 +115,15 @@ export function createSender<L extends Lease>({ name, postbox, log, timeoutMs = 
     return postbox.finish(lease, outcome === 'UNTAKEN' ? 'FAILED' : outcome, detail);
   }
 
-  async function pause(ms: number): Promise<void> {
-    if (stopping.signal.aborted) return;
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
-  }
-
   return {
     name,
-    look,
+    look: () => news.notify(),
     async start() {
       running = run();
     },
     /** Begins nothing more, and lets the attempts under way come to their end. */
     async stop() {
       stopping.abort();
-      look();
       await running;
       await Promise.all(attempts);
     },

@@ -1,11 +1,10 @@
-import { backoffMs, durations, logOutage, retrying, type BackgroundPart, type Logger, type Metrics } from '@truckroll/service-kit';
+import { backoffMs, durations, logOutage, pause, retrying, type BackgroundPart, type Logger, type Metrics } from '@truckroll/service-kit';
 import type { Consumer as KafkaConsumer, EachBatchPayload, KafkaMessage } from 'kafkajs';
 import { eventOf, type IncomingEvent } from './event.ts';
 import type { KafkaClient } from './kafka.ts';
 import { goodbye } from './limit.ts';
 import { ensureTopics, type Topic } from './topics.ts';
 import { watch } from './vital-signs.ts';
-import { Wake } from './wake.ts';
 
 /** Offsets by topic and partition. */
 export type Places = () => Promise<(topic: string, partition: number) => number | undefined>;
@@ -58,7 +57,6 @@ export class Consumer implements BackgroundPart {
   readonly name: string;
   readonly #options: ConsumerOptions;
   readonly #stopping = new AbortController();
-  readonly #wake = new Wake(this.#stopping.signal);
   readonly #lag;
   readonly #unreadable;
   readonly #retries;
@@ -130,7 +128,7 @@ export class Consumer implements BackgroundPart {
         if (!this.#stopping.signal.aborted) {
           failures += 1;
           logOutage(log, 'a consumer lost Kafka and starts again', failures, error, { group });
-          await this.#wake.after(backoffMs(failures));
+          await pause(backoffMs(failures), this.#stopping.signal);
         }
       } finally {
         watched.stop();
@@ -207,7 +205,7 @@ export class Consumer implements BackgroundPart {
         this.#handled.ended(startedAt, group, topic, 'failed');
         this.#retries.inc({ group, topic });
         logOutage(log, 'events could not be applied; trying again', failures, error, { group, topic, partition });
-        await this.#wake.after(backoffMs(failures, RETRY));
+        await pause(backoffMs(failures, RETRY), this.#stopping.signal);
         this.#stopping.signal.throwIfAborted();
       }
     }

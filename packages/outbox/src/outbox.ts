@@ -36,7 +36,7 @@ export class Outbox implements BackgroundPart {
     this.#relay = new Relay({ ...options, publisher: createPublisher(options.kafka, options.source, options.topics) });
   }
 
-  /** Stores events in the transaction, as `append`, and wakes the relay when it commits. */
+  /** Stores events in the transaction, as `append`, and notifies the relay when it commits. */
   async append(tx: Transaction, events: readonly OutgoingEvent[]): Promise<void> {
     if (events.length === 0) return;
     await append(tx, events);

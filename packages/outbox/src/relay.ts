@@ -1,7 +1,6 @@
-import { backoffMs, kafkaDurations, logOutage, type BackgroundPart, type Database, type Logger, type Metrics, type Session } from '@truckroll/service-kit';
+import { Notifier, backoffMs, kafkaDurations, logOutage, pause, type BackgroundPart, type Database, type Logger, type Metrics, type Session } from '@truckroll/service-kit';
 import type { OutboxRow } from './event.ts';
 import type { Publisher } from './publisher.ts';
-import { Wake } from './wake.ts';
 
 export interface RelayOptions {
   readonly database: Database;
@@ -10,7 +9,7 @@ export interface RelayOptions {
   readonly complete?: (session: Pick<Session, 'query'>) => Promise<boolean>;
   readonly log: Logger;
   readonly metrics: Metrics;
-  /** Milliseconds for which an idle relay neither looks nor tells a watermark, unless something wakes it; as below unless given. */
+  /** Milliseconds for which an idle relay neither looks nor tells a watermark, unless it is notified; as below unless given. */
   readonly restMs?: number;
 }
 
@@ -70,7 +69,7 @@ export class Relay implements BackgroundPart {
   readonly #options: RelayOptions;
   readonly #lockName: string;
   readonly #stopping = new AbortController();
-  readonly #wake = new Wake(this.#stopping.signal);
+  readonly #arrivals = new Notifier();
   readonly #published;
   readonly #failures;
   readonly #rows;
@@ -109,7 +108,7 @@ export class Relay implements BackgroundPart {
 
   /** There is something new: call after a commit. */
   poke(): void {
-    if (this.#leads) this.#wake.now();
+    if (this.#leads) this.#arrivals.notify();
     else if (!this.#stopped()) this.#notifying ??= setTimeout(() => void this.#notify(), NOTIFY_MS).unref();
   }
 
@@ -118,7 +117,7 @@ export class Relay implements BackgroundPart {
     this.#notifying = undefined;
     const { database, log } = this.#options;
     // It may have taken over meanwhile.
-    if (this.#leads) return this.#wake.now();
+    if (this.#leads) return this.#arrivals.notify();
     const statement = { name: 'notify_outbox_relay', text: 'select pg_notify($1, $2)', values: [channelOf(database.options.schema ?? ''), ''] };
     await database.query(statement).catch((error: unknown) => log.debug({ error }, 'the active relay was not told of an event, and finds it by looking'));
   }
@@ -135,7 +134,7 @@ export class Relay implements BackgroundPart {
           await session.query({ text: 'set synchronous_commit = off' });
           session.onNotification((_, channel) => {
             if (channel === NEWS_CHANNEL) this.#newsAt = performance.now();
-            this.#wake.now();
+            this.#arrivals.notify();
           });
           for (const channel of [channelOf(database.options.schema ?? ''), NEWS_CHANNEL]) await session.query({ text: `listen "${channel}"` });
           this.#leads = true;
@@ -144,7 +143,7 @@ export class Relay implements BackgroundPart {
       } catch (error) {
         failures += 1;
         logOutage(log, 'the outbox relay lost its place and starts again', failures, error);
-        await this.#wake.after(backoffMs(failures));
+        await pause(backoffMs(failures), this.#stopping.signal);
       } finally {
         this.#leads = false;
         this.#active.set({}, 0);
@@ -165,7 +164,7 @@ export class Relay implements BackgroundPart {
         values: [this.#lockName],
       });
       if (rows[0]?.locked) return true;
-      await this.#wake.after(STANDBY_POLL_MS);
+      await pause(STANDBY_POLL_MS, this.#stopping.signal);
     }
     return false;
   }
@@ -209,7 +208,7 @@ export class Relay implements BackgroundPart {
         // Dead rows that a long transaction elsewhere keeps from being vacuumed make a look dear: look less often then.
         const dearMs = 4 * (performance.now() - readAt);
         const untilDue = publisher.announce === undefined ? Infinity : announcedAt + announceMs - performance.now();
-        await this.#wake.afterOrPoke(Math.max(Math.min(pollMs, Math.max(AGAIN_MS, untilDue)), dearMs));
+        await this.#arrivals.wait(Math.max(Math.min(pollMs, Math.max(AGAIN_MS, untilDue)), dearMs), this.#stopping.signal);
         pollMs = Math.min(this.#restMs(POLL.most), pollMs * 1.5);
         continue;
       }
@@ -225,7 +224,7 @@ export class Relay implements BackgroundPart {
         this.#failures.inc({});
         logOutage(log, 'Kafka did not take a batch of events; trying again', failures, error, { rows: rows.length });
         // A poke must not shorten this: writes go on while Kafka is away.
-        await Promise.race([this.#wake.after(backoffMs(failures)), lost]);
+        await Promise.race([pause(backoffMs(failures), this.#stopping.signal), lost]);
         continue;
       }
       await session.query({
@@ -241,7 +240,7 @@ export class Relay implements BackgroundPart {
       }
       await announce();
       const tookMs = performance.now() - readAt;
-      if (rows.length < BATCH_ROWS) await this.#wake.after(Math.min(GATHER.mostMs, tookMs ** 2 / GATHER.atRestMs));
+      if (rows.length < BATCH_ROWS) await pause(Math.min(GATHER.mostMs, tookMs ** 2 / GATHER.atRestMs), this.#stopping.signal);
     }
   }
 

@@ -54,7 +54,7 @@ test('once it stops it fetches nothing, and ends when what is in flight is repor
   const stopped = worker.stop();
   const before = leases();
   batches.push([lent('one')]);
-  worker.wake();
+  worker.notify();
   finish(200);
   await stopped;
   expect(reports.map(({ delivery_id: id }) => id)).toEqual([begun[0]!.delivery_id]);
@@ -146,7 +146,7 @@ test('what a user asks for is sent past an open circuit; a failure of it changes
     const { worker, batches, reports } = harness({ attempt: async (delivery) => reported(delivery, status) });
     const next = async (...deliveries: LeasedDelivery[]) => {
       batches.push(deliveries);
-      worker.wake();
+      worker.notify();
       await clock.advanceTimersByTimeAsync(0);
       return reports.at(-1)?.circuit_open_until;
     };

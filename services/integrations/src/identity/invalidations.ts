@@ -1,7 +1,7 @@
 // Revocation takes effect within a second on every gateway (decisions §8): the change is committed together with what
 // the gateways have to forget, then they are told, and only then is the caller answered.
 import { ApiError } from '@truckroll/contract';
-import { Repeated, type Database, type Logger, type Transaction } from '@truckroll/service-kit';
+import { PeriodicTask, type Database, type Logger, type Transaction } from '@truckroll/service-kit';
 import { anyPending, removePending, reservePending, type Pending } from './pending.ts';
 import type { InvalidationBus } from './redis.ts';
 
@@ -12,7 +12,7 @@ export class Invalidations {
   readonly #database: Database;
   readonly #bus: InvalidationBus;
   readonly #log: Logger;
-  readonly #sweeps = new Repeated(SWEEP_MS, () => this.#sweep());
+  readonly #sweeps = new PeriodicTask(SWEEP_MS, () => this.#sweep());
 
   constructor(database: Database, bus: InvalidationBus, log: Logger) {
     this.#database = database;

@@ -1,11 +1,11 @@
-import { Repeated, type BackgroundPart, type Database, type Logger } from '@truckroll/service-kit';
+import { PeriodicTask, type BackgroundPart, type Database, type Logger } from '@truckroll/service-kit';
 import { purgeRevokedKeys } from './store.ts';
 
 const EVERY_MS = 3_600_000;
 
 /** Deletes keys that were revoked long ago, every hour, by whichever replica comes first. */
 export function revokedKeyPurge(database: Database, log: Logger): BackgroundPart {
-  const purge = new Repeated(EVERY_MS, async () => {
+  const purge = new PeriodicTask(EVERY_MS, async () => {
     try {
       const purged = await purgeRevokedKeys(database);
       if (purged > 0) log.info({ purged }, 'deleted keys that were revoked long ago');

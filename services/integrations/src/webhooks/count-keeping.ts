@@ -1,7 +1,7 @@
 // Counts of long ago in fewer rows: of minutes after an hour and a quarter, of quarters of an hour after 25 hours. An endpoint
 // has less than a thousand rows, however busy it is.
 import { formatInstant, now } from '@truckroll/contract';
-import { Repeated, logOutage, type BackgroundPart, type Database, type Logger } from '@truckroll/service-kit';
+import { PeriodicTask, logOutage, type BackgroundPart, type Database, type Logger } from '@truckroll/service-kit';
 import { addToCounts, gathered, startOf, type CountsRow } from './counts.ts';
 import { KEPT_DAYS } from './partitions.ts';
 
@@ -18,7 +18,7 @@ const STEPS = [
 
 export function countKeeping(database: Database, log: Logger): BackgroundPart {
   let failures = 0;
-  const keeping: Repeated = new Repeated(EVERY_MS, async () => {
+  const keeping: PeriodicTask = new PeriodicTask(EVERY_MS, async () => {
     try {
       await keepCounts(database, now(), () => keeping.stopped);
       failures = 0;

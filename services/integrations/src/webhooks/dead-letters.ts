@@ -4,7 +4,7 @@ import type {
   DeadLetter, ReadDeadLettersRequest, ReadDeadLettersResponse, SetAsideRequest, SetAsideResponse,
 } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { forgetParked, listParked, park, parkedForm, readParked, unparkAll, type IncomingEvent } from '@truckroll/outbox';
-import { Repeated, logOutage, readRequestId, readTraceparent, type BackgroundPart, type Database, type Handlers, type Logger, type Metrics, type Transaction } from '@truckroll/service-kit';
+import { PeriodicTask, logOutage, readRequestId, readTraceparent, type BackgroundPart, type Database, type Handlers, type Logger, type Metrics, type Transaction } from '@truckroll/service-kit';
 import type { Context } from '../context.ts';
 
 /** Parked under this name, beside what services could not apply. */
@@ -49,7 +49,7 @@ export function deadLetterParking(database: Database): Handlers<typeof ParkingSe
 export function deadLetters(database: Database, log: Logger, metrics: Metrics): BackgroundPart {
   const gauge = metrics.gauge('webhook_dead_letters', 'Events that no webhook dispatcher has known yet', []);
   let failures = 0;
-  const looks = new Repeated(LOOK_MS, async () => {
+  const looks = new PeriodicTask(LOOK_MS, async () => {
     try {
       const dropped = await forgetParked(database, CONSUMER, KEPT_DAYS);
       if (dropped > 0) log.error({ dropped }, 'events that no webhook dispatcher has known for 14 days were dropped');

@@ -1,6 +1,6 @@
 // The log's partitions: one for each UTC day, made when something of that day is stored, dropped after 30 days.
 import { formatDate, now } from '@truckroll/contract';
-import { Repeated, type BackgroundPart, type Database, type Logger, type Transaction } from '@truckroll/service-kit';
+import { PeriodicTask, type BackgroundPart, type Database, type Logger, type Transaction } from '@truckroll/service-kit';
 
 export const KEPT_DAYS = 30;
 const DAY = 86_400_000_000;
@@ -19,7 +19,7 @@ export class Partitions implements BackgroundPart {
   readonly #database: Database;
   readonly #log: Logger;
   readonly #known = new Set<string>();
-  readonly #tidying = new Repeated(EVERY_MS, () => this.#tidy());
+  readonly #tidying = new PeriodicTask(EVERY_MS, () => this.#tidy());
 
   constructor(database: Database, log: Logger) {
     this.#database = database;

@@ -1,4 +1,4 @@
-import { Repeated, logOutage, type BackgroundPart, type Database, type Logger } from '@truckroll/service-kit';
+import { PeriodicTask, logOutage, type BackgroundPart, type Database, type Logger } from '@truckroll/service-kit';
 import { recoverSome } from './recovery.ts';
 
 /** Between looks for what other replicas began or left behind. */
@@ -9,7 +9,7 @@ export class Recoveries implements BackgroundPart {
   readonly name = 'webhook recoveries';
   readonly #database: Database;
   readonly #log: Logger;
-  readonly #looks = new Repeated(LOOK_MS, () => this.#run());
+  readonly #looks = new PeriodicTask(LOOK_MS, () => this.#run());
   #failures = 0;
 
   constructor(database: Database, log: Logger) {

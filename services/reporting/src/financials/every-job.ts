@@ -2,7 +2,7 @@
 // as a line that says nothing but what this page of the decisions says for it.
 import { CostTrackingStatus, CostVerificationStatus, JobFinancials } from '@truckroll/contract/gen/reporting/v1/job_financials';
 import { lockCompany, refreshRecords, upsertRecords } from '@truckroll/record-store';
-import { Repeated, type BackgroundPart, type Database, type Logger, type Queryable, type Transaction } from '@truckroll/service-kit';
+import { PeriodicTask, type BackgroundPart, type Database, type Logger, type Queryable, type Transaction } from '@truckroll/service-kit';
 import { jobFinancials } from '../resources/job-financials.ts';
 
 /** Jobs that are looked at together, each company's in one transaction. */
@@ -55,7 +55,7 @@ async function missingOf(tx: Queryable, companyId: string, jobIds: readonly stri
  */
 export function financialsForEveryJob(database: Database, log: Logger): BackgroundPart {
   const stopping = new AbortController();
-  const rounds = new Repeated(EVERY_MS, async () => {
+  const rounds = new PeriodicTask(EVERY_MS, async () => {
     try {
       const made = await fillIn(database, stopping.signal);
       if (made > 0) log.info({ made }, 'made job financials of jobs that had none');

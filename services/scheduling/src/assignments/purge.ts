@@ -1,4 +1,4 @@
-import { Repeated, type BackgroundPart, type Database, type Logger } from '@truckroll/service-kit';
+import { PeriodicTask, type BackgroundPart, type Database, type Logger } from '@truckroll/service-kit';
 import { purgeKeys } from './idempotency.ts';
 
 const EVERY_MS = 3_600_000;
@@ -6,7 +6,7 @@ const EVERY_MS = 3_600_000;
 /** Deletes expired idempotency keys every hour, by whichever replica comes first. */
 export function keyPurge(database: Database, log: Logger): BackgroundPart {
   const stopping = new AbortController();
-  const purges = new Repeated(EVERY_MS, async () => {
+  const purges = new PeriodicTask(EVERY_MS, async () => {
     try {
       const purged = await purgeKeys(database, stopping.signal);
       if (purged > 0) log.info({ purged }, 'deleted expired idempotency keys');

@@ -9,7 +9,7 @@ import type { Visit, VisitJob } from '@truckroll/contract/gen/scheduling/v1/job_
 import type { Transaction } from '@truckroll/service-kit';
 import { recipientOf } from './recipient.ts';
 import { defaultMessage, subjectOf } from './text.ts';
-import { queued } from './wake.ts';
+import { queued } from './queued.ts';
 
 export interface NotificationInput {
   companyId: string;

@@ -4,7 +4,7 @@ import type { BackgroundPart, Database, Logger, Metrics } from '@truckroll/servi
 import { recordSent } from './interaction.ts';
 import type { Providers } from './providers/choose.ts';
 import { finish, postpone, take, type Lease } from './store.ts';
-import { onQueued } from './wake.ts';
+import { onQueued } from './queued.ts';
 
 export interface SenderOptions {
   database: Database;

@@ -1,5 +1,5 @@
 import type { DeadLetter, ReadDeadLettersRequest, ReadDeadLettersResponse } from '@truckroll/contract/gen/integrations/v1/deliveries';
-import { Repeated, logOutage, type BackgroundPart, type Logger } from '@truckroll/service-kit';
+import { PeriodicTask, logOutage, type BackgroundPart, type Logger } from '@truckroll/service-kit';
 
 export interface DeadLettersOptions {
   readonly read: (request: ReadDeadLettersRequest) => Promise<ReadDeadLettersResponse>;
@@ -18,7 +18,7 @@ const LOOK_MS = 10_000;
 export function deadLetters({ read, resume, log }: DeadLettersOptions): BackgroundPart {
   let after = 0;
   let failures = 0;
-  const looks: Repeated = new Repeated(LOOK_MS, async () => {
+  const looks: PeriodicTask = new PeriodicTask(LOOK_MS, async () => {
     try {
       while (!looks.stopped) {
         const { letters } = await read({ after });

@@ -1,5 +1,5 @@
 import type { RenewRequest, RenewResponse } from '@truckroll/contract/gen/integrations/v1/deliveries';
-import { Repeated, type BackgroundPart, type Logger } from '@truckroll/service-kit';
+import { PeriodicTask, type BackgroundPart, type Logger } from '@truckroll/service-kit';
 
 export interface HeartbeatOptions {
   readonly workerId: string;
@@ -19,7 +19,7 @@ export class Heartbeat implements BackgroundPart {
   readonly name = 'webhook heartbeat';
   readonly #options: HeartbeatOptions;
   /** Nobody waits for the first: starting needs no other service, and leases last by themselves. */
-  readonly #beats = new Repeated(EVERY_MS, () => this.#tell(false));
+  readonly #beats = new PeriodicTask(EVERY_MS, () => this.#tell(false));
 
   constructor(options: HeartbeatOptions) {
     this.#options = options;

@@ -1,7 +1,6 @@
 import type { LeaseRequest, LeaseResponse, LeasedDelivery, ReportRequest, ReportResponse } from '@truckroll/contract/gen/integrations/v1/deliveries';
-import { backoffMs, durations, logOutage, onBehalfOf, requestOf, type BackgroundPart, type Logger, type Metrics } from '@truckroll/service-kit';
+import { Notifier, backoffMs, durations, logOutage, onBehalfOf, pause, requestOf, type BackgroundPart, type Logger, type Metrics } from '@truckroll/service-kit';
 import { endpointAnswers } from './attempt.ts';
-import { Alarm } from './alarm.ts';
 import { Circuits } from './circuits.ts';
 import { Lanes } from './lanes.ts';
 import { resultOf } from './result.ts';
@@ -16,7 +15,7 @@ export interface WorkerOptions {
   readonly attempt: (delivery: LeasedDelivery) => Promise<ReportRequest>;
   readonly maxInFlight: number;
   readonly maxInFlightPerEndpoint: number;
-  /** Whether `wake` is called for what users ask for. */
+  /** Whether `notify` is called for what users ask for. */
   readonly hears: () => boolean;
   readonly log: Logger;
   readonly metrics: Metrics;
@@ -48,7 +47,7 @@ export class Worker implements BackgroundPart {
   readonly #options: WorkerOptions;
   readonly #stopping = new AbortController();
   readonly #givingUp = new AbortController();
-  readonly #alarm = new Alarm();
+  readonly #due = new Notifier();
   readonly #lanes: Lanes;
   readonly #circuits = new Circuits();
   readonly #running = new Set<Promise<void>>();
@@ -61,7 +60,7 @@ export class Worker implements BackgroundPart {
   /** Ends when nothing more is being lent to this worker. */
   #lending: Promise<unknown> = Promise.resolve();
   /** Rings when there may be more room for what comes. */
-  readonly #left = new Alarm();
+  readonly #left = new Notifier();
   /** As far as is known here, how many deliveries are due that nobody was lent. */
   #due = 0;
   /** Whether there was more to fetch than room, of all or of a company. */
@@ -71,8 +70,8 @@ export class Worker implements BackgroundPart {
     this.#options = options;
     const { metrics } = options;
     this.#lanes = new Lanes(options.maxInFlight, () => {
-      this.#left.ring();
-      if (this.#full) this.#alarm.ring();
+      this.#left.notify();
+      if (this.#full) this.#due.notify();
     });
     this.#attempts = durations(
       metrics, 'webhook_attempt_duration_seconds', 'Exchanges with endpoints by result: 2xx, 3xx, 4xx, 5xx, timeout, refused (no connection), dns, blocked (a target that is not allowed), tls, broken', ['result'],
@@ -89,8 +88,8 @@ export class Worker implements BackgroundPart {
   /** Fetches nothing more; lets exchanges end and be reported. What waits for a circuit stays leased until that ends. */
   async stop(): Promise<void> {
     this.#stopping.abort();
-    this.#alarm.ring();
-    this.#left.ring();
+    this.#due.notify();
+    this.#left.notify();
     this.#waiting.clear();
     await this.#loop;
     const timer = setTimeout(() => this.#givingUp.abort(), 15_000 + REPORT_WHILE_STOPPING_MS);
@@ -99,8 +98,8 @@ export class Worker implements BackgroundPart {
   }
 
   /** Something is due now. */
-  wake(): void {
-    this.#alarm.ring();
+  notify(): void {
+    this.#due.notify();
   }
 
   /** Throws while deliveries cannot be fetched. */
@@ -115,13 +114,13 @@ export class Worker implements BackgroundPart {
         const waitMs = await this.#round();
         failures = 0;
         this.#leasing = true;
-        await this.#alarm.wait(waitMs);
+        await this.#due.wait(waitMs);
       } catch (error) {
         if (this.#stopping.signal.aborted) return;
         failures += 1;
         this.#leasing = false;
         logOutage(log, 'deliveries could not be fetched; trying again', failures, error);
-        await this.#alarm.pause(backoffMs(failures), this.#stopping.signal);
+        await pause(backoffMs(failures), this.#stopping.signal);
       }
     }
   }
@@ -147,7 +146,7 @@ export class Worker implements BackgroundPart {
   /** Of what is due now, so many more were not lent as they were stored. */
   postponed(deliveries: number): void {
     this.#due += deliveries;
-    if (deliveries > 0) this.#alarm.ring();
+    if (deliveries > 0) this.#due.notify();
   }
 
   /**
@@ -183,7 +182,7 @@ export class Worker implements BackgroundPart {
     const { deliveries, next_due_at: nextDueAt } = await this.#options.lease(asked, { signal: this.#stopping.signal });
     // What is not found others have, or it waits for its own endpoint.
     this.#due = deliveries.length === 0 ? 0 : Math.max(0, this.#due - deliveries.length);
-    this.#left.ring();
+    this.#left.notify();
     for (const delivery of deliveries) this.#begin(delivery);
     const taken = Map.groupBy(deliveries, ({ company_id }) => company_id);
     const busy = new Map(asked.busy_companies.map(({ company_id, max_deliveries }) => [company_id, max_deliveries]));
@@ -280,7 +279,7 @@ export class Worker implements BackgroundPart {
     const { report: store, log } = this.#options;
     try {
       const { endpoint_disabled: disabled, lease_lost: lost, more_due: more } = await store(report, this.#givingUp.signal);
-      if (more) this.#alarm.ring();
+      if (more) this.#due.notify();
       if (disabled) this.#witness.disabled(delivery, report);
       if (lost) log.warn({ delivery: report.delivery_id }, 'a lease ended before its attempt was reported');
     } catch (error) {

@@ -2,12 +2,12 @@
 const senders = new Set<() => void>();
 
 /** Calls the function whenever a notification may have been queued here. Returns how to end that. */
-export function onQueued(wake: () => void): () => void {
-  senders.add(wake);
-  return () => void senders.delete(wake);
+export function onQueued(look: () => void): () => void {
+  senders.add(look);
+  return () => void senders.delete(look);
 }
 
 /** A transaction that queued a notification was committed. */
 export function queued(): void {
-  for (const wake of senders) wake();
+  for (const look of senders) look();
 }

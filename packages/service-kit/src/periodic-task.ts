@@ -1,5 +1,5 @@
 /** Work that is done from time to time and whenever there is a reason to, once at a time: the next wait begins at its end. */
-export class Repeated {
+export class PeriodicTask {
   readonly #everyMs: number;
   readonly #work: () => Promise<void>;
   #timer: NodeJS.Timeout | undefined;
