@@ -54,37 +54,37 @@ describe('the limit of calls at once', () => {
   });
 });
 
-describe('a lane', () => {
-  const open = () => createAdmission(silentLog, createMetrics('test')).lane('billing', 'reads');
+describe('a bulkhead', () => {
+  const open = () => createAdmission(silentLog, createMetrics('test')).bulkhead('billing', 'reads');
   /** Those that wait do so beyond the test's end, and are then told that they waited in vain. */
-  const enter = (lane: ReturnType<typeof open>, name: string): 'begins' | 'waits' => {
-    const turn = lane.enter(name);
+  const enter = (bulkhead: ReturnType<typeof open>, name: string): 'begins' | 'waits' => {
+    const turn = bulkhead.enter(name);
     turn?.catch(() => undefined);
     return turn === undefined ? 'begins' : 'waits';
   };
 
   test('is full for a company as soon as its queue is, and for no other', () => {
-    const lane = open();
-    const turns = Array.from({ length: 148 }, () => enter(lane, 'flood'));
+    const bulkhead = open();
+    const turns = Array.from({ length: 148 }, () => enter(bulkhead, 'flood'));
     expect(turns.filter((turn) => turn === 'begins')).toHaveLength(48);
-    expect(lane.full('flood')).toBe(true);
-    expect(lane.full('other')).toBe(false);
-    expect(enter(lane, 'other')).toBe('begins');
+    expect(bulkhead.full('flood')).toBe(true);
+    expect(bulkhead.full('other')).toBe(false);
+    expect(enter(bulkhead, 'other')).toBe('begins');
   });
 
   test('gives a company a quarter of its places while another is about', () => {
-    const lane = open();
-    expect(enter(lane, 'other')).toBe('begins');
-    const turns = Array.from({ length: 40 }, () => enter(lane, 'flood'));
+    const bulkhead = open();
+    expect(enter(bulkhead, 'other')).toBe('begins');
+    const turns = Array.from({ length: 40 }, () => enter(bulkhead, 'flood'));
     expect(turns.filter((turn) => turn === 'begins')).toHaveLength(16);
   });
 
   test('lets no company have a second one wait where very many wait already', () => {
-    const lane = open();
-    for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']) for (let call = 0; call < 40; call++) if (!lane.full(name)) enter(lane, name);
-    expect(['b', 'h', 'new'].map((name) => lane.full(name))).toEqual([true, true, false]);
-    expect(enter(lane, 'new')).toBe('waits');
-    expect(lane.full('new')).toBe(true);
+    const bulkhead = open();
+    for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']) for (let call = 0; call < 40; call++) if (!bulkhead.full(name)) enter(bulkhead, name);
+    expect(['b', 'h', 'new'].map((name) => bulkhead.full(name))).toEqual([true, true, false]);
+    expect(enter(bulkhead, 'new')).toBe('waits');
+    expect(bulkhead.full('new')).toBe(true);
   });
 });
 

@@ -5,8 +5,8 @@ import { CompaniesAbout, Places, type Logger, type Metrics } from '@truckroll/se
 import type { LimitClass } from '../auth/limits.ts';
 import { AdaptiveLimit, LEAST } from './adaptive-limit.ts';
 
-/** Calls that slow each other down: those of one kind to one service. */
-export interface Lane {
+/** Around calls that slow each other down, those of one kind to one service: what fills one leaves room in the others. */
+export interface Bulkhead {
   /** Whether one more call of the company would have to be refused: asked first, for it costs next to nothing. */
   full(companyId: string): boolean;
   /** Resolves when it is the call's turn; undefined where that is now. Throws or rejects with ApiError 429 or 503. `leave` must follow. */
@@ -16,7 +16,7 @@ export interface Lane {
 }
 
 export interface Admission {
-  lane(owner: Owner, limitClass: LimitClass): Lane;
+  bulkhead(owner: Owner, limitClass: LimitClass): Bulkhead;
   /** The one answer to all that does not fit; counted and told of by `refused`. */
   readonly refusal: ApiError;
   refused(): void;
@@ -34,10 +34,10 @@ const MOST_WAITING = 200;
 const TOLD_EVERY_MS = 1000;
 
 export function createAdmission(log: Logger, metrics: Metrics): Admission {
-  const lanes = new Map<string, { lane: Lane; places: Places; limit: AdaptiveLimit }>();
+  const bulkheads = new Map<string, { bulkhead: Bulkhead; places: Places; limit: AdaptiveLimit }>();
   const about = new CompaniesAbout();
   const refusals = metrics.counter('gateway_shed_total', 'Requests refused as too many of one company were under way or waiting');
-  const sum = (of: (one: { places: Places; limit: AdaptiveLimit }) => number) => (): number => [...lanes.values()].reduce((total, one) => total + of(one), 0);
+  const sum = (of: (one: { places: Places; limit: AdaptiveLimit }) => number) => (): number => [...bulkheads.values()].reduce((total, one) => total + of(one), 0);
   metrics.observedGauge('gateway_calls_waiting', 'Requests that wait for their company’s turn', sum(({ places }) => places.waiting));
   metrics.observedGauge('gateway_calls_limit', 'Calls that may be under way at once, of all kinds together', sum(({ limit }) => limit.limit));
   let untold = 0;
@@ -52,7 +52,7 @@ export function createAdmission(log: Logger, metrics: Metrics): Admission {
     }, TOLD_EVERY_MS).unref();
   }
 
-  function open(): { lane: Lane; places: Places; limit: AdaptiveLimit } {
+  function open(): { bulkhead: Bulkhead; places: Places; limit: AdaptiveLimit } {
     const limit = new AdaptiveLimit();
     const places = new Places({
       get places() { return limit.limit; },
@@ -66,7 +66,7 @@ export function createAdmission(log: Logger, metrics: Metrics): Admission {
     return {
       places,
       limit,
-      lane: {
+      bulkhead: {
         full(companyId) {
           if (places.waiting === 0) return false;
           const own = places.waitingOf(companyId);
@@ -86,11 +86,11 @@ export function createAdmission(log: Logger, metrics: Metrics): Admission {
   }
 
   return {
-    lane(owner, limitClass) {
+    bulkhead(owner, limitClass) {
       const name = `${owner} ${limitClass}`;
-      let one = lanes.get(name);
-      if (one === undefined) lanes.set(name, (one = open()));
-      return one.lane;
+      let one = bulkheads.get(name);
+      if (one === undefined) bulkheads.set(name, (one = open()));
+      return one.bulkhead;
     },
     refusal: new ApiError('RATE_LIMITED', 'Too much of this company is under way at once. Send it again after the time in Retry-After.', { retryAfterSeconds: 1 }),
     refused,

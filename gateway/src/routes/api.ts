@@ -72,7 +72,7 @@ async function serve(exchange: Exchange, parts: ApiParts, extra: Headers): Promi
 
   const match = parts.routes(path);
   const target = match?.targets.get(req.method);
-  if (target?.lane.full(principal.company_id)) {
+  if (target?.bulkhead.full(principal.company_id)) {
     exchange.shed = true;
     parts.admission.refused();
     // One error for all of them: making one takes longer than anything else here.
@@ -92,8 +92,8 @@ async function serve(exchange: Exchange, parts: ApiParts, extra: Headers): Promi
   extra.push(...target.headers);
   target.checkAccess(exchange);
   const body = await readBody(req);
-  const { lane } = target;
-  const turn = lane.enter(principal.company_id);
+  const { bulkhead } = target;
+  const turn = bulkhead.enter(principal.company_id);
   if (turn !== undefined) await turn;
   const since = performance.now();
   try {
@@ -101,7 +101,7 @@ async function serve(exchange: Exchange, parts: ApiParts, extra: Headers): Promi
     if (!exchange.res.destroyed) await target.handle(exchange, match.values, body);
   } finally {
     const { res } = exchange;
-    lane.leave(principal.company_id, res.headersSent && res.statusCode < 400 ? performance.now() - since : undefined);
+    bulkhead.leave(principal.company_id, res.headersSent && res.statusCode < 400 ? performance.now() - since : undefined);
   }
 }
 

@@ -1,7 +1,7 @@
 // One public operation, compiled: HTTP request in, gRPC call, HTTP answer out.
 import { ApiError, formatInstant, now, type Field, type Operation } from '@truckroll/contract';
 import type { ResponseMetadata } from '@truckroll/service-kit';
-import type { Admission, Lane } from '../admission/admission.ts';
+import type { Admission, Bulkhead } from '../admission/admission.ts';
 import { JSON_TYPE, send, type Draining, type Headers } from '../http/answer.ts';
 import { sendSmall } from '../http/data.ts';
 import { parseJsonBody } from '../http/body.ts';
@@ -24,7 +24,7 @@ export interface CompiledOperation {
   operation: Operation;
   limitClass: LimitClass;
   /** Which calls it shares the service with. */
-  lane: Lane;
+  bulkhead: Bulkhead;
   /** What every answer to it says, errors included. */
   headers: Headers;
   /** Throws ApiError 401 where the operation is not for this kind of credential. */
@@ -107,7 +107,7 @@ export function compileOperation(operation: Operation, context: OperationContext
 
   const access = (exchange: Exchange): void => checkAccess(operation, (exchange.principal as NonNullable<Exchange['principal']>).kind);
   const limitClass = limitClassOf(operation);
-  return { operation, limitClass, lane: admission.lane(operation.owner, limitClass), headers: fixed, checkAccess: access, handle };
+  return { operation, limitClass, bulkhead: admission.bulkhead(operation.owner, limitClass), headers: fixed, checkAccess: access, handle };
 }
 
 /**

@@ -11,7 +11,7 @@ const settings = {
   allowedTargets: env.list('WEBHOOK_ALLOWED_TARGETS', []),
   /** Whether public hosts may be reached by http. */
   allowHttp: env.boolean('WEBHOOK_ALLOW_HTTP', false),
-  /** Exchanges at once, those that take long not counted: see Lanes. */
+  /** Exchanges at once, those that take long not counted: see Bulkhead. */
   maxInFlight: env.integer('WEBHOOK_MAX_IN_FLIGHT', { min: 1, max: 10_000 }, 256),
   /** Exchanges at once with one endpoint, those of other replicas included. */
   maxInFlightPerEndpoint: env.integer('WEBHOOK_MAX_IN_FLIGHT_PER_ENDPOINT', { min: 1, max: 1000 }, 10),

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { LeasedDelivery, ReportRequest } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { createMetrics, silentLog } from '@truckroll/service-kit';
 import { Pace } from '../src/events/pace.ts';
-import { Lanes } from '../src/send/lanes.ts';
+import { Bulkhead } from '../src/send/bulkhead.ts';
 import { Worker, type WorkerOptions } from '../src/send/worker.ts';
 
 /** Modules get it here; only scripts have it as a global. */
@@ -169,17 +169,17 @@ test('what a user asks for is sent past an open circuit; a failure of it changes
 });
 
 test('no company holds more places than it leaves free, so whoever comes next finds room', () => {
-  const lanes = new Lanes(8, () => undefined);
+  const bulkhead = new Bulkhead(8, () => undefined);
   const leave = new Map<string, (() => void)[]>();
   const fill = (company: string) => {
-    while (lanes.roomFor(company) > 0) leave.set(company, [...(leave.get(company) ?? []), lanes.enter(company)]);
+    while (bulkhead.roomFor(company) > 0) leave.set(company, [...(leave.get(company) ?? []), bulkhead.enter(company)]);
     return leave.get(company)?.length ?? 0;
   };
-  expect([fill('greedy'), lanes.free]).toEqual([4, 4]);
-  expect([fill('next'), lanes.free]).toEqual([2, 2]);
-  expect([fill('third'), lanes.free]).toEqual([1, 1]);
+  expect([fill('greedy'), bulkhead.free]).toEqual([4, 4]);
+  expect([fill('next'), bulkhead.free]).toEqual([2, 2]);
+  expect([fill('third'), bulkhead.free]).toEqual([1, 1]);
   for (const each of leave.get('greedy')!.splice(0)) each();
-  expect([fill('next'), lanes.busy]).toEqual([4, ['next', 'third']]);
+  expect([fill('next'), bulkhead.busy]).toEqual([4, ['next', 'third']]);
   for (const each of [...leave.values()].flat()) each();
 });
 
@@ -187,17 +187,17 @@ test('an exchange that takes long gives its room to others, as far as memory all
   clock.useFakeTimers();
   try {
     let freed = 0;
-    const lanes = new Lanes(2, () => void (freed += 1), 4);
-    const leave = [lanes.enter('one'), lanes.enter('other')];
-    expect(lanes.free).toBe(0);
+    const bulkhead = new Bulkhead(2, () => void (freed += 1), 4);
+    const leave = [bulkhead.enter('one'), bulkhead.enter('other')];
+    expect(bulkhead.free).toBe(0);
     clock.advanceTimersByTime(1000);
-    expect([lanes.free, lanes.inFlight, freed]).toEqual([2, 2, 2]);
-    leave.push(lanes.enter('one'), lanes.enter('other'));
+    expect([bulkhead.free, bulkhead.inFlight, freed]).toEqual([2, 2, 2]);
+    leave.push(bulkhead.enter('one'), bulkhead.enter('other'));
     clock.advanceTimersByTime(1000);
     // Of the room for four that are slow, neither company takes what is left free less than its own.
-    expect([lanes.free, lanes.inFlight]).toEqual([1, 4]);
+    expect([bulkhead.free, bulkhead.inFlight]).toEqual([1, 4]);
     for (const each of leave) each();
-    expect([lanes.free, lanes.inFlight]).toEqual([2, 0]);
+    expect([bulkhead.free, bulkhead.inFlight]).toEqual([2, 0]);
   } finally {
     clock.useRealTimers();
   }

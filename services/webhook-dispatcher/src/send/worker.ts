@@ -2,7 +2,7 @@ import type { LeaseRequest, LeaseResponse, LeasedDelivery, ReportRequest, Report
 import { Notifier, backoffMs, durations, logOutage, onBehalfOf, pause, requestOf, type BackgroundPart, type Logger, type Metrics } from '@truckroll/service-kit';
 import { endpointAnswers } from './attempt.ts';
 import { Circuits } from './circuits.ts';
-import { Lanes } from './lanes.ts';
+import { Bulkhead } from './bulkhead.ts';
 import { resultOf } from './result.ts';
 import { Witness } from './witness.ts';
 
@@ -47,8 +47,8 @@ export class Worker implements BackgroundPart {
   readonly #options: WorkerOptions;
   readonly #stopping = new AbortController();
   readonly #givingUp = new AbortController();
-  readonly #due = new Notifier();
-  readonly #lanes: Lanes;
+  readonly #occasion = new Notifier();
+  readonly #bulkhead: Bulkhead;
   readonly #circuits = new Circuits();
   readonly #running = new Set<Promise<void>>();
   /** Deliveries that wait for the exchange which tries a half-open circuit, by endpoint. */
@@ -69,16 +69,16 @@ export class Worker implements BackgroundPart {
   constructor(options: WorkerOptions) {
     this.#options = options;
     const { metrics } = options;
-    this.#lanes = new Lanes(options.maxInFlight, () => {
+    this.#bulkhead = new Bulkhead(options.maxInFlight, () => {
       this.#left.notify();
-      if (this.#full) this.#due.notify();
+      if (this.#full) this.#occasion.notify();
     });
     this.#attempts = durations(
       metrics, 'webhook_attempt_duration_seconds', 'Exchanges with endpoints by result: 2xx, 3xx, 4xx, 5xx, timeout, refused (no connection), dns, blocked (a target that is not allowed), tls, broken', ['result'],
     );
     this.#witness = new Witness(options.log);
     metrics.observedGauge('webhook_circuits_open', 'Endpoints that are left alone for a time as they fail, by this replica', () => this.#circuits.open(Date.now()));
-    metrics.observedGauge('webhook_in_flight', 'Exchanges with endpoints that are going on', () => this.#lanes.inFlight);
+    metrics.observedGauge('webhook_in_flight', 'Exchanges with endpoints that are going on', () => this.#bulkhead.inFlight);
   }
 
   async start(): Promise<void> {
@@ -88,7 +88,7 @@ export class Worker implements BackgroundPart {
   /** Fetches nothing more; lets exchanges end and be reported. What waits for a circuit stays leased until that ends. */
   async stop(): Promise<void> {
     this.#stopping.abort();
-    this.#due.notify();
+    this.#occasion.notify();
     this.#left.notify();
     this.#waiting.clear();
     await this.#loop;
@@ -99,7 +99,7 @@ export class Worker implements BackgroundPart {
 
   /** Something is due now. */
   notify(): void {
-    this.#due.notify();
+    this.#occasion.notify();
   }
 
   /** Throws while deliveries cannot be fetched. */
@@ -114,7 +114,7 @@ export class Worker implements BackgroundPart {
         const waitMs = await this.#round();
         failures = 0;
         this.#leasing = true;
-        await this.#due.wait(waitMs);
+        await this.#occasion.wait(waitMs);
       } catch (error) {
         if (this.#stopping.signal.aborted) return;
         failures += 1;
@@ -146,7 +146,7 @@ export class Worker implements BackgroundPart {
   /** Of what is due now, so many more were not lent as they were stored. */
   postponed(deliveries: number): void {
     this.#due += deliveries;
-    if (deliveries > 0) this.#due.notify();
+    if (deliveries > 0) this.#occasion.notify();
   }
 
   /**
@@ -201,18 +201,18 @@ export class Worker implements BackgroundPart {
 
   /** How many more exchanges may begin. */
   #room(): number {
-    return Math.min(this.#lanes.free, MOST_AT_ONCE);
+    return Math.min(this.#bulkhead.free, MOST_AT_ONCE);
   }
 
   #asked(room: number): LeaseRequest {
-    const roomFor = (companyId: string) => Math.min(this.#lanes.roomFor(companyId), MOST_AT_ONCE);
+    const roomFor = (companyId: string) => Math.min(this.#bulkhead.roomFor(companyId), MOST_AT_ONCE);
     return {
       worker_id: this.#options.workerId,
       max_deliveries: room,
       max_in_flight_per_endpoint: this.#options.maxInFlightPerEndpoint,
       excluded_endpoint_ids: this.#circuits.excluded(Date.now()),
       max_of_company: roomFor(''),
-      busy_companies: this.#lanes.busy.map((company_id) => ({ company_id, max_deliveries: roomFor(company_id) })),
+      busy_companies: this.#bulkhead.busy.map((company_id) => ({ company_id, max_deliveries: roomFor(company_id) })),
     };
   }
 
@@ -232,7 +232,7 @@ export class Worker implements BackgroundPart {
   }
 
   async #send(delivery: LeasedDelivery): Promise<void> {
-    const leave = this.#lanes.enter(delivery.company_id);
+    const leave = this.#bulkhead.enter(delivery.company_id);
     try {
       const startedAt = performance.now();
       const report = await this.#options.attempt(delivery).catch((error: unknown) => {
@@ -279,7 +279,7 @@ export class Worker implements BackgroundPart {
     const { report: store, log } = this.#options;
     try {
       const { endpoint_disabled: disabled, lease_lost: lost, more_due: more } = await store(report, this.#givingUp.signal);
-      if (more) this.#due.notify();
+      if (more) this.#occasion.notify();
       if (disabled) this.#witness.disabled(delivery, report);
       if (lost) log.warn({ delivery: report.delivery_id }, 'a lease ended before its attempt was reported');
     } catch (error) {

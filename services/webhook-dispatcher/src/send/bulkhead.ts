@@ -45,11 +45,11 @@ class Places {
 }
 
 /**
- * Room for exchanges at once. One that takes long moves to a lane of its own, so that endpoints that hang, however many
- * they are, leave room for those that answer. The slow lane is bounded by memory alone, for what is in it only waits. In
- * both, no company takes what others need.
+ * Room for exchanges at once, in two compartments. One that takes long moves to the slow one, so that endpoints that hang, however
+ * many they are, leave room for those that answer. The slow compartment is bounded by memory alone, for what is in it only waits.
+ * In both, no company takes what others need.
  */
-export class Lanes {
+export class Bulkhead {
   readonly #fast: Places;
   readonly #slow: Places;
   readonly #freed: () => void;
@@ -74,25 +74,25 @@ export class Lanes {
     return this.#fast.roomFor(companyId);
   }
 
-  /** Companies that have exchanges in the fast lane. */
+  /** Companies that have exchanges in the fast compartment. */
   get busy(): readonly string[] {
     return [...this.#fast.companies];
   }
 
   /** Takes room for one exchange; call the result when it is over. */
   enter(companyId: string): () => void {
-    let lane = this.#fast;
-    lane.take(companyId);
+    let compartment = this.#fast;
+    compartment.take(companyId);
     const timer = setTimeout(() => {
       if (this.#slow.roomFor(companyId) === 0) return;
-      lane.leave(companyId);
-      lane = this.#slow;
-      lane.take(companyId);
+      compartment.leave(companyId);
+      compartment = this.#slow;
+      compartment.take(companyId);
       this.#freed();
     }, SLOW_AFTER_MS);
     return () => {
       clearTimeout(timer);
-      lane.leave(companyId);
+      compartment.leave(companyId);
       this.#freed();
     };
   }
