@@ -170,7 +170,7 @@ describe('an event type, and a field of another type, that the release before do
     return { status: response.status, body: await response.json() };
   }
 
-  const parked = () => system.channel('integrations').client(ParkingServiceService).listParkedEvents({ limit: 100 });
+  const deadLetters = () => system.channel('integrations').client(ParkingServiceService).listParkedEvents({ limit: 100 });
   const record = (id: string) => newer.scheduling.client(IntakeServiceService).recordServiceRequest({ company_id: company.id, id, channel: 'SERVICE_REQUEST_CHANNEL_PHONE' } as never);
   const move = (id: string, status: string) => newer.scheduling.client(IntakeServiceService).changeServiceRequestStatus({ company_id: company.id, id, status: `SERVICE_REQUEST_STATUS_${status}` } as never);
   /** What has arrived so far, each with a signature that verifies. */
@@ -182,9 +182,9 @@ describe('an event type, and a field of another type, that the release before do
     await move(subject, 'CONTACTED');
     await move(subject, 'CLOSED');
     await receiver.until(2);
-    await until(async () => (await parked()).count === 2);
+    await until(async () => (await deadLetters()).count === 2);
     expect(told(arrived())).toEqual([[subject, 1, 'service_request.created'], [subject, 4, 'service_request.status_changed']]);
-    expect((await parked()).events.map(({ key, type, reason }) => [key, type, reason])).toEqual([
+    expect((await deadLetters()).events.map(({ key, type, reason }) => [key, type, reason])).toEqual([
       [`${company.id}/${subject}`, 'service_request.status_changed', 'this release does not know #7'],
       [`${company.id}/${subject}`, ADDED_TYPE, 'this release does not know the type'],
     ]);
@@ -197,7 +197,7 @@ describe('an event type, and a field of another type, that the release before do
     await older.destroy();
     await newer.startDispatcher();
     await receiver.until(4);
-    expect((await parked()).count).toBe(0);
+    expect((await deadLetters()).count).toBe(0);
     // A dispatcher that knows all of them sets nothing aside.
     await record(later);
     await move(later, 'CONTACTED');
@@ -210,6 +210,6 @@ describe('an event type, and a field of another type, that the release before do
     ]);
     expect(events.filter(({ waited_seconds: waited }) => Number.isInteger(waited)).map(({ data }) => data.id)).toEqual([subject, later]);
     expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id'])).size).toBe(7);
-    expect((await parked()).count).toBe(0);
+    expect((await deadLetters()).count).toBe(0);
   });
 });

@@ -6,7 +6,7 @@ import { Consumer, type Places } from './consumer.ts';
 import type { IncomingEvent } from './event.ts';
 import { notOlder, unseen, type Deduplication } from './inbox.ts';
 import type { KafkaClient } from './kafka.ts';
-import { park, parkedForm, takeParked, unpark } from './parking.ts';
+import { deadLetterOf, deleteDeadLetter, storeDeadLetter, takeDeadLetter } from './dead-letters.ts';
 import type { Topic } from './topics.ts';
 
 /** What a service does with the events of one topic. */
@@ -31,13 +31,13 @@ export interface SubscriberOptions {
   readonly metrics: Metrics;
 }
 
-/** Tries of one event on its own before it is parked. */
+/** Tries of one event on its own before it becomes a dead letter. */
 const TRIES = 3;
 
 /**
  * Applies events to a service's own tables: each batch in one transaction together with its deduplication. A batch
- * that fails is applied event by event; one that fails on its own is parked, counted and logged, and the rest goes on.
- * Loss of PostgreSQL parks nothing: the batch waits.
+ * that fails is applied event by event; one that fails on its own becomes a dead letter, counted and logged, and the rest goes on.
+ * Loss of PostgreSQL makes none: the batch waits.
  */
 export class Subscriber implements BackgroundPart {
   readonly name: string;
@@ -60,7 +60,7 @@ export class Subscriber implements BackgroundPart {
       unreadable: async (topic, partition, { key, value, headers, offset }) => {
         const readable = Object.fromEntries(Object.entries(headers ?? {}).map(([name, header]) => [`header ${name}`, String(header)]));
         const message = { topic, partition, offset, key: key?.toString() ?? null, headers: readable, payload: value };
-        await park(database, group, message, 'the message is no event');
+        await storeDeadLetter(database, group, message, 'the message is no event');
       },
     });
   }
@@ -86,23 +86,23 @@ export class Subscriber implements BackgroundPart {
   }
 
   /**
-   * Applies parked events again, the oldest first and each in its own transaction, after what was wrong has been put
+   * Applies dead letters again, the oldest first and each in its own transaction, after what was wrong has been put
    * right. One of a compacted topic is dropped where a newer one of its key has been applied since. Returns how many
-   * are parked no more, and tells of each; rejects with the error of the first that fails again, which stays.
+   * there are no more, and tells of each; rejects with the error of the first that fails again, which stays.
    */
-  async retryParked(applied: () => void = () => undefined): Promise<number> {
+  async retryDeadLetters(applied: () => void = () => undefined): Promise<number> {
     const { database, group } = this.#options;
     let count = 0;
     for (let last: number | undefined = 0; last !== undefined; count += 1) {
       const after: number = last;
       last = await database.transaction(async (tx) => {
-        const parked = await takeParked(tx, group, after);
-        if (parked === undefined) return undefined;
-        const subscription = this.#subscription(parked.event);
-        const events = subscription.deduplicate === 'version' ? await notOlder(tx, group, [parked.event]) : [parked.event];
+        const letter = await takeDeadLetter(tx, group, after);
+        if (letter === undefined) return undefined;
+        const subscription = this.#subscription(letter.event);
+        const events = subscription.deduplicate === 'version' ? await notOlder(tx, group, [letter.event]) : [letter.event];
         if (events.length > 0) await subscription.apply(tx, events);
-        await unpark(tx, parked.id);
-        return parked.id;
+        await deleteDeadLetter(tx, letter.id);
+        return letter.id;
       });
       if (last !== undefined) applied();
     }
@@ -140,10 +140,10 @@ export class Subscriber implements BackgroundPart {
       } catch (error) {
         if (isPassing(error)) throw error;
         if (tries < TRIES) continue;
-        log.error({ error, group, topic: event.topic, id: event.id, type: event.type }, 'an event could not be applied and is parked');
+        log.error({ error, group, topic: event.topic, id: event.id, type: event.type }, 'an event could not be applied and is a dead letter now');
         await database.transaction(async (tx) => {
           await unseen(tx, group, this.#subscription(event).deduplicate, [event]);
-          await park(tx, group, parkedForm(event), String(error));
+          await storeDeadLetter(tx, group, deadLetterOf(event), String(error));
           await this.#reached(tx, event);
         });
         this.#events.inc({ group, topic: event.topic, result: 'parked' });

@@ -4,7 +4,7 @@ import { Database, silentLog } from '@truckroll/service-kit';
 import { openProxy } from '@truckroll/testing';
 import type { Producer } from 'kafkajs';
 import { messageOf, type IncomingEvent } from '../src/event.ts';
-import { Subscriber, ensureTopics, parkingHandlers, type Subscription, type Topic } from '../src/index.ts';
+import { Subscriber, ensureTopics, deadLetterHandlers, type Subscription, type Topic } from '../src/index.ts';
 import { COMPANY, Collected, createMetrics, eventually, kafka, metric, newTopic, openSetting, textOf } from './setting.ts';
 
 let setting: Awaited<ReturnType<typeof openSetting>>;
@@ -107,7 +107,7 @@ test('of a compacted topic only what is newer is applied, deletions included', a
   expect(texts(applied)).toEqual(['a5', undefined, 'b1', 'b2']);
 });
 
-test('an event that cannot be applied is parked and holds up nothing, and can be applied later', async () => {
+test('an event that cannot be applied becomes a dead letter and holds up nothing, and can be applied later', async () => {
   const topic = await createTopic();
   let mended = false;
   const applied = new Collected<string | undefined>();
@@ -122,19 +122,19 @@ test('an event that cannot be applied is parked and holds up nothing, and can be
   await subscriber.start();
   await applied.count(2);
   expect(applied.items).toEqual(['before', 'after']);
-  const parked = await setting.database.query({ text: 'select key, convert_from(payload, $1) as payload, reason from parked_event', values: ['UTF8'] });
-  expect(parked.rows).toEqual([{ key: 'k', payload: 'poison', reason: 'TypeError: cannot read it' }]);
+  const letters = await setting.database.query({ text: 'select key, convert_from(payload, $1) as payload, reason from parked_event', values: ['UTF8'] });
+  expect(letters.rows).toEqual([{ key: 'k', payload: 'poison', reason: 'TypeError: cannot read it' }]);
   expect((await metrics.render()).body).toMatch(/consumer_events_total\{.*result="parked".*\} 1/);
-  await expect(subscriber.retryParked()).rejects.toThrow('cannot read it');
+  await expect(subscriber.retryDeadLetters()).rejects.toThrow('cannot read it');
   mended = true;
-  expect(await subscriber.retryParked()).toBe(1);
+  expect(await subscriber.retryDeadLetters()).toBe(1);
   expect(applied.items).toEqual(['before', 'after', 'poison']);
-  expect(await subscriber.retryParked()).toBe(0);
+  expect(await subscriber.retryDeadLetters()).toBe(0);
   const { rows } = await setting.database.query({ text: 'select payload from applied order by position' });
   expect(rows.map((row) => row['payload'])).toEqual(['before', 'after', 'poison']);
 });
 
-test('a parked event of a compacted topic does not undo a newer one', async () => {
+test('a dead letter of a compacted topic does not undo a newer one', async () => {
   const topic = await createTopic('latest');
   let broken = true;
   const { subscriber, applied } = subscribe(topic, {
@@ -145,17 +145,17 @@ test('a parked event of a compacted topic does not undo a newer one', async () =
   });
   await subscriber.start();
   await send(topic, { key: 'a', text: 'a1', version: 1 }, { key: 'b', text: 'b1', version: 1 });
-  const parked = () => setting.database.query({ text: 'select from parked_event' });
-  await eventually(parked, ({ rowCount }) => rowCount === 2);
+  const letters = () => setting.database.query({ text: 'select from parked_event' });
+  await eventually(letters, ({ rowCount }) => rowCount === 2);
   broken = false;
   await send(topic, { key: 'a', text: 'a2', version: 2 });
   await applied.count(1);
-  expect(await subscriber.retryParked()).toBe(2);
+  expect(await subscriber.retryDeadLetters()).toBe(2);
   expect(texts(applied)).toEqual(['a2', 'b1']);
-  expect((await parked()).rowCount).toBe(0);
+  expect((await letters()).rowCount).toBe(0);
 });
 
-test('operators see parked events with their reasons, and have them applied up to the first that fails again', async () => {
+test('operators see dead letters with their reasons, and have them applied up to the first that fails again', async () => {
   const topic = await createTopic();
   let mended: readonly string[] = [];
   const applied = new Collected<string | undefined>();
@@ -165,22 +165,22 @@ test('operators see parked events with their reasons, and have them applied up t
       tx.afterCommit(() => applied.add(...events.map(textOf)));
     },
   });
-  const parking = parkingHandlers({ database: setting.database, group: topic.name, subscriber });
+  const deadLetters = deadLetterHandlers({ database: setting.database, group: topic.name, subscriber });
   const call = undefined as never;
   await send(topic, { key: 'k', text: '1' }, { text: '2' }, { text: 'last' });
   await subscriber.start();
   await applied.count(1);
-  expect(await parking.listParkedEvents({ limit: 1 }, call)).toMatchObject({
+  expect(await deadLetters.listParkedEvents({ limit: 1 }, call)).toMatchObject({
     count: 2, events: [{ topic: topic.name, key: 'k', type: 'thing.changed', reason: 'TypeError: cannot read 1' }],
   });
   mended = ['1'];
-  expect(await parking.retryParkedEvents({}, call)).toEqual({ applied: 1, reason: 'TypeError: cannot read 2' });
+  expect(await deadLetters.retryParkedEvents({}, call)).toEqual({ applied: 1, reason: 'TypeError: cannot read 2' });
   mended = ['1', '2'];
-  expect(await parking.retryParkedEvents({}, call)).toEqual({ applied: 1, reason: null });
-  expect(await parking.listParkedEvents({ limit: 100 }, call)).toEqual({ count: 0, events: [] });
+  expect(await deadLetters.retryParkedEvents({}, call)).toEqual({ applied: 1, reason: null });
+  expect(await deadLetters.listParkedEvents({ limit: 100 }, call)).toEqual({ count: 0, events: [] });
 });
 
-test('a message that is no event is parked and holds up nothing', async () => {
+test('a message that is no event becomes a dead letter and holds up nothing', async () => {
   const topic = await createTopic();
   const { subscriber, applied, metrics } = subscribe(topic);
   await producer.send({ topic: topic.name, messages: [{ key: 'x', value: 'hello', headers: { who: 'stranger' } }] });
@@ -190,10 +190,10 @@ test('a message that is no event is parked and holds up nothing', async () => {
   const { rows } = await setting.database.query({ text: 'select reason, headers from parked_event' });
   expect(rows).toEqual([{ reason: 'the message is no event', headers: { 'header who': 'stranger' } }]);
   expect(await metric(metrics, 'consumer_unreadable_total')).toBe(1);
-  expect(await subscriber.retryParked()).toBe(0);
+  expect(await subscriber.retryDeadLetters()).toBe(0);
 });
 
-test('while PostgreSQL is away events wait, and none is parked', async () => {
+test('while PostgreSQL is away events wait, and none becomes a dead letter', async () => {
   const { hostname, port } = new URL(setting.server.url);
   const proxy = await openProxy({ host: hostname, port: Number(port) });
   const url = new URL(setting.server.url);

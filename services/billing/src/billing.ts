@@ -1,7 +1,7 @@
 import { ParkingServiceService } from '@truckroll/contract/gen/events/v1/parking';
 import { ProjectionServiceService } from '@truckroll/contract/gen/records/v1/projections';
 import { PublishingServiceService } from '@truckroll/contract/gen/records/v1/records';
-import { Outbox, Subscriber, createKafka, parkingHandlers } from '@truckroll/outbox';
+import { Outbox, Subscriber, createKafka, deadLetterHandlers } from '@truckroll/outbox';
 import { NameCache, Publication, Reprojector, nameSubscription, projectionHandlers, recordProjection, serveRecords } from '@truckroll/record-store';
 import { createService, type Service } from '@truckroll/service-kit';
 import type { BillingConfig } from './config.ts';
@@ -27,7 +27,7 @@ export function createBilling(config: BillingConfig): Service {
       background(publication);
       const subscriber = new Subscriber({ database, kafka, group: SCHEMA, subscriptions, log, metrics });
       background(subscriber);
-      server.implement(ParkingServiceService, parkingHandlers({ database, group: SCHEMA, subscriber }));
+      server.implement(ParkingServiceService, deadLetterHandlers({ database, group: SCHEMA, subscriber }));
       const projections = tables.map((table) => recordProjection(database, table));
       const reprojector = new Reprojector({ database, projections, log, metrics, poke: () => outbox.poke() });
       background(reprojector);

@@ -28,7 +28,7 @@ import { userAdmin } from './users/admin.ts';
 import { getCurrentUser } from './users/current.ts';
 import { countKeeping } from './webhooks/count-keeping.ts';
 import { webhookDeliveries } from './webhooks/deliveries.ts';
-import { deadLetterParking, deadLetters, readDeadLetters, setAside } from './webhooks/dead-letters.ts';
+import { deadLetterHandlers, deadLetters, readDeadLetters, setAside } from './webhooks/dead-letters.ts';
 import { DueNotices, watchDue } from './webhooks/due-notices.ts';
 import { endpointAdmin } from './webhooks/endpoint-admin.ts';
 import { fanOut } from './webhooks/fan-out.ts';
@@ -79,7 +79,7 @@ export function createIntegrations(config: IntegrationsConfig): Service {
       server.implement(WebhookHealthServiceService, bound(webhookHealth, context));
       server.implement(EndpointAdminServiceService, bound(endpointAdmin, context));
       server.implement(DeliveryServiceService, bound({ fanOut, setAside, readDeadLetters, lease, renew, watchDue, report, reportAll }, context));
-      server.implement(ParkingServiceService, deadLetterParking(database));
+      server.implement(ParkingServiceService, deadLetterHandlers(database));
       background({ name: 'Redis', start: async () => bus.connect(), stop: async () => bus.close() });
       background(outbox);
       background({ name: 'invalidations', start: async () => invalidations.start(), stop: () => invalidations.stop() });

@@ -249,8 +249,8 @@ test('what a dispatcher does not know is kept for 14 days, in the order in which
   const kept = await read();
   expect(kept).toEqual(letters.map((each) => ({ ...each, id: expect.any(Number), payload: Buffer.from([1, 2, 3]), reason: 'this release does not know\uFFFD the type' })));
   expect(await read(kept[1]!.id)).toEqual(kept.slice(2));
-  expect(await desk.parking.listParkedEvents({ limit: 2 })).toMatchObject({ count: 3, events: [{ type: 'service_request.reopened' }, {}] });
-  expect((await desk.parking.retryParkedEvents({})).reason).toContain('upgrade the dispatchers');
+  expect(await desk.deadLetters.listParkedEvents({ limit: 2 })).toMatchObject({ count: 3, events: [{ type: 'service_request.reopened' }, {}] });
+  expect((await desk.deadLetters.retryParkedEvents({})).reason).toContain('upgrade the dispatchers');
 
   expect(await desk.deliveries.fanOut({ events: [known!], dead_letter_ids: [kept[0]!.id] })).toEqual({ pending: 1, skipped: 0, deliveries: [] });
   expect(await read()).toEqual(kept.slice(1));

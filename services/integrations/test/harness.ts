@@ -47,7 +47,7 @@ export async function startHarness(mail: MailConfig = {}) {
     health: channel.client(WebhookHealthServiceService),
     endpoints: channel.client(EndpointAdminServiceService),
     deliveries: channel.client(DeliveryServiceService),
-    parking: channel.client(ParkingServiceService),
+    deadLetters: channel.client(ParkingServiceService),
     port: () => running.port,
     /** Another replica, beside the first. */
     async replica() {

@@ -2,7 +2,7 @@ import { ParkingServiceService } from '@truckroll/contract/gen/events/v1/parking
 import { ProjectionServiceService } from '@truckroll/contract/gen/records/v1/projections';
 import { ReportingAdminServiceService } from '@truckroll/contract/gen/reporting/v1/admin';
 import { ReportsServiceService } from '@truckroll/contract/gen/reporting/v1/reports';
-import { Subscriber, createKafka, parkingHandlers } from '@truckroll/outbox';
+import { Subscriber, createKafka, deadLetterHandlers } from '@truckroll/outbox';
 import { NameCache, Reprojector, nameSubscription, projectionHandlers, serveRecords } from '@truckroll/record-store';
 import { createService, type Service } from '@truckroll/service-kit';
 import type { ReportingConfig } from './config.ts';
@@ -38,7 +38,7 @@ export function createReporting(config: ReportingConfig): Service {
       background(financialsForEveryJob(database, log));
       background(freshnessMetrics(database, log, metrics));
       background(summaryBuilder(database, log, metrics));
-      server.implement(ParkingServiceService, parkingHandlers({ database, group: SCHEMA, subscriber }));
+      server.implement(ParkingServiceService, deadLetterHandlers({ database, group: SCHEMA, subscriber }));
       server.implement(ReportsServiceService, reportHandlers(database, names));
       server.implement(ReportingAdminServiceService, copyAdmin(database, kafka, SCHEMA));
       const reprojector = new Reprojector({ database, projections: projections({ database, kafka, group: SCHEMA }), log, metrics });

@@ -8,6 +8,7 @@ export interface Listed {
 /** By name, which is that of the file in commands/. */
 export const COMMANDS: Readonly<Record<string, Listed>> = {
   company: { usage: 'company', description: 'Companies and their settings.' },
+  'dead-letters': { usage: 'dead-letters|parked', description: 'See events that services could not apply, and apply them again.' },
   demo: { usage: 'demo [options]', description: 'Make a company with made-up records, a user, an API key and a user token.' },
   endpoints: { usage: 'endpoints [options]', description: 'See how the webhook endpoints of all companies fare, worst first.' },
   export: { usage: 'export [options] <folder>', description: 'Write a company’s records into files.' },
@@ -16,7 +17,6 @@ export const COMMANDS: Readonly<Record<string, Listed>> = {
   key: { usage: 'key', description: 'API keys: each opens one company and is linked to one of its users.' },
   listen: { usage: 'listen [options]', description: 'Receive webhooks on this machine, verify and print them.' },
   migrate: { usage: 'migrate [options]', description: 'Bring the schemas of all services to what this version needs.' },
-  parked: { usage: 'parked', description: 'See events that services could not apply, and apply them again.' },
   probe: { usage: 'probe [options]', description: 'Ask an installation from outside whether it serves.' },
   publish: { usage: 'publish <service>', description: 'Publish again every record of a service that other services keep copies of.' },
   rebuild: { usage: 'rebuild <service>', description: "Build a service's copies of the other services' records again, from the topics that hold them." },
@@ -29,3 +29,6 @@ export const COMMANDS: Readonly<Record<string, Listed>> = {
   user: { usage: 'user', description: 'The people whose identity API keys and user tokens carry.' },
   verify: { usage: 'verify [options]', description: "Compare reporting's copies with the records that they are copies of, reports with what they are made of, and all records with the rules of now, and print what differs." },
 };
+
+/** What commands were called in the release before, by their names of now. */
+export const FORMER_NAMES: Readonly<Record<string, string>> = { parked: 'dead-letters' };

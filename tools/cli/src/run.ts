@@ -2,7 +2,7 @@
 // command-list.ts, so that help is there before any of them is loaded.
 import { readFileSync, readdirSync } from 'node:fs';
 import { Command, CommanderError, Help } from 'commander';
-import { COMMANDS } from './command-list.ts';
+import { COMMANDS, FORMER_NAMES } from './command-list.ts';
 import { EXIT, Failure } from './failure.ts';
 import type { Io } from './io.ts';
 import { printable } from './printable.ts';
@@ -58,7 +58,8 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
 /** The command that is meant, where it is one. */
 function commandOf(args: readonly string[]): string | undefined {
   const words = args.filter((arg) => !arg.startsWith('-'));
-  const name = words[0] === 'help' ? words[1] : words[0];
+  const word = words[0] === 'help' ? words[1] : words[0];
+  const name = word === undefined || !Object.hasOwn(FORMER_NAMES, word) ? word : FORMER_NAMES[word];
   return name !== undefined && Object.hasOwn(COMMANDS, name) ? name : undefined;
 }
 

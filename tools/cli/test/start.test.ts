@@ -40,6 +40,10 @@ test('help and version load neither the contract nor a command: they are there a
     ['cli/src/command-list.ts', 'cli/src/failure.ts', 'cli/src/main.ts', 'cli/src/printable.ts', 'cli/src/run.ts']);
 });
 
+test('a command answers to its name of the release before', async () => {
+  expect((await told('parked', '--help')).out).toContain('truckroll dead-letters list');
+});
+
 test('the version is the release’s', async () => {
   const { version } = JSON.parse(readFileSync(join(source, '../../../package.json'), 'utf8')) as { version: string };
   expect(await told('--version')).toEqual({ code: 0, out: `${version}\n`, err: '' });

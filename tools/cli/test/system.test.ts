@@ -219,8 +219,8 @@ test('the demo of a local installation is made once and found again, also after 
   expect(await status(mended['apiKey'] ?? '')).toBe(200);
 }, 60_000);
 
-test('parked events are listed and applied again', async () => {
-  expect(await system.truckroll('parked', 'list')).toEqual({ code: 0, stdout: 'No event is parked.\n', stderr: '' });
+test('dead letters are listed and applied again, by the name of the release before too', async () => {
+  expect(await system.truckroll('dead-letters', 'list')).toEqual({ code: 0, stdout: 'There are no dead letters.\n', stderr: '' });
   expect(await json('parked', 'list')).toEqual({ events: [], more: 0 });
   expect(await system.truckroll('parked', 'retry')).toEqual({ code: 0, stdout: 'billing: 0 applied\nreporting: 0 applied\nintegrations: 0 applied\n', stderr: '' });
 });

@@ -3,11 +3,11 @@ import type { ParkingServiceService } from '@truckroll/contract/gen/events/v1/pa
 import type {
   DeadLetter, ReadDeadLettersRequest, ReadDeadLettersResponse, SetAsideRequest, SetAsideResponse,
 } from '@truckroll/contract/gen/integrations/v1/deliveries';
-import { forgetParked, listParked, park, parkedForm, readParked, unparkAll, type IncomingEvent } from '@truckroll/outbox';
+import { deadLetterOf, deadLettersAfter, deleteDeadLetters, forgetDeadLetters, listDeadLetters, storeDeadLetter, type IncomingEvent } from '@truckroll/outbox';
 import { PeriodicTask, logOutage, readRequestId, readTraceparent, type BackgroundPart, type Database, type Handlers, type Logger, type Metrics, type Transaction } from '@truckroll/service-kit';
 import type { Context } from '../context.ts';
 
-/** Parked under this name, beside what services could not apply. */
+/** Kept under this name, beside what services could not apply. */
 const CONSUMER = 'webhook-dispatcher';
 const KEPT_DAYS = 14;
 const LOOK_MS = 60_000;
@@ -18,28 +18,28 @@ export async function setAside({ database, log }: Context, { letters }: SetAside
   await database.transaction(async (tx) => {
     // One at a time, so that numbers grow in the order in which they can be read: whoever reads on misses none.
     await tx.query({ text: `select pg_advisory_xact_lock(hashtextextended('webhook dead letters in ' || current_schema(), 0))` });
-    for (const letter of letters) await park(tx, CONSUMER, parkedForm(eventOf(letter)), storable(letter.reason));
+    for (const letter of letters) await storeDeadLetter(tx, CONSUMER, deadLetterOf(eventOf(letter)), storable(letter.reason));
   });
   log.warn({ count: letters.length, reasons: [...new Set(letters.map(({ type, reason }) => `${type}: ${reason}`))].slice(0, 5) }, 'events that a dispatcher does not know were set aside');
   return {};
 }
 
 export async function readDeadLetters({ database }: Context, { after }: ReadDeadLettersRequest): Promise<ReadDeadLettersResponse> {
-  const found = await readParked(database, CONSUMER, after, MOST_READ);
+  const found = await deadLettersAfter(database, CONSUMER, after, MOST_READ);
   return { letters: found.map(({ id, event, reason }) => letterOf(id, event, reason)) };
 }
 
 /** In the transaction that stores them as events. */
 export async function resume(tx: Transaction, ids: readonly number[]): Promise<void> {
-  if (ids.length > 0) await unparkAll(tx, CONSUMER, ids);
+  if (ids.length > 0) await deleteDeadLetters(tx, CONSUMER, ids);
 }
 
 /** What operators see of them; dispatchers take them up by themselves. */
-export function deadLetterParking(database: Database): Handlers<typeof ParkingServiceService> {
+export function deadLetterHandlers(database: Database): Handlers<typeof ParkingServiceService> {
   return {
-    listParkedEvents: ({ limit }) => listParked(database, CONSUMER, Math.min(Math.max(limit, 1), MOST_LISTED)),
+    listParkedEvents: ({ limit }) => listDeadLetters(database, CONSUMER, Math.min(Math.max(limit, 1), MOST_LISTED)),
     async retryParkedEvents() {
-      const { count } = await listParked(database, CONSUMER, 1);
+      const { count } = await listDeadLetters(database, CONSUMER, 1);
       return { applied: 0, reason: count === 0 ? null : `${count} wait for a webhook dispatcher that knows them, which takes them up by itself: upgrade the dispatchers.` };
     },
   };
@@ -51,9 +51,9 @@ export function deadLetters(database: Database, log: Logger, metrics: Metrics): 
   let failures = 0;
   const looks = new PeriodicTask(LOOK_MS, async () => {
     try {
-      const dropped = await forgetParked(database, CONSUMER, KEPT_DAYS);
+      const dropped = await forgetDeadLetters(database, CONSUMER, KEPT_DAYS);
       if (dropped > 0) log.error({ dropped }, 'events that no webhook dispatcher has known for 14 days were dropped');
-      gauge.set({}, (await listParked(database, CONSUMER, 1)).count);
+      gauge.set({}, (await listDeadLetters(database, CONSUMER, 1)).count);
       failures = 0;
     } catch (error) {
       failures += 1;

@@ -8,7 +8,7 @@ export const SOURCES = ['/truckroll/integrations', '/truckroll/scheduling', '/tr
 /** Topics whose events move figures. */
 export const COUNTED_TOPICS = [topics.companies, topics.jobs, topics.assignments, topics.invoices, topics.payments, topics.refunds].map(({ name }) => name);
 
-/** Of parked events `p`: those that hold their company back, as nothing newer of the same record was applied. */
+/** Of dead letters `p`: those that hold their company back, as nothing newer of the same record was applied. */
 const HOLDS_BACK = `not exists (select from inbox_version v where v.consumer = p.consumer and v.topic = p.topic and v.key = p.key
   and v.version > (p.headers ->> 'version')::bigint)`;
 const TOLD_AT = `to_timestamp(0) + (p.headers ->> 'time')::bigint * interval '1 microsecond'`;

@@ -1,9 +1,9 @@
 import type { ListParkedEventsResponse, ParkingServiceService } from '@truckroll/contract/gen/events/v1/parking';
 import { isUnavailable, type Database, type Handlers } from '@truckroll/service-kit';
-import { listParked } from './parking.ts';
+import { listDeadLetters } from './dead-letters.ts';
 import type { Subscriber } from './subscription.ts';
 
-export interface ParkingOptions {
+export interface DeadLetterOptions {
   readonly database: Database;
   /** Of the subscriber. */
   readonly group: string;
@@ -12,14 +12,14 @@ export interface ParkingOptions {
 
 const MOST = 1000;
 
-/** ParkingService of a service that has one subscriber. */
-export function parkingHandlers({ database, group, subscriber }: ParkingOptions): Handlers<typeof ParkingServiceService> {
+/** Dead letters of a service that has one subscriber: ParkingService, as the protocol calls it. */
+export function deadLetterHandlers({ database, group, subscriber }: DeadLetterOptions): Handlers<typeof ParkingServiceService> {
   return {
-    listParkedEvents: ({ limit }): Promise<ListParkedEventsResponse> => listParked(database, group, Math.min(Math.max(limit, 1), MOST)),
+    listParkedEvents: ({ limit }): Promise<ListParkedEventsResponse> => listDeadLetters(database, group, Math.min(Math.max(limit, 1), MOST)),
     async retryParkedEvents() {
       let applied = 0;
       try {
-        await subscriber.retryParked(() => (applied += 1));
+        await subscriber.retryDeadLetters(() => (applied += 1));
         return { applied, reason: null };
       } catch (error) {
         if (isUnavailable(error)) throw error;

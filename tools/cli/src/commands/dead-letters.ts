@@ -12,20 +12,20 @@ const LISTED = 100;
 const RETRY_MS = 600_000;
 
 const EXAMPLES = `
-A parked event is one that could not be applied and was set aside, so that it holds up nothing. Put right what the reason
+A dead letter is an event that could not be applied and was set aside, so that it holds up nothing. Put right what the reason
 says, then try again: each is applied in its own transaction, and none over a newer one. Those of integrations are public
 events that no webhook dispatcher has known yet: the dispatchers take them up by themselves once they are upgraded.
 
 Examples:
-  truckroll parked list
-  truckroll parked retry`;
+  truckroll dead-letters list
+  truckroll dead-letters retry`;
 
 export function register(program: Command, session: Session): void {
-  const parked = program.command('parked').description('See events that services could not apply, and apply them again.').addHelpText('after', EXAMPLES);
+  const deadLetters = program.command('dead-letters').alias('parked').description('See events that services could not apply, and apply them again.').addHelpText('after', EXAMPLES);
 
-  parked
+  deadLetters
     .command('list')
-    .description(`List parked events, the oldest ${LISTED} of each service.`)
+    .description(`List dead letters, the oldest ${LISTED} of each service.`)
     .action(async () => {
       const events: Record<string, unknown>[] = [];
       let more = 0;
@@ -35,15 +35,15 @@ export function register(program: Command, session: Session): void {
         events.push(...found.events.map((event) => ({ service, ...event, parked_at: formatInstant(event.parked_at) })));
       }
       const columns = {
-        service: (row: Record<string, unknown>) => row['service'], parked: (row: Record<string, unknown>) => row['parked_at'],
+        service: (row: Record<string, unknown>) => row['service'], since: (row: Record<string, unknown>) => row['parked_at'],
         type: (row: Record<string, unknown>) => row['type'], key: (row: Record<string, unknown>) => row['key'], reason: (row: Record<string, unknown>) => row['reason'],
       };
-      session.print({ events, more }, table(events, columns, 'No event is parked.') + (more > 0 ? `\n… and ${more} more.` : ''));
+      session.print({ events, more }, table(events, columns, 'There are no dead letters.') + (more > 0 ? `\n… and ${more} more.` : ''));
     });
 
-  parked
+  deadLetters
     .command('retry')
-    .description('Apply parked events again, the oldest first; ends with 1 where one still cannot be applied.')
+    .description('Apply dead letters again, the oldest first; ends with 1 where one still cannot be applied.')
     .action(async () => {
       const services: { service: string; applied: number; reason: string | null }[] = [];
       for (const service of CONSUMERS) {

@@ -2,8 +2,8 @@ import type { ParkedEvent } from '@truckroll/contract/gen/events/v1/parking';
 import type { Queryable } from '@truckroll/service-kit';
 import type { IncomingEvent } from './event.ts';
 
-/** A message that could not be applied, as it is set aside. */
-export interface Parked {
+/** A message that could not be applied, as it is set aside: in the table parked_event, as the protocol and releases before call it. */
+export interface DeadLetter {
   readonly topic: string;
   readonly partition: number;
   readonly offset: string;
@@ -13,9 +13,9 @@ export interface Parked {
 }
 
 /** Stores a message with the reason, once. */
-export async function park(tx: Queryable, consumer: string, message: Parked, reason: string): Promise<void> {
+export async function storeDeadLetter(tx: Queryable, consumer: string, message: DeadLetter, reason: string): Promise<void> {
   await tx.query({
-    name: 'park_event',
+    name: 'store_dead_letter',
     text: `insert into parked_event (consumer, topic, partition, log_offset, key, headers, payload, reason)
       values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict do nothing`,
     values: [
@@ -26,15 +26,15 @@ export async function park(tx: Queryable, consumer: string, message: Parked, rea
 }
 
 /** An event with its attributes kept apart, so that it can be applied later. */
-export function parkedForm(event: IncomingEvent): Parked {
+export function deadLetterOf(event: IncomingEvent): DeadLetter {
   const { key, payload, topic, partition, offset, ...headers } = event;
   return { key, payload, topic, partition, offset, headers };
 }
 
-/** The oldest parked event after an id that can be applied again, locked until the transaction ends. */
-export async function takeParked(tx: Queryable, consumer: string, after: number): Promise<{ id: number; event: IncomingEvent } | undefined> {
-  const { rows } = await tx.query<Omit<Parked, 'offset'> & { id: number; log_offset: number }>({
-    name: 'take_parked',
+/** The oldest dead letter after an id that can be applied again, locked until the transaction ends. */
+export async function takeDeadLetter(tx: Queryable, consumer: string, after: number): Promise<{ id: number; event: IncomingEvent } | undefined> {
+  const { rows } = await tx.query<Omit<DeadLetter, 'offset'> & { id: number; log_offset: number }>({
+    name: 'take_dead_letter',
     text: `select id, topic, partition, log_offset, key, headers, payload from parked_event
       where consumer = $1 and id > $2 and headers ? 'id' order by id limit 1 for update skip locked`,
     values: [consumer, after],
@@ -46,35 +46,35 @@ export async function takeParked(tx: Queryable, consumer: string, after: number)
 }
 
 /** The oldest ones, with how many there are. */
-export async function listParked(db: Queryable, consumer: string, most: number): Promise<{ events: ParkedEvent[]; count: number }> {
+export async function listDeadLetters(db: Queryable, consumer: string, most: number): Promise<{ events: ParkedEvent[]; count: number }> {
   const [{ rows: events }, { rows: counts }] = await Promise.all([
     db.query<ParkedEvent>({
-      name: 'list_parked',
+      name: 'list_dead_letters',
       text: `select topic, coalesce(key, '') as key, coalesce(headers ->> 'type', '') as type, reason, parked_at
         from parked_event where consumer = $1 order by id limit $2`,
       values: [consumer, most],
     }),
-    db.query<{ count: number }>({ name: 'count_parked', text: 'select count(*) from parked_event where consumer = $1', values: [consumer] }),
+    db.query<{ count: number }>({ name: 'count_dead_letters', text: 'select count(*) from parked_event where consumer = $1', values: [consumer] }),
   ]);
   return { events, count: counts[0]?.count ?? 0 };
 }
 
-/** Deletes a parked event that was applied after all. */
-export async function unpark(tx: Queryable, id: number): Promise<void> {
-  await tx.query({ name: 'unpark', text: 'delete from parked_event where id = $1', values: [id] });
+/** Deletes one that was applied after all. */
+export async function deleteDeadLetter(tx: Queryable, id: number): Promise<void> {
+  await tx.query({ name: 'delete_dead_letter', text: 'delete from parked_event where id = $1', values: [id] });
 }
 
-/** Deletes parked events that were applied after all. */
-export async function unparkAll(tx: Queryable, consumer: string, ids: readonly number[]): Promise<void> {
-  await tx.query({ name: 'unpark_all', text: 'delete from parked_event where consumer = $1 and id = any($2::bigint[])', values: [consumer, ids] });
+/** Deletes those that were applied after all. */
+export async function deleteDeadLetters(tx: Queryable, consumer: string, ids: readonly number[]): Promise<void> {
+  await tx.query({ name: 'delete_dead_letters', text: 'delete from parked_event where consumer = $1 and id = any($2::bigint[])', values: [consumer, ids] });
 }
 
-/** Events parked after the one of that id, oldest first: at most so many, and so many bytes unless it is one. */
-export async function readParked(
+/** Those that were set aside after the one of that id, oldest first: at most so many, and so many bytes unless it is one. */
+export async function deadLettersAfter(
   db: Queryable, consumer: string, after: number, most: { events: number; bytes: number },
 ): Promise<{ id: number; event: IncomingEvent; reason: string }[]> {
-  const { rows } = await db.query<Omit<Parked, 'offset'> & { id: number; log_offset: number; reason: string }>({
-    name: 'read_parked',
+  const { rows } = await db.query<Omit<DeadLetter, 'offset'> & { id: number; log_offset: number; reason: string }>({
+    name: 'dead_letters_after',
     text: `with next as (
         select id, row_number() over found as place, sum(octet_length(payload)) over found as bytes
         from (select id, payload from parked_event where consumer = $1 and id > $2 and headers ? 'id' order by id limit $3) p window found as (order by id))
@@ -85,10 +85,10 @@ export async function readParked(
   return rows.map(({ id, reason, headers, log_offset, ...rest }) => ({ id, reason, event: { ...headers, ...rest, offset: String(log_offset) } as unknown as IncomingEvent }));
 }
 
-/** Deletes what was parked so many days ago. Resolves to its number. */
-export async function forgetParked(db: Queryable, consumer: string, days: number): Promise<number> {
+/** Deletes what was set aside so many days ago. Resolves to its number. */
+export async function forgetDeadLetters(db: Queryable, consumer: string, days: number): Promise<number> {
   const { rowCount } = await db.query({
-    name: 'forget_parked', text: `delete from parked_event where consumer = $1 and parked_at < now() - $2 * interval '1 day'`, values: [consumer, days],
+    name: 'forget_dead_letters', text: `delete from parked_event where consumer = $1 and parked_at < now() - $2 * interval '1 day'`, values: [consumer, days],
   });
   return rowCount;
 }
