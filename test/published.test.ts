@@ -24,7 +24,7 @@ afterAll(() => owners.stop());
 
 const published = RECORD_OWNERS.flatMap((owner) => tablesOf[owner].flatMap(({ resource: { path }, publishes }) => (publishes ? [{ owner, path, topic: publishes.topic }] : [])));
 
-it('publishes what other services keep copies of', () => {
+it('publishes what other services keep read models of', () => {
   expect(published.map(({ topic }) => topic)).toEqual(expect.arrayContaining([topics.jobs, topics.assignments, topics.invoices]));
 });
 

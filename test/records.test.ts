@@ -1,7 +1,7 @@
 // What holds for every record alike, written once over the contract: import, list, detail, filters, paging, strictness.
 import { resources, type Parameter, type Resource } from '@truckroll/contract';
 import { generateCompany } from '@truckroll/demo-company';
-import { untilCopied } from './support/copies.ts';
+import { untilFollowed } from './support/read-models.ts';
 import { OWN_RULES, inOrder, recorded, valuesAt, type Everything, type Json } from './support/expected.ts';
 import { violations } from './support/openapi.ts';
 import { startSystem, type System, type TestCompany } from './support/system.ts';
@@ -24,7 +24,7 @@ beforeAll(async () => {
     expect({ path, problems: report.problems.slice(0, 3) }).toEqual({ path, problems: [] });
   }
   // Financials are of what reporting has been told by then.
-  await untilCopied(system, company);
+  await untilFollowed(system, company);
   for (const { path } of resources) read[path] = await whole(company, path, 100);
 }, 5 * MINUTES);
 

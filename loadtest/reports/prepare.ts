@@ -1,4 +1,4 @@
-// The data of both sides, made once: rows by COPY into reporting's copies, the same rows in plain tables with plain indexes,
+// The data of both sides, made once: rows by COPY into reporting's read models, the same rows in plain tables with plain indexes,
 // and sums of them.
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';

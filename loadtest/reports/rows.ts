@@ -1,4 +1,4 @@
-// Rows of reporting's copies, as its subscriber would have stored them.
+// Rows of reporting's read models, as its subscriber would have stored them.
 import { JOB_CLASS_NAMES, shapeNamed } from '@truckroll/contract';
 import { CostCategory, CostTrackingStatus, CostVerificationStatus, JobFinancials } from '@truckroll/contract/gen/reporting/v1/job_financials';
 import type { Value } from '../data/copy.ts';

@@ -95,8 +95,8 @@ export async function runMixed(fleet: Fleet, receiver: Receiver, { seed, stages,
   }
 
   say('  all is moved; waiting until everything that is to be told is told …');
-  const wrongCopies = await settled(fleet, company, 60_000);
-  const writes = check(history, await observe(fleet, company, before, wrongCopies));
+  const wrongReadModels = await settled(fleet, company, 60_000);
+  const writes = check(history, await observe(fleet, company, before, wrongReadModels));
   const { published, violations: broken } = await publishedEvents(fleet, new Set(customers.map(({ company: { id } }) => id)));
   await delivered(fleet, endpoints);
   const events = checkDeliveries(published, endpoints, receiver.arrivals);

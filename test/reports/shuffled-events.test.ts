@@ -9,8 +9,8 @@ import { importBatch } from '../../packages/record-store/src/index.ts';
 import { Database, createMetrics, silentLog, type BackgroundPart } from '@truckroll/service-kit';
 import { freshDatabase, type TestDatabase } from '@truckroll/testing';
 import fc from 'fast-check';
-import { subscriptionOf } from '../../services/reporting/src/copies/copy.ts';
-import { copies } from '../../services/reporting/src/copies/index.ts';
+import { subscriptionOf } from '../../services/reporting/src/read-models/read-model.ts';
+import { readModels } from '../../services/reporting/src/read-models/index.ts';
 import { tables } from '../../services/reporting/src/resources/index.ts';
 import { schema } from '../../services/reporting/src/schema.ts';
 import { summaryBuilder } from '../../services/reporting/src/summaries/builder.ts';
@@ -40,7 +40,7 @@ beforeAll(async () => {
   await builder.start?.();
   // Handed its events here: it is not started.
   const kafka = createKafka('test', { kafkaBrokers: ['127.0.0.1:1'] }, silentLog);
-  subscriber = new Subscriber({ database, kafka, group: 'reporting', subscriptions: copies.map(subscriptionOf), log: silentLog, metrics });
+  subscriber = new Subscriber({ database, kafka, group: 'reporting', subscriptions: readModels.map(subscriptionOf), log: silentLog, metrics });
 });
 afterAll(async () => {
   await builder.stop();

@@ -7,8 +7,8 @@ import { Subscriber, createKafka, type Subscription } from '../../packages/outbo
 import { byCompany, lockCompany } from '../../packages/record-store/src/index.ts';
 import { schema as billing } from '../../services/billing/src/schema.ts';
 import { schema as integrations } from '../../services/integrations/src/schema.ts';
-import type { Copy, StateEvent } from '../../services/reporting/src/copies/copy.ts';
-import { copies } from '../../services/reporting/src/copies/index.ts';
+import type { ReadModel, StateEvent } from '../../services/reporting/src/read-models/read-model.ts';
+import { readModels } from '../../services/reporting/src/read-models/index.ts';
 import { refreshFinancials } from '../../services/reporting/src/financials/every-job.ts';
 import { schema as reporting } from '../../services/reporting/src/schema.ts';
 import { schema as scheduling } from '../../services/scheduling/src/schema.ts';
@@ -62,16 +62,16 @@ async function addsUp(of: System): Promise<void> {
 }
 
 /** What that release did with an event: it knew of no sums, and its connections say nothing of them. */
-function ofReleaseBefore(copy: Copy, applied: () => void): Subscription {
+function ofReleaseBefore(model: ReadModel, applied: () => void): Subscription {
   return {
-    topic: copy.topic,
+    topic: model.topic,
     deduplicate: 'version',
     async apply(tx, events) {
       for (const [companyId, ofCompany] of byCompany(events)) {
         await lockCompany(tx, companyId);
         const stored = ofCompany.filter((event): event is typeof event & StateEvent => event.payload !== null);
         const gone = ofCompany.filter(({ payload }) => payload === null).map(({ key }) => key.slice(key.indexOf('/') + 1));
-        const jobs = [...(await copy.store(tx, companyId, stored)), ...((await copy.remove?.(tx, companyId, gone)) ?? [])];
+        const jobs = [...(await model.store(tx, companyId, stored)), ...((await model.remove?.(tx, companyId, gone)) ?? [])];
         await refreshFinancials(tx, companyId, jobs);
       }
       applied();
@@ -83,11 +83,11 @@ it('keeps sums right beside a replica of the release before in its consumer grou
   const { DATABASE_URL: url = '', KAFKA_BROKERS: brokers = '', KAFKA_PREFIX: kafkaPrefix = '' } = system.serviceEnvironment;
   const database = new Database({ url, schema: reporting.schema, settings: reporting.settings, maxConnections: 4 });
   let applied = 0;
-  const known = copies.filter(({ table }) => ['companies', 'jobs', 'assignments', 'invoices'].includes(table));
+  const known = readModels.filter(({ table }) => ['companies', 'jobs', 'assignments', 'invoices'].includes(table));
   const older = new Subscriber({
     database, log: silentLog, metrics: createMetrics('reporting'), group: 'reporting',
     kafka: createKafka('older', { kafkaBrokers: brokers.split(','), kafkaPrefix }, silentLog),
-    subscriptions: known.map((copy) => ofReleaseBefore(copy, () => (applied += 1))),
+    subscriptions: known.map((model) => ofReleaseBefore(model, () => (applied += 1))),
   });
   await older.start();
   const changed = lines['invoices']!.map((line) => ({ ...line, status: line['status'] === 'OPEN' ? 'VOIDED' : line['status'] }));

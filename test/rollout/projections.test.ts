@@ -4,7 +4,7 @@ import { hash } from 'node:crypto';
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { resource, type RecordOwner } from '@truckroll/contract';
 import type { Projected } from '../../packages/record-store/src/index.ts';
-import { copies } from '../../services/reporting/src/copies/index.ts';
+import { readModels } from '../../services/reporting/src/read-models/index.ts';
 import { importRecords } from '../support/company.ts';
 import { RECORD_OWNERS, startOwners, tablesOf, type Owners } from '../support/owners.ts';
 
@@ -23,8 +23,8 @@ const files = readdirSync(RECORDS).sort();
 let owners: Owners;
 
 const records = RECORD_OWNERS.flatMap((owner) => tablesOf[owner].map((table) => ({ owner, table: { path: table.path, table: table.table, version: table.version } })));
-const copied = copies.map(({ table, version }) => ({ owner: 'reporting' as const, table: { path: `copies/${table}`, table, version } }));
-const all: { owner: RecordOwner; table: Projected }[] = [...records, ...copied];
+const modelled = readModels.map(({ table, version }) => ({ owner: 'reporting' as const, table: { path: `copies/${table}`, table, version } }));
+const all: { owner: RecordOwner; table: Projected }[] = [...records, ...modelled];
 
 beforeAll(async () => {
   owners = await startOwners();
@@ -33,14 +33,14 @@ beforeAll(async () => {
     const { problems } = await importRecords(owners.channels[resource(path).owner as RecordOwner], company, path, readFileSync(new URL(file, RECORDS), 'utf8').trim().split('\n'));
     expect({ path, problems }).toEqual({ path, problems: [] });
   }
-  for (const copy of copies) {
-    const owner = copy.topic.name.split('.')[1] as RecordOwner;
+  for (const model of readModels) {
+    const owner = model.topic.name.split('.')[1] as RecordOwner;
     if (!RECORD_OWNERS.includes(owner)) continue;
     const { rows } = await owners.databases[owner].query<{ key: string; time: number; payload: Buffer }>({
       text: 'select distinct on (key) key, created_at as time, payload from outbox where topic = $1 order by key, id desc',
-      values: [copy.topic.name],
+      values: [model.topic.name],
     });
-    await owners.databases.reporting.transaction((tx) => copy.store(tx, company, rows));
+    await owners.databases.reporting.transaction((tx) => model.store(tx, company, rows));
   }
 });
 afterAll(async () => {

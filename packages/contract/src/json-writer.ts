@@ -96,7 +96,7 @@ export class JsonWriter {
       this.#text(field.key);
       if (field.repeated) this.#array(field, tag, end);
       else this.#value(field);
-      // What is nested takes more than this object reckoned with.
+      // What is nested takes more than this object reserved.
       if (field.repeated || field.shape !== undefined || field.cursorOf !== undefined) this.#reserve(plan.room + (end - this.#at) * MOST_GROWTH);
       next++;
     }

@@ -1,5 +1,5 @@
 // Versions across a restore (docs/adr/0007). A version is the id of the event's row in its owner's outbox, and PostgreSQL that
-// was restored to an earlier moment would give out ids again that topics and copies have already seen: what is newer would be
+// was restored to an earlier moment would give out ids again that topics and read models have already seen: what is newer would be
 // taken for older. So a restore begins an epoch, which stands in front of all ids that are given out after it.
 import type { Queryable } from '@truckroll/service-kit';
 
@@ -17,7 +17,7 @@ export async function currentEpoch(db: Queryable): Promise<number> {
   return epochOf(rows[0]?.last ?? 0);
 }
 
-/** From here on, every event has a greater version than all that were told in epochs before. Not undone with the transaction. */
+/** From here on, every event has a greater version than all that were published in epochs before. Not undone with the transaction. */
 export async function beginEpoch(db: Queryable, epoch: number): Promise<void> {
   if (epoch > MOST) throw new RangeError(`there can be ${MOST} epochs, not ${epoch}`);
   await db.query({ text: `select setval('outbox_id_seq', $1)`, values: [epoch * IDS_OF_EPOCH] });

@@ -2,7 +2,7 @@ import { formatInstant, isUuid, parseInstant } from '@truckroll/contract';
 import { readRequestId, readTraceparent } from '@truckroll/service-kit';
 import type { IHeaders, KafkaMessage, Message } from 'kafkajs';
 
-/** What a service tells. `key` is the subject: events of one subject stay in the order in which they were committed. */
+/** What a service publishes. `key` is the subject: events of one subject stay in the order in which they were committed. */
 export interface OutgoingEvent {
   readonly topic: string;
   readonly key: string;
@@ -34,11 +34,11 @@ export interface OutboxRow {
   readonly created_at: number;
 }
 
-/** What a consumer is told. */
+/** What a consumer gets. */
 export interface IncomingEvent {
   readonly id: string;
   readonly type: string;
-  /** The service that told it. */
+  /** The service that published it. */
   readonly source: string;
   readonly companyId: string;
   readonly key: string;

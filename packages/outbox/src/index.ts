@@ -7,7 +7,7 @@ export { createKafka, kafkaSettings, type KafkaClient } from './kafka.ts';
 export { Outbox } from './outbox.ts';
 export { deadLetterOf, deadLettersAfter, deleteDeadLetters, forgetDeadLetters, listDeadLetters, storeDeadLetter } from './dead-letters.ts';
 export { deadLetterHandlers } from './dead-letter-service.ts';
-export { endsOf, groupsAtWork, moveGroup, overallOf, takeWaiting, type CopiedKeys, type Ends, type Placed, type Restored, type State } from './restored.ts';
+export { endsOf, groupsAtWork, moveGroup, overallOf, takeWaiting, type ReadModelKeys, type Ends, type Placed, type Restored, type State } from './restored.ts';
 export { relayLock } from './relay.ts';
 export { replay } from './replay.ts';
 export { Subscriber, type Subscription } from './subscription.ts';

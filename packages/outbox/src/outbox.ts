@@ -15,7 +15,7 @@ export interface OutboxOptions {
   /** The topics that this service publishes on; created when they are missing. */
   readonly topics: readonly Topic[];
   /**
-   * Whether everything that is committed has been appended: while it has not, no watermark is told (docs/adr/0006). Runs on
+   * Whether everything that is committed has been appended: while it has not, no watermark is published (docs/adr/0006). Runs on
    * the relay's session, after the moment that the watermark would name.
    */
   readonly complete?: (session: Pick<Session, 'query'>) => Promise<boolean>;

@@ -9,7 +9,7 @@ export interface RelayOptions {
   readonly complete?: (session: Pick<Session, 'query'>) => Promise<boolean>;
   readonly log: Logger;
   readonly metrics: Metrics;
-  /** Milliseconds for which an idle relay neither looks nor tells a watermark, unless it is notified; as below unless given. */
+  /** Milliseconds for which an idle relay neither looks nor publishes a watermark, unless it is notified; as below unless given. */
   readonly restMs?: number;
 }
 
@@ -31,10 +31,10 @@ const NOTIFY_MS = 20;
 const GATHER = { atRestMs: 5, mostMs: 50 };
 /**
  * Milliseconds between watermarks: while there is something new here, while another owner has something new, which counts in
- * reports once all owners have told of a later moment, and while nobody has.
+ * reports once all owners have published a later moment, and while nobody has.
  */
 const ANNOUNCE = { busy: 200, following: 500, idle: 2000 };
-/** A watermark that cannot be told yet is thought of again after as many milliseconds. */
+/** A watermark that cannot be published yet is thought of again after as many milliseconds. */
 const AGAIN_MS = 100;
 /** How long news of another owner are news. */
 const NEWS_MS = 2000;
@@ -45,7 +45,7 @@ const MOST_COUNTED = 100_000;
 
 /** On which the active relay of a schema hears of rows of other replicas. */
 const channelOf = (schema: string): string => `${schema}_outbox`;
-/** On which relays of one database hear that another has news. Those of other databases tell their watermarks when they would anyway. */
+/** On which relays of one database hear that another has news. Those of other databases publish their watermarks when they would anyway. */
 const NEWS_CHANNEL = 'truckroll_outbox_news';
 
 /** What the advisory lock that a schema's active relay holds is named after. */
@@ -200,8 +200,8 @@ export class Relay implements BackgroundPart {
         if (moment === undefined || !complete || !all) return;
         announcedAt = performance.now();
         news = false;
-        const told = publisher.announce?.(moment).catch((error: unknown) => log.debug({ error }, 'a watermark was not told'));
-        await Promise.race([told, lost]);
+        const announced = publisher.announce?.(moment).catch((error: unknown) => log.debug({ error }, 'a watermark was not published'));
+        await Promise.race([announced, lost]);
       };
       if (rows.length === 0) {
         await announce();

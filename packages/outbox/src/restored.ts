@@ -14,8 +14,8 @@ export interface State {
   missing(db: Queryable, keys: readonly string[]): Promise<string[]>;
 }
 
-/** Keys that a copy holds, by the topic that it is a copy of. */
-export interface CopiedKeys {
+/** Keys that a read model holds, by the topic that it is a read model of. */
+export interface ReadModelKeys {
   readonly topic: Topic;
   keys(db: Queryable): AsyncIterable<readonly string[]>;
 }
@@ -23,7 +23,7 @@ export interface CopiedKeys {
 export interface Restored {
   readonly schema: string;
   readonly states: readonly State[];
-  readonly copies: readonly CopiedKeys[];
+  readonly readModels: readonly ReadModelKeys[];
   /** Consumer groups, by what they read. */
   readonly groups: readonly { readonly group: string; readonly topics: readonly Topic[] }[];
   /** Has everything that the service holds published anew, some of it perhaps by the service itself once it runs. */

@@ -1,4 +1,4 @@
-// How far a service has published (docs/adr/0006): told beside its events, by the relay that publishes them.
+// How far a service has published (docs/adr/0006): said beside its events, by the relay that publishes them.
 import { randomUUID } from 'node:crypto';
 import { formatInstant, topics } from '@truckroll/contract';
 import { Watermark } from '@truckroll/contract/gen/events/v1/watermarks';

@@ -186,7 +186,7 @@ test('stopping waits for the batch under way and deletes its rows', async () => 
   expect(await rowsLeft(setting.database)).toBe(0);
 });
 
-test('a watermark is told once everything committed before it is published, and none while more is waiting', async () => {
+test('a watermark is published once everything committed before it is published, and none while more is waiting', async () => {
   const told = new Collected<{ at: number; published: number }>();
   const published = new Collected<OutboxRow>();
   await setting.database.transaction((tx) => append(tx, Array.from({ length: 1200 }, () => event(topic, 'k', 'before'))));
@@ -201,7 +201,7 @@ test('a watermark is told once everything committed before it is published, and 
   expect(told.items.map(({ at }) => at)).toEqual(told.items.map(({ at }) => at).sort((a, b) => a - b));
 });
 
-test('no watermark is told by a relay whose service has not published all that it held, or that Kafka refuses', async () => {
+test('no watermark is published by a relay whose service has not published all that it held, or that Kafka refuses', async () => {
   const told = new Collected<number>();
   const asked = new Collected<boolean>();
   const refused = new Collected<boolean>();

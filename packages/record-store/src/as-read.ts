@@ -1,4 +1,4 @@
-// A record as it is read, for those who are told of it.
+// A record as it is read, as it is published.
 import { Assembler } from './assemble.ts';
 import { ByteBuffer } from './byte-buffer.ts';
 import type { Changed, Table } from './table.ts';

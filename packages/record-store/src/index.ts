@@ -15,4 +15,4 @@ export { projectionHandlers } from './reproject-service.ts';
 export { instantOf, uuidOf } from './position.ts';
 export { byCompany, nameSubscription, recordKey } from './messaging.ts';
 export { Publication } from './publication.ts';
-export { copiedNames, keysOf, namePage, nameState, publishAnew, recordStates } from './restored.ts';
+export { namesReadModel, keysOf, namePage, nameState, publishAnew, recordStates } from './restored.ts';

@@ -1,4 +1,4 @@
-// Names and records that other services keep copies of, as events.
+// Names and records that other services keep read models of, as events.
 import { topics } from '@truckroll/contract';
 import { Name as NameEvent } from '@truckroll/contract/gen/events/v1/names';
 import { append, type IncomingEvent, type Subscription } from '@truckroll/outbox';
@@ -22,7 +22,7 @@ export async function publishChanged<R>(tx: Queryable, table: Table<R>, companyI
   );
 }
 
-/** Keeps the names table of a service's schema as the owner last told it. */
+/** Keeps the names table of a service's schema as the owner last published it. */
 export function nameSubscription(schema: string): Subscription {
   return {
     topic: topics.names,

@@ -50,7 +50,7 @@ export async function removeNames(tx: Queryable, schema: string, companyId: stri
   await tx.query({ text: `select pg_notify('${schema}_${CHANNEL}', $1)`, values: [companyId] });
 }
 
-/** Names of one company that this process has looked at: by kind, by id; null where the owner has not told one yet. */
+/** Names of one company that this process has looked at: by kind, by id; null where the owner has not published one yet. */
 type CompanyNames = Map<string, Map<string, Uint8Array | null>>;
 
 /** What a reader asks while it copies records: the name's bytes, null for unknown, undefined for not cached. */

@@ -4,7 +4,7 @@ import type { MigrationSet, Queryable, Schema } from '@truckroll/service-kit';
 
 /** A table whose rows follow from documents by rules that have a version. */
 export interface Projected {
-  /** Public path of the records; that of copies begins with `copies/`. */
+  /** Public path of the records; that of read models begins with `copies/`. */
   readonly path: string;
   readonly table: string;
   readonly version: number;

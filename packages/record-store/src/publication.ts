@@ -74,18 +74,18 @@ export class Publication implements BackgroundPart {
     });
     const totals = new Map<string, number>();
     for (const table of this.#tables) totals.set(table.resource.path, await about(database, table));
-    for (const told = new Set<string>(); told.size < this.#tables.length; ) {
+    for (const published = new Set<string>(); published.size < this.#tables.length; ) {
       const { rows } = await database.query<Omit<PublishResponse, 'total'>>({
         text: 'select path, published, done from publications where path = any($1::text[]) order by path',
         values: [this.#paths()],
       });
       for (const row of rows) {
-        if (told.has(row.path)) continue;
-        if (row.done) told.add(row.path);
+        if (published.has(row.path)) continue;
+        if (row.done) published.add(row.path);
         yield { ...row, total: totals.get(row.path) ?? 0 };
       }
       signal.throwIfAborted();
-      if (told.size < this.#tables.length) await pause(IDLE_MS, this.#stopping.signal);
+      if (published.size < this.#tables.length) await pause(IDLE_MS, this.#stopping.signal);
     }
   }
 

@@ -1,5 +1,5 @@
 import type { ProjectionServiceService, ReprojectResponse } from '@truckroll/contract/gen/records/v1/projections';
-import { told, type Handlers } from '@truckroll/service-kit';
+import { streamOf, type Handlers } from '@truckroll/service-kit';
 import type { Reprojector, Step } from './reprojector.ts';
 
 const MOST_REFUSED = 100;
@@ -8,7 +8,7 @@ const MOST_REFUSED = 100;
 export function projectionHandlers(reprojector: Reprojector): Handlers<typeof ProjectionServiceService> {
   return {
     reproject: ({ path }, { signal }) =>
-      told<ReprojectResponse>((tell) => reprojector.run(path === '' ? undefined : path, signal, (step) => tell(responseOf(step)))),
+      streamOf<ReprojectResponse>((tell) => reprojector.run(path === '' ? undefined : path, signal, (step) => tell(responseOf(step)))),
   };
 }
 

@@ -1,6 +1,6 @@
 // Records and names after PostgreSQL was restored to an earlier moment (docs/adr/0007).
 import { topics } from '@truckroll/contract';
-import type { CopiedKeys, State } from '@truckroll/outbox';
+import type { ReadModelKeys, State } from '@truckroll/outbox';
 import type { Queryable } from '@truckroll/service-kit';
 import type { Table } from './table.ts';
 
@@ -30,8 +30,8 @@ async function missing(db: Queryable, keys: readonly string[], where: string): P
   return rows.map(({ key }) => key);
 }
 
-/** Of whoever keeps a copy of them. */
-export const copiedNames: CopiedKeys = {
+/** Of whoever keeps a read model of names. */
+export const namesReadModel: ReadModelKeys = {
   topic: topics.names,
   async *keys(db) {
     for (let after: string | undefined; ; ) {
@@ -62,7 +62,7 @@ export async function namePage(db: Queryable, after?: string): Promise<StoredNam
   return rows;
 }
 
-/** Keys `<company>/<id>` of the rows of a copy. */
+/** Keys `<company>/<id>` of the rows of a read model. */
 export async function* keysOf(db: Queryable, table: string): AsyncIterable<readonly string[]> {
   for (let after: string | undefined; ; ) {
     const { rows } = await db.query<{ key: string }>({

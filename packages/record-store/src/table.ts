@@ -77,7 +77,7 @@ type Fields<R> = [R] extends [never] ? object : Partial<R>;
 export interface TableDefinition<R> {
   resource: Resource;
   /**
-   * Of everything below that follows from documents: columns, links, what is derived, and for a copy elsewhere what is
+   * Of everything below that follows from documents: columns, links, what is derived, and for a read model elsewhere what is
    * published. Raise it by one with every change of what any of them comes to: rows of earlier versions are then
    * projected anew (docs/adr/0005). Default 1.
    */

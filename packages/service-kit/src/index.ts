@@ -31,5 +31,5 @@ export { baseSettings, callerSettings, stopLimitMs, testCaller, testCallers, tes
 export { createComponent, type BackgroundPart, type Front, type Service } from './component.ts';
 export { createService, type ServiceKit } from './service.ts';
 export { runService } from './run.ts';
-export { told } from './told.ts';
+export { streamOf } from './stream-of.ts';
 export { editDistance } from './edit-distance.ts';

@@ -1,6 +1,6 @@
 import { topics } from '@truckroll/contract';
 import type { Restored } from '@truckroll/outbox';
-import { copiedNames, publishAnew, recordStates } from '@truckroll/record-store';
+import { namesReadModel, publishAnew, recordStates } from '@truckroll/record-store';
 import { tables } from './resources/index.ts';
 import { schema } from './schema.ts';
 
@@ -8,7 +8,7 @@ import { schema } from './schema.ts';
 export const restored: Restored = {
   schema: schema.schema,
   states: recordStates(tables),
-  copies: [copiedNames],
+  readModels: [namesReadModel],
   groups: [{ group: schema.schema, topics: [topics.names] }],
   renew: publishAnew,
 };

@@ -11,7 +11,7 @@ import { dayOf, deliveryId } from './webhooks/delivery-id.ts';
 export const restored: Restored = {
   schema: schema.schema,
   states: [{ topic: topics.companies, removed: 'company.removed', missing }],
-  copies: [],
+  readModels: [],
   // The webhook dispatcher's own: what it reads becomes deliveries here.
   groups: [{ group: 'webhook-dispatcher', topics: [topics.serviceRequests] }],
   async renew(tx) {

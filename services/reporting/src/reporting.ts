@@ -6,9 +6,9 @@ import { Subscriber, createKafka, deadLetterHandlers } from '@truckroll/outbox';
 import { NameCache, Reprojector, nameSubscription, projectionHandlers, serveRecords } from '@truckroll/record-store';
 import { createService, type Service } from '@truckroll/service-kit';
 import type { ReportingConfig } from './config.ts';
-import { copyAdmin } from './copies/admin.ts';
-import { subscriptionOf } from './copies/copy.ts';
-import { copies } from './copies/index.ts';
+import { readModelAdmin } from './read-models/admin.ts';
+import { subscriptionOf } from './read-models/read-model.ts';
+import { readModels } from './read-models/index.ts';
 import { financialsForEveryJob } from './financials/every-job.ts';
 import { freshnessMetrics } from './freshness/metrics.ts';
 import { places, reached, watermarkSubscription } from './freshness/progress.ts';
@@ -20,7 +20,7 @@ import { schema } from './schema.ts';
 
 const SCHEMA = 'reporting';
 
-/** Job financials and revenue attributions, from its own copies of jobs, assignments and invoices. */
+/** Job financials and revenue attributions, from its own read models of jobs, assignments and invoices. */
 export function createReporting(config: ReportingConfig): Service {
   return createService({
     name: SCHEMA,
@@ -31,7 +31,7 @@ export function createReporting(config: ReportingConfig): Service {
       const database = open({ url: config.databaseUrl, ...schema, settings });
       const kafka = createKafka(SCHEMA, config, log);
       const names = new NameCache(database, SCHEMA, log);
-      const subscriptions = [nameSubscription(SCHEMA), ...copies.map(subscriptionOf), watermarkSubscription];
+      const subscriptions = [nameSubscription(SCHEMA), ...readModels.map(subscriptionOf), watermarkSubscription];
       background({ name: 'names', start: () => names.start(), stop: () => names.stop() });
       const subscriber = new Subscriber({ database, kafka, group: SCHEMA, subscriptions, reached, places: () => places(database), log, metrics });
       background(subscriber);
@@ -40,7 +40,7 @@ export function createReporting(config: ReportingConfig): Service {
       background(summaryBuilder(database, log, metrics));
       server.implement(ParkingServiceService, deadLetterHandlers({ database, group: SCHEMA, subscriber }));
       server.implement(ReportsServiceService, reportHandlers(database, names));
-      server.implement(ReportingAdminServiceService, copyAdmin(database, kafka, SCHEMA));
+      server.implement(ReportingAdminServiceService, readModelAdmin(database, kafka, SCHEMA));
       const reprojector = new Reprojector({ database, projections: projections({ database, kafka, group: SCHEMA }), log, metrics });
       background(reprojector);
       server.implement(ProjectionServiceService, projectionHandlers(reprojector));

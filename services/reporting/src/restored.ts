@@ -1,21 +1,21 @@
 // After a restore, reporting goes on where the owners begin to publish everything anew.
 import { topics } from '@truckroll/contract';
 import type { Ends, Restored } from '@truckroll/outbox';
-import { copiedNames, keysOf } from '@truckroll/record-store';
+import { namesReadModel, keysOf } from '@truckroll/record-store';
 import type { Queryable } from '@truckroll/service-kit';
-import { copies, recordCopies } from './copies/index.ts';
+import { readModels, recordReadModels } from './read-models/index.ts';
 import { COUNTED_TOPICS } from './freshness/as-of.ts';
 import { schema } from './schema.ts';
 
 export const restored: Restored = {
   schema: schema.schema,
   states: [],
-  copies: [
-    copiedNames,
+  readModels: [
+    namesReadModel,
     { topic: topics.companies, keys: companyKeys },
-    ...recordCopies.map(({ topic, table }) => ({ topic, keys: (db: Queryable) => keysOf(db, table) })),
+    ...recordReadModels.map(({ topic, table }) => ({ topic, keys: (db: Queryable) => keysOf(db, table) })),
   ],
-  groups: [{ group: schema.schema, topics: [topics.names, ...copies.map(({ topic }) => topic), topics.watermarks] }],
+  groups: [{ group: schema.schema, topics: [topics.names, ...readModels.map(({ topic }) => topic), topics.watermarks] }],
   async renew() {
     // It publishes nothing, and its own records are as of the same moment.
   },

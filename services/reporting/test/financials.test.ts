@@ -5,9 +5,9 @@ import type { IncomingEvent } from '@truckroll/outbox';
 import { NameCache, RecordReader, importBatch, type Table } from '@truckroll/record-store';
 import { Database, silentLog } from '@truckroll/service-kit';
 import { freshDatabase, type TestDatabase } from '@truckroll/testing';
-import { applyTo, type Copy } from '../src/copies/copy.ts';
-import { invoices } from '../src/copies/invoices.ts';
-import { jobs } from '../src/copies/jobs.ts';
+import { applyTo, type ReadModel } from '../src/read-models/read-model.ts';
+import { invoices } from '../src/read-models/invoices.ts';
+import { jobs } from '../src/read-models/jobs.ts';
 import { fillIn } from '../src/financials/every-job.ts';
 import { jobFinancials } from '../src/resources/job-financials.ts';
 import { tables } from '../src/resources/index.ts';
@@ -57,14 +57,14 @@ function financials(id: string, ...costs: number[]): Line {
 }
 
 /** Applies the latest of some records, as their owner tells it. */
-async function tell(company: string, copy: Copy, path: string, ...records: Line[]): Promise<void> {
+async function tell(company: string, model: ReadModel, path: string, ...records: Line[]): Promise<void> {
   const { record } = resource(path);
   const events = records.map((line) => {
     const { value, problems } = readMessage(record, line);
     expect(problems).toEqual([]);
     return { companyId: company, key: `${company}/${line['id']}`, payload: Buffer.from(codec(record.typeName).encode(value).finish()) } as IncomingEvent;
   });
-  await database.transaction((tx) => applyTo(copy, tx, events));
+  await database.transaction((tx) => applyTo(model, tx, events));
 }
 
 const importLines = (company_id: string, ...lines: Line[]) =>

@@ -1,4 +1,4 @@
-// What scheduling tells the other services beside its records.
+// What scheduling publishes beside its records.
 import { topics } from '@truckroll/contract';
 import { Name as NameEvent } from '@truckroll/contract/gen/events/v1/names';
 import { append } from '@truckroll/outbox';
@@ -6,14 +6,14 @@ import { writeNames, type AfterChange } from '@truckroll/record-store';
 
 const SCHEMA = 'scheduling';
 
-/** For records that others show by name: keeps the names table, and tells of a name that is new or different. */
+/** For records that others show by name: keeps the names table, and publishes a name that is new or different. */
 export function named(kind: string): AfterChange<{ name: string }> {
   return async (tx, companyId, changed) => {
     const names = changed.map(({ id, record: { name } }) => ({ kind, id, name, version: 0 }));
-    const told = await writeNames(tx, SCHEMA, companyId, names);
+    const published = await writeNames(tx, SCHEMA, companyId, names);
     await append(
       tx,
-      told.map(({ id, name }) => ({
+      published.map(({ id, name }) => ({
         topic: topics.names.name,
         key: `${companyId}/${kind}/${id}`,
         type: 'name.changed',

@@ -10,7 +10,7 @@ import { schema } from './schema.ts';
 export const restored: Restored = {
   schema: schema.schema,
   states: [...recordStates(tables), nameState],
-  copies: [],
+  readModels: [],
   groups: [],
   async renew(tx) {
     await publishAnew(tx);
@@ -18,7 +18,7 @@ export const restored: Restored = {
   },
 };
 
-/** Names are told when they change; here, all of them. */
+/** Names are published when they change; here, all of them. */
 async function tellNames(tx: Queryable): Promise<void> {
   for (let after: string | undefined; ; ) {
     const names = await namePage(tx, after);

@@ -53,8 +53,8 @@ test('recordings that come while one is stored are one transaction, numbered wit
   for (const company of companies) {
     const own = stored.filter((_, index) => requests[index]!.company_id === company);
     expect(own.map(({ number }) => Number(number.slice(3))).toSorted((a, b) => a - b)).toEqual(Array.from({ length: 10 }, (_, index) => index + 2));
-    const told = events.filter(({ company_id }) => company_id === company).map(({ payload }) => ServiceRequestCreated.decode(payload).data!);
-    expect(told.map(({ number }) => number)).toEqual(Array.from({ length: 11 }, (_, index) => `SR-${index + 1}`));
+    const published = events.filter(({ company_id }) => company_id === company).map(({ payload }) => ServiceRequestCreated.decode(payload).data!);
+    expect(published.map(({ number }) => number)).toEqual(Array.from({ length: 11 }, (_, index) => `SR-${index + 1}`));
   }
   for (const [index, { requestId, company_id, id, summary }] of requests.entries()) {
     const event = events.find(({ request_id }) => request_id === requestId)!;

@@ -14,12 +14,12 @@ afterAll(() => harness.stop());
 const ids = (records: readonly Line[]): string[] => records.map(({ id }) => id);
 
 /** What the company has told on a topic so far, oldest first. */
-async function told(topic: { name: string }): Promise<{ key: string; type: string; payload: Buffer | null }[]> {
+async function published(topic: { name: string }): Promise<{ key: string; type: string; payload: Buffer | null }[]> {
   const text = 'select key, type, payload from outbox where topic = $1 and company_id = $2 order by id';
   return (await harness.database.query<any>({ text, values: [topic.name, company.id] })).rows;
 }
 
-test('references show the latest name, and a name is told only when it is new or different', async () => {
+test('references show the latest name, and a name is published only when it is new or different', async () => {
   const home = account();
   const work = job({ account: ref(home.id) });
   await company.store('jobs', work);
@@ -29,12 +29,12 @@ test('references show the latest name, and a name is told only when it is new or
   await company.store('accounts', { ...home, archived: true });
   await company.store('accounts', { ...home, name: 'Whitfield & Söhne' });
   await soon(async () => (await company.detail('jobs', work.id)).account.name, 'Whitfield & Söhne');
-  const names = (await told(topics.names)).map(({ key, payload }) => [key, Name.decode(payload!).name]);
+  const names = (await published(topics.names)).map(({ key, payload }) => [key, Name.decode(payload!).name]);
   const key = `${company.id}/accounts/${home.id}`;
   expect(names).toEqual([[key, 'Whitfield Residence'], [key, 'Whitfield & Söhne']]);
 });
 
-test('jobs and assignments are told whole whenever they change, derived fields included', async () => {
+test('jobs and assignments are published whole whenever they change, derived fields included', async () => {
   const work = job();
   const first = visit({ job_id: work.id });
   const part = assignment({ appointment_id: first.id });
@@ -42,13 +42,13 @@ test('jobs and assignments are told whole whenever they change, derived fields i
   await company.store('job-appointments', first);
   await company.store('job-assignments', part);
   await company.store('job-appointments', { ...first, description: 'Nothing that the job shows' });
-  const jobs = await told(topics.jobs);
+  const jobs = await published(topics.jobs);
   expect(jobs.map(({ key, payload }) => [key, Job.decode(payload!).appointment_count])).toEqual([
     [`${company.id}/${work.id}`, 0],
     [`${company.id}/${work.id}`, 1],
   ]);
   expect(Job.decode(jobs[1]!.payload!)).toEqual(await company.detail('jobs', work.id));
-  expect((await told(topics.assignments)).map(({ key, type }) => [key, type])).toEqual([[`${company.id}/${part.id}`, 'assignment.changed']]);
+  expect((await published(topics.assignments)).map(({ key, type }) => [key, type])).toEqual([[`${company.id}/${part.id}`, 'assignment.changed']]);
 });
 
 test('every company has the nine job classes, in the order of their codes', async () => {

@@ -36,7 +36,7 @@ export async function seededPart({ seed, clients, say }: PartOptions): Promise<P
     const installation = await Installation.start({ say, preload, without: ['webhook-dispatcher'] });
     try {
       const faults = { targets: bug.targets, rounds: bug.rounds, gapMs: [2000, 4000], awayMs: [50, 500], pauses: 0, atOnce: 2 } as const;
-      const result = await runWrites(installation, { seed, writes: 400, clients, visits: 40, thinkMs: 100, notify: 0, copiesMs: 5000, faults, say });
+      const result = await runWrites(installation, { seed, writes: 400, clients, visits: 40, thinkMs: 100, notify: 0, followMs: 5000, faults, say });
       const found = result.violations.filter(({ kind }) => kind === bug.kind).length;
       caught[`${bug.name.replaceAll('-', '_')}_caught`] = found;
       say(describeFaults(result.faults));

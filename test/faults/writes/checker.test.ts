@@ -37,7 +37,7 @@ function story(): { history: Attempt[]; observed: Observed } {
         requestEvent(4, 'status_changed', SCHEDULED, BOOKED), requestEvent(5, 'status_changed', BOOKED, SCHEDULED),
         requestEvent(6, 'status_changed', SCHEDULED, BOOKED),
       ],
-      unreadable: 0, unpublished: 0, wrongCopies: [],
+      unreadable: 0, unpublished: 0, wrongReadModels: [],
     },
   };
 }
@@ -180,6 +180,6 @@ describe('what is found', () => {
   it('what is left behind', () => {
     expect(found(() => ({ observed: { unpublished: 1 } }))).toEqual(['event-unpublished']);
     expect(found(() => ({ observed: { unreadable: 1 } }))).toEqual(['message-unreadable']);
-    expect(found(() => ({ observed: { wrongCopies: ['jobs j: missing'] } }))).toEqual(['copy-differs']);
+    expect(found(() => ({ observed: { wrongReadModels: ['jobs j: missing'] } }))).toEqual(['read-model-differs']);
   });
 });

@@ -35,7 +35,7 @@ export function check(history: readonly Attempt[], observed: Observed): Verdict 
     ...checkRequests(observed, states, requestEvents),
     ...checkNotifications(observed.notifications, attribution.effects),
     ...observed.keys.flatMap(({ key, status }) => (status === null ? [violation('key-without-effect', `${key} is stored without an answer`)] : [])),
-    ...observed.wrongCopies.map((text) => violation('copy-differs', text)),
+    ...observed.wrongReadModels.map((text) => violation('read-model-differs', text)),
     ...(observed.unreadable === 0 ? [] : [violation('message-unreadable', `${observed.unreadable} messages are no events`)]),
     ...(observed.unpublished === 0 ? [] : [violation('event-unpublished', `${observed.unpublished} events wait in the outbox`)]),
   ];

@@ -1,4 +1,4 @@
-// Reads what there is in the end: scheduling's tables, its topics, and what differs of reporting's copies.
+// Reads what there is in the end: scheduling's tables, its topics, and what differs of reporting's read models.
 import { resource, topics } from '@truckroll/contract';
 import { ServiceRequestCreated, ServiceRequestStatusChanged } from '@truckroll/contract/gen/events/v1/public_events';
 import { VisitAssignmentChanged } from '@truckroll/contract/gen/events/v1/visit_events';
@@ -6,7 +6,7 @@ import { AddAssignmentResponse } from '@truckroll/contract/gen/scheduling/v1/ass
 import { Visit } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
 import { ServiceRequest } from '@truckroll/contract/gen/scheduling/v1/service_requests';
 import type { IncomingEvent } from '../../../packages/outbox/src/index.ts';
-import { COPIED, compareCopy } from '../../../tools/cli/src/verify/compare.ts';
+import { READ_MODELS, compareReadModel } from '../../../tools/cli/src/verify/compare.ts';
 import type { TestCompany } from '../../support/company.ts';
 import type { Running } from '../system/prepared.ts';
 import { readTopic, type TopicContent } from '../system/topic.ts';
@@ -14,7 +14,7 @@ import type { Observed, PublishedEvent, RequestEvent, StoredAssignment, StoredKe
 
 type Source = Pick<Running, 'database' | 'kafka' | 'channel'>;
 
-export async function observe(source: Source, company: TestCompany, before: readonly StoredVisit[], wrongCopies: readonly string[]): Promise<Observed> {
+export async function observe(source: Source, company: TestCompany, before: readonly StoredVisit[], wrongReadModels: readonly string[]): Promise<Observed> {
   const { database } = source;
   const of = [company.id];
   const [visits, assignments, keys, requests, notifications, [outbox]] = await Promise.all([
@@ -32,7 +32,7 @@ export async function observe(source: Source, company: TestCompany, before: read
     await readTopic(source.kafka, topics.scheduling), await readTopic(source.kafka, topics.assignments), await readTopic(source.kafka, topics.serviceRequests),
   ];
   return {
-    before, visits, assignments, notifications, wrongCopies,
+    before, visits, assignments, notifications, wrongReadModels,
     keys: keys.map(storedKey),
     requests: requests.map(storedRequest),
     visitEvents: ofCompany(visitEvents).map(visitEvent),
@@ -62,11 +62,11 @@ export async function readVisits({ database }: Source, company: TestCompany): Pr
   });
 }
 
-/** What differs between reporting's copies and their owners. */
-export async function compareCopies(source: Source, { id, timezone }: TestCompany): Promise<string[]> {
+/** What differs between reporting's read models and their owners. */
+export async function compareReadModels(source: Source, { id, timezone }: TestCompany): Promise<string[]> {
   const reporting = source.channel('reporting');
   const results = await Promise.all(
-    COPIED.map((path) => compareCopy({ owner: source.channel(resource(path).owner as 'billing' | 'scheduling'), reporting }, { id, timezone }, path)),
+    READ_MODELS.map((path) => compareReadModel({ owner: source.channel(resource(path).owner as 'billing' | 'scheduling'), reporting }, { id, timezone }, path)),
   );
   return results.flatMap(({ differences }) => differences.map((one) => `${one.path} ${one.id}: ${one.reason}`));
 }

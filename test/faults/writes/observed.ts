@@ -85,6 +85,6 @@ export interface Observed {
   readonly unreadable: number;
   /** Events that scheduling has not published. */
   readonly unpublished: number;
-  /** Copies that reporting holds wrongly. */
-  readonly wrongCopies: readonly string[];
+  /** Read models that reporting holds wrongly. */
+  readonly wrongReadModels: readonly string[];
 }

@@ -10,7 +10,7 @@ import { check, type Verdict } from './checker.ts';
 import { violation } from './check/violations.ts';
 import { runClient } from './clients.ts';
 import { isAcknowledged, type Attempt } from './history.ts';
-import { compareCopies, observe, readVisits } from './observe.ts';
+import { compareReadModels, observe, readVisits } from './observe.ts';
 import type { Observed } from './observed.ts';
 import { makeWorld } from './world.ts';
 
@@ -24,8 +24,8 @@ export interface WritesOptions {
   /** How many writes ask for a message to the customer. One whose attempt is cut short is waited for 45 s in the end. */
   readonly notify: number;
   readonly faults: Pick<Faults, 'rounds' | 'gapMs' | 'awayMs' | 'pauses' | 'atOnce'> & { readonly targets: readonly string[] };
-  /** How long copies may take to follow in the end. Default 60 s. */
-  readonly copiesMs?: number;
+  /** How long read models may take to follow in the end. Default 60 s. */
+  readonly followMs?: number;
   readonly say: Say;
 }
 
@@ -41,7 +41,7 @@ const PROGRESS_MS = 10_000;
 const LONGEST_MS = 900_000;
 
 export async function runWrites(installation: Installation, options: WritesOptions): Promise<WritesResult> {
-  const { seed, writes, clients, visits, thinkMs, notify, copiesMs = 60_000, say } = options;
+  const { seed, writes, clients, visits, thinkMs, notify, followMs = 60_000, say } = options;
   const startedAt = performance.now();
   const { company, visitIds, technicianIds } = await makeWorld(installation, { visits, technicians: 12 });
   const before = await readVisits(installation, company);
@@ -67,8 +67,8 @@ export async function runWrites(installation: Installation, options: WritesOptio
     const faults = await injected;
     if (acknowledged() < writes) throw new Error(`only ${acknowledged()} writes were acknowledged in ${LONGEST_MS / 1000} s`);
     say('  all clients have ended; waiting until everything that is to be told is told …');
-    const wrongCopies = await settled(installation, company, copiesMs);
-    const observed = await observe(installation, company, before, wrongCopies);
+    const wrongReadModels = await settled(installation, company, followMs);
+    const observed = await observe(installation, company, before, wrongReadModels);
     const verdict = check(history, observed);
     const accidents = installation.accidents.map((text) => violation('unexpected-end', text));
     return { ...verdict, violations: [...verdict.violations, ...accidents], faults, history, observed, seconds: (performance.now() - startedAt) / 1000 };
@@ -77,8 +77,8 @@ export async function runWrites(installation: Installation, options: WritesOptio
   }
 }
 
-/** Resolves when nothing more will change, to the copies that are wrong then. */
-export async function settled(installation: Running, company: TestCompany, copiesMs: number): Promise<string[]> {
+/** Resolves when nothing more will change, to the read models that are wrong then. */
+export async function settled(installation: Running, company: TestCompany, followMs: number): Promise<string[]> {
   const count = async (text: string): Promise<number> => (await installation.database.query<{ count: number }>({ text })).rows[0]!.count;
   await untilTrue('the outbox is empty', async () => (await count('select count(*) from scheduling.outbox')) === 0);
   const unsent = `select count(*) from scheduling.notifications where status in ('QUEUED', 'ATTEMPTING')`;
@@ -86,10 +86,10 @@ export async function settled(installation: Running, company: TestCompany, copie
   await untilTrue('the outbox is empty again', async () => (await count('select count(*) from scheduling.outbox')) === 0);
   let wrong: string[] = [];
   const compared = async (): Promise<boolean> => {
-    wrong = await compareCopies(installation, company).catch((error: unknown) => [`they could not be compared: ${String(error)}`]);
+    wrong = await compareReadModels(installation, company).catch((error: unknown) => [`they could not be compared: ${String(error)}`]);
     return wrong.length === 0;
   };
   // Those that are wrong to the last are told by the checker.
-  await untilTrue('the copies follow', compared, copiesMs).catch(() => undefined);
+  await untilTrue('the read models follow', compared, followMs).catch(() => undefined);
   return wrong;
 }

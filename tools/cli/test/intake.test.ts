@@ -85,7 +85,7 @@ test('an interrupted day finishes what it has begun and says how far it came', a
 }, 60_000);
 
 test.each([['verify'], ['publish', 'billing'], ['rebuild', 'reporting']])('%s %s tells on a terminal how much is done', async (...words) => {
-  // Whether copies have followed already is another matter: verify ends with 1 where not.
+  // Whether read models have followed already is another matter: verify ends with 1 where not.
   const { stderr } = await truckroll(words, system.env, system.folder, true);
   expect(stderr).toMatch(/\d+ % +[\d,]+ (records|events)/);
 });

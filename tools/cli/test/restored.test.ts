@@ -8,9 +8,9 @@ test('every topic of state is told anew by one owner after a restore', () => {
   expect(names(SERVICES.flatMap((service) => service.states.map(({ topic }) => topic)))).toEqual(names(states));
 });
 
-test('who keeps copies of a topic of state goes on behind what was told before a restore, and says what it holds', () => {
-  for (const { schema, copies, groups } of SERVICES) {
+test('who keeps read models of a topic of state goes on behind what was told before a restore, and says what it holds', () => {
+  for (const { schema, readModels, groups } of SERVICES) {
     const read = groups.flatMap((group) => group.topics).filter((topic) => states.includes(topic));
-    expect({ schema, topics: names(copies.map(({ topic }) => topic)) }).toEqual({ schema, topics: names(read) });
+    expect({ schema, topics: names(readModels.map(({ topic }) => topic)) }).toEqual({ schema, topics: names(read) });
   }
 });

@@ -32,7 +32,7 @@ const status = async (credential: string): Promise<number> =>
 const contents = (folder: string): Record<string, string> =>
   Object.fromEntries(readdirSync(folder).filter((name) => name.endsWith('.ndjson')).map((name) => [name, readFileSync(join(folder, name), 'utf8')]));
 
-/** What `verify` says of the rules of now: its copies may still be on their way. */
+/** What `verify` says of the rules of now: its read models may still be on their way. */
 async function verified(company: string) {
   const { code, stdout, stderr } = await system.truckroll('verify', '--company', company, '--json');
   expect(stderr).toBe('');

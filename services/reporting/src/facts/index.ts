@@ -1,4 +1,4 @@
-import { invoiceFacts, paymentFacts, refundFacts } from './copied.ts';
+import { invoiceFacts, paymentFacts, refundFacts } from './records.ts';
 import type { SummaryDefinition } from '../summaries/definitions.ts';
 import type { FactKind } from './fact.ts';
 import { jobFacts } from './jobs.ts';

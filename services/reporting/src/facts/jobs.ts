@@ -1,4 +1,4 @@
-// What a job brings into both job reports, from the same copies as its financials (decisions §2): stored in job_facts,
+// What a job brings into both job reports, from the same read models as its financials (decisions §2): stored in job_facts,
 // so that what was counted can be taken back.
 import { formatInstant, resource } from '@truckroll/contract';
 import { CostCategory, CostTrackingStatus, CostVerificationStatus, JobFinancials, type CostEntry } from '@truckroll/contract/gen/reporting/v1/job_financials';
@@ -74,7 +74,7 @@ function costsOf(entries: readonly CostEntry[]): Record<CostColumn, bigint> {
   return sums;
 }
 
-/** What the jobs bring in, by the copies as they are now. */
+/** What the jobs bring in, by the read models as they are now. */
 async function derive(db: Queryable, companyId: string, ids: readonly string[]): Promise<JobFact[]> {
   const { rows } = await db.query<Sources>({
     name: 'sources_of_job_facts',
@@ -93,7 +93,7 @@ async function derive(db: Queryable, companyId: string, ids: readonly string[]):
   return rows.flatMap((row) => factOf(row) ?? []);
 }
 
-/** Entries by id as the copies have them now, whatever is stored. */
+/** Entries by id as the read models have them now, whatever is stored. */
 export async function derivedJobFacts(db: Queryable, companyId: string, ids: readonly string[]): Promise<ReadonlyMap<string, readonly Entry[]>> {
   return new Map((await derive(db, companyId, ids)).map((fact) => [fact.id, entriesOf(fact)]));
 }

@@ -6,21 +6,21 @@ import type { JobFinancials, JobInvoice } from '@truckroll/contract/gen/reportin
 import { Job } from '@truckroll/contract/gen/scheduling/v1/jobs';
 import type { Changed } from '@truckroll/record-store';
 import type { Transaction } from '@truckroll/service-kit';
-import { reportDate, totalsOf } from './reckon.ts';
+import { reportDate, totalsOf } from './totals.ts';
 
 interface CompanySettings {
   time_zone: string;
   costing_enabled: boolean;
 }
 
-interface Copies {
+interface ReadModels {
   jobs: ReadonlyMap<string, Job>;
   invoices: ReadonlyMap<string, JobInvoice[]>;
   participants: ReadonlyMap<string, { id: string; name: string }[]>;
   settings: CompanySettings;
 }
 
-/** Until integrations has told a company's settings. */
+/** Until integrations has published a company's settings. */
 const UNKNOWN_COMPANY: CompanySettings = { time_zone: 'UTC', costing_enabled: true };
 
 /** Derived fields by job. */
@@ -29,26 +29,26 @@ export async function deriveFinancials(
   companyId: string,
   batch: readonly Changed<JobFinancials>[],
 ): Promise<ReadonlyMap<string, Derived>> {
-  const copies = await copiesOf(tx, companyId, batch.map(({ id }) => id));
-  return new Map(batch.map(({ id, record }) => [id, derivedFields(record, copies)]));
+  const readModels = await readModelsOf(tx, companyId, batch.map(({ id }) => id));
+  return new Map(batch.map(({ id, record }) => [id, derivedFields(record, readModels)]));
 }
 
 const invoiceStatuses = resource('invoices').record.byName.get('status')?.enum?.generated;
 
 type Derived = Pick<JobFinancials, (typeof DERIVED_FIELDS)[number]>;
 
-/** What the copies say. The line's own account of the job stands in until the job has arrived. */
+/** What the read models say. The line's own account of the job stands in until the job has arrived. */
 export const DERIVED_FIELDS = [
   'number', 'account', 'location_id', 'business_unit', 'job_type', 'job_class', 'participants', 'created_at',
   'report_date', 'report_date_basis', 'costing', 'totals', 'invoices',
 ] as const;
 
-function derivedFields(recorded: JobFinancials, copies: Copies): Derived {
-  const job = copies.jobs.get(recorded.id);
-  const invoices = copies.invoices.get(recorded.id) ?? [];
+function derivedFields(recorded: JobFinancials, readModels: ReadModels): Derived {
+  const job = readModels.jobs.get(recorded.id);
+  const invoices = readModels.invoices.get(recorded.id) ?? [];
   const { number, account, location_id, business_unit, job_type, job_class, created_at } = job ?? recorded;
   const totals = totalsOf(invoices, recorded.cost_entries);
-  const { date, basis } = reportDate(invoices, { created_at, completed_at: job?.completed_at ?? null }, copies.settings.time_zone);
+  const { date, basis } = reportDate(invoices, { created_at, completed_at: job?.completed_at ?? null }, readModels.settings.time_zone);
   return {
     number,
     account,
@@ -57,17 +57,17 @@ function derivedFields(recorded: JobFinancials, copies: Copies): Derived {
     job_type: job_type ?? null,
     job_class: job_class ?? null,
     created_at,
-    participants: copies.participants.get(recorded.id) ?? [],
+    participants: readModels.participants.get(recorded.id) ?? [],
     report_date: date,
     report_date_basis: basis,
-    costing: recorded.costing && { ...recorded.costing, enabled: copies.settings.costing_enabled },
+    costing: recorded.costing && { ...recorded.costing, enabled: readModels.settings.costing_enabled },
     // Without them it is not shown: unshown.ts.
     totals: 'beyond' in totals ? null : totals,
     invoices,
   };
 }
 
-async function copiesOf(tx: Transaction, companyId: string, jobIds: readonly string[]): Promise<Copies> {
+async function readModelsOf(tx: Transaction, companyId: string, jobIds: readonly string[]): Promise<ReadModels> {
   const [jobs, invoices, members, settings] = await Promise.all([
     tx.query<{ id: string; document: Buffer }>({
       name: 'jobs_of_financials',

@@ -3,7 +3,7 @@
 import { ApiError } from '@truckroll/contract';
 import type { JobFinancials } from '@truckroll/contract/gen/reporting/v1/job_financials';
 import { RecordError, uuidOf } from '@truckroll/record-store';
-import { totalsOf } from './reckon.ts';
+import { totalsOf } from './totals.ts';
 
 const LIMIT = '±9007199254740991';
 

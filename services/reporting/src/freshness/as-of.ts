@@ -11,10 +11,10 @@ export const COUNTED_TOPICS = [topics.companies, topics.jobs, topics.assignments
 /** Of dead letters `p`: those that hold their company back, as nothing newer of the same record was applied. */
 const HOLDS_BACK = `not exists (select from inbox_version v where v.consumer = p.consumer and v.topic = p.topic and v.key = p.key
   and v.version > (p.headers ->> 'version')::bigint)`;
-const TOLD_AT = `to_timestamp(0) + (p.headers ->> 'time')::bigint * interval '1 microsecond'`;
+const PUBLISHED_AT = `to_timestamp(0) + (p.headers ->> 'time')::bigint * interval '1 microsecond'`;
 
 /**
- * Microseconds since 1970; undefined until every owner has told. A dead letter holds its own company back, until it is
+ * Microseconds since 1970; undefined until every owner has published how far it is. A dead letter holds its own company back, until it is
  * applied or something newer of the same record was.
  */
 export async function asOf(db: Queryable, companyId: string): Promise<number | undefined> {
@@ -22,7 +22,7 @@ export async function asOf(db: Queryable, companyId: string): Promise<number | u
     name: 'as_of',
     text: `select (select count(*) from applied_until where source = any($2::text[])) as sources,
       least((select min(at) from applied_until where source = any($2::text[])), (
-        select min(${TOLD_AT}) from parked_event p
+        select min(${PUBLISHED_AT}) from parked_event p
         where p.topic = any($3::text[]) and p.headers ->> 'companyId' = $1 and ${HOLDS_BACK})) as at`,
     values: [companyId, SOURCES, COUNTED_TOPICS],
   });
@@ -36,7 +36,7 @@ export async function agesOfAsOf(db: Queryable): Promise<Map<string, number>> {
     name: 'ages_of_as_of',
     text: `select because_of, extract(epoch from clock_timestamp() - at)::float8 as seconds from (
       select split_part(source, '/', 3) as because_of, at from applied_until where source = any($1::text[])
-      union all select 'dead_letters', min(${TOLD_AT}) from parked_event p where p.topic = any($2::text[]) and ${HOLDS_BACK}) known
+      union all select 'dead_letters', min(${PUBLISHED_AT}) from parked_event p where p.topic = any($2::text[]) and ${HOLDS_BACK}) known
       where at is not null`,
     values: [SOURCES, COUNTED_TOPICS],
   });

@@ -35,13 +35,13 @@ export const watermarkSubscription: Subscription = {
   // The latest of each owner; one that comes again changes nothing.
   deduplicate: 'handler',
   async apply(tx, events) {
-    const told = events.flatMap(({ source, payload }) => (payload === null ? [] : [{ source, ...Watermark.decode(payload) }]));
-    if (await advance(tx, told)) await makeRoom(tx);
+    const published = events.flatMap(({ source, payload }) => (payload === null ? [] : [{ source, ...Watermark.decode(payload) }]));
+    if (await advance(tx, published)) await makeRoom(tx);
   },
 };
 
-/** Takes in what owners have told, in one round trip: nearly all of it is reached when it comes. Whether any has to wait. */
-async function advance(tx: Queryable, told: readonly (Watermark & { source: string })[]): Promise<boolean> {
+/** Takes in what owners have published, in one round trip: nearly all of it is reached when it comes. Whether any has to wait. */
+async function advance(tx: Queryable, published: readonly (Watermark & { source: string })[]): Promise<boolean> {
   const { rowCount } = await tx.query({
     name: 'advance_watermarks',
     text: `with given as (
@@ -64,8 +64,8 @@ async function advance(tx: Queryable, told: readonly (Watermark & { source: stri
         and not exists (select from applied_until a where a.source = g.source and a.at >= g.at)
       on conflict do nothing`,
     values: [
-      told.map(({ source }) => source), told.map(({ at }) => formatInstant(at)),
-      told.map(({ positions }) => JSON.stringify(positions.filter(({ topic }) => COUNTED_TOPICS.includes(topic)))),
+      published.map(({ source }) => source), published.map(({ at }) => formatInstant(at)),
+      published.map(({ positions }) => JSON.stringify(positions.filter(({ topic }) => COUNTED_TOPICS.includes(topic)))),
     ],
   });
   return rowCount > 0;

@@ -16,7 +16,7 @@ export interface ReportSettings {
 /** Seconds after which sums that are being built may be there. */
 const RETRY_AFTER = 2;
 
-/** Errors: 503 until the company's sums are built for the first time, and until every owner has told how far it is. */
+/** Errors: 503 until the company's sums are built for the first time, and until every owner has published how far it is. */
 export async function reportSettings(db: Queryable, companyId: string): Promise<ReportSettings> {
   const [{ rows }, fresh] = await Promise.all([
     db.query<{ generation: number; zone: string; time_zone: string; costing_enabled: boolean; verified_only: boolean; changed_at: number | null; spoiled: boolean }>({
@@ -30,7 +30,7 @@ export async function reportSettings(db: Queryable, companyId: string): Promise<
   ]);
   const [row] = rows;
   if (row === undefined || row.spoiled) throw ApiError.unavailable(new Error('sums for reports are being built'), RETRY_AFTER);
-  if (fresh === undefined) throw ApiError.unavailable(new Error('not every owner has told how far it has published'), RETRY_AFTER);
+  if (fresh === undefined) throw ApiError.unavailable(new Error('not every owner has said how far it has published'), RETRY_AFTER);
   const pending = row.zone !== row.time_zone && row.changed_at !== null;
   return {
     generation: row.generation,

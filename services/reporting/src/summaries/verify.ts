@@ -1,6 +1,6 @@
-// Holds what reports are made of against what it follows from: job facts against copies, sums against facts.
+// Holds what reports are made of against what it follows from: job facts against read models, sums against facts.
 import type { ReportDifference, VerifyReportsResponse } from '@truckroll/contract/gen/reporting/v1/admin';
-import { Database, told, type Queryable } from '@truckroll/service-kit';
+import { Database, streamOf, type Queryable } from '@truckroll/service-kit';
 import { sameEntries } from '../facts/fact.ts';
 import { FACTS } from '../facts/index.ts';
 import { derivedJobFacts, jobFacts } from '../facts/jobs.ts';
@@ -12,14 +12,14 @@ const BATCH = 5000;
 /** Differences that are told. */
 const MOST_TOLD = 1000;
 /** Of the temporary tables with the sums as facts have them. */
-const RECKONED = 'reckoned_';
+const COMPUTED = 'computed_';
 
 /**
  * In one snapshot, which facts and sums only change together between, so that whatever differs is wrong; it holds up
  * nobody. Needs the right to make temporary tables, which every role has unless somebody has taken it away.
  */
 export function verifyReports(database: Database, companyId: string, signal: AbortSignal): AsyncIterable<VerifyReportsResponse> {
-  return told(async (tell) => {
+  return streamOf(async (tell) => {
     // A connection of its own: some of its statements take longer than others may.
     const { metrics: _, ...options } = database.options;
     const own = new Database({ ...options, statementTimeoutMs: 0, maxConnections: 1 });
@@ -39,7 +39,7 @@ async function verify(tx: Queryable, companyId: string, tell: (step: VerifyRepor
   });
   const [current] = rows;
   if (current === undefined) return tell({ facts: 0, sums: 0, built: false, differences: [] });
-  for (const { name } of TABLES) await tx.query({ text: `create temporary table ${RECKONED}${name} (like ${name} including indexes) on commit drop` });
+  for (const { name } of TABLES) await tx.query({ text: `create temporary table ${COMPUTED}${name} (like ${name} including indexes) on commit drop` });
   const differences: ReportDifference[] = [];
   let facts = 0;
   for (const kind of FACTS) {
@@ -52,7 +52,7 @@ async function verify(tx: Queryable, companyId: string, tell: (step: VerifyRepor
       }
       const deltas = new Deltas();
       for (const of of entries.values()) deltas.add(current, of, 1n);
-      await deltas.write(tx, companyId, RECKONED);
+      await deltas.write(tx, companyId, COMPUTED);
       facts += ids.length;
       tell({ facts, sums: 0, built: true, differences: [] });
       after = ids.at(-1) ?? null;
@@ -72,27 +72,27 @@ interface SumTable {
 const TABLES: readonly SumTable[] = DEFINITIONS.flatMap((definition) => [definition.table, definition.combinations].map((name) => ({ name, definition })));
 
 function ofJob(id: string): ReportDifference {
-  return { report: 'job-profitability', period: '', group: `job ${id}`, difference: 'what it brings in is not what its copies come to' };
+  return { report: 'job-profitability', period: '', group: `job ${id}`, difference: 'what it brings in is not what its read models come to' };
 }
 
 /** Adds where a table differs; returns how many of its rows there are. */
 async function compare(db: Queryable, { name, definition }: SumTable, companyId: string, generation: number, differences: ReportDifference[]): Promise<number> {
   const keys = keyColumns(definition, name);
   const measures = measuresOf(definition);
-  await db.query({ text: `analyze ${RECKONED}${name}` });
+  await db.query({ text: `analyze ${COMPUTED}${name}` });
   const of = (alias: string): string => `(${measures.map((measure) => `${alias}.${measure}`).join(', ')})`;
   const { rows } = await db.query<Record<string, string | null>>({
-    text: `select ${keys.map((key) => `${key}::text`).join(', ')}, ${measures.map((m) => `s.${m}::text as stored_${m}, r.${m}::text as reckoned_${m}`).join(', ')}
-      from (select * from ${name} where company_id = $1 and generation = $2) s full join ${RECKONED}${name} r using (${keys.join(', ')})
+    text: `select ${keys.map((key) => `${key}::text`).join(', ')}, ${measures.map((m) => `s.${m}::text as stored_${m}, r.${m}::text as computed_${m}`).join(', ')}
+      from (select * from ${name} where company_id = $1 and generation = $2) s full join ${COMPUTED}${name} r using (${keys.join(', ')})
       where ${of('s')} is distinct from ${of('r')} order by ${keys.join(', ')} limit ${MOST_TOLD}`,
     values: [companyId, generation],
   });
   for (const row of rows) {
-    const wrong = measures.filter((measure) => (row[`stored_${measure}`] ?? '0') !== (row[`reckoned_${measure}`] ?? '0'));
-    const texts = wrong.map((measure) => `${measure} is ${row[`stored_${measure}`] ?? 'not there'}, should be ${row[`reckoned_${measure}`] ?? 'not there'}`);
+    const wrong = measures.filter((measure) => (row[`stored_${measure}`] ?? '0') !== (row[`computed_${measure}`] ?? '0'));
+    const texts = wrong.map((measure) => `${measure} is ${row[`stored_${measure}`] ?? 'not there'}, should be ${row[`computed_${measure}`] ?? 'not there'}`);
     differences.push({ report: definition.report, ...placeOf(definition, row), difference: texts.join('; ') || 'a row of zeros' });
   }
-  const counted = await db.query<{ count: number }>({ text: `select count(*) from ${RECKONED}${name}` });
+  const counted = await db.query<{ count: number }>({ text: `select count(*) from ${COMPUTED}${name}` });
   return counted.rows[0]?.count ?? 0;
 }
 

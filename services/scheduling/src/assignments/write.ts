@@ -99,7 +99,7 @@ async function change({ reader }: WriteServices, tx: Transaction, key: Claim, pl
   const answer = { status: planned.status, location: planned.location, response };
   if (held.booked) await afterTechniciansChanged(tx, companyId, next.id, technicians(next).length);
   const { change, events } = planned.store(changed);
-  await tx.finish([together(planned.name, [change, expression('told', appending(events)), expression('answered', answering(key, answer))])]);
+  await tx.finish([together(planned.name, [change, expression('appended', appending(events)), expression('answered', answering(key, answer))])]);
   return answer;
 }
 

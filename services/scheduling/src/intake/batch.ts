@@ -92,7 +92,7 @@ function recording(recordings: readonly Recording[]): Statement {
         insert into service_requests (company_id, id, event_sequence, document, fingerprint, recorded)
         select company_id, id, 1, document, fingerprint, document from record),
       events as (select *, 1 as sequence, head || length_delimited(document) as payload from record),
-      told as (${appendingRows('events', 'place')})
+      appended as (${appendingRows('events', 'place')})
       select r.number, k.fingerprint, k.recorded from given g left join record r on r.place = g.place left join known k on k.place = g.place order by g.place`,
     values: [
       of(({ companyId }) => companyId), of(({ id }) => id), of(({ before }) => before), of(({ after }) => after), of(({ fingerprint }) => fingerprint),

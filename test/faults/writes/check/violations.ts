@@ -23,7 +23,7 @@ export type Kind =
   | 'message-unreadable'
   | 'event-unpublished'
   | 'unexpected-end'
-  | 'copy-differs';
+  | 'read-model-differs';
 
 export interface Violation {
   readonly kind: Kind;

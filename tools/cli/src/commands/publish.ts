@@ -14,12 +14,12 @@ Examples:
 export function register(program: Command, session: Session): void {
   program
     .command('publish')
-    .description('Publish again every record of a service that other services keep copies of.')
+    .description('Publish again every record of a service that other services keep read models of.')
     .argument('<service>', SERVICES.join(' or '))
     .addHelpText('after', EXAMPLES)
     .action(async (service: string) => {
       const owner = SERVICES.find((name) => name === service);
-      if (owner === undefined) throw new Failure(`Nobody keeps copies of what ${service} holds: give ${SERVICES.join(' or ')}.`);
+      if (owner === undefined) throw new Failure(`Nobody keeps a read model of what ${service} holds: give ${SERVICES.join(' or ')}.`);
       const published = new Map<string, number>();
       const totals = new Map<string, number | undefined>();
       const progress = createProgress(session.io, `publishing ${owner}`, 'records', session.json);

@@ -13,11 +13,11 @@ Examples:
 export function register(program: Command, session: Session): void {
   program
     .command('rebuild')
-    .description("Build a service's copies of the other services' records again, from the topics that hold them.")
-    .argument('<service>', 'the only one that keeps such copies is reporting')
+    .description("Build a service's read models of the other services' records again, from the topics that hold them.")
+    .argument('<service>', 'the only one that keeps them is reporting')
     .addHelpText('after', EXAMPLES)
     .action(async (service: string) => {
-      if (service !== 'reporting') throw new Failure(`There are no copies to rebuild in ${service}: give reporting.`);
+      if (service !== 'reporting') throw new Failure(`There are no read models to rebuild in ${service}: give reporting.`);
       const tables: { table: string; applied: number; removed: number }[] = [];
       const progress = createProgress(session.io, 'rebuilding reporting', 'events', session.json);
       try {

@@ -18,7 +18,7 @@ Examples:
   truckroll reproject copies/jobs`;
 
 const OWNERS: readonly Owner[] = ['scheduling', 'billing', 'reporting'];
-const COPIES = 'copies/';
+const READ_MODELS = 'copies/';
 
 interface Done {
   path: string;
@@ -30,7 +30,7 @@ export function register(program: Command, session: Session): void {
   program
     .command('reproject')
     .description('Project records anew from what is stored of them, where an older version of the rules has written them.')
-    .argument('[path]', "public path of the records, or copies/… for reporting's copies of them; all where it is left out")
+    .argument('[path]', "public path of the records, or copies/… for reporting's read models of them; all where it is left out")
     .addHelpText('after', EXAMPLES)
     .action(async (path: string | undefined) => {
       const done: Done[] = [];
@@ -66,7 +66,7 @@ export function register(program: Command, session: Session): void {
 
 function ownersOf(path: string | undefined): readonly Owner[] {
   if (path === undefined) return OWNERS;
-  if (path.startsWith(COPIES)) return ['reporting'];
+  if (path.startsWith(READ_MODELS)) return ['reporting'];
   if (resources.some((candidate) => candidate.path === path)) return [resource(path).owner];
   throw new Failure(`There are no records at ${path}: give one of ${resources.map((candidate) => candidate.path).join(', ')}, or copies/jobs.`, EXIT.usage);
 }

@@ -12,7 +12,7 @@ import { table, type Columns } from '../table.ts';
 const HELP = `
 Run it after PostgreSQL was restored to an earlier moment (a backup, a point in time), before anything of Truckroll is started.
 Topics and consumers have seen what is not in the database any more. This begins a new epoch, in which everything that the
-services hold is published anew, what is gone is removed from topics and copies, and consumers go on behind all that was told
+services hold is published anew, what is gone is removed from topics and read models, and consumers go on behind all that was told
 before. Services publish what they hold when they are started: then \`truckroll verify\` is clean.
 
 Prints the deliveries of webhooks that may be sent for the second time, as nobody knows whether they had been sent since; events
@@ -39,7 +39,7 @@ const POLL_MS = 500;
 export function register(program: Command, session: Session): void {
   program
     .command('restored')
-    .description('After PostgreSQL was restored to an earlier moment: publish everything anew, and remove what is gone from copies.')
+    .description('After PostgreSQL was restored to an earlier moment: publish everything anew, and remove what is gone from read models.')
     .option('--lag <duration>', 'how far webhooks may have been behind at the restored moment', seconds, 3600)
     .option('--wait <duration>', 'how long to wait for services that are still stopping', seconds, 15)
     .addHelpText('after', HELP)

@@ -6,16 +6,16 @@ import { EXIT } from '../failure.ts';
 import { createProgress } from '../progress.ts';
 import type { Session } from '../session.ts';
 import { table, type Columns } from '../table.ts';
-import { COPIED, compareCopy, type Difference } from '../verify/compare.ts';
+import { READ_MODELS, compareReadModel, type Difference } from '../verify/compare.ts';
 import { verifyReports, type WrongReport } from '../verify/reports.ts';
 import { RULED, checkRules, type Broken } from '../verify/rules.ts';
 
 const HELP = `
-Reads every record from its owner and holds it against reporting's copy. Copies follow within moments, so what has just
+Reads every record from its owner and holds it against reporting's read model. Read models follow within moments, so what has just
 changed may differ for a second: what still differs when it is run again is wrong, and \`truckroll rebuild reporting\`
 mends it.
 
-Works out anew, from those copies and as of one moment, every sum that reports are made of, by day and month, whole and by
+Works out anew, from those read models and as of one moment, every sum that reports are made of, by day and month, whole and by
 group. What differs is listed by report, period and group; \`truckroll rebuild reporting\` mends it.
 
 Has every owner hold its records against the rules that an import obeys now. A record that was stored before a rule came
@@ -30,7 +30,7 @@ Examples:
 export function register(program: Command, session: Session): void {
   program
     .command('verify')
-    .description("Compare reporting's copies with the records that they are copies of, reports with what they are made of, and all records with the rules of now, and print what differs.")
+    .description("Compare reporting's read models with the records that they follow, reports with what they are made of, and all records with the rules of now, and print what differs.")
     .option('--company <id>', 'only this company')
     .addHelpText('after', HELP)
     .action(async ({ company }: { company?: string }) => {
@@ -45,15 +45,15 @@ export function register(program: Command, session: Session): void {
       let compared = 0;
       let checked = 0;
       const progress = createProgress(session.io, 'verifying', 'records', session.json);
-      const parts = companies.length * (COPIED.length + 1 + RULED.length);
+      const parts = companies.length * (READ_MODELS.length + 1 + RULED.length);
       let part = 0;
       const tell = (count: number, share: number): void => progress.update(compared + checked + count, part + share, parts);
       try {
         for (const { id, timezone } of companies) {
-          for (const path of COPIED) {
+          for (const path of READ_MODELS) {
             const owner = resource(path).owner;
             const channels = { owner: session.channel(owner), reporting: session.channel('reporting') };
-            const result = await compareCopy(channels, { id, timezone }, path, tell).catch((error: unknown) => {
+            const result = await compareReadModel(channels, { id, timezone }, path, tell).catch((error: unknown) => {
               throw session.away(owner, error);
             });
             compared += result.compared;

@@ -1,5 +1,5 @@
-// What `truckroll restored` does, while nothing runs: everything that owners hold is told anew under an epoch of its own, what
-// is gone is told to be gone, and consumers go on behind all that was told before (docs/adr/0007).
+// What `truckroll restored` does, while nothing runs: everything that owners hold is published anew under an epoch of its own, what
+// is gone is published as removed, and consumers go on behind all that was published before (docs/adr/0007).
 import { topics } from '@truckroll/contract';
 import {
   append, beginEpoch, currentEpoch, endsOf, epochOf, moveGroup, overallOf, replay, takeWaiting, type Ends, type KafkaClient, type Placed, type Restored, type State,
@@ -19,7 +19,7 @@ export type Databases = ReadonlyMap<string, Database>;
 export interface Renewing {
   readonly databases: Databases;
   readonly kafka: KafkaClient;
-  /** How long before the restored moment an event may have been told that had not become deliveries by then. Seconds. */
+  /** How long before the restored moment an event may have been published that had not become deliveries by then. Seconds. */
   readonly lagSeconds: number;
   readonly signal: AbortSignal;
   readonly tell: (line: string) => void;
@@ -31,11 +31,11 @@ export interface Renewed {
   readonly epoch: number;
   /** Microseconds since 1970, the newest moment that the database knows of; undefined where it knows none. */
   readonly asOf: number | undefined;
-  /** Keys that are told to be gone, by topic. */
+  /** Keys that are published as removed, by topic. */
   readonly removed: Readonly<Record<string, number>>;
-  /** Events that are told once more, as they have not become deliveries. */
+  /** Events that are published once more, as they have not become deliveries. */
   readonly repeated: number;
-  /** Events that were told and are no part of what was restored. */
+  /** Events that were published and are no part of what was restored. */
   readonly undone: Window['undone'];
   readonly deliveries: readonly Delivery[];
   readonly messages: readonly UnknownMessage[];
@@ -48,7 +48,7 @@ export async function renew({ databases, kafka, lagSeconds, signal, tell, progre
   const of = (service: Restored): Database => databases.get(service.schema)!;
   const states = SERVICES.flatMap((service) => service.states.map((state) => ({ service, state })));
   const all = [...states.map(({ state }) => state.topic), topics.serviceRequests, topics.watermarks];
-  // Nothing is told meanwhile, so that these stay the ends of what was told before.
+  // Nothing is published meanwhile, so that these stay the ends of what was published before.
   const ends = await endsOf(kafka, all);
   const asOf = await lastKnown(of(reporting));
   let newest = 0;
@@ -71,7 +71,7 @@ export async function renew({ databases, kafka, lagSeconds, signal, tell, progre
     }
     // Also where the topic has forgotten them, or was lost itself.
     for (const holder of SERVICES) {
-      for (const copy of holder.copies) if (copy.topic === state.topic) for await (const keys of copy.keys(of(holder))) await look(keys);
+      for (const model of holder.readModels) if (model.topic === state.topic) for await (const keys of model.keys(of(holder))) await look(keys);
     }
     missing.set(state, gone);
   }
@@ -104,7 +104,7 @@ export async function renew({ databases, kafka, lagSeconds, signal, tell, progre
   return { epoch, asOf, removed, repeated: window.repeated.length, undone: window.undone, deliveries, messages, mails };
 }
 
-/** What waited in the outbox, and what is to be told once more, in the order in which it happened; state is told anew anyway. */
+/** What waited in the outbox, and what is to be published once more, in the order in which it happened; state is published anew anyway. */
 async function retell(tx: Transaction, { states }: Restored, epoch: number, repeated: readonly Placed[]): Promise<void> {
   const renewed = new Set(states.map(({ topic }) => topic.name));
   const waiting = (await takeWaiting(tx)).filter(({ event }) => !renewed.has(event.topic));

@@ -1,11 +1,11 @@
-// Owners' records against reporting's copies: page by page, then what is left over on the copies' side.
+// Owners' records against reporting's read models: page by page, then what is left over on their side.
 import { codec, formatInstant, resource } from '@truckroll/contract';
 import { ReportingAdminServiceService } from '@truckroll/contract/gen/reporting/v1/admin';
 import type { Channel } from '@truckroll/service-kit';
 import { shareOf, type Listed } from '../share.ts';
 
-/** Records that reporting keeps copies of. */
-export const COPIED = ['jobs', 'job-assignments', 'invoices', 'payments', 'refunds'] as const;
+/** Records that reporting keeps read models of. */
+export const READ_MODELS = ['jobs', 'job-assignments', 'invoices', 'payments', 'refunds'] as const;
 
 export interface Difference {
   company: string;
@@ -22,10 +22,10 @@ interface Page {
 
 const PAGE = 100;
 
-export async function compareCopy(
+export async function compareReadModel(
   channels: { owner: Channel; reporting: Channel },
   company: { id: string; timezone: string },
-  path: (typeof COPIED)[number],
+  path: (typeof READ_MODELS)[number],
   tell: (count: number, share: number) => void = () => undefined,
 ): Promise<{ compared: number; differences: Difference[] }> {
   const reporting = channels.reporting.client(ReportingAdminServiceService);

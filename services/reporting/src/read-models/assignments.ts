@@ -1,8 +1,8 @@
 import { topics } from '@truckroll/contract';
 import type { Assignment } from '@truckroll/contract/gen/scheduling/v1/job_assignments';
-import { recordCopy } from './record-copy.ts';
+import { recordReadModel } from './record-read-model.ts';
 
-export const assignments = recordCopy<Assignment>({
+export const assignments = recordReadModel<Assignment>({
   topic: topics.assignments,
   path: 'job-assignments',
   jobColumn: 'job_id',

@@ -1,12 +1,12 @@
 import { topics } from '@truckroll/contract';
 import type { Invoice } from '@truckroll/contract/gen/billing/v1/invoices';
-import { invoiceFacts } from '../facts/copied.ts';
-import { instant, recordCopy, spelling } from './record-copy.ts';
+import { invoiceFacts } from '../facts/records.ts';
+import { instant, recordReadModel, spelling } from './record-read-model.ts';
 
 const statusOf = spelling('invoices', 'status');
 const classOf = spelling('invoices', 'job_class');
 
-export const invoices = recordCopy<Invoice>({
+export const invoices = recordReadModel<Invoice>({
   topic: topics.invoices,
   path: 'invoices',
   jobColumn: 'job_id',

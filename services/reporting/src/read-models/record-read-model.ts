@@ -1,40 +1,40 @@
-// Copies of public records: which of their facts are kept, in which columns, and how rows follow the owner's.
+// Read models of public records: which of their facts are kept, in which columns, and how rows follow the owner's.
 import { codec, formatInstant, resource, type TopicDefinition } from '@truckroll/contract';
 import type { Queryable } from '@truckroll/service-kit';
 import type { FactKind } from '../facts/fact.ts';
-import type { Copy } from './copy.ts';
+import type { ReadModel } from './read-model.ts';
 
 type SqlType = 'uuid' | 'text' | 'timestamptz' | 'bigint' | 'bytea';
 
-export interface CopyColumn<R> {
+export interface ReadModelColumn<R> {
   type: SqlType;
   /** Never undefined: null where the record has no such fact. */
   of: (record: R) => string | number | Buffer | null;
-  /** It holds names, which an owner shows as they are now and a copy as they were: no difference. */
+  /** It holds names, which an owner shows as they are now and a read model as they were: no difference. */
   followsNames?: true;
 }
 
-export interface RecordCopyDefinition<R> {
+export interface RecordReadModelDefinition<R> {
   topic: TopicDefinition;
   /** Public path of the record, also the name of the table. */
   path: string;
-  /** See Copy. Default 1. */
+  /** See ReadModel. Default 1. */
   version?: number;
   /** Column that holds the job whose figures follow from the record. */
   jobColumn?: string;
   /** What reports count of it. */
   facts?: FactKind;
-  columns: Record<string, CopyColumn<R>>;
+  columns: Record<string, ReadModelColumn<R>>;
 }
 
-/** A copy whose rows can also be held against the owner's records. */
-export interface RecordCopy extends Copy {
+/** A read model whose rows can also be held against the owner's records. */
+export interface RecordReadModel extends ReadModel {
   path: string;
   /** Ids of the given records that are missing here or differ. */
   differing(db: Queryable, companyId: string, payloads: readonly Buffer[]): Promise<string[]>;
 }
 
-export function recordCopy<R extends { id: string }>({ topic, path, version = 1, jobColumn, facts, columns }: RecordCopyDefinition<R>): RecordCopy {
+export function recordReadModel<R extends { id: string }>({ topic, path, version = 1, jobColumn, facts, columns }: RecordReadModelDefinition<R>): RecordReadModel {
   const { record } = resource(path);
   const table = path.replace('job-', '');
   const decode = (payload: Buffer): R => codec(record.typeName).decode(payload) as R;
@@ -64,7 +64,7 @@ export function recordCopy<R extends { id: string }>({ topic, path, version = 1,
       // A record may have moved to another job: both jobs' figures follow.
       const before = await jobsOf(tx, companyId, ids);
       await tx.query({
-        name: `copy_${table}`,
+        name: `read_model_${table}`,
         text: `insert into ${table} (company_id, projection, id, ${names.join(', ')}) select $1, ${version}, * from unnest(${parameters})
           on conflict (company_id, id) do update set copied_at = default, projection = excluded.projection, ${names.map((name) => `${name} = excluded.${name}`).join(', ')}`,
         values: [companyId, ids, ...fields],

@@ -1,9 +1,9 @@
-// Facts that a copied record is by itself: invoices, payments and refunds.
+// Facts that another service's record is by itself: invoices, payments and refunds.
 import type { Queryable } from '@truckroll/service-kit';
 import { COLLECTIONS, INVOICES } from '../summaries/definitions.ts';
 import { entryOf, type Counted, type Entry, type FactKind } from './fact.ts';
 
-interface CopiedFact<Row> {
+interface RecordFact<Row> {
   name: string;
   columns: string;
   entries(row: Row): readonly Entry[];
@@ -11,8 +11,8 @@ interface CopiedFact<Row> {
   counted: Counted;
 }
 
-/** Facts in the rows of a table of copies. */
-function copied<Row extends { id: string }>({ name, columns, entries, counted }: CopiedFact<Row>): FactKind {
+/** Facts in the rows of a read model. */
+function factsOf<Row extends { id: string }>({ name, columns, entries, counted }: RecordFact<Row>): FactKind {
   return {
     name,
     counted: [counted],
@@ -40,7 +40,7 @@ async function idsAfter(db: Queryable, table: string, companyId: string, after: 
   return rows.map(({ id }) => id);
 }
 
-export const invoiceFacts = copied<{
+export const invoiceFacts = factsOf<{
   id: string; status: string; issued_at: number | null; account: string;
   business_unit: string | null; job_type: string | null; job_class: string | null;
   subtotal_cents: number; discount_cents: number; tax_cents: number;
@@ -73,7 +73,7 @@ interface Movement {
 /** Collections have nothing to choose when reading: what does not count is in no sum. */
 const COUNTED = '';
 
-export const paymentFacts = copied<Movement>({
+export const paymentFacts = factsOf<Movement>({
   name: 'payments',
   columns: 'status, account_id as account, method as payment_method, collected_by_id as collector, occurred_at, amount_cents',
   entries({ status, occurred_at, amount_cents, ...values }) {
@@ -88,7 +88,7 @@ export const paymentFacts = copied<Movement>({
 });
 
 /** By its own status, whatever became of its payment (decisions §13). */
-export const refundFacts = copied<Movement>({
+export const refundFacts = factsOf<Movement>({
   name: 'refunds',
   columns: 'status, account_id as account, payment_method, collected_by_id as collector, occurred_at, amount_cents',
   entries({ status, occurred_at, amount_cents, ...values }) {

@@ -1,4 +1,4 @@
-// A copy of another service's records: what an event of its compacted topic puts into a table here, and which jobs'
+// A read model of another service's records: what an event of its compacted topic puts into a table here, and which jobs'
 // figures and which sums follow from it.
 import type { TopicDefinition } from '@truckroll/contract';
 import type { IncomingEvent, Subscription } from '@truckroll/outbox';
@@ -8,10 +8,10 @@ import type { FactKind } from '../facts/fact.ts';
 import { refreshFinancials } from '../financials/every-job.ts';
 import { follow, refreshJobFacts } from '../summaries/follow.ts';
 
-export interface Copy {
+export interface ReadModel {
   topic: TopicDefinition;
   table: string;
-  /** Of what is kept: raise it by one with every change of it. Rows of earlier versions are then copied anew from the topic. */
+  /** Of what is kept: raise it by one with every change of it. Rows of earlier versions are then written anew from the topic. */
   version: number;
   /** What reports count of the rows. */
   facts?: FactKind;
@@ -27,27 +27,27 @@ export interface Copy {
 export type StateEvent = Pick<IncomingEvent, 'key' | 'time'> & { payload: Buffer };
 
 /** Applies events in the caller's transaction, figures included. */
-export async function applyTo(copy: Copy, tx: Transaction, events: readonly IncomingEvent[]): Promise<void> {
+export async function applyTo(model: ReadModel, tx: Transaction, events: readonly IncomingEvent[]): Promise<void> {
   for (const [companyId, ofCompany] of byCompany(events)) {
-    // An import of financials that is under way does not see these copies, nor is it seen: one of the two must wait.
+    // An import of financials that is under way does not see these read models, nor is it seen: one of the two must wait.
     await lockCompany(tx, companyId);
     const stored = ofCompany.filter((event): event is IncomingEvent & { payload: Buffer } => event.payload !== null);
     const gone = ofCompany.filter(({ payload }) => payload === null).map(idOf);
-    await change(tx, companyId, copy, [...stored.map(idOf), ...gone], async () => [
-      ...(stored.length > 0 ? await copy.store(tx, companyId, stored) : []),
-      ...(gone.length > 0 ? ((await copy.remove?.(tx, companyId, gone)) ?? []) : []),
+    await change(tx, companyId, model, [...stored.map(idOf), ...gone], async () => [
+      ...(stored.length > 0 ? await model.store(tx, companyId, stored) : []),
+      ...(gone.length > 0 ? ((await model.remove?.(tx, companyId, gone)) ?? []) : []),
     ]);
   }
 }
 
 /** Removes rows that no topic has any more. */
-export async function removeFrom(copy: Copy, tx: Transaction, companyId: string, ids: readonly string[]): Promise<void> {
+export async function removeFrom(model: ReadModel, tx: Transaction, companyId: string, ids: readonly string[]): Promise<void> {
   await lockCompany(tx, companyId);
-  await change(tx, companyId, copy, ids, async () => (await copy.remove?.(tx, companyId, ids)) ?? []);
+  await change(tx, companyId, model, ids, async () => (await model.remove?.(tx, companyId, ids)) ?? []);
 }
 
 /** Changes rows, and everything that follows from them. `work` returns the jobs whose figures may differ. */
-async function change(tx: Transaction, companyId: string, { facts }: Copy, ids: readonly string[], work: () => Promise<readonly string[]>): Promise<void> {
+async function change(tx: Transaction, companyId: string, { facts }: ReadModel, ids: readonly string[], work: () => Promise<readonly string[]>): Promise<void> {
   const following = follow(tx, companyId);
   if (facts !== undefined) await following.changing(facts, ids);
   const jobs = await work();
@@ -60,6 +60,6 @@ function idOf({ key }: Pick<IncomingEvent, 'key'>): string {
   return key.slice(key.indexOf('/') + 1);
 }
 
-export function subscriptionOf(copy: Copy): Subscription {
-  return { topic: copy.topic, deduplicate: 'version', apply: (tx, events) => applyTo(copy, tx, events) };
+export function subscriptionOf(model: ReadModel): Subscription {
+  return { topic: model.topic, deduplicate: 'version', apply: (tx, events) => applyTo(model, tx, events) };
 }

@@ -1,7 +1,7 @@
-// What reporting shows of other services' records: names, copies, rebuilds, and the check that compares them.
+// What reporting shows of other services' records: names, read models, rebuilds, and the check that compares them.
 import { ReportingAdminServiceService } from '@truckroll/contract/gen/reporting/v1/admin';
 import { generateCompany } from '@truckroll/demo-company';
-import { differences, untilCopied } from './support/copies.ts';
+import { differences, untilFollowed } from './support/read-models.ts';
 import type { Json } from './support/expected.ts';
 import { startSystem, type System, type TestCompany } from './support/system.ts';
 import { until } from './support/until.ts';
@@ -20,7 +20,7 @@ beforeAll(async () => {
     lines[path] = [...records] as Json[];
     expect((await system.importRecords(company, path, lines[path])).problems).toEqual([]);
   }
-  await untilCopied(system, company);
+  await untilFollowed(system, company);
 }, 120_000);
 
 afterAll(() => system.stop());
@@ -30,7 +30,7 @@ async function financials(): Promise<Json[]> {
   return body.data;
 }
 
-it('reckons financials from the owners’ jobs, invoices and assignments', async () => {
+it('computes financials from the owners’ jobs, invoices and assignments', async () => {
   const shown = await financials();
   expect(shown.length).toBeGreaterThan(10);
   for (const record of shown) {
@@ -66,7 +66,7 @@ it('shows an account’s new name in every service’s records', async () => {
   await until(async () => (await shown(`/v1/invoices/${invoice['id']}`)) === name);
 });
 
-it('builds the copies again from the topics, and removes what no topic has', async () => {
+it('builds the read models again from the topics, and removes what no topic has', async () => {
   const before = await financials();
   const ghost = '00000000-0000-4000-8000-00000000dead';
   const { database } = system;

@@ -1,12 +1,12 @@
 import { topics } from '@truckroll/contract';
 import type { Refund } from '@truckroll/contract/gen/billing/v1/refunds';
-import { refundFacts } from '../facts/copied.ts';
-import { instant, recordCopy, spelling } from './record-copy.ts';
+import { refundFacts } from '../facts/records.ts';
+import { instant, recordReadModel, spelling } from './record-read-model.ts';
 
 const statusOf = spelling('refunds', 'status');
 const methodOf = spelling('refunds', 'payment_method');
 
-export const refunds = recordCopy<Refund>({
+export const refunds = recordReadModel<Refund>({
   topic: topics.refunds,
   path: 'refunds',
   facts: refundFacts,

@@ -1,5 +1,5 @@
-/** What work tells while it is going on, as a stream that ends with the work; what the work rejects with, the stream throws. */
-export async function* told<T>(work: (tell: (item: T) => void) => Promise<void>): AsyncIterable<T> {
+/** What work yields while it is going on, as a stream that ends with the work; what the work rejects with, the stream throws. */
+export async function* streamOf<T>(work: (tell: (item: T) => void) => Promise<void>): AsyncIterable<T> {
   const items: T[] = [];
   let wake = (): void => undefined;
   let ended = false;

@@ -1,4 +1,4 @@
-// The operator's calls about copies.
+// The operator's calls about read models.
 import { ApiError } from '@truckroll/contract';
 import type {
   CompareCopiesRequest,
@@ -11,20 +11,20 @@ import type {
   VerifyReportsResponse,
 } from '@truckroll/contract/gen/reporting/v1/admin';
 import type { KafkaClient } from '@truckroll/outbox';
-import { told, type CallContext, type Database } from '@truckroll/service-kit';
-import { copies, recordCopies } from './index.ts';
-import type { RecordCopy } from './record-copy.ts';
+import { streamOf, type CallContext, type Database } from '@truckroll/service-kit';
+import { readModels, recordReadModels } from './index.ts';
+import type { RecordReadModel } from './record-read-model.ts';
 import { rebuildSummaries } from '../summaries/rebuild.ts';
 import { verifyReports } from '../summaries/verify.ts';
 import { rebuildAll } from './rebuild.ts';
 
 const PAGE = 10_000;
 
-export function copyAdmin(database: Database, kafka: KafkaClient, group: string) {
+export function readModelAdmin(database: Database, kafka: KafkaClient, group: string) {
   return {
     rebuild: (_: RebuildRequest, { signal }: CallContext): AsyncIterable<RebuildResponse> =>
-      told(async (tell) => {
-        await rebuildAll(copies, { database, kafka, group, signal }, tell);
+      streamOf(async (tell) => {
+        await rebuildAll(readModels, { database, kafka, group, signal }, tell);
         await rebuildSummaries(database, signal, tell);
       }),
 
@@ -32,11 +32,11 @@ export function copyAdmin(database: Database, kafka: KafkaClient, group: string)
       verifyReports(database, company_id, signal),
 
     async compareCopies({ company_id, path, records }: CompareCopiesRequest): Promise<CompareCopiesResponse> {
-      return { differing_ids: await copyOf(path).differing(database, company_id, records.map((record) => Buffer.from(record))) };
+      return { differing_ids: await readModelOf(path).differing(database, company_id, records.map((record) => Buffer.from(record))) };
     },
 
     async listCopyIds({ company_id, path, after }: ListCopyIdsRequest): Promise<ListCopyIdsResponse> {
-      const { table } = copyOf(path);
+      const { table } = readModelOf(path);
       const { rows } = await database.query<{ id: string }>({
         text: `select id from ${table} where company_id = $1 and ($2::uuid is null or id > $2) order by id limit ${PAGE}`,
         values: [company_id, after === '' ? null : after],
@@ -46,9 +46,9 @@ export function copyAdmin(database: Database, kafka: KafkaClient, group: string)
   };
 }
 
-function copyOf(path: string): RecordCopy {
-  const found = recordCopies.find((copy) => copy.path === path);
+function readModelOf(path: string): RecordReadModel {
+  const found = recordReadModels.find((model) => model.path === path);
   if (found !== undefined) return found;
-  const message = `Reporting keeps copies of ${recordCopies.map((copy) => copy.path).join(', ')}.`;
+  const message = `Reporting keeps read models of ${recordReadModels.map((model) => model.path).join(', ')}.`;
   throw ApiError.invalid([{ location: 'body', field: 'path', code: 'INVALID_ENUM_VALUE', message }]);
 }

@@ -1,21 +1,21 @@
 // Whether reporting has what its owners have: what it shows of their records is then as they are.
 import { resource } from '@truckroll/contract';
-import { compareCopy, COPIED } from '../../tools/cli/src/verify/compare.ts';
+import { compareReadModel, READ_MODELS } from '../../tools/cli/src/verify/compare.ts';
 import type { System, TestCompany } from './system.ts';
 import { until } from './until.ts';
 
-/** What differs between the owners' records of a company and reporting's copies of them. */
+/** What differs between the owners' records of a company and reporting's read models of them. */
 export async function differences(system: System, company: TestCompany): Promise<unknown[]> {
   const found = await Promise.all(
-    COPIED.map((path) => {
+    READ_MODELS.map((path) => {
       const owner = resource(path).owner === 'billing' ? system.channel('billing') : system.channel('scheduling');
-      return compareCopy({ owner, reporting: system.channel('reporting') }, company, path);
+      return compareReadModel({ owner, reporting: system.channel('reporting') }, company, path);
     }),
   );
   return found.flatMap((result) => result.differences);
 }
 
 /** Events follow within moments, on a busy machine within more of them. */
-export async function untilCopied(system: System, company: TestCompany): Promise<void> {
+export async function untilFollowed(system: System, company: TestCompany): Promise<void> {
   await until(async () => (await differences(system, company)).length === 0);
 }

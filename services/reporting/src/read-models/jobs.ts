@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { topics } from '@truckroll/contract';
 import { Job } from '@truckroll/contract/gen/scheduling/v1/jobs';
 import { dropUnrecorded } from '../financials/every-job.ts';
-import { recordCopy, type RecordCopy } from './record-copy.ts';
+import { recordReadModel, type RecordReadModel } from './record-read-model.ts';
 
 /** Whole: financials show much of their job. What a job derives from its visits is not shown, so it is not kept. */
-const copy = recordCopy<Job>({
+const model = recordReadModel<Job>({
   topic: topics.jobs,
   path: 'jobs',
   jobColumn: 'id',
@@ -15,10 +15,10 @@ const copy = recordCopy<Job>({
   },
 });
 
-export const jobs: RecordCopy = {
-  ...copy,
+export const jobs: RecordReadModel = {
+  ...model,
   async remove(tx, companyId, ids) {
-    const gone = (await copy.remove?.(tx, companyId, ids)) ?? [];
+    const gone = (await model.remove?.(tx, companyId, ids)) ?? [];
     await dropUnrecorded(tx, companyId, gone);
     return gone;
   },

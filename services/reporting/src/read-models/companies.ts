@@ -1,7 +1,7 @@
 import { formatInstant, topics } from '@truckroll/contract';
 import { CompanyAccount } from '@truckroll/contract/gen/integrations/v1/admin';
 import { beginGeneration } from '../summaries/generations.ts';
-import type { Copy, StateEvent } from './copy.ts';
+import type { ReadModel, StateEvent } from './read-model.ts';
 
 const VERSION = 1;
 
@@ -9,7 +9,7 @@ const VERSION = 1;
  * Settings that figures depend on. Financials, and sums by the days of another time zone, follow in batches (builder.ts);
  * reports take the other two settings as they are, as sums are kept for either.
  */
-export const companies: Copy = {
+export const companies: ReadModel = {
   topic: topics.companies,
   table: 'companies',
   version: VERSION,
@@ -37,7 +37,7 @@ export const companies: Copy = {
     if (moved) await beginGeneration(tx, companyId);
     return [];
   },
-  /** Its owner had told it, and was restored to a moment before that. What was counted of it goes with its records. */
+  /** Its owner had published it, and was restored to a moment before that. What was counted of it goes with its records. */
   async remove(tx, companyId) {
     await tx.query({ text: 'delete from companies where company_id = $1', values: [companyId] });
     return [];

@@ -1,12 +1,12 @@
 import { topics } from '@truckroll/contract';
 import type { Payment } from '@truckroll/contract/gen/billing/v1/payments';
-import { paymentFacts } from '../facts/copied.ts';
-import { instant, recordCopy, spelling } from './record-copy.ts';
+import { paymentFacts } from '../facts/records.ts';
+import { instant, recordReadModel, spelling } from './record-read-model.ts';
 
 const statusOf = spelling('payments', 'status');
 const methodOf = spelling('payments', 'method');
 
-export const payments = recordCopy<Payment>({
+export const payments = recordReadModel<Payment>({
   topic: topics.payments,
   path: 'payments',
   facts: paymentFacts,

@@ -1,0 +1,76 @@
+// Building the read models again from their topics, while reads and the subscriber go on (docs/operations.md).
+import { endsOf, notOlder, overallOf, replay, type IncomingEvent, type KafkaClient, type Subscription } from '@truckroll/outbox';
+import type { Database } from '@truckroll/service-kit';
+import type { RebuildResponse } from '@truckroll/contract/gen/reporting/v1/admin';
+import type { ReadModel } from './read-model.ts';
+import { removeFrom, subscriptionOf } from './read-model.ts';
+
+export interface RebuildOptions {
+  database: Database;
+  kafka: KafkaClient;
+  /** The subscriber's consumer group: versions that it has applied are not undone. */
+  group: string;
+  signal: AbortSignal;
+}
+
+const CHUNK = 500;
+
+/** All of them, one after the other. */
+export async function rebuildAll(readModels: readonly ReadModel[], options: RebuildOptions, tell: (step: RebuildResponse) => void): Promise<void> {
+  const overall = overallOf(await endsOf(options.kafka, readModels.map(({ topic }) => topic)));
+  for (const model of readModels) {
+    const place = overall(model.topic.name);
+    await rebuild(model, options, (step, share) => tell({ ...step, share: place(share) }));
+  }
+}
+
+type Step = Omit<RebuildResponse, 'share'>;
+
+/** One read model. Rows that the topic no longer has are removed at the end; a row that changes meanwhile stays. `share` is of its topic. */
+async function rebuild(model: ReadModel, options: RebuildOptions, tell: (step: Step, share: number) => void): Promise<void> {
+  const { database, kafka, signal } = options;
+  const { rows } = await database.query<{ started: string }>({ text: 'select clock_timestamp()::text as started' });
+  let applied = 0;
+  await replay({
+    kafka,
+    topic: model.topic,
+    signal,
+    async apply(events) {
+      for (let start = 0; start < events.length; start += CHUNK) {
+        await applyAgain(options, subscriptionOf(model), events.slice(start, start + CHUNK));
+      }
+      applied += events.length;
+    },
+    progress: (share) => tell({ table: model.table, applied, removed: 0, done: false }, share),
+  });
+  const removed = await removeOlderThan(database, model, rows[0]?.started as string, signal);
+  tell({ table: model.table, applied, removed, done: true }, 1);
+}
+
+async function applyAgain({ database, group }: RebuildOptions, subscription: Subscription, events: readonly IncomingEvent[]): Promise<void> {
+  await database.transaction(
+    async (tx) => {
+      const current = await notOlder(tx, group, events);
+      if (current.length > 0) await subscription.apply(tx, current);
+    },
+    { retryContention: true },
+  );
+}
+
+/** Removes rows that were written before an instant, as the topic has not brought them again since; `which` restricts them. Returns how many. */
+export async function removeOlderThan(database: Database, model: ReadModel, started: string, signal: AbortSignal, which = 'true'): Promise<number> {
+  let removed = 0;
+  if (model.remove === undefined) return removed;
+  for (;;) {
+    signal.throwIfAborted();
+    const { rows } = await database.query<{ company_id: string; id: string }>({
+      text: `select company_id, ${model.id ?? 'id'} as id from ${model.table} where copied_at < $1::timestamptz and ${which} limit ${CHUNK}`,
+      values: [started],
+    });
+    if (rows.length === 0) return removed;
+    for (const [companyId, ofCompany] of Map.groupBy(rows, (row) => row.company_id)) {
+      await database.transaction((tx) => removeFrom(model, tx, companyId, ofCompany.map(({ id }) => id)));
+    }
+    removed += rows.length;
+  }
+}
