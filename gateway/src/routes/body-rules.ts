@@ -1,6 +1,6 @@
 // What is wrong with a body beyond its single fields, told with the rest: every failure of a request is listed at once.
 import {
-  checkEndsAfterStart, checkKeyExpiry, checkRecoveryRange, now, type ErrorDetail, type JsonProblem, type Operation, type Shape,
+  checkKeyExpiry, checkRanges, checkRecoveryRange, now, type ErrorDetail, type JsonProblem, type Operation, type Shape,
 } from '@truckroll/contract';
 import { WebhookServiceService } from '@truckroll/contract/gen/integrations/v1/webhooks';
 import type { Exchange } from '../http/exchange.ts';
@@ -15,15 +15,16 @@ interface Rule {
 }
 
 const RULES: Readonly<Record<string, Rule>> = {
-  AddAssignment: { of: ['starts_at', 'ends_at'], check: checkEndsAfterStart },
   CreateApiKey: { of: ['expiresAt'], check: ({ expires_at }) => checkKeyExpiry(expires_at, now()) },
   RecoverWebhook: { of: ['since', 'until'], check: (message) => checkRecoveryRange(message, now()) },
 };
 
 /** `found` is what is wrong with single fields: a rule over one that could not be read says nothing. */
-export function brokenRules({ name }: Operation, message: Message, found: readonly JsonProblem[]): JsonProblem[] {
+export function brokenRules({ name }: Operation, body: Shape, message: Message, found: readonly JsonProblem[]): JsonProblem[] {
+  const unread = new Set(found.map(({ field }) => field));
+  const ranges = checkRanges(body, message).filter(({ field }) => !unread.has(field) && !unread.has(body.byName.get(field)?.after ?? ''));
   const rule = RULES[name];
-  return rule === undefined || found.some(({ field }) => rule.of.includes(field)) ? [] : rule.check(message);
+  return rule === undefined || rule.of.some((field) => unread.has(field)) ? ranges : [...ranges, ...rule.check(message)];
 }
 
 /**

@@ -96,6 +96,6 @@ export function bodyShape(operation: Operation, inputs: Inputs): Shape | undefin
 export function readJson(operation: Operation, shape: Shape, json: unknown, problems: ErrorDetail[]): Message {
   const keys: KeyStyle = operation.camelCase ? 'camel' : 'snake';
   const { value, problems: found } = readMessage<Message>(shape, json, keys);
-  for (const { field, code, message } of [...found, ...brokenRules(operation, value, found)]) problems.push({ location: 'body', field, code, message });
+  for (const { field, code, message } of [...found, ...brokenRules(operation, shape, value, found)]) problems.push({ location: 'body', field, code, message });
   return value;
 }

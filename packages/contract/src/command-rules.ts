@@ -2,12 +2,6 @@
 // held by the owner.
 import type { JsonProblem } from './json-reader.ts';
 
-/** A message's `ends_at` must be after its `starts_at` (api.md, Errors): for commands, not for what was recorded. */
-export function checkEndsAfterStart({ starts_at: start, ends_at: end }: { starts_at?: unknown; ends_at?: unknown }): JsonProblem[] {
-  if (typeof start !== 'number' || typeof end !== 'number' || end > start) return [];
-  return [{ field: 'ends_at', code: 'RANGE_ORDER', message: 'Give an end that is after starts_at.' }];
-}
-
 /** A key that is made ends in the future, if at all. Microseconds. */
 export function checkKeyExpiry(expiresAt: number | null | undefined, now: number): JsonProblem[] {
   if (expiresAt == null || expiresAt > now) return [];

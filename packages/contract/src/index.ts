@@ -14,6 +14,7 @@ export * from './job-classes.ts';
 export * from './scalar.ts';
 export * from './json-reader.ts';
 export * from './command-rules.ts';
+export * from './ranges.ts';
 export * from './request-check.ts';
 export { WireCursor } from './wire-cursor.ts';
 export { problemsOfJsonText } from './json-text.ts';

@@ -3,6 +3,7 @@ import { ApiError, type ErrorDetail } from './errors.ts';
 import type { JsonProblem } from './json-reader.ts';
 import { camelCase } from './json-plan.ts';
 import { operations } from './operation.ts';
+import { checkRanges } from './ranges.ts';
 import { checkValue } from './scalar.ts';
 import { shapeNamed, type Field, type Shape } from './shape.ts';
 
@@ -50,10 +51,13 @@ type Place = () => string;
 function checkFields(shape: Shape, request: object, at: Place, check: Check): Record<string, unknown> {
   const given = request as Record<string, unknown>;
   const taken: Record<string, unknown> = {};
+  let ranges = false;
   for (const field of shape.fields) {
     const value = given[field.name];
     taken[field.name] = value === undefined || value === null ? value : checkField(field, value, () => `${at()}${check.spelled(field.name)}`, check);
+    ranges ||= field.after !== undefined;
   }
+  if (ranges) for (const { field, ...problem } of checkRanges(shape, request)) check.details.push({ location: 'body', field: `${at()}${check.spelled(field)}`, ...problem });
   return taken;
 }
 

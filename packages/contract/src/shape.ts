@@ -75,6 +75,8 @@ export interface Field {
   deprecation?: Deprecation;
   /** Of a parameter: what it means where it is left out, as clients spell it; several where it repeats. */
   defaults?: readonly string[];
+  /** Of a time: name of the field of the same message that it must be after (checkRanges). */
+  after?: string;
   /** Of a cursor: name of the operation whose list it is a place in. */
   cursorOf?: string;
   doc: string;
@@ -153,6 +155,7 @@ function fieldOf(desc: DescField): Field {
   const defaults = option<string[]>(desc, 'truckroll.options.v1.default_value');
   const behaviors = option<number[]>(desc, 'google.api.field_behavior') ?? [];
   const cursorOf = option<string>(desc, 'truckroll.options.v1.cursor_of');
+  const after = option<string>(desc, 'truckroll.options.v1.after');
   const message = desc.message;
   const enumeration = desc.enum;
   return {
@@ -170,6 +173,7 @@ function fieldOf(desc: DescField): Field {
     ...(message === undefined ? {} : { shape: shapeOf(message) }),
     ...(refersTo === undefined ? {} : { refersTo }),
     ...(deprecation === undefined ? {} : { deprecation }),
+    ...(after === undefined ? {} : { after }),
     ...(cursorOf === undefined ? {} : { cursorOf }),
     ...(defaults === undefined ? {} : { defaults }),
     ...docOf(desc),

@@ -1,6 +1,6 @@
 // POST /v1/job-assignments: one technician more on a visit (decisions §5).
 import { randomUUID } from 'node:crypto';
-import { ApiError, checkEndsAfterStart, now } from '@truckroll/contract';
+import { ApiError, checkRanges, now, refuseBroken, shapeNamed } from '@truckroll/contract';
 import { AddAssignmentRequest } from '@truckroll/contract/gen/scheduling/v1/assignment_commands';
 import { AssignmentStatus, type Assignment } from '@truckroll/contract/gen/scheduling/v1/job_assignments';
 import type { TeamMember } from '@truckroll/contract/gen/scheduling/v1/team_members';
@@ -15,6 +15,8 @@ interface Found {
   member?: TeamMember;
 }
 
+const REQUEST = shapeNamed('truckroll.scheduling.v1.AddAssignmentRequest');
+
 const ADDING: Write<AddAssignmentRequest, Found> = {
   name: 'AddAssignment',
   encode: (command) => AddAssignmentRequest.encode(command),
@@ -24,8 +26,7 @@ const ADDING: Write<AddAssignmentRequest, Found> = {
 
 /** The visit with the technician, as AddAssignmentResponse. Errors: as `perform`. */
 export async function addAssignment(services: WriteServices, request: AddAssignmentRequest, context: CallContext): Promise<Buffer> {
-  const problems = checkEndsAfterStart(request);
-  if (problems.length > 0) throw ApiError.invalid(problems.map((problem) => ({ location: 'body', ...problem })));
+  refuseBroken(checkRanges(REQUEST, request));
   return perform(services, ADDING, request, context);
 }
 

@@ -1,6 +1,6 @@
 // Recording a service request: once per id, whoever asks how often.
 import { createHash } from 'node:crypto';
-import { checkEndsAfterStart, now, refused } from '@truckroll/contract';
+import { now } from '@truckroll/contract';
 import { RecordServiceRequestRequest, type RecordServiceRequestResponse } from '@truckroll/contract/gen/scheduling/v1/intake';
 import { ServiceRequest, ServiceRequestStatus } from '@truckroll/contract/gen/scheduling/v1/service_requests';
 import { appendingMade, madeColumns } from '@truckroll/outbox';
@@ -21,8 +21,6 @@ interface RecordingServices extends IntakeServices {
 export async function recordServiceRequest(services: RecordingServices, asked: RecordServiceRequestRequest): Promise<RecordServiceRequestResponse> {
   const { database, poke } = services;
   const request = checked('RecordServiceRequestRequest', asked);
-  const { requested_starts_at: starts_at, requested_ends_at: ends_at } = request;
-  if (checkEndsAfterStart({ starts_at, ends_at }).length > 0) throw refused('requested_ends_at', 'Give an end that is after requested_starts_at.', 'RANGE_ORDER');
   const company = database.of(request.company_id);
   const fingerprint = createHash('sha256').update(RecordServiceRequestRequest.encode(request).finish()).digest();
   // A repetition is answered also where what it refers to is gone. Without references its recording tells that it is one.

@@ -1,0 +1,13 @@
+import type { JsonProblem } from './json-reader.ts';
+import type { Shape } from './shape.ts';
+
+/** What is wrong with times that the contract says are after another of the same message. Where one of the two is not given there is nothing to say. */
+export function checkRanges(shape: Shape, message: object): JsonProblem[] {
+  const given = message as Readonly<Record<string, unknown>>;
+  return shape.fields.flatMap(({ name, after }): JsonProblem[] => {
+    if (after === undefined) return [];
+    const [start, end] = [given[after], given[name]];
+    if (typeof start !== 'number' || typeof end !== 'number' || end > start) return [];
+    return [{ field: name, code: 'RANGE_ORDER', message: `Give an end that is after ${after}.` }];
+  });
+}
