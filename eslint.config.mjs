@@ -11,6 +11,7 @@ const DIRECTION = {
   'packages/contract': [],
   'packages/service-kit': ['contract'],
   'packages/mail': ['service-kit'],
+  'packages/webhook-targets': [],
   'packages/outbox': ['contract', 'service-kit'],
   'packages/record-store': ['contract', 'service-kit', 'outbox'],
   'packages/client': [],
@@ -18,7 +19,7 @@ const DIRECTION = {
   'tools/local-stack': [],
   'tools/cli': ['contract', 'service-kit', 'outbox', 'client', 'demo-company', 'local-stack', '(billing|integrations|reporting|scheduling)/(restored|schema)'],
   gateway: ['contract', 'service-kit'],
-  services: ['contract', 'service-kit', 'outbox', 'mail', 'record-store'],
+  services: ['contract', 'service-kit', 'outbox', 'mail', 'record-store', 'webhook-targets'],
   loadtest: ['contract', 'service-kit', 'outbox', 'demo-company', 'local-stack', 'cli', 'reporting/(reports|schema)'],
 };
 

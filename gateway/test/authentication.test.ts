@@ -1,4 +1,4 @@
-import { ApiError, generateApiKey, hashApiKey, isApiKey, now } from '@truckroll/contract';
+import { ApiError, now } from '@truckroll/contract';
 import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWTPayload } from 'jose';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Principal } from '@truckroll/contract/gen/integrations/v1/identity';
-import { KeyRing, newCallCredential } from '@truckroll/service-kit';
+import { KeyRing, generateApiKey, hashApiKey, isApiKey, newCallCredential } from '@truckroll/service-kit';
 import { createClient } from 'redis';
 import { createIdentitySeal } from '../src/auth/identity-seal.ts';
 import { eventually, publishInvalidation, redisUrl, request, startGateway, type Answer, type TestGateway } from './support/gateway.ts';

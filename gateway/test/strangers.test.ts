@@ -1,7 +1,6 @@
 // Keys that nobody has cost the address that they come from, and never a valid key.
-import { generateApiKey } from '@truckroll/contract';
 import type { Principal } from '@truckroll/contract/gen/integrations/v1/identity';
-import { KeyRing } from '@truckroll/service-kit';
+import { KeyRing, generateApiKey } from '@truckroll/service-kit';
 import { createIdentitySeal } from '../src/auth/identity-seal.ts';
 import { Principals, type PrincipalsOptions } from '../src/auth/principals.ts';
 import { networkOf } from '../src/auth/strangers.ts';

@@ -1,6 +1,7 @@
 // From the Authorization header to the caller. Nothing of a credential is ever logged or repeated.
-import { ApiError, hashApiKey, isApiKey } from '@truckroll/contract';
+import { ApiError } from '@truckroll/contract';
 import type { Principal, UserClaims } from '@truckroll/contract/gen/integrations/v1/identity';
+import { hashApiKey, isApiKey } from '@truckroll/service-kit';
 import type { Credential, Principals } from './principals.ts';
 import type { Strangers } from './strangers.ts';
 import type { TokenVerifier } from './tokens.ts';

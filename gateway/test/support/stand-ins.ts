@@ -1,6 +1,6 @@
 // Real gRPC servers with nothing behind them, for what the gateway itself decides: what it sends, what it makes of an
 // answer, and what it does when a peer is away. What services decide is tested with the services.
-import { ApiError, codec, generateApiKey, hashApiKey } from '@truckroll/contract';
+import { ApiError, codec } from '@truckroll/contract';
 import { InvoiceServiceService, type Invoice, type ListInvoicesRequest, type GetInvoiceRequest } from '@truckroll/contract/gen/billing/v1/invoices';
 import { CompanyServiceService } from '@truckroll/contract/gen/integrations/v1/company';
 import { IdentityServiceService, type KeyUse, type Principal } from '@truckroll/contract/gen/integrations/v1/identity';
@@ -8,7 +8,7 @@ import {
   AssignmentCommandServiceService, type AddAssignmentRequest, type RemoveAssignmentRequest,
 } from '@truckroll/contract/gen/scheduling/v1/assignment_commands';
 import type { Visit } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
-import { createGrpcServer, createMetrics, silentLog, testConfig, type GrpcServer } from '@truckroll/service-kit';
+import { createGrpcServer, createMetrics, generateApiKey, hashApiKey, silentLog, testConfig, type GrpcServer } from '@truckroll/service-kit';
 import { randomUUID } from 'node:crypto';
 
 export interface Identities {

@@ -1,4 +1,3 @@
-export * from './api-key.ts';
 export * from './callers.ts';
 export * from './deprecation.ts';
 export * from './errors.ts';
@@ -24,4 +23,3 @@ export * from './json-writer.ts';
 export * from './events.ts';
 export * from './examples.ts';
 export * from './topics.ts';
-export * from './webhook-target.ts';

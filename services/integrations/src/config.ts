@@ -1,7 +1,7 @@
-import { checkAllowedTargets } from '@truckroll/contract';
 import { mailSettings, type MailConfig } from '@truckroll/mail';
 import { kafkaSettings } from '@truckroll/outbox';
 import { ConfigError, baseSettings, callerSettings, env, readConfig, type Config } from '@truckroll/service-kit';
+import { checkAllowedTargets } from '@truckroll/webhook-targets';
 
 const settings = {
   ...baseSettings(50054),

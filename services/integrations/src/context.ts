@@ -1,6 +1,6 @@
-import type { TargetPolicy } from '@truckroll/contract';
 import type { Outbox } from '@truckroll/outbox';
 import type { Database, Logger } from '@truckroll/service-kit';
+import type { TargetPolicy } from '@truckroll/webhook-targets';
 import type { Invalidations } from './identity/invalidations.ts';
 import type { DueNotices } from './webhooks/due-notices.ts';
 import type { Partitions } from './webhooks/partitions.ts';

@@ -1,5 +1,4 @@
-import { hashApiKey } from '@truckroll/contract';
-import { createSession } from '@truckroll/service-kit';
+import { createSession, hashApiKey } from '@truckroll/service-kit';
 import { listen, refusal, startHarness } from './harness.ts';
 
 let harness: Awaited<ReturnType<typeof startHarness>>;

@@ -1,5 +1,5 @@
-import { hashApiKey, isApiKey, now } from '@truckroll/contract';
-import { Database, createSession } from '@truckroll/service-kit';
+import { now } from '@truckroll/contract';
+import { Database, createSession, hashApiKey, isApiKey } from '@truckroll/service-kit';
 import { purgeRevokedKeys } from '../src/keys/store.ts';
 import { refusal, startHarness } from './harness.ts';
 

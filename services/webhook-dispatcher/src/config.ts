@@ -1,6 +1,6 @@
-import { checkAllowedTargets } from '@truckroll/contract';
 import { kafkaSettings } from '@truckroll/outbox';
 import { ConfigError, baseSettings, env, readConfig, type Config } from '@truckroll/service-kit';
+import { checkAllowedTargets } from '@truckroll/webhook-targets';
 
 const settings = {
   ...baseSettings(50055),

@@ -1,9 +1,10 @@
 // The management of endpoints under /api/v1 (decisions §7).
 import { randomUUID } from 'node:crypto';
-import { ApiError, TEST_EVENT, formatInstant, now, readTarget, refuseBroken, TargetProblem, type JsonProblem } from '@truckroll/contract';
+import { ApiError, TEST_EVENT, formatInstant, now, refuseBroken, type JsonProblem } from '@truckroll/contract';
 import { DeliveryStatus } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import type * as wire from '@truckroll/contract/gen/integrations/v1/webhooks';
 import { currentRequest } from '@truckroll/service-kit';
+import { readTarget, TargetProblem } from '@truckroll/webhook-targets';
 import type { Context } from '../context.ts';
 import { callerOf, checked, companyOf } from '../requests.ts';
 import { lockActiveUser } from '../users/store.ts';

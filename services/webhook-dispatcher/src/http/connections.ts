@@ -1,4 +1,4 @@
-import type { Target } from '@truckroll/contract';
+import type { Target } from '@truckroll/webhook-targets';
 import { Client } from 'undici';
 import type { Dial } from './dial.ts';
 

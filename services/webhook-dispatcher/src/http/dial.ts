@@ -1,8 +1,8 @@
 // The one place from which the internet is reached. Nothing is dialled but an address that was classified just before, and
 // it is dialled as an address: no second look-up could lead elsewhere.
 import type { Socket } from 'node:net';
-import { checkAddress, isLoopbackName, type Target, type TargetPolicy } from '@truckroll/contract';
 import { AttemptError } from '@truckroll/contract/gen/integrations/v1/deliveries';
+import { checkAddress, isLoopbackName, type Target, type TargetPolicy } from '@truckroll/webhook-targets';
 import { buildConnector } from 'undici';
 import { ExchangeFailure, connectFailure, tlsFailure } from './failure.ts';
 import type { Resolve } from './resolve.ts';

@@ -1,4 +1,4 @@
-import { readTarget, type Target, type TargetPolicy } from '@truckroll/contract';
+import { readTarget, type Target, type TargetPolicy } from '@truckroll/webhook-targets';
 import { readCapped } from './body.ts';
 import type { Connection, Connections } from './connections.ts';
 import { failureOf, timeoutFailure, type ExchangeFailure } from './failure.ts';

@@ -1,5 +1,5 @@
-import { TargetProblem } from '@truckroll/contract';
 import { AttemptError } from '@truckroll/contract/gen/integrations/v1/deliveries';
+import { TargetProblem } from '@truckroll/webhook-targets';
 import { ExchangeFailure } from './failure.ts';
 
 /** Does a check of a target; what it refuses is a failed exchange like any other. */

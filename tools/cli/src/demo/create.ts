@@ -1,8 +1,9 @@
 // A demo company: the company itself, a user, a key, and its records out of the generator.
-import { hashApiKey, resource } from '@truckroll/contract';
+import { resource } from '@truckroll/contract';
 import { CompanyAdminServiceService, KeyAdminServiceService, UserAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
 import { IdentityServiceService } from '@truckroll/contract/gen/integrations/v1/identity';
 import { describeCompany, generateCompany, type DemoOptions, type DemoRecord } from '@truckroll/demo-company';
+import { hashApiKey } from '@truckroll/service-kit';
 import { NotImported, importRecords } from '../import/importer.ts';
 import { batches } from '../import/lines.ts';
 import type { Totals } from '../import/totals.ts';
