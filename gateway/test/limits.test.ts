@@ -1,7 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { request, startGateway, type TestGateway } from './support/gateway.ts';
+import { request, startGateway as start, untilMetric, type TestGateway } from './support/gateway.ts';
 
 let gateway: TestGateway;
+
+/** A gateway that counts where it will go on counting. */
+async function startGateway(environment: Record<string, string> = {}, given: Parameters<typeof start>[1] = {}): Promise<TestGateway> {
+  const started = await start(environment, given);
+  if (environment['REDIS_URL'] === undefined) await untilMetric(started, 'gateway_redis_up', 1);
+  return started;
+}
+
 afterEach(() => gateway.stop());
 
 async function read(key: string, at = gateway): Promise<{ status: number; limit: string | null; policy: string | null; retryAfter: string | null; code?: string }> {
@@ -26,7 +34,6 @@ test('every request of a key counts, wrong ones too, and one too many is a 429 w
 test('gateways count together, and each key for itself', async () => {
   gateway = await startGateway({ READS_PER_MINUTE: '4' });
   const other = await startGateway({ READS_PER_MINUTE: '4' }, { identities: gateway.identities, invoices: gateway.invoices });
-  await new Promise((resolve) => setTimeout(resolve, 300));
   const { key } = gateway.identities.addKey();
   const statuses = [];
   for (const at of [gateway, other, gateway, other, gateway]) statuses.push((await read(key, at)).status);

@@ -39,16 +39,20 @@ export interface PrincipalsOptions {
   redis: RedisLink;
   seal: IdentitySeal;
   invalidations: Invalidations;
+  /** Microseconds since 1970: by the system's clock unless another is given. */
+  now?: () => number;
 }
 
 export class Principals {
   readonly #options: PrincipalsOptions;
+  readonly #now: () => number;
   readonly #entries = new LRUCache<string, Entry>({ max: MOST_KEPT });
   readonly #nobodies = new LRUCache<string, Entry>({ max: MOST_NOBODIES });
   readonly #underWay = new Map<string, Promise<Principal | undefined>>();
 
   constructor(options: PrincipalsOptions) {
     this.#options = options;
+    this.#now = options.now ?? now;
   }
 
   /** The caller, or undefined where the credential opens nothing. Throws ApiError 503 where nobody can tell. */
@@ -56,7 +60,7 @@ export class Principals {
     const entry = this.#kept(credential);
     if (entry !== undefined) {
       if (performance.now() - entry.askedAt > REFRESH_MS && !entry.refreshing) this.#refresh(credential, entry);
-      return unexpired(entry.principal);
+      return this.#unexpired(entry.principal);
     }
     return this.#once(credential, () => this.#look(credential));
   }
@@ -119,7 +123,7 @@ export class Principals {
     const state = credential.shared && invalidations.proven() ? await this.#sharedState(credential) : undefined;
     if (state?.principal !== undefined) {
       this.#keep(credential, { principal: state.principal, askedAt, firstHand: false, refreshing: false }, generation);
-      return unexpired(state.principal);
+      return this.#unexpired(state.principal);
     }
     return this.#ask(credential, state?.epoch);
   }
@@ -135,7 +139,7 @@ export class Principals {
     }
     this.#keep(credential, { principal, askedAt, firstHand: true, refreshing: false }, generation);
     if (principal !== undefined && epoch !== undefined) this.#share(credential, principal, epoch);
-    return unexpired(principal);
+    return this.#unexpired(principal);
   }
 
   /** An answer during which something was taken back may be the one that was: it serves its request and is not kept. */
@@ -161,6 +165,11 @@ export class Principals {
     }
   }
 
+  #unexpired(principal: Principal | undefined): Principal | undefined {
+    const end = principal?.expires_at;
+    return end == null || end > this.#now() ? principal : undefined;
+  }
+
   #share(credential: Credential, principal: Principal, epoch: string): void {
     const text = this.#options.seal.seal(credential.cacheKey, epoch, principal);
     const expiration = { type: 'EX', value: SHARED_SECONDS } as const;
@@ -170,9 +179,4 @@ export class Principals {
 
 function sharedKey(credential: Credential): string {
   return `truckroll:identity:${credential.cacheKey}`;
-}
-
-function unexpired(principal: Principal | undefined): Principal | undefined {
-  const end = principal?.expires_at;
-  return end == null || end > now() ? principal : undefined;
 }

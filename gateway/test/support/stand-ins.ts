@@ -22,8 +22,12 @@ export interface Identities {
   addKey(overrides?: Partial<Principal>): { key: string; principal: Principal };
   /** While set, every question fails like this. */
   failure: Error | undefined;
-  /** Waits this long before an answer, after having made it. */
+  /** Hashes of keys in hex, or users, in the order in which they were asked about. */
+  questions: string[];
+  /** Answers wait this long, after having been made. */
   slowMs: number;
+  /** They are given when it resolves. */
+  gate: Promise<void> | undefined;
   stop(): Promise<void>;
 }
 
@@ -39,7 +43,9 @@ export async function standInIdentities(port = 0): Promise<Identities> {
     uses: [],
     principals: new Map(),
     failure: undefined,
+    questions: [],
     slowMs: 0,
+    gate: undefined,
     addKey(overrides = {}) {
       const key = generateApiKey();
       const principal: Principal = {
@@ -63,9 +69,11 @@ export async function standInIdentities(port = 0): Promise<Identities> {
   server.implement(IdentityServiceService, {
     authenticate: async ({ key_hash: hash, user }) => {
       identities.asked++;
-      if (identities.failure !== undefined) throw identities.failure;
       const name = user ? userName(user.issuer, user.subject, user.company_id) : Buffer.from(hash ?? []).toString('hex');
+      identities.questions.push(name);
+      if (identities.failure !== undefined) throw identities.failure;
       const principal = identities.principals.get(name);
+      await identities.gate;
       if (identities.slowMs > 0) await new Promise((resolve) => setTimeout(resolve, identities.slowMs));
       return { principal };
     },
@@ -90,7 +98,6 @@ export interface Invoices {
   data: Invoice[];
   next: Buffer;
   failure: Error | undefined;
-  slowMs: number;
   /** Lists are answered when it resolves. */
   gate: Promise<void> | undefined;
   stop(): Promise<void>;
@@ -99,14 +106,13 @@ export interface Invoices {
 export async function standInInvoices(port = 0): Promise<Invoices> {
   const server = createGrpcServer({ log: silentLog, metrics: createMetrics('test'), callers: { accepted: testConfig.callerCredentials } });
   const invoices: Invoices = {
-    port: 0, lists: [], gets: [], requestIds: [], data: [], next: Buffer.alloc(0), failure: undefined, slowMs: 0, gate: undefined,
+    port: 0, lists: [], gets: [], requestIds: [], data: [], next: Buffer.alloc(0), failure: undefined, gate: undefined,
     stop: () => server.drain(100),
   };
   server.implement(InvoiceServiceService, {
     listInvoices: async (request, context) => {
       invoices.lists.push(request);
       invoices.requestIds.push(context.requestId);
-      if (invoices.slowMs > 0) await new Promise((resolve) => setTimeout(resolve, invoices.slowMs));
       await invoices.gate;
       if (invoices.failure !== undefined) throw invoices.failure;
       return { data: invoices.data, next: invoices.next };
