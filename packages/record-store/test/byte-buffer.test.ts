@@ -1,0 +1,36 @@
+import { WireCursor } from '@truckroll/contract';
+import fc from 'fast-check';
+import { ByteBuffer } from '../src/byte-buffer.ts';
+
+test('what is written comes out, however often the buffer has to grow', () => {
+  fc.assert(
+    fc.property(fc.array(fc.uint8Array({ maxLength: 200 }), { maxLength: 50 }), (pieces) => {
+      const buffer = new ByteBuffer(4);
+      for (const piece of pieces) {
+        if (piece.length === 1) buffer.byte(piece[0] as number);
+        else buffer.append(piece);
+      }
+      expect(buffer.view()).toEqual(Buffer.concat(pieces));
+    }),
+  );
+});
+
+test('lengths are read as they were meant, written before what they count or after it', () => {
+  const bytes = fc.uint8Array({ maxLength: 20_000 });
+  fc.assert(
+    fc.property(bytes, bytes, (first, second) => {
+      const buffer = new ByteBuffer(4);
+      // Field 1, then field 2, both bytes.
+      buffer.byte(1 * 8 + 2);
+      buffer.varint(first.length);
+      buffer.append(first);
+      buffer.byte(2 * 8 + 2);
+      const start = buffer.open();
+      buffer.append(second);
+      buffer.close(start);
+      const found: Buffer[] = [];
+      for (const cursor = new WireCursor(buffer.view()); cursor.field !== 0; cursor.advance()) found[cursor.field] = buffer.view().subarray(cursor.body, cursor.end);
+      expect([found[1]?.equals(first), found[2]?.equals(second)]).toEqual([true, true]);
+    }),
+  );
+});
