@@ -29,7 +29,7 @@ export type { Callers, Definition, Handlers, ResponseMetadata } from './grpc-han
 export { tlsSettings, type TlsConfig } from './grpc-tls.ts';
 export { openChannel, type Channel } from './grpc-client.ts';
 export { baseSettings, callerSettings, stopLimitMs, testCaller, testCallers, testConfig } from './service-config.ts';
-export { createComponent, type BackgroundPart, type Front, type Service } from './component.ts';
+export { createComponent, type BackgroundPart, type Service } from './component.ts';
 export { createService, type ServiceKit } from './service.ts';
 export { runService } from './run.ts';
 export { streamOf } from './stream-of.ts';
