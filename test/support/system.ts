@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { CompanyAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
 import { resource } from '@truckroll/contract';
-import { Database, acceptanceOf, openChannel, testCaller, testCallers, testConfig, type Channel, type Service } from '@truckroll/service-kit';
+import { Database, KeyRing, acceptanceOf, openChannel, testCaller, testCallers, testConfig, type Channel, type Service } from '@truckroll/service-kit';
 import { freshDatabase, openProxy, type TcpProxy, type TestDatabase } from '@truckroll/testing';
 import { createGateway } from '../../gateway/src/app.ts';
 import { gatewayConfig } from '../../gateway/src/config.ts';
@@ -85,7 +85,7 @@ export async function startSystem({ wired = false, webhookAllowedTargets = [], l
     kafkaBrokers: brokers(),
     kafkaPrefix,
     redisUrl: through(required('REDIS_URL'), wires.redis),
-    webhookSecretKeys: new Map([['test', secretKey]]),
+    webhookSecretKeys: new KeyRing([['test', secretKey]]),
     webhookAllowedTargets,
     webhookAllowHttp: false,
   };

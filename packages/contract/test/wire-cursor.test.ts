@@ -1,4 +1,4 @@
-import { JobInvoice } from '../src/gen/reporting/v1/job_financials.ts';
+import { JobInvoice } from '../src/gen/truckroll/reporting/v1/job_financials.ts';
 import { WireCursor } from '../src/index.ts';
 
 const bytes = JobInvoice.encode({ id: 'a', number: 'INV-1', status: 'INVOICE_STATUS_OPEN', issued_at: 300, subtotal_cents: 0 }).finish();

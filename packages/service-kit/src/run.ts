@@ -1,6 +1,6 @@
 import { readBuild } from './build.ts';
 import { ConfigError } from './config.ts';
-import type { Service } from './service.ts';
+import type { Service } from './component.ts';
 
 /**
  * Attaches a service to this process: starts it, stops it on SIGTERM or SIGINT, and ends the process with 0 after an

@@ -12,7 +12,7 @@ import { WebhookHealthServiceService } from '@truckroll/contract/gen/integration
 import { WebhookServiceService } from '@truckroll/contract/gen/integrations/v1/webhooks';
 import type { MailConfig } from '@truckroll/mail';
 import { kafkaSettings } from '@truckroll/outbox';
-import { migrationsIn, openChannel, readConfig, testCallers, testConfig } from '@truckroll/service-kit';
+import { KeyRing, migrationsIn, openChannel, readConfig, testCallers, testConfig } from '@truckroll/service-kit';
 import { freshDatabase, openProxy } from '@truckroll/testing';
 import { createClient } from 'redis';
 import { createIntegrations } from '../src/integrations.ts';
@@ -23,7 +23,7 @@ export async function startHarness(mail: MailConfig = {}) {
   const redis = new URL(process.env['REDIS_URL'] ?? '');
   const wire = await openProxy({ host: redis.hostname, port: Number(redis.port || 6379) });
   redis.host = `127.0.0.1:${wire.port}`;
-  const webhooks = { webhookSecretKeys: new Map([['k1', randomBytes(32)]]), webhookAllowedTargets: ['127.0.0.1:4567'], webhookAllowHttp: false };
+  const webhooks = { webhookSecretKeys: new KeyRing([['k1', randomBytes(32)]]), webhookAllowedTargets: ['127.0.0.1:4567'], webhookAllowHttp: false };
   const kafkaPrefix = `${randomBytes(4).toString('hex')}.`;
   const start = async (at = 0) => {
     const service = createIntegrations({ ...testConfig, ...readConfig(kafkaSettings(), process.env), ...webhooks, ...mail, kafkaPrefix, port: at, databaseUrl: database.url, redisUrl: redis.href });
