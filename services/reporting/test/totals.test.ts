@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { checkCosts, reportDate, totalsOf } from '../src/financials/totals.ts';
 
 const MOST = Number.MAX_SAFE_INTEGER;
-const invoice = (fields: Partial<JobInvoice>): JobInvoice => ({ id: 'i', number: '1', status: 'INVOICE_STATUS_OPEN', issued_at: null, subtotal_cents: 0, ...fields }) as JobInvoice;
+const invoice = (fields: Partial<JobInvoice>): JobInvoice => ({ id: 'i', number: '1', status: 'INVOICE_STATUS_OPEN', issued_at: null, subtotal_cents: 0, ...fields });
 const cost = (category: CostEntry['category'], total_cents: number): CostEntry => ({ category, total_cents }) as CostEntry;
 
 test('costs add up by category and in all, revenue is what open and paid invoices say before tax', () => {
