@@ -7,6 +7,7 @@ import { DAY, HOUR, MINUTE } from '../time/instant.ts';
 import { TIME_NOTES } from '../words/phrases.ts';
 import { crewOf, type AssignmentPlan } from './assignments.ts';
 import { planJob } from './job-plan.ts';
+import type { JobPlan } from './plans.ts';
 import type { Member } from './team-members.ts';
 import { periodCount, periodStart, timesheetFor } from './timesheets.ts';
 import { VISITS } from './visits.ts';
@@ -27,10 +28,13 @@ const ODD_HOURS = new Rota<Activity | null>('odd hours', [
 ]);
 const SOURCES = new Rota<Spelled<TimeEntrySource>>('sources of time', [['CLOCK', 8], ['MANUAL', 2], ['AUTOMATIC', 2]]);
 
-const NOWHERE = { job_id: null, appointment_id: null, assignment_id: null };
+const NOWHERE = { job_id: null, appointment_id: null, assignment_id: null, source: 'MANUAL' } as const;
 
 /** Entries of one assignment, or of one member and period, have numbers below this. */
 const ENTRIES = 8;
+/** A member has fewer periods, and 33 million visits fewer entries than the first number elsewhere. */
+const PERIODS = 128;
+const FIRST_ELSEWHERE = 2 ** 31;
 
 /** What was worked on visits, then meetings, training and absence of the technicians. */
 export function* buildTimeEntries(company: Company) {
@@ -44,13 +48,14 @@ export function* buildTimeEntries(company: Company) {
         for (const [e, span] of spansOf(company, assignment, draw).entries()) {
           /** A few entries name the job alone. */
           const jobOnly = e === 0 && draw.chance(0.05);
-          const place = {
+          const own = {
+            id: idOf(company, ON_VISITS, visit.index, m * ENTRIES + e),
             job_id: plan.id,
             appointment_id: jobOnly ? null : appointmentId,
             assignment_id: jobOnly ? null : assignment.id,
+            source: SOURCES.at(company.seed, visit.index + e),
           };
-          const id = idOf(company, ON_VISITS, visit.index, m * ENTRIES + e);
-          yield buildEntry(company, assignment.member, id, span, place, SOURCES.at(company.seed, visit.index + e), draw);
+          yield buildEntry(company, (visit.index * ENTRIES + m) * ENTRIES + e, assignment.member, span, own, draw, plan);
         }
       }
     }
@@ -89,35 +94,34 @@ function* entriesElsewhere(company: Company, member: Member, period: number) {
     const [, startsAt, endsAt] = span;
     if (endsAt === null || endsAt > company.until || startsAt < company.since || endsAt > member.leftAt) continue;
     const id = idOf(company, ELSEWHERE, member.n, period * ENTRIES + e);
-    yield buildEntry(company, member, id, span, NOWHERE, 'MANUAL', draw);
+    yield buildEntry(company, FIRST_ELSEWHERE + (member.n * PERIODS + period) * ENTRIES + e, member, span, { id, ...NOWHERE }, draw);
   }
 }
 
+/** Its number, and what only its place tells of it. */
 function buildEntry(
   company: Company,
+  n: number,
   member: Member,
-  id: string,
   [activity, startsAt, endsAt]: Span,
-  place: Pick<Given<TimeEntry>, 'job_id' | 'appointment_id' | 'assignment_id'>,
-  source: Spelled<TimeEntrySource>,
+  own: Given<TimeEntry>,
   draw: Draw,
+  job?: JobPlan,
 ) {
   const edited = draw.chance(0.12);
   const last = endsAt ?? startsAt;
-  return make(company, member.n, {
-    id,
+  return make(company, n, {
+    ...own,
     team_member: member.ref,
     timesheet_id: timesheetFor(company, member, startsAt),
-    ...place,
     activity,
-    source,
     starts_at: startsAt,
     ends_at: endsAt,
     duration_minutes: endsAt === null ? null : Math.floor((endsAt - startsAt) / MINUTE),
     paid: activity === 'MEAL' ? false : activity === 'TIME_OFF' || activity === 'BREAK' ? draw.chance(0.6) : true,
     note: draw.orNull(0.88, draw.pick(TIME_NOTES)),
     edited_by: edited ? draw.pick(company.members.office).ref : null,
-    created_at: source === 'MANUAL' ? last : startsAt,
+    created_at: own.source === 'MANUAL' ? last : startsAt,
     updated_at: edited ? Math.min(company.until, last + draw.between(1, 40) * HOUR) : last,
-  });
+  }, job);
 }
