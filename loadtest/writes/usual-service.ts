@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { relayLock } from '@truckroll/outbox';
 import { say } from '@truckroll/local-stack';
 import pg from 'pg';
@@ -17,6 +18,7 @@ const SCHEMA = join(import.meta.dirname, '../baseline/writes/schema.sql');
 /** Visits whose bodies are compared. */
 const COMPARED = 50;
 const WARM_UP_SECONDS = 5;
+const STILL_MS = 50;
 
 /** A visit as the API shows it. */
 export interface Visit {
@@ -69,6 +71,7 @@ export async function measureBesideUsual({ stack, company, key, rounds, seconds,
     for (let round = 1; round <= rounds; round++) {
       for (const name of round % 2 === 1 ? names : names.toReversed()) {
         const { port, groups, visits } = sides[name];
+        await nothingUnderWay(client);
         const own = await visits();
         const { result, cpu } = await withCpu(groups, () => write(port, own, seconds));
         const each = perEach(cpu, result.requests);
@@ -81,6 +84,16 @@ export async function measureBesideUsual({ stack, company, key, rounds, seconds,
     return { throughput: ratio('perSecond'), cpu: ratio('cpu') };
   } finally {
     await client.end();
+  }
+}
+
+/** The generator does not wait for its last answers: the revisions of those visits are still to change. */
+async function nothingUnderWay(client: pg.Client): Promise<void> {
+  for (let still = 0; still < 3; ) {
+    await delay(STILL_MS);
+    const { rowCount } = await client.query(`select from pg_stat_activity
+      where datname = current_database() and backend_type = 'client backend' and state <> 'idle' and pid <> pg_backend_pid()`);
+    still = rowCount === 0 ? still + 1 : 0;
   }
 }
 
