@@ -12,7 +12,7 @@ export class WireCursor {
   readonly #stop: number;
   /** Number of the field at hand; 0 at the end. */
   field = 0;
-  /** One of  */
+  /** Its wire type. */
   type = 0;
   /** Where its tag begins, its content begins, and it ends. */
   start: number;
