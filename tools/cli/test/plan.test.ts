@@ -14,7 +14,7 @@ const file = (name: string): string => {
   return path;
 };
 
-test('every record of the contract has its place, accounts before their contacts, invoices before their payments', () => {
+test('every record of the contract has its place, what a record must name before it, invoices before their payments', () => {
   const order = inOrderOfReference().map(({ path }) => path);
   expect([...order].sort()).toEqual(resources.map(({ path }) => path).sort());
   const before = (first: string, second: string): void => expect(order.indexOf(first)).toBeLessThan(order.indexOf(second));
@@ -23,6 +23,10 @@ test('every record of the contract has its place, accounts before their contacts
   before('jobs', 'invoices');
   before('invoices', 'payments');
   before('payments', 'refunds');
+  for (const { path, record } of resources) {
+    const must = record.fields.filter(({ nullable, repeated, derived }) => !nullable && !repeated && !derived);
+    for (const { refersTo } of must) if (refersTo !== undefined) before(refersTo, path);
+  }
 });
 
 test('a folder gives its record files in that order and leaves the others alone', () => {

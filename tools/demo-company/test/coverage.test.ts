@@ -29,7 +29,7 @@ test('every record of any company has the public shape, whatever its size, zone 
       .map((date) => date.toISOString().replace('.000', '')),
   });
   fc.assert(fc.property(options, (option) => new Coverage().read(generateCompany(option)).misfits.length === 0), {
-    numRuns: 30,
+    numRuns: 20,
   });
 });
 
