@@ -15,6 +15,7 @@ export class Coverage {
   /** Values that do not fit the shape. */
   readonly misfits: string[] = [];
   readonly #shapes = new Map<string, Shape>();
+  readonly #fields = new Map<Shape, ReadonlyMap<string, Field>>();
 
   /** Shapes by path where they are not the contract's. */
   constructor(shapes: Readonly<Record<string, Shape>> = {}) {
@@ -43,10 +44,10 @@ export class Coverage {
 
   #object(at: string, shape: Shape, value: unknown): void {
     const object = value as Readonly<Record<string, unknown>>;
-    const fields = recordedFields(shape);
-    const odd = Object.keys(object).filter((key) => !fields.some(({ name }) => name === key));
-    if (odd.length > 0) this.misfits.push(`${at}: unknown ${odd.join()}`);
-    for (const field of fields) this.#field(`${at}.${field.name}`, field, object[field.name]);
+    let fields = this.#fields.get(shape);
+    if (fields === undefined) this.#fields.set(shape, (fields = new Map(recordedFields(shape).map((field) => [field.name, field]))));
+    for (const key of Object.keys(object)) if (!fields.has(key)) this.misfits.push(`${at}: unknown ${key}`);
+    for (const [name, field] of fields) this.#field(`${at}.${name}`, field, object[name]);
   }
 
   #field(at: string, field: Field, value: unknown): void {
