@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { Assembler } from '../src/assemble.ts';
 import { ByteBuffer } from '../src/byte-buffer.ts';
 
-/** What a name look-up says of an id: nothing cached, nothing told by the owner, or the latest name. */
+/** What a name look-up says of an id: nothing cached, nothing published by the owner, or the latest name. */
 type Known = Record<string, string | null | undefined>;
 
 function assembled(path: string, parts: readonly Uint8Array[], known: Known = {}, without?: ReadonlySet<number>) {

@@ -63,7 +63,8 @@ function message(sequence: number, summary: string, subject = randomUUID()) {
 
 async function publish(messages: readonly object[]): Promise<void> {
   await ensureTopics(kafka, [topics.serviceRequests], silentLog, new AbortController().signal);
-  const producer = kafka.producer();
+  // A topic that was made a moment ago may be without a leader for a while on a busy machine.
+  const producer = kafka.producer({ retry: { initialRetryTime: 100, maxRetryTime: 500, retries: 40 } });
   await producer.connect();
   await producer.send({ topic: prefix + topics.serviceRequests.name, messages: messages as never });
   await producer.disconnect();
