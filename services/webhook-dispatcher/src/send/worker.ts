@@ -22,8 +22,13 @@ export interface WorkerOptions {
 }
 
 const MOST_AT_ONCE = 200;
-/** Deliveries of one request that are worth waiting for: with fewer, the request costs more than they do. */
-const WORTH_A_REQUEST = 100;
+/**
+ * Deliveries of one request: fewer are not worth it where more wait, for the request costs more than they do; while one request's are sent,
+ * those of the next are stored.
+ */
+const REQUEST = { least: 100, most: 128 };
+/** So many may be due meanwhile: an endpoint that has one is lent nothing as it is stored, so they would become more and more. */
+const FEW_DUE = 24;
 /** How long what comes may wait for room. */
 const SPARE_MS = 200;
 /**
@@ -127,17 +132,17 @@ export class Worker implements BackgroundPart {
 
   /**
    * Resolves to how many deliveries may be lent, as soon as those are as many as are wanted, or enough for a request; to 0 where that takes
-   * too long, for what comes is to be stored whether it can be sent at once or not. Where enough is wanted for a request, the few that
-   * are due already go first, for none of their endpoints' would be lent before them. One may wait at a time.
+   * too long, for what comes is to be stored whether it can be sent at once or not. Where enough is wanted for a request, what is due
+   * already goes first, unless that is much, which then waits for its own endpoints. One may wait at a time.
    */
   async spare(wanted: number): Promise<number> {
-    const enough = Math.min(wanted, WORTH_A_REQUEST, Math.ceil(this.#options.maxInFlight / 2));
+    const enough = Math.min(wanted, REQUEST.least, Math.ceil(this.#options.maxInFlight / 2));
     const until = performance.now() + SPARE_MS;
     for (;;) {
       const room = this.#room();
       const left = until - performance.now();
-      const later = wanted >= WORTH_A_REQUEST && this.#due > 0 && this.#due < WORTH_A_REQUEST;
-      if (room >= enough && !later) return room;
+      const later = wanted >= REQUEST.least && this.#due > FEW_DUE && this.#due < REQUEST.least;
+      if (room >= enough && !later) return Math.min(room, REQUEST.most);
       if (left <= 0 || this.#stopping.signal.aborted) return 0;
       await this.#left.wait(left);
     }
