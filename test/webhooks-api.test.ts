@@ -1,69 +1,36 @@
 // /api/v1 as integrators and consoles meet it: gateway and integrations together, every answer held against the
 // published description.
 import { randomUUID } from 'node:crypto';
-import { DeliveryServiceService, type LeasedDelivery } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { now } from '@truckroll/contract';
 import { reportOf } from '../services/integrations/test/webhooks.ts';
-import { eventViolations, violations } from './support/openapi.ts';
+import { eventViolations } from './support/openapi.ts';
 import { startSystem, type System, type TestCompany } from './support/system.ts';
+import { CREATE, HOOKS, webhooksApi, type WebhooksApi } from './support/webhooks-api.ts';
 
-const HOOKS = '/api/v1/integrations/webhooks';
 const KEYS = '/api/v1/integrations/api-keys';
-const CREATE = { name: 'Lead sync', url: 'https://example.com/hook', eventTypes: ['service_request.created', 'interaction.completed'] };
 const UUID = /^[0-9a-f-]{36}$/;
 
 let system: System;
 let company: TestCompany;
 let other: TestCompany;
+let { call, endpoint, deliveries, happen, lease } = {} as WebhooksApi;
 beforeAll(async () => {
   system = await startSystem({ webhookAllowedTargets: ['127.0.0.1:4567'] });
   company = await system.createCompany();
   other = await system.createCompany();
+  ({ call, endpoint, deliveries, happen, lease } = webhooksApi(system, company));
 }, 60_000);
 afterAll(() => system.stop());
-
-interface Answer {
-  status: number;
-  body: any;
-}
-
-/** With a user token unless another credential is given. The description must have the answer. */
-async function call(verb: string, path: string, body?: unknown, credential = system.userToken(company)): Promise<Answer> {
-  const response = await fetch(`${system.baseUrl}${path}`, {
-    method: verb,
-    headers: { authorization: `Bearer ${credential}`, 'content-type': 'application/json' },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  const answer = { status: response.status, body: await response.json() };
-  const route = path.replace(/\?.*/, '').replace(/(webhooks)\/[^/]+(?=\/(deliveries|redeliver))/, '$1/{webhookId}').replace(/[^/]+(?=\/attempts)/, '{deliveryId}').replace(/(webhooks|deliveries|api-keys)\/(?!\{)[^/]+/g, '$1/{id}');
-  expect(violations(verb.toLowerCase(), route, answer.status, answer.body)).toEqual([]);
-  return answer;
-}
-
-async function endpoint(fields: object = {}): Promise<any> {
-  const { status, body } = await call('POST', HOOKS, { ...CREATE, ...fields });
-  expect(status).toBe(201);
-  return body.data;
-}
-
-const deliveryService = () => system.channel('integrations').client(DeliveryServiceService);
-
-async function happen(count = 1, type = 'service_request.created'): Promise<void> {
-  const events = Array.from({ length: count }, (_, i) => ({
-    id: randomUUID(), type, company_id: company.id, subject: randomUUID(), sequence: 1, timestamp: now() + i * 1000, body: Buffer.from(`{"type":"${type}","note":"✓"}`),
-  }));
-  await deliveryService().fanOut({ events, dead_letter_ids: [] });
-}
-
-async function lease(endpointId: string): Promise<LeasedDelivery[]> {
-  const { deliveries } = await deliveryService().lease({ worker_id: 'test', max_deliveries: 1000, max_in_flight_per_endpoint: 100, excluded_endpoint_ids: [], busy_companies: [] });
-  return deliveries.filter((delivery) => delivery.endpoint_id === endpointId);
-}
 
 test('creating an endpoint shows its secret once, and everything else as api.md says', async () => {
   const created = await endpoint();
   expect(created).toMatchObject({
-    ...CREATE, id: expect.stringMatching(UUID), enabled: true, disabledReason: null, lastDeliveryAt: null, lastDeliveryStatus: null,
+    ...CREATE,
+    id: expect.stringMatching(UUID),
+    enabled: true,
+    disabledReason: null,
+    lastDeliveryAt: null,
+    lastDeliveryStatus: null,
     signingSecret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/),
     createdBy: { id: company.userId, kind: 'USER', displayName: 'Ada Ortiz', email: expect.stringContaining('@'), firstName: 'Ada', lastName: 'Ortiz' },
   });
@@ -75,7 +42,11 @@ test('creating an endpoint shows its secret once, and everything else as api.md 
 
 test('a credential tells whom it stands for, and which company it opens', async () => {
   const expected = {
-    id: company.userId, displayName: 'Ada Ortiz', email: expect.stringContaining('@'), firstName: 'Ada', lastName: 'Ortiz',
+    id: company.userId,
+    displayName: 'Ada Ortiz',
+    email: expect.stringContaining('@'),
+    firstName: 'Ada',
+    lastName: 'Ortiz',
     company: { id: company.id, name: expect.any(String), timezone: 'America/Chicago', currency: 'USD' },
   };
   expect(await call('GET', '/api/v1/me')).toEqual({ status: 200, body: { data: expected } });
@@ -88,13 +59,24 @@ test('changes need a user token; the listings take a key as well; another compan
   const { id } = await endpoint();
   expect((await call('GET', HOOKS, undefined, company.apiKey)).status).toBe(200);
   expect((await call('GET', KEYS, undefined, company.apiKey)).status).toBe(200);
-  const changes = [['POST', HOOKS], ['PATCH', `${HOOKS}/${id}`], ['DELETE', `${HOOKS}/${id}`], ['POST', `${HOOKS}/${id}/test`], ['POST', KEYS]] as const;
+  const changes = [
+    ['POST', HOOKS],
+    ['PATCH', `${HOOKS}/${id}`],
+    ['DELETE', `${HOOKS}/${id}`],
+    ['POST', `${HOOKS}/${id}/test`],
+    ['POST', KEYS],
+  ] as const;
   for (const [verb, path] of changes) expect((await call(verb, path, CREATE, company.apiKey)).status).toBe(401);
 
   const foreign = system.userToken(other);
   for (const [verb, path, body] of [
-    ['GET', `${HOOKS}/${id}`], ['PATCH', `${HOOKS}/${id}`, { name: 'Mine' }], ['DELETE', `${HOOKS}/${id}`], ['POST', `${HOOKS}/${id}/test`],
-    ['POST', `${HOOKS}/${id}/rotate-secret`], ['POST', `${HOOKS}/${id}/recover`, { since: '2026-03-01T00:00:00Z' }], ['GET', `${HOOKS}/${id}/deliveries`],
+    ['GET', `${HOOKS}/${id}`],
+    ['PATCH', `${HOOKS}/${id}`, { name: 'Mine' }],
+    ['DELETE', `${HOOKS}/${id}`],
+    ['POST', `${HOOKS}/${id}/test`],
+    ['POST', `${HOOKS}/${id}/rotate-secret`],
+    ['POST', `${HOOKS}/${id}/recover`, { since: '2026-03-01T00:00:00Z' }],
+    ['GET', `${HOOKS}/${id}/deliveries`],
   ] as const) {
     expect((await call(verb, path, body, foreign)).status).toBe(404);
   }
@@ -106,32 +88,76 @@ test('everything that is wrong with an endpoint is told at once', async () => {
   const wrong = await call('POST', HOOKS, { name: '', url: 7, eventTypes: [], colour: 'red' });
   expect(wrong.status).toBe(400);
   expect(wrong.body.error.details.map(({ field, code }: any) => [field, code])).toEqual([
-    ['name', 'OUT_OF_RANGE'], ['url', 'INVALID_FORMAT'], ['eventTypes', 'OUT_OF_RANGE'], ['colour', 'UNKNOWN_FIELD'],
+    ['name', 'OUT_OF_RANGE'],
+    ['url', 'INVALID_FORMAT'],
+    ['eventTypes', 'OUT_OF_RANGE'],
+    ['colour', 'UNKNOWN_FIELD'],
   ]);
   const meant = await call('POST', HOOKS, { ...CREATE, url: 'http://example.com/hook', eventTypes: ['job.created'] });
-  expect(meant.body.error.details).toMatchObject([{ field: 'eventTypes[0]', code: 'INVALID_ENUM_VALUE' }, { field: 'url', code: 'INVALID_FORMAT' }]);
+  expect(meant.body.error.details).toMatchObject([
+    { field: 'eventTypes[0]', code: 'INVALID_ENUM_VALUE' },
+    { field: 'url', code: 'INVALID_FORMAT' },
+  ]);
   const apart = { name: '', url: 'https://10.1.2.3/', eventTypes: ['job.created', 'webhook.test'], colour: 'red' };
-  const all = [['name', 'OUT_OF_RANGE'], ['eventTypes[0]', 'INVALID_ENUM_VALUE'], ['eventTypes[1]', 'INVALID_ENUM_VALUE'], ['colour', 'UNKNOWN_FIELD'], ['url', 'INVALID_FORMAT']];
-  for (const [verb, path] of [['POST', HOOKS], ['PATCH', `${HOOKS}/${(await endpoint()).id}`]] as const) {
+  const all = [
+    ['name', 'OUT_OF_RANGE'],
+    ['eventTypes[0]', 'INVALID_ENUM_VALUE'],
+    ['eventTypes[1]', 'INVALID_ENUM_VALUE'],
+    ['colour', 'UNKNOWN_FIELD'],
+    ['url', 'INVALID_FORMAT'],
+  ];
+  for (const [verb, path] of [
+    ['POST', HOOKS],
+    ['PATCH', `${HOOKS}/${(await endpoint()).id}`],
+  ] as const) {
     expect((await call(verb, path, apart)).body.error.details.map(({ field, code }: any) => [field, code])).toEqual(all);
   }
-  expect((await call('POST', KEYS, { name: '', expiresAt: '2020-01-01T00:00:00Z' })).body.error.details).toMatchObject([{ field: 'name' }, { field: 'expiresAt', code: 'OUT_OF_RANGE' }]);
+  expect((await call('POST', KEYS, { name: '', expiresAt: '2020-01-01T00:00:00Z' })).body.error.details).toMatchObject([
+    { field: 'name' },
+    { field: 'expiresAt', code: 'OUT_OF_RANGE' },
+  ]);
   const recovery = { since: '2026-03-02T00:00:00Z', until: '2026-03-01T00:00:00Z', colour: 'red' };
-  expect((await call('POST', `${HOOKS}/${(await endpoint()).id}/recover`, recovery)).body.error.details).toMatchObject([{ field: 'colour' }, { field: 'until', code: 'RANGE_ORDER' }]);
+  expect((await call('POST', `${HOOKS}/${(await endpoint()).id}/recover`, recovery)).body.error.details).toMatchObject([
+    { field: 'colour' },
+    { field: 'until', code: 'RANGE_ORDER' },
+  ]);
   expect((await call('POST', HOOKS, { ...CREATE, name: 'x'.repeat(101) })).status).toBe(400);
   for (const name of ['two\nlines', 'an \u001b[31mescape', 'a C1 control \u009b', 'a turn of direction \u202e']) {
-    for (const [path, body] of [[HOOKS, { ...CREATE, name }], [KEYS, { name }]] as const) {
-      expect((await call('POST', path, body)).body.error.details).toMatchObject([{ field: 'name', code: 'INVALID_FORMAT', message: expect.stringContaining('control') }]);
+    for (const [path, body] of [
+      [HOOKS, { ...CREATE, name }],
+      [KEYS, { name }],
+    ] as const) {
+      expect((await call('POST', path, body)).body.error.details).toMatchObject([
+        { field: 'name', code: 'INVALID_FORMAT', message: expect.stringContaining('control') },
+      ]);
     }
   }
   expect((await call('POST', HOOKS, { ...CREATE, url: `https://example.com/${'x'.repeat(2048)}` })).status).toBe(400);
 });
 
 test.each([
-  'https://127.0.0.1/', 'https://2130706433/', 'https://0x7f.1/', 'https://0177.0.0.1/', 'https://10.1.2.3/', 'https://169.254.169.254/latest',
-  'https://100.64.0.1/', 'https://[::1]/', 'https://[::ffff:10.0.0.1]/', 'https://[64:ff9b::a00:1]/', 'https://[2002:a00:1::]/',
-  'https://[2001:0:4136:e378::1]/', 'https://[fe80::1]/', 'https://[fd00::1]/', 'https://localhost/', 'https://metadata.internal/',
-  'https://user:pass@example.com/', 'ftp://example.com/', 'http://127.0.0.1:4568/', 'https://example.com/#part', '//example.com/', 'example.com',
+  'https://127.0.0.1/',
+  'https://2130706433/',
+  'https://0x7f.1/',
+  'https://0177.0.0.1/',
+  'https://10.1.2.3/',
+  'https://169.254.169.254/latest',
+  'https://100.64.0.1/',
+  'https://[::1]/',
+  'https://[::ffff:10.0.0.1]/',
+  'https://[64:ff9b::a00:1]/',
+  'https://[2002:a00:1::]/',
+  'https://[2001:0:4136:e378::1]/',
+  'https://[fe80::1]/',
+  'https://[fd00::1]/',
+  'https://localhost/',
+  'https://metadata.internal/',
+  'https://user:pass@example.com/',
+  'ftp://example.com/',
+  'http://127.0.0.1:4568/',
+  'https://example.com/#part',
+  '//example.com/',
+  'example.com',
 ])('%s is no target', async (url) => {
   expect((await call('POST', HOOKS, { ...CREATE, url })).body.error.details).toMatchObject([{ field: 'url', code: 'INVALID_FORMAT' }]);
 });
@@ -144,7 +170,9 @@ test('a change leaves alone what it does not name, and a deleted endpoint is gon
   const { id } = await endpoint();
   expect((await call('PATCH', `${HOOKS}/${id}`, { name: 'Renamed' })).body.data).toMatchObject({ ...CREATE, name: 'Renamed', enabled: true });
   expect((await call('PATCH', `${HOOKS}/${id}`, { enabled: false, eventTypes: ['service_request.booked'] })).body.data).toMatchObject({
-    name: 'Renamed', enabled: false, eventTypes: ['service_request.booked'],
+    name: 'Renamed',
+    enabled: false,
+    eventTypes: ['service_request.booked'],
   });
   expect((await call('PATCH', `${HOOKS}/${id}`, { url: 'https://10.0.0.1/' })).status).toBe(400);
   expect((await call('DELETE', `${HOOKS}/${id}`)).body.data).toMatchObject({ id, name: 'Renamed' });
@@ -172,109 +200,6 @@ test('nothing is lost while an endpoint is disabled: it is kept as skipped and c
   expect(await wrong({ since: '2254-01-01T00:00:00Z' })).toBe('since');
 });
 
-test('the log shows every attempt with request and answer, filtered and in pages, newest first', async () => {
-  const { id } = await endpoint();
-  await happen(4);
-  await happen(1, 'interaction.completed');
-  const [first, ...rest] = await lease(id);
-  const answer = Buffer.from('x'.repeat(3000));
-  await deliveryService().report(reportOf(first!, { response_status: 503, response_body: answer }));
-  for (const delivery of rest) await deliveryService().report(reportOf(delivery));
-
-  const page = await call('GET', `${HOOKS}/${id}/deliveries?limit=2`);
-  expect(page.body.data).toHaveLength(2);
-  const next = await call('GET', `${HOOKS}/${id}/deliveries?limit=3&cursor=${page.body.pagination.nextCursor}`);
-  expect(next.body.pagination).toEqual({ nextCursor: null });
-  const all = [...page.body.data, ...next.body.data];
-  expect(all.map((delivery) => delivery.id)).toEqual(all.map((delivery) => delivery.id).toSorted().toReversed());
-  expect((await call('GET', `${HOOKS}/${id}/deliveries?eventType=interaction.completed&status=succeeded`)).body.data).toHaveLength(1);
-  expect((await call('GET', `${HOOKS}/${id}/deliveries?eventType=webhook.test`)).body.data).toEqual([]);
-  const far = await call('GET', `${HOOKS}/${id}/deliveries?eventType=job.created`);
-  expect([far.status, far.body.error.details]).toMatchObject([400, [{ location: 'query', field: 'eventType', code: 'INVALID_ENUM_VALUE' }]]);
-  expect((await call('GET', `${HOOKS}/${id}/deliveries?event_type=x`)).body.error.details).toMatchObject([{ code: 'UNKNOWN_PARAMETER' }]);
-
-  const [failed] = (await call('GET', `${HOOKS}/${id}/deliveries?status=pending`)).body.data;
-  expect(failed.attempts[0].response).toMatchObject({ status: 503, body: 'x'.repeat(2048), bodyTruncated: true });
-  const whole = (await call('GET', `${HOOKS}/${id}/deliveries/${failed.id}`)).body.data;
-  expect(whole).toMatchObject({
-    eventId: first!.event_id, status: 'pending', nextAttemptAt: expect.any(String), requestBody: '{"type":"service_request.created","note":"✓"}', requestBodyTruncated: false,
-    attempts: [{
-      number: 1, succeeded: false, error: null, errorMessage: null,
-      request: { headers: [{ name: 'webhook-id', value: first!.event_id }], address: '203.0.113.7' },
-      response: { status: 503, headers: [{ name: 'content-type', value: 'text/plain' }], body: 'x'.repeat(3000), bodyTruncated: false },
-    }],
-  });
-  expect((await call('GET', `${HOOKS}/${id}/deliveries/${randomUUID()}`)).status).toBe(404);
-});
-
-test('a delivery can be made again, and a test is sent, also to an endpoint that is disabled', async () => {
-  const { id } = await endpoint();
-  await happen();
-  const [delivery] = await lease(id);
-  await deliveryService().report(reportOf(delivery!));
-  await call('PATCH', `${HOOKS}/${id}`, { enabled: false });
-
-  const again = await call('POST', `${HOOKS}/${id}/deliveries/${delivery!.delivery_id}/redeliver`);
-  expect(again).toEqual({ status: 202, body: { data: { id: delivery!.delivery_id, eventId: delivery!.event_id, status: 'pending' } } });
-  const tried = await call('POST', `${HOOKS}/${id}/test`);
-  expect(tried).toMatchObject({ status: 202, body: { data: { status: 'pending' } } });
-
-  const leased = await lease(id);
-  expect(leased).toHaveLength(2);
-  const test = leased.find((each) => each.delivery_id === tried.body.data.id)!;
-  expect(JSON.parse(Buffer.from(test.body).toString())).toMatchObject({ id: tried.body.data.eventId, type: 'webhook.test', company_id: company.id, sequence: 1 });
-  for (const each of leased) await deliveryService().report(reportOf(each, { response_status: each === test ? 500 : 200 }));
-  const statuses = (await call('GET', `${HOOKS}/${id}/deliveries`)).body.data.map((each: any) => [each.eventType, each.status, each.attempts.length]);
-  expect(statuses).toEqual([['webhook.test', 'failed', 1], ['service_request.created', 'succeeded', 2]]);
-  expect((await call('POST', `${HOOKS}/${id}/deliveries/${randomUUID()}/redeliver`)).status).toBe(404);
-});
-
-test('a delivery shows its newest 20 attempts, and leads on to all of them; it can be made again 20 times', async () => {
-  const { id } = await endpoint();
-  await happen(2);
-  // As much as is kept, of what takes most room as JSON.
-  const answer = Buffer.alloc(65_536, 1);
-  const [delivery, another] = await lease(id);
-  await deliveryService().report(reportOf(another!));
-  await deliveryService().report(reportOf(delivery!, { response_body: answer }));
-  const path = `${HOOKS}/${id}/deliveries/${delivery!.delivery_id}`;
-  for (let i = 0; i < 20; i += 1) {
-    expect((await call('POST', `${path}/redeliver`)).status).toBe(202);
-    const [again] = await lease(id);
-    await deliveryService().report(reportOf(again!, { response_body: answer }));
-  }
-  expect(await call('POST', `${path}/redeliver`)).toMatchObject({ status: 409, body: { error: { code: 'LIMIT_REACHED' } } });
-
-  const numbers = (attempts: any[]) => attempts.map(({ number }) => number);
-  const down = (from: number, to: number) => Array.from({ length: from - to + 1 }, (_, i) => from - i);
-  const { attempts, attemptsNextCursor } = (await call('GET', path)).body.data;
-  expect(numbers(attempts)).toEqual(down(21, 2).toReversed());
-  const rest = await call('GET', `${path}/attempts?cursor=${attemptsNextCursor}`);
-  expect([numbers(rest.body.data), rest.body.pagination.nextCursor]).toEqual([[1], null]);
-  expect(rest.body.data[0].response).toMatchObject({ body: '\u0001'.repeat(65_536), bodyTruncated: false });
-
-  const [all, sizes]: [number[], number[]] = [[], []];
-  for (let cursor: string | null = ''; cursor !== null; ) {
-    const page: any = (await call('GET', `${path}/attempts?limit=100${cursor && `&cursor=${cursor}`}`)).body;
-    all.push(...numbers(page.data));
-    sizes.push(page.data.length);
-    cursor = page.pagination.nextCursor;
-  }
-  // A megabyte of answers at a time, whatever the limit.
-  expect([all, sizes]).toEqual([down(21, 1), [15, 6]]);
-  expect(numbers((await call('GET', `${path}/attempts?limit=3`)).body.data)).toEqual([21, 20, 19]);
-
-  const [, listed] = (await call('GET', `${HOOKS}/${id}/deliveries`)).body.data.toSorted((a: any, b: any) => a.attempts.length - b.attempts.length);
-  expect(numbers(listed.attempts)).toEqual([17, 18, 19, 20, 21]);
-  expect(numbers((await call('GET', `${path}/attempts?limit=1&cursor=${listed.attemptsNextCursor}`)).body.data)).toEqual([16]);
-  const elsewhere = `${HOOKS}/${id}/deliveries/${another!.delivery_id}`;
-  expect((await call('GET', elsewhere)).body.data.attemptsNextCursor).toBeNull();
-  expect((await call('GET', `${elsewhere}/attempts?cursor=${attemptsNextCursor}`)).body.error.code).toBe('INVALID_CURSOR');
-  expect((await call('GET', `${elsewhere}/attempts?cursor=${attemptsNextCursor}x`)).body.error.code).toBe('INVALID_CURSOR');
-  expect((await call('GET', `${path}/attempts`, undefined, system.userToken(other))).status).toBe(404);
-  expect((await call('GET', `${HOOKS}/${id}/deliveries/${randomUUID()}/attempts`)).status).toBe(404);
-});
-
 test('after a rotation both secrets sign, for a day', async () => {
   const { id, signingSecret } = await endpoint();
   const rotated = await call('POST', `${HOOKS}/${id}/rotate-secret`);
@@ -282,7 +207,7 @@ test('after a rotation both secrets sign, for a day', async () => {
   const secrets = async (): Promise<string[]> => {
     await happen();
     const [delivery] = await lease(id);
-    await deliveryService().report(reportOf(delivery!));
+    await deliveries.report(reportOf(delivery!));
     return delivery!.secrets.map((secret) => `whsec_${Buffer.from(secret).toString('base64')}`);
   };
   expect(await secrets()).toEqual([rotated.body.data.signingSecret, signingSecret]);
@@ -303,15 +228,26 @@ test('an endpoint that fails is failing, and its attempts are charted by the min
   const { id } = await endpoint();
   await happen(3);
   const [first, ...rest] = await lease(id);
-  await deliveryService().report(reportOf(first!));
-  for (const delivery of rest) await deliveryService().report(reportOf(delivery, { response_status: 500, circuit_open_until: now() + 60_000_000 }));
+  await deliveries.report(reportOf(first!));
+  for (const delivery of rest) await deliveries.report(reportOf(delivery, { response_status: 500, circuit_open_until: now() + 60_000_000 }));
   const { health } = (await call('GET', `${HOOKS}/${id}`)).body.data;
   expect(health).toMatchObject({
-    state: 'failing', circuit: { state: 'open', nextTryAt: expect.any(String) }, failingSince: expect.any(String), lastSuccessAt: expect.any(String),
-    delivered: 1, failed: 2, successRate: 0.3333, backlog: 2, oldestWaitingAt: expect.any(String),
+    state: 'failing',
+    circuit: { state: 'open', nextTryAt: expect.any(String) },
+    failingSince: expect.any(String),
+    lastSuccessAt: expect.any(String),
+    delivered: 1,
+    failed: 2,
+    successRate: 0.3333,
+    backlog: 2,
+    oldestWaitingAt: expect.any(String),
   });
   expect(health.hours).toHaveLength(24);
-  for (const [period, buckets, seconds] of [['hour', 60, 60], ['day', 96, 900], ['week', 168, 3600]] as const) {
+  for (const [period, buckets, seconds] of [
+    ['hour', 60, 60],
+    ['day', 96, 900],
+    ['week', 168, 3600],
+  ] as const) {
     const { data } = (await call('GET', `${HOOKS}/${id}/health?period=${period}`)).body;
     expect(data).toMatchObject({ period, bucketSeconds: seconds, delivered: 1, failed: 2, successRate: 0.3333 });
     expect(data.buckets).toHaveLength(buckets);
@@ -326,7 +262,7 @@ test('an endpoint that fails is failing, and its attempts are charted by the min
 test('several deliveries are sent again at once, with an answer for each; a key cannot', async () => {
   const { id } = await endpoint();
   await happen(2);
-  for (const delivery of await lease(id)) await deliveryService().report(reportOf(delivery));
+  for (const delivery of await lease(id)) await deliveries.report(reportOf(delivery));
   const { data } = (await call('GET', `${HOOKS}/${id}/deliveries?progress=delivered`)).body;
   const [one, two, none] = [data[0].id, data[1].id, randomUUID()];
   const answer = await call('POST', `${HOOKS}/${id}/redeliver`, { deliveryIds: [one, none, two, one] });
@@ -363,5 +299,7 @@ test('a user makes, sees, rotates and revokes keys; a value opens the company as
   expect((await call('DELETE', `${KEYS}/${created.id}`)).status).toBe(404);
   expect((await call('POST', `${KEYS}/${created.id}/rotate`)).status).toBe(404);
   expect((await call('POST', KEYS, { name: 'Never', expiresAt: '9999-12-31T23:59:59Z' })).body.data).toMatchObject({ expiresAt: null });
-  expect((await call('POST', KEYS, { name: 'Late', expiresAt: '2020-01-01T00:00:00Z' })).body.error.details).toMatchObject([{ field: 'expiresAt', code: 'OUT_OF_RANGE' }]);
+  expect((await call('POST', KEYS, { name: 'Late', expiresAt: '2020-01-01T00:00:00Z' })).body.error.details).toMatchObject([
+    { field: 'expiresAt', code: 'OUT_OF_RANGE' },
+  ]);
 });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { now } from '@truckroll/contract';
-import { AttemptError, type DeadLetter, type PublicEvent } from '@truckroll/contract/gen/integrations/v1/deliveries';
-import { DAY, FAILURE, SECOND, reportOf, startDesk, type LeaseOptions } from './webhooks.ts';
+import { AttemptError, type DeadLetter } from '@truckroll/contract/gen/integrations/v1/deliveries';
+import { DAY, FAILURE, SECOND, reportOf, startDesk } from './webhooks.ts';
 
 let desk: Awaited<ReturnType<typeof startDesk>>;
 beforeAll(async () => void (desk = await startDesk()), 60_000);
@@ -65,7 +65,8 @@ test('an attempt and the time of the next are stored together; a report that com
   expect(answer.next_attempt_at! - failed.ended_at).toBeLessThanOrEqual(6 * SECOND);
   expect((await desk.deliveries.report(failed)).next_attempt_at).toBe(answer.next_attempt_at);
   expect((await one.deliveries())[0]).toMatchObject({
-    status: 'DELIVERY_STATUS_PENDING', next_attempt_at: answer.next_attempt_at,
+    status: 'DELIVERY_STATUS_PENDING',
+    next_attempt_at: answer.next_attempt_at,
     attempts: [{ number: 1, succeeded: false, response: null, error: 'ATTEMPT_ERROR_TIMEOUT', error_message: 'Not over after 15 s.' }],
   });
 });
@@ -77,7 +78,10 @@ test('whatever an endpoint answers with, its attempt is in the log', async () =>
   const strange = { response_headers: [{ name: 'x', value: 'a\0b' }], response_body: Buffer.alloc(70_000, 0xff), error_message: `\0${'é'.repeat(600)}` };
   await desk.report(delivery!, { ...FAILURE, ...strange });
   const [logged] = await one.deliveries();
-  expect(logged!.attempts[0]).toMatchObject({ error_message: `\uFFFD${'é'.repeat(499)}`, response: { headers: [{ name: 'x', value: 'a\uFFFDb' }], body_truncated: true } });
+  expect(logged!.attempts[0]).toMatchObject({
+    error_message: `\uFFFD${'é'.repeat(499)}`,
+    response: { headers: [{ name: 'x', value: 'a\uFFFDb' }], body_truncated: true },
+  });
   const [kept] = await desk.sql('select octet_length(response_body) as size from webhook_attempts where delivery_id = $1', [delivery!.delivery_id]);
   expect(kept).toEqual({ size: 65_536 });
 });
@@ -93,61 +97,6 @@ test('reports beside each other, while one disables the endpoint, all reach the 
   expect(log.filter(({ attempts, status }) => attempts.length === 0 && status !== 'DELIVERY_STATUS_SKIPPED')).toEqual([]);
   expect((await one.read()).enabled).toBe(false);
   expect(await desk.lease()).toEqual([]);
-});
-
-describe('what is lent as it is stored', () => {
-  const store = async (events: PublicEvent[], options: LeaseOptions = {}) => (await desk.deliveries.fanOut({ events, dead_letter_ids: [], lease: desk.asked(options) })).deliveries;
-
-  test('needs no other lease, is reported as any, and is lent again where its worker leaves', async () => {
-    const one = await desk.endpoint();
-    const event = one.event();
-    const [lent, ...others] = await store([event, one.event({ type: 'interaction.completed' })]);
-    expect(lent).toMatchObject({ event_id: event.id, endpoint_id: one.id, company_id: one.company.id, url: 'https://example.com/hook', attempt: 1, probe: false });
-    expect(lent!.secrets.map((secret) => `whsec_${Buffer.from(secret).toString('base64')}`)).toEqual([one.secret]);
-    expect([others, await desk.lease(), await store([event])]).toEqual([[], [], []]);
-    await desk.sql('update webhook_queue set leased_until = now()');
-    const [again] = await desk.lease();
-    expect(again).toMatchObject({ delivery_id: lent!.delivery_id, body: event.body });
-    expect(await desk.report(lent!, FAILURE)).toMatchObject({ lease_lost: true });
-    expect(await desk.report(again!)).toMatchObject({ status: 'DELIVERY_STATUS_SUCCEEDED', lease_lost: false });
-  });
-
-  test('comes after what waits for its endpoint, and of each subject alone', async () => {
-    const one = await desk.endpoint();
-    const subject = randomUUID();
-    const [first, second, third] = [1, 2, 3].map((sequence) => one.event({ subject, sequence, timestamp: now() + sequence }));
-    const [lent, ...others] = await store([first!, second!]);
-    expect([lent!.event_id, others]).toEqual([first!.id, []]);
-    expect(await store([third!, one.event()])).toEqual([]);
-    await desk.report(lent!);
-    expect((await desk.lease()).map(({ event_id }) => event_id)).toContain(second!.id);
-    expect(await store([third!])).toEqual([]);
-  });
-
-  test('is no more than its endpoint, its company and the worker have room for, in turn', async () => {
-    const [one, busy, open, slow] = [await desk.endpoint(), await desk.endpoint(), await desk.endpoint(), await desk.endpoint()];
-    await desk.sql('update webhook_endpoints set slowdowns = 1 where id = $1', [slow.id]);
-    const events = [one, one, one, busy, busy, open, slow, slow].map((each) => each.event());
-    const lent = await store(events, { cap: 2, without: [open.id], busy: [{ company_id: busy.company.id, max_deliveries: 1 }] });
-    expect(lent.map(({ endpoint_id }) => endpoint_id).toSorted()).toEqual([one.id, one.id, busy.id, slow.id].toSorted());
-    const [left, right] = [await desk.endpoint(), await desk.endpoint()];
-    const few = await store([left, left, left, right].map((each) => each.event()), { max: 2 });
-    expect(new Set(few.map(({ endpoint_id }) => endpoint_id))).toEqual(new Set([left.id, right.id]));
-    const [also] = await store([right.event()], { cap: 1 });
-    expect(also).toBeUndefined();
-  });
-
-  test('is left to others while a worker is being lent to: an endpoint has one share among all of them', async () => {
-    const one = await desk.endpoint();
-    const session = await desk.session();
-    try {
-      await session.query({ text: `select pg_advisory_lock(hashtextextended('webhook lease in integrations', 0))` });
-      expect(await store([one.event()])).toEqual([]);
-    } finally {
-      await session.close();
-    }
-    expect(await desk.lease()).toHaveLength(1);
-  });
 });
 
 test('a lease that nobody reports ends; its late report stays in the log, and a late success settles the delivery', async () => {
@@ -237,9 +186,22 @@ test('what a dispatcher does not know is kept for 14 days, in the order in which
   const one = await desk.endpoint();
   const [known, unknown, old] = Array.from({ length: 3 }, () => one.event());
   const letter = (event: typeof known, offset: number): DeadLetter => ({
-    id: 0, topic: 'truckroll.scheduling.service-requests', partition: 3, log_offset: String(offset), event_id: event!.id, type: 'service_request.reopened', source: '/truckroll/scheduling',
-    company_id: one.company.id, key: `${one.company.id}/${event!.subject}`, time: now(), sequence: 7, version: 2 ** 40, payload: Buffer.from([1, 2, 3]), reason: 'this release does not know\0 the type',
-    request_id: '6f1c1e52-9d1b-4c58-8a53-6a2f3f1f0c11', traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+    id: 0,
+    topic: 'truckroll.scheduling.service-requests',
+    partition: 3,
+    log_offset: String(offset),
+    event_id: event!.id,
+    type: 'service_request.reopened',
+    source: '/truckroll/scheduling',
+    company_id: one.company.id,
+    key: `${one.company.id}/${event!.subject}`,
+    time: now(),
+    sequence: 7,
+    version: 2 ** 40,
+    payload: Buffer.from([1, 2, 3]),
+    reason: 'this release does not know\0 the type',
+    request_id: '6f1c1e52-9d1b-4c58-8a53-6a2f3f1f0c11',
+    traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
   });
   const letters = [known, unknown, old].map((event, index) => letter(event, index));
   const read = async (after = 0) => (await desk.deliveries.readDeadLetters({ after })).letters;
@@ -247,7 +209,9 @@ test('what a dispatcher does not know is kept for 14 days, in the order in which
   await desk.deliveries.setAside({ letters: letters.slice(0, 2) });
   await desk.deliveries.setAside({ letters });
   const kept = await read();
-  expect(kept).toEqual(letters.map((each) => ({ ...each, id: expect.any(Number), payload: Buffer.from([1, 2, 3]), reason: 'this release does not know\uFFFD the type' })));
+  expect(kept).toEqual(
+    letters.map((each) => ({ ...each, id: expect.any(Number), payload: Buffer.from([1, 2, 3]), reason: 'this release does not know\uFFFD the type' })),
+  );
   expect(await read(kept[1]!.id)).toEqual(kept.slice(2));
   expect(await desk.deadLetters.listParkedEvents({ limit: 2 })).toMatchObject({ count: 3, events: [{ type: 'service_request.reopened' }, {}] });
   expect((await desk.deadLetters.retryParkedEvents({})).reason).toContain('upgrade the dispatchers');
@@ -285,13 +249,23 @@ test('attempts that are reported together are each stored with what follows, as 
   const at = now();
   const gone = { ...a!, delivery_id: '00000000-0000-8000-8000-000000000000' };
   const attempts = [
-    reportOf(a!, { ended_at: at }), reportOf(b!, { response_status: 503, ended_at: at - 2 * SECOND, started_at: at - 3 * SECOND }), reportOf(elsewhere),
-    reportOf(c!, { response_status: 410, ended_at: at + 1 }), reportOf(d!, { response_status: 500, ended_at: at + 2 }), reportOf(gone), reportOf(a!, { ended_at: at }),
+    reportOf(a!, { ended_at: at }),
+    reportOf(b!, { response_status: 503, ended_at: at - 2 * SECOND, started_at: at - 3 * SECOND }),
+    reportOf(elsewhere),
+    reportOf(c!, { response_status: 410, ended_at: at + 1 }),
+    reportOf(d!, { response_status: 500, ended_at: at + 2 }),
+    reportOf(gone),
+    reportOf(a!, { ended_at: at }),
   ];
   const { answers } = await desk.deliveries.reportAll({ attempts });
   expect(answers.map(({ status, endpoint_disabled, unknown }) => [status.replace('DELIVERY_STATUS_', ''), endpoint_disabled, unknown])).toEqual([
-    ['SUCCEEDED', false, false], ['PENDING', false, false], ['SUCCEEDED', false, false], ['SKIPPED', true, false], ['SKIPPED', false, false],
-    ['UNSPECIFIED', false, true], ['SUCCEEDED', false, false],
+    ['SUCCEEDED', false, false],
+    ['PENDING', false, false],
+    ['SUCCEEDED', false, false],
+    ['SKIPPED', true, false],
+    ['SKIPPED', false, false],
+    ['UNSPECIFIED', false, true],
+    ['SUCCEEDED', false, false],
   ]);
   expect((await one.deliveries()).map(({ attempts: list }) => list.length).toSorted()).toEqual([0, 1, 1, 1, 1]);
   expect(await desk.deliveries.reportAll({ attempts })).toMatchObject({ answers: answers.map(({ status }) => ({ status, endpoint_disabled: false })) });

@@ -1,0 +1,76 @@
+// What FanOut lends as it stores it (docs/adr/0008).
+import { randomUUID } from 'node:crypto';
+import { now } from '@truckroll/contract';
+import type { PublicEvent } from '@truckroll/contract/gen/integrations/v1/deliveries';
+import { FAILURE, startDesk, type LeaseOptions } from './webhooks.ts';
+
+let desk: Awaited<ReturnType<typeof startDesk>>;
+beforeAll(async () => void (desk = await startDesk()), 60_000);
+// A lease takes whatever is due, of any endpoint.
+afterEach(() => desk.sql('delete from webhook_queue'));
+afterAll(() => desk.stop());
+describe('what is lent as it is stored', () => {
+  const store = async (events: PublicEvent[], options: LeaseOptions = {}) =>
+    (await desk.deliveries.fanOut({ events, dead_letter_ids: [], lease: desk.asked(options) })).deliveries;
+
+  test('needs no other lease, is reported as any, and is lent again where its worker leaves', async () => {
+    const one = await desk.endpoint();
+    const event = one.event();
+    const [lent, ...others] = await store([event, one.event({ type: 'interaction.completed' })]);
+    expect(lent).toMatchObject({
+      event_id: event.id,
+      endpoint_id: one.id,
+      company_id: one.company.id,
+      url: 'https://example.com/hook',
+      attempt: 1,
+      probe: false,
+    });
+    expect(lent!.secrets.map((secret) => `whsec_${Buffer.from(secret).toString('base64')}`)).toEqual([one.secret]);
+    expect([others, await desk.lease(), await store([event])]).toEqual([[], [], []]);
+    await desk.sql('update webhook_queue set leased_until = now()');
+    const [again] = await desk.lease();
+    expect(again).toMatchObject({ delivery_id: lent!.delivery_id, body: event.body });
+    expect(await desk.report(lent!, FAILURE)).toMatchObject({ lease_lost: true });
+    expect(await desk.report(again!)).toMatchObject({ status: 'DELIVERY_STATUS_SUCCEEDED', lease_lost: false });
+  });
+
+  test('comes after what waits for its endpoint, and of each subject alone', async () => {
+    const one = await desk.endpoint();
+    const subject = randomUUID();
+    const [first, second, third] = [1, 2, 3].map((sequence) => one.event({ subject, sequence, timestamp: now() + sequence }));
+    const [lent, ...others] = await store([first!, second!]);
+    expect([lent!.event_id, others]).toEqual([first!.id, []]);
+    expect(await store([third!, one.event()])).toEqual([]);
+    await desk.report(lent!);
+    expect((await desk.lease()).map(({ event_id }) => event_id)).toContain(second!.id);
+    expect(await store([third!])).toEqual([]);
+  });
+
+  test('is no more than its endpoint, its company and the worker have room for, in turn', async () => {
+    const [one, busy, open, slow] = [await desk.endpoint(), await desk.endpoint(), await desk.endpoint(), await desk.endpoint()];
+    await desk.sql('update webhook_endpoints set slowdowns = 1 where id = $1', [slow.id]);
+    const events = [one, one, one, busy, busy, open, slow, slow].map((each) => each.event());
+    const lent = await store(events, { cap: 2, without: [open.id], busy: [{ company_id: busy.company.id, max_deliveries: 1 }] });
+    expect(lent.map(({ endpoint_id }) => endpoint_id).toSorted()).toEqual([one.id, one.id, busy.id, slow.id].toSorted());
+    const [left, right] = [await desk.endpoint(), await desk.endpoint()];
+    const few = await store(
+      [left, left, left, right].map((each) => each.event()),
+      { max: 2 },
+    );
+    expect(new Set(few.map(({ endpoint_id }) => endpoint_id))).toEqual(new Set([left.id, right.id]));
+    const [also] = await store([right.event()], { cap: 1 });
+    expect(also).toBeUndefined();
+  });
+
+  test('is left to others while a worker is being lent to: an endpoint has one share among all of them', async () => {
+    const one = await desk.endpoint();
+    const session = await desk.session();
+    try {
+      await session.query({ text: `select pg_advisory_lock(hashtextextended('webhook lease in integrations', 0))` });
+      expect(await store([one.event()])).toEqual([]);
+    } finally {
+      await session.close();
+    }
+    expect(await desk.lease()).toHaveLength(1);
+  });
+});
