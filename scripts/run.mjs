@@ -26,6 +26,8 @@ const programs = {
     args: ['--config', 'dependency-cruiser.config.mjs', '--output-type', 'err', 'packages', 'services', 'gateway', 'tools', 'loadtest', 'test'],
   },
   'check:unused': { script: 'node_modules/knip/bin/knip.js', args: ['--no-progress', '--treat-config-hints-as-errors'] },
+  format: { script: 'node_modules/@biomejs/biome/bin/biome', args: ['format', '--write'] },
+  'format:check': { script: 'node_modules/@biomejs/biome/bin/biome', args: ['format'] },
   lint: { script: 'node_modules/eslint/bin/eslint.js', args: ['.'] },
   'test:fuzz': { script: 'test/fuzz/main.ts', supervised: true },
   'test:reports': { script: 'tools/local-stack/src/test-main.ts', args: ['test/reports/oracle'], supervised: true, env: { REPORT_COMPANIES: '200' } },
@@ -102,7 +104,9 @@ function watchNpm(child) {
 }
 
 function parentOf(pid) {
-  return processFile(pid, 'stat').replace(/^.*\) /s, '').split(' ')[1];
+  return processFile(pid, 'stat')
+    .replace(/^.*\) /s, '')
+    .split(' ')[1];
 }
 
 /** Empty where the system has no such files, or no such process. */
