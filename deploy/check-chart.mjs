@@ -36,9 +36,12 @@ function same(path, text) {
 const dashboards = join(import.meta.dirname, 'dashboards');
 const shipped = (folder) => (existsSync(folder) ? readdirSync(folder).filter((file) => /\.(json|yaml)$/.test(file) && !file.includes('.test.')) : []);
 if (write) rmSync(join(chart, 'dashboards'), { recursive: true, force: true });
-if (write && existsSync(dashboards)) cpSync(dashboards, join(chart, 'dashboards'), { recursive: true, filter: (path) => path === dashboards || shipped(dashboards).includes(basename(path)) });
+if (write && existsSync(dashboards))
+  cpSync(dashboards, join(chart, 'dashboards'), { recursive: true, filter: (path) => path === dashboards || shipped(dashboards).includes(basename(path)) });
 for (const file of new Set([...shipped(dashboards), ...shipped(join(chart, 'dashboards'))])) {
-  const [own, copy] = [dashboards, join(chart, 'dashboards')].map((folder) => join(folder, file)).map((path) => (existsSync(path) ? readFileSync(path, 'utf8') : ''));
+  const [own, copy] = [dashboards, join(chart, 'dashboards')]
+    .map((folder) => join(folder, file))
+    .map((path) => (existsSync(path) ? readFileSync(path, 'utf8') : ''));
   expect(own === copy, `${file} is not the same in deploy/dashboards and in the chart: npm run check:chart -- --write copies it there`);
 }
 
@@ -55,7 +58,12 @@ function podsOfAnotherVersion(values) {
   }
 }
 
-const podTemplates = (manifests) => manifests.split('\n---\n').filter((each) => /^kind: Deployment$/m.test(each)).map((each) => each.slice(each.indexOf('\n  template:'))).join('\n---\n');
+const podTemplates = (manifests) =>
+  manifests
+    .split('\n---\n')
+    .filter((each) => /^kind: Deployment$/m.test(each))
+    .map((each) => each.slice(each.indexOf('\n  template:')))
+    .join('\n---\n');
 
 const profiles = readdirSync(join(chart, 'ci')).map((file) => basename(file, '-values.yaml'));
 for (const profile of profiles) {
@@ -75,7 +83,13 @@ for (const profile of profiles) {
 
 const templates = readdirSync(join(chart, 'templates'), { recursive: true }).filter((file) => /\.(yaml|txt)$/.test(file));
 for (const template of templates) {
-  const test = join(chart, 'tests', `${basename(template).replace(/\.\w+$/, '').toLowerCase()}_test.yaml`);
+  const test = join(
+    chart,
+    'tests',
+    `${basename(template)
+      .replace(/\.\w+$/, '')
+      .toLowerCase()}_test.yaml`,
+  );
   expect(existsSync(test) && readFileSync(test, 'utf8').includes(template), `templates/${template} has no tests: write ${test}`);
 }
 const unit = run('helm-unittest', ['--strict', '--file', 'tests/*_test.yaml', chart]);

@@ -62,6 +62,15 @@ async function measure(root: number, seconds: number): Promise<Record<string, nu
   const total = each.reduce((sum, [, ms]) => sum + ms, 0);
   for (const [name, ms] of each.toSorted(([, a], [, b]) => b - a)) say(`${name}: ${ms.toFixed(1)} ms a second`);
   const groups = Map.groupBy(each, ([name]) => (name.startsWith('PostgreSQL') ? 'PostgreSQL' : name));
-  const sums = [...groups].map(([name, list]) => [name, rounded(list.reduce((sum, [, ms]) => sum + ms, 0), 1)] as const);
+  const sums = [...groups].map(
+    ([name, list]) =>
+      [
+        name,
+        rounded(
+          list.reduce((sum, [, ms]) => sum + ms, 0),
+          1,
+        ),
+      ] as const,
+  );
   return { idle_ms_per_second: rounded(total, 1), ...Object.fromEntries(sums) };
 }

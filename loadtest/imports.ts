@@ -74,7 +74,10 @@ async function measure(stack: Stack, client: pg.Client, company: BenchmarkCompan
 }
 
 /** Stores the company's invoices, then its payments; returns how many records they were. */
-async function stored(company: BenchmarkCompany, store: (path: string, records: BenchmarkCompany['files'][number]['records']) => Promise<void>): Promise<number> {
+async function stored(
+  company: BenchmarkCompany,
+  store: (path: string, records: BenchmarkCompany['files'][number]['records']) => Promise<void>,
+): Promise<number> {
   for (const path of PATHS) {
     const file = company.files.find((candidate) => candidate.path === path);
     if (file !== undefined) await store(path, file.records);
@@ -86,7 +89,12 @@ function copy(client: pg.Client, company: BenchmarkCompany): Promise<number> {
   return stored(company, async (path, records) => {
     for (const batch of batches(records, COPIED)) {
       for (const { table, columns, rowsOf } of ROWS[path] ?? []) {
-        await copyRows(client, `baseline.${table}`, ['company_id', ...columns], batch.flatMap((record) => rowsOf(record).map((row) => [company.id, ...row])));
+        await copyRows(
+          client,
+          `baseline.${table}`,
+          ['company_id', ...columns],
+          batch.flatMap((record) => rowsOf(record).map((row) => [company.id, ...row])),
+        );
       }
     }
   });

@@ -52,7 +52,8 @@ await runBenchmark({
   asked: options.help,
   database: set.database,
   check() {
-    if (only !== undefined && !['list', 'detail', 'depth', 'encodings'].includes(only)) throw new Problem(`--only ${only} is not known: give list, detail, depth or encodings.`);
+    if (only !== undefined && !['list', 'detail', 'depth', 'encodings'].includes(only))
+      throw new Problem(`--only ${only} is not known: give list, detail, depth or encodings.`);
     requireWrk();
   },
   run: benchmark,
@@ -154,7 +155,10 @@ async function depth(port: number, caller: Caller): Promise<number> {
 function targetFiles({ folder }: Stack, workload: Workload, pairs: readonly Pair[]): { system: string; baseline: string } {
   const write = (side: keyof Pair): string => {
     const file = join(folder, `${workload}-${side}.targets`);
-    writeTargets(file, pairs.map((pair) => pair[side]));
+    writeTargets(
+      file,
+      pairs.map((pair) => pair[side]),
+    );
     return file;
   };
   return { system: write('system'), baseline: write('baseline') };

@@ -101,9 +101,19 @@ async function system(stack: Stack): Promise<Record<string, number>> {
     const gateway = await startGateway(stack, services);
     const key = await keysOf(stack).of(company.id, operator);
     const seconds = Number(options.seconds ?? (options.quick ? 5 : 30));
-    const { freshP50, freshP99, httpP50, httpP99, changesPerSecond } = await measureFreshness({ services, gatewayPort: gateway.port, key, companyId: company.id, set, seconds });
+    const { freshP50, freshP99, httpP50, httpP99, changesPerSecond } = await measureFreshness({
+      services,
+      gatewayPort: gateway.port,
+      key,
+      companyId: company.id,
+      set,
+      seconds,
+    });
     Object.assign(figures, {
-      fresh_p50_ms: Math.round(freshP50), fresh_p99_ms: Math.round(freshP99), report_http_p50_ms: rounded(httpP50, 1), report_http_p99_ms: rounded(httpP99, 1),
+      fresh_p50_ms: Math.round(freshP50),
+      fresh_p99_ms: Math.round(freshP99),
+      report_http_p50_ms: rounded(httpP50, 1),
+      report_http_p99_ms: rounded(httpP99, 1),
       changes_per_second: Math.round(changesPerSecond),
     });
   }

@@ -72,19 +72,31 @@ async function benchmark(stack: Stack, sinks: Sinks): Promise<Record<string, num
   const services = await startServices(stack, ['integrations', 'scheduling'], { ...env, LOG_LEVEL: 'warn' });
   const { integrations, scheduling } = services.running;
   const dispatcher = await stack.launch({
-    name: 'webhook-dispatcher', script: 'services/webhook-dispatcher/src/main.ts', env: { ...env, CALL_CREDENTIAL: callCredential('webhook-dispatcher'), INTEGRATIONS_ADDRESS: `127.0.0.1:${integrations.port}` },
+    name: 'webhook-dispatcher',
+    script: 'services/webhook-dispatcher/src/main.ts',
+    env: { ...env, CALL_CREDENTIAL: callCredential('webhook-dispatcher'), INTEGRATIONS_ADDRESS: `127.0.0.1:${integrations.port}` },
   });
   const groups = {
-    scheduling: [scheduling.pid], integrations: [integrations.pid], dispatcher: [dispatcher.pid], PostgreSQL: [await postgresPid(stack)], receivers: [sinks.pid],
+    scheduling: [scheduling.pid],
+    integrations: [integrations.pid],
+    dispatcher: [dispatcher.pid],
+    PostgreSQL: [await postgresPid(stack)],
+    receivers: [sinks.pid],
   };
   const { urls } = sinks;
   const create = (count: number, urlsInTurn: readonly string[]) =>
-    createEndpoints(services.channels.integrations, Array.from({ length: count }, (_, i) => urlsInTurn[i % urlsInTurn.length] as string));
+    createEndpoints(
+      services.channels.integrations,
+      Array.from({ length: count }, (_, i) => urlsInTurn[i % urlsInTurn.length] as string),
+    );
   const measured = await create(MEASURED, [urls.well]);
   const spare = await create(OTHERS, [urls.spare]);
   const bad = await create(OTHERS, [urls.dead, urls.hanging]);
   // Each of its events goes to all ten: what they are sent in a round keeps every one of them busy throughout.
-  const slow = await createCompany(services.channels.integrations, Array.from({ length: OTHERS }, () => urls.slow));
+  const slow = await createCompany(
+    services.channels.integrations,
+    Array.from({ length: OTHERS }, () => urls.slow),
+  );
   const toggle = (enabled: boolean, endpoints = bad) => Promise.all(endpoints.map((endpoint) => endpoint.enable(enabled)));
   await toggle(false);
   await toggle(false, slow);
@@ -100,8 +112,25 @@ async function benchmark(stack: Stack, sinks: Sinks): Promise<Record<string, num
   const alone: Latency[] = [];
   const beside: Latency[] = [];
   for (let round = 1; round <= rounds; round++) {
-    calls.push(await told('one a call', groups, count, () => measureIntake(intake, measured, sinks, count), (perSecond) => `${perSecond.toFixed(0)} calls/s`));
-    if (!callsOnly) throughputs.push(await told('backlog', groups, count, () => drainBacklog(database, measured, sinks, count), (perSecond) => `${perSecond.toFixed(0)} events/s`));
+    calls.push(
+      await told(
+        'one a call',
+        groups,
+        count,
+        () => measureIntake(intake, measured, sinks, count),
+        (perSecond) => `${perSecond.toFixed(0)} calls/s`,
+      ),
+    );
+    if (!callsOnly)
+      throughputs.push(
+        await told(
+          'backlog',
+          groups,
+          count,
+          () => drainBacklog(database, measured, sinks, count),
+          (perSecond) => `${perSecond.toFixed(0)} events/s`,
+        ),
+      );
     const quiet = () => told('all endpoints well', groups, rate * seconds, () => measureStream({ ...stream, seconds }), latencyText);
     const noisy = async () => {
       await toggle(true);
@@ -119,7 +148,13 @@ async function benchmark(stack: Stack, sinks: Sinks): Promise<Record<string, num
     const without = () => told('all endpoints well', groups, rate * seconds, () => measureStream({ ...stream, seconds }), latencyText);
     const withSlow = async () => {
       await toggle(true, slow);
-      const latency = await told('ten endpoints of a company take 10 s', groups, rate * seconds, () => measureStream({ ...stream, others: slow, seconds }), latencyText);
+      const latency = await told(
+        'ten endpoints of a company take 10 s',
+        groups,
+        rate * seconds,
+        () => measureStream({ ...stream, others: slow, seconds }),
+        latencyText,
+      );
       await toggle(false, slow);
       return latency;
     };

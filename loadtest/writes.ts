@@ -77,7 +77,12 @@ async function benchmark(stack: Stack): Promise<Record<string, number>> {
   const seconds = Number(options.seconds ?? (options.quick ? 4 : 10));
   const write = (port: number, visits: readonly Visit[], duration: number): Promise<Outcome> => {
     const file = join(FOLDER, 'writes.targets');
-    writeFileSync(file, shuffled(visits).map(({ id, revision, assignments }) => `${id}\t${revision}\t${assignments[0]?.id ?? '-'}\n`).join(''));
+    writeFileSync(
+      file,
+      shuffled(visits)
+        .map(({ id, revision, assignments }) => `${id}\t${revision}\t${assignments[0]?.id ?? '-'}\n`)
+        .join(''),
+    );
     const technicians = Array.from({ length: TECHNICIANS }, (_, i) => idOf('technician', i + 1)).join(',');
     const args = [file, `Bearer ${key}`, technicians, randomBytes(8).toString('hex')];
     return runWrites({ port, connections: CONNECTIONS, seconds: duration, args });
@@ -100,7 +105,16 @@ async function benchmark(stack: Stack): Promise<Record<string, number>> {
     return { services, gateway, groups, stop, visits: () => readVisits(gateway, key) };
   };
   const besideUsual = async (): Promise<Record<string, number>> => {
-    const { throughput, cpu } = await measureBesideUsual({ stack, company: COMPANY, key, rounds: Math.max(rounds, options.quick ? 1 : 5), seconds, start, write, postgres });
+    const { throughput, cpu } = await measureBesideUsual({
+      stack,
+      company: COMPANY,
+      key,
+      rounds: Math.max(rounds, options.quick ? 1 : 5),
+      seconds,
+      start,
+      write,
+      postgres,
+    });
     return { write_throughput_usual: rounded(throughput), write_cpu_usual: rounded(cpu) };
   };
   if (options.only === 'usual') return besideUsual();
@@ -116,7 +130,10 @@ async function benchmark(stack: Stack): Promise<Record<string, number>> {
   const visitTargets = (name: string, of: string): string => {
     const file = join(FOLDER, name);
     const paths = Array.from({ length: VISITS }, (_, i) => `/v1/job-appointments/${idOf('visit', i + 1)}`);
-    writeTargets(file, paths.map((path) => ({ path, header: ['Authorization', `Bearer ${of}`] })));
+    writeTargets(
+      file,
+      paths.map((path) => ({ path, header: ['Authorization', `Bearer ${of}`] })),
+    );
     return file;
   };
   const reads = (duration: number) =>
@@ -215,7 +232,13 @@ async function prepare(stack: Stack): Promise<{ key: string; readerKey: string; 
   const technician = idOf('technician', 1);
   recorder.take();
   const idempotencyKeys = ['recorded-addition', 'recorded-removal'].map((name) => `${name}-${randomBytes(6).toString('hex')}`) as [string, string];
-  const body = { expected_revision: visit.revision, appointment_id: visit.id, team_member_id: technician, starts_at: '2026-03-02T15:00:00Z', ends_at: '2026-03-02T16:00:00Z' };
+  const body = {
+    expected_revision: visit.revision,
+    appointment_id: visit.id,
+    team_member_id: technician,
+    starts_at: '2026-03-02T15:00:00Z',
+    ends_at: '2026-03-02T16:00:00Z',
+  };
   const added = await write(gateway, key, 'POST', '', body, idempotencyKeys[0]);
   const addition = recorder.take();
   const assignment = added.assignments[0]?.id as string;
@@ -265,5 +288,8 @@ async function readVisits(gateway: Running, key: string): Promise<Visit[]> {
 function shuffled<T>(values: readonly T[]): T[] {
   let state = 1;
   const random = (): number => (state = (state * 48_271) % 0x7fffffff);
-  return values.map((value) => [random(), value] as const).toSorted(([a], [b]) => a - b).map(([, value]) => value);
+  return values
+    .map((value) => [random(), value] as const)
+    .toSorted(([a], [b]) => a - b)
+    .map(([, value]) => value);
 }

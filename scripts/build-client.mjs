@@ -12,7 +12,9 @@ rmSync(join(out, 'dist'), { recursive: true, force: true });
 mkdirSync(out, { recursive: true });
 
 const compiler = join(root, 'node_modules/typescript/bin/tsc');
-const { status } = spawnSync(process.execPath, [compiler, '-p', source, '--outDir', join(out, 'dist'), '--rootDir', join(source, 'src')], { stdio: ['ignore', 2, 2] });
+const { status } = spawnSync(process.execPath, [compiler, '-p', source, '--outDir', join(out, 'dist'), '--rootDir', join(source, 'src')], {
+  stdio: ['ignore', 2, 2],
+});
 if (status !== 0) throw new Error('The client could not be compiled, for the reason above.');
 
 // In the workspace it is imported as it is written; versions that the workspace shares are spelled out.

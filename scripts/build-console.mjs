@@ -12,7 +12,9 @@ const stamp = join(out, '.stamp');
 
 export async function buildConsole() {
   const hash = createHash('sha256');
-  const sources = readdirSync(source, { recursive: true }).filter((name) => /\.(tsx?|css|html|svg)$/.test(name) && !name.startsWith('gen')).sort();
+  const sources = readdirSync(source, { recursive: true })
+    .filter((name) => /\.(tsx?|css|html|svg)$/.test(name) && !name.startsWith('gen'))
+    .sort();
   for (const name of [...sources.map((each) => join(source, each)), join(root, 'pnpm-lock.yaml'), import.meta.filename]) {
     hash.update(name.slice(root.length)).update(readFileSync(name));
   }
@@ -25,8 +27,15 @@ export async function buildConsole() {
   mkdirSync(fresh, { recursive: true });
   await build({
     entryPoints: { console: join(source, 'src/main.tsx'), 'console-styles': join(source, 'styles/main.css') },
-    outdir: fresh, bundle: true, minify: true, format: 'esm', target: 'es2022', legalComments: 'eof', logLevel: 'warning',
-    jsx: 'automatic', jsxImportSource: 'preact',
+    outdir: fresh,
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    target: 'es2022',
+    legalComments: 'eof',
+    logLevel: 'warning',
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
   });
   renameSync(join(fresh, 'console-styles.css'), join(fresh, 'console.css'));
   for (const name of ['index.html', 'icon.svg']) copyFileSync(join(source, name), join(fresh, name));

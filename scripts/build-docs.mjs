@@ -12,9 +12,20 @@ const stamp = join(out, '.stamp');
 
 export async function buildDocs() {
   const hash = createHash('sha256');
-  const within = (folder) => readdirSync(folder, { recursive: true }).filter((name) => /\.(ts|css|md)$/.test(name) && !name.startsWith('gen')).sort().map((name) => join(folder, name));
+  const within = (folder) =>
+    readdirSync(folder, { recursive: true })
+      .filter((name) => /\.(ts|css|md)$/.test(name) && !name.startsWith('gen'))
+      .sort()
+      .map((name) => join(folder, name));
   const styles = join(root, 'gateway/console/styles/base.css');
-  const sources = [...within(source), ...within(join(root, 'docs')), styles, join(root, 'gateway/openapi.json'), join(root, 'pnpm-lock.yaml'), import.meta.filename];
+  const sources = [
+    ...within(source),
+    ...within(join(root, 'docs')),
+    styles,
+    join(root, 'gateway/openapi.json'),
+    join(root, 'pnpm-lock.yaml'),
+    import.meta.filename,
+  ];
   for (const name of sources) hash.update(name.slice(root.length)).update(readFileSync(name));
   const digest = hash.digest('hex');
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === digest) return;
@@ -27,7 +38,13 @@ export async function buildDocs() {
   mkdirSync(fresh, { recursive: true });
   await build({
     entryPoints: { docs: join(source, 'browser/main.ts'), 'docs-styles': join(source, 'styles/main.css') },
-    outdir: fresh, bundle: true, minify: true, format: 'esm', target: 'es2022', legalComments: 'eof', logLevel: 'warning',
+    outdir: fresh,
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    target: 'es2022',
+    legalComments: 'eof',
+    logLevel: 'warning',
   });
   renameSync(join(fresh, 'docs-styles.css'), join(fresh, 'docs.css'));
   for (const { name, text } of files) {

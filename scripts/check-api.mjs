@@ -39,12 +39,18 @@ function breaks() {
   };
   return [
     ['an operation goes', broken(({ paths }) => delete paths['/v1/invoices/{id}'])],
-    ['a field of an answer goes', broken(({ components: { schemas } }) => {
-      delete schemas.Invoice.properties.number;
-      schemas.Invoice.required = schemas.Invoice.required.filter((name) => name !== 'number');
-    })],
-    ['a parameter becomes required', broken(({ paths }) => {
-      paths['/v1/invoices'].get.parameters.find(({ name }) => name === 'status').required = true;
-    })],
+    [
+      'a field of an answer goes',
+      broken(({ components: { schemas } }) => {
+        delete schemas.Invoice.properties.number;
+        schemas.Invoice.required = schemas.Invoice.required.filter((name) => name !== 'number');
+      }),
+    ],
+    [
+      'a parameter becomes required',
+      broken(({ paths }) => {
+        paths['/v1/invoices'].get.parameters.find(({ name }) => name === 'status').required = true;
+      }),
+    ],
   ];
 }

@@ -11,7 +11,20 @@ import { gzipSync } from 'node:zlib';
 /** Of paging and verification together, compressed. */
 const MOST_BYTES = 10_000;
 /** What every platform has that has fetch. */
-const WEB = ['AbortController', 'AbortSignal', 'Headers', 'Request', 'Response', 'TextDecoder', 'TextEncoder', 'URL', 'URLSearchParams', 'clearTimeout', 'crypto', 'setTimeout'];
+const WEB = [
+  'AbortController',
+  'AbortSignal',
+  'Headers',
+  'Request',
+  'Response',
+  'TextDecoder',
+  'TextEncoder',
+  'URL',
+  'URLSearchParams',
+  'clearTimeout',
+  'crypto',
+  'setTimeout',
+];
 const root = join(import.meta.dirname, '..');
 const client = join(root, 'packages/client');
 const parts = createRequire(join(client, 'package.json'));
@@ -44,7 +57,9 @@ try {
     if (problem.kind !== 'CJSResolvesToESM' && problem.resolutionKind !== 'node10') faults.push(`arethetypeswrong: ${JSON.stringify(problem)}`);
   }
 
-  const samples = [...readFileSync(join(client, 'README.md'), 'utf8').matchAll(/```ts\n([^]*?)```/g)].map(([, code]) => code.replace("'@truckroll/client'", "'./dist/index.js'"));
+  const samples = [...readFileSync(join(client, 'README.md'), 'utf8').matchAll(/```ts\n([^]*?)```/g)].map(([, code]) =>
+    code.replace("'@truckroll/client'", "'./dist/index.js'"),
+  );
   const files = samples.map((code, index) => {
     writeFileSync(join(folder, `sample-${index}.ts`), code);
     return join(folder, `sample-${index}.ts`);
@@ -64,7 +79,11 @@ async function strangers(bundle) {
   const { Webhook } = await import(pathToFileURL(parts.resolve('standardwebhooks')).href);
   const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
   const [id, at, body] = ['event', new Date(), '{"type":"webhook.test"}'];
-  const headers = { 'webhook-id': id, 'webhook-timestamp': String(Math.floor(at.getTime() / 1000)), 'webhook-signature': new (Webhook.default ?? Webhook)(secret).sign(id, at, body) };
+  const headers = {
+    'webhook-id': id,
+    'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
+    'webhook-signature': new (Webhook.default ?? Webhook)(secret).sign(id, at, body),
+  };
   const { Headers, Response } = globalThis;
   const web = Object.fromEntries(WEB.map((name) => [name, globalThis[name]]));
   const asked = [];
@@ -74,12 +93,15 @@ async function strangers(bundle) {
   };
   const context = createContext({ ...web, fetch, secret, headers, body });
   runInContext(bundle, context);
-  const told = await runInContext(`(async () => {
+  const told = await runInContext(
+    `(async () => {
     const [createClient, verifyWebhook] = globalThis.used;
     const ids = [];
     for await (const { id } of createClient({ baseUrl: 'https://api.example.com/', token: 'trk_x' }).list('/v1/invoices')) ids.push(id);
     return [...ids, verifyWebhook(secret, headers, body).type].join();
-  })()`, context).catch((error) => String(error));
+  })()`,
+    context,
+  ).catch((error) => String(error));
   const url = 'GET https://api.example.com/v1/invoices';
   const good = told === '1,2,webhook.test' && asked.join() === `${url} Bearer trk_x,${url}?cursor=next Bearer trk_x`;
   return good ? [] : [`without Node's own it told ${told}, and asked for ${asked.join()}`];
@@ -88,7 +110,14 @@ async function strangers(bundle) {
 /** Minified for no platform in particular: a module of Node's would not be found. */
 async function bundled(contents) {
   const { outputFiles } = await build({
-    stdin: { contents, resolveDir: folder }, bundle: true, minify: true, format: 'esm', platform: 'neutral', mainFields: ['module', 'main'], write: false, logLevel: 'silent',
+    stdin: { contents, resolveDir: folder },
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    platform: 'neutral',
+    mainFields: ['module', 'main'],
+    write: false,
+    logLevel: 'silent',
   });
   return outputFiles[0].text;
 }

@@ -28,7 +28,8 @@ export function deriveProtos({ check = false } = {}) {
 export function changedServiceRequest(source) {
   const imports = source.match(/^import .*;$/gm);
   const [, fields] = /^message ServiceRequest \{\n([^]*?)^\}$/m.exec(source);
-  if (!fields.includes(`reserved ${PREVIOUS_STATUS};`)) throw new Error(`ServiceRequest must reserve ${PREVIOUS_STATUS}, which is previous_status in ${DERIVED}`);
+  if (!fields.includes(`reserved ${PREVIOUS_STATUS};`))
+    throw new Error(`ServiceRequest must reserve ${PREVIOUS_STATUS}, which is previous_status in ${DERIVED}`);
   const qualified = fields
     .replace(/^(?: *\/\/.*\n)* *reserved .*;\n/gm, '')
     // Names of its own package.

@@ -17,7 +17,9 @@ const stamp = join(out, '.stamp');
 
 for (const path of deriveProtos()) console.error(`wrote proto/${path}`);
 const hash = createHash('sha256');
-const sources = readdirSync(proto, { recursive: true }).filter((name) => /\.(proto|yaml)$/.test(name)).sort();
+const sources = readdirSync(proto, { recursive: true })
+  .filter((name) => /\.(proto|yaml)$/.test(name))
+  .sort();
 for (const name of [...sources.map((source) => join(proto, source)), join(root, 'pnpm-lock.yaml'), import.meta.filename]) {
   hash.update(name.slice(root.length)).update(readFileSync(name));
 }
@@ -37,7 +39,9 @@ if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== digest) {
   run('generate', '-o', fresh);
   run('build', '-o', join(fresh, 'truckroll.binpb'));
   // The type registry knows a message only once its module is loaded; this module loads them all.
-  const modules = readdirSync(fresh, { recursive: true }).filter((name) => name.endsWith('.ts')).sort();
+  const modules = readdirSync(fresh, { recursive: true })
+    .filter((name) => name.endsWith('.ts'))
+    .sort();
   writeFileSync(join(fresh, 'all.ts'), modules.map((name) => `import './${name}';\n`).join(''));
   const former = `${fresh}.former`;
   if (existsSync(out)) renameSync(out, former);

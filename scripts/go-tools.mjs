@@ -11,7 +11,10 @@ import { join } from 'node:path';
  * that Go compiles". Throws a sentence that says what to do.
  */
 export function goTools({ module, name, purpose }) {
-  const digest = createHash('sha256').update(readFileSync(join(module, 'go.sum'))).digest('hex').slice(0, 16);
+  const digest = createHash('sha256')
+    .update(readFileSync(join(module, 'go.sum')))
+    .digest('hex')
+    .slice(0, 16);
   const cache = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), name);
   const folder = join(cache, digest);
   if (existsSync(folder)) return folder;

@@ -31,14 +31,20 @@ describe('the client', () => {
     const through = createClient({ baseUrl: proxy.url, token: desk.company.apiKey, retries: 12, onRetry: (retry) => retries.push(retry) });
     try {
       const visits = await Promise.all(Array.from({ length: VISITS }, () => desk.visit()));
-      await Promise.all(visits.map(async ({ id, revision }) => {
-        for (let [round, expected_revision] = [0, revision as string]; round < ROUNDS; round++) {
-          const added = await through.post('/v1/job-assignments', { body: { expected_revision, appointment_id: id, team_member_id: desk.technicians[0], ...TIMES } });
-          expect(added.data.assignments).toHaveLength(1);
-          const path = { id: added.data.assignments[0]!.id };
-          ({ data: { revision: expected_revision } } = await through.delete('/v1/job-assignments/{id}', { path, body: { expected_revision: added.data.revision } }));
-        }
-      }));
+      await Promise.all(
+        visits.map(async ({ id, revision }) => {
+          for (let [round, expected_revision] = [0, revision as string]; round < ROUNDS; round++) {
+            const added = await through.post('/v1/job-assignments', {
+              body: { expected_revision, appointment_id: id, team_member_id: desk.technicians[0], ...TIMES },
+            });
+            expect(added.data.assignments).toHaveLength(1);
+            const path = { id: added.data.assignments[0]!.id };
+            ({
+              data: { revision: expected_revision },
+            } = await through.delete('/v1/job-assignments/{id}', { path, body: { expected_revision: added.data.revision } }));
+          }
+        }),
+      );
       const { rows } = await system.database.query<{ effects: number; keys: number }>({
         text: `select (select sum(event_sequence)::int from scheduling.job_appointments where company_id = $1 and id = any($2::uuid[])) as effects,
           (select count(*)::int from scheduling.idempotency_keys where company_id = $1) as keys`,
@@ -61,7 +67,10 @@ describe('the client', () => {
     const retries: Retry[] = [];
     const watched = createClient({ baseUrl: system.baseUrl, token: desk.company.apiKey, onRetry: (retry) => retries.push(retry) });
     const body = { expected_revision: 'e'.repeat(64), appointment_id: visit['id'], team_member_id: desk.technicians[0], ...TIMES };
-    const error: TruckrollError = await watched.post('/v1/job-assignments', { body }).then(() => undefined, (reason) => reason);
+    const error: TruckrollError = await watched.post('/v1/job-assignments', { body }).then(
+      () => undefined,
+      (reason) => reason,
+    );
     expect(error).toBeInstanceOf(TruckrollError);
     expect([error.code, error.status, error.currentRevision]).toEqual(['STALE_REVISION', 409, visit['revision']]);
     expect(error.requestId).toBe(error.response.headers.get('x-request-id'));
@@ -74,11 +83,14 @@ describe('the client', () => {
     for await (const page of api.pages('/v1/reports/invoice-activity', { query })) pages.push(page.data.length);
     expect(pages).toEqual([2, 1]);
     const user = createClient({ baseUrl: system.baseUrl, token: () => system.userToken(desk.company) });
-    const endpoint = await user.post('/api/v1/integrations/webhooks', { body: { name: 'Paged', url: 'https://example.com/hook', eventTypes: ['interaction.completed'], enabled: false } });
+    const endpoint = await user.post('/api/v1/integrations/webhooks', {
+      body: { name: 'Paged', url: 'https://example.com/hook', eventTypes: ['interaction.completed'], enabled: false },
+    });
     const path = { id: endpoint.data.id };
     for (let i = 0; i < 3; i++) await user.post('/api/v1/integrations/webhooks/{id}/test', { path });
     const types: string[] = [];
-    for await (const delivery of user.list('/api/v1/integrations/webhooks/{webhookId}/deliveries', { path: { webhookId: path.id }, query: { limit: 2 } })) types.push(delivery.eventType);
+    for await (const delivery of user.list('/api/v1/integrations/webhooks/{webhookId}/deliveries', { path: { webhookId: path.id }, query: { limit: 2 } }))
+      types.push(delivery.eventType);
     expect(types).toEqual(['webhook.test', 'webhook.test', 'webhook.test']);
     await user.delete('/api/v1/integrations/webhooks/{id}', { path });
   });
@@ -100,7 +112,10 @@ interface Described {
 describe('the bodies that the description shows', () => {
   const document = JSON.parse(readFileSync(new URL('../gateway/openapi.json', import.meta.url), 'utf8'));
   const described: Described[] = Object.entries<Record<string, any>>(document.paths).flatMap(([path, verbs]) =>
-    Object.entries(verbs).flatMap(([verb, { requestBody }]) => (requestBody === undefined ? [] : [{ verb: verb.toUpperCase(), path, example: requestBody.content['application/json'].example }])));
+    Object.entries(verbs).flatMap(([verb, { requestBody }]) =>
+      requestBody === undefined ? [] : [{ verb: verb.toUpperCase(), path, example: requestBody.content['application/json'].example }],
+    ),
+  );
 
   it('are accepted as they are, but for the revision of the visit, each by its operation', async () => {
     const bodyOf = (verb: string, path: string): Record<string, any> => described.find((each) => each.verb === verb && each.path === path)!.example;
@@ -110,8 +125,17 @@ describe('the bodies that the description shows', () => {
     const email = { type: 'EMAIL', value: 'ines@example.com' };
     const stamps = { created_at: desk.account['created_at'], updated_at: desk.account['updated_at'] };
     await desk.store('contacts', {
-      id: customer_notification.contact_id, account: line.ref(desk.account['id']), name: 'Inés Núñez', first_name: null, last_name: null, title: null, is_primary: true, archived: false,
-      primary_channel: email, channels: [{ id: randomUUID(), ...email, is_primary: true, opted_out: false }], ...stamps,
+      id: customer_notification.contact_id,
+      account: line.ref(desk.account['id']),
+      name: 'Inés Núñez',
+      first_name: null,
+      last_name: null,
+      title: null,
+      is_primary: true,
+      archived: false,
+      primary_channel: email,
+      channels: [{ id: randomUUID(), ...email, is_primary: true, opted_out: false }],
+      ...stamps,
     });
 
     /** Of what was made by an earlier body. */
@@ -123,11 +147,12 @@ describe('the bodies that the description shows', () => {
         method: verb,
         headers: {
           authorization: `Bearer ${isWrite ? desk.company.apiKey : system.userToken(desk.company)}`,
-          'content-type': 'application/json', ...(isWrite && { 'idempotency-key': randomUUID() }),
+          'content-type': 'application/json',
+          ...(isWrite && { 'idempotency-key': randomUUID() }),
         },
         body: JSON.stringify(body),
       });
-      const answer = await response.json() as { data: Record<string, any> };
+      const answer = (await response.json()) as { data: Record<string, any> };
       if (!response.ok) throw new Error(`${verb} ${path} refuses its example: ${JSON.stringify(answer)}`);
       if (response.status === 201) id = isWrite ? answer.data['assignments'][0].id : answer.data['id'];
     }
@@ -136,6 +161,10 @@ describe('the bodies that the description shows', () => {
 
   /** Each after what it needs. */
   function order({ path, verb }: Described): number {
-    return ['POST /v1/job-assignments', 'DELETE /v1/job-assignments/{id}', 'POST /api/v1/integrations/api-keys', 'POST /api/v1/integrations/webhooks'].indexOf(`${verb} ${path}`) + (path.includes('webhooks/') ? 10 : 0);
+    return (
+      ['POST /v1/job-assignments', 'DELETE /v1/job-assignments/{id}', 'POST /api/v1/integrations/api-keys', 'POST /api/v1/integrations/webhooks'].indexOf(
+        `${verb} ${path}`,
+      ) + (path.includes('webhooks/') ? 10 : 0)
+    );
   }
 });

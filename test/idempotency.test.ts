@@ -20,7 +20,8 @@ const repeated = ({ status, headers, body }: Reply): unknown => [status, headers
 async function secondKey({ id }: TestCompany, userId?: string): Promise<string> {
   const integrations = system.channel('integrations');
   const email = `${randomUUID()}@example.com`;
-  const user = userId ?? (await integrations.client(UserAdminServiceService).createUser({ company_id: id, email, first_name: 'Bo', last_name: 'Lind' })).user!.id;
+  const user =
+    userId ?? (await integrations.client(UserAdminServiceService).createUser({ company_id: id, email, first_name: 'Bo', last_name: 'Lind' })).user!.id;
   const limits = { reads_per_minute: 100_000, reports_per_minute: 100_000, writes_per_minute: 100_000 };
   return (await integrations.client(KeyAdminServiceService).createKey({ company_id: id, user_id: user, name: 'second', limits })).value;
 }
@@ -38,7 +39,10 @@ describe('a write that is sent again', () => {
 
     const removal = randomUUID();
     const { assignments, revision } = first.body['data'];
-    const [removed, removedAgain] = [await desk.remove(assignments[0].id, revision, { key: removal }), await desk.remove(assignments[0].id, revision, { key: removal })];
+    const [removed, removedAgain] = [
+      await desk.remove(assignments[0].id, revision, { key: removal }),
+      await desk.remove(assignments[0].id, revision, { key: removal }),
+    ];
     expect([removed.status, repeated(removedAgain)]).toEqual([200, repeated(removed)]);
     expect(removedAgain.headers.get('idempotent-replayed')).toBe('true');
   });

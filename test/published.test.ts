@@ -22,7 +22,9 @@ beforeAll(async () => {
 
 afterAll(() => owners.stop());
 
-const published = RECORD_OWNERS.flatMap((owner) => tablesOf[owner].flatMap(({ resource: { path }, publishes }) => (publishes ? [{ owner, path, topic: publishes.topic }] : [])));
+const published = RECORD_OWNERS.flatMap((owner) =>
+  tablesOf[owner].flatMap(({ resource: { path }, publishes }) => (publishes ? [{ owner, path, topic: publishes.topic }] : [])),
+);
 
 it('publishes what other services keep read models of', () => {
   expect(published.map(({ topic }) => topic)).toEqual(expect.arrayContaining([topics.jobs, topics.assignments, topics.invoices]));
@@ -47,7 +49,10 @@ it('has every record of the contract in one of the services that the tests start
 
 describe('what an owner holds', () => {
   const told = async (): Promise<string[]> => {
-    const { rows } = await owners.databases.billing.query<{ key: string }>({ text: `select distinct key from outbox where topic = $1 order by key`, values: [topics.payments.name] });
+    const { rows } = await owners.databases.billing.query<{ key: string }>({
+      text: `select distinct key from outbox where topic = $1 order by key`,
+      values: [topics.payments.name],
+    });
     return rows.map(({ key }) => key);
   };
   const keysOf = (records: readonly Record<string, any>[]): string[] => records.map(({ id }) => `${company}/${id}`).sort();

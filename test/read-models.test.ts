@@ -70,7 +70,10 @@ it('builds the read models again from the topics, and removes what no topic has'
   const before = await financials();
   const ghost = '00000000-0000-4000-8000-00000000dead';
   const { database } = system;
-  await database.query({ text: 'update reporting.invoices set subtotal_cents = subtotal_cents + 1, job_id = null where company_id = $1', values: [company.id] });
+  await database.query({
+    text: 'update reporting.invoices set subtotal_cents = subtotal_cents + 1, job_id = null where company_id = $1',
+    values: [company.id],
+  });
   await database.query({
     text: `insert into reporting.assignments (company_id, id, job_id, team_member_id, team_member_name) values ($1, $2, $3, $2, 'Ghost')`,
     values: [company.id, ghost, before[0]!['id']],

@@ -149,8 +149,7 @@ function cases(of: Resource, { name, filter, field }: Parameter): Case[] {
   }
   if (filter!.comparison !== 'any') return bounds(of, name, at, field.kind, filter!.comparison);
   const values = rule ? candidates(of, name) : [...new Set(records.flatMap((record) => valuesAt(record, at)))];
-  const matches = (wanted: unknown[]) => (record: Json) =>
-    wanted.some((value) => (rule ? rule(record, value, read) : valuesAt(record, at).includes(value)));
+  const matches = (wanted: unknown[]) => (record: Json) => wanted.some((value) => (rule ? rule(record, value, read) : valuesAt(record, at).includes(value)));
   const one = sample(values, 2).map((value): Case => [`${name}=${encodeURIComponent(String(value))}`, matches([value])]);
   if (!field.repeated || values.length < 2) return one;
   const several = sample(values, 3);

@@ -6,7 +6,10 @@ import { lastRelease, releases } from './support/releases.ts';
 
 const text = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 const numbers = (version: string): number[] => version.split('.').map(Number);
-const compare = (a: string, b: string): number => numbers(a).map((part, i) => part - numbers(b)[i]!).find((difference) => difference !== 0) ?? 0;
+const compare = (a: string, b: string): number =>
+  numbers(a)
+    .map((part, i) => part - numbers(b)[i]!)
+    .find((difference) => difference !== 0) ?? 0;
 
 test('releases are listed oldest first, each with a date and a whole commit', () => {
   for (const { version, date, commit } of releases) {

@@ -47,7 +47,9 @@ async function sums(): Promise<Record<string, unknown[]>> {
 }
 
 it('adds up what the owners hold', async () => {
-  const { data: [invoiced] } = await report(`invoice-activity?${RANGE}&bucket=year&limit=100`).then(({ data }) => ({ data: [total(data, 'invoice_count', 'total_cents')] }));
+  const {
+    data: [invoiced],
+  } = await report(`invoice-activity?${RANGE}&bucket=year&limit=100`).then(({ data }) => ({ data: [total(data, 'invoice_count', 'total_cents')] }));
   const issued = lines['invoices']!.filter(({ status, issued_at }) => issued_at !== null && ['OPEN', 'PAID'].includes(status));
   expect(invoiced).toEqual({ invoice_count: issued.length, total_cents: sum(issued, ({ amounts }) => amounts.total_cents) });
   const { data } = await report(`collections?${RANGE}&bucket=year`);
@@ -74,7 +76,10 @@ function total(rows: readonly Json[], ...fields: string[]): Json {
 it('comes to the same sums, byte for byte, when they are made anew', async () => {
   const before = await sums();
   expect(before['invoice_summaries']!.length).toBeGreaterThan(100);
-  await system.database.query({ text: 'update reporting.invoice_summaries set subtotal_cents = subtotal_cents + 1 where company_id = $1', values: [company.id] });
+  await system.database.query({
+    text: 'update reporting.invoice_summaries set subtotal_cents = subtotal_cents + 1 where company_id = $1',
+    values: [company.id],
+  });
   for await (const { done } of system.channel('reporting').client(ReportingAdminServiceService).rebuild({})) expect(typeof done).toBe('boolean');
   expect(await sums()).toEqual(before);
 });

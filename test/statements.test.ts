@@ -28,8 +28,15 @@ afterAll(() => owners.stop());
 
 /** By the kind of a field, two values that differ where a filter may be asked for several. */
 const VALUES: Record<string, [unknown, unknown?]> = {
-  uuid: [randomUUID(), randomUUID()], string: ['x', 'y'], boolean: [true, false], date: ['2026-03-01'], local_date: ['2026-03-01'],
-  timestamp: [1_772_377_200_000_000], integer: [1, 2], number: [1, 2], cents: [1, 2],
+  uuid: [randomUUID(), randomUUID()],
+  string: ['x', 'y'],
+  boolean: [true, false],
+  date: ['2026-03-01'],
+  local_date: ['2026-03-01'],
+  timestamp: [1_772_377_200_000_000],
+  integer: [1, 2],
+  number: [1, 2],
+  cents: [1, 2],
 };
 
 /** A list by some filters, each asked for so many values at most. */

@@ -27,8 +27,13 @@ describe('adding a technician', () => {
     expect(JSON.stringify(added.body['data'])).toBe(JSON.stringify(await desk.read(visit['id'])));
     const [assignment] = added.body['data'].assignments;
     expect(assignment).toMatchObject({
-      job_id: desk.job['id'], appointment_id: visit['id'], team_member: { id: desk.technicians[0], name: 'Dana Whitfield' },
-      starts_at: '2026-03-02T15:00:00.000001Z', ends_at: '2026-03-02T16:00:00Z', status: 'TO_DO', updated_at: null,
+      job_id: desk.job['id'],
+      appointment_id: visit['id'],
+      team_member: { id: desk.technicians[0], name: 'Dana Whitfield' },
+      starts_at: '2026-03-02T15:00:00.000001Z',
+      ends_at: '2026-03-02T16:00:00Z',
+      status: 'TO_DO',
+      updated_at: null,
     });
     expect(assignment.status_updated_at).toBe(assignment.created_at);
     expect(added.headers.get('location')).toBe(`/v1/job-assignments/${assignment.id}`);
@@ -92,9 +97,17 @@ describe('adding a technician', () => {
 
   it('takes a technician whose earlier assignment was canceled, whatever state others are in', async () => {
     const visit = await desk.visit();
-    const others = [['CANCELED', 0], ['COMPLETED', 1], ['IN_PROGRESS', 2]] as const;
-    await desk.store('job-assignments', ...others.map(([status, who]) =>
-      line.assignment({ job_id: desk.job['id'], appointment_id: visit['id'], team_member: line.ref(desk.technicians[who]), status })));
+    const others = [
+      ['CANCELED', 0],
+      ['COMPLETED', 1],
+      ['IN_PROGRESS', 2],
+    ] as const;
+    await desk.store(
+      'job-assignments',
+      ...others.map(([status, who]) =>
+        line.assignment({ job_id: desk.job['id'], appointment_id: visit['id'], team_member: line.ref(desk.technicians[who]), status }),
+      ),
+    );
     const added = await desk.add(await desk.read(visit['id']));
     expect([added.status, added.body['data'].assignments.length]).toEqual([201, 4]);
   });
@@ -171,7 +184,9 @@ describe('removing an assignment', () => {
   it('is the same 404 for another company’s assignment as for a missing one', async () => {
     const added = await desk.add(await desk.visit());
     const { assignments, revision } = added.body['data'];
-    expect(refusal(await desk.remove(assignments[0].id, revision, { company: stranger }))).toEqual(refusal(await desk.remove(MISSING, revision, { company: stranger })));
+    expect(refusal(await desk.remove(assignments[0].id, revision, { company: stranger }))).toEqual(
+      refusal(await desk.remove(MISSING, revision, { company: stranger })),
+    );
     expect((await system.get(desk.company, `/v1/job-assignments/${assignments[0].id}`)).status).toBe(200);
   });
 });

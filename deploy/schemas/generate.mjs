@@ -6,12 +6,23 @@ import { join } from 'node:path';
 
 const here = import.meta.dirname;
 
-const SOURCES = { kubernetes: 'k8s.io/kubernetes@v1.34.4', gateway: 'sigs.k8s.io/gateway-api@v1.4.1', prometheus: 'github.com/prometheus-operator/prometheus-operator@v0.85.0', compose: 'github.com/compose-spec/compose-go/v2@v2.16.2' };
+const SOURCES = {
+  kubernetes: 'k8s.io/kubernetes@v1.34.4',
+  gateway: 'sigs.k8s.io/gateway-api@v1.4.1',
+  prometheus: 'github.com/prometheus-operator/prometheus-operator@v0.85.0',
+  compose: 'github.com/compose-spec/compose-go/v2@v2.16.2',
+};
 const KINDS = {
-  'v1_serviceaccount_v1': 'core.v1.ServiceAccount', 'v1_service_v1': 'core.v1.Service', 'v1_pod_v1': 'core.v1.Pod', 'v1_configmap_v1': 'core.v1.ConfigMap',
-  'apps_deployment_v1': 'apps.v1.Deployment', 'batch_job_v1': 'batch.v1.Job', 'policy_poddisruptionbudget_v1': 'policy.v1.PodDisruptionBudget',
-  'autoscaling_horizontalpodautoscaler_v2': 'autoscaling.v2.HorizontalPodAutoscaler',
-  'networking.k8s.io_networkpolicy_v1': 'networking.v1.NetworkPolicy', 'networking.k8s.io_ingress_v1': 'networking.v1.Ingress',
+  v1_serviceaccount_v1: 'core.v1.ServiceAccount',
+  v1_service_v1: 'core.v1.Service',
+  v1_pod_v1: 'core.v1.Pod',
+  v1_configmap_v1: 'core.v1.ConfigMap',
+  apps_deployment_v1: 'apps.v1.Deployment',
+  batch_job_v1: 'batch.v1.Job',
+  policy_poddisruptionbudget_v1: 'policy.v1.PodDisruptionBudget',
+  autoscaling_horizontalpodautoscaler_v2: 'autoscaling.v2.HorizontalPodAutoscaler',
+  'networking.k8s.io_networkpolicy_v1': 'networking.v1.NetworkPolicy',
+  'networking.k8s.io_ingress_v1': 'networking.v1.Ingress',
 };
 const CUSTOM = {
   'gateway.networking.k8s.io_httproute_v1': ['gateway', 'config/crd/standard/gateway.networking.k8s.io_httproutes.yaml', 'v1'],
@@ -23,7 +34,9 @@ const folders = {};
 function source(name, file) {
   folders[name] ??= JSON.parse(execFileSync('go', ['mod', 'download', '-json', SOURCES[name]], { cwd: '/', encoding: 'utf8' })).Dir;
   const path = join(folders[name], file);
-  const text = file.endsWith('.json') ? readFileSync(path, 'utf8') : execFileSync('npm', ['exec', '--yes', '--package=js-yaml@4.1.0', '--', 'js-yaml', path], { encoding: 'utf8', maxBuffer: 1e8 });
+  const text = file.endsWith('.json')
+    ? readFileSync(path, 'utf8')
+    : execFileSync('npm', ['exec', '--yes', '--package=js-yaml@4.1.0', '--', 'js-yaml', path], { encoding: 'utf8', maxBuffer: 1e8 });
   return JSON.parse(text);
 }
 
@@ -33,7 +46,12 @@ function closed(schema) {
   if (typeof schema !== 'object' || schema === null) return schema;
   if (schema['x-kubernetes-int-or-string'] || schema.format === 'int-or-string') return { type: ['integer', 'string'] };
   const kept = Object.entries(schema).filter(([key]) => !/^(description|x-kubernetes-.*|default|format)$/.test(key) || typeof schema[key] === 'object');
-  const result = Object.fromEntries(kept.map(([key, value]) => [key, key === 'properties' ? Object.fromEntries(Object.entries(value).map(([name, each]) => [name, closed(each)])) : closed(value)]));
+  const result = Object.fromEntries(
+    kept.map(([key, value]) => [
+      key,
+      key === 'properties' ? Object.fromEntries(Object.entries(value).map(([name, each]) => [name, closed(each)])) : closed(value),
+    ]),
+  );
   if (result.properties && result.additionalProperties === undefined && !schema['x-kubernetes-preserve-unknown-fields']) result.additionalProperties = false;
   return result;
 }
@@ -42,7 +60,11 @@ const { definitions: all } = source('kubernetes', 'api/openapi-spec/swagger.json
 const definitions = {};
 function take(name) {
   if (name in definitions) return;
-  definitions[name] = name.endsWith('.IntOrString') ? { type: ['integer', 'string'] } : name.endsWith('.Quantity') ? { type: ['number', 'string'] } : closed(all[name]);
+  definitions[name] = name.endsWith('.IntOrString')
+    ? { type: ['integer', 'string'] }
+    : name.endsWith('.Quantity')
+      ? { type: ['number', 'string'] }
+      : closed(all[name]);
   for (const [, next] of JSON.stringify(definitions[name]).matchAll(/"#\/definitions\/([^"]+)"/g)) take(next);
 }
 const write = (name, schema) => writeFileSync(join(here, `${name}.json`), `${JSON.stringify(schema)}\n`);
@@ -57,6 +79,14 @@ for (const [file, [name, path, version]] of Object.entries(CUSTOM)) {
   shape.properties.metadata = { $ref: 'definitions.json#/definitions/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta' };
   write(file, shape);
 }
-writeFileSync(join(here, 'definitions.json'), `{"definitions":{\n${Object.keys(definitions).sort().map((name) => `${JSON.stringify(name)}:${JSON.stringify(definitions[name])}`).join(',\n')}\n}}\n`);
-const compose = JSON.stringify(source('compose', 'schema/compose-spec.json'), (key, value) => (key === '$id' || (key === 'description' && typeof value === 'string') ? undefined : value));
+writeFileSync(
+  join(here, 'definitions.json'),
+  `{"definitions":{\n${Object.keys(definitions)
+    .sort()
+    .map((name) => `${JSON.stringify(name)}:${JSON.stringify(definitions[name])}`)
+    .join(',\n')}\n}}\n`,
+);
+const compose = JSON.stringify(source('compose', 'schema/compose-spec.json'), (key, value) =>
+  key === '$id' || (key === 'description' && typeof value === 'string') ? undefined : value,
+);
 writeFileSync(join(here, 'compose.json'), `${compose}\n`);

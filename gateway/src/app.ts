@@ -42,7 +42,9 @@ export interface GatewayOptions {
 /** Puts the gateway together; no I/O before start but reading the files of /docs and /console. Throws ConfigError. */
 export function createGateway({ config, log: given, operations = all }: GatewayOptions): Service {
   return createComponent({
-    name: 'gateway', config, log: given,
+    name: 'gateway',
+    config,
+    log: given,
     create({ log, metrics, foundation, background }) {
       const draining: Draining = { active: false };
       let ready = false;
@@ -76,7 +78,15 @@ export function createGateway({ config, log: given, operations = all }: GatewayO
       const base = config.publicUrl?.replace(/\/+$/, '') ?? '';
       const description = buildDocument(base === '' ? undefined : base, operations);
       const admission = createAdmission(log, metrics);
-      const context = { services, cursors: createCursors(config.cursorKeys), outputs: new OutputPool(), draining, admission, base, compresses: config.compressData };
+      const context = {
+        services,
+        cursors: createCursors(config.cursorKeys),
+        outputs: new OutputPool(),
+        draining,
+        admission,
+        base,
+        compresses: config.compressData,
+      };
       const strangers = new Strangers({ perMinute: config.unknownKeysPerMinute, metrics });
       const app = express().disable('x-powered-by').disable('etag').disable('query parser');
       trustProxies(app, config.trustedProxies);
@@ -121,7 +131,9 @@ function trustProxies(app: Express, given: readonly string[]): void {
   try {
     app.set('trust proxy', given.length <= 1 && /^\d{1,2}$/.test(first) ? Number(first) : given);
   } catch (error) {
-    throw new ConfigError(`TRUSTED_PROXIES must be how many proxies there are, or their addresses and networks such as 10.0.0.0/8: ${(error as Error).message}`);
+    throw new ConfigError(
+      `TRUSTED_PROXIES must be how many proxies there are, or their addresses and networks such as 10.0.0.0/8: ${(error as Error).message}`,
+    );
   }
 }
 

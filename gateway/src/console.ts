@@ -16,15 +16,27 @@ const TYPES = {
 
 /** What endpoints answer is shown in the console: if any of it ever became markup, it could still load and run nothing. */
 const POLICY = [
-  "default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'", "img-src 'self' data:",
-  "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'", "require-trusted-types-for 'script'", "trusted-types 'none'",
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  "img-src 'self' data:",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
 ].join('; ');
 
 const HEADERS: Headers = [
-  'Content-Security-Policy', POLICY,
-  'Referrer-Policy', 'no-referrer',
-  'Cross-Origin-Opener-Policy', 'same-origin',
-  'Cross-Origin-Resource-Policy', 'same-origin',
+  'Content-Security-Policy',
+  POLICY,
+  'Referrer-Policy',
+  'no-referrer',
+  'Cross-Origin-Opener-Policy',
+  'same-origin',
+  'Cross-Origin-Resource-Policy',
+  'same-origin',
 ];
 
 /** The console's pages by path, and the icon that browsers ask for by themselves. Throws where the bundle was not made. */

@@ -9,8 +9,16 @@ const FOLDER = join(import.meta.dirname, '../docs/gen');
 const HTML = 'text/html; charset=utf-8';
 
 const POLICY = [
-  "default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'", "img-src 'self'",
-  "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'", "require-trusted-types-for 'script'", "trusted-types 'none'",
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  "img-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
 ].join('; ');
 
 const HEADERS: Headers = ['Content-Security-Policy', POLICY, 'Referrer-Policy', 'no-referrer', 'Cross-Origin-Opener-Policy', 'same-origin'];

@@ -19,7 +19,8 @@ export interface Services {
 }
 
 export function connectServices(config: GatewayConfig, metrics: Metrics): Services {
-  const open = (address: string): Channel => openChannel(address, { deadlineMs: config.callDeadlineMs, credentials: [config.callCredential], tls: config, metrics });
+  const open = (address: string): Channel =>
+    openChannel(address, { deadlineMs: config.callDeadlineMs, credentials: [config.callCredential], tls: config, metrics });
   const channels: Record<Owner, Channel> = {
     billing: open(config.billingAddress),
     scheduling: open(config.schedulingAddress),

@@ -314,10 +314,13 @@ describe('a user token', () => {
     ['a company that the user is not in', () => sign('ES256', { company_id: randomUUID() })],
     ['a user nobody knows', () => sign('ES256', { sub: 'mallory' })],
     ['no signature', async () => `${(await sign('ES256')).split('.').slice(0, 2).join('.')}.`],
-    ['another payload', async () => {
-      const [head, , signature] = (await sign('ES256')).split('.');
-      return [head, Buffer.from(JSON.stringify({ sub: 'dana' })).toString('base64url'), signature].join('.');
-    }],
+    [
+      'another payload',
+      async () => {
+        const [head, , signature] = (await sign('ES256')).split('.');
+        return [head, Buffer.from(JSON.stringify({ sub: 'dana' })).toString('base64url'), signature].join('.');
+      },
+    ],
     ['no form at all', async () => 'hello'],
   ])('with %s is refused', async (_, make) => {
     expect((await withKey(gateway, await make(), '/v1/company')).status).toBe(401);
@@ -354,11 +357,17 @@ describe('a user token', () => {
     let away = true;
     const server = createServer((_, response) => {
       if (away) response.writeHead(500).end();
-      else void exportJWK((pairs.get('ES256') as { publicKey: CryptoKey }).publicKey).then((key) => response.end(JSON.stringify({ keys: [{ ...key, kid: 'ES256', alg: 'ES256' }] })));
+      else
+        void exportJWK((pairs.get('ES256') as { publicKey: CryptoKey }).publicKey).then((key) =>
+          response.end(JSON.stringify({ keys: [{ ...key, kid: 'ES256', alg: 'ES256' }] })),
+        );
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()));
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/keys`;
-    const other = await startGateway({ TOKEN_ISSUER: issuer, TOKEN_AUDIENCE: audience, TOKEN_JWKS_URL: url }, { identities: gateway.identities, invoices: gateway.invoices });
+    const other = await startGateway(
+      { TOKEN_ISSUER: issuer, TOKEN_AUDIENCE: audience, TOKEN_JWKS_URL: url },
+      { identities: gateway.identities, invoices: gateway.invoices },
+    );
     const token = await sign('ES256');
     expect((await withKey(other, token, '/v1/company')).status).toBe(503);
     away = false;

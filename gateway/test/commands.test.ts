@@ -83,7 +83,10 @@ test('everything that is wrong with a write is listed at once, and nothing is se
     'query dry_run UNKNOWN_PARAMETER',
   ]);
   expect(failures(await post('nonsense', { 'idempotency-key': '' }, '/v1/job-assignments/x?y=1', 'DELETE'))).toEqual([
-    'query y UNKNOWN_PARAMETER', 'path id INVALID_UUID', 'header Idempotency-Key EMPTY_VALUE', 'body body INVALID_FORMAT',
+    'query y UNKNOWN_PARAMETER',
+    'path id INVALID_UUID',
+    'header Idempotency-Key EMPTY_VALUE',
+    'body body INVALID_FORMAT',
   ]);
   expect(commands.added).toEqual([]);
   expect(commands.removed).toEqual([]);

@@ -24,7 +24,9 @@ function get({ url, key }: TestGateway, path: string, encoding?: string): Promis
     httpRequest(url + path, { headers }, (response) => {
       const parts: Buffer[] = [];
       response.on('data', (part: Buffer) => parts.push(part)).on('end', () => resolve({ headers: response.headers, bytes: Buffer.concat(parts) }));
-    }).on('error', reject).end();
+    })
+      .on('error', reject)
+      .end();
   });
 }
 
@@ -59,11 +61,13 @@ test('who does not ask, asks for what there is not, or gets little, gets it as i
 test('buffers that answers were compressed from serve again, without a byte of the answer before', async () => {
   gateway.invoices.data = rows(100);
   const ids = gateway.invoices.data.map(({ id }) => id);
-  await Promise.all(Array.from({ length: 60 }, async (_, at) => {
-    const { headers, bytes } = await get(gateway, '/v1/invoices', at % 3 === 0 ? 'identity' : 'gzip');
-    const { data } = JSON.parse((headers['content-encoding'] === 'gzip' ? gunzipSync(bytes) : bytes).toString());
-    expect(data.map(({ id }: { id: string }) => id)).toEqual(ids);
-  }));
+  await Promise.all(
+    Array.from({ length: 60 }, async (_, at) => {
+      const { headers, bytes } = await get(gateway, '/v1/invoices', at % 3 === 0 ? 'identity' : 'gzip');
+      const { data } = JSON.parse((headers['content-encoding'] === 'gzip' ? gunzipSync(bytes) : bytes).toString());
+      expect(data.map(({ id }: { id: string }) => id)).toEqual(ids);
+    }),
+  );
 });
 
 test('an operator can turn it off', async () => {

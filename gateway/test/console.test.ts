@@ -30,7 +30,12 @@ test.each([
 
 test('the page names nothing outside its own folder, and holds neither script nor style', async () => {
   const { text } = await request(`${gateway.url}/console`);
-  expect([...text.matchAll(/(?:href|src)="([^"]*)"/g)].map((match) => match[1])).toEqual(['console/icon.svg', 'console/console.css', 'console/console.js', 'docs']);
+  expect([...text.matchAll(/(?:href|src)="([^"]*)"/g)].map((match) => match[1])).toEqual([
+    'console/icon.svg',
+    'console/console.css',
+    'console/console.js',
+    'docs',
+  ]);
   expect(text).not.toMatch(/<style|<script>| style=| on[a-z]+=/);
   const { text: style } = await request(`${gateway.url}/console/console.css`);
   expect(style).not.toMatch(/url\(|@import/);

@@ -60,16 +60,27 @@ describe('cursor', () => {
 
   test('that is empty, text or arbitrary bytes opens to nothing', () => {
     fc.assert(
-      fc.property(scope, fc.oneof(fc.string(), fc.uint8Array().map((bytes) => Buffer.from(bytes).toString('base64url'))), (where, given) => {
-        expect(cursors.open(where, given)).toBeUndefined();
-      }),
+      fc.property(
+        scope,
+        fc.oneof(
+          fc.string(),
+          fc.uint8Array().map((bytes) => Buffer.from(bytes).toString('base64url')),
+        ),
+        (where, given) => {
+          expect(cursors.open(where, given)).toBeUndefined();
+        },
+      ),
     );
   });
 
   test('outlives a change of the sealing key, and dies with the key that sealed it', () => {
     const where = { companyId: 'c', operation: 'ListInvoices', filters: '' };
     const old = createCursors(new KeyRing([first])).seal(where, Buffer.from('x'));
-    expect(createCursors(new KeyRing([second, first])).open(where, old)?.toString()).toBe('x');
+    expect(
+      createCursors(new KeyRing([second, first]))
+        .open(where, old)
+        ?.toString(),
+    ).toBe('x');
     expect(createCursors(new KeyRing([second])).open(where, old)).toBeUndefined();
   });
 

@@ -9,7 +9,14 @@ import { standInIdentities, standInInvoices } from './support/stand-ins.ts';
 
 const soon = { since: '2027-01-01', sunset: '2028-01-01' };
 const late = { since: '2027-01-01', sunset: '2030-06-30' };
-const headers = (sunset: string, base = '') => ['Deprecation', '@1798761600', 'Sunset', sunset, 'Link', `<${base}/docs/changelog>; rel="deprecation"; type="text/html"`];
+const headers = (sunset: string, base = '') => [
+  'Deprecation',
+  '@1798761600',
+  'Sunset',
+  sunset,
+  'Link',
+  `<${base}/docs/changelog>; rel="deprecation"; type="text/html"`,
+];
 const SOON = headers('Sat, 01 Jan 2028 00:00:00 GMT');
 const LATE = headers('Sun, 30 Jun 2030 00:00:00 GMT');
 
@@ -29,7 +36,9 @@ test('nothing that is not deprecated is announced', () => {
 
 test('an operation that is to go says so in every answer, in the forms of RFC 9745 and RFC 8594', () => {
   expect(compileDeprecation({ ...invoices, deprecation: soon }, '')(none)).toEqual(SOON);
-  expect(compileDeprecation({ ...invoices, deprecation: soon }, 'https://api.example.com')(none).at(-1)).toMatch(/^<https:\/\/api\.example\.com\/docs\/changelog>;/);
+  expect(compileDeprecation({ ...invoices, deprecation: soon }, 'https://api.example.com')(none).at(-1)).toMatch(
+    /^<https:\/\/api\.example\.com\/docs\/changelog>;/,
+  );
 });
 
 test('a field of an answer is announced wherever it is in it; of several, what goes first counts', () => {
@@ -63,12 +72,26 @@ test('the description and the reference mark it', () => {
 test('over HTTP', async () => {
   const [identities, billing] = [await standInIdentities(), await standInInvoices()];
   const config = gatewayConfig({
-    HOST: '127.0.0.1', PORT: '0', METRICS_PORT: '0', LOG_LEVEL: 'silent', REDIS_URL: redisUrl(), ...SECRETS, DRAIN_TIMEOUT: '2s',
-    BILLING_ADDRESS: `127.0.0.1:${billing.port}`, SCHEDULING_ADDRESS: '127.0.0.1:1', REPORTING_ADDRESS: '127.0.0.1:1',
+    HOST: '127.0.0.1',
+    PORT: '0',
+    METRICS_PORT: '0',
+    LOG_LEVEL: 'silent',
+    REDIS_URL: redisUrl(),
+    ...SECRETS,
+    DRAIN_TIMEOUT: '2s',
+    BILLING_ADDRESS: `127.0.0.1:${billing.port}`,
+    SCHEDULING_ADDRESS: '127.0.0.1:1',
+    REPORTING_ADDRESS: '127.0.0.1:1',
     INTEGRATIONS_ADDRESS: `127.0.0.1:${identities.port}`,
   });
   const parameters = invoices.parameters.map((each) => (each.name === 'status' ? { ...each, field: deprecated(each.field) } : each));
-  const gateway = createGateway({ config, operations: [{ ...invoices, parameters }, { ...named('GetCompany'), deprecation: late }] });
+  const gateway = createGateway({
+    config,
+    operations: [
+      { ...invoices, parameters },
+      { ...named('GetCompany'), deprecation: late },
+    ],
+  });
   const { port } = await gateway.start();
   const authorization = `Bearer ${identities.addKey().key}`;
   const announced = async (path: string) => {

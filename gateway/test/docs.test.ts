@@ -37,7 +37,8 @@ test('every link of every page leads to something that is there, and nothing is 
       }
       const target = pages.get(url.pathname);
       if (target === undefined && !others.has(url.pathname)) others.set(url.pathname, (await request(gateway.url + url.pathname)).status);
-      const there = target === undefined ? others.get(url.pathname) === 200 : url.hash === '' || target.text.includes(` id="${decodeURIComponent(url.hash.slice(1))}"`);
+      const there =
+        target === undefined ? others.get(url.pathname) === 200 : url.hash === '' || target.text.includes(` id="${decodeURIComponent(url.hash.slice(1))}"`);
       if (!there) broken.push(`${path} → ${url.pathname}${url.hash}`);
     }
     const ids = [...text.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
@@ -79,7 +80,11 @@ test('what is HTML for browsers is Markdown for programs, behind .md or by Accep
   for (const path of pages.keys()) {
     const behind = await request(`${gateway.url}${path}.md`);
     const accepted = await request(gateway.url + path, { headers: { accept: 'text/markdown, text/html;q=0.5' } });
-    expect([behind.status, behind.headers.get('content-type'), accepted.headers.get('vary')]).toEqual([200, 'text/markdown; charset=utf-8', 'Accept, Accept-Encoding']);
+    expect([behind.status, behind.headers.get('content-type'), accepted.headers.get('vary')]).toEqual([
+      200,
+      'text/markdown; charset=utf-8',
+      'Accept, Accept-Encoding',
+    ]);
     expect([accepted.text, accepted.headers.get('content-type')]).toEqual([behind.text, behind.headers.get('content-type')]);
     expect(behind.text).toMatch(/^# /);
   }

@@ -149,7 +149,12 @@ describe('public paths', () => {
     const etag = answer.headers.get('etag')!;
     for (const known of [etag, `"other", ${etag.slice(2)}`, '*']) {
       const unchanged = await request(gateway.url + path, { headers: { 'if-none-match': known } });
-      expect([unchanged.status, unchanged.text, unchanged.headers.get('etag'), unchanged.headers.get('vary')]).toEqual([304, '', etag, answer.headers.get('vary')]);
+      expect([unchanged.status, unchanged.text, unchanged.headers.get('etag'), unchanged.headers.get('vary')]).toEqual([
+        304,
+        '',
+        etag,
+        answer.headers.get('vary'),
+      ]);
     }
     expect((await request(gateway.url + path, { headers: { 'if-none-match': '"other"' } })).status).toBe(200);
     const refused = await request(gateway.url + path, { method: 'POST' });
@@ -178,22 +183,38 @@ describe('a browser', () => {
   const browse = (path: string, method = 'GET') =>
     fetch(gateway.url + path, { method, redirect: 'manual', headers: { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' } });
 
-  test.each([['/', 'docs'], ['/docs/', '../docs'], ['/v1', 'docs'], ['/v1/', '../docs'], ['/api/v1', '../docs'], ['/api/v1/', '../../docs']])(
-    'is led from %s to the reference', async (path, location) => {
+  test.each([
+    ['/', 'docs'],
+    ['/docs/', '../docs'],
+    ['/v1', 'docs'],
+    ['/v1/', '../docs'],
+    ['/api/v1', '../docs'],
+    ['/api/v1/', '../../docs'],
+  ])('is led from %s to the reference', async (path, location) => {
+    const answer = await browse(path);
+    expect([answer.status >= 300 && answer.status < 400, answer.headers.get('location')]).toEqual([true, location]);
+  });
+
+  test.each(['/nope', '/docs/nope', '/V1/invoices', '/console/a/b', '/v1x', '/%00'])(
+    'finds a page of ours at %s that says that nothing is there',
+    async (path) => {
       const answer = await browse(path);
-      expect([answer.status >= 300 && answer.status < 400, answer.headers.get('location')]).toEqual([true, location]);
+      const text = await answer.text();
+      expect([answer.status, answer.headers.get('content-type'), answer.headers.get('vary')]).toEqual([
+        404,
+        'text/html; charset=utf-8',
+        'Accept, Accept-Encoding',
+      ]);
+      expect(text).not.toContain('nope');
+      for (const [, link] of text.matchAll(/href="([^"#]+)"/g)) expect((await fetch(new URL(link!, gateway.url + path))).status).toBe(200);
     },
   );
 
-  test.each(['/nope', '/docs/nope', '/V1/invoices', '/console/a/b', '/v1x', '/%00'])('finds a page of ours at %s that says that nothing is there', async (path) => {
-    const answer = await browse(path);
-    const text = await answer.text();
-    expect([answer.status, answer.headers.get('content-type'), answer.headers.get('vary')]).toEqual([404, 'text/html; charset=utf-8', 'Accept, Accept-Encoding']);
-    expect(text).not.toContain('nope');
-    for (const [, link] of text.matchAll(/href="([^"#]+)"/g)) expect((await fetch(new URL(link!, gateway.url + path))).status).toBe(200);
-  });
-
-  test.each([['/v1/nope', 'GET'], ['/api/v1/nope', 'GET'], ['/nope', 'POST']])('is answered as every program at %s by %s', async (path, method) => {
+  test.each([
+    ['/v1/nope', 'GET'],
+    ['/api/v1/nope', 'GET'],
+    ['/nope', 'POST'],
+  ])('is answered as every program at %s by %s', async (path, method) => {
     expect((await browse(path, method)).headers.get('content-type')).toBe('application/json');
   });
 });
@@ -204,7 +225,9 @@ function raw(path: string, headers: Record<string, string>): Promise<{ headers: 
     httpRequest(gateway.url + path, { headers }, (response) => {
       const parts: Buffer[] = [];
       response.on('data', (part: Buffer) => parts.push(part)).on('end', () => resolve({ headers: response.headers, bytes: Buffer.concat(parts) }));
-    }).on('error', reject).end();
+    })
+      .on('error', reject)
+      .end();
   });
 }
 
@@ -244,7 +267,11 @@ describe('a body', () => {
   /** fetch gives no bodies to GET. */
   function raw(method: string, path: string, body: Buffer, headers: Record<string, string>, chunked = false): Promise<Answer> {
     return new Promise((resolve, reject) => {
-      const all = { authorization: `Bearer ${gateway.key}`, ...headers, ...(chunked ? { 'transfer-encoding': 'chunked' } : { 'content-length': String(body.length) }) };
+      const all = {
+        authorization: `Bearer ${gateway.key}`,
+        ...headers,
+        ...(chunked ? { 'transfer-encoding': 'chunked' } : { 'content-length': String(body.length) }),
+      };
       const outgoing = httpRequest(gateway.url + path, { method, headers: all }, (response) => {
         const parts: Buffer[] = [];
         response.on('data', (part: Buffer) => parts.push(part));
@@ -322,7 +349,10 @@ describe('what is not HTTP', () => {
     const answer = await new Promise<string>((resolve, reject) => {
       const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1', () => socket.write(text));
       let received = '';
-      socket.on('data', (part) => (received += part.toString())).on('end', () => resolve(received)).on('error', reject);
+      socket
+        .on('data', (part) => (received += part.toString()))
+        .on('end', () => resolve(received))
+        .on('error', reject);
     });
     const [head = '', body = ''] = answer.split('\r\n\r\n');
     expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `));

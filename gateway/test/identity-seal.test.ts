@@ -8,8 +8,16 @@ const key = (id: string): [string, Buffer] => [id, randomBytes(32)];
 const [first, second] = [key('k1'), key('k2')];
 const seal = createIdentitySeal(new KeyRing([first]));
 const principal: Principal = {
-  company_id: '0b8f3c1e-7a52-4c6d-9e10-2f4a5b6c7d8e', company_name: 'Lone Star', time_zone: 'America/Chicago', kind: 'PRINCIPAL_KIND_KEY',
-  key_id: 'k', user_id: 'u', limits: null, company_limits: null, highest_limits: null, expires_at: null,
+  company_id: '0b8f3c1e-7a52-4c6d-9e10-2f4a5b6c7d8e',
+  company_name: 'Lone Star',
+  time_zone: 'America/Chicago',
+  kind: 'PRINCIPAL_KIND_KEY',
+  key_id: 'k',
+  user_id: 'u',
+  limits: null,
+  company_limits: null,
+  highest_limits: null,
+  expires_at: null,
 };
 const KEY = 'key:abc';
 
@@ -34,7 +42,10 @@ test('no changed character is believed', () => {
       fc.pre(text[at] !== other);
       const forged = text.slice(0, at) + other + text.slice(at + 1);
       // The last character of base64 has bits that mean nothing: another spelling of the same MAC is the same MAC.
-      fc.pre(!Buffer.from(forged.split(' ')[4] ?? '', 'base64').equals(Buffer.from(text.split(' ')[4]!, 'base64')) || forged.split(' ').slice(0, 4).join() !== text.split(' ').slice(0, 4).join());
+      fc.pre(
+        !Buffer.from(forged.split(' ')[4] ?? '', 'base64').equals(Buffer.from(text.split(' ')[4]!, 'base64')) ||
+          forged.split(' ').slice(0, 4).join() !== text.split(' ').slice(0, 4).join(),
+      );
       expect(seal.open(KEY, 'e1', forged)).toBeUndefined();
     }),
   );

@@ -20,7 +20,15 @@ let userId: string;
 beforeAll(async () => {
   database = await freshDatabase({});
   const prefix = `${randomBytes(4).toString('hex')}.`;
-  const environment = { ...process.env, HOST: '127.0.0.1', PORT: '0', METRICS_PORT: '0', LOG_LEVEL: 'silent', DATABASE_URL: database.url, KAFKA_PREFIX: prefix };
+  const environment = {
+    ...process.env,
+    HOST: '127.0.0.1',
+    PORT: '0',
+    METRICS_PORT: '0',
+    LOG_LEVEL: 'silent',
+    DATABASE_URL: database.url,
+    KAFKA_PREFIX: prefix,
+  };
   const accepted = { CALLER_CREDENTIALS: testCallers.map(acceptanceOf).join() };
   const webhookKeys = { WEBHOOK_SECRET_KEYS: `k1:${randomBytes(32).toString('base64')}` };
   service = createIntegrations(integrationsConfig({ ...environment, ...accepted, ...webhookKeys }));

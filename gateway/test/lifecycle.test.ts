@@ -49,7 +49,11 @@ test('a gateway is connected to those that it asks who calls before it is ready'
     connections += 1;
     const outgoing = connect(identities.port, '127.0.0.1');
     incoming.pipe(outgoing).pipe(incoming);
-    for (const [one, other] of [[incoming, outgoing], [outgoing, incoming]] as const) one.on('error', () => other.destroy());
+    for (const [one, other] of [
+      [incoming, outgoing],
+      [outgoing, incoming],
+    ] as const)
+      one.on('error', () => other.destroy());
   });
   await new Promise<void>((resolve) => between.listen(0, '127.0.0.1', resolve));
   const gateway = await startGateway({ INTEGRATIONS_ADDRESS: `127.0.0.1:${(between.address() as AddressInfo).port}` }, { identities });
@@ -71,7 +75,10 @@ test('clients are told to keep idle connections for less time than a gateway tha
 test('a stop does not wait for ever', async () => {
   const gateway = await startGateway({ DRAIN_TIMEOUT: '300ms' });
   const open = shut(gateway.invoices);
-  const running = gateway.get('/v1/invoices').then(() => 'answered', () => 'cut off');
+  const running = gateway.get('/v1/invoices').then(
+    () => 'answered',
+    () => 'cut off',
+  );
   await eventually(() => gateway.invoices.lists.length > 0);
   // Ends although the call never does.
   await gateway.service.destroy();
@@ -123,9 +130,7 @@ test('a client that goes away frees the call that was made for it', async () => 
 test('many answers at once, of different sizes, are each whole', async () => {
   const gateway = await startGateway();
   gateway.invoices.data = Array.from({ length: 100 }, (_, index) => invoice({ number: `${index} ${'ü"\\\n'.repeat(200)}` }));
-  const answers = await Promise.all(
-    Array.from({ length: 60 }, (_, index) => gateway.get(index % 3 === 0 ? '/v1/company' : `/v1/invoices?limit=${index + 1}`)),
-  );
+  const answers = await Promise.all(Array.from({ length: 60 }, (_, index) => gateway.get(index % 3 === 0 ? '/v1/company' : `/v1/invoices?limit=${index + 1}`)));
   for (const [index, { status, body, headers }] of answers.entries()) {
     expect(status).toBe(200);
     expect(body.meta.request_id).toBe(headers.get('x-request-id'));
@@ -140,8 +145,14 @@ test('a request is logged once, without its credential or query', async () => {
   const log = { debug: level, info: level, warn: level, error: level, child: () => log };
   const inner = await startGateway();
   const config = gatewayConfig({
-    HOST: '127.0.0.1', PORT: '0', METRICS_PORT: '0', REDIS_URL: 'redis://127.0.0.1:1', ...SECRETS,
-    BILLING_ADDRESS: `127.0.0.1:${inner.invoices.port}`, SCHEDULING_ADDRESS: '127.0.0.1:1', REPORTING_ADDRESS: '127.0.0.1:1',
+    HOST: '127.0.0.1',
+    PORT: '0',
+    METRICS_PORT: '0',
+    REDIS_URL: 'redis://127.0.0.1:1',
+    ...SECRETS,
+    BILLING_ADDRESS: `127.0.0.1:${inner.invoices.port}`,
+    SCHEDULING_ADDRESS: '127.0.0.1:1',
+    REPORTING_ADDRESS: '127.0.0.1:1',
     INTEGRATIONS_ADDRESS: `127.0.0.1:${inner.identities.port}`,
   });
   const gateway = createGateway({ config, log });

@@ -12,7 +12,10 @@ async function startGateway(environment: Record<string, string> = {}, given: Par
 
 afterEach(() => gateway.stop());
 
-async function read(key: string, at = gateway): Promise<{ status: number; limit: string | null; policy: string | null; retryAfter: string | null; code?: string }> {
+async function read(
+  key: string,
+  at = gateway,
+): Promise<{ status: number; limit: string | null; policy: string | null; retryAfter: string | null; code?: string }> {
   const { status, headers, body } = await request(`${at.url}/v1/invoices`, { headers: { authorization: `Bearer ${key}` } });
   return { status, limit: headers.get('ratelimit'), policy: headers.get('ratelimit-policy'), retryAfter: headers.get('retry-after'), code: body.error?.code };
 }
@@ -70,7 +73,10 @@ describe('a company', () => {
     return seen;
   };
 
-  test.each([['with Redis', {}], ['without Redis', { REDIS_URL: 'redis://127.0.0.1:1' }]])('has three times a key’s limit over all its keys, and RateLimit shows the nearer of the two, %s', async (_, environment) => {
+  test.each([
+    ['with Redis', {}],
+    ['without Redis', { REDIS_URL: 'redis://127.0.0.1:1' }],
+  ])('has three times a key’s limit over all its keys, and RateLimit shows the nearer of the two, %s', async (_, environment) => {
     gateway = await startGateway({ READS_PER_MINUTE: '4', ...environment });
     const [first, second, third, fourth] = keysOf(4) as [string, string, string, string];
     expect(await read(first)).toMatchObject({ policy: '"default";q=4;w=60', limit: expect.stringMatching(/^"default";r=3;t=/) });

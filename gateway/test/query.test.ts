@@ -29,10 +29,15 @@ describe('a query', () => {
   });
 
   test('takes bounds that are further away than any record, also two on one side', () => {
-    for (const text of ['created_from=9999-12-01T00:00:00Z&created_before=9999-12-31T00:00:00Z', 'created_from=0001-01-01T00:00:00Z&created_before=9999-12-31T00:00:00Z']) {
+    for (const text of [
+      'created_from=9999-12-01T00:00:00Z&created_before=9999-12-31T00:00:00Z',
+      'created_from=0001-01-01T00:00:00Z&created_before=9999-12-31T00:00:00Z',
+    ]) {
       expect(parse(text).problems).toEqual([]);
     }
-    expect(parse('created_from=9999-12-01T00:00:00Z&created_before=0001-01-01T00:00:00Z').problems).toMatchObject([{ field: 'created_before', code: 'RANGE_ORDER' }]);
+    expect(parse('created_from=9999-12-01T00:00:00Z&created_before=0001-01-01T00:00:00Z').problems).toMatchObject([
+      { field: 'created_before', code: 'RANGE_ORDER' },
+    ]);
   });
 
   test.each([
@@ -87,7 +92,12 @@ describe('a query', () => {
 
   test('lists every failure at once', () => {
     expect(codes(parse('limit=0&stat=1&ids=x&ids=y&created_from=now&job_id='))).toEqual([
-      'limit OUT_OF_RANGE', 'stat UNKNOWN_PARAMETER', 'ids INVALID_UUID', 'ids INVALID_UUID', 'created_from INVALID_FORMAT', 'job_id EMPTY_VALUE',
+      'limit OUT_OF_RANGE',
+      'stat UNKNOWN_PARAMETER',
+      'ids INVALID_UUID',
+      'ids INVALID_UUID',
+      'created_from INVALID_FORMAT',
+      'job_id EMPTY_VALUE',
     ]);
   });
 
@@ -155,8 +165,14 @@ describe('every operation', () => {
     for (const candidate of operations) {
       const anyQuery = compileQuery(inputsOf(candidate));
       expect(codes(anyQuery('no_such_thing=1')).at(0)).toBe('no_such_thing UNKNOWN_PARAMETER');
-      fc.assert(fc.property(fc.webQueryParameters(), (text) => void anyQuery(text)), { numRuns: 20 });
-      fc.assert(fc.property(fc.string(), (text) => void anyQuery(text)), { numRuns: 20 });
+      fc.assert(
+        fc.property(fc.webQueryParameters(), (text) => void anyQuery(text)),
+        { numRuns: 20 },
+      );
+      fc.assert(
+        fc.property(fc.string(), (text) => void anyQuery(text)),
+        { numRuns: 20 },
+      );
     }
   });
 });

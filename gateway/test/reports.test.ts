@@ -27,7 +27,10 @@ const csv = (query: string): Promise<Answer> => gateway.get(`/v1/reports/collect
 
 test('there are the four reports of the specification', () => {
   expect(paths.map((path) => path.replace('/v1/reports/', '')).sort()).toEqual([
-    'collections', 'invoice-activity', 'job-profitability', 'technician-participation-profitability',
+    'collections',
+    'invoice-activity',
+    'job-profitability',
+    'technician-participation-profitability',
   ]);
 });
 
@@ -69,18 +72,27 @@ describe('a request', () => {
     await gateway.get(`/v1/reports/technician-participation-profitability?${RANGE}`);
     expect(reports.asked.invoiceActivity).toMatchObject({
       collection: { company_id: gateway.companyId, limit: 50 },
-      start_date: '2026-01-01', end_date: '2026-04-01', bucket: 'BUCKET_MONTH', status: ['INVOICE_STATUS_OPEN', 'INVOICE_STATUS_PAID'], account_id: [],
+      start_date: '2026-01-01',
+      end_date: '2026-04-01',
+      bucket: 'BUCKET_MONTH',
+      status: ['INVOICE_STATUS_OPEN', 'INVOICE_STATUS_PAID'],
+      account_id: [],
     });
     expect(reports.asked.invoiceActivity?.group_by ?? null).toBeNull();
     expect(reports.asked.participation).toMatchObject({
-      group_by: 'TECHNICIAN_PARTICIPATION_GROUP_BY_TEAM_MEMBER', include_excluded_job_types: false,
+      group_by: 'TECHNICIAN_PARTICIPATION_GROUP_BY_TEAM_MEMBER',
+      include_excluded_job_types: false,
     });
   });
 
   test('reaches reporting with filters distinct and in order', async () => {
-    await gateway.get(`/v1/reports/collections?${RANGE}&account_id=${OTHER}&account_id=${ID.toUpperCase()}&account_id=${OTHER}&method=CASH&method=CARD&group_by=collector`);
+    await gateway.get(
+      `/v1/reports/collections?${RANGE}&account_id=${OTHER}&account_id=${ID.toUpperCase()}&account_id=${OTHER}&method=CASH&method=CARD&group_by=collector`,
+    );
     expect(reports.asked.collections).toMatchObject({
-      account_id: [ID, OTHER], method: ['PAYMENT_METHOD_CARD', 'PAYMENT_METHOD_CASH'], group_by: 'COLLECTIONS_GROUP_BY_COLLECTOR',
+      account_id: [ID, OTHER],
+      method: ['PAYMENT_METHOD_CARD', 'PAYMENT_METHOD_CASH'],
+      group_by: 'COLLECTIONS_GROUP_BY_COLLECTOR',
     });
   });
 
@@ -132,7 +144,9 @@ describe('a request', () => {
     const refusal = async (query: string) => (await gateway.get(`/v1/reports/collections?${query}`)).body.error?.details;
     expect(await refusal(`${range}&bucket=year`)).toBeUndefined();
     for (const bucket of ['day', 'week', 'month', 'quarter']) {
-      expect(await refusal(`${range}&bucket=${bucket}`)).toMatchObject([{ field: 'end_date', code: 'OUT_OF_RANGE', message: expect.stringContaining('bucket=year') }]);
+      expect(await refusal(`${range}&bucket=${bucket}`)).toMatchObject([
+        { field: 'end_date', code: 'OUT_OF_RANGE', message: expect.stringContaining('bucket=year') },
+      ]);
     }
     // 10,000 days from 2000-01-01 end on 2027-05-19.
     expect(await refusal('start_date=2000-01-01&end_date=2027-05-19&bucket=day')).toBeUndefined();
@@ -166,12 +180,18 @@ describe('a cursor', () => {
   test('opens neither with other filters, group, bucket or range, nor in another report', async () => {
     const cursor = await cursorOf('/v1/reports/invoice-activity', query);
     const others = [
-      `${query}&group_by=account`, `${query}&bucket=day`, `${query}&status=VOIDED`, `${query}&job_class=SERVICE`, RANGE,
-      query.replace('2026-04-01', '2026-04-02'), query.replace('2026-01-01', '2026-01-02'),
+      `${query}&group_by=account`,
+      `${query}&bucket=day`,
+      `${query}&status=VOIDED`,
+      `${query}&job_class=SERVICE`,
+      RANGE,
+      query.replace('2026-04-01', '2026-04-02'),
+      query.replace('2026-01-01', '2026-01-02'),
     ];
     for (const text of others) expect([text, await code('/v1/reports/invoice-activity', `${text}&cursor=${cursor}`)]).toEqual([text, 'INVALID_CURSOR']);
     const plain = await cursorOf('/v1/reports/collections', RANGE);
-    for (const path of paths) expect([path, await code(path, `${RANGE}&cursor=${plain}`)]).toEqual([path, path.endsWith('collections') ? 'none' : 'INVALID_CURSOR']);
+    for (const path of paths)
+      expect([path, await code(path, `${RANGE}&cursor=${plain}`)]).toEqual([path, path.endsWith('collections') ? 'none' : 'INVALID_CURSOR']);
     expect(await code('/v1/invoices', `cursor=${plain}`)).toBe('INVALID_CURSOR');
   });
 });
@@ -184,7 +204,12 @@ describe('as CSV', () => {
       collectionsRow({ group: { dimension: 'SUMMARY_DIMENSION_COLLECTOR', value: null, label: null } }),
     ];
     const { status, headers, text } = await csv(RANGE);
-    expect([status, headers.get('content-type'), headers.get('vary'), headers.get('link')]).toEqual([200, 'text/csv; charset=utf-8; header=present', 'Accept, Accept-Encoding', null]);
+    expect([status, headers.get('content-type'), headers.get('vary'), headers.get('link')]).toEqual([
+      200,
+      'text/csv; charset=utf-8; header=present',
+      'Accept, Accept-Encoding',
+      null,
+    ]);
     expect(text).toBe(
       [
         'period_start,period_end,group_dimension,group_value,group_label,currency,payment_count,received_cents,refund_count,refunded_cents,net_collected_cents',
@@ -200,7 +225,9 @@ describe('as CSV', () => {
     const texts = ['=1+1', '+1', '-1', '@SUM(A1)', '\tx', '\rx', 'a=1', '"=1'];
     reports.rows = texts.map((label) => collectionsRow({ group: { dimension: 'SUMMARY_DIMENSION_ACCOUNT', value: ID, label } }));
     const { text } = await csv(RANGE);
-    const labels = [...text.matchAll(new RegExp(`${ID},("(?:[^"]|"")*"|[^,]*),USD`, 'g'))].map((match) => (match[1] as string).replace(/^"(.*)"$/s, '$1').replaceAll('""', '"'));
+    const labels = [...text.matchAll(new RegExp(`${ID},("(?:[^"]|"")*"|[^,]*),USD`, 'g'))].map((match) =>
+      (match[1] as string).replace(/^"(.*)"$/s, '$1').replaceAll('""', '"'),
+    );
     expect(labels).toEqual(["'=1+1", "'+1", "'-1", "'@SUM(A1)", "'\tx", "'\rx", 'a=1', '"=1']);
   });
 

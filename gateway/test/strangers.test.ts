@@ -49,15 +49,26 @@ test.each([
 });
 
 test('addresses of one subscriber count as one', () => {
-  const alike = [['::ffff:10.1.2.3', '10.1.2.3'], ['2001:db8:0:1::1', '2001:DB8:0:1:ffff::9'], ['fe80::1%eth0', 'fe80::2'], ['1.2.3.4', '1.2.3.4']];
+  const alike = [
+    ['::ffff:10.1.2.3', '10.1.2.3'],
+    ['2001:db8:0:1::1', '2001:DB8:0:1:ffff::9'],
+    ['fe80::1%eth0', 'fe80::2'],
+    ['1.2.3.4', '1.2.3.4'],
+  ];
   for (const [a, b] of alike) expect(networkOf(a as string)).toBe(networkOf(b as string));
   expect(networkOf('2001:db8::1')).not.toBe(networkOf('2001:db8:0:1::1'));
 });
 
 test('a wrong TRUSTED_PROXIES ends the start with its name', () => {
   const config = gatewayConfig({
-    REDIS_URL: 'redis://127.0.0.1:1', BILLING_ADDRESS: 'x:1', SCHEDULING_ADDRESS: 'x:1', REPORTING_ADDRESS: 'x:1', INTEGRATIONS_ADDRESS: 'x:1',
-    ...SECRETS, TRUSTED_PROXIES: '10.0.0.0/99', LOG_LEVEL: 'silent',
+    REDIS_URL: 'redis://127.0.0.1:1',
+    BILLING_ADDRESS: 'x:1',
+    SCHEDULING_ADDRESS: 'x:1',
+    REPORTING_ADDRESS: 'x:1',
+    INTEGRATIONS_ADDRESS: 'x:1',
+    ...SECRETS,
+    TRUSTED_PROXIES: '10.0.0.0/99',
+    LOG_LEVEL: 'silent',
   });
   expect(() => createGateway({ config })).toThrow('TRUSTED_PROXIES');
 });

@@ -23,10 +23,15 @@ export async function insertBatch(client: pg.ClientBase, types: Types, companyId
     const owner = path === 'invoices' ? 'invoice_id' : 'payment_id';
     if (table !== parent?.table) {
       const ids = batch.map(({ id }) => id);
-      await client.query({ name: `clear ${table}`, text: `delete from baseline.${table} where company_id = $1 and ${owner} = any($2)`, values: [companyId, ids] });
+      await client.query({
+        name: `clear ${table}`,
+        text: `delete from baseline.${table} where company_id = $1 and ${owner} = any($2)`,
+        values: [companyId, ids],
+      });
     }
     const arrays = columns.map((column, index) => `$${index + 2}::${types.get(table)?.get(column)}[]`);
-    const replace = table === parent?.table ? `on conflict (company_id, id) do update set ${columns.map((name) => `${name} = excluded.${name}`).join(', ')}` : '';
+    const replace =
+      table === parent?.table ? `on conflict (company_id, id) do update set ${columns.map((name) => `${name} = excluded.${name}`).join(', ')}` : '';
     await client.query({
       name: `insert ${table}`,
       text: `insert into baseline.${table} (company_id, ${columns.join(', ')}) select $1, * from unnest(${arrays.join(', ')}) ${replace}`,

@@ -17,16 +17,22 @@ function fields(names: string): { columns: string[]; of: (record: DemoRecord) =>
   return { columns, of: (record) => columns.map((name) => record[name] as Value) };
 }
 
-const invoice = fields(
-  'id number status job_id location_id maintenance_plan_id job_class created_at updated_at issued_at due_at currency pricing_multiplier',
-);
+const invoice = fields('id number status job_id location_id maintenance_plan_id job_class created_at updated_at issued_at due_at currency pricing_multiplier');
 const lineItem = fields('id position name description quantity unit_price_cents subtotal_cents taxable discountable');
 const discount = fields('id name type amount_cents rate');
 const payment = fields('id number status method amount_cents currency occurred_at created_at updated_at');
 
 const INVOICE_REST = [
-  'account_id', 'business_unit_id', 'job_type_id', 'created_by_id',
-  'tax_name', 'tax_rate', 'tax_rounding', 'subtotal_cents', 'discount_cents', 'tax_cents',
+  'account_id',
+  'business_unit_id',
+  'job_type_id',
+  'created_by_id',
+  'tax_name',
+  'tax_rate',
+  'tax_rounding',
+  'subtotal_cents',
+  'discount_cents',
+  'tax_cents',
 ];
 
 /** Tables that a record of each path goes to. */

@@ -18,8 +18,15 @@ export function idOf(kind: Numbered, number: number): string {
 /** Who calls, for `truckroll simulate`. */
 export function accountFile(): DemoFile {
   const account = {
-    id: idOf('account', 1), name: 'Whitfield Residence', type: 'RESIDENTIAL', archived: false, tags: [], do_not_service: false, notifications_enabled: true,
-    created_at: AT, updated_at: AT,
+    id: idOf('account', 1),
+    name: 'Whitfield Residence',
+    type: 'RESIDENTIAL',
+    archived: false,
+    tags: [],
+    do_not_service: false,
+    notifications_enabled: true,
+    created_at: AT,
+    updated_at: AT,
   };
   return { path: 'accounts', records: [account] };
 }
@@ -38,20 +45,52 @@ export function visitFiles(): DemoFile[] {
     return { created_at: at, updated_at: at };
   };
   const job = (number: number): object => ({
-    id: idOf('job', number), number: `J-${number}`, summary: 'AC not cooling upstairs', account: reference('Whitfield Residence'), location_id: idOf('job', 1),
-    contact: reference('Dana Whitfield'), business_unit: reference('HVAC North'), job_type: reference('Diagnostic'), job_class: 'SERVICE',
-    lifecycle: reference('Service'), status: { id: idOf('job', 1), name: 'Scheduled', stage: 'SCHEDULED', is_work_complete: false },
-    priority: 'NORMAL', lead_source: null, tags: [], sold_by: null, created_by: reference('Ada Ortiz'), ...stamped(number),
+    id: idOf('job', number),
+    number: `J-${number}`,
+    summary: 'AC not cooling upstairs',
+    account: reference('Whitfield Residence'),
+    location_id: idOf('job', 1),
+    contact: reference('Dana Whitfield'),
+    business_unit: reference('HVAC North'),
+    job_type: reference('Diagnostic'),
+    job_class: 'SERVICE',
+    lifecycle: reference('Service'),
+    status: { id: idOf('job', 1), name: 'Scheduled', stage: 'SCHEDULED', is_work_complete: false },
+    priority: 'NORMAL',
+    lead_source: null,
+    tags: [],
+    sold_by: null,
+    created_by: reference('Ada Ortiz'),
+    ...stamped(number),
   });
   const visit = (number: number): object => ({
-    id: idOf('visit', number), number: `J-${number}-1`, job_id: idOf('job', number), type: 'Diagnostic', description: 'Check the upstairs air handler',
-    window_start_at: '2026-03-02T14:00:00Z', window_end_at: '2026-03-02T18:00:00Z', confirmed: true, canceled: false, cancellation_reason: null,
-    cancellation_note: null, created_by: reference('Ada Ortiz'), kind: 'APPOINTMENT', starts_at: '2026-03-02T15:00:00Z', ends_at: '2026-03-02T16:00:00Z',
+    id: idOf('visit', number),
+    number: `J-${number}-1`,
+    job_id: idOf('job', number),
+    type: 'Diagnostic',
+    description: 'Check the upstairs air handler',
+    window_start_at: '2026-03-02T14:00:00Z',
+    window_end_at: '2026-03-02T18:00:00Z',
+    confirmed: true,
+    canceled: false,
+    cancellation_reason: null,
+    cancellation_note: null,
+    created_by: reference('Ada Ortiz'),
+    kind: 'APPOINTMENT',
+    starts_at: '2026-03-02T15:00:00Z',
+    ends_at: '2026-03-02T16:00:00Z',
     ...stamped(number),
   });
   const technician = (number: number): object => ({
-    id: idOf('technician', number), name: `Technician ${number}`, first_name: 'Technician', last_name: String(number), role: 'TECHNICIAN', status: 'ACTIVE',
-    assignable: true, tags: [], ...stamped(number),
+    id: idOf('technician', number),
+    name: `Technician ${number}`,
+    first_name: 'Technician',
+    last_name: String(number),
+    role: 'TECHNICIAN',
+    status: 'ACTIVE',
+    assignable: true,
+    tags: [],
+    ...stamped(number),
   });
   return [
     { path: 'team-members', records: numbers(TECHNICIANS).map(technician) },

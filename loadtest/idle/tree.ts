@@ -4,7 +4,12 @@ import { parentOf, statOf } from '../measure/cpu.ts';
 
 /** Milliseconds so far by name; processes of one name are added up. */
 export function treeCpu(root: number): Map<string, number> {
-  const children = Map.groupBy(readdirSync('/proc').map(Number).filter((pid) => pid > 0), parentOf);
+  const children = Map.groupBy(
+    readdirSync('/proc')
+      .map(Number)
+      .filter((pid) => pid > 0),
+    parentOf,
+  );
   const used = new Map<string, number>();
   const visit = (pid: number): void => {
     const stat = statOf(pid);

@@ -56,9 +56,7 @@ function publicInvoice(invoice: Invoice) {
       applied_cents: application.applied_cents,
       payment_status: application.payment_status?.slice('PAYMENT_STATUS_'.length) ?? null,
     })),
-    aging: invoice.aging
-      ? { days_past_due: invoice.aging.days_past_due ?? null, bucket: invoice.aging.bucket.slice('AGING_BUCKET_'.length) }
-      : null,
+    aging: invoice.aging ? { days_past_due: invoice.aging.days_past_due ?? null, bucket: invoice.aging.bucket.slice('AGING_BUCKET_'.length) } : null,
   };
 }
 

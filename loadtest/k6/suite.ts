@@ -47,7 +47,11 @@ export function optionsOf(test: TestName): Record<string, unknown> {
   const operations = Object.keys(askedOf(plan)) as Operation[];
   return {
     scenarios: Object.fromEntries(Object.entries(plan).map(([name, arrivals]) => [name, { ...executorOf(arrivals), exec: name }])),
-    thresholds: { ...k6Thresholds(slo, operations, { times: !thorough, aborts: settings.aborts === true }), wrong: ['count==0'], ...(thorough ? {} : { dropped_iterations: ['count==0'] }) },
+    thresholds: {
+      ...k6Thresholds(slo, operations, { times: !thorough, aborts: settings.aborts === true }),
+      wrong: ['count==0'],
+      ...(thorough ? {} : { dropped_iterations: ['count==0'] }),
+    },
     summaryTrendStats: ['med', 'p(90)', 'p(99)', 'max'],
     systemTags: [],
     setupTimeout: '120s',
@@ -69,7 +73,12 @@ function send({ method = 'GET', path, credential, body, idempotencyKey }: Ask): 
   const headers: Record<string, string> = { Authorization: `Bearer ${credential}`, Accept: 'application/json' };
   if (body !== undefined) headers['Content-Type'] = 'application/json';
   if (idempotencyKey !== undefined) headers['Idempotency-Key'] = idempotencyKey;
-  const { status, body: text, headers: answered, timings } = http.request(method, base + path, body === undefined ? null : JSON.stringify(body), { headers, timeout: '30s' });
+  const {
+    status,
+    body: text,
+    headers: answered,
+    timings,
+  } = http.request(method, base + path, body === undefined ? null : JSON.stringify(body), { headers, timeout: '30s' });
   const took = timings.blocked + timings.connecting + timings.tls_handshaking + timings.duration;
   return { status, text: typeof text === 'string' ? text : '', headers: answered, took };
 }
@@ -122,7 +131,12 @@ export async function setup(): Promise<World> {
   const usual = __ENV['API_KEY'];
   if (usual === undefined) throw new Error('API_KEY is missing: the key of the company that is asked.');
   const { API_KEY_HUGE: huge, API_KEY_EMPTY: empty, USER_TOKEN: userToken } = __ENV;
-  const given = { usual, ...(huge === undefined ? {} : { huge }), ...(empty === undefined ? {} : { empty }), ...(userToken === undefined ? {} : { userToken }) };
+  const given = {
+    usual,
+    ...(huge === undefined ? {} : { huge }),
+    ...(empty === undefined ? {} : { empty }),
+    ...(userToken === undefined ? {} : { userToken }),
+  };
   return discover(outside, given, __ENV['RUN'] ?? Date.now().toString(36));
 }
 
@@ -135,8 +149,10 @@ export function handleSummary(data: unknown): Record<string, string> {
   return { [__ENV['SUMMARY'] ?? 'stdout']: `${JSON.stringify(data)}\n` };
 }
 
-const runs = (name: ScenarioName) => (world: World): Promise<void> =>
-  SCENARIOS[name].run(clientOf(name), world, { number: exec.scenario.iterationInTest, own });
+const runs =
+  (name: ScenarioName) =>
+  (world: World): Promise<void> =>
+    SCENARIOS[name].run(clientOf(name), world, { number: exec.scenario.iterationInTest, own });
 
 // k6 finds a scenario's function by its name among those that the test exports.
 export const list = runs('list');

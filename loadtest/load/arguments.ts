@@ -45,7 +45,8 @@ export function readOptions(args: readonly string[], environment: Readonly<Recor
   const { values, positionals } = parse(args);
   if (values.help) return 'help';
   const [name = '', ...more] = positionals;
-  if (!what.some(([known]) => known === name) || more.length > 0) throw new Problem(`Say what to run: ${what.map(([known]) => known).join(', ')}. --help tells of each.`);
+  if (!what.some(([known]) => known === name) || more.length > 0)
+    throw new Problem(`Say what to run: ${what.map(([known]) => known).join(', ')}. --help tells of each.`);
   const only = values.only?.split(',');
   const known: readonly string[] = name === 'capacity' ? [...SCENARIO_NAMES, 'mixed'] : SCENARIO_NAMES;
   const unknown = only?.find((each) => !known.includes(each));
@@ -76,9 +77,15 @@ function parse(args: readonly string[]) {
       args: [...args],
       allowPositionals: true,
       options: {
-        rate: { type: 'string' }, seconds: { type: 'string' }, only: { type: 'string' }, jobs: { type: 'string' }, out: { type: 'string' },
-        imports: { type: 'boolean', default: false }, pinned: { type: 'boolean', default: false },
-        'i-may-load-this': { type: 'boolean', default: false }, help: { type: 'boolean', short: 'h', default: false },
+        rate: { type: 'string' },
+        seconds: { type: 'string' },
+        only: { type: 'string' },
+        jobs: { type: 'string' },
+        out: { type: 'string' },
+        imports: { type: 'boolean', default: false },
+        pinned: { type: 'boolean', default: false },
+        'i-may-load-this': { type: 'boolean', default: false },
+        help: { type: 'boolean', short: 'h', default: false },
       },
     });
   } catch (error) {

@@ -64,7 +64,9 @@ async function capacityOf(session: Session, { name, only, start }: (typeof SUBJE
       async trial(rate) {
         const outcome = await runTest(session, { test: 'average', rate, seconds, only });
         const { p99 } = worstOf(outcome);
-        say(`${name} at ${rate.toFixed(0)}/s: ${outcome.void.length > 0 ? `void, ${outcome.void.join('; ')}` : outcome.pass ? 'kept' : 'not kept'} (p99 ${p99.toFixed(0)} ms)`);
+        say(
+          `${name} at ${rate.toFixed(0)}/s: ${outcome.void.length > 0 ? `void, ${outcome.void.join('; ')}` : outcome.pass ? 'kept' : 'not kept'} (p99 ${p99.toFixed(0)} ms)`,
+        );
         if (outcome.pass && outcome.void.length === 0 && rate > (best?.rate ?? 0)) best = { rate, outcome };
         return trialOf(outcome);
       },
@@ -72,7 +74,11 @@ async function capacityOf(session: Session, { name, only, start }: (typeof SUBJE
     knees.push(knee);
   }
   const requests = (best?.outcome.rows ?? []).reduce((sum, { reached }) => sum + reached, 0);
-  const cpuMs = Object.fromEntries(Object.entries(best?.outcome.usage ?? {}).filter(([process]) => process !== 'k6' && process !== 'watcher').map(([process, { cpu }]) => [process, (cpu * 1000) / requests]));
+  const cpuMs = Object.fromEntries(
+    Object.entries(best?.outcome.usage ?? {})
+      .filter(([process]) => process !== 'k6' && process !== 'watcher')
+      .map(([process, { cpu }]) => [process, (cpu * 1000) / requests]),
+  );
   return { subject: name, knees, agree: agreed(knees), cpuMs, p99: best === undefined ? NaN : worstOf(best.outcome).p99 };
 }
 
@@ -91,6 +97,8 @@ export function worstOf({ rows }: Outcome): { p99: number } {
 }
 
 export function capacityText({ subject, knees, agree, cpuMs, p99 }: Capacity): string {
-  const cpu = Object.entries(cpuMs).map(([name, ms]) => `${name} ${ms.toFixed(2)}`).join(', ');
+  const cpu = Object.entries(cpuMs)
+    .map(([name, ms]) => `${name} ${ms.toFixed(2)}`)
+    .join(', ');
   return `${subject}: ${knees.map((knee) => knee.toFixed(0)).join(' and ')} requests a second${agree ? '' : ', WHICH DO NOT AGREE'}; p99 ${p99.toFixed(0)} ms; CPU ms each: ${cpu}`;
 }

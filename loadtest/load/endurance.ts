@@ -29,7 +29,9 @@ export function enduranceOf(samples: readonly Sample[], { metrics }: Pick<Summar
   const p99 = (part: string): number => metrics[`latency_${part}`]?.values['p(99)'] ?? NaN;
   const slower = p99('late') / p99('early');
   const faults = [
-    ...names.filter((name) => !((memory[name] ?? NaN) <= MOST_MB_A_MINUTE)).map((name) => `${name} grew by ${memory[name]?.toFixed(2)} MB a minute, more than ${MOST_MB_A_MINUTE}`),
+    ...names
+      .filter((name) => !((memory[name] ?? NaN) <= MOST_MB_A_MINUTE))
+      .map((name) => `${name} grew by ${memory[name]?.toFixed(2)} MB a minute, more than ${MOST_MB_A_MINUTE}`),
     ...names.filter((name) => !((files[name] ?? NaN) <= MOST_FILES)).map((name) => `${name} had ${files[name]} files more open at the end`),
     ...(slower <= MOST_SLOWER ? [] : [`p99 of the last quarter was ${slower.toFixed(2)} times that of the first, more than ${MOST_SLOWER}`]),
   ];

@@ -43,7 +43,10 @@ export async function runK6({ k6, test, env, folder, name = 'run', core, onStart
   const args = ['run', '--quiet', '--no-color', '--no-usage-report', '--address', '', join(FOLDER, 'tests', `${test}.ts`)];
   const [command, rest] = core === undefined ? [k6, args] : ['taskset', ['-c', String(core), k6, ...args]];
   // One core is what it is judged by, on a machine of any size.
-  const child = spawn(command, rest, { stdio: ['ignore', shown ? 2 : 'ignore', 'pipe'], env: { ...process.env, GOMAXPROCS: '1', ...given(env), SUMMARY: file } });
+  const child = spawn(command, rest, {
+    stdio: ['ignore', shown ? 2 : 'ignore', 'pipe'],
+    env: { ...process.env, GOMAXPROCS: '1', ...given(env), SUMMARY: file },
+  });
   const stop = (): void => void child.kill();
   process.once('exit', stop);
   let said = '';

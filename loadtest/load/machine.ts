@@ -49,19 +49,27 @@ process.stdout.write(String((user + system) / 1000 / (performance.now() - began)
 
 /** The share of a processor that a process which only computes gets, on each core at once: the least of them. */
 export async function spinCheck(): Promise<number> {
-  const shares = await Promise.all(Array.from({ length: availableParallelism() }, () => new Promise<number>((resolve, reject) => {
-    const child = spawn(process.execPath, ['-e', SPIN], { stdio: ['ignore', 'pipe', 'inherit'] });
-    let text = '';
-    child.stdout.setEncoding('utf8').on('data', (part: string) => (text += part));
-    child.once('error', reject).once('close', () => resolve(Number(text)));
-  })));
+  const shares = await Promise.all(
+    Array.from(
+      { length: availableParallelism() },
+      () =>
+        new Promise<number>((resolve, reject) => {
+          const child = spawn(process.execPath, ['-e', SPIN], { stdio: ['ignore', 'pipe', 'inherit'] });
+          let text = '';
+          child.stdout.setEncoding('utf8').on('data', (part: string) => (text += part));
+          child.once('error', reject).once('close', () => resolve(Number(text)));
+        }),
+    ),
+  );
   return Math.min(...shares);
 }
 
 /** Milliseconds of processor time that everything on the machine has used so far, what was taken from it by its host included; NaN where the system does not tell. */
 export function machineMs(): number {
   try {
-    const [user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0, steal = 0] = (/^cpu +(.*)$/m.exec(readFileSync('/proc/stat', 'latin1'))?.[1] ?? '').split(' ').map(Number);
+    const [user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0, steal = 0] = (/^cpu +(.*)$/m.exec(readFileSync('/proc/stat', 'latin1'))?.[1] ?? '')
+      .split(' ')
+      .map(Number);
     return (user + nice + system + irq + softirq + steal) * 10;
   } catch {
     return NaN;

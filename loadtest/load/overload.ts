@@ -39,25 +39,34 @@ export interface Overload {
   readonly beside: readonly number[];
 }
 
-export async function measureOverload(session: Session, { rate, seconds = SECONDS, only }: { rate?: number | undefined; seconds?: number | undefined; only?: readonly ScenarioName[] | undefined }): Promise<Overload> {
+export async function measureOverload(
+  session: Session,
+  { rate, seconds = SECONDS, only }: { rate?: number | undefined; seconds?: number | undefined; only?: readonly ScenarioName[] | undefined },
+): Promise<Overload> {
   const { target } = session;
   const system = target.system;
   if (system === undefined) throw new Error('overload needs a system of its own');
-  const knee = rate ?? (await findKnee({
-    start: START, most: 6000, within: 0.08,
-    async trial(at) {
-      const outcome = await runTest(session, { test: 'average', rate: at, seconds: TRIAL_SECONDS, only });
-      say(`at ${at.toFixed(0)}/s: ${outcome.void.length > 0 ? `void, ${outcome.void.join('; ')}` : outcome.pass ? 'kept' : 'not kept'}`);
-      return trialOf(outcome);
-    },
-  }));
+  const knee =
+    rate ??
+    (await findKnee({
+      start: START,
+      most: 6000,
+      within: 0.08,
+      async trial(at) {
+        const outcome = await runTest(session, { test: 'average', rate: at, seconds: TRIAL_SECONDS, only });
+        say(`at ${at.toFixed(0)}/s: ${outcome.void.length > 0 ? `void, ${outcome.void.join('; ')}` : outcome.pass ? 'kept' : 'not kept'}`);
+        return trialOf(outcome);
+      },
+    }));
   const atKnee = await runTest(session, { test: 'average', rate: knee, seconds, only });
   const watching = watchGateway(system.gateway.metricsPort);
   const atTwice = await runTest(session, { test: 'average', rate: 2 * knee, seconds, only });
   const after = await runTest(session, { test: 'average', rate: knee / 2, seconds: RECOVERY_SECONDS, only });
   const recovery = recoveryOf(await watching.stop(), knee);
   for (const [name, outcome] of Object.entries({ 'at the knee': atKnee, 'at twice the knee': atTwice, afterwards: after })) {
-    say(`${name}: ${goodput(outcome.rows).toFixed(0)}/s answered of ${asked(outcome.rows).toFixed(0)}/s${outcome.void.length === 0 ? '' : ` (void: ${outcome.void.join('; ')})`}`);
+    say(
+      `${name}: ${goodput(outcome.rows).toFixed(0)}/s answered of ${asked(outcome.rows).toFixed(0)}/s${outcome.void.length === 0 ? '' : ` (void: ${outcome.void.join('; ')})`}`,
+    );
   }
   const beside: number[] = [];
   for (let round = 1; round <= ROUNDS; round++) beside.push(await besideFlood(session, knee, only, round));
@@ -90,7 +99,9 @@ function share(rows: readonly Row[], of: (row: Row) => number): number {
 /** The most, of the processes that are ours. */
 function memoryOf({ usage }: Outcome, groups: Readonly<Record<string, unknown>>): number {
   const others = new Set(['PostgreSQL', 'Kafka', 'Redis']);
-  return Object.keys(groups).filter((name) => !others.has(name)).reduce((sum, name) => sum + (usage[name]?.memoryMost ?? 0), 0);
+  return Object.keys(groups)
+    .filter((name) => !others.has(name))
+    .reduce((sum, name) => sum + (usage[name]?.memoryMost ?? 0), 0);
 }
 
 /** Seconds from the end of the flood to the first without refusals in which half the knee, which is asked then, was answered. */
@@ -105,11 +116,25 @@ function recoveryOf(seconds: readonly Second[], knee: number): number | undefine
 /** One company asks for twice the knee, and another for a little of the same at the same time. */
 async function besideFlood({ k6, target, pinned }: Session, knee: number, only: readonly ScenarioName[] | undefined, round: number): Promise<number> {
   const core = pinned ? CORES.generator : undefined;
-  const reader = { ...target.env, API_KEY: target.env.API_KEY_HUGE ?? target.env.API_KEY, RATE: String(BESIDE), DURATION: '8', ONLY: 'detail', API_KEY_HUGE: undefined, API_KEY_EMPTY: undefined, USER_TOKEN: undefined };
+  const reader = {
+    ...target.env,
+    API_KEY: target.env.API_KEY_HUGE ?? target.env.API_KEY,
+    RATE: String(BESIDE),
+    DURATION: '8',
+    ONLY: 'detail',
+    API_KEY_HUGE: undefined,
+    API_KEY_EMPTY: undefined,
+    USER_TOKEN: undefined,
+  };
   const read = (name: string) => runK6({ k6, test: 'average', folder: FOLDER, core, env: reader, name });
   const alone = await read('alone');
   const flood = runK6({
-    k6, test: 'average', folder: FOLDER, core, name: 'flood', env: { ...target.env, RATE: String(2 * knee), DURATION: '16', ONLY: only?.join(), API_KEY_HUGE: undefined },
+    k6,
+    test: 'average',
+    folder: FOLDER,
+    core,
+    name: 'flood',
+    env: { ...target.env, RATE: String(2 * knee), DURATION: '16', ONLY: only?.join(), API_KEY_HUGE: undefined },
     // Both generators have one core: what the reader waits for there is not the system's doing.
     onStart: (pid) => setPriority(pid, 10),
   });

@@ -57,7 +57,9 @@ async function startPrograms(stack: Stack, jobs: number, pinned: boolean): Promi
   const services = await startServices(stack, ['integrations', 'scheduling', 'billing', 'reporting']);
   const { integrations } = services.running;
   const dispatcher = await stack.launch({
-    name: 'webhook-dispatcher', script: 'services/webhook-dispatcher/src/main.ts', env: { CALL_CREDENTIAL: callCredential('webhook-dispatcher'), INTEGRATIONS_ADDRESS: `127.0.0.1:${integrations.port}` },
+    name: 'webhook-dispatcher',
+    script: 'services/webhook-dispatcher/src/main.ts',
+    env: { CALL_CREDENTIAL: callCredential('webhook-dispatcher'), INTEGRATIONS_ADDRESS: `127.0.0.1:${integrations.port}` },
   });
   const { issuer, audience, jwksFile } = tokenIssuer(STATE);
   const gateway = await startGateway(stack, services, { TOKEN_ISSUER: issuer, TOKEN_AUDIENCE: audience, TOKEN_JWKS_FILE: jwksFile });
@@ -107,7 +109,9 @@ async function makeRecords(stack: Stack, channels: Channels, name: string, compa
 /** Resolves when reporting has taken in what there is of a company by now: until then it works beside what is measured. */
 async function reported(baseUrl: string, key: string): Promise<void> {
   for (const asked = Date.now(); ; ) {
-    const answer = await fetch(`${baseUrl}/v1/reports/invoice-activity?start_date=2026-01-01&end_date=2026-02-01`, { headers: { authorization: `Bearer ${key}` } });
+    const answer = await fetch(`${baseUrl}/v1/reports/invoice-activity?start_date=2026-01-01&end_date=2026-02-01`, {
+      headers: { authorization: `Bearer ${key}` },
+    });
     const { report } = (await answer.json()) as { report?: { as_of?: string } };
     if (answer.status === 200 && Date.parse(report?.as_of ?? '') >= asked) return;
     await delay(500);

@@ -24,7 +24,9 @@ export function writeResult(folder: string, result: Result, samples: readonly Sa
 
 /** Three digits are more than any of it is worth. */
 export function tidied<T>(value: T): T {
-  return JSON.parse(JSON.stringify(value, (_, each: unknown) => (typeof each === 'number' && !Number.isInteger(each) ? Number(each.toPrecision(4)) : each))) as T;
+  return JSON.parse(
+    JSON.stringify(value, (_, each: unknown) => (typeof each === 'number' && !Number.isInteger(each) ? Number(each.toPrecision(4)) : each)),
+  ) as T;
 }
 
 export function verdictOf({ void: reasons, pass }: Pick<Outcome, 'void' | 'pass'>): 'void' | 'pass' | 'fail' {
@@ -36,9 +38,18 @@ const HEAD = ['operation', 'asked/s', 'reached/s', 'p50 ms', 'p99 ms', 'errors',
 function cellsOf({ rows, imports }: Pick<Outcome, 'rows' | 'imports'>): string[][] {
   const percent = (share: number): string => `${(share * 100).toFixed(2)} %`;
   const cells = rows.map(({ operation, asked, reached, p50, p99, errors, shed, threshold, pass }) => [
-    operation, asked.toFixed(1), reached.toFixed(1), p50.toFixed(1), p99.toFixed(1), percent(errors), percent(shed), `${threshold.p99} ms, ${percent(threshold.errors)}`, pass ? 'pass' : 'FAIL',
+    operation,
+    asked.toFixed(1),
+    reached.toFixed(1),
+    p50.toFixed(1),
+    p99.toFixed(1),
+    percent(errors),
+    percent(shed),
+    `${threshold.p99} ms, ${percent(threshold.errors)}`,
+    pass ? 'pass' : 'FAIL',
   ]);
-  if (imports !== undefined) cells.push(['import (records)', imports.asked.toFixed(1), imports.reached.toFixed(1), imports.p50.toFixed(1), imports.p99.toFixed(1), '', '', 'none', '']);
+  if (imports !== undefined)
+    cells.push(['import (records)', imports.asked.toFixed(1), imports.reached.toFixed(1), imports.p50.toFixed(1), imports.p99.toFixed(1), '', '', 'none', '']);
   return cells;
 }
 
@@ -53,10 +64,22 @@ export function textOf(result: Outcome): string {
 
 function pageOf(result: Result, samples: readonly Sample[]): string {
   const { test, at, machine, usage, spin, stallP99, seconds } = result;
-  const facts = Object.entries({ ...machine, 'spin check': spin.map((share) => share.toFixed(2)).join(', '), 'p99 of a stall of 500 ms': stallP99?.toFixed(0) ?? 'not looked at', seconds: seconds.toFixed(0) });
+  const facts = Object.entries({
+    ...machine,
+    'spin check': spin.map((share) => share.toFixed(2)).join(', '),
+    'p99 of a stall of 500 ms': stallP99?.toFixed(0) ?? 'not looked at',
+    seconds: seconds.toFixed(0),
+  });
   const processes = Object.entries(usage).map(([name, one]) => [
-    name, one.cpu.toFixed(2), one.memoryFirst.toFixed(0), one.memoryMost.toFixed(0), one.memoryLast.toFixed(0), String(one.filesFirst), String(one.filesLast),
-    curve(samples.map((sample) => sample.cpu[name] ?? 0)), curve(samples.map((sample) => sample.memory[name] ?? 0)),
+    name,
+    one.cpu.toFixed(2),
+    one.memoryFirst.toFixed(0),
+    one.memoryMost.toFixed(0),
+    one.memoryLast.toFixed(0),
+    String(one.filesFirst),
+    String(one.filesLast),
+    curve(samples.map((sample) => sample.cpu[name] ?? 0)),
+    curve(samples.map((sample) => sample.memory[name] ?? 0)),
   ]);
   const verdict = verdictOf(result);
   return `<!doctype html><html lang="en"><meta charset="utf-8"><title>${escaped(test)}, ${escaped(at)}</title>
@@ -68,12 +91,16 @@ ${result.void.map((reason) => `<p class="void">Says nothing: ${escaped(reason)}.
 ${(result.endurance?.faults ?? []).map((fault) => `<p class="fail">${escaped(fault)}.</p>`).join('')}
 ${tableOf(HEAD, cellsOf(result))}
 <h2>Processes</h2>${tableOf(['process', 'cores', 'MB first', 'MB most', 'MB last', 'files first', 'files last', 'processor', 'memory'], processes)}
-<h2>Machine</h2>${tableOf(['', ''], facts.map(([name, value]) => [name, String(value)]))}
+<h2>Machine</h2>${tableOf(
+    ['', ''],
+    facts.map(([name, value]) => [name, String(value)]),
+  )}
 </html>\n`;
 }
 
 function tableOf(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const cells = (row: readonly string[], tag: string): string => `<tr>${row.map((cell) => `<${tag}>${cell.startsWith('<svg') ? cell : escaped(cell)}</${tag}>`).join('')}</tr>`;
+  const cells = (row: readonly string[], tag: string): string =>
+    `<tr>${row.map((cell) => `<${tag}>${cell.startsWith('<svg') ? cell : escaped(cell)}</${tag}>`).join('')}</tr>`;
   return `<table>${cells(head, 'th')}${rows.map((row) => cells(row, 'td')).join('')}</table>`;
 }
 

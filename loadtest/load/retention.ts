@@ -31,7 +31,15 @@ const LOOK_EVERY = 3;
 const WRITES = 40;
 const EVENTS = 400;
 /** What grows by the day, the log by all of its parts. */
-const KEPT = ['scheduling.idempotency_keys', 'integrations.webhook_events', 'integrations.webhook_deliveries', 'integrations.webhook_attempts', 'integrations.webhook_counts', 'integrations.webhook_queue', 'scheduling.outbox'];
+const KEPT = [
+  'scheduling.idempotency_keys',
+  'integrations.webhook_events',
+  'integrations.webhook_deliveries',
+  'integrations.webhook_attempts',
+  'integrations.webhook_counts',
+  'integrations.webhook_queue',
+  'scheduling.outbox',
+];
 const LOG = ['webhook_events', 'webhook_deliveries', 'webhook_attempts'];
 
 export interface Look {
@@ -76,7 +84,9 @@ async function live(stack: Stack, sinks: Sinks, days: number): Promise<Retention
     const services = await startServices(stack, ['integrations', 'scheduling'], env);
     const { integrations } = services.running;
     const dispatcher = await stack.launch({
-      name: 'webhook-dispatcher', script: 'services/webhook-dispatcher/src/main.ts', env: { ...env, CALL_CREDENTIAL: callCredential('webhook-dispatcher'), INTEGRATIONS_ADDRESS: `127.0.0.1:${integrations.port}` },
+      name: 'webhook-dispatcher',
+      script: 'services/webhook-dispatcher/src/main.ts',
+      env: { ...env, CALL_CREDENTIAL: callCredential('webhook-dispatcher'), INTEGRATIONS_ADDRESS: `127.0.0.1:${integrations.port}` },
     });
     const gateway = await startGateway(stack, services);
     const operator = new Operator(integrations.port);
@@ -85,7 +95,10 @@ async function live(stack: Stack, sinks: Sinks, days: number): Promise<Retention
       for (const file of generateCompany({ seed: 31, size: 60, timezone: 'America/Chicago', until: '2026-06-30T18:00:00Z' })) {
         if (resource(file.path).owner === 'scheduling') await importFile(services.channels, company, file, () => undefined);
       }
-      endpoints = await createEndpoints(services.channels.integrations, Array.from({ length: 5 }, () => sinks.urls.well));
+      endpoints = await createEndpoints(
+        services.channels.integrations,
+        Array.from({ length: 5 }, () => sinks.urls.well),
+      );
     }
     await write(`http://127.0.0.1:${gateway.port}`, await keys.of(company, operator), day);
     await drainBacklog(database, endpoints, sinks, EVENTS);
@@ -97,7 +110,10 @@ async function live(stack: Stack, sinks: Sinks, days: number): Promise<Retention
     for (const table of KEPT) {
       const look = { day, ...(await lookAt(client, table)) };
       looks[table]?.push(look);
-      if (day % LOOK_EVERY === 0) say(`day ${day}, ${table}: ${look.rows} rows, ${kilobytes(look.tables)} and indexes of ${kilobytes(look.indexes)}, ${look.dead} dead, ${look.parts} parts`);
+      if (day % LOOK_EVERY === 0)
+        say(
+          `day ${day}, ${table}: ${look.rows} rows, ${kilobytes(look.tables)} and indexes of ${kilobytes(look.indexes)}, ${look.dead} dead, ${look.parts} parts`,
+        );
     }
     await makeOlder(client);
   }

@@ -45,14 +45,27 @@ export interface Outcome {
   readonly samples: readonly Sample[];
 }
 
-export async function runTest({ k6, target, slo, pinned, spin, stallP99 }: Session, { test, rate, seconds, only, imports = false, shown = false, env = {} }: Ask): Promise<Outcome> {
+export async function runTest(
+  { k6, target, slo, pinned, spin, stallP99 }: Session,
+  { test, rate, seconds, only, imports = false, shown = false, env = {} }: Ask,
+): Promise<Outcome> {
   const settings: Test = TESTS[test];
   const { API_KEY_HUGE, API_KEY_EMPTY, USER_TOKEN } = target.env;
-  const plan = planOf({ test, rate, seconds, only, has: { huge: API_KEY_HUGE !== undefined, empty: API_KEY_EMPTY !== undefined, userToken: USER_TOKEN !== undefined } });
+  const plan = planOf({
+    test,
+    rate,
+    seconds,
+    only,
+    has: { huge: API_KEY_HUGE !== undefined, empty: API_KEY_EMPTY !== undefined, userToken: USER_TOKEN !== undefined },
+  });
   const importing = imports && target.system !== undefined ? startImports(target.system.channels, target.system.importCompany) : undefined;
   let watching: ReturnType<typeof watch> | undefined;
   const summary = await runK6({
-    k6, test, folder: FOLDER, shown, core: pinned ? CORES.generator : undefined,
+    k6,
+    test,
+    folder: FOLDER,
+    shown,
+    core: pinned ? CORES.generator : undefined,
     env: { ...target.env, RATE: text(rate), DURATION: text(seconds), ONLY: only?.join(), ...env },
     onStart: (pid) => (watching = watch({ ...target.groups, k6: [pid] })),
   });
@@ -76,7 +89,17 @@ export async function runTest({ k6, target, slo, pinned, spin, stallP99 }: Sessi
   const endurance = test === 'soak' ? enduranceOf(samples, summary) : undefined;
   const pass = rows.every((row) => row.pass) && (endurance?.faults.length ?? 0) === 0 && (summary.metrics['wrong']?.values['count'] ?? 0) === 0;
   // Of smoke no time counts, so that nothing makes it void.
-  return { seconds: lasted, rows, pass, void: settings.thorough === true ? [] : reasons, onlyDropped, usage, samples, ...(imported === undefined ? {} : { imports: imported }), ...(endurance === undefined ? {} : { endurance }) };
+  return {
+    seconds: lasted,
+    rows,
+    pass,
+    void: settings.thorough === true ? [] : reasons,
+    onlyDropped,
+    usage,
+    samples,
+    ...(imported === undefined ? {} : { imports: imported }),
+    ...(endurance === undefined ? {} : { endurance }),
+  };
 }
 
 function text(value: number | undefined): string | undefined {

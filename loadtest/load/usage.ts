@@ -76,18 +76,23 @@ function filesOf(pid: number): number {
 
 export function usageOf(samples: readonly Sample[]): Record<string, Usage> {
   const names = Object.keys(samples[0]?.cpu ?? {});
-  return Object.fromEntries(names.map((name) => {
-    const memory = samples.map((sample) => sample.memory[name] ?? 0);
-    const files = samples.map((sample) => sample.files[name] ?? 0);
-    return [name, {
-      cpu: mean(samples.map((sample) => sample.cpu[name] ?? 0)),
-      memoryFirst: memory[0] ?? 0,
-      memoryLast: memory.at(-1) ?? 0,
-      memoryMost: Math.max(0, ...memory),
-      filesFirst: files[0] ?? 0,
-      filesLast: files.at(-1) ?? 0,
-    }];
-  }));
+  return Object.fromEntries(
+    names.map((name) => {
+      const memory = samples.map((sample) => sample.memory[name] ?? 0);
+      const files = samples.map((sample) => sample.files[name] ?? 0);
+      return [
+        name,
+        {
+          cpu: mean(samples.map((sample) => sample.cpu[name] ?? 0)),
+          memoryFirst: memory[0] ?? 0,
+          memoryLast: memory.at(-1) ?? 0,
+          memoryMost: Math.max(0, ...memory),
+          filesFirst: files[0] ?? 0,
+          filesLast: files.at(-1) ?? 0,
+        },
+      ];
+    }),
+  );
 }
 
 /** Change of a value a minute, by least squares over what was seen from `from` seconds on. */

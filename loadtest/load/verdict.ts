@@ -38,7 +38,16 @@ export function rowsOf({ metrics }: Summary, { slo, asked, seconds, times }: Jud
     const threshold = thresholdOf(slo, operation);
     const right = of('answered', 'count');
     const errors = of('errors', 'rate');
-    const row = { operation, asked: count / seconds, reached: right / seconds, p50: of('latency', 'med'), p99: of('latency', 'p(99)'), errors, shed: of('shed', 'rate'), threshold };
+    const row = {
+      operation,
+      asked: count / seconds,
+      reached: right / seconds,
+      p50: of('latency', 'med'),
+      p99: of('latency', 'p(99)'),
+      errors,
+      shed: of('shed', 'rate'),
+      threshold,
+    };
     // An operation that was never answered has kept nothing.
     return { ...row, pass: right > 0 && (times ? row.p99 <= threshold.p99 && errors <= threshold.errors : errors === 0) };
   });
@@ -66,10 +75,13 @@ export function voidReasons({ dropped, generator, spin, others, stallP99 }: Cond
   const percent = (share: number): string => `${Math.round(share * 100)} %`;
   const reasons: string[] = [];
   if (dropped > 0) reasons.push(`${dropped} iterations did not begin when they should: k6 had no worker free`);
-  if (!(generator <= MOST_GENERATOR)) reasons.push(`k6 used ${percent(generator)} of its core, and what it measures is itself beyond ${percent(MOST_GENERATOR)}`);
+  if (!(generator <= MOST_GENERATOR))
+    reasons.push(`k6 used ${percent(generator)} of its core, and what it measures is itself beyond ${percent(MOST_GENERATOR)}`);
   const least = Math.min(...spin);
-  if (!(least >= LEAST_SPIN)) reasons.push(`the machine is busy: a process that only computes got ${percent(least)} of a core, less than ${percent(LEAST_SPIN)}`);
+  if (!(least >= LEAST_SPIN))
+    reasons.push(`the machine is busy: a process that only computes got ${percent(least)} of a core, less than ${percent(LEAST_SPIN)}`);
   if (others !== undefined && !(others <= MOST_OTHERS)) reasons.push(`others used ${percent(others)} of a core meanwhile, more than ${percent(MOST_OTHERS)}`);
-  if (stallP99 !== undefined && !(stallP99 >= STALL_MS * 0.9)) reasons.push(`a server that stood still for ${STALL_MS} ms was measured with a p99 of ${Math.round(stallP99)} ms`);
+  if (stallP99 !== undefined && !(stallP99 >= STALL_MS * 0.9))
+    reasons.push(`a server that stood still for ${STALL_MS} ms was measured with a p99 of ${Math.round(stallP99)} ms`);
   return reasons;
 }

@@ -18,7 +18,10 @@ export interface Stat {
 export function statOf(pid: number): Stat | undefined {
   try {
     // Field 2 is the program's name in brackets and may hold blanks; the parent is field 4, times are fields 14 to 17.
-    const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').replace(/^.*\) /s, '').split(' ').map(Number);
+    const fields = readFileSync(`/proc/${pid}/stat`, 'latin1')
+      .replace(/^.*\) /s, '')
+      .split(' ')
+      .map(Number);
     const [parent = 0, user = 0, system = 0, endedUser = 0, endedSystem = 0] = [1, 11, 12, 13, 14].map((i) => fields[i]);
     return { parent, ms: (user + system) * MS_PER_TICK, endedMs: (endedUser + endedSystem) * MS_PER_TICK };
   } catch {
@@ -55,7 +58,9 @@ export function perEach(cpu: CpuMs, count: number): CpuMs {
 }
 
 export function cpuText(cpu: CpuMs): string {
-  return Object.entries(cpu).map(([name, ms]) => `${name} ${ms.toFixed(2)}`).join(', ');
+  return Object.entries(cpu)
+    .map(([name, ms]) => `${name} ${ms.toFixed(2)}`)
+    .join(', ');
 }
 
 /** The process that has this one as its child. */

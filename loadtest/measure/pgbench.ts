@@ -27,7 +27,8 @@ export function pgbenchPath(): string {
   const folder = '/usr/lib/postgresql';
   const versions = existsSync(folder) ? readdirSync(folder).sort((a, b) => Number(b) - Number(a)) : [];
   const found = [...versions.map((version) => join(folder, version, 'bin/pgbench')), 'pgbench'].find((path) => spawnSync(path, ['--version']).status === 0);
-  if (found === undefined) throw new Problem('pgbench, which runs the same statements alone, is missing: install PostgreSQL’s contributed programs (Debian: postgresql-15).');
+  if (found === undefined)
+    throw new Problem('pgbench, which runs the same statements alone, is missing: install PostgreSQL’s contributed programs (Debian: postgresql-15).');
   return found;
 }
 
@@ -36,7 +37,10 @@ export function pgbenchPath(): string {
  * pipelines, what the service sends without waiting is sent so here: all up to the locks, then the rest.
  */
 export function scriptOf(
-  transactions: readonly (readonly RecordedStatement[])[], replaced: ReadonlyMap<string, string>, head: string, pipelines: boolean,
+  transactions: readonly (readonly RecordedStatement[])[],
+  replaced: ReadonlyMap<string, string>,
+  head: string,
+  pipelines: boolean,
 ): Script {
   const variables = new Map<string, string>();
   const sql = ({ text, values }: RecordedStatement): string =>

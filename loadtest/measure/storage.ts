@@ -31,7 +31,9 @@ export async function costOf(
     [names],
   );
   return {
-    name, records, seconds,
+    name,
+    records,
+    seconds,
     cpu: perEach(cpu, records / 1000),
     log: log / records,
     tables: Number(rows[0]?.tables) / records,
@@ -50,11 +52,22 @@ export function costTable(costs: readonly Cost[]): string {
   const rows = costs.map(({ name, records, seconds, cpu, log, tables, indexes }) => [
     name,
     (records / seconds).toFixed(0),
-    Object.values(cpu).reduce((sum, ms) => sum + ms, 0).toFixed(0),
-    Object.entries(cpu).map(([group, ms]) => `${group} ${ms.toFixed(0)}`).join(', '),
+    Object.values(cpu)
+      .reduce((sum, ms) => sum + ms, 0)
+      .toFixed(0),
+    Object.entries(cpu)
+      .map(([group, ms]) => `${group} ${ms.toFixed(0)}`)
+      .join(', '),
     ...[log, tables, indexes].map((bytes) => bytes.toFixed(0)),
   ]);
   const all = [head, ...rows];
   const widths = head.map((_, column) => Math.max(...all.map((row) => (row[column] as string).length)));
-  return `${all.map((row) => row.map((cell, column) => ([0, 3].includes(column) ? cell.padEnd(widths[column] as number) : cell.padStart(widths[column] as number))).join('  ').trimEnd()).join('\n')}\n`;
+  return `${all
+    .map((row) =>
+      row
+        .map((cell, column) => ([0, 3].includes(column) ? cell.padEnd(widths[column] as number) : cell.padStart(widths[column] as number)))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n')}\n`;
 }

@@ -41,7 +41,11 @@ export function casesOf(figure: string, base: { companyId: string; generation: n
   const ask = (summary: SummaryDefinition, groupBy: string | null, filter: string | null, asked: Asked): Case => ({
     name: `${summary.name}${filter === null ? '' : ` of one ${filter}`}${groupBy === null ? '' : ` by ${groupBy}`}`,
     question: {
-      ...base, summary, groupBy, timeZone: TIMEZONE, standings: STANDINGS[summary.name],
+      ...base,
+      summary,
+      groupBy,
+      timeZone: TIMEZONE,
+      standings: STANDINGS[summary.name],
       filters: new Map(filter === null ? [] : [[filter, [VALUES[filter] as string]]]),
     },
     asked,
@@ -57,7 +61,8 @@ export function casesOf(figure: string, base: { companyId: string; generation: n
       return DEFINITIONS.flatMap((summary) => summary.dimensions.map((dimension) => ask(summary, dimension, null, byDay)));
     default:
       return DEFINITIONS.flatMap((summary) =>
-        summary.few.flatMap((filter) => summary.few.filter((groupBy) => groupBy !== filter).map((groupBy) => ask(summary, groupBy, filter, byMonth))));
+        summary.few.flatMap((filter) => summary.few.filter((groupBy) => groupBy !== filter).map((groupBy) => ask(summary, groupBy, filter, byMonth))),
+      );
   }
 }
 
@@ -77,7 +82,9 @@ export async function compare(tx: Transaction, { name, question, asked }: Case, 
   const theirs = rows.map((row) => Object.values(row).join());
   const differing = ours.findIndex((row, i) => row !== theirs[i]);
   if (ours.length !== theirs.length || ours.length === 0 || differing !== -1) {
-    throw new Problem(`${name}: the answers differ, ${ours.length} rows and ${theirs.length} of plain SQL: ${ours[differing] ?? ''} and ${theirs[differing] ?? ''}`);
+    throw new Problem(
+      `${name}: the answers differ, ${ours.length} rows and ${theirs.length} of plain SQL: ${ours[differing] ?? ''} and ${theirs[differing] ?? ''}`,
+    );
   }
   const times: { product: number[]; raw: number[] } = { product: [], raw: [] };
   for (let round = 0; round < rounds; round++) {
@@ -95,7 +102,12 @@ function productPage(tx: Transaction, question: Question, { start, end, bucket, 
 }
 
 /** Page so many of five years by day and account ÷ its first page, in turn. Every account and day is there once, in order. */
-export async function pageDepth(tx: Transaction, base: { companyId: string; generation: number }, page: number, requests: number): Promise<Omit<Times, 'name'>> {
+export async function pageDepth(
+  tx: Transaction,
+  base: { companyId: string; generation: number },
+  page: number,
+  requests: number,
+): Promise<Omit<Times, 'name'>> {
   const { question, asked } = casesOf('five_years_by_day_grouped', base).find(({ question }) => question.groupBy === 'account') as Case;
   let after: Uint8Array = new Uint8Array();
   let last = '';

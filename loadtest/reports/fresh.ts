@@ -60,7 +60,8 @@ export async function measureFreshness(freshness: Freshness): Promise<FreshFigur
     const at = now();
     for (const change of changes) if (change.shown === undefined && change.committed <= asOf) change.shown = at;
   };
-  const ask = (n: number) => fetch(`http://127.0.0.1:${gatewayPort}/v1/reports/${QUERIES[n % QUERIES.length] as string}`, { headers: { authorization: `Bearer ${key}` } });
+  const ask = (n: number) =>
+    fetch(`http://127.0.0.1:${gatewayPort}/v1/reports/${QUERIES[n % QUERIES.length] as string}`, { headers: { authorization: `Bearer ${key}` } });
   const read = async (n: number): Promise<void> => {
     const startedAt = performance.now();
     const response = await ask(n);
@@ -81,14 +82,20 @@ export async function measureFreshness(freshness: Freshness): Promise<FreshFigur
   await Promise.all([writes, everySecond(READS_PER_SECOND, seconds, read)]);
   const took = (now() - startedAt) / 1000;
   for (const until = now() + SETTLE_MS; changes.some((change) => change.shown === undefined); ) {
-    if (now() > until) throw new Problem(`${changes.filter((change) => change.shown === undefined).length} changes are in no report after ${SETTLE_MS / 1000} s.`);
+    if (now() > until)
+      throw new Problem(`${changes.filter((change) => change.shown === undefined).length} changes are in no report after ${SETTLE_MS / 1000} s.`);
     await read(0);
     await delay(20);
   }
   const ages = changes.map(({ committed, shown: at }) => (at as number) - committed);
-  say(`${changes.length} changes in ${took.toFixed(1)} s, ${http.length} reports read meanwhile; as_of was ${Math.round(behind.ms)} ms behind at most, ${((behind.at - startedAt) / 1000).toFixed(1)} s after the first change`);
+  say(
+    `${changes.length} changes in ${took.toFixed(1)} s, ${http.length} reports read meanwhile; as_of was ${Math.round(behind.ms)} ms behind at most, ${((behind.at - startedAt) / 1000).toFixed(1)} s after the first change`,
+  );
   return {
-    freshP50: percentile(ages, 0.5), freshP99: percentile(ages, 0.99), httpP50: percentile(http, 0.5), httpP99: percentile(http, 0.99),
+    freshP50: percentile(ages, 0.5),
+    freshP99: percentile(ages, 0.99),
+    httpP50: percentile(http, 0.5),
+    httpP99: percentile(http, 0.99),
     changesPerSecond: changes.length / took,
   };
 }
@@ -105,8 +112,14 @@ async function write({ services, companyId, set, seconds }: Freshness, changes: 
       if (wait > 1) await delay(wait);
       const at = new Date(first + (n % 4000) * 3_600_000).toISOString().replace('.000', '');
       const record = {
-        ...template, id: randomUUID(), job_id: idOf('job', set.jobs + (n % SPARE_JOBS)), account: { id: idOf('account', n % set.accounts), name: 'A customer' },
-        created_at: at, updated_at: at, issued_at: at, status: 'OPEN',
+        ...template,
+        id: randomUUID(),
+        job_id: idOf('job', set.jobs + (n % SPARE_JOBS)),
+        account: { id: idOf('account', n % set.accounts), name: 'A customer' },
+        created_at: at,
+        updated_at: at,
+        issued_at: at,
+        status: 'OPEN',
       };
       yield { company_id: companyId, path: 'invoices', lines: [Buffer.from(JSON.stringify(record))], first_line: n + 1 };
     }

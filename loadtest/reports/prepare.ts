@@ -25,7 +25,9 @@ const COMPANY = 'insert into companies (company_id, projection, time_zone, costi
 export const REPORTING = { ...schema.settings, 'truckroll.keeps_summaries': 'on' };
 
 export async function connectAsReporting(stack: Stack): Promise<pg.Client> {
-  const options = Object.entries(REPORTING).map(([name, value]) => `-c ${name}=${value}`).join(' ');
+  const options = Object.entries(REPORTING)
+    .map(([name, value]) => `-c ${name}=${value}`)
+    .join(' ');
   const client = new pg.Client({ connectionString: stack.databaseUrl, options: `${options} -c search_path=reporting` });
   await client.connect();
   return client;
@@ -96,9 +98,13 @@ export async function firstBuild(client: pg.Client, companyId: string): Promise<
 export async function built(client: pg.Client, companyId: string): Promise<number> {
   const startedAt = performance.now();
   for (let told = performance.now(); ; await delay(100)) {
-    const { rows } = await client.query<{ state: string; stage: number; after: string | null }>('select state, stage, after from reporting.generations where company_id = $1', [companyId]);
+    const { rows } = await client.query<{ state: string; stage: number; after: string | null }>(
+      'select state, stage, after from reporting.generations where company_id = $1',
+      [companyId],
+    );
     if (rows.some(({ state }) => state === 'current')) break;
-    if (rows.filter(({ state }) => state !== 'retired').length > 1) throw new Problem('Sums were spoiled while they were built: something else writes to this database.');
+    if (rows.filter(({ state }) => state !== 'retired').length > 1)
+      throw new Problem('Sums were spoiled while they were built: something else writes to this database.');
     if (performance.now() - told < 10_000) continue;
     told = performance.now();
     const building = rows.find(({ state }) => state === 'building');

@@ -23,13 +23,15 @@ const TABLES: readonly RawTable[] = [
   },
   {
     name: 'payments',
-    select: 'id, status, occurred_at, account_id as account, method collate "C" as payment_method, collected_by_id as collector, amount_cents from reporting.payments',
+    select:
+      'id, status, occurred_at, account_id as account, method collate "C" as payment_method, collected_by_id as collector, amount_cents from reporting.payments',
     at: 'occurred_at',
     dimensions: ['account', 'payment_method', 'collector'],
   },
   {
     name: 'refunds',
-    select: 'id, status, occurred_at, account_id as account, payment_method collate "C" as payment_method, collected_by_id as collector, amount_cents from reporting.refunds',
+    select:
+      'id, status, occurred_at, account_id as account, payment_method collate "C" as payment_method, collected_by_id as collector, amount_cents from reporting.refunds',
     at: 'occurred_at',
     dimensions: ['account', 'payment_method', 'collector'],
   },
@@ -57,23 +59,26 @@ export async function createRaw(client: pg.Client): Promise<void> {
 }
 
 /** Rows that are counted, with the measures as columns. */
-export const SOURCES: Readonly<Record<SummaryDefinition['name'], { from: string; at: string; standing: string; measures: Readonly<Record<string, string>> }>> = {
-  invoice: { from: 'raw.invoices f', at: 'issued_at', standing: 'status', measures: { invoice_count: 'count(*)' } },
-  collection: {
-    from: `(
+export const SOURCES: Readonly<Record<SummaryDefinition['name'], { from: string; at: string; standing: string; measures: Readonly<Record<string, string>> }>> =
+  {
+    invoice: { from: 'raw.invoices f', at: 'issued_at', standing: 'status', measures: { invoice_count: 'count(*)' } },
+    collection: {
+      from: `(
       select company_id, occurred_at, account, payment_method, collector, amount_cents as received_cents, null as refunded_cents from raw.payments where status = 'PAID'
       union all
       select company_id, occurred_at, account, payment_method, collector, null, amount_cents from raw.refunds where status = 'SUCCEEDED') f`,
-    at: 'occurred_at',
-    standing: `''`,
-    measures: {
-      payment_count: 'count(received_cents)', received_cents: 'coalesce(sum(received_cents), 0)',
-      refund_count: 'count(refunded_cents)', refunded_cents: 'coalesce(sum(refunded_cents), 0)',
+      at: 'occurred_at',
+      standing: `''`,
+      measures: {
+        payment_count: 'count(received_cents)',
+        received_cents: 'coalesce(sum(received_cents), 0)',
+        refund_count: 'count(refunded_cents)',
+        refunded_cents: 'coalesce(sum(refunded_cents), 0)',
+      },
     },
-  },
-  job: { from: 'raw.jobs f', at: 'reported_at', standing: 'standing', measures: { job_count: 'count(*)' } },
-  participation: { from: 'raw.participations f', at: 'reported_at', standing: 'standing', measures: { job_count: 'count(*)' } },
-};
+    job: { from: 'raw.jobs f', at: 'reported_at', standing: 'standing', measures: { job_count: 'count(*)' } },
+    participation: { from: 'raw.participations f', at: 'reported_at', standing: 'standing', measures: { job_count: 'count(*)' } },
+  };
 
 export interface Asked {
   readonly bucket: 'day' | 'month';
@@ -83,7 +88,10 @@ export interface Asked {
 }
 
 /** One SELECT of (start, value, measures…) for the first page. */
-export function rawStatement({ summary, companyId, groupBy, filters, standings }: Question, { bucket, start, end, limit }: Asked): { text: string; values: unknown[] } {
+export function rawStatement(
+  { summary, companyId, groupBy, filters, standings }: Question,
+  { bucket, start, end, limit }: Asked,
+): { text: string; values: unknown[] } {
   const { from, at, standing, measures } = SOURCES[summary.name];
   const values: unknown[] = [companyId, TIMEZONE, start, end];
   const conditions = ['company_id = $1', `${at} >= $3::timestamp at time zone $2`, `${at} < $4::timestamp at time zone $2`];

@@ -75,8 +75,21 @@ export function tablesOf(set: ReportSet, companyId: string): Table[] {
     {
       name: 'invoices',
       columns: [
-        'company_id', 'projection', 'id', 'job_id', 'number', 'status', 'issued_at', 'created_at', 'account_id', 'business_unit_id', 'job_type_id', 'job_class',
-        'subtotal_cents', 'discount_cents', 'tax_cents',
+        'company_id',
+        'projection',
+        'id',
+        'job_id',
+        'number',
+        'status',
+        'issued_at',
+        'created_at',
+        'account_id',
+        'business_unit_id',
+        'job_type_id',
+        'job_class',
+        'subtotal_cents',
+        'discount_cents',
+        'tax_cents',
       ],
       *rows() {
         for (const n of numbers(set.invoices)) {
@@ -84,8 +97,21 @@ export function tablesOf(set: ReportSet, companyId: string): Table[] {
           const cents = amount(n);
           const job = n < set.jobs ? idOf('job', n) : null;
           yield [
-            companyId, 1, idOf('invoice', n), job, `INV-${n + 1}`, statusOf(n), instant(at), instant(at), account, unit, type, jobClass,
-            cents, pick(n, 9, 500), Math.round(cents / 12),
+            companyId,
+            1,
+            idOf('invoice', n),
+            job,
+            `INV-${n + 1}`,
+            statusOf(n),
+            instant(at),
+            instant(at),
+            account,
+            unit,
+            type,
+            jobClass,
+            cents,
+            pick(n, 9, 500),
+            Math.round(cents / 12),
           ];
         }
       },
@@ -132,15 +158,38 @@ export function tablesOf(set: ReportSet, companyId: string): Table[] {
           const work = workOf(n, set);
           const at = n < set.jobs ? work.at : Date.parse(`${YEARS.end}T18:00:00Z`) + (n - set.jobs) * HOUR;
           const { unit, type, jobClass } = work;
-          yield [companyId, 1, idOf('job', n), instant(at), jobClass, unit, type, instant(at).slice(0, 10), `\\x${documentOf(n, { ...work, at }).toString('hex')}`];
+          yield [
+            companyId,
+            1,
+            idOf('job', n),
+            instant(at),
+            jobClass,
+            unit,
+            type,
+            instant(at).slice(0, 10),
+            `\\x${documentOf(n, { ...work, at }).toString('hex')}`,
+          ];
         }
       },
     },
     {
       name: 'job_facts',
       columns: [
-        'company_id', 'id', 'reported_at', 'account_id', 'business_unit_id', 'job_type_id', 'job_class', 'standing', 'members',
-        'revenue_cents', 'labor_cost_cents', 'parts_cost_cents', 'equipment_cost_cents', 'misc_cost_cents', 'other_cost_cents',
+        'company_id',
+        'id',
+        'reported_at',
+        'account_id',
+        'business_unit_id',
+        'job_type_id',
+        'job_class',
+        'standing',
+        'members',
+        'revenue_cents',
+        'labor_cost_cents',
+        'parts_cost_cents',
+        'equipment_cost_cents',
+        'misc_cost_cents',
+        'other_cost_cents',
       ],
       *rows() {
         for (const n of numbers(set.jobs)) {
@@ -185,7 +234,15 @@ function documentOf(number: number, { account, unit, type, jobClass, at }: Retur
 
 function costOf(category: CostCategory, cents: number): JobFinancials['cost_entries'][number] {
   return {
-    id: idOf('job', 0), category, source: 'MANUAL', name: category, quantity: 1, quantity_unit: 'EACH', unit_cost_cents: cents, total_cents: cents,
-    created_at: FROM * 1000, updated_at: FROM * 1000,
+    id: idOf('job', 0),
+    category,
+    source: 'MANUAL',
+    name: category,
+    quantity: 1,
+    quantity_unit: 'EACH',
+    unit_cost_cents: cents,
+    total_cents: cents,
+    created_at: FROM * 1000,
+    updated_at: FROM * 1000,
   };
 }

@@ -12,9 +12,15 @@ const GENERATION = 1;
 export async function makeSums(client: pg.Client, companyId: string): Promise<void> {
   const startedAt = performance.now();
   const valueOf = (dimension: string): string => `coalesce(${dimension}::text, '${NONE}') collate "C"`;
-  const insert = async (table: string, keys: Readonly<Record<string, string>>, { from, measures }: { from: string; measures: Record<string, string> }): Promise<void> => {
+  const insert = async (
+    table: string,
+    keys: Readonly<Record<string, string>>,
+    { from, measures }: { from: string; measures: Record<string, string> },
+  ): Promise<void> => {
     const columns = [...Object.keys(keys), ...Object.keys(measures)].join(', ');
-    const places = Object.keys(keys).map((_, i) => i + 3).join(', ');
+    const places = Object.keys(keys)
+      .map((_, i) => i + 3)
+      .join(', ');
     await client.query(`insert into ${table} (company_id, generation, ${columns})
       select company_id, ${GENERATION}, ${[...Object.values(keys), ...Object.values(measures)].join(', ')} from ${from} where company_id = '${companyId}'
       group by company_id, ${places} order by ${places}`);
@@ -25,8 +31,12 @@ export async function makeSums(client: pg.Client, companyId: string): Promise<vo
     const day = `(${at} at time zone '${TIMEZONE}')::date`;
     const periods = { day, month: `date_trunc('month', ${day})::date` };
     for (const [step, period] of Object.entries(periods)) {
-      const parts = [...(summary.whole ? [['', `''`]] : []), ...summary.dimensions.map((dimension) => [`${dimension}/`, valueOf(dimension)])] as [string, string][];
-      for (const [part, value] of parts) await insert(summary.table, { part: `'${part}${step}'`, period, value, standing: `${standing}::text` }, { from, measures });
+      const parts = [...(summary.whole ? [['', `''`]] : []), ...summary.dimensions.map((dimension) => [`${dimension}/`, valueOf(dimension)])] as [
+        string,
+        string,
+      ][];
+      for (const [part, value] of parts)
+        await insert(summary.table, { part: `'${part}${step}'`, period, value, standing: `${standing}::text` }, { from, measures });
     }
     const few = Object.fromEntries(summary.few.map((dimension) => [dimension, valueOf(dimension)]));
     await insert(summary.combinations, { period: periods.month, ...few, standing: `${standing}::text` }, { from, measures });

@@ -24,7 +24,11 @@ export function callCredential(caller: CallCredential['caller']): string {
 /** What only one service must be told. Nothing sealed outlives a run. */
 const OWN: Partial<Record<ServiceName, Record<string, string>>> = { integrations: { WEBHOOK_SECRET_KEYS: `bench:${randomBytes(32).toString('base64')}` } };
 
-export async function startServices(stack: Stack, names: readonly ServiceName[], env: Record<string, string> = {}): Promise<Partial<Services> & Pick<Services, 'running' | 'channels' | 'stop'>> {
+export async function startServices(
+  stack: Stack,
+  names: readonly ServiceName[],
+  env: Record<string, string> = {},
+): Promise<Partial<Services> & Pick<Services, 'running' | 'channels' | 'stop'>> {
   const running = {} as Record<ServiceName, Running>;
   const channels = {} as Record<ServiceName, Channel>;
   for (const name of names) {

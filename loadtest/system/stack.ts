@@ -1,7 +1,20 @@
 // Backing servers of the benchmarks' own, with data that is kept between runs, and the processes that are measured.
 import { join } from 'node:path';
 import {
-  Daemon, Problem, ROOT, STATE, Watchdog, choosePort, endLeftovers, lockState, readSecrets, say, serverEnvironment, startServers, type DaemonOptions, type Servers,
+  Daemon,
+  Problem,
+  ROOT,
+  STATE,
+  Watchdog,
+  choosePort,
+  endLeftovers,
+  lockState,
+  readSecrets,
+  say,
+  serverEnvironment,
+  startServers,
+  type DaemonOptions,
+  type Servers,
 } from '@truckroll/local-stack';
 import pg from 'pg';
 
@@ -74,7 +87,10 @@ export class Stack {
     const port = await choosePort();
     const metricsPort = onePort ? port : await choosePort(new Set([port]));
     const settings = { NODE_ENV: 'production', HOST: '127.0.0.1', PORT: String(port), METRICS_PORT: String(metricsPort), ...this.environment, ...env };
-    const daemon = this.#start({ name, script, args, env: settings }, { order: name === 'gateway' ? 'gateway' : 'service', stopSignal: 'SIGTERM', graceMs: 20_000 });
+    const daemon = this.#start(
+      { name, script, args, env: settings },
+      { order: name === 'gateway' ? 'gateway' : 'service', stopSignal: 'SIGTERM', graceMs: 20_000 },
+    );
     await ready(daemon, `http://127.0.0.1:${metricsPort}/readyz`, this.#log(name));
     return { pid: daemon.pid as number, port, metricsPort, stop: async () => void (await daemon.stop()) };
   }
@@ -86,7 +102,13 @@ export class Stack {
 
   #start({ name, script, args = [], env }: Omit<Launch, 'onePort'>, how: Pick<DaemonOptions, 'order' | 'stopSignal' | 'graceMs'>): Daemon {
     return new Daemon({
-      name, command: process.execPath, args: [join(ROOT, script), ...args], env: { ...process.env, ...env }, log: this.#log(name), watchdog: this.#watchdog, ...how,
+      name,
+      command: process.execPath,
+      args: [join(ROOT, script), ...args],
+      env: { ...process.env, ...env },
+      log: this.#log(name),
+      watchdog: this.#watchdog,
+      ...how,
     });
   }
 

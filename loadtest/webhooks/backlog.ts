@@ -30,7 +30,8 @@ export async function drainBacklog(database: Database, endpoints: readonly Endpo
 
 async function anyQueued(database: Database, endpoints: readonly Endpoint[]): Promise<boolean> {
   const { rows } = await database.query<{ any: boolean }>({
-    text: 'select exists (select from integrations.webhook_queue where endpoint_id = any($1::uuid[])) as any', values: [endpoints.map(({ id }) => id)],
+    text: 'select exists (select from integrations.webhook_queue where endpoint_id = any($1::uuid[])) as any',
+    values: [endpoints.map(({ id }) => id)],
   });
   return rows[0]?.any === true;
 }
@@ -39,8 +40,15 @@ async function anyQueued(database: Database, endpoints: readonly Endpoint[]): Pr
 function created(company_id: string, timestamp: number): OutgoingEvent {
   const [id, subject, type] = [randomUUID(), randomUUID(), 'service_request.created'];
   const data = {
-    id: subject, number: 'SR-204', status: ServiceRequestStatus.NEW, channel: ServiceRequestChannel.WEB, summary: 'AC not cooling', contact_name: 'Marisol Núñez',
-    contact_phone: '512 555 0142', created_at: timestamp, updated_at: timestamp,
+    id: subject,
+    number: 'SR-204',
+    status: ServiceRequestStatus.NEW,
+    channel: ServiceRequestChannel.WEB,
+    summary: 'AC not cooling',
+    contact_name: 'Marisol Núñez',
+    contact_phone: '512 555 0142',
+    created_at: timestamp,
+    updated_at: timestamp,
   };
   const payload = ServiceRequestCreated.encode({ id, type, timestamp, company_id, sequence: 1, data }).finish();
   return { id, topic: topics.serviceRequests.name, key: `${company_id}/${subject}`, type, companyId: company_id, sequence: 1, payload };

@@ -11,12 +11,22 @@ const CALLERS = 64;
 
 export function newRequest(company_id: string): RecordServiceRequestRequest {
   return {
-    company_id, id: randomUUID(), channel: ServiceRequestChannel.WEB, summary: 'AC not cooling', contact_name: 'Marisol Núñez', contact_phone: '512 555 0142',
+    company_id,
+    id: randomUUID(),
+    channel: ServiceRequestChannel.WEB,
+    summary: 'AC not cooling',
+    contact_name: 'Marisol Núñez',
+    contact_phone: '512 555 0142',
   };
 }
 
 /** Calls a second, to all endpoints' companies in turn. Resolves when everything has been received. */
-export async function measureIntake(intake: Callers<typeof IntakeServiceService>, endpoints: readonly Endpoint[], sinks: Sinks, count: number): Promise<number> {
+export async function measureIntake(
+  intake: Callers<typeof IntakeServiceService>,
+  endpoints: readonly Endpoint[],
+  sinks: Sinks,
+  count: number,
+): Promise<number> {
   sinks.take();
   let next = 0;
   const caller = async (): Promise<void> => {

@@ -14,24 +14,38 @@ const [wellPort, sparePort, hangingPort, slowPort] = process.argv.slice(2).map(N
 let receipts: Receipt[] = [];
 
 const well = createServer((request, response) => {
-  read(request).then((text) => {
-    const at = now();
-    response.writeHead(204).end();
-    const { id, timestamp } = JSON.parse(text) as { id: string; timestamp: string };
-    receipts.push([id, timestamp, at]);
-  }, () => response.destroy());
+  read(request).then(
+    (text) => {
+      const at = now();
+      response.writeHead(204).end();
+      const { id, timestamp } = JSON.parse(text) as { id: string; timestamp: string };
+      receipts.push([id, timestamp, at]);
+    },
+    () => response.destroy(),
+  );
 });
 const spare = createServer((request, response) => {
-  read(request).then(() => response.writeHead(204).end(), () => response.destroy());
+  read(request).then(
+    () => response.writeHead(204).end(),
+    () => response.destroy(),
+  );
 });
 const slow = createServer((request, response) => {
-  read(request).then(() => setTimeout(() => response.end(), SLOW_MS), () => response.destroy());
+  read(request).then(
+    () => setTimeout(() => response.end(), SLOW_MS),
+    () => response.destroy(),
+  );
 });
 // Longer than the dispatcher keeps connections.
 for (const server of [well, spare, slow]) server.keepAliveTimeout = 60_000;
 const hanging = createTcpServer((socket) => void socket.on('error', () => undefined).resume());
 
-for (const [server, port] of [[well, wellPort], [spare, sparePort], [hanging, hangingPort], [slow, slowPort]] as const) {
+for (const [server, port] of [
+  [well, wellPort],
+  [spare, sparePort],
+  [hanging, hangingPort],
+  [slow, slowPort],
+] as const) {
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', () => resolve()));
 }
 process.send?.('ready');

@@ -51,6 +51,7 @@ type Mixed = Endpoint & { isMeasured: boolean };
 
 /** All endpoints in turn, the others spread evenly among those that are measured. */
 function mixed(measured: readonly Endpoint[], others: readonly Endpoint[]): Mixed[] {
-  const placed = (endpoints: readonly Endpoint[], isMeasured: boolean) => endpoints.map((endpoint, i) => ({ ...endpoint, isMeasured, place: (i + 0.5) / endpoints.length }));
+  const placed = (endpoints: readonly Endpoint[], isMeasured: boolean) =>
+    endpoints.map((endpoint, i) => ({ ...endpoint, isMeasured, place: (i + 0.5) / endpoints.length }));
   return [...placed(measured, true), ...placed(others, false)].toSorted((a, b) => a.place - b.place);
 }

@@ -58,8 +58,12 @@ export async function measureNoise(noise: Noise): Promise<NoiseFigures> {
     if (events === 0) throw new Error('the flood ended while it was measured');
     flooded += events;
     ratios.push(beside.p99 / alone.p99);
-    say(`round ${round}, beside a flood: p99 ${beside.p99.toFixed(1)} ms, without it ${alone.p99.toFixed(1)} ms (p50 ${beside.p50.toFixed(1)} and ${alone.p50.toFixed(1)} ms; ${beside.perSecond.toFixed(0)}/s and ${alone.perSecond.toFixed(0)}/s)`);
-    say(`  ${(events / seconds).toFixed(0)} events/s; CPU ms a second: beside ${cpuText(perEach(cpu, seconds))}; without ${cpuText(perEach(cpuAlone, seconds))}`);
+    say(
+      `round ${round}, beside a flood: p99 ${beside.p99.toFixed(1)} ms, without it ${alone.p99.toFixed(1)} ms (p50 ${beside.p50.toFixed(1)} and ${alone.p50.toFixed(1)} ms; ${beside.perSecond.toFixed(0)}/s and ${alone.perSecond.toFixed(0)}/s)`,
+    );
+    say(
+      `  ${(events / seconds).toFixed(0)} events/s; CPU ms a second: beside ${cpuText(perEach(cpu, seconds))}; without ${cpuText(perEach(cpuAlone, seconds))}`,
+    );
   }
   const { unavailable } = await counted(scheduling);
   return { ratio: median(ratios), unavailable: unavailable - before.unavailable, events: flooded / (rounds * seconds) };

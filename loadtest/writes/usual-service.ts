@@ -63,7 +63,11 @@ export async function measureBesideUsual({ stack, company, key, rounds, seconds,
 
     const sides = {
       system: { port: system.gateway.port, groups: system.groups, visits: system.visits },
-      usual: { port: usual.port, groups: { 'usual service': [usual.pid], PostgreSQL: [postgres], Redis: system.groups['Redis'] ?? [] }, visits: () => visitsOf(client) },
+      usual: {
+        port: usual.port,
+        groups: { 'usual service': [usual.pid], PostgreSQL: [postgres], Redis: system.groups['Redis'] ?? [] },
+        visits: () => visitsOf(client),
+      },
     };
     const names = ['usual', 'system'] as const;
     for (const name of names) await write(sides[name].port, await sides[name].visits(), WARM_UP_SECONDS);
@@ -76,7 +80,9 @@ export async function measureBesideUsual({ stack, company, key, rounds, seconds,
         const { result, cpu } = await withCpu(groups, () => write(port, own, seconds));
         const each = perEach(cpu, result.requests);
         seen[name].push({ perSecond: result.perSecond, cpu: sum(each) });
-        say(`round ${round}, ${name === 'usual' ? 'the usual service' : 'writes'}, nobody publishes: ${result.perSecond.toFixed(0)}/s (p50 ${result.p50.toFixed(1)} ms, p99 ${result.p99.toFixed(1)} ms, CPU ms: ${cpuText(each)})`);
+        say(
+          `round ${round}, ${name === 'usual' ? 'the usual service' : 'writes'}, nobody publishes: ${result.perSecond.toFixed(0)}/s (p50 ${result.p50.toFixed(1)} ms, p99 ${result.p99.toFixed(1)} ms, CPU ms: ${cpuText(each)})`,
+        );
       }
     }
     await usual.stop();
@@ -109,27 +115,73 @@ const sum = (cpu: CpuMs): number => Object.values(cpu).reduce((total, ms) => tot
 async function fill(client: pg.Client, { id, timezone }: Beside['company'], key: string, visits: readonly Visit[]): Promise<void> {
   await client.query(`begin; drop schema if exists baseline_writes cascade; ${readFileSync(SCHEMA, 'utf8')}; commit`);
   const rows = (table: string, columns: string, list: Iterable<readonly Value[]>): Promise<void> =>
-    copyRows(client, `baseline_writes.${table}`, ['company_id', ...columns.split(' ')], [...list].map((row) => [id, ...row]));
+    copyRows(
+      client,
+      `baseline_writes.${table}`,
+      ['company_id', ...columns.split(' ')],
+      [...list].map((row) => [id, ...row]),
+    );
   const named = (table: string, references: readonly ({ id: string; name: string } | null)[]): Promise<void> =>
     rows(table, 'id name', new Map(references.flatMap((one) => (one === null ? [] : [[one.id, [one.id, one.name]]]))).values());
   await client.query('insert into baseline_writes.companies values ($1, $2, 1000000000)', [id, timezone]);
   await client.query('insert into baseline_writes.api_keys values ($1, $2, $2)', [createHash('sha256').update(key).digest(), id]);
   const jobs = visits.map(({ job }) => job);
-  await named('accounts', jobs.map(({ account }) => account));
-  await named('contacts', jobs.map(({ contact }) => contact));
-  await named('business_units', jobs.map(({ business_unit }) => business_unit));
-  await named('job_types', jobs.map(({ job_type }) => job_type));
+  await named(
+    'accounts',
+    jobs.map(({ account }) => account),
+  );
+  await named(
+    'contacts',
+    jobs.map(({ contact }) => contact),
+  );
+  await named(
+    'business_units',
+    jobs.map(({ business_unit }) => business_unit),
+  );
+  await named(
+    'job_types',
+    jobs.map(({ job_type }) => job_type),
+  );
   const locations = new Map(jobs.flatMap(({ location }) => (location === null ? [] : [[location.id, location]])));
-  await rows('locations', 'id name address latitude longitude', [...locations.values()].map((one) => [one.id, one.name, one.address, one.latitude, one.longitude]));
-  await client.query(`insert into baseline_writes.team_members (company_id, id, name, status, assignable)
-    select company_id, id, name, 'ACTIVE', true from scheduling.names where company_id = $1 and kind = 'team-members'`, [id]);
-  await rows('jobs', 'id number summary account_id location_id contact_id business_unit_id job_type_id job_class created_at', visits.map(({ job, created_at }) =>
-    [job.id, job.number, job.summary, job.account?.id, job.location?.id, job.contact?.id, job.business_unit?.id, job.job_type?.id, job.job_class, created_at]));
-  const own = 'id number job_id type description window_start_at window_end_at confirmed canceled cancellation_reason cancellation_note created_at updated_at kind starts_at ends_at revision dispatch_status';
-  await rows('visits', `${own} created_by_id`, visits.map((visit) => [...own.split(' ').map((name) => visit[name]), visit['created_by'].id]));
+  await rows(
+    'locations',
+    'id name address latitude longitude',
+    [...locations.values()].map((one) => [one.id, one.name, one.address, one.latitude, one.longitude]),
+  );
+  await client.query(
+    `insert into baseline_writes.team_members (company_id, id, name, status, assignable)
+    select company_id, id, name, 'ACTIVE', true from scheduling.names where company_id = $1 and kind = 'team-members'`,
+    [id],
+  );
+  await rows(
+    'jobs',
+    'id number summary account_id location_id contact_id business_unit_id job_type_id job_class created_at',
+    visits.map(({ job, created_at }) => [
+      job.id,
+      job.number,
+      job.summary,
+      job.account?.id,
+      job.location?.id,
+      job.contact?.id,
+      job.business_unit?.id,
+      job.job_type?.id,
+      job.job_class,
+      created_at,
+    ]),
+  );
+  const own =
+    'id number job_id type description window_start_at window_end_at confirmed canceled cancellation_reason cancellation_note created_at updated_at kind starts_at ends_at revision dispatch_status';
+  await rows(
+    'visits',
+    `${own} created_by_id`,
+    visits.map((visit) => [...own.split(' ').map((name) => visit[name]), visit['created_by'].id]),
+  );
   const assignment = 'id job_id starts_at ends_at status status_updated_at created_at updated_at';
-  await rows('assignments', `${assignment} visit_id team_member_id`, visits.flatMap(({ assignments }) => assignments).map((one) =>
-    [...assignment.split(' ').map((name) => one[name]), one.appointment_id, one.team_member.id]));
+  await rows(
+    'assignments',
+    `${assignment} visit_id team_member_id`,
+    visits.flatMap(({ assignments }) => assignments).map((one) => [...assignment.split(' ').map((name) => one[name]), one.appointment_id, one.team_member.id]),
+  );
   await client.query('vacuum (analyze)');
 }
 

@@ -55,10 +55,15 @@ export async function outages(cluster: Cluster, traffic: Traffic): Promise<void>
 /** As `kubectl drain` does: asks, and asks again while the disruption budget refuses. */
 async function evict(cluster: Cluster, pod: string): Promise<void> {
   const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: pod, namespace: cluster.namespace } };
-  await eventually(() => cluster.create(`/api/v1/namespaces/${cluster.namespace}/pods/${pod}/eviction`, eviction).then(() => true, (error: unknown) => {
-    if (/TooManyRequests|disruption budget/.test(String(error))) return false;
-    throw error;
-  }));
+  await eventually(() =>
+    cluster.create(`/api/v1/namespaces/${cluster.namespace}/pods/${pod}/eviction`, eviction).then(
+      () => true,
+      (error: unknown) => {
+        if (/TooManyRequests|disruption budget/.test(String(error))) return false;
+        throw error;
+      },
+    ),
+  );
 }
 
 /** Two are ready again, without that pod. */

@@ -65,7 +65,10 @@ export async function prepare(cluster: Cluster, servers: Servers, images: Images
     values: {
       image: { ...images, pullPolicy: 'IfNotPresent' },
       postgresql: {
-        host: database.hostname, port: Number(database.port || 5432), database: roles.database, parameters: database.search.slice(1),
+        host: database.hostname,
+        port: Number(database.port || 5432),
+        database: roles.database,
+        parameters: database.search.slice(1),
         existingSecrets: Object.fromEntries(Object.keys(roles.users).map((name) => [name, `db-${name}`])),
       },
       redis: { url: Object.assign(redis, { hostname: wires, port: String(WIRES.redis) }).href },
@@ -94,7 +97,9 @@ const secret = (name: string, data: Record<string, string>): Manifest => ({ kind
 /** A database of its own; roles belong to the whole server, so their names carry the suffix. */
 async function createRoles(adminUrl: string, suffix: string) {
   const database = `truckroll_${suffix}`;
-  const users = Object.fromEntries([...SCHEMAS, 'migrate'].map((name) => [name, { username: `${name}_${suffix}`, password: randomBytes(16).toString('base64') }]));
+  const users = Object.fromEntries(
+    [...SCHEMAS, 'migrate'].map((name) => [name, { username: `${name}_${suffix}`, password: randomBytes(16).toString('base64') }]),
+  );
   const within = async (url: string, texts: readonly string[]): Promise<void> => {
     const session = await createSession({ url, statementTimeoutMs: 0 });
     try {
@@ -111,7 +116,10 @@ async function createRoles(adminUrl: string, suffix: string) {
     ...SCHEMAS.map((name) => `grant ${name}_${suffix} to ${migrator}`),
   ]);
   const own = Object.assign(new URL(adminUrl), { pathname: `/${database}` });
-  await within(own.href, SCHEMAS.map((name) => `create schema ${name} authorization ${name}_${suffix}`));
+  await within(
+    own.href,
+    SCHEMAS.map((name) => `create schema ${name} authorization ${name}_${suffix}`),
+  );
   return { database, users, remove: () => within(adminUrl, [`drop database ${database} with (force)`, ...names.map((name) => `drop role ${name}`)]) };
 }
 

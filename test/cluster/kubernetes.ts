@@ -59,7 +59,10 @@ export class Cluster {
     const { items } = JSON.parse(await this.kubectl('get', 'pods', '--selector', `app.kubernetes.io/component=${component}`, '--output', 'json')) as {
       items: { metadata: { name: string; deletionTimestamp?: string }; status: { conditions?: { type: string; status: string }[] } }[];
     };
-    const ready = items.filter(({ metadata, status }) => metadata.deletionTimestamp === undefined && status.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True'));
+    const ready = items.filter(
+      ({ metadata, status }) =>
+        metadata.deletionTimestamp === undefined && status.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True'),
+    );
     return ready.map(({ metadata }) => metadata.name);
   }
 
@@ -75,12 +78,14 @@ export class Cluster {
 
   /** Ends what was forwarded. */
   async leave(): Promise<void> {
-    await Promise.all([...this.#forwards].map(async (child) => {
-      this.#forwards.delete(child);
-      if (child.exitCode !== null || child.signalCode !== null) return;
-      child.kill('SIGTERM');
-      await once(child, 'exit');
-    }));
+    await Promise.all(
+      [...this.#forwards].map(async (child) => {
+        this.#forwards.delete(child);
+        if (child.exitCode !== null || child.signalCode !== null) return;
+        child.kill('SIGTERM');
+        await once(child, 'exit');
+      }),
+    );
   }
 }
 

@@ -37,9 +37,15 @@ type Reached = Pick<Surroundings, 'baseUrl' | 'environment'>;
 /** The installation as programs on this machine reach it, until pods change. */
 async function reach(cluster: Cluster, { credential }: Prepared): Promise<Reached> {
   await cluster.leave();
-  const addresses = Object.entries(PORTS).map(async ([name, port]) => [`${name.toUpperCase()}_ADDRESS`, await cluster.forward(`service/truckroll-${name}`, port)]);
+  const addresses = Object.entries(PORTS).map(async ([name, port]) => [
+    `${name.toUpperCase()}_ADDRESS`,
+    await cluster.forward(`service/truckroll-${name}`, port),
+  ]);
   const baseUrl = `http://${await cluster.forward('service/truckroll-gateway', 80)}`;
-  const environment = { ...Object.fromEntries(await Promise.all(addresses)), TRUCKROLL_URL: baseUrl, CALL_CREDENTIAL: credential('operator').text } as Record<string, string>;
+  const environment = { ...Object.fromEntries(await Promise.all(addresses)), TRUCKROLL_URL: baseUrl, CALL_CREDENTIAL: credential('operator').text } as Record<
+    string,
+    string
+  >;
   return { baseUrl, environment };
 }
 
@@ -82,7 +88,13 @@ async function test(): Promise<void> {
   } catch (error) {
     say(await cluster.kubectl('get', 'pods,jobs', '--output', 'wide').catch(String));
     const log = await cluster.kubectl('logs', '--selector', 'app.kubernetes.io/instance=truckroll', '--tail=2000', '--prefix', '--ignore-errors').catch(String);
-    say(log.split('\n').filter((line) => /"level":"(warn|error)"/.test(line)).slice(-40).join('\n'));
+    say(
+      log
+        .split('\n')
+        .filter((line) => /"level":"(warn|error)"/.test(line))
+        .slice(-40)
+        .join('\n'),
+    );
     throw error;
   } finally {
     await cluster.leave();

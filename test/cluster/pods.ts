@@ -19,16 +19,21 @@ export function pod(name: string, image: string, script: string, environment: Re
     spec: {
       automountServiceAccountToken: false,
       securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
-      containers: [{
-        name, image, imagePullPolicy: 'IfNotPresent', resources: RESOURCES,
-        command: ['node', '--input-type=module', '--eval', readFileSync(join(import.meta.dirname, 'pods', script), 'utf8')],
-        env: [
-          { name: 'ADDRESS', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } },
-          ...Object.entries(environment).map(([key, value]) => ({ name: key, value })),
-        ],
-        securityContext: { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } },
-        ...(port === undefined ? {} : { readinessProbe: { tcpSocket: { port }, periodSeconds: 1 } }),
-      }],
+      containers: [
+        {
+          name,
+          image,
+          imagePullPolicy: 'IfNotPresent',
+          resources: RESOURCES,
+          command: ['node', '--input-type=module', '--eval', readFileSync(join(import.meta.dirname, 'pods', script), 'utf8')],
+          env: [
+            { name: 'ADDRESS', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } },
+            ...Object.entries(environment).map(([key, value]) => ({ name: key, value })),
+          ],
+          securityContext: { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } },
+          ...(port === undefined ? {} : { readinessProbe: { tcpSocket: { port }, periodSeconds: 1 } }),
+        },
+      ],
     },
   };
 }

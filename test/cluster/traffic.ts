@@ -52,7 +52,11 @@ export async function startTraffic(use: Surroundings, image: string): Promise<Tr
       await more(5);
       const { good, failures } = await counted();
       const failed = failures.slice(before.failures.length);
-      say([`${what}: ${good - before.good} requests were answered, ${failed.length} failed`, ...failed.slice(0, 10).map((each) => JSON.stringify(each))].join('\n        '));
+      say(
+        [`${what}: ${good - before.good} requests were answered, ${failed.length} failed`, ...failed.slice(0, 10).map((each) => JSON.stringify(each))].join(
+          '\n        ',
+        ),
+      );
     },
     async end() {
       const { good, written, failures } = await counted('stop');
@@ -61,7 +65,9 @@ export async function startTraffic(use: Surroundings, image: string): Promise<Tr
       await eventually(async () => new Set(await sequences()).size >= events.length).catch(() => undefined);
       const came = await sequences();
       const firsts = [...new Set(came)];
-      say(`${good} requests were answered, ${failures.length} failed; ${written} writes raised ${firsts.length - BEFORE} webhooks, ${came.length - firsts.length} came twice`);
+      say(
+        `${good} requests were answered, ${failures.length} failed; ${written} writes raised ${firsts.length - BEFORE} webhooks, ${came.length - firsts.length} came twice`,
+      );
       assert.deepEqual(failures.slice(0, 5), []);
       assert.deepEqual(firsts, events);
     },

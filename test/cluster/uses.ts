@@ -30,8 +30,11 @@ export async function truckroll({ environment, folder }: Pick<Surroundings, 'env
   let said = '';
   let complained = '';
   const code = await run([...args, '--json'], {
-    env: environment, cwd: folder, signal: AbortSignal.timeout(300_000),
-    stdout: { write: (text) => (said += text) }, stderr: { write: (text) => (complained += text) },
+    env: environment,
+    cwd: folder,
+    signal: AbortSignal.timeout(300_000),
+    stdout: { write: (text) => (said += text) },
+    stderr: { write: (text) => (complained += text) },
   });
   assert.equal(code, 0, `truckroll ${args.join(' ')}: ${complained}`);
   return JSON.parse(said);
@@ -42,7 +45,12 @@ export async function request({ baseUrl, company }: Surroundings, method: string
     authorization: `Bearer ${company.api_key}`,
     ...(body === undefined ? {} : { 'content-type': 'application/json', 'idempotency-key': randomUUID() }),
   };
-  const response = await fetch(`${baseUrl}${path}`, { method, headers, signal: AbortSignal.timeout(30_000), ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+  const response = await fetch(`${baseUrl}${path}`, {
+    method,
+    headers,
+    signal: AbortSignal.timeout(30_000),
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
   return { status: response.status, body: await response.json() };
 }
 
@@ -52,11 +60,21 @@ export async function readAndWrite(use: Surroundings): Promise<void> {
   assert.equal(visits.status, 200, JSON.stringify(visits.body));
   const members = await request(use, 'GET', '/v1/team-members?assignable=true&status=ACTIVE&limit=1');
   const [visit, member] = [visits.body.data[0], members.body.data[0]];
-  const change = { appointment_id: visit.id, team_member_id: member.id, expected_revision: visit.revision, starts_at: visit.starts_at, ends_at: visit.ends_at, allow_outside_window: true };
+  const change = {
+    appointment_id: visit.id,
+    team_member_id: member.id,
+    expected_revision: visit.revision,
+    starts_at: visit.starts_at,
+    ends_at: visit.ends_at,
+    allow_outside_window: true,
+  };
   const written = await request(use, 'POST', '/v1/job-assignments', change);
   assert.equal(written.status, 201, JSON.stringify(written.body));
   const read = await request(use, 'GET', `/v1/job-appointments/${visit.id}`);
-  assert.deepEqual(read.body.data.assignments.map((each: any) => each.team_member.id), [member.id]);
+  assert.deepEqual(
+    read.body.data.assignments.map((each: any) => each.team_member.id),
+    [member.id],
+  );
   use.say('a read and a write through the gateway agree');
 }
 
@@ -76,7 +94,8 @@ export async function subscribe({ company, credential, environment, sinkUrl }: S
 export async function webhooks(use: Surroundings): Promise<void> {
   const secret = await subscribe(use, '/signed', 'service_request.created');
   const ids: string[] = [];
-  for (let count = 0; count < 5; count += 1) ids.push((await truckroll(use, 'intake', 'request', '--company', use.company.company_id, '--channel', 'phone')).id);
+  for (let count = 0; count < 5; count += 1)
+    ids.push((await truckroll(use, 'intake', 'request', '--company', use.company.company_id, '--channel', 'phone')).id);
   const arrived = (): Promise<Arrived[]> => received(use.cluster, '/signed');
   const subject = ({ body }: Arrived): string => (JSON.parse(body) as { data: { id: string } }).data.id;
   await eventually(async () => (await arrived()).length >= ids.length);
@@ -111,7 +130,10 @@ export async function balanced(use: Surroundings): Promise<void> {
   };
   const scale = async (replicas: number): Promise<void> => {
     await cluster.kubectl('scale', 'deployment/truckroll-billing', `--replicas=${replicas}`);
-    await eventually(async () => (await cluster.kubectl('get', 'pods', '--selector', 'app.kubernetes.io/component=billing', '--output', 'name')).trim().split('\n').length === replicas);
+    await eventually(
+      async () =>
+        (await cluster.kubectl('get', 'pods', '--selector', 'app.kubernetes.io/component=billing', '--output', 'name')).trim().split('\n').length === replicas,
+    );
   };
   await scale(1);
   await scale(3);
@@ -130,11 +152,15 @@ export async function balanced(use: Surroundings): Promise<void> {
   const before = await counts();
   for (let left = CALLS; left > 0; left -= 20) await Promise.all(Array.from({ length: 20 }, read));
   const shares = (await counts()).map((count, index) => (count - before[index]!) / CALLS);
-  use.say(`billing from 1 to 3 pods: all are used after ${seconds.toFixed(0)} s, of ${CALLS} calls they take ${shares.map((share) => `${(share * 100).toFixed(1)} %`).join(', ')}`);
+  use.say(
+    `billing from 1 to 3 pods: all are used after ${seconds.toFixed(0)} s, of ${CALLS} calls they take ${shares.map((share) => `${(share * 100).toFixed(1)} %`).join(', ')}`,
+  );
   for (const share of shares) assert.ok(share >= 0.2 && share <= 0.47, `a pod takes ${share}`);
 }
 
 function served(metrics: string): number {
-  const line = metrics.split('\n').find((each) => each.startsWith('rpc_server_call_duration_seconds_count') && each.includes(`"${LIST}"`) && each.includes('rpc_response_status_code="OK"'));
+  const line = metrics
+    .split('\n')
+    .find((each) => each.startsWith('rpc_server_call_duration_seconds_count') && each.includes(`"${LIST}"`) && each.includes('rpc_response_status_code="OK"'));
   return line === undefined ? 0 : Number(line.slice(line.lastIndexOf(' ') + 1));
 }

@@ -10,8 +10,29 @@ export interface Named {
   readonly text: string;
 }
 
-const DOCUMENTS = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'docs/*.md', 'docs/{adr,releases}/*.md', '{packages,tools}/*/README.md', 'gateway/*/README.md', 'loadtest/README.md', 'deploy/helm/truckroll/README.md'];
-const HELP = ['tools/*/src/**/*.ts', 'test/*/main.ts', 'test/observability/write.ts', 'loadtest/*.ts', 'loadtest/load/*.ts', 'services/*/src/**/*.ts', 'gateway/src/**/*.ts', 'scripts/*.mjs', 'deploy/*.{mjs,yaml}', 'deploy/images'];
+const DOCUMENTS = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  'docs/*.md',
+  'docs/{adr,releases}/*.md',
+  '{packages,tools}/*/README.md',
+  'gateway/*/README.md',
+  'loadtest/README.md',
+  'deploy/helm/truckroll/README.md',
+];
+const HELP = [
+  'tools/*/src/**/*.ts',
+  'test/*/main.ts',
+  'test/observability/write.ts',
+  'loadtest/*.ts',
+  'loadtest/load/*.ts',
+  'services/*/src/**/*.ts',
+  'gateway/src/**/*.ts',
+  'scripts/*.mjs',
+  'deploy/*.{mjs,yaml}',
+  'deploy/images',
+];
 const BEGIN = /^(?:npx truckroll|truckroll|npm (?:run|start|test)|node [\w./-]+\.(?:ts|mjs)|deploy\/images|\.ci\/run)(?=\s|$)/;
 
 /** Every command that is written as code in a document, or in backticks or a line of its own in a help text. */
@@ -35,13 +56,20 @@ function quotedIn(source: string): string[] {
 
 function commandsIn(text: string): string[] {
   const [code = ''] = text.split(/\s#\s|\s{2,}#/);
-  return code.split(/&&|\|\||;/).map((part) => part.trim().replace(/^(?:[A-Z_]+=\S+ )+/, '')).filter((part) => BEGIN.test(part));
+  return code
+    .split(/&&|\|\||;/)
+    .map((part) => part.trim().replace(/^(?:[A-Z_]+=\S+ )+/, ''))
+    .filter((part) => BEGIN.test(part));
 }
 
 /** Of run.mjs, by the name that follows `npm run` or `node scripts/run.mjs`; undefined where it has none. */
 function programs(): ReadonlyMap<string, string> {
   const source = read('scripts/run.mjs');
-  const named = [...source.slice(source.indexOf('const programs'), source.indexOf('function programFor')).matchAll(/^ {2}'?([\w:-]+)'?: \{(?:\s*(?:\/\/.*\n\s*)*script: '([^']+)')?/gm)];
+  const named = [
+    ...source
+      .slice(source.indexOf('const programs'), source.indexOf('function programFor'))
+      .matchAll(/^ {2}'?([\w:-]+)'?: \{(?:\s*(?:\/\/.*\n\s*)*script: '([^']+)')?/gm),
+  ];
   const benches = globSync('loadtest/*.ts', { cwd: ROOT }).map((file) => [`bench:${file.slice('loadtest/'.length, -'.ts'.length)}`, file] as const);
   return new Map([...named.map(([, name, script]) => [name as string, script ?? ''] as const), ...benches]);
 }
@@ -76,7 +104,9 @@ export async function createJudge(): Promise<(text: string) => string | undefine
 function unknownOption(script: string, given: readonly string[]): string | undefined {
   const options = given.flatMap((word) => /^--([a-z][a-z-]*)/.exec(word)?.[1] ?? []);
   if (options.length === 0) return undefined;
-  const sources = files([`${dirname(script)}/**/*.{ts,mjs}`]).map(read).join('\n');
+  const sources = files([`${dirname(script)}/**/*.{ts,mjs}`])
+    .map(read)
+    .join('\n');
   const unknown = options.find((option) => !new RegExp(`--${option}\\b|['"]?${option}['"]?: \\{ type`).test(sources));
   return unknown && `${dirname(script)} knows no option --${unknown}`;
 }

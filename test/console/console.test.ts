@@ -79,7 +79,10 @@ describe('endpoints', () => {
     await shows(page, 'By keyboard was added.');
     expect(await focused(page)).toMatch(/^By keyboard|^Endpoint/);
     const [endpoint] = await desk.api(company, 'GET', '/api/v1/integrations/webhooks');
-    expect(endpoint).toMatchObject({ name: 'By keyboard', eventTypes: ['service_request.created', 'service_request.status_changed', 'service_request.booked'] });
+    expect(endpoint).toMatchObject({
+      name: 'By keyboard',
+      eventTypes: ['service_request.created', 'service_request.status_changed', 'service_request.booked'],
+    });
     await page.evaluate(() => document.body.focus());
   });
 
@@ -133,7 +136,8 @@ describe('endpoints', () => {
 
 describe('deliveries', () => {
   test('a test shows as it arrives, with what was sent and what was answered, and can be sent again', async () => {
-    desk.answer = (response) => void response.writeHead(200, { 'content-type': 'application/json', 'x-told': 'by the receiver' }).end('{"taken":{"by":"lead sync"}}');
+    desk.answer = (response) =>
+      void response.writeHead(200, { 'content-type': 'application/json', 'x-told': 'by the receiver' }).end('{"taken":{"by":"lead sync"}}');
     const company = await desk.company();
     const { id } = await desk.endpoint(company);
     const page = await desk.enter(company, `/endpoints/${id}`);
@@ -173,7 +177,10 @@ describe('deliveries', () => {
     });
     await press(page, 'See request and response');
     await shows(page, '25 attempts');
-    const numbers = () => page.$$eval('details.attempt strong:first-child', (elements) => elements.map((element) => element.textContent).filter((text) => text.startsWith('Attempt')));
+    const numbers = () =>
+      page.$$eval('details.attempt strong:first-child', (elements) =>
+        elements.map((element) => element.textContent).filter((text) => text.startsWith('Attempt')),
+      );
     expect(await numbers()).toEqual(Array.from({ length: 20 }, (_, i) => `Attempt ${25 - i}`));
     await press(page, 'Older attempts');
     await page.waitForFunction(() => document.querySelectorAll('details.attempt').length === 25);
@@ -195,7 +202,8 @@ describe('deliveries', () => {
   });
 
   test('JSON is shown as it was written, folds, and is plain text where it would be too much for the browser', async () => {
-    const strange = '{"__proto__":{"long":12345678901234567890.10,"twice":1,"twice":2},"<b>":"<img src=x onerror=\\"window.hacked=1\\"> \\u202e","none":null,"empty":[]}';
+    const strange =
+      '{"__proto__":{"long":12345678901234567890.10,"twice":1,"twice":2},"<b>":"<img src=x onerror=\\"window.hacked=1\\"> \\u202e","none":null,"empty":[]}';
     let body = strange;
     desk.answer = (response) => void response.writeHead(200, { 'content-type': 'application/json' }).end(body);
     const company = await desk.company();
@@ -203,7 +211,8 @@ describe('deliveries', () => {
     const page = await desk.enter(company, `/endpoints/${id}`);
     await press(page, 'Send a test');
     await press(page, 'See request and response');
-    for (const text of ['"long": 12345678901234567890.10', '"twice": 1', '"twice": 2', '"<b>": "<img src=x onerror=', '"none": null', '"empty": []']) await shows(page, text);
+    for (const text of ['"long": 12345678901234567890.10', '"twice": 1', '"twice": 2', '"<b>": "<img src=x onerror=', '"none": null', '"empty": []'])
+      await shows(page, text);
     const colours = await page.$$eval('.json bdi', (pieces) => new Set(pieces.map((piece) => getComputedStyle(piece).color)).size);
     expect(colours).toBe(4);
     expect(await page.$$('.json img, .json b')).toEqual([]);
@@ -243,7 +252,10 @@ describe('deliveries', () => {
     const { id } = await desk.endpoint(company);
     const page = await desk.enter(company, `/endpoints/${id}`);
     await press(page, 'Recover…');
-    const answers = [{ queued: 10_000, remaining: 2_345 }, { queued: 2_345, remaining: 0 }];
+    const answers = [
+      { queued: 10_000, remaining: 2_345 },
+      { queued: 2_345, remaining: 0 },
+    ];
     const asked: { since: string; until: string }[] = [];
     await page.setRequestInterception(true);
     page.on('request', (request: HTTPRequest) => {

@@ -37,7 +37,11 @@ export async function startConsoleDesk(): Promise<Desk> {
   const answered = { answer: thanks };
   const receiver = await startReceiver((response, request) => answered.answer(response, request));
   const system = await startSystem({ webhookAllowedTargets: [receiver.target] });
-  const dispatcher: Service = createWebhookDispatcher({ ...webhookDispatcherConfig(system.dispatcherEnvironment), ...testConfig, callCredential: testCaller('webhook-dispatcher') });
+  const dispatcher: Service = createWebhookDispatcher({
+    ...webhookDispatcherConfig(system.dispatcherEnvironment),
+    ...testConfig,
+    callCredential: testCaller('webhook-dispatcher'),
+  });
   await dispatcher.start();
   const browser: Browser = await startBrowser();
 
@@ -72,7 +76,13 @@ export async function startConsoleDesk(): Promise<Desk> {
     endpoint: (company, fields = {}) => api(company, 'POST', HOOKS, { name: 'Lead sync', url: receiver.url, eventTypes: TYPES, ...fields }),
     async happen(company) {
       const intake = system.channel('scheduling').client(IntakeServiceService);
-      await intake.recordServiceRequest({ company_id: company.id, id: randomUUID(), channel: 'SERVICE_REQUEST_CHANNEL_PHONE', contact_name: 'Marisol Núñez', summary: 'AC “not cooling”' } as never);
+      await intake.recordServiceRequest({
+        company_id: company.id,
+        id: randomUUID(),
+        channel: 'SERVICE_REQUEST_CHANNEL_PHONE',
+        contact_name: 'Marisol Núñez',
+        summary: 'AC “not cooling”',
+      } as never);
     },
     open,
     async enter(company, place) {

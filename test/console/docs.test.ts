@@ -46,7 +46,10 @@ afterEach(async () => {
 const open = (path: string) => page.goto(system.baseUrl + path);
 
 async function prefer(scheme: string): Promise<void> {
-  await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }, { name: 'prefers-reduced-motion', value: 'reduce' }]);
+  await page.emulateMediaFeatures([
+    { name: 'prefers-color-scheme', value: scheme },
+    { name: 'prefers-reduced-motion', value: 'reduce' },
+  ]);
 }
 
 test.each(['/docs', '/docs/reports', '/docs/reference/job-assignments', '/nowhere'])(
@@ -74,7 +77,10 @@ test('the search is reached and used by keyboard alone, and leads to the place',
   await page.keyboard.press('/');
   await page.keyboard.type('rotate secret');
   await page.waitForSelector('#results [aria-selected="true"]');
-  expect(await page.$eval('#search input', (input) => [input.getAttribute('aria-expanded'), input.getAttribute('aria-activedescendant')])).toEqual(['true', 'result-0']);
+  expect(await page.$eval('#search input', (input) => [input.getAttribute('aria-expanded'), input.getAttribute('aria-activedescendant')])).toEqual([
+    'true',
+    'result-0',
+  ]);
   expect(await barriers(page)).toEqual([]);
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('ArrowUp');
@@ -149,7 +155,9 @@ describe('on a running system', () => {
   // Those that need visits are left to check:docs.
   test('errors come as they are shown', async () => {
     const prepare = standInsOf(target);
-    const wrong = await Promise.all(operations.filter(({ idempotent }) => !idempotent).map(async (operation) => (await prepare(operation)) && checkErrors(operation, target, prepare)));
+    const wrong = await Promise.all(
+      operations.filter(({ idempotent }) => !idempotent).map(async (operation) => (await prepare(operation)) && checkErrors(operation, target, prepare)),
+    );
     expect(wrong.filter((each) => each !== undefined).length).toBeGreaterThan(40);
     expect(wrong.flat().filter(Boolean)).toEqual([]);
   });

@@ -32,7 +32,16 @@ test('an endpoint that fails is red in the list and on its page: since when, wha
   expect(await page.$eval('.sparkline', (image) => image.getAttribute('aria-label'))).toMatch(/^Last 24 hours: 0 delivered, [1-9]\d* failed$/);
   await press(page, 'Lead sync');
   await page.waitForSelector('h1 + .badge.bad');
-  for (const text of ['Failing since ', 'A test or a redelivery goes at once.', ', the oldest for ', 'none within 30 days', 'Retrying', '500 in ', ' · Marisol Núñez']) await shows(page, text);
+  for (const text of [
+    'Failing since ',
+    'A test or a redelivery goes at once.',
+    ', the oldest for ',
+    'none within 30 days',
+    'Retrying',
+    '500 in ',
+    ' · Marisol Núñez',
+  ])
+    await shows(page, text);
 });
 
 test('a test goes at once past an open circuit and shows what came of it; once it succeeds the endpoint is seen to recover', async () => {
@@ -66,14 +75,17 @@ test('charts are gone through by arrow keys, are there as tables, and have three
   await tabTo(page, 'As a table: Delivered and failed');
   await page.keyboard.press('Enter');
   const { delivered, failed, p50Ms } = await desk.api(company, 'GET', `${HOOKS}/${id}/health?period=day`);
-  const column = (index: number) => page.$$eval('.as-table[open] tbody tr', (rows, at) => rows.reduce((sum, row) => sum + Number(row.children[at]!.textContent), 0), index);
+  const column = (index: number) =>
+    page.$$eval('.as-table[open] tbody tr', (rows, at) => rows.reduce((sum, row) => sum + Number(row.children[at]!.textContent), 0), index);
   expect([await column(1), await column(2)]).toEqual([delivered, failed]);
   await shows(page, `Median (p50) ${p50Ms} ms`);
   await press(page, 'The last 7 days');
   await page.waitForFunction(() => document.querySelector('[role="slider"]')?.getAttribute('aria-valuemax') === '167');
   expect(page.url()).toContain('period=week');
   await press(page, 'The last hour');
-  await page.waitForFunction(() => !document.querySelector('[role="slider"]') || document.querySelector('[role="slider"]')?.getAttribute('aria-valuemax') === '59');
+  await page.waitForFunction(
+    () => !document.querySelector('[role="slider"]') || document.querySelector('[role="slider"]')?.getAttribute('aria-valuemax') === '59',
+  );
   await page.goBack();
   await page.waitForFunction(() => document.querySelector('[role="slider"]')?.getAttribute('aria-valuemax') === '167');
 });
@@ -89,7 +101,8 @@ test('deliveries are narrowed to those that retry, to a time and to a subject, b
   const numbers: string[] = (await desk.api(company, 'GET', `${HOOKS}/${id}/deliveries`)).flatMap((each: any) => each.subjectNumber ?? []);
   expect(new Set(numbers).size).toBe(6);
   const page = await desk.enter(company, `/endpoints/${id}`);
-  const rows = (count: number) => page.waitForFunction((wanted) => document.querySelectorAll('section[aria-labelledby="deliveries"] tbody tr').length === wanted, {}, count);
+  const rows = (count: number) =>
+    page.waitForFunction((wanted) => document.querySelectorAll('section[aria-labelledby="deliveries"] tbody tr').length === wanted, {}, count);
   await rows(6);
   await page.select('select[name="progress"]', 'skipped');
   await shows(page, 'No deliveries match.');
@@ -101,7 +114,7 @@ test('deliveries are narrowed to those that retry, to a time and to a subject, b
   await rows(1);
   expect(await value(page, 'input[name="subject"]')).toBe(numbers[2]);
   expect(page.url()).toContain(`subject=${numbers[2]}`);
-  await page.$eval('input[name="subject"]', (input) => void ((input).value = ''));
+  await page.$eval('input[name="subject"]', (input) => void (input.value = ''));
   await page.focus('input[name="subject"]');
   await page.keyboard.type('SR-999999');
   await page.keyboard.press('Enter');
@@ -113,7 +126,7 @@ test('deliveries are narrowed to those that retry, to a time and to a subject, b
   await page.select('select[name="time"]', 'range');
   await page.waitForSelector('input[name="before"]');
   await page.$eval('input[name="before"]', (input) => {
-    (input).value = '2026-01-01T00:00';
+    input.value = '2026-01-01T00:00';
     input.dispatchEvent(new Event('change', { bubbles: true }));
   });
   // In the company's zone, Chicago, that is six hours later.
@@ -169,7 +182,9 @@ test('a delivery that took too long reads “Timed out after 15 s”, and its ne
   const [retried] = await desk.api(company, 'GET', `${HOOKS}/${id}/deliveries?progress=retrying`);
   await page.evaluate((to) => void (location.hash = to), `/endpoints/${id}/deliveries/${retried.id}`);
   await shows(page, 'Retrying');
-  const next = await page.$$eval('dt', (terms) => terms.filter(({ textContent }) => textContent === 'Next attempt').map((term) => Date.parse(term.nextElementSibling!.querySelector('time')!.dateTime)));
+  const next = await page.$$eval('dt', (terms) =>
+    terms.filter(({ textContent }) => textContent === 'Next attempt').map((term) => Date.parse(term.nextElementSibling!.querySelector('time')!.dateTime)),
+  );
   expect(next.filter((at) => at < Date.now() - 60_000)).toEqual([]);
 });
 
@@ -182,7 +197,11 @@ test('the catalogue has the payload of each type of event', async () => {
     await shows(page, type);
     await tabTo(page, `Payload of ${type}`);
     await page.keyboard.press('Enter');
-    await page.waitForFunction((wanted) => (document.querySelector(`[aria-label="payload of ${wanted}"]`) as HTMLElement)?.innerText.includes(`"type": "${wanted}"`), {}, type);
+    await page.waitForFunction(
+      (wanted) => (document.querySelector(`[aria-label="payload of ${wanted}"]`) as HTMLElement)?.innerText.includes(`"type": "${wanted}"`),
+      {},
+      type,
+    );
     expect(JSON.parse(example)).toMatchObject({ type, data: expect.any(Object) });
   }
 });

@@ -2,7 +2,12 @@
 import type { System } from '../support/system.ts';
 
 /** For each quarter of an hour of the last `hours`: what came of its attempts, which took about so many milliseconds. */
-export async function remember(system: System, endpointId: string, hours: number, { delivered, failed, bucket }: { delivered: number; failed: number; bucket: number }): Promise<void> {
+export async function remember(
+  system: System,
+  endpointId: string,
+  hours: number,
+  { delivered, failed, bucket }: { delivered: number; failed: number; bucket: number },
+): Promise<void> {
   await system.database.query({
     text: `insert into integrations.webhook_counts (company_id, endpoint_id, at, minutes, delivered, failed, latencies, last_success_at)
       select e.company_id, e.id, t.at, 15, n.delivered, n.failed,

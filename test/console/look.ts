@@ -18,5 +18,7 @@ export async function barriers(page: Page): Promise<string[]> {
 export const tooWide = (page: Page): Promise<string[]> =>
   page.evaluate(() => {
     if (document.documentElement.scrollWidth <= innerWidth) return [];
-    return [...document.querySelectorAll('body *')].filter((element) => element.getBoundingClientRect().right > innerWidth).map((element) => `${element.tagName}.${element.className}`);
+    return [...document.querySelectorAll('body *')]
+      .filter((element) => element.getBoundingClientRect().right > innerWidth)
+      .map((element) => `${element.tagName}.${element.className}`);
   });

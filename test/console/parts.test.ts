@@ -12,9 +12,11 @@ function written(json: Json): string {
 }
 
 test('JSON is taken apart without a character of it being lost, however it is laid out', () => {
-  fc.assert(fc.property(fc.oneof(fc.array(fc.jsonValue()), fc.dictionary(fc.string(), fc.jsonValue())), fc.constantFrom(0, 2), (value, indent) => {
-    expect(written(readJson(JSON.stringify(value, null, indent))!)).toBe(JSON.stringify(value));
-  }));
+  fc.assert(
+    fc.property(fc.oneof(fc.array(fc.jsonValue()), fc.dictionary(fc.string(), fc.jsonValue())), fc.constantFrom(0, 2), (value, indent) => {
+      expect(written(readJson(JSON.stringify(value, null, indent))!)).toBe(JSON.stringify(value));
+    }),
+  );
 });
 
 test.each(['', '7', '"text"', '{', '[1,]', '{"a":1}}', '{a:1}', '<html>', `${'['.repeat(41)}${']'.repeat(41)}`, `[${'1,'.repeat(20_000)}1]`])(
@@ -29,7 +31,8 @@ test('a share that is not all of it never reads as all of it', () => {
 test('bars stand on each other, are seen however low they are, and never leave the chart; lines break where nothing is known', () => {
   const bucket = (delivered: number, failed: number) => ({ startsAt: '', delivered, failed, p50Ms: null, p95Ms: null });
   expect(stackedBars([bucket(50, 25), bucket(0, 0), bucket(1000, 1)], 1001)).toEqual({
-    delivered: 'M1 100h8v-5h-8zM21 100h8v-97h-8z', failed: 'M1 95h8v-3h-8zM21 3h8v-3h-8z',
+    delivered: 'M1 100h8v-5h-8zM21 100h8v-97h-8z',
+    failed: 'M1 95h8v-3h-8zM21 3h8v-3h-8z',
   });
   expect(line([null, 50, null, 0, 100], 100)).toBe('M15 50h0.01M35 100h0.01L45 0');
   expect([0, 1, 3, 60, 101].map(scaleTo)).toEqual([1, 1, 5, 100, 200]);

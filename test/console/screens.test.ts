@@ -38,10 +38,14 @@ beforeAll(async () => {
   let mended = false;
   desk.answer = (response, { path }) => {
     if (path.endsWith('gone')) return void response.writeHead(410).end();
-    if (path.endsWith('failing') || (path.endsWith('recovering') && !mended)) return void response.writeHead(500, { 'content-type': 'application/json' }).end('{"error":"no connection to the database"}');
+    if (path.endsWith('failing') || (path.endsWith('recovering') && !mended))
+      return void response.writeHead(500, { 'content-type': 'application/json' }).end('{"error":"no connection to the database"}');
     if (!path.endsWith('hooks')) return void response.writeHead(204).end();
-    if (failures-- > 0) return void response.writeHead(503, { 'content-type': 'text/html' }).end(`<html><body><h1>Service unavailable</h1>${LONG}</body></html>`);
-    response.writeHead(200, { 'content-type': 'application/json', 'x-request-id': 'c1f0c7f4-6f5e' }).end(JSON.stringify({ accepted: true, lead: { id: 4711, owner: 'Núñez' } }));
+    if (failures-- > 0)
+      return void response.writeHead(503, { 'content-type': 'text/html' }).end(`<html><body><h1>Service unavailable</h1>${LONG}</body></html>`);
+    response
+      .writeHead(200, { 'content-type': 'application/json', 'x-request-id': 'c1f0c7f4-6f5e' })
+      .end(JSON.stringify({ accepted: true, lead: { id: 4711, owner: 'Núñez' } }));
   };
   await desk.happen(company);
   await desk.receiver.until(5);
@@ -73,7 +77,10 @@ beforeAll(async () => {
     'endpoint-failing': [`/endpoints/${failing.id}`, 'Failing since'],
     'endpoint-recovering': [`/endpoints/${recovering.id}`, 'It answers again.'],
     'deliveries-range': [`/endpoints/${failing.id}?time=range&from=2026-01-01T12%3A00%3A00.000Z`, 'Select all'],
-    'delivery-failing': [`/endpoints/${failing.id}/deliveries/${(await desk.api(company, 'GET', `${hook(failing.id)}/deliveries`))[0].id}`, 'no connection to the database'],
+    'delivery-failing': [
+      `/endpoints/${failing.id}/deliveries/${(await desk.api(company, 'GET', `${hook(failing.id)}/deliveries`))[0].id}`,
+      'no connection to the database',
+    ],
     'endpoint-disabled': [`/endpoints/${gone.id}`, 'Truckroll has disabled this endpoint.'],
     'endpoint-none-match': [`/endpoints/${busy.id}?progress=failed`, 'No deliveries match.'],
     'endpoint-edit': [`/endpoints/${busy.id}/edit`, 'Save changes'],
@@ -96,7 +103,10 @@ async function picture(name: string): Promise<void> {
 
 /** Without motion: a picture of a change of colours is of neither. */
 async function prefer(scheme: string): Promise<void> {
-  await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }, { name: 'prefers-reduced-motion', value: 'reduce' }]);
+  await page.emulateMediaFeatures([
+    { name: 'prefers-color-scheme', value: scheme },
+    { name: 'prefers-reduced-motion', value: 'reduce' },
+  ]);
 }
 
 /** On a desktop and on a phone, in both schemes; and what it says. */
@@ -126,18 +136,30 @@ test('signing in', async () => {
 });
 
 test.each([
-  'endpoints', 'endpoint-new', 'endpoint', 'endpoint-healthy', 'endpoint-failing', 'endpoint-recovering', 'deliveries-range', 'delivery-failing', 'endpoint-disabled', 'endpoint-none-match', 'endpoint-edit', 'delivery', 'keys', 'key-new', 'event-types', 'nowhere',
-])(
-  '%s',
-  async (name) => {
-    const [place, text] = places[name]!;
-    await page.evaluate((to) => {
-      location.hash = to;
-    }, place);
-    await shows(page, text);
-    await inspect(name);
-  },
-);
+  'endpoints',
+  'endpoint-new',
+  'endpoint',
+  'endpoint-healthy',
+  'endpoint-failing',
+  'endpoint-recovering',
+  'deliveries-range',
+  'delivery-failing',
+  'endpoint-disabled',
+  'endpoint-none-match',
+  'endpoint-edit',
+  'delivery',
+  'keys',
+  'key-new',
+  'event-types',
+  'nowhere',
+])('%s', async (name) => {
+  const [place, text] = places[name]!;
+  await page.evaluate((to) => {
+    location.hash = to;
+  }, place);
+  await shows(page, text);
+  await inspect(name);
+});
 
 test('errors, questions and secrets', async () => {
   await page.evaluate(() => {

@@ -35,11 +35,11 @@ test('the header names the company, its time zone, in which times are told, and 
   await desk.endpoint(company);
   const page = await desk.enter(company);
   await shows(page, 'Lead sync');
-  const header = await page.$eval('header.bar', (element) => (element).innerText);
+  const header = await page.$eval('header.bar', (element) => element.innerText);
   for (const text of ['Test Heating & Air', 'Asia/Kolkata', 'Ada Ortiz']) expect(header).toContain(text);
   await press(page, 'Lead sync');
   await shows(page, 'Created');
-  const [text, at] = await page.$eval('dl.facts time', (time) => [time.textContent, (time).dateTime]);
+  const [text, at] = await page.$eval('dl.facts time', (time) => [time.textContent, time.dateTime]);
   const local = new Date(Date.parse(at!) + 5.5 * 3_600_000);
   expect(text).toContain(`${((local.getUTCHours() + 11) % 12) + 1}:${local.toISOString().slice(14, 19)}`);
 });

@@ -31,7 +31,10 @@ test.each(profiles)('every component starts with what the profile %s tells it, a
 test.each(profiles)('every container of the profile %s is within PodSecurity restricted, writes nowhere and has no token', (profile) => {
   const pods = chartPods(profile);
   expect(pods.length).toBeGreaterThan(COMPONENTS.length);
-  for (const { what, pod: { automountServiceAccountToken, securityContext, containers, initContainers = [], volumes = [] } } of pods) {
+  for (const {
+    what,
+    pod: { automountServiceAccountToken, securityContext, containers, initContainers = [], volumes = [] },
+  } of pods) {
     const identity = { runAsNonRoot: true, runAsUser: 10001, runAsGroup: 10001, fsGroup: 10001, seccompProfile: { type: 'RuntimeDefault' } };
     expect({ what, automountServiceAccountToken, securityContext }).toEqual({ what, automountServiceAccountToken: false, securityContext: identity });
     for (const { securityContext: own } of [...initContainers, ...containers]) {
@@ -47,10 +50,13 @@ test.each(profiles)('no component of the profile %s is killed while it still sto
   }
 });
 
-test.each(profiles)('in the profile %s connections that clients keep as they are told are all used once more, or gone, before a gateway ends them', (profile) => {
-  const { environment } = chartEnvironments(profile, secret).find(({ component }) => component === 'gateway')!;
-  expect(read('gateway', environment).config.drainDelayMs).toBeGreaterThan(TOLD_KEEP_ALIVE_MS);
-});
+test.each(profiles)(
+  'in the profile %s connections that clients keep as they are told are all used once more, or gone, before a gateway ends them',
+  (profile) => {
+    const { environment } = chartEnvironments(profile, secret).find(({ component }) => component === 'gateway')!;
+    expect(read('gateway', environment).config.drainDelayMs).toBeGreaterThan(TOLD_KEEP_ALIVE_MS);
+  },
+);
 
 test('addresses name Services at the ports on which components listen', () => {
   const told = new Map(chartEnvironments('minimal', secret).map(({ component, environment }) => [component, read(component, environment).config]));
@@ -61,7 +67,9 @@ test('addresses name Services at the ports on which components listen', () => {
 });
 
 test('what the chart tells by itself cannot be told once more by env', () => {
-  const schema = JSON.parse(readFileSync(join(ROOT, 'deploy/helm/truckroll/values.schema.json'), 'utf8')) as { $defs: { env: { propertyNames: { not: { enum: string[] } } } } };
+  const schema = JSON.parse(readFileSync(join(ROOT, 'deploy/helm/truckroll/values.schema.json'), 'utf8')) as {
+    $defs: { env: { propertyNames: { not: { enum: string[] } } } };
+  };
   const refused = new Set<string>(schema.$defs.env.propertyNames.not.enum);
   // What the profiles give by env themselves.
   const given = ['READS_PER_MINUTE'];

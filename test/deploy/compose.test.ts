@@ -25,7 +25,9 @@ test.each(COMPONENTS)('%s starts with what it is told, and is told nothing that 
 });
 
 test('addresses name services of the file at the ports on which these listen', () => {
-  const addresses = Object.values(project.services).flatMap(({ environment = {} }) => Object.entries(environment).filter(([name]) => /^[A-Z]+_ADDRESS$/.test(name)));
+  const addresses = Object.values(project.services).flatMap(({ environment = {} }) =>
+    Object.entries(environment).filter(([name]) => /^[A-Z]+_ADDRESS$/.test(name)),
+  );
   expect(addresses.length).toBeGreaterThan(0);
   for (const [, address] of addresses) {
     const [host, port] = address.split(':') as [Component, string];

@@ -15,8 +15,12 @@ type Environment = Readonly<Record<string, string>>;
 
 /** By the name of their image. */
 export const CONFIGS = {
-  gateway: gatewayConfig, scheduling: schedulingConfig, billing: billingConfig, reporting: reportingConfig,
-  integrations: integrationsConfig, 'webhook-dispatcher': webhookDispatcherConfig,
+  gateway: gatewayConfig,
+  scheduling: schedulingConfig,
+  billing: billingConfig,
+  reporting: reportingConfig,
+  integrations: integrationsConfig,
+  'webhook-dispatcher': webhookDispatcherConfig,
 } as const;
 export type Component = keyof typeof CONFIGS;
 export const COMPONENTS = Object.keys(CONFIGS) as Component[];
@@ -36,7 +40,12 @@ export function read<C extends Component>(component: C, environment: Environment
 export function drawSecrets(): Environment {
   const { stdout, stderr, status } = spawnSync(join(ROOT, 'deploy/compose-secrets'), { encoding: 'utf8' });
   if (status !== 0) throw new Error(stderr);
-  return Object.fromEntries(stdout.trim().split('\n').map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]));
+  return Object.fromEntries(
+    stdout
+      .trim()
+      .split('\n')
+      .map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
+  );
 }
 
 export interface ComposeService {
@@ -105,12 +114,17 @@ export function chartPods(profile: string): { what: string; pod: PodSpec }[] {
 
 /** What the chart gives each component in a profile of deploy/helm/golden; `secrets` by key of a Secret. */
 export function chartEnvironments(profile: string, secrets: (component: Component, key: string) => string): Told[] {
-  return manifestsOf(profile).filter(({ kind }) => kind === 'Deployment').map(({ spec }) => {
-    const { terminationGracePeriodSeconds, containers: [container] } = spec.template.spec;
-    const { env, image, lifecycle } = container!;
-    const component = /\/([a-z-]+):/.exec(image)![1] as Component;
-    const given = env.filter(({ valueFrom }) => valueFrom?.secretKeyRef.optional !== true);
-    const environment = Object.fromEntries(given.map(({ name, value, valueFrom }) => [name, value ?? secrets(component, valueFrom!.secretKeyRef.key)]));
-    return { component, names: env.map(({ name }) => name), environment, graceSeconds: terminationGracePeriodSeconds - lifecycle.preStop.sleep.seconds };
-  });
+  return manifestsOf(profile)
+    .filter(({ kind }) => kind === 'Deployment')
+    .map(({ spec }) => {
+      const {
+        terminationGracePeriodSeconds,
+        containers: [container],
+      } = spec.template.spec;
+      const { env, image, lifecycle } = container!;
+      const component = /\/([a-z-]+):/.exec(image)![1] as Component;
+      const given = env.filter(({ valueFrom }) => valueFrom?.secretKeyRef.optional !== true);
+      const environment = Object.fromEntries(given.map(({ name, value, valueFrom }) => [name, value ?? secrets(component, valueFrom!.secretKeyRef.key)]));
+      return { component, names: env.map(({ name }) => name), environment, graceSeconds: terminationGracePeriodSeconds - lifecycle.preStop.sleep.seconds };
+    });
 }

@@ -10,7 +10,11 @@ const folder = mkdtempSync(join(tmpdir(), 'truckroll-bundles-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 function start(component: string, ...args: string[]) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [join(folder, component, 'main.mjs'), ...args], { cwd: tmpdir(), encoding: 'utf8', env: { TRUCKROLL_VERSION: '1.2.3' } });
+  const { status, stdout, stderr } = spawnSync(process.execPath, [join(folder, component, 'main.mjs'), ...args], {
+    cwd: tmpdir(),
+    encoding: 'utf8',
+    env: { TRUCKROLL_VERSION: '1.2.3' },
+  });
   return { status, stdout, stderr };
 }
 

@@ -29,7 +29,8 @@ export async function checkErrors(operation: OperationView, target: Target, prep
     const { code, message, details } = ((await answer.json()) as { error: Record<string, any> }).error;
     const shown = [Number(status), error.code, error.message, error.details.map(withoutRevision)];
     const came = [answer.status, code, message, details.map(withoutRevision)];
-    if (JSON.stringify(shown) !== JSON.stringify(came)) wrong.push(`${operation.id}: ${status} is shown as ${JSON.stringify(shown)} and came as ${JSON.stringify(came)}`);
+    if (JSON.stringify(shown) !== JSON.stringify(came))
+      wrong.push(`${operation.id}: ${status} is shown as ${JSON.stringify(shown)} and came as ${JSON.stringify(came)}`);
   }
   return wrong;
 }
@@ -39,9 +40,17 @@ function withoutRevision({ location, field, code, message }: Record<string, stri
   return [location, field, code, message];
 }
 
-function provoke(operation: OperationView, { path = {}, body = {} }: StandIns, change: { query?: string; id?: string; credential?: 'none'; body?: object }, { url, key, token }: Target): Promise<Response> {
+function provoke(
+  operation: OperationView,
+  { path = {}, body = {} }: StandIns,
+  change: { query?: string; id?: string; credential?: 'none'; body?: object },
+  { url, key, token }: Target,
+): Promise<Response> {
   const { verb, pathIds, target, credential } = operation;
-  let to = pathIds.reduce((text, { name, example }, at) => text.replace(`/${example}`, `/${at === 0 ? (change.id ?? path[name] ?? example) : (path[name] ?? example)}`), target);
+  let to = pathIds.reduce(
+    (text, { name, example }, at) => text.replace(`/${example}`, `/${at === 0 ? (change.id ?? path[name] ?? example) : (path[name] ?? example)}`),
+    target,
+  );
   if (change.query !== undefined) to = `${to.replace(/[?&]limit=\d+$/, '')}${to.includes('?') && !/\?limit=\d+$/.test(to) ? '&' : '?'}${change.query}`;
   // Nobody is told of what is refused, and whom one would tell is not looked for.
   const silent = known(operation, { customer_notification: null });

@@ -14,6 +14,11 @@ export interface GuideCode {
 export function guideCode(root: string): GuideCode[] {
   return guideFiles.flatMap((guide) => {
     const text = readFileSync(join(root, 'docs', guide), 'utf8');
-    return [...text.matchAll(/^```(bash|typescript|python) ([\w.]+)\n([^]*?)^```$/gm)].map(([, language = '', file = '', code = '']) => ({ name: `${guide}, ${file} in ${language}`, file, language, code }));
+    return [...text.matchAll(/^```(bash|typescript|python) ([\w.]+)\n([^]*?)^```$/gm)].map(([, language = '', file = '', code = '']) => ({
+      name: `${guide}, ${file} in ${language}`,
+      file,
+      language,
+      code,
+    }));
   });
 }

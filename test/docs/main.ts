@@ -27,9 +27,11 @@ async function check(operation: (typeof operations)[number]): Promise<void> {
 
 try {
   const reads = operations.filter(({ idempotent }) => !idempotent);
-  await Promise.all(Array.from({ length: AT_ONCE }, async () => {
-    for (let next = reads.shift(); next !== undefined; next = reads.shift()) await check(next);
-  }));
+  await Promise.all(
+    Array.from({ length: AT_ONCE }, async () => {
+      for (let next = reads.shift(); next !== undefined; next = reads.shift()) await check(next);
+    }),
+  );
   for (const operation of operations.filter(({ idempotent }) => idempotent)) await check(operation);
   for (const { name, code, language } of guideCode(root)) {
     const { code: exit, stdout, stderr } = await runSample(code, language, target);

@@ -20,7 +20,12 @@ export interface Ran {
 }
 
 /** In a folder of its own, unless one is given, which is kept; with the variables that all samples read. */
-export async function runSample(code: string, language: string, { url, key, token }: Target, { folder, args = [] }: { folder?: string; args?: string[] } = {}): Promise<Ran> {
+export async function runSample(
+  code: string,
+  language: string,
+  { url, key, token }: Target,
+  { folder, args = [] }: { folder?: string; args?: string[] } = {},
+): Promise<Ran> {
   const [program, file] = PROGRAMS[language] ?? [];
   if (program === undefined || file === undefined) throw new Error(`nothing runs samples in ${language}`);
   const place = folder ?? mkdtempSync(join(tmpdir(), 'truckroll-sample-'));

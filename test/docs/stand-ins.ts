@@ -21,15 +21,24 @@ export function standInsOf(target: Target): Prepare {
   const makeHook = async (): Promise<string> =>
     (await ask(target, 'POST', HOOKS, { name: 'Of a sample', url: 'https://hooks.example.com/samples', eventTypes: ['service_request.created'] })).id;
   const hooks: { shared?: Promise<{ webhookId: string; id: string }> } = {};
-  const delivery = (): Promise<{ webhookId: string; id: string }> => (hooks.shared ??= makeHook().then(async (webhookId) => ({ webhookId, id: (await ask(target, 'POST', `${HOOKS}/${webhookId}/test`)).id })));
+  const delivery = (): Promise<{ webhookId: string; id: string }> =>
+    (hooks.shared ??= makeHook().then(async (webhookId) => ({ webhookId, id: (await ask(target, 'POST', `${HOOKS}/${webhookId}/test`)).id })));
 
   async function write(operation: OperationView): Promise<StandIns | undefined> {
-    const visit = (await ask(target, 'GET', '/v1/job-appointments?limit=100')).find((each: any) => !each.canceled && each.window_start_at !== null && each.job?.contact && each.assignments.length < 3);
+    const visit = (await ask(target, 'GET', '/v1/job-appointments?limit=100')).find(
+      (each: any) => !each.canceled && each.window_start_at !== null && each.job?.contact && each.assignments.length < 3,
+    );
     if (visit === undefined) return undefined;
     const on = new Set(visit.assignments.map(({ team_member }: any) => team_member.id));
     const member = (await ask(target, 'GET', '/v1/team-members?limit=100&assignable=true')).find((each: any) => each.status === 'ACTIVE' && !on.has(each.id));
     if (member === undefined) return undefined;
-    const body = { expected_revision: visit.revision, appointment_id: visit.id, team_member_id: member.id, starts_at: visit.window_start_at, ends_at: visit.window_end_at };
+    const body = {
+      expected_revision: visit.revision,
+      appointment_id: visit.id,
+      team_member_id: member.id,
+      starts_at: visit.window_start_at,
+      ends_at: visit.window_end_at,
+    };
     const contact_id: string = visit.job.contact.id;
     if (operation.verb === 'POST') return { body: { ...body, contact_id } };
     const changed = await ask(target, 'POST', '/v1/job-assignments', body);
@@ -68,6 +77,9 @@ export async function present(target: Target): Promise<Set<string>> {
 /** A sample with what its values stand for. Bodies have one member in a line, in every language. */
 export function filledIn(code: string, { pathIds, target }: Pick<OperationView, 'pathIds' | 'target'>, { path = {}, body = {} }: StandIns): string {
   const real = pathIds.reduce((text, { name, example }) => (path[name] === undefined ? text : text.replace(`/${example}`, `/${path[name]}`)), target);
-  const members = Object.entries(body).reduce((text, [name, value]) => text.replace(new RegExp(`("${name}": )"[^"]*"`), `$1"${value}"`), code.replace(target, real));
+  const members = Object.entries(body).reduce(
+    (text, [name, value]) => text.replace(new RegExp(`("${name}": )"[^"]*"`), `$1"${value}"`),
+    code.replace(target, real),
+  );
   return members.replace(/(Idempotency-Key: )[\w-]+/, `$1${crypto.randomUUID()}`);
 }

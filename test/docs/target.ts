@@ -24,7 +24,11 @@ export async function ask({ url, key, token }: Target, method: string, path: str
   const users = path.startsWith('/api/');
   const response = await fetch(url + path, {
     method,
-    headers: { authorization: `Bearer ${users ? token : key}`, 'content-type': 'application/json', ...(method === 'GET' ? {} : { 'idempotency-key': crypto.randomUUID() }) },
+    headers: {
+      authorization: `Bearer ${users ? token : key}`,
+      'content-type': 'application/json',
+      ...(method === 'GET' ? {} : { 'idempotency-key': crypto.randomUUID() }),
+    },
     ...(body && { body: JSON.stringify(body) }),
   });
   if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);

@@ -67,5 +67,8 @@ export async function injectFaults({ targets, chance, rounds, gapMs, awayMs, pau
 }
 
 function shuffled<T>(items: readonly T[], chance: Chance): T[] {
-  return items.map((item) => [chance.next(), item] as const).toSorted(([a], [b]) => a - b).map(([, item]) => item);
+  return items
+    .map((item) => [chance.next(), item] as const)
+    .toSorted(([a], [b]) => a - b)
+    .map(([, item]) => item);
 }

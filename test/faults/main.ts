@@ -6,7 +6,6 @@ import { seededPart } from './parts/seeded.ts';
 import { webhooksPart } from './parts/webhooks.ts';
 import { writesPart } from './parts/writes.ts';
 
-
 const HELP = `npm run test:faults -- [options]
 
   --only <parts>      of writes,seeded,webhooks; all unless given
@@ -40,7 +39,10 @@ await runMain(async () => {
     return 0;
   }
   const options = {
-    writes: wholeNumber('writes'), rounds: wholeNumber('rounds'), clients: wholeNumber('clients'), events: wholeNumber('events'),
+    writes: wholeNumber('writes'),
+    rounds: wholeNumber('rounds'),
+    clients: wholeNumber('clients'),
+    events: wholeNumber('events'),
     seed: values.seed === undefined ? Math.floor(Math.random() * 2 ** 32) : wholeNumber('seed'),
     say,
   };

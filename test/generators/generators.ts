@@ -8,7 +8,20 @@ import { goProgram, jar, npmPackages } from './tools.ts';
 
 const DESCRIPTION = join(ROOT, 'gateway/openapi.json');
 const COMPILER = { typescript: '5.9.3', '@types/node': '24.19.2' };
-const OPTIONS = ['--strict', '--target', 'es2023', '--lib', 'es2023,dom,dom.iterable', '--module', 'nodenext', '--types', 'node', '--outDir', 'built', 'main.ts'];
+const OPTIONS = [
+  '--strict',
+  '--target',
+  'es2023',
+  '--lib',
+  'es2023,dom,dom.iterable',
+  '--module',
+  'nodenext',
+  '--types',
+  'node',
+  '--outDir',
+  'built',
+  'main.ts',
+];
 
 export interface Generator {
   /** With its version. */
@@ -35,7 +48,11 @@ const heyApi: Generator = {
   name: '@hey-api/openapi-ts 0.99.0',
   prepare(folder) {
     npmPackages(folder, { '@hey-api/openapi-ts': '0.99.0', ...COMPILER });
-    const config = { input: DESCRIPTION, output: { path: 'sdk', module: { extension: '.js' } }, plugins: ['@hey-api/client-fetch', '@hey-api/typescript', '@hey-api/sdk'] };
+    const config = {
+      input: DESCRIPTION,
+      output: { path: 'sdk', module: { extension: '.js' } },
+      plugins: ['@hey-api/client-fetch', '@hey-api/typescript', '@hey-api/sdk'],
+    };
     writeFileSync(join(folder, 'openapi-ts.config.mjs'), `export default ${JSON.stringify(config)};\n`);
     run(folder, 'node_modules/.bin/openapi-ts');
     program('hey-api.ts', join(folder, 'main.ts'));
@@ -80,7 +97,23 @@ const typescriptFetch: Generator = {
     const generator = jar('org.openapitools', 'openapi-generator-cli', '7.24.0');
     // Left to itself it makes of webhooks an API to call, whose imports have no names; models of their bodies are made with the others.
     const parts = 'models,apis,supportingFiles';
-    run(folder, 'java', '-jar', generator, 'generate', '-g', 'typescript-fetch', '-i', DESCRIPTION, '-o', 'client', '--global-property', parts, '--additional-properties', 'importFileExtension=.js');
+    run(
+      folder,
+      'java',
+      '-jar',
+      generator,
+      'generate',
+      '-g',
+      'typescript-fetch',
+      '-i',
+      DESCRIPTION,
+      '-o',
+      'client',
+      '--global-property',
+      parts,
+      '--additional-properties',
+      'importFileExtension=.js',
+    );
     program('typescript-fetch.ts', join(folder, 'main.ts'));
     writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
     run(folder, 'node_modules/.bin/tsc', ...OPTIONS);
@@ -93,9 +126,15 @@ const go: Generator = {
   prepare(folder) {
     const generator = goProgram('github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen', 'v2.8.2');
     mkdirSync(join(folder, 'truckroll'));
-    writeFileSync(join(folder, 'go.mod'), 'module example\n\ngo 1.26\n\nrequire (\n\tgithub.com/google/uuid v1.6.0\n\tgithub.com/oapi-codegen/runtime v1.8.0\n)\n');
+    writeFileSync(
+      join(folder, 'go.mod'),
+      'module example\n\ngo 1.26\n\nrequire (\n\tgithub.com/google/uuid v1.6.0\n\tgithub.com/oapi-codegen/runtime v1.8.0\n)\n',
+    );
     // Schemas that no operation's path leads to, such as those of events, are left out unless told otherwise.
-    writeFileSync(join(folder, 'config.yaml'), 'package: truckroll\noutput: truckroll/client.gen.go\ngenerate:\n  client: true\n  models: true\noutput-options:\n  skip-prune: true\n');
+    writeFileSync(
+      join(folder, 'config.yaml'),
+      'package: truckroll\noutput: truckroll/client.gen.go\ngenerate:\n  client: true\n  models: true\noutput-options:\n  skip-prune: true\n',
+    );
     run(folder, generator, '-config', 'config.yaml', DESCRIPTION);
     program('main.go', join(folder, 'main.go'));
     run(folder, 'go', 'vet', './...');

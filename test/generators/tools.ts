@@ -5,7 +5,9 @@ import { installed, run } from '../support/installed.ts';
 
 /** Makes packages, each at one version, those of `folder`. */
 export function npmPackages(folder: string, packages: Readonly<Record<string, string>>): void {
-  const name = Object.entries(packages).map(([each, version]) => `${each.replace(/^@|\/.*$/g, '')}-${version}`).join('_');
+  const name = Object.entries(packages)
+    .map(([each, version]) => `${each.replace(/^@|\/.*$/g, '')}-${version}`)
+    .join('_');
   const from = installed(name, (place) => {
     writeFileSync(join(place, 'package.json'), JSON.stringify({ private: true, dependencies: packages }));
     run(place, 'npm', 'install', '--no-audit', '--no-fund', '--ignore-scripts');
@@ -16,7 +18,9 @@ export function npmPackages(folder: string, packages: Readonly<Record<string, st
 
 /** A jar that stands alone, of Maven's central repository. */
 export function jar(group: string, artifact: string, version: string): string {
-  const from = installed(`${artifact}-${version}`, (place) => run(place, 'mvn', '-q', '-B', 'dependency:copy', `-Dartifact=${group}:${artifact}:${version}`, '-DoutputDirectory=.'));
+  const from = installed(`${artifact}-${version}`, (place) =>
+    run(place, 'mvn', '-q', '-B', 'dependency:copy', `-Dartifact=${group}:${artifact}:${version}`, '-DoutputDirectory=.'),
+  );
   return join(from, `${artifact}-${version}.jar`);
 }
 

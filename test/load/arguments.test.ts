@@ -3,7 +3,15 @@ import { HELP, isLoopback, readOptions } from '../../loadtest/load/arguments.ts'
 const read = (line: string, environment: Record<string, string> = {}) => readOptions(line.split(' ').filter(Boolean), environment);
 
 test('what is run has the system of its own, and a given address where there is one', () => {
-  expect(read('average --rate 50 --seconds 10 --only list,detail')).toEqual({ what: 'average', rate: 50, seconds: 10, only: ['list', 'detail'], imports: false, pinned: false, jobs: 20_000 });
+  expect(read('average --rate 50 --seconds 10 --only list,detail')).toEqual({
+    what: 'average',
+    rate: 50,
+    seconds: 10,
+    only: ['list', 'detail'],
+    imports: false,
+    pinned: false,
+    jobs: 20_000,
+  });
   expect(read('smoke', { BASE_URL: 'http://127.0.0.1:8080/' })).toMatchObject({ what: 'smoke', baseUrl: 'http://127.0.0.1:8080' });
   expect(read('capacity')).toMatchObject({ pinned: true });
   expect(read('--help')).toBe('help');
@@ -13,11 +21,14 @@ test.each(['127.0.0.1', '127.9.8.7', 'localhost', '[::1]'])('%s is of this machi
   expect(isLoopback(host)).toBe(true);
 });
 
-test.each(['192.168.1.4', '10.0.0.1', 'api.example.com', 'localhost.example.com', '127.example.com', '0.0.0.0', '[::ffff:127.0.0.1]'])('%s is refused without a word that it may be loaded', (host) => {
-  const BASE_URL = `http://${host}:8080`;
-  expect(() => read('average', { BASE_URL })).toThrow(/--i-may-load-this/);
-  expect(read('average --i-may-load-this', { BASE_URL })).toMatchObject({ baseUrl: BASE_URL });
-});
+test.each(['192.168.1.4', '10.0.0.1', 'api.example.com', 'localhost.example.com', '127.example.com', '0.0.0.0', '[::ffff:127.0.0.1]'])(
+  '%s is refused without a word that it may be loaded',
+  (host) => {
+    const BASE_URL = `http://${host}:8080`;
+    expect(() => read('average', { BASE_URL })).toThrow(/--i-may-load-this/);
+    expect(read('average --i-may-load-this', { BASE_URL })).toMatchObject({ baseUrl: BASE_URL });
+  },
+);
 
 test.each([
   ['', /Say what to run: smoke, average/],
@@ -36,5 +47,6 @@ test.each(['capacity', 'overload', 'retention', 'average --pinned', 'average --i
 });
 
 test('the help tells of everything that can be run', () => {
-  for (const name of ['smoke', 'average', 'day', 'stress', 'spike', 'soak', 'breakpoint', 'capacity', 'overload', 'retention']) expect(HELP).toContain(`  ${name}`);
+  for (const name of ['smoke', 'average', 'day', 'stress', 'spike', 'soak', 'breakpoint', 'capacity', 'overload', 'retention'])
+    expect(HELP).toContain(`  ${name}`);
 });

@@ -3,7 +3,14 @@ import { arrivalsOf, countOf, dueMs, executorOf, secondsOf, type Arrivals } from
 import { TESTS, askedOf, durationOf, planOf } from '../../loadtest/k6/workloads/plan.ts';
 
 const STEADY: Arrivals = { from: 50, stages: [{ seconds: 10, to: 50 }] };
-const RAMP: Arrivals = { from: 0, stages: [{ seconds: 10, to: 100 }, { seconds: 10, to: 100 }, { seconds: 5, to: 0 }] };
+const RAMP: Arrivals = {
+  from: 0,
+  stages: [
+    { seconds: 10, to: 100 },
+    { seconds: 10, to: 100 },
+    { seconds: 5, to: 0 },
+  ],
+};
 
 test('at a constant rate iterations are due at even intervals, the first at once', () => {
   expect([0, 1, 250].map((number) => dueMs(STEADY, number))).toEqual([0, 20, 5000]);
@@ -31,7 +38,10 @@ test('no iteration is due before the one that comes first', () => {
 
 test('k6 is asked for an open model: rates, never workers in a loop', () => {
   expect(executorOf(STEADY)).toMatchObject({ executor: 'constant-arrival-rate', rate: 5000, timeUnit: '100s', duration: '10s' });
-  expect(executorOf(RAMP)).toMatchObject({ executor: 'ramping-arrival-rate', stages: [{ target: 10_000, duration: '10000ms' }, { target: 10_000 }, { target: 1 }] });
+  expect(executorOf(RAMP)).toMatchObject({
+    executor: 'ramping-arrival-rate',
+    stages: [{ target: 10_000, duration: '10000ms' }, { target: 10_000 }, { target: 1 }],
+  });
 });
 
 const ALL = { huge: true, empty: true, userToken: true };

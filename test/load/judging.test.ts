@@ -20,8 +20,10 @@ function summary(p99: number, errors: number): Summary {
   return {
     state: { testRunDurationMs: 10_000 },
     metrics: {
-      'latency{op:list}': metric({ med: 5, 'p(99)': p99 }), 'errors{op:list}': metric({ rate: errors }),
-      'shed{op:list}': metric({ rate: errors / 2 }), 'answered{op:list}': metric({ count: 950 }),
+      'latency{op:list}': metric({ med: 5, 'p(99)': p99 }),
+      'errors{op:list}': metric({ rate: errors }),
+      'shed{op:list}': metric({ rate: errors / 2 }),
+      'answered{op:list}': metric({ count: 950 }),
     },
   };
 }
@@ -34,7 +36,10 @@ test('a row says what was asked, reached and how long it took, and passes at its
   ]);
 });
 
-test.each([['a p99 above it', 250.1, 0], ['more errors', 10, 0.0011]])('%s fails', (_, p99, errors) => {
+test.each([
+  ['a p99 above it', 250.1, 0],
+  ['more errors', 10, 0.0011],
+])('%s fails', (_, p99, errors) => {
   expect(rowsOf(summary(p99, errors), judged)[0]?.pass).toBe(false);
 });
 
@@ -64,16 +69,25 @@ test.each<[string, Partial<Conditions>, RegExp]>([
 
 async function search(knee: number, options: { start?: number; most?: number } = {}) {
   const rates: number[] = [];
-  const found = await findKnee({ start: 100, most: 10_000, within: 0.05, ...options, trial: async (rate) => (rates.push(rate), { pass: rate <= knee, void: [] }) });
+  const found = await findKnee({
+    start: 100,
+    most: 10_000,
+    within: 0.05,
+    ...options,
+    trial: async (rate) => (rates.push(rate), { pass: rate <= knee, void: [] }),
+  });
   return { found, rates };
 }
 
-test.each([7, 99, 100, 101, 640, 2345])('the knee of a system that takes %d requests a second is found within five in a hundred, in few trials', async (knee) => {
-  const { found, rates } = await search(knee);
-  expect(found).toBeLessThanOrEqual(knee);
-  expect(found).toBeGreaterThanOrEqual(knee * 0.95);
-  expect(rates.length).toBeLessThan(14);
-});
+test.each([7, 99, 100, 101, 640, 2345])(
+  'the knee of a system that takes %d requests a second is found within five in a hundred, in few trials',
+  async (knee) => {
+    const { found, rates } = await search(knee);
+    expect(found).toBeLessThanOrEqual(knee);
+    expect(found).toBeGreaterThanOrEqual(knee * 0.95);
+    expect(rates.length).toBeLessThan(14);
+  },
+);
 
 test('what takes everything is not asked for more than the most', async () => {
   expect((await search(Infinity, { most: 300 })).found).toBe(300);
@@ -83,7 +97,9 @@ test('a trial that is void is made again, and three of them end the search witho
   let trials = 0;
   const found = await findKnee({ start: 50, most: 50, within: 0.1, trial: async () => ({ pass: true, void: ++trials < 3 ? ['busy'] : [] }) });
   expect([found, trials]).toEqual([50, 3]);
-  await expect(findKnee({ start: 50, most: 50, within: 0.1, trial: async () => ({ pass: true, void: ['busy'] }) })).rejects.toThrow(/at 50 requests a second every trial was void: busy/);
+  await expect(findKnee({ start: 50, most: 50, within: 0.1, trial: async () => ({ pass: true, void: ['busy'] }) })).rejects.toThrow(
+    /at 50 requests a second every trial was void: busy/,
+  );
 });
 
 test('a system that takes nothing is said to', async () => {
@@ -96,19 +112,30 @@ test('two results are compared by the larger', () => {
 });
 
 test('the slope of memory is that of the time that counts', () => {
-  const samples = Array.from({ length: 120 }, (_, at): Sample => ({ at, cpu: {}, files: {}, others: 0, memory: { gateway: at < 60 ? 100 + at : 160 + (at - 60) / 60 } }));
+  const samples = Array.from(
+    { length: 120 },
+    (_, at): Sample => ({ at, cpu: {}, files: {}, others: 0, memory: { gateway: at < 60 ? 100 + at : 160 + (at - 60) / 60 } }),
+  );
   expect(slopePerMinute(samples, ({ memory }) => memory['gateway']!, 60)).toBeCloseTo(1);
   expect(slopePerMinute(samples.slice(0, 60), ({ memory }) => memory['gateway']!)).toBeCloseTo(60);
 });
 
 describe('a soak', () => {
-  const soaked = (memory: (at: number) => number, files: (at: number) => number, [early, late]: [number, number]) => enduranceOf(
-    Array.from({ length: 1200 }, (_, at): Sample => ({ at, cpu: {}, others: 0, memory: { gateway: memory(at), k6: 10 * at }, files: { gateway: files(at), k6: at } })),
-    { metrics: { latency_early: { values: { 'p(99)': early } }, latency_late: { values: { 'p(99)': late } } } },
-  );
+  const soaked = (memory: (at: number) => number, files: (at: number) => number, [early, late]: [number, number]) =>
+    enduranceOf(
+      Array.from(
+        { length: 1200 },
+        (_, at): Sample => ({ at, cpu: {}, others: 0, memory: { gateway: memory(at), k6: 10 * at }, files: { gateway: files(at), k6: at } }),
+      ),
+      { metrics: { latency_early: { values: { 'p(99)': early } }, latency_late: { values: { 'p(99)': late } } } },
+    );
 
   test('passes where memory and files stay as they are after a quarter of it, whatever the generator does', () => {
-    const { memory, files, slower, faults } = soaked((at) => Math.min(at, 250), () => 60, [20, 23]);
+    const { memory, files, slower, faults } = soaked(
+      (at) => Math.min(at, 250),
+      () => 60,
+      [20, 23],
+    );
     expect(memory['gateway']).toBeCloseTo(0);
     expect([files['gateway'], slower, faults]).toEqual([0, 1.15, []]);
   });

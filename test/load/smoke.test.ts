@@ -38,7 +38,9 @@ it.each(SCENARIO_NAMES)('is answered as it expects in the scenario %s, with as m
   for (let number = 0; number < TURNS; number++) await SCENARIOS[name].run(client, world, { number, own });
   expect(client.faults).toEqual([]);
   expect([...client.sent.values()].reduce((sum, count) => sum + count, 0)).toBe(TURNS * requestsOf(name));
-  expect(Object.fromEntries(client.sent)).toEqual(Object.fromEntries(Object.entries(SCENARIOS[name].sends).map(([operation, sends]) => [operation, TURNS * sends])));
+  expect(Object.fromEntries(client.sent)).toEqual(
+    Object.fromEntries(Object.entries(SCENARIOS[name].sends).map(([operation, sends]) => [operation, TURNS * sends])),
+  );
 });
 
 it('has a scenario for each of its operations', () => {
@@ -63,11 +65,24 @@ it('removes an assignment and an endpoint that a run has left, and nothing else'
   const place = world.places[0]!;
   const read = async () => JSON.parse(await send({ path: `/v1/job-appointments/${place.visitId}`, credential: usual.apiKey, expect: [200] })).data;
   const before = await read();
-  const body = { expected_revision: before.revision, appointment_id: place.visitId, team_member_id: place.technicianId, starts_at: before.window_start_at, ends_at: before.window_end_at };
+  const body = {
+    expected_revision: before.revision,
+    appointment_id: place.visitId,
+    team_member_id: place.technicianId,
+    starts_at: before.window_start_at,
+    ends_at: before.window_end_at,
+  };
   await send({ method: 'POST', path: '/v1/job-assignments', credential: usual.apiKey, body, idempotencyKey: 'interrupted', expect: [201] });
   const endpoints = '/api/v1/integrations/webhooks';
   const credential = world.userToken!;
-  const endpoint = (name: string) => ({ method: 'POST', path: endpoints, credential, body: { name, url: 'https://receiver.example.com/hook', eventTypes: ['service_request.created'], enabled: false }, expect: [201] }) as const;
+  const endpoint = (name: string) =>
+    ({
+      method: 'POST',
+      path: endpoints,
+      credential,
+      body: { name, url: 'https://receiver.example.com/hook', eventTypes: ['service_request.created'], enabled: false },
+      expect: [201],
+    }) as const;
   await send(endpoint('load smoke 7'));
   await send(endpoint('load of somebody else'));
   expect(await tidy(send, world)).toBe(2);

@@ -9,8 +9,10 @@ test('an answer that the state of the visit explains is no failure', () => {
   expect([201, 200, 409, 404].map((status) => failureOf(answered(status)))).toEqual([undefined, undefined, undefined, undefined]);
 });
 
-test('a refusal that is nobody\'s fault but the system\'s is one, a 503 included', () => {
-  expect([429, 500, 503].map((status) => failureOf(answered(status, 'CODE')))).toEqual(['429', '500', '503'].map((status) => `add on visit v by k: ${status} CODE`));
+test("a refusal that is nobody's fault but the system's is one, a 503 included", () => {
+  expect([429, 500, 503].map((status) => failureOf(answered(status, 'CODE')))).toEqual(
+    ['429', '500', '503'].map((status) => `add on visit v by k: ${status} CODE`),
+  );
 });
 
 test('a connection that breaks and an answer that does not come are failures, a client that hangs up is none', () => {

@@ -118,7 +118,10 @@ export class Fleet implements Running {
 
   /** Every place of a component, taken or not: a client uses those where it finds somebody. */
   #addressOf(component: Component): string {
-    return `ipv4:${this.#places.get(component)!.map(({ port }) => `127.0.0.1:${port}`).join()}`;
+    return `ipv4:${this.#places
+      .get(component)!
+      .map(({ port }) => `127.0.0.1:${port}`)
+      .join()}`;
   }
 
   async #launch(component: Component, place: Place, side: Side): Promise<void> {
@@ -140,7 +143,13 @@ export class Fleet implements Running {
       name: `${planned.name}-${port}-${side}`,
       script: join(this.#folders[side], relative(ROOT, planned.script)),
       readyUrl: `http://127.0.0.1:${readyPort}/readyz`,
-      environment: { ...planned.environment, ...addresses, PORT: String(port), METRICS_PORT: String(metricsPort), DRAIN_DELAY: DRAIN_DELAY[planned.name === 'gateway' ? 'gateway' : 'service'] },
+      environment: {
+        ...planned.environment,
+        ...addresses,
+        PORT: String(port),
+        METRICS_PORT: String(metricsPort),
+        DRAIN_DELAY: DRAIN_DELAY[planned.name === 'gateway' ? 'gateway' : 'service'],
+      },
     };
   }
 

@@ -18,7 +18,10 @@ export async function openFront(port: number): Promise<Front> {
     const chosen = ports[turn++ % ports.length];
     if (chosen === undefined) return void incoming.destroy();
     const outgoing = connect(chosen, '127.0.0.1');
-    for (const [one, other] of [[incoming, outgoing], [outgoing, incoming]] as const) {
+    for (const [one, other] of [
+      [incoming, outgoing],
+      [outgoing, incoming],
+    ] as const) {
       sockets.add(one);
       one.setNoDelay(true);
       one.on('error', () => other.destroy());

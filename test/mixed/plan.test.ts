@@ -11,7 +11,10 @@ test('every component is first alone on the newer release and back again, then e
   const stages = planOf(1);
   expect(stages).toHaveLength(COMPONENTS.length + ORDERS);
   expect(stages.slice(0, COMPONENTS.length).map(({ moves }) => moves)).toEqual(
-    COMPONENTS.map((component) => [{ component, to: 'head' }, { component, to: 'released' }]),
+    COMPONENTS.map((component) => [
+      { component, to: 'head' },
+      { component, to: 'released' },
+    ]),
   );
 });
 

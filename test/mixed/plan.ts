@@ -21,8 +21,14 @@ export interface Stage {
 
 /** From one to the next of these in each order; all but the last end where the next begins. */
 const ROADS: readonly (readonly [Side, Side])[] = [
-  ['released', 'head'], ['head', 'released'], ['released', 'head'], ['head', 'released'], ['released', 'head'],
-  ['head', 'changed'], ['changed', 'head'], ['head', 'changed'],
+  ['released', 'head'],
+  ['head', 'released'],
+  ['released', 'head'],
+  ['head', 'released'],
+  ['released', 'head'],
+  ['head', 'changed'],
+  ['changed', 'head'],
+  ['head', 'changed'],
 ];
 export const ORDERS = ROADS.length;
 
@@ -34,7 +40,14 @@ export function planOf(seed: number, { alone = true, orders = ORDERS }: { alone?
   const chance = new Chance(seed);
   const stages: Stage[] = [];
   if (alone) {
-    for (const component of COMPONENTS) stages.push({ title: `${component} alone`, moves: [{ component, to: 'head' }, { component, to: 'released' }] });
+    for (const component of COMPONENTS)
+      stages.push({
+        title: `${component} alone`,
+        moves: [
+          { component, to: 'head' },
+          { component, to: 'released' },
+        ],
+      });
   }
   for (const [index, [from, to]] of ROADS.slice(0, orders).entries()) {
     stages.push({ title: `order ${index + 1} of ${orders}, ${from} to ${to}`, moves: orderOf(chance, from, to) });
@@ -55,7 +68,10 @@ function orderOf(chance: Chance, from: Side, to: Side): Move[] {
 }
 
 function shuffled<T>(items: readonly T[], chance: Chance): T[] {
-  return items.map((item) => [chance.next(), item] as const).toSorted(([a], [b]) => a - b).map(([, item]) => item);
+  return items
+    .map((item) => [chance.next(), item] as const)
+    .toSorted(([a], [b]) => a - b)
+    .map(([, item]) => item);
 }
 
 /** For people, before anything is done. */

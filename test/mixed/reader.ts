@@ -6,11 +6,22 @@ const LONGEST_ANSWER_MS = 12_000;
 const PERIOD = 'start_date=2026-01-01&end_date=2026-12-31';
 
 const PATHS = [
-  '/v1/company', '/v1/jobs?limit=5', '/v1/job-appointments?limit=5&dispatch_status=UNASSIGNED', '/v1/job-assignments?limit=5', '/v1/team-members?limit=5&status=ACTIVE',
-  '/v1/accounts?limit=5', '/v1/locations?limit=5&postal_code=78701', '/v1/invoices?limit=5&status=OPEN', '/v1/payments?limit=5', '/v1/estimates?limit=5',
-  '/v1/job-financials?limit=5', '/v1/revenue-attributions?limit=5',
-  `/v1/reports/invoice-activity?${PERIOD}`, `/v1/reports/collections?${PERIOD}&group_by=payment_method`,
-  `/v1/reports/job-profitability?${PERIOD}&group_by=job_class`, `/v1/reports/technician-participation-profitability?${PERIOD}`,
+  '/v1/company',
+  '/v1/jobs?limit=5',
+  '/v1/job-appointments?limit=5&dispatch_status=UNASSIGNED',
+  '/v1/job-assignments?limit=5',
+  '/v1/team-members?limit=5&status=ACTIVE',
+  '/v1/accounts?limit=5',
+  '/v1/locations?limit=5&postal_code=78701',
+  '/v1/invoices?limit=5&status=OPEN',
+  '/v1/payments?limit=5',
+  '/v1/estimates?limit=5',
+  '/v1/job-financials?limit=5',
+  '/v1/revenue-attributions?limit=5',
+  `/v1/reports/invoice-activity?${PERIOD}`,
+  `/v1/reports/collections?${PERIOD}&group_by=payment_method`,
+  `/v1/reports/job-profitability?${PERIOD}&group_by=job_class`,
+  `/v1/reports/technician-participation-profitability?${PERIOD}`,
   '/api/v1/integrations/webhooks',
 ];
 

@@ -32,7 +32,15 @@ export interface MixedResult {
   readonly failures: readonly string[];
   /** What contradicts, as the checkers say it. */
   readonly violations: readonly { readonly kind: string; readonly text: string }[];
-  readonly counts: { readonly reads: number; readonly writes: number; readonly events: number; readonly deliveries: number; readonly duplicates: number; readonly late: number; readonly moves: number };
+  readonly counts: {
+    readonly reads: number;
+    readonly writes: number;
+    readonly events: number;
+    readonly deliveries: number;
+    readonly duplicates: number;
+    readonly late: number;
+    readonly moves: number;
+  };
   readonly seconds: number;
   readonly history: readonly Attempt[];
 }
@@ -60,16 +68,29 @@ export async function runMixed(fleet: Fleet, receiver: Receiver, { seed, stages,
   let goesOn = true;
   const going = (): boolean => goesOn;
   const startedAt = performance.now();
-  const client = () => runClient({
-    baseUrl, apiKey: company.apiKey, chance: new Chance(chance.next() * 2 ** 32), visitIds: world.visitIds, technicianIds: world.technicianIds,
-    history, goesOn: going, thinkMs: LOAD.thinkMs, notify: 0.05, unread: (reason) => failed(`a visit was not read: ${reason}`),
-  });
+  const client = () =>
+    runClient({
+      baseUrl,
+      apiKey: company.apiKey,
+      chance: new Chance(chance.next() * 2 ** 32),
+      visitIds: world.visitIds,
+      technicianIds: world.technicianIds,
+      history,
+      goesOn: going,
+      thinkMs: LOAD.thinkMs,
+      notify: 0.05,
+      unread: (reason) => failed(`a visit was not read: ${reason}`),
+    });
   const load = Promise.all([
     read({ baseUrl, company, rate: LOAD.reads, goesOn: going, failed }),
     ...Array.from({ length: LOAD.clients }, client),
     tellStories(fleet, customers, {
-      goesOn: going, atOnce: LOAD.systems, told, pause: () => delay(chance.between(0, 2 * LOAD.pauseMs)),
-      refused: (error) => failed(`a step of a service request was refused: ${error.status} ${error.message} ${String((error.cause as Error | undefined)?.message ?? '')}`),
+      goesOn: going,
+      atOnce: LOAD.systems,
+      told,
+      pause: () => delay(chance.between(0, 2 * LOAD.pauseMs)),
+      refused: (error) =>
+        failed(`a step of a service request was refused: ${error.status} ${error.message} ${String((error.cause as Error | undefined)?.message ?? '')}`),
     }),
   ]);
   load.catch(() => undefined);
@@ -103,11 +124,17 @@ export async function runMixed(fleet: Fleet, receiver: Receiver, { seed, stages,
   const { late, violations } = withoutLate(events, receiver);
   const accidents = fleet.accidents.map((text) => ({ kind: 'unexpected-end', text }));
   return {
-    failures, history,
+    failures,
+    history,
     violations: [...writes.violations, ...broken, ...violations, ...(await unretried(fleet)), ...accidents],
     counts: {
-      reads: reads, writes: writes.counts['acknowledged'] ?? 0, events: published.length + (writes.counts['events'] ?? 0),
-      deliveries: events.counts.deliveries, duplicates: events.counts.duplicates, late, moves,
+      reads: reads,
+      writes: writes.counts['acknowledged'] ?? 0,
+      events: published.length + (writes.counts['events'] ?? 0),
+      deliveries: events.counts.deliveries,
+      duplicates: events.counts.duplicates,
+      late,
+      moves,
     },
     seconds: (performance.now() - startedAt) / 1000,
   };
@@ -116,7 +143,9 @@ export async function runMixed(fleet: Fleet, receiver: Receiver, { seed, stages,
 /** Reports are answered once every owner has told how far it is. */
 async function reportsAnswer({ baseUrl }: Fleet, apiKey: string): Promise<void> {
   await untilTrue('reports are answered', async () => {
-    const response = await fetch(`${baseUrl}/v1/reports/collections?start_date=2026-01-01&end_date=2026-01-31`, { headers: { authorization: `Bearer ${apiKey}` } });
+    const response = await fetch(`${baseUrl}/v1/reports/collections?start_date=2026-01-01&end_date=2026-01-31`, {
+      headers: { authorization: `Bearer ${apiKey}` },
+    });
     await response.arrayBuffer();
     return response.ok;
   });
@@ -134,7 +163,8 @@ function withoutLate({ violations }: Delivered, { arrivals }: Receiver): { late:
 
 /** Dead letters that nobody could send although all dispatchers are of the newest release by now. */
 async function unretried({ database }: Fleet): Promise<{ kind: string; text: string }[]> {
-  const left = async (): Promise<number> => (await database.query<{ count: number }>({ text: 'select count(*) from integrations.parked_event' })).rows[0]!.count;
+  const left = async (): Promise<number> =>
+    (await database.query<{ count: number }>({ text: 'select count(*) from integrations.parked_event' })).rows[0]!.count;
   await untilTrue('dead letters are sent', async () => (await left()) === 0, 60_000).catch(() => undefined);
   const count = await left();
   return count === 0 ? [] : [{ kind: 'dead-letter', text: `${count} events are still set aside, such as ${ADDED_TYPE}` }];

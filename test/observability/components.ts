@@ -19,9 +19,17 @@ const NOWHERE = '127.0.0.1:9';
 const keys = `key:${randomBytes(32).toString('base64')}`;
 const environment: Record<string, string> = {
   LOG_LEVEL: 'silent',
-  DATABASE_URL: `postgresql://${NOWHERE}/nowhere`, REDIS_URL: `redis://${NOWHERE}`, KAFKA_BROKERS: NOWHERE,
-  BILLING_ADDRESS: NOWHERE, SCHEDULING_ADDRESS: NOWHERE, REPORTING_ADDRESS: NOWHERE, INTEGRATIONS_ADDRESS: NOWHERE,
-  CALLER_CREDENTIALS: testCallers.map(acceptanceOf).join(), CURSOR_KEYS: keys, IDENTITY_KEYS: keys, WEBHOOK_SECRET_KEYS: keys,
+  DATABASE_URL: `postgresql://${NOWHERE}/nowhere`,
+  REDIS_URL: `redis://${NOWHERE}`,
+  KAFKA_BROKERS: NOWHERE,
+  BILLING_ADDRESS: NOWHERE,
+  SCHEDULING_ADDRESS: NOWHERE,
+  REPORTING_ADDRESS: NOWHERE,
+  INTEGRATIONS_ADDRESS: NOWHERE,
+  CALLER_CREDENTIALS: testCallers.map(acceptanceOf).join(),
+  CURSOR_KEYS: keys,
+  IDENTITY_KEYS: keys,
+  WEBHOOK_SECRET_KEYS: keys,
 };
 const as = (caller: 'gateway' | 'webhook-dispatcher'): Record<string, string> => ({ ...environment, CALL_CREDENTIAL: testCaller(caller).text });
 

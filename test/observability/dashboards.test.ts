@@ -28,7 +28,12 @@ test.each(ruleTests)('what %s makes fire fires, and was quiet before', (name) =>
 test('every alert is made to fire by a test, says how urgent it is, and has its section in the runbook', () => {
   expect(firing.toSorted()).toEqual(alerts.toSorted());
   const page = readFileSync(join(DASHBOARDS, '../../docs/operations.md'), 'utf8');
-  const sections = [...page.split('### Dashboards and alerts')[1]!.split('\n## ')[0]!.matchAll(/^#### (\w+)$/gm)].map(([, name]) => name);
+  const sections = [
+    ...page
+      .split('### Dashboards and alerts')[1]!
+      .split('\n## ')[0]!
+      .matchAll(/^#### (\w+)$/gm),
+  ].map(([, name]) => name);
   expect(sections).toEqual(alerts);
   for (const { alert, labels, annotations } of rules.filter((rule) => rule.alert !== undefined)) {
     expect(['page', 'ticket']).toContain(labels?.['severity']);
@@ -37,10 +42,19 @@ test('every alert is made to fire by a test, says how urgent it is, and has its 
 });
 
 test.each(dashboards)('$name is a dashboard that Grafana takes: panels within the grid and beside each other, the source of data a choice', ({ dashboard }) => {
-  expect(dashboard).toMatchObject({ uid: expect.stringMatching(/^truckroll-[a-z]+$/), schemaVersion: 39, templating: { list: [{ name: 'datasource', type: 'datasource' }] } });
+  expect(dashboard).toMatchObject({
+    uid: expect.stringMatching(/^truckroll-[a-z]+$/),
+    schemaVersion: 39,
+    templating: { list: [{ name: 'datasource', type: 'datasource' }] },
+  });
   expect(new Set(dashboard.panels.map(({ id }) => id)).size).toBe(dashboard.panels.length);
   const cells = new Set<string>();
-  for (const { type, targets = [], datasource, gridPos: { x, y, w, h } } of dashboard.panels) {
+  for (const {
+    type,
+    targets = [],
+    datasource,
+    gridPos: { x, y, w, h },
+  } of dashboard.panels) {
     expect(x + w).toBeLessThanOrEqual(24);
     for (let cell = 0; cell < w * h; cell += 1) {
       const place = `${x + (cell % w)},${y + Math.floor(cell / w)}`;
@@ -67,7 +81,10 @@ test('every expression of a dashboard is PromQL', () => {
 });
 
 test('names are found in expressions, and what is no name of a metric is not', () => {
-  expect(namesIn('topk(10, histogram_quantile(0.95, sum by (le, statement) (rate(a_seconds_bucket{kind="x_y"}[5m])))) or on () vector(0) unless b_total offset 5m')).toEqual({
-    metrics: ['a_seconds_bucket', 'b_total'], labels: ['kind', 'le', 'statement'],
+  expect(
+    namesIn('topk(10, histogram_quantile(0.95, sum by (le, statement) (rate(a_seconds_bucket{kind="x_y"}[5m])))) or on () vector(0) unless b_total offset 5m'),
+  ).toEqual({
+    metrics: ['a_seconds_bucket', 'b_total'],
+    labels: ['kind', 'le', 'statement'],
   });
 });

@@ -39,14 +39,18 @@ export const ruleFiles = files('.yaml').filter((name) => !ruleTests.includes(nam
 export const rules = ruleFiles.flatMap((name) => (parse(text(name)) as { groups: { rules: Rule[] }[] }).groups.flatMap((group) => group.rules));
 /** Names of the alerts that a test makes fire. */
 export const firing = ruleTests.flatMap((name) =>
-  (parse(text(name)) as { tests: { alert_rule_test: { alertname: string; exp_alerts: unknown[] }[] }[] }).tests.flatMap((test) => test.alert_rule_test.filter(({ exp_alerts: all }) => all.length > 0).map(({ alertname }) => alertname)),
+  (parse(text(name)) as { tests: { alert_rule_test: { alertname: string; exp_alerts: unknown[] }[] }[] }).tests.flatMap((test) =>
+    test.alert_rule_test.filter(({ exp_alerts: all }) => all.length > 0).map(({ alertname }) => alertname),
+  ),
 );
 
 /** Every expression, with where it stands. Grafana's variables are what it would put there. */
 export const expressions: readonly { where: string; expr: string }[] = [
   ...rules.map(({ alert, record, expr }) => ({ where: alert ?? record ?? '', expr })),
   ...dashboards.flatMap(({ name, dashboard }) =>
-    dashboard.panels.flatMap((panel) => (panel.targets ?? []).map(({ expr }) => ({ where: `${name}: ${panel.title}`, expr: expr.replaceAll('$__rate_interval', '1m') }))),
+    dashboard.panels.flatMap((panel) =>
+      (panel.targets ?? []).map(({ expr }) => ({ where: `${name}: ${panel.title}`, expr: expr.replaceAll('$__rate_interval', '1m') })),
+    ),
   ),
 ];
 

@@ -12,13 +12,14 @@ export function withMetrics(page: string, metrics: readonly ListedMetric[]): str
 
 function table(metrics: readonly ListedMetric[]): string {
   const most = Math.max(...metrics.map(({ components }) => components.length));
-  const whoOf = ({ components }: ListedMetric): string => (components.length === most ? 'all' : components.length === most - 1 && !components.includes('gateway') ? 'all but the gateway' : components.join(', '));
+  const whoOf = ({ components }: ListedMetric): string =>
+    components.length === most ? 'all' : components.length === most - 1 && !components.includes('gateway') ? 'all but the gateway' : components.join(', ');
   const rows = metrics
     .filter(({ name }) => !OF_NODE.test(name))
-    .map((metric) => `| \`${metric.name}\` | ${metric.type} | ${metric.labels.map((label) => `\`${label}\``).join(', ')} | ${metric.help.replaceAll('|', '\\|')} | ${whoOf(metric)} |`);
+    .map(
+      (metric) =>
+        `| \`${metric.name}\` | ${metric.type} | ${metric.labels.map((label) => `\`${label}\``).join(', ')} | ${metric.help.replaceAll('|', '\\|')} | ${whoOf(metric)} |`,
+    );
   const ofNode = metrics.filter(({ name }) => OF_NODE.test(name)).map(({ name }) => `\`${name}\``);
-  return [
-    '| Metric | Type | Labels | Meaning | Of |', '|---|---|---|---|---|', ...rows, '',
-    `And of every process: ${ofNode.join(', ')}.`,
-  ].join('\n');
+  return ['| Metric | Type | Labels | Meaning | Of |', '|---|---|---|---|---|', ...rows, '', `And of every process: ${ofNode.join(', ')}.`].join('\n');
 }

@@ -30,7 +30,9 @@ const HEAD = '# Written from loadtest/slo.json by `node scripts/run.mjs observab
 
 export function sloRules({ windowDays, objectives }: Objectives): string {
   const windows = [...new Set(BURNS.flatMap(({ short, long }) => [short, long]))];
-  const recorded = objectives.flatMap((objective) => windows.map((window) => ({ record: recordOf(window), expr: errorRatio(objective, window), labels: { slo: objective.name } })));
+  const recorded = objectives.flatMap((objective) =>
+    windows.map((window) => ({ record: recordOf(window), expr: errorRatio(objective, window), labels: { slo: objective.name } })),
+  );
   const alerts = objectives.flatMap(({ name, promise, target }) =>
     BURNS.map(({ alert, severity, long, short, rate, wait }) => ({
       alert,

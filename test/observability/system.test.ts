@@ -44,7 +44,12 @@ beforeAll(async () => {
   });
   receiver = await startReceiver((response) => void response.writeHead(204).end());
   system = await startSystem({ webhookAllowedTargets: [receiver.target], logLevel: 'info' });
-  dispatcher = createWebhookDispatcher({ ...webhookDispatcherConfig(system.dispatcherEnvironment), ...testConfig, logLevel: 'info', callCredential: testCaller('webhook-dispatcher') });
+  dispatcher = createWebhookDispatcher({
+    ...webhookDispatcherConfig(system.dispatcherEnvironment),
+    ...testConfig,
+    logLevel: 'info',
+    callCredential: testCaller('webhook-dispatcher'),
+  });
   await dispatcher.start();
   desk = await dispatchDesk(system);
   endpoint = (await manage('POST', HOOKS, { name: 'Dispatch board', url: receiver.url, eventTypes: ['service_request.status_changed'] })).data.id as string;
@@ -96,14 +101,29 @@ test('a request is followed by its id from the gateway to the receiver, and the 
   await until(async () => (await trace(requestId)).some(({ msg }) => msg === 'sent a webhook'));
   const lines = await trace(requestId);
   expect(lines.map(({ service, msg }) => `${service}: ${msg}`).toSorted()).toEqual([
-    'gateway: request', 'scheduling: served a call', 'webhook-dispatcher: an event was handed to endpoints', 'webhook-dispatcher: sent a webhook',
+    'gateway: request',
+    'scheduling: served a call',
+    'webhook-dispatcher: an event was handed to endpoints',
+    'webhook-dispatcher: sent a webhook',
   ]);
   for (const line of lines) expect([line.requestId, line.traceId]).toEqual([requestId, requestId.replaceAll('-', '')]);
   const lineOf = (msg: string) => lines.find((line) => line.msg === msg);
   expect(lineOf('request')).toMatchObject({
-    route: '/v1/job-assignments', status: 201, bytes: JSON.stringify(added.body).length, peer: expect.stringContaining('127.0.0.1'), companyId: desk.company.id,
+    route: '/v1/job-assignments',
+    status: 201,
+    bytes: JSON.stringify(added.body).length,
+    peer: expect.stringContaining('127.0.0.1'),
+    companyId: desk.company.id,
   });
-  expect(lineOf('sent a webhook')).toMatchObject({ event: headers['webhook-id'], endpoint, companyId: desk.company.id, host: receiver.target, result: '2xx', status: 204, attempt: 1 });
+  expect(lineOf('sent a webhook')).toMatchObject({
+    event: headers['webhook-id'],
+    endpoint,
+    companyId: desk.company.id,
+    host: receiver.target,
+    result: '2xx',
+    status: 204,
+    attempt: 1,
+  });
 
   const { data: deliveries } = await manage('GET', `${HOOKS}/${endpoint}/deliveries`);
   const own = deliveries.find((delivery: { eventId: string }) => delivery.eventId === headers['webhook-id']);
@@ -155,10 +175,13 @@ test('with an exporter the same way is one trace of spans, from the request to t
   expect(spans.filter(({ name, parentSpanId }) => name.startsWith('sql ') && parentSpanId === served).length).toBeGreaterThan(2);
   expect([named('fan out', CONSUMER), named('POST webhook', CLIENT)].map(({ parentSpanId }) => parentSpanId)).toEqual([served, served]);
   for (const span of [...spans, ...traced(refused.headers.get('x-request-id')!)]) expect([span.name, span.status?.code ?? 0]).toEqual([span.name, 0]);
-  expect(chain[0]!.attributes).toEqual(expect.arrayContaining([
-    { key: 'http.route', value: { stringValue: '/v1/job-assignments' } }, { key: 'http.response.status_code', value: { intValue: 201 } },
-    { key: 'truckroll.request_id', value: { stringValue: requestId } },
-  ]));
+  expect(chain[0]!.attributes).toEqual(
+    expect.arrayContaining([
+      { key: 'http.route', value: { stringValue: '/v1/job-assignments' } },
+      { key: 'http.response.status_code', value: { intValue: 201 } },
+      { key: 'truckroll.request_id', value: { stringValue: requestId } },
+    ]),
+  );
 });
 
 test('health checks are not in the log at info, other requests are', async () => {
@@ -188,7 +211,8 @@ test('everything that dashboards and alert rules ask for is told by the running 
   await until(async () => (await scraped()).has('webhook_endpoints'));
   const series = await scraped();
   // What is of a process rather than of a component is not there in a test's: metrics.test.ts and `npm start -- --observe` have it.
-  const rare = /^(build_info|nodejs_|process_|gateway_(limited|unknown_keys)|database_refused|consumer_(unreadable|retries)|grpc_server_refused|notifications|mails|projection_rows_refused|report_companies)/;
+  const rare =
+    /^(build_info|nodejs_|process_|gateway_(limited|unknown_keys)|database_refused|consumer_(unreadable|retries)|grpc_server_refused|notifications|mails|projection_rows_refused|report_companies)/;
   for (const { where, expr } of expressions) {
     const { metrics, labels } = namesIn(expr);
     const own = metrics.filter((name) => !name.startsWith('slo:'));

@@ -91,7 +91,10 @@ it('is wholly of the old time zone until all is of the new one, and says so by m
     await system.setTimezone(company, 'Pacific/Kiritimati');
     const changed = Date.now();
     await until(async () => {
-      const { rows } = await system.database.query({ text: `select from reporting.generations where company_id = $1 and state = 'building' and time_zone = 'Pacific/Kiritimati'`, values: [company.id] });
+      const { rows } = await system.database.query({
+        text: `select from reporting.generations where company_id = $1 and state = 'building' and time_zone = 'Pacific/Kiritimati'`,
+        values: [company.id],
+      });
       return rows.length > 0;
     });
     const { body } = await report(COLLECTIONS);
@@ -108,7 +111,10 @@ it('is wholly of the old time zone until all is of the new one, and says so by m
 
 it('leaves jobs out by the company’s settings, and has them again', async () => {
   const counts = async (settings: { costing_enabled: boolean; verified_only: boolean }): Promise<number> => {
-    await system.channel('integrations').client(CompanyAdminServiceService).updateCompany({ id: company.id, ...settings });
+    await system
+      .channel('integrations')
+      .client(CompanyAdminServiceService)
+      .updateCompany({ id: company.id, ...settings });
     await fresh(system, company, { timezone: 'America/Chicago', costing: settings.costing_enabled, verifiedOnly: settings.verified_only });
     const { body } = await report(JOBS);
     expect(body.report).toMatchObject(settings);
@@ -148,7 +154,10 @@ it.each(['billing', 'scheduling'] as const)('goes on answering while %s is away,
   const stopped = Date.now();
   const other = owner === 'billing' ? 'scheduling' : 'billing';
   await until(async () => {
-    const { rows } = await system.database.query<{ at: number }>({ text: 'select at from reporting.applied_until where source = $1', values: [`/truckroll/${other}`] });
+    const { rows } = await system.database.query<{ at: number }>({
+      text: 'select at from reporting.applied_until where source = $1',
+      values: [`/truckroll/${other}`],
+    });
     return (rows[0]?.at ?? 0) / 1000 > stopped;
   });
   const { status, body } = await report(COLLECTIONS);

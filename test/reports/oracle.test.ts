@@ -23,21 +23,26 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => system.stop());
 
-it('answers every question about random companies as their exported records add up', async () => {
-  const asked = (company: RandomCompany) => fc.array(fc.tuple(randomQuestion(company.cast, company.around), fc.integer({ min: 1, max: 100 })), { minLength: QUESTIONS, maxLength: QUESTIONS });
-  const described = randomCompany.chain((company) => fc.record({ company: fc.constant(company), asked: asked(company) }));
-  for (let seed = SEED; seed < SEED + COMPANIES; seed += AT_ONCE) {
-    const seeds = Array.from({ length: Math.min(AT_ONCE, SEED + COMPANIES - seed) }, (_, n) => seed + n);
-    await Promise.all(
-      seeds.map(async (of) => {
-        const [sample] = fc.sample(described, { seed: of, numRuns: 1 }) as [{ company: RandomCompany; asked: [Question, number][] }];
-        await holdAgainstOracle(sample.company, sample.asked).catch((error: unknown) => {
-          throw new Error(`REPORT_SEED=${of} REPORT_COMPANIES=1 npm run test:reports shows it again`, { cause: error });
-        });
-      }),
-    );
-  }
-}, 120_000 + COMPANIES * 10_000);
+it(
+  'answers every question about random companies as their exported records add up',
+  async () => {
+    const asked = (company: RandomCompany) =>
+      fc.array(fc.tuple(randomQuestion(company.cast, company.around), fc.integer({ min: 1, max: 100 })), { minLength: QUESTIONS, maxLength: QUESTIONS });
+    const described = randomCompany.chain((company) => fc.record({ company: fc.constant(company), asked: asked(company) }));
+    for (let seed = SEED; seed < SEED + COMPANIES; seed += AT_ONCE) {
+      const seeds = Array.from({ length: Math.min(AT_ONCE, SEED + COMPANIES - seed) }, (_, n) => seed + n);
+      await Promise.all(
+        seeds.map(async (of) => {
+          const [sample] = fc.sample(described, { seed: of, numRuns: 1 }) as [{ company: RandomCompany; asked: [Question, number][] }];
+          await holdAgainstOracle(sample.company, sample.asked).catch((error: unknown) => {
+            throw new Error(`REPORT_SEED=${of} REPORT_COMPANIES=1 npm run test:reports shows it again`, { cause: error });
+          });
+        }),
+      );
+    }
+  },
+  120_000 + COMPANIES * 10_000,
+);
 
 async function holdAgainstOracle(described: RandomCompany, asked: readonly (readonly [Question, number])[]): Promise<void> {
   const { first, then, lines, again } = described;

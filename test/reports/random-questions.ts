@@ -40,17 +40,31 @@ export function randomQuestion({ accounts, units, types, members }: Cast, around
       Object.entries(filters).map(([name, values]) => [name, fc.option(fc.subarray([...values], { minLength: 1 }), { freq: 3, nil: [] })]),
     );
     return fc
-      .record({ bucket, groupBy: fc.constantFrom(...groups), given: fc.record(some), back: fc.nat({ max: 450 }), reach: fc.constantFrom<Reach>('near', 'near', 'far', 'all'), length: fc.nat(), include: fc.boolean() })
+      .record({
+        bucket,
+        groupBy: fc.constantFrom(...groups),
+        given: fc.record(some),
+        back: fc.nat({ max: 450 }),
+        reach: fc.constantFrom<Reach>('near', 'near', 'far', 'all'),
+        length: fc.nat(),
+        include: fc.boolean(),
+      })
       .map(({ bucket: of, groupBy, given, back, reach, length, include }): Question => {
         const start = addDays(around, -(reach === 'near' ? back % 12 : back));
         // Ungrouped, all years would be ten thousand rows.
         const all = reach === 'all' && (groupBy !== null || report === 'technician-participation-profitability');
-        const range = all ? ({ bucket: 'year', start: '0001-01-01', end: '9999-12-31' } as const) : { bucket: of, start, end: addDays(start, 1 + (length % LENGTHS[of])) };
+        const range = all
+          ? ({ bucket: 'year', start: '0001-01-01', end: '9999-12-31' } as const)
+          : { bucket: of, start, end: addDays(start, 1 + (length % LENGTHS[of])) };
         return {
-          report, groupBy, ...range,
+          report,
+          groupBy,
+          ...range,
           // At most half of the filters at once, or hardly anything would be left to count.
           filters: Object.fromEntries(
-            Object.entries(given).flatMap(([name, values], n) => (values.length > 0 && (back + n) % 2 === 0 ? [[name, name.endsWith('_id') && include ? values.map((id) => id.toUpperCase()) : values]] : [])),
+            Object.entries(given).flatMap(([name, values], n) =>
+              values.length > 0 && (back + n) % 2 === 0 ? [[name, name.endsWith('_id') && include ? values.map((id) => id.toUpperCase()) : values]] : [],
+            ),
           ),
           includeExcluded: jobs && include,
         };

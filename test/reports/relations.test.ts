@@ -38,14 +38,24 @@ beforeAll(async () => {
 }, 180_000);
 afterAll(() => system.stop());
 
-const question = (report: ReportName, more: Partial<Question> = {}): Question => ({ report, start: START, end: END, bucket: 'year', groupBy: null, filters: {}, includeExcluded: false, ...more });
+const question = (report: ReportName, more: Partial<Question> = {}): Question => ({
+  report,
+  start: START,
+  end: END,
+  bucket: 'year',
+  groupBy: null,
+  filters: {},
+  includeExcluded: false,
+  ...more,
+});
 
 /** Sums of every column that can be added up; `by` keeps what belongs together apart. */
 function sums(rows: readonly Json[], by: (row: Json) => string = () => 'all'): Record<string, Record<string, number>> {
   const found: Record<string, Record<string, number>> = {};
   for (const row of rows) {
     const into = (found[by(row)] ??= {});
-    for (const [name, value] of Object.entries(row)) if (/_(cents|count)$/.test(name) && name !== 'average_total_cents') into[name] = (into[name] ?? 0) + Number(value);
+    for (const [name, value] of Object.entries(row))
+      if (/_(cents|count)$/.test(name) && name !== 'average_total_cents') into[name] = (into[name] ?? 0) + Number(value);
   }
   return found;
 }
@@ -54,19 +64,24 @@ const groupOf = (row: Json): string => String(row['group']?.value);
 const yearOf = (row: Json): string => `${row['period_start'].slice(0, 4)} ${groupOf(row)}`;
 
 describe('the company on paper', () => {
-  it.each(questions().map(({ path, format, answer }) => [format, path, answer] as const))('answers as %s what the page says to %s', async (format, path, answer) => {
-    const response = await fetch(`${system.baseUrl}${path}`, { headers: { authorization: `Bearer ${paper.apiKey}`, accept: format === 'csv' ? 'text/csv' : 'application/json' } });
-    expect(response.status).toBe(200);
-    if (format === 'csv') {
-      expect((await response.text()).replaceAll('\r\n', '\n')).toBe(answer);
-      return;
-    }
-    const { meta, report, ...rest } = (await response.json()) as Json;
-    const { as_of: asOf, ...asked } = report;
-    expect({ ...rest, report: asked }).toEqual(JSON.parse(answer));
-    expect(meta.timezone).toBe(TIMEZONE);
-    expect(Date.parse(asOf)).not.toBeNaN();
-  });
+  it.each(questions().map(({ path, format, answer }) => [format, path, answer] as const))(
+    'answers as %s what the page says to %s',
+    async (format, path, answer) => {
+      const response = await fetch(`${system.baseUrl}${path}`, {
+        headers: { authorization: `Bearer ${paper.apiKey}`, accept: format === 'csv' ? 'text/csv' : 'application/json' },
+      });
+      expect(response.status).toBe(200);
+      if (format === 'csv') {
+        expect((await response.text()).replaceAll('\r\n', '\n')).toBe(answer);
+        return;
+      }
+      const { meta, report, ...rest } = (await response.json()) as Json;
+      const { as_of: asOf, ...asked } = report;
+      expect({ ...rest, report: asked }).toEqual(JSON.parse(answer));
+      expect(meta.timezone).toBe(TIMEZONE);
+      expect(Date.parse(asOf)).not.toBeNaN();
+    },
+  );
 });
 
 describe.each(REPORTS)('%s of the demo company', (report, groups) => {
@@ -92,7 +107,10 @@ describe.each(REPORTS)('%s of the demo company', (report, groups) => {
     for (const groupBy of groups) {
       const whole = sums(await ask(system, demo, question(report, { groupBy, bucket: 'week' })), groupOf);
       for (const middle of ['2025-01-01', '2025-06-18']) {
-        const halves = [await ask(system, demo, question(report, { groupBy, bucket: 'week', end: middle })), await ask(system, demo, question(report, { groupBy, bucket: 'week', start: middle }))];
+        const halves = [
+          await ask(system, demo, question(report, { groupBy, bucket: 'week', end: middle })),
+          await ask(system, demo, question(report, { groupBy, bucket: 'week', start: middle })),
+        ];
         expect(sums(halves.flat(), groupOf)).toEqual(whole);
       }
     }
@@ -168,12 +186,28 @@ it('has a job with one member equally in both job reports', async () => {
 
 it('has the sums of the invoices that a list gives for the same filters', async () => {
   const account = lines['invoices']!.find(({ status, issued_at }) => status === 'PAID' && issued_at !== null)!['account'].id as string;
-  for (const filters of [{}, { status: ['VOIDED', 'UNCOLLECTABLE'] }, { account_id: [account] }, { job_class: ['SERVICE', 'INSTALL'], status: ['PAID'] }] as Record<string, string[]>[]) {
-    for (const [start, end] of [[START, END], ['2025-03-01', '2025-04-01'], ['2025-12-31', '2026-01-01']] as const) {
+  for (const filters of [
+    {},
+    { status: ['VOIDED', 'UNCOLLECTABLE'] },
+    { account_id: [account] },
+    { job_class: ['SERVICE', 'INSTALL'], status: ['PAID'] },
+  ] as Record<string, string[]>[]) {
+    for (const [start, end] of [
+      [START, END],
+      ['2025-03-01', '2025-04-01'],
+      ['2025-12-31', '2026-01-01'],
+    ] as const) {
       const query = new URLSearchParams({ issued_from: start, issued_before: end });
       for (const [name, values] of Object.entries({ status: ['OPEN', 'PAID'], ...filters })) for (const value of values) query.append(name, value);
       const listed = await readAll(system, demo, `/v1/invoices?limit=100&${query.toString()}`);
-      const expected = listed.map(({ amounts: { subtotal_cents, discount_cents, discounted_subtotal_cents, tax_cents, total_cents } }) => ({ subtotal_cents, discount_cents, discounted_subtotal_cents, tax_cents, total_cents, invoice_count: 1 }));
+      const expected = listed.map(({ amounts: { subtotal_cents, discount_cents, discounted_subtotal_cents, tax_cents, total_cents } }) => ({
+        subtotal_cents,
+        discount_cents,
+        discounted_subtotal_cents,
+        tax_cents,
+        total_cents,
+        invoice_count: 1,
+      }));
       const nothing = { invoice_count: 0, subtotal_cents: 0, discount_cents: 0, discounted_subtotal_cents: 0, tax_cents: 0, total_cents: 0 };
       expect(sums(await ask(system, demo, question('invoice-activity', { start, end, filters })))).toEqual(sums([nothing, ...expected]));
     }
@@ -215,9 +249,12 @@ it('counts who is assigned now: a member whose last seat is taken away is in no 
   const { id } = seats[0]!['team_member'] as { id: string };
   expect(await membersOf()).toContain(id);
   for (const seat of seats) {
-    const { body: { data: visit } } = await system.get(paper, `/v1/job-appointments/${seat['appointment_id']}`);
+    const {
+      body: { data: visit },
+    } = await system.get(paper, `/v1/job-appointments/${seat['appointment_id']}`);
     const { status } = await fetch(`${system.baseUrl}/v1/job-assignments/${seat['id']}`, {
-      method: 'DELETE', body: JSON.stringify({ expected_revision: visit.revision }),
+      method: 'DELETE',
+      body: JSON.stringify({ expected_revision: visit.revision }),
       headers: { authorization: `Bearer ${paper.apiKey}`, 'content-type': 'application/json', 'idempotency-key': randomUUID() },
     });
     expect(status).toBe(200);
@@ -233,7 +270,11 @@ it('answers 500 for a figure that no number holds, by period, group and field, a
   const [small, large] = ['0', 'f'].map((digit) => `${digit}${randomUUID().slice(1)}`) as [string, string];
   const invoice = lines['invoices']!.find(({ status }) => status === 'PAID') as Json;
   const issue = (account: string, month: string, cents: number): Json => ({
-    ...invoice, id: randomUUID(), account: { id: account, name: 'Hill' }, issued_at: `${month}-15T18:00:00Z`, line_items: [{ ...invoice['line_items'][0], unit_price_cents: cents, quantity: 1, subtotal_cents: cents }],
+    ...invoice,
+    id: randomUUID(),
+    account: { id: account, name: 'Hill' },
+    issued_at: `${month}-15T18:00:00Z`,
+    line_items: [{ ...invoice['line_items'][0], unit_price_cents: cents, quantity: 1, subtotal_cents: cents }],
     amounts: { subtotal_cents: cents, discount_cents: 0, discounted_subtotal_cents: cents, tax_cents: 0, total_cents: cents },
   });
   const company = await system.createCompany(TIMEZONE);
@@ -250,7 +291,9 @@ it('answers 500 for a figure that no number holds, by period, group and field, a
   expect(await refused('&group_by=account')).toContain(`subtotal_cents of the period from 2026-01-01, group ${large} is beyond ±9007199254740991`);
 
   const served = async (more: Partial<Question>): Promise<number[]> =>
-    (await ask(system, company, question('invoice-activity', { start: '2026-01-01', end: '2026-03-01', bucket: 'month', ...more }))).map(({ subtotal_cents }) => subtotal_cents);
+    (await ask(system, company, question('invoice-activity', { start: '2026-01-01', end: '2026-03-01', bucket: 'month', ...more }))).map(
+      ({ subtotal_cents }) => subtotal_cents,
+    );
   expect(await served({ start: '2026-02-01' })).toEqual([most]);
   expect(await served({ groupBy: 'account', filters: { account_id: [small] } })).toEqual([7, most]);
   const { body: first } = await system.get(company, '/v1/reports/invoice-activity?start_date=2026-01-01&end_date=2026-03-01&group_by=account&limit=1');

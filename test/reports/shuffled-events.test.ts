@@ -49,9 +49,18 @@ afterAll(async () => {
 });
 
 const templates = Object.fromEntries(
-  generateCompany({ seed: 1, size: 20, timezone: 'America/Chicago', until: '2026-03-10T16:00:00Z' }).map(({ path, records }) => [path, [...records][0] as Json]),
+  generateCompany({ seed: 1, size: 20, timezone: 'America/Chicago', until: '2026-03-10T16:00:00Z' }).map(({ path, records }) => [
+    path,
+    [...records][0] as Json,
+  ]),
 );
-const TOPICS: Record<string, TopicDefinition> = { jobs: topics.jobs, 'job-assignments': topics.assignments, invoices: topics.invoices, payments: topics.payments, refunds: topics.refunds };
+const TOPICS: Record<string, TopicDefinition> = {
+  jobs: topics.jobs,
+  'job-assignments': topics.assignments,
+  invoices: topics.invoices,
+  payments: topics.payments,
+  refunds: topics.refunds,
+};
 const PATHS = Object.keys(TOPICS);
 
 interface Cast {
@@ -64,14 +73,50 @@ function versionOf(path: string, id: string, { ids, accounts, members }: Cast, c
   const one = <T>(of: readonly T[]): T => of[chance.below(of.length)] as T;
   const moment = (): string => new Date(Date.parse('2026-03-08T00:00:00Z') + (chance.below(800) - 400) * DAY_MS + chance.below(DAY_MS)).toISOString();
   const cents = chance.below(20) === 0 ? chance.below(2 ** 32) * 4096 : chance.below(90_000);
-  const work = { account: one(accounts), business_unit: chance.below(4) === 0 ? null : one(accounts), job_type: chance.below(4) === 0 ? null : one(members), job_class: one(['SERVICE', 'INSTALL', null]) };
+  const work = {
+    account: one(accounts),
+    business_unit: chance.below(4) === 0 ? null : one(accounts),
+    job_type: chance.below(4) === 0 ? null : one(members),
+    job_class: one(['SERVICE', 'INSTALL', null]),
+  };
   const base = { ...templates[path], id };
   if (path === 'jobs') return { ...base, ...work, created_at: moment(), completed_at: chance.below(2) === 0 ? null : moment() };
   if (path === 'job-assignments') return chance.below(3) === 0 ? null : { ...base, job_id: one(ids['jobs']!), team_member: one(members) };
-  if (path === 'payments') return { ...base, account: one(accounts), collected_by: one([...members, null]), method: one(['CARD', 'CASH']), status: one(['PAID', 'PAID', 'FAILED']), amount_cents: cents, occurred_at: moment() };
-  if (path === 'refunds') return { ...base, account: one(accounts), collected_by: one([...members, null]), payment_method: one(['CARD', 'CASH']), status: one(['SUCCEEDED', 'FAILED']), amount_cents: cents, occurred_at: moment() };
-  const amounts = { subtotal_cents: cents, discount_cents: chance.below(100), discounted_subtotal_cents: cents, tax_cents: chance.below(9000), total_cents: cents };
-  return { ...base, ...work, job_id: one(ids['jobs']!), status: one(['OPEN', 'PAID', 'PAID', 'DRAFT', 'VOIDED']), issued_at: chance.below(6) === 0 ? null : moment(), amounts };
+  if (path === 'payments')
+    return {
+      ...base,
+      account: one(accounts),
+      collected_by: one([...members, null]),
+      method: one(['CARD', 'CASH']),
+      status: one(['PAID', 'PAID', 'FAILED']),
+      amount_cents: cents,
+      occurred_at: moment(),
+    };
+  if (path === 'refunds')
+    return {
+      ...base,
+      account: one(accounts),
+      collected_by: one([...members, null]),
+      payment_method: one(['CARD', 'CASH']),
+      status: one(['SUCCEEDED', 'FAILED']),
+      amount_cents: cents,
+      occurred_at: moment(),
+    };
+  const amounts = {
+    subtotal_cents: cents,
+    discount_cents: chance.below(100),
+    discounted_subtotal_cents: cents,
+    tax_cents: chance.below(9000),
+    total_cents: cents,
+  };
+  return {
+    ...base,
+    ...work,
+    job_id: one(ids['jobs']!),
+    status: one(['OPEN', 'PAID', 'PAID', 'DRAFT', 'VOIDED']),
+    issued_at: chance.below(6) === 0 ? null : moment(),
+    amounts,
+  };
 }
 
 interface Told {
@@ -92,10 +137,26 @@ async function apply(company: string, events: readonly Told[]): Promise<void> {
   for (const [path, ofTopic] of Map.groupBy(events, (event) => event.path)) {
     const topic = TOPICS[path]!.name;
     for (let start = 0; start < ofTopic.length; start += BATCH) {
-      await subscriber.handle(ofTopic.slice(start, start + BATCH).map(({ id, version, payload }): IncomingEvent => ({
-        id: randomUUID(), type: 'changed', source: 'test', companyId: company, key: `${company}/${id}`, time: version, sequence: undefined, version, payload, topic,
-        partition: 0, offset: '0', trace: undefined, requestId: undefined,
-      })));
+      await subscriber.handle(
+        ofTopic.slice(start, start + BATCH).map(
+          ({ id, version, payload }): IncomingEvent => ({
+            id: randomUUID(),
+            type: 'changed',
+            source: 'test',
+            companyId: company,
+            key: `${company}/${id}`,
+            time: version,
+            sequence: undefined,
+            version,
+            payload,
+            topic,
+            partition: 0,
+            offset: '0',
+            trace: undefined,
+            requestId: undefined,
+          }),
+        ),
+      );
     }
   }
   applied += events.length;
@@ -103,9 +164,36 @@ async function apply(company: string, events: readonly Told[]): Promise<void> {
 
 async function createCompany(cast: Cast): Promise<string> {
   const id = randomUUID();
-  const payload = Buffer.from(CompanyAccount.encode({ ...CompanyAccount.decode(new Uint8Array()), id, name: 'Test', timezone: 'America/Sao_Paulo', costing_enabled: true }).finish());
-  await subscriber.handle([{ id: randomUUID(), type: 'changed', source: 'test', companyId: id, key: id, time: 1, sequence: undefined, version: 1, payload, topic: topics.companies.name, partition: 0, offset: '0', trace: undefined, requestId: undefined }]);
-  const lines = cast.ids['jobs']!.map((job, n) => ({ ...templates['job-financials'], id: job, costing: { tracking_status: n % 7 === 0 ? 'UNTRACKED' : 'TRACKED', verification_status: n % 2 === 0 ? 'VERIFIED' : 'UNVERIFIED', job_type_included: n % 3 !== 0 } }));
+  const payload = Buffer.from(
+    CompanyAccount.encode({ ...CompanyAccount.decode(new Uint8Array()), id, name: 'Test', timezone: 'America/Sao_Paulo', costing_enabled: true }).finish(),
+  );
+  await subscriber.handle([
+    {
+      id: randomUUID(),
+      type: 'changed',
+      source: 'test',
+      companyId: id,
+      key: id,
+      time: 1,
+      sequence: undefined,
+      version: 1,
+      payload,
+      topic: topics.companies.name,
+      partition: 0,
+      offset: '0',
+      trace: undefined,
+      requestId: undefined,
+    },
+  ]);
+  const lines = cast.ids['jobs']!.map((job, n) => ({
+    ...templates['job-financials'],
+    id: job,
+    costing: {
+      tracking_status: n % 7 === 0 ? 'UNTRACKED' : 'TRACKED',
+      verification_status: n % 2 === 0 ? 'VERIFIED' : 'UNVERIFIED',
+      job_type_included: n % 3 !== 0,
+    },
+  }));
   const batch = { company_id: id, path: 'job-financials', first_line: 1, lines: lines.map((line) => Buffer.from(JSON.stringify(line))) };
   expect((await importBatch(database, tables, batch, { log: silentLog, requestId: 'test' })).problems).toEqual([]);
   return id;
@@ -119,11 +207,15 @@ async function sums(company: string): Promise<Record<string, string[]>> {
     return (await database.query<{ built: boolean }>({ text, values: [company] })).rows[0]!.built;
   }, 120_000);
   const entries = DEFINITIONS.flatMap((definition) => [definition.table, definition.combinations].map((table) => ({ definition, table })));
-  return Object.fromEntries(await Promise.all(entries.map(async ({ definition, table }) => {
-    const columns = [...keyColumns(definition, table), ...measuresOf(definition)].map((name) => `${name}::text`).join(', ');
-    const { rows } = await database.query<Json>({ text: `select ${columns} from ${table} where company_id = $1`, values: [company] });
-    return [table, rows.map((row) => JSON.stringify(row)).sort()] as const;
-  })));
+  return Object.fromEntries(
+    await Promise.all(
+      entries.map(async ({ definition, table }) => {
+        const columns = [...keyColumns(definition, table), ...measuresOf(definition)].map((name) => `${name}::text`).join(', ');
+        const { rows } = await database.query<Json>({ text: `select ${columns} from ${table} where company_id = $1`, values: [company] });
+        return [table, rows.map((row) => JSON.stringify(row)).sort()] as const;
+      }),
+    ),
+  );
 }
 
 it('comes to the same sums by events that are shuffled, repeated and late as by the last of each record', async () => {
@@ -135,7 +227,9 @@ it('comes to the same sums by events that are shuffled, repeated and late as by 
       const perPath = Math.max(1, Math.round(EVENTS / PATHS.length / 4));
       const ids = Object.fromEntries(PATHS.map((path) => [path, Array.from({ length: perPath }, () => randomUUID())]));
       const cast: Cast = { ids, accounts: named(12), members: named(5) };
-      const histories = PATHS.flatMap((path) => ids[path]!.map((id) => Array.from({ length: 1 + chance.below(4) }, (_, version) => told(path, id, version + 1, versionOf(path, id, cast, chance)))));
+      const histories = PATHS.flatMap((path) =>
+        ids[path]!.map((id) => Array.from({ length: 1 + chance.below(4) }, (_, version) => told(path, id, version + 1, versionOf(path, id, cast, chance)))),
+      );
       const last = histories.map((of) => of.at(-1) as Told);
 
       const events = histories.flat();
@@ -173,11 +267,24 @@ async function driftOf(company: string, last: readonly Told[]): Promise<bigint> 
       (select coalesce(sum(subtotal_cents), 0)::text from invoice_summaries where company_id = $1 and part = 'account/day') as invoiced`,
     values: [company],
   });
-  const records = (path: string): any[] => last.flatMap((event) => (event.path === path && event.payload !== null ? [codec(resource(path).record.typeName).decode(event.payload)] : []));
+  const records = (path: string): any[] =>
+    last.flatMap((event) => (event.path === path && event.payload !== null ? [codec(resource(path).record.typeName).decode(event.payload)] : []));
   const total = (values: readonly number[]): bigint => values.reduce((sum, value) => sum + BigInt(value), 0n);
-  const paid = total(records('payments').filter(({ status }) => String(status).endsWith('_PAID')).map(({ amount_cents }) => amount_cents));
-  const refunded = total(records('refunds').filter(({ status }) => String(status).endsWith('_SUCCEEDED')).map(({ amount_cents }) => amount_cents));
-  const invoiced = total(records('invoices').filter(({ issued_at }) => issued_at != null).map(({ amounts }) => amounts.subtotal_cents));
+  const paid = total(
+    records('payments')
+      .filter(({ status }) => String(status).endsWith('_PAID'))
+      .map(({ amount_cents }) => amount_cents),
+  );
+  const refunded = total(
+    records('refunds')
+      .filter(({ status }) => String(status).endsWith('_SUCCEEDED'))
+      .map(({ amount_cents }) => amount_cents),
+  );
+  const invoiced = total(
+    records('invoices')
+      .filter(({ issued_at }) => issued_at != null)
+      .map(({ amounts }) => amounts.subtotal_cents),
+  );
   expect(paid).toBeGreaterThan(0n);
   const differences = [BigInt(rows[0]!.paid) - paid, BigInt(rows[0]!.refunded) - refunded, BigInt(rows[0]!.invoiced) - invoiced];
   return differences.reduce((sum, difference) => sum + (difference < 0n ? -difference : difference), 0n);

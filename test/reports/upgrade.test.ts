@@ -23,7 +23,14 @@ import { readRecords } from './oracle/records.ts';
 const TIMEZONE = 'America/Chicago';
 const SETTINGS = { timezone: TIMEZONE, costing: true, verifiedOnly: false };
 /** The last migration of that release, by set; it had no others. */
-const LAST: Readonly<Record<string, string>> = { integrations: '0005', scheduling: '0006', billing: '0001', reporting: '0001', 'record-store': '0001', outbox: '0001' };
+const LAST: Readonly<Record<string, string>> = {
+  integrations: '0005',
+  scheduling: '0006',
+  billing: '0001',
+  reporting: '0001',
+  'record-store': '0001',
+  outbox: '0001',
+};
 const SCHEMAS = [integrations, scheduling, billing, reporting];
 
 const range = { start: '2024-01-01', end: '2027-01-01', bucket: 'month', filters: {}, includeExcluded: false } as const;
@@ -85,7 +92,10 @@ it('keeps sums right beside a replica of the release before in its consumer grou
   let applied = 0;
   const known = readModels.filter(({ table }) => ['companies', 'jobs', 'assignments', 'invoices'].includes(table));
   const older = new Subscriber({
-    database, log: silentLog, metrics: createMetrics('reporting'), group: 'reporting',
+    database,
+    log: silentLog,
+    metrics: createMetrics('reporting'),
+    group: 'reporting',
     kafka: createKafka('older', { kafkaBrokers: brokers.split(','), kafkaPrefix }, silentLog),
     subscriptions: known.map((model) => ofReleaseBefore(model, () => (applied += 1))),
   });
@@ -93,7 +103,11 @@ it('keeps sums right beside a replica of the release before in its consumer grou
   const changed = lines['invoices']!.map((line) => ({ ...line, status: line['status'] === 'OPEN' ? 'VOIDED' : line['status'] }));
   for (let round = 0; applied === 0; round += 1) {
     const summary = `Round ${round}`;
-    await system.importRecords(company, 'jobs', lines['jobs']!.map((line) => ({ ...line, summary, updated_at: `2026-11-21T00:00:${String(round % 60).padStart(2, '0')}Z` })));
+    await system.importRecords(
+      company,
+      'jobs',
+      lines['jobs']!.map((line) => ({ ...line, summary, updated_at: `2026-11-21T00:00:${String(round % 60).padStart(2, '0')}Z` })),
+    );
     await until(async () => (await system.database.query({ text: 'select from scheduling.outbox' })).rowCount === 0);
   }
   expect((await system.importRecords(company, 'invoices', changed)).changed).toBeGreaterThan(0);
@@ -107,8 +121,13 @@ it('keeps sums right beside a replica of the release before in its consumer grou
 
 /** A database as that release left it, with what is in this one of what it knew. */
 async function left(): Promise<TestDatabase> {
-  const released = (set: MigrationSet): MigrationSet => ({ ...set, migrations: set.migrations.filter(({ name }) => name.slice(0, 4) <= (LAST[set.name] ?? '')) });
-  const database = await freshDatabase(Object.fromEntries(SCHEMAS.map(({ schema, migrations }) => [schema, migrations.map(released).filter((set) => set.migrations.length > 0)])));
+  const released = (set: MigrationSet): MigrationSet => ({
+    ...set,
+    migrations: set.migrations.filter(({ name }) => name.slice(0, 4) <= (LAST[set.name] ?? '')),
+  });
+  const database = await freshDatabase(
+    Object.fromEntries(SCHEMAS.map(({ schema, migrations }) => [schema, migrations.map(released).filter((set) => set.migrations.length > 0)])),
+  );
   const target = new Database({ url: database.url, maxConnections: 1, settings: { session_replication_role: 'replica' } });
   const { rows: tables } = await target.query<{ name: string; columns: string[] }>({
     text: `select format('%I.%I', table_schema, table_name) as name, array_agg(quote_ident(column_name)::text) as columns
@@ -119,7 +138,9 @@ async function left(): Promise<TestDatabase> {
   for (const { name, columns } of tables) {
     // Of topics that were not there, nothing was applied.
     const known = name === 'reporting.inbox_version' ? `where topic not like '%.payments' and topic not like '%.refunds'` : '';
-    const { rows } = await system.database.query<{ all_rows: string }>({ text: `select coalesce(jsonb_agg(to_jsonb(t)), '[]')::text as all_rows from ${name} t ${known}` });
+    const { rows } = await system.database.query<{ all_rows: string }>({
+      text: `select coalesce(jsonb_agg(to_jsonb(t)), '[]')::text as all_rows from ${name} t ${known}`,
+    });
     await target.query({
       text: `insert into ${name} (${columns.join(', ')}) overriding system value select ${columns.join(', ')} from jsonb_populate_recordset(null::${name}, $1::jsonb)`,
       values: [rows[0]?.all_rows],
@@ -138,7 +159,10 @@ it('answers right at the first start on what the release before left behind, wit
     void settled.then(() => (done = true));
     while (!done) {
       const [question] = QUESTIONS as [Question];
-      const { status, body } = await upgraded.get(company, `/v1/reports/${question.report}?start_date=${range.start}&end_date=${range.end}&group_by=job_class&limit=100`);
+      const { status, body } = await upgraded.get(
+        company,
+        `/v1/reports/${question.report}?start_date=${range.start}&end_date=${range.end}&group_by=job_class&limit=100`,
+      );
       if (status === 200) expect(body.data).toEqual(expected[0]!.slice(0, 100));
       else expect(status).toBe(503);
     }

@@ -18,7 +18,9 @@ const MINUTES = 60_000;
 const MOMENT = 'before the accident';
 const PERIOD = 'start_date=2020-01-01&end_date=2030-01-01&bucket=year';
 const REPORTS = [
-  `invoice-activity?${PERIOD}`, `collections?${PERIOD}&group_by=payment_method`, `job-profitability?${PERIOD}&group_by=job_class`,
+  `invoice-activity?${PERIOD}`,
+  `collections?${PERIOD}&group_by=payment_method`,
+  `job-profitability?${PERIOD}&group_by=job_class`,
   `technician-participation-profitability?${PERIOD}`,
 ];
 
@@ -37,7 +39,11 @@ async function startAll(): Promise<void> {
 }
 
 async function startDispatcher(): Promise<void> {
-  dispatcher = createWebhookDispatcher({ ...webhookDispatcherConfig(system.dispatcherEnvironment), ...testConfig, callCredential: testCaller('webhook-dispatcher') });
+  dispatcher = createWebhookDispatcher({
+    ...webhookDispatcherConfig(system.dispatcherEnvironment),
+    ...testConfig,
+    callCredential: testCaller('webhook-dispatcher'),
+  });
   await dispatcher.start();
 }
 
@@ -60,11 +66,17 @@ async function store(of: TestCompany, path: string, records: readonly Json[]): P
 }
 
 async function record(id: string): Promise<void> {
-  await system.channel('scheduling').client(IntakeServiceService).recordServiceRequest({ company_id: company.id, id, channel: ServiceRequestChannel.PHONE, summary: 'AC not cooling' });
+  await system
+    .channel('scheduling')
+    .client(IntakeServiceService)
+    .recordServiceRequest({ company_id: company.id, id, channel: ServiceRequestChannel.PHONE, summary: 'AC not cooling' });
 }
 
 async function contact(id: string): Promise<void> {
-  await system.channel('scheduling').client(IntakeServiceService).changeServiceRequestStatus({ company_id: company.id, id, status: ServiceRequestStatus.CONTACTED });
+  await system
+    .channel('scheduling')
+    .client(IntakeServiceService)
+    .changeServiceRequestStatus({ company_id: company.id, id, status: ServiceRequestStatus.CONTACTED });
 }
 
 /** A message to a customer and an e-mail to a user that are due in an hour: whether they went out meanwhile nobody will know. */
@@ -82,7 +94,9 @@ async function queueMessages(): Promise<void> {
 
 /** How messages to customers and e-mails to users stand. */
 async function messages(): Promise<string[]> {
-  const { rows } = await system.database.query<{ status: string }>({ text: 'select status from scheduling.notifications union all select status from integrations.mails' });
+  const { rows } = await system.database.query<{ status: string }>({
+    text: 'select status from scheduling.notifications union all select status from integrations.mails',
+  });
   return rows.map(({ status }) => status);
 }
 
@@ -90,10 +104,18 @@ async function messages(): Promise<string[]> {
 const arrived = (): [string, number][] => receiver.received.map(({ body }) => JSON.parse(body) as Json).map(({ data, sequence }) => [data.id, sequence]);
 const told = (id: string, sequence: number): number => arrived().filter(([subject, number]) => subject === id && number === sequence).length;
 
-const command = (...args: string[]) => truckroll(['--json', ...args], {
-  DATABASE_URL: server.url, KAFKA_BROKERS: system.serviceEnvironment['KAFKA_BROKERS']!, KAFKA_PREFIX: ground.kafkaPrefix, CALL_CREDENTIAL: testCaller('operator').text,
-  ...Object.fromEntries(Object.entries(system.gatewayEnvironment).filter(([name]) => name.endsWith('_ADDRESS'))),
-}, tmpdir());
+const command = (...args: string[]) =>
+  truckroll(
+    ['--json', ...args],
+    {
+      DATABASE_URL: server.url,
+      KAFKA_BROKERS: system.serviceEnvironment['KAFKA_BROKERS']!,
+      KAFKA_PREFIX: ground.kafkaPrefix,
+      CALL_CREDENTIAL: testCaller('operator').text,
+      ...Object.fromEntries(Object.entries(system.gatewayEnvironment).filter(([name]) => name.endsWith('_ADDRESS'))),
+    },
+    tmpdir(),
+  );
 
 beforeAll(async () => {
   // The first delivery of all has to be tried again.
@@ -119,78 +141,109 @@ afterAll(async () => {
   await server?.close();
 }, MINUTES);
 
-it('is what it was at that moment everywhere, after truckroll restored', async () => {
-  const [waiting, unsent, later] = [randomUUID(), randomUUID(), randomUUID()];
-  // One delivery waits for its retry, and one event has not become deliveries.
-  await record(waiting);
-  await until(async () => told(waiting, 1) === 1);
-  await until(async () => (await system.database.query<{ failures: number }>({ text: 'select failures from integrations.webhook_queue' })).rows[0]?.failures === 1);
-  await dispatcher.destroy();
-  await system.database.query({ text: 'update integrations.webhook_queue set due_at = now()' });
-  await record(unsent);
-  await queueMessages();
-  const before = await reports();
-  await server.name(MOMENT);
+it(
+  'is what it was at that moment everywhere, after truckroll restored',
+  async () => {
+    const [waiting, unsent, later] = [randomUUID(), randomUUID(), randomUUID()];
+    // One delivery waits for its retry, and one event has not become deliveries.
+    await record(waiting);
+    await until(async () => told(waiting, 1) === 1);
+    await until(
+      async () => (await system.database.query<{ failures: number }>({ text: 'select failures from integrations.webhook_queue' })).rows[0]?.failures === 1,
+    );
+    await dispatcher.destroy();
+    await system.database.query({ text: 'update integrations.webhook_queue set due_at = now()' });
+    await record(unsent);
+    await queueMessages();
+    const before = await reports();
+    await server.name(MOMENT);
 
-  // What will not have happened: changed, new and removed records, a new company, events that receivers have seen.
-  const [invoice] = lines['invoices']!.filter(({ status }) => status === 'OPEN') as [Json];
-  await store(company, 'invoices', [{ ...invoice, status: 'VOIDED' }, { ...invoice, id: randomUUID(), number: 'INV-LOST' }]);
-  const [job] = lines['jobs'] as [Json];
-  const lostJob = { ...job, id: randomUUID(), number: 'J-LOST' };
-  await store(company, 'jobs', [lostJob]);
-  await store(company, 'payments', [{ ...lines['payments']![0], id: randomUUID() }]);
-  const [account] = lines['accounts'] as [Json];
-  await store(company, 'accounts', [{ ...account, name: 'Renamed and lost' }]);
-  const lostCompany = await system.createCompany();
-  await startDispatcher();
-  await until(async () => told(unsent, 1) === 1);
-  await record(later);
-  await contact(unsent);
-  await until(async () => told(later, 1) === 1 && told(unsent, 2) === 1);
-  expect(await reports()).not.toEqual(before);
-  await until(async () => (await system.get(company, `/v1/job-financials/${lostJob.id}`)).status === 200);
+    // What will not have happened: changed, new and removed records, a new company, events that receivers have seen.
+    const [invoice] = lines['invoices']!.filter(({ status }) => status === 'OPEN') as [Json];
+    await store(company, 'invoices', [
+      { ...invoice, status: 'VOIDED' },
+      { ...invoice, id: randomUUID(), number: 'INV-LOST' },
+    ]);
+    const [job] = lines['jobs'] as [Json];
+    const lostJob = { ...job, id: randomUUID(), number: 'J-LOST' };
+    await store(company, 'jobs', [lostJob]);
+    await store(company, 'payments', [{ ...lines['payments']![0], id: randomUUID() }]);
+    const [account] = lines['accounts'] as [Json];
+    await store(company, 'accounts', [{ ...account, name: 'Renamed and lost' }]);
+    const lostCompany = await system.createCompany();
+    await startDispatcher();
+    await until(async () => told(unsent, 1) === 1);
+    await record(later);
+    await contact(unsent);
+    await until(async () => told(later, 1) === 1 && told(unsent, 2) === 1);
+    expect(await reports()).not.toEqual(before);
+    await until(async () => (await system.get(company, `/v1/job-financials/${lostJob.id}`)).status === 200);
 
-  // Nothing may run, and the command says so.
-  const refusal = await command('restored', '--wait', '1s');
-  expect(refusal).toMatchObject({ code: 1, stderr: expect.stringMatching(/integrations, scheduling, billing, .*still run/) });
-  await dispatcher.destroy();
-  await system.stop();
-  await server.restore(MOMENT);
+    // Nothing may run, and the command says so.
+    const refusal = await command('restored', '--wait', '1s');
+    expect(refusal).toMatchObject({ code: 1, stderr: expect.stringMatching(/integrations, scheduling, billing, .*still run/) });
+    await dispatcher.destroy();
+    await system.stop();
+    await server.restore(MOMENT);
 
-  const { code, stdout, stderr } = await command('restored');
-  expect({ code, stderr }).toMatchObject({ code: 0 });
-  const renewed = JSON.parse(stdout) as Json;
-  expect(renewed).toMatchObject({
-    epoch: 1, repeated: 1,
-    removed: { 'truckroll.scheduling.jobs': 1, 'truckroll.billing.invoices': 1, 'truckroll.billing.payments': 1, 'truckroll.integrations.companies': 1 },
-  });
-  const pairs = (of: Json[]): unknown[] => of.map(({ subject, sequence }) => [subject, sequence]).sort();
-  expect(pairs(renewed['deliveries'])).toEqual([[waiting, 1], [unsent, 1]].sort());
-  expect(renewed).toMatchObject({ messages: [{ company_id: company.id, address: 'dana@example.com' }], mails: [{ company_id: company.id, user_id: company.userId }] });
-  expect(pairs(renewed['undone'])).toEqual([[later, 1], [unsent, 2]].sort());
+    const { code, stdout, stderr } = await command('restored');
+    expect({ code, stderr }).toMatchObject({ code: 0 });
+    const renewed = JSON.parse(stdout) as Json;
+    expect(renewed).toMatchObject({
+      epoch: 1,
+      repeated: 1,
+      removed: { 'truckroll.scheduling.jobs': 1, 'truckroll.billing.invoices': 1, 'truckroll.billing.payments': 1, 'truckroll.integrations.companies': 1 },
+    });
+    const pairs = (of: Json[]): unknown[] => of.map(({ subject, sequence }) => [subject, sequence]).sort();
+    expect(pairs(renewed['deliveries'])).toEqual(
+      [
+        [waiting, 1],
+        [unsent, 1],
+      ].sort(),
+    );
+    expect(renewed).toMatchObject({
+      messages: [{ company_id: company.id, address: 'dana@example.com' }],
+      mails: [{ company_id: company.id, user_id: company.userId }],
+    });
+    expect(pairs(renewed['undone'])).toEqual(
+      [
+        [later, 1],
+        [unsent, 2],
+      ].sort(),
+    );
 
-  const seen = arrived().length;
-  await startAll();
-  expect(await reports()).toEqual(before);
-  expect(await messages()).toEqual(['UNKNOWN', 'UNKNOWN']);
-  const verified = await command('verify');
-  expect({ ...verified, stdout: JSON.parse(verified.stdout) as Json }).toMatchObject({ code: 0, stdout: { companies: 1, differences: [], reports: [], checked: expect.any(Number) as number } });
-  expect((await system.get(company, `/v1/job-financials/${lostJob.id}`)).status).toBe(404);
-  const { rows } = await system.database.query<{ id: string }>({ text: 'select company_id as id from reporting.companies' });
-  expect(rows).toEqual([{ id: company.id }]);
-  expect(rows).not.toContainEqual({ id: lostCompany.id });
-  const names = `select name from billing.names where company_id = $1 and kind = 'accounts' and id = $2`;
-  await until(async () => (await system.database.query<{ name: string }>({ text: names, values: [company.id, account.id] })).rows[0]?.name === account.name);
+    const seen = arrived().length;
+    await startAll();
+    expect(await reports()).toEqual(before);
+    expect(await messages()).toEqual(['UNKNOWN', 'UNKNOWN']);
+    const verified = await command('verify');
+    expect({ ...verified, stdout: JSON.parse(verified.stdout) as Json }).toMatchObject({
+      code: 0,
+      stdout: { companies: 1, differences: [], reports: [], checked: expect.any(Number) as number },
+    });
+    expect((await system.get(company, `/v1/job-financials/${lostJob.id}`)).status).toBe(404);
+    const { rows } = await system.database.query<{ id: string }>({ text: 'select company_id as id from reporting.companies' });
+    expect(rows).toEqual([{ id: company.id }]);
+    expect(rows).not.toContainEqual({ id: lostCompany.id });
+    const names = `select name from billing.names where company_id = $1 and kind = 'accounts' and id = $2`;
+    await until(async () => (await system.database.query<{ name: string }>({ text: names, values: [company.id, account.id] })).rows[0]?.name === account.name);
 
-  // What was not certain to have been sent is sent, what never happened is not, and what comes now goes on.
-  await contact(unsent);
-  const since = (id: string): number[] => arrived().slice(seen).flatMap(([subject, sequence]) => (subject === id ? [sequence] : []));
-  await until(async () => since(unsent).length === 2 && since(waiting).length === 1);
-  expect({ unsent: since(unsent), waiting: since(waiting), later: since(later) }).toEqual({ unsent: [1, 2], waiting: [1], later: [] });
-  // Everything that is told now is newer than what topics and consumers remember.
-  await store(company, 'invoices', [{ ...invoice, status: 'VOIDED' }]);
-  await store(company, 'accounts', [{ ...account, name: 'Renamed again' }]);
-  expect(await reports()).not.toEqual(before);
-  await until(async () => (await system.database.query<{ name: string }>({ text: names, values: [company.id, account.id] })).rows[0]?.name === 'Renamed again');
-  expect((await command('verify')).code).toBe(0);
-}, 4 * MINUTES);
+    // What was not certain to have been sent is sent, what never happened is not, and what comes now goes on.
+    await contact(unsent);
+    const since = (id: string): number[] =>
+      arrived()
+        .slice(seen)
+        .flatMap(([subject, sequence]) => (subject === id ? [sequence] : []));
+    await until(async () => since(unsent).length === 2 && since(waiting).length === 1);
+    expect({ unsent: since(unsent), waiting: since(waiting), later: since(later) }).toEqual({ unsent: [1, 2], waiting: [1], later: [] });
+    // Everything that is told now is newer than what topics and consumers remember.
+    await store(company, 'invoices', [{ ...invoice, status: 'VOIDED' }]);
+    await store(company, 'accounts', [{ ...account, name: 'Renamed again' }]);
+    expect(await reports()).not.toEqual(before);
+    await until(
+      async () => (await system.database.query<{ name: string }>({ text: names, values: [company.id, account.id] })).rows[0]?.name === 'Renamed again',
+    );
+    expect((await command('verify')).code).toBe(0);
+  },
+  4 * MINUTES,
+);

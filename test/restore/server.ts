@@ -33,7 +33,14 @@ export async function startBackedUpServer(): Promise<BackedUpServer> {
   const [data, archive, backup] = ['postgres', 'archive', 'backup'].map((name) => join(folder, name)) as [string, string, string];
   mkdirSync(archive);
   chmodSync(archive, 0o777);
-  const servers = await startServers({ folder, watchdog, say: silent, password: 'restored', careless: true, environment: { REDIS_URL: required('REDIS_URL'), KAFKA_BROKERS: required('KAFKA_BROKERS') } });
+  const servers = await startServers({
+    folder,
+    watchdog,
+    say: silent,
+    password: 'restored',
+    careless: true,
+    environment: { REDIS_URL: required('REDIS_URL'), KAFKA_BROKERS: required('KAFKA_BROKERS') },
+  });
   const url = servers.databaseUrl;
 
   async function as(work: (session: Session) => Promise<void>): Promise<void> {
@@ -51,7 +58,8 @@ export async function startBackedUpServer(): Promise<BackedUpServer> {
   }
 
   await as(async (session) => {
-    for (const [name, value] of Object.entries({ archive_mode: 'on', archive_command: `cp %p ${archive}/%f` })) await session.query({ text: `alter system set ${name} = '${value}'` });
+    for (const [name, value] of Object.entries({ archive_mode: 'on', archive_command: `cp %p ${archive}/%f` }))
+      await session.query({ text: `alter system set ${name} = '${value}'` });
   });
   await restart();
   await as(async (session) => {

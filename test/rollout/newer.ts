@@ -25,13 +25,23 @@ export async function startNewer(system: System, tree: Tree): Promise<Newer> {
   const ports = await Promise.all(['scheduling', 'integrations', 'billing'].map((name) => run(`services/${name}/src/main.ts`, system.serviceEnvironment)));
   const [scheduling, integrations, billing] = ports.map((port) => `127.0.0.1:${port}`) as [string, string, string];
   const channels = [scheduling, integrations].map((address) => openChannel(address, { credentials: testCallers })) as [Channel, Channel];
-  const gateway = await run('gateway/src/main.ts', { ...system.gatewayEnvironment, LOG_LEVEL: 'info', SCHEDULING_ADDRESS: scheduling, INTEGRATIONS_ADDRESS: integrations, BILLING_ADDRESS: billing });
+  const gateway = await run('gateway/src/main.ts', {
+    ...system.gatewayEnvironment,
+    LOG_LEVEL: 'info',
+    SCHEDULING_ADDRESS: scheduling,
+    INTEGRATIONS_ADDRESS: integrations,
+    BILLING_ADDRESS: billing,
+  });
   return {
     scheduling: channels[0],
     integrations: channels[1],
     operator: {
-      CALL_CREDENTIAL: testCaller('operator').text, INTEGRATIONS_ADDRESS: integrations, SCHEDULING_ADDRESS: scheduling, BILLING_ADDRESS: billing,
-      REPORTING_ADDRESS: system.gatewayEnvironment['REPORTING_ADDRESS'] as string, TRUCKROLL_URL: `http://127.0.0.1:${gateway}`,
+      CALL_CREDENTIAL: testCaller('operator').text,
+      INTEGRATIONS_ADDRESS: integrations,
+      SCHEDULING_ADDRESS: scheduling,
+      BILLING_ADDRESS: billing,
+      REPORTING_ADDRESS: system.gatewayEnvironment['REPORTING_ADDRESS'] as string,
+      TRUCKROLL_URL: `http://127.0.0.1:${gateway}`,
     },
     gateway: `http://127.0.0.1:${gateway}`,
     async startDispatcher() {

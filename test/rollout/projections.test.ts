@@ -22,7 +22,9 @@ const accepted = JSON.parse(readFileSync(FILE, 'utf8')) as Record<string, Accept
 const files = readdirSync(RECORDS).sort();
 let owners: Owners;
 
-const records = RECORD_OWNERS.flatMap((owner) => tablesOf[owner].map((table) => ({ owner, table: { path: table.path, table: table.table, version: table.version } })));
+const records = RECORD_OWNERS.flatMap((owner) =>
+  tablesOf[owner].map((table) => ({ owner, table: { path: table.path, table: table.table, version: table.version } })),
+);
 const modelled = readModels.map(({ table, version }) => ({ owner: 'reporting' as const, table: { path: `copies/${table}`, table, version } }));
 const all: { owner: RecordOwner; table: Projected }[] = [...records, ...modelled];
 
@@ -30,7 +32,12 @@ beforeAll(async () => {
   owners = await startOwners();
   for (const file of files) {
     const path = file.replace('.ndjson', '');
-    const { problems } = await importRecords(owners.channels[resource(path).owner as RecordOwner], company, path, readFileSync(new URL(file, RECORDS), 'utf8').trim().split('\n'));
+    const { problems } = await importRecords(
+      owners.channels[resource(path).owner as RecordOwner],
+      company,
+      path,
+      readFileSync(new URL(file, RECORDS), 'utf8').trim().split('\n'),
+    );
     expect({ path, problems }).toEqual({ path, problems: [] });
   }
   for (const model of readModels) {
@@ -58,7 +65,15 @@ async function resultOf(owner: RecordOwner, { table, path }: Projected): Promise
       text: `select to_jsonb(t) - 'document' - 'projection' - 'copied_at' as row from ${name} t where company_id in ($1, '00000000-0000-0000-0000-000000000000') order by to_jsonb(t)::text collate "C"`,
       values: [company],
     });
-    found.push(rows.map(({ row }) => JSON.stringify(Object.entries(row).filter(([, value]) => value !== null).sort())));
+    found.push(
+      rows.map(({ row }) =>
+        JSON.stringify(
+          Object.entries(row)
+            .filter(([, value]) => value !== null)
+            .sort(),
+        ),
+      ),
+    );
   }
   return hash('sha256', JSON.stringify(found));
 }
@@ -67,9 +82,10 @@ it.each(all.map(({ owner, table }) => [table.path, owner, table] as const))('mak
   const now: Accepted = { version: table.version, result: await resultOf(owner, table) };
   const before = accepted[path];
   if (accepting && (before === undefined || before.version < now.version)) accepted[path] = now;
-  const remedy = before?.version === now.version
-    ? `raise the version of ${path} by one in its file, so that stored records are projected anew; then run this test once with ACCEPT_PROJECTIONS=1`
-    : 'run this test once with ACCEPT_PROJECTIONS=1, and commit test/rollout/projections.json';
+  const remedy =
+    before?.version === now.version
+      ? `raise the version of ${path} by one in its file, so that stored records are projected anew; then run this test once with ACCEPT_PROJECTIONS=1`
+      : 'run this test once with ACCEPT_PROJECTIONS=1, and commit test/rollout/projections.json';
   expect({ path, remedy, ...now }).toEqual({ path, remedy, ...accepted[path] });
 });
 

@@ -113,7 +113,7 @@ export function addRecord(tree: Tree): void {
   tree.write('proto/truckroll/billing/v1/deposits.proto', PROTO);
   const resources = 'services/billing/src/resources';
   tree.write(`${resources}/deposits.ts`, COLUMNS);
-  tree.replace(`${resources}/index.ts`, "import { estimates }", "import { deposits } from './deposits.ts';\nimport { estimates }");
+  tree.replace(`${resources}/index.ts`, 'import { estimates }', "import { deposits } from './deposits.ts';\nimport { estimates }");
   tree.replace(`${resources}/index.ts`, 'refunds, estimates }', 'refunds, estimates, deposits }');
   const migrations = 'services/billing/migrations';
   const number = readdirSync(join(tree.folder, migrations)).length + 1;

@@ -70,7 +70,9 @@ async function get(path: string): Promise<{ status: number; retryAfter: string |
 async function ofType(type: string): Promise<string[] | { refused: string }> {
   const ids: string[] = [];
   for (let cursor: string | null = ''; cursor !== null; ) {
-    const { status, retryAfter, body } = await get(`/v1/locations?limit=100&property_type=${type}${cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`}`);
+    const { status, retryAfter, body } = await get(
+      `/v1/locations?limit=100&property_type=${type}${cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`}`,
+    );
     if (status === 503) {
       expect(Number(retryAfter)).toBeGreaterThan(0);
       return { refused: body.error.message as string };
@@ -88,7 +90,11 @@ async function reproject(): Promise<number> {
   return renewed;
 }
 
-const idsOf = (type: string, records: readonly line.Line[]): string[] => records.filter(({ property_type }) => property_type === type).map(({ id }) => id as string).sort();
+const idsOf = (type: string, records: readonly line.Line[]): string[] =>
+  records
+    .filter(({ property_type }) => property_type === type)
+    .map(({ id }) => id as string)
+    .sort();
 
 it('adds a filter that finds old records: 503 until all of them are there, while other filters go on', async () => {
   const refused = await ofType('House');
@@ -133,13 +139,20 @@ it('has a record more for three places more: it is imported, listed, filtered, r
   expect(new Set(deposits.map(({ status }) => status))).toEqual(new Set(['HELD', 'RETURNED']));
   const lines = (records: readonly object[]): string => records.map((record) => `${JSON.stringify(record)}\n`).join('');
   const folder = mkdtempSync(join(tmpdir(), 'truckroll-record-'));
-  const truckroll = (...args: string[]): Promise<string> => tree.finish('tools/cli/src/main.ts', [...args, '--json'], { ...newer.operator, TRUCKROLL_API_KEY: company.apiKey });
+  const truckroll = (...args: string[]): Promise<string> =>
+    tree.finish('tools/cli/src/main.ts', [...args, '--json'], { ...newer.operator, TRUCKROLL_API_KEY: company.apiKey });
   try {
     writeFileSync(join(folder, 'deposits.ndjson'), lines(deposits));
-    expect(JSON.parse(await truckroll('import', join(folder, 'deposits.ndjson'), '--company', company.id))).toMatchObject({ created: deposits.length, refused: 0 });
+    expect(JSON.parse(await truckroll('import', join(folder, 'deposits.ndjson'), '--company', company.id))).toMatchObject({
+      created: deposits.length,
+      refused: 0,
+    });
     expect((await get('/v1/deposits')).body.data).toEqual(deposits);
     expect((await get('/v1/deposits?status=HELD')).body.data).toEqual(deposits.filter(({ status }) => status === 'HELD'));
-    expect((await get('/v1/deposits?status=SPENT')).body.error.details[0]).toMatchObject({ field: 'status', message: expect.stringContaining('HELD, RETURNED') });
+    expect((await get('/v1/deposits?status=SPENT')).body.error.details[0]).toMatchObject({
+      field: 'status',
+      message: expect.stringContaining('HELD, RETURNED'),
+    });
     expect((await get(`/v1/deposits/${deposits[1]!.id}`)).body.data).toEqual(deposits[1]);
     expect(Object.keys((await get('/openapi.json')).body.paths)).toEqual(expect.arrayContaining(['/v1/deposits', '/v1/deposits/{id}']));
     await truckroll('export', join(folder, 'books'), '--only', 'deposits');
@@ -171,8 +184,12 @@ describe('an event type, and a field of another type, that the release before do
   }
 
   const deadLetters = () => system.channel('integrations').client(ParkingServiceService).listParkedEvents({ limit: 100 });
-  const record = (id: string) => newer.scheduling.client(IntakeServiceService).recordServiceRequest({ company_id: company.id, id, channel: 'SERVICE_REQUEST_CHANNEL_PHONE' } as never);
-  const move = (id: string, status: string) => newer.scheduling.client(IntakeServiceService).changeServiceRequestStatus({ company_id: company.id, id, status: `SERVICE_REQUEST_STATUS_${status}` } as never);
+  const record = (id: string) =>
+    newer.scheduling.client(IntakeServiceService).recordServiceRequest({ company_id: company.id, id, channel: 'SERVICE_REQUEST_CHANNEL_PHONE' } as never);
+  const move = (id: string, status: string) =>
+    newer.scheduling
+      .client(IntakeServiceService)
+      .changeServiceRequestStatus({ company_id: company.id, id, status: `SERVICE_REQUEST_STATUS_${status}` } as never);
   /** What has arrived so far, each with a signature that verifies. */
   const arrived = () => receiver.received.map(({ body, headers }) => new Webhook(endpoint.signingSecret).verify(body, headers) as Record<string, any>);
   const told = (events: readonly Record<string, any>[]) => events.map(({ type, sequence, data }) => [data.id, sequence, type]);
@@ -183,7 +200,10 @@ describe('an event type, and a field of another type, that the release before do
     await move(subject, 'CLOSED');
     await receiver.until(2);
     await until(async () => (await deadLetters()).count === 2);
-    expect(told(arrived())).toEqual([[subject, 1, 'service_request.created'], [subject, 4, 'service_request.status_changed']]);
+    expect(told(arrived())).toEqual([
+      [subject, 1, 'service_request.created'],
+      [subject, 4, 'service_request.status_changed'],
+    ]);
     expect((await deadLetters()).events.map(({ key, type, reason }) => [key, type, reason])).toEqual([
       [`${company.id}/${subject}`, 'service_request.status_changed', 'this release does not know #7'],
       [`${company.id}/${subject}`, ADDED_TYPE, 'this release does not know the type'],
@@ -205,8 +225,11 @@ describe('an event type, and a field of another type, that the release before do
 
     const events = arrived();
     expect(told(events.slice(2))).toEqual([
-      [subject, 2, 'service_request.status_changed'], [subject, 3, ADDED_TYPE],
-      [later, 1, 'service_request.created'], [later, 2, 'service_request.status_changed'], [later, 3, ADDED_TYPE],
+      [subject, 2, 'service_request.status_changed'],
+      [subject, 3, ADDED_TYPE],
+      [later, 1, 'service_request.created'],
+      [later, 2, 'service_request.status_changed'],
+      [later, 3, ADDED_TYPE],
     ]);
     expect(events.filter(({ waited_seconds: waited }) => Number.isInteger(waited)).map(({ data }) => data.id)).toEqual([subject, later]);
     expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id'])).size).toBe(7);

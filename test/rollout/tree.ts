@@ -34,7 +34,10 @@ export class Tree {
     const file = join(this.folder, path);
     const before = readFileSync(file, 'utf8');
     if (before.split(text).length !== 2) throw new Error(`${path} does not have exactly once: ${text}`);
-    writeFileSync(file, before.replace(text, () => by));
+    writeFileSync(
+      file,
+      before.replace(text, () => by),
+    );
   }
 
   write(path: string, text: string): void {

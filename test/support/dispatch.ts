@@ -32,8 +32,21 @@ export async function dispatchDesk(system: System) {
 
   function member(fields: Json = {}): Json {
     return {
-      id: randomUUID(), name: 'Dana Whitfield', first_name: 'Dana', last_name: 'Whitfield', email: null, phone: null, role: 'TECHNICIAN', title: null,
-      status: 'ACTIVE', assignable: true, business_unit: null, tags: [], color: null, created_at: '2026-03-01T15:00:00Z', updated_at: '2026-03-01T15:00:00Z',
+      id: randomUUID(),
+      name: 'Dana Whitfield',
+      first_name: 'Dana',
+      last_name: 'Whitfield',
+      email: null,
+      phone: null,
+      role: 'TECHNICIAN',
+      title: null,
+      status: 'ACTIVE',
+      assignable: true,
+      business_unit: null,
+      tags: [],
+      color: null,
+      created_at: '2026-03-01T15:00:00Z',
+      updated_at: '2026-03-01T15:00:00Z',
       ...fields,
     };
   }
@@ -43,7 +56,12 @@ export async function dispatchDesk(system: System) {
     if (problems.length > 0) throw new Error(JSON.stringify(problems));
   }
 
-  async function send(method: string, path: string, body: unknown, { key = randomUUID(), company: as = company, headers = {}, raw }: Sending = {}): Promise<Reply> {
+  async function send(
+    method: string,
+    path: string,
+    body: unknown,
+    { key = randomUUID(), company: as = company, headers = {}, raw }: Sending = {},
+  ): Promise<Reply> {
     const response = await fetch(`${system.baseUrl}${path}`, {
       method,
       headers: {

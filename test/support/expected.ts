@@ -24,10 +24,7 @@ function recordedValue(field: Field, value: any): unknown {
 
 /** Values at a dotted path, through lists. */
 export function valuesAt(record: any, path: string): unknown[] {
-  return path.split('.').reduce<unknown[]>(
-    (values, name) => values.flatMap((value: any) => (value == null ? [] : (value[name] ?? []))),
-    [record],
-  );
+  return path.split('.').reduce<unknown[]>((values, name) => values.flatMap((value: any) => (value == null ? [] : (value[name] ?? []))), [record]);
 }
 
 /** Public order of a collection (api.md, policy 8). */
@@ -55,4 +52,3 @@ export const OWN_RULES: Record<string, (record: Json, value: unknown, all: Every
 
 /** Records by path, as reads return them. */
 export type Everything = Record<string, Json[]>;
-

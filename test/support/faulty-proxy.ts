@@ -8,7 +8,8 @@ const FAULTS = [
   { name: 'reset before it was sent on', reached: false, apply: (response: ServerResponse) => void response.destroy() },
   { name: 'reset before the answer', reached: true, apply: (response: ServerResponse) => void response.destroy() },
   {
-    name: 'cut off in the middle of the answer', reached: true,
+    name: 'cut off in the middle of the answer',
+    reached: true,
     apply: (response: ServerResponse) => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' }).write('{"data":', () => response.destroy());
     },
@@ -16,7 +17,11 @@ const FAULTS = [
   { name: '429', reached: false, apply: (response: ServerResponse) => void sayError(response, 429, 'RATE_LIMITED') },
   { name: '503', reached: false, apply: (response: ServerResponse) => void sayError(response, 503, 'INTERNAL_ERROR') },
   { name: '500 after it was done', reached: true, apply: (response: ServerResponse) => void sayError(response, 500, 'INTERNAL_ERROR') },
-  { name: '504 of a balancer', reached: true, apply: (response: ServerResponse) => void response.writeHead(504, { 'content-type': 'text/html' }).end('<h1>Gateway Timeout</h1>') },
+  {
+    name: '504 of a balancer',
+    reached: true,
+    apply: (response: ServerResponse) => void response.writeHead(504, { 'content-type': 'text/html' }).end('<h1>Gateway Timeout</h1>'),
+  },
 ] as const;
 
 export interface FaultyProxy {

@@ -28,7 +28,10 @@ function violationsAt(pointer: string, body: unknown): string[] {
 
 /** Follows a response that is itself a reference. */
 function resolved(pointer: string): string {
-  const at = pointer.split('/').slice(1).reduce((value: any, key) => value?.[key.replaceAll('~1', '/').replaceAll('~0', '~')], document);
+  const at = pointer
+    .split('/')
+    .slice(1)
+    .reduce((value: any, key) => value?.[key.replaceAll('~1', '/').replaceAll('~0', '~')], document);
   if (at === undefined) throw new Error(`the description has no ${pointer}`);
   return at.$ref === undefined ? encodeURI(pointer) : encodeURI(at.$ref.slice(1));
 }

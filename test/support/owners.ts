@@ -21,10 +21,14 @@ export async function startOwners() {
   const config = { ...testConfig, ...kafka, databaseUrl: fresh.url } as never;
   const services: Service[] = RECORD_OWNERS.map((owner) => create[owner](config));
   const ports = await Promise.all(services.map(async (service) => (await service.start()).port));
-  const channels = Object.fromEntries(RECORD_OWNERS.map((owner, i) => [owner, openChannel(`127.0.0.1:${ports[i]}`, { credentials: testCallers })])) as Record<RecordOwner, Channel>;
-  const databases = Object.fromEntries(
-    RECORD_OWNERS.map((schema) => [schema, new Database({ url: fresh.url, schema, maxConnections: 1 })]),
-  ) as Record<RecordOwner, Database>;
+  const channels = Object.fromEntries(RECORD_OWNERS.map((owner, i) => [owner, openChannel(`127.0.0.1:${ports[i]}`, { credentials: testCallers })])) as Record<
+    RecordOwner,
+    Channel
+  >;
+  const databases = Object.fromEntries(RECORD_OWNERS.map((schema) => [schema, new Database({ url: fresh.url, schema, maxConnections: 1 })])) as Record<
+    RecordOwner,
+    Database
+  >;
   return {
     url: fresh.url,
     channels,

@@ -34,7 +34,11 @@ export function installRelease({ version, commit }: Release, say: Say): string {
   mkdirSync(folder, { recursive: true });
   const archive = `${folder}.tar`;
   try {
-    run(['git', 'archive', '--format=tar', `--output=${archive}`, commit], ROOT, `This clone does not have the commit of release ${version}, ${commit}: git fetch --unshallow, or git fetch origin ${commit}.`);
+    run(
+      ['git', 'archive', '--format=tar', `--output=${archive}`, commit],
+      ROOT,
+      `This clone does not have the commit of release ${version}, ${commit}: git fetch --unshallow, or git fetch origin ${commit}.`,
+    );
     run(['tar', '-xf', archive, '-C', folder], ROOT, `The code of release ${version} cannot be unpacked.`);
   } finally {
     rmSync(archive, { force: true });

@@ -76,7 +76,13 @@ export function newGround(databaseUrl: string): Ground {
   return { databaseUrl, kafkaPrefix: `${randomBytes(4).toString('hex')}.`, secretKey: randomBytes(32) };
 }
 
-export async function startSystem({ wired = false, webhookAllowedTargets = [], logLevel = 'warn', database: found, ground }: SystemOptions = {}): Promise<System> {
+export async function startSystem({
+  wired = false,
+  webhookAllowedTargets = [],
+  logLevel = 'warn',
+  database: found,
+  ground,
+}: SystemOptions = {}): Promise<System> {
   const database = found ?? (ground === undefined ? await freshDatabase({}) : { url: ground.databaseUrl, drop: async () => undefined });
   const { kafkaPrefix, secretKey } = ground ?? newGround(database.url);
   const wires = wired ? { postgres: await wireTo(database.url), redis: await wireTo(required('REDIS_URL')), kafka: openKafkaWire(brokers()) } : {};
@@ -94,7 +100,10 @@ export async function startSystem({ wired = false, webhookAllowedTargets = [], l
   const creators = [createIntegrations, createScheduling, createBilling, createReporting];
   const services: Service[] = creators.map((create) => create(config));
   const ports = await Promise.all(services.map(async (service) => (await service.start()).port));
-  const channels = Object.fromEntries(OWNERS.map((owner, i) => [owner, openChannel(`127.0.0.1:${ports[i]}`, { credentials: testCallers })])) as Record<ServiceName, Channel>;
+  const channels = Object.fromEntries(OWNERS.map((owner, i) => [owner, openChannel(`127.0.0.1:${ports[i]}`, { credentials: testCallers })])) as Record<
+    ServiceName,
+    Channel
+  >;
   const gatewayEnvironment = {
     HOST: '127.0.0.1',
     PORT: '0',

@@ -20,7 +20,11 @@ export function App() {
     <>
       {!signedIn && <SignIn />}
       {/* What somebody was in the middle of waits for them, unseen; it is not shown to anybody else. */}
-      {me !== undefined && <div key={`${me.company.id} ${me.id}`} hidden={!signedIn}><Shell me={me} /></div>}
+      {me !== undefined && (
+        <div key={`${me.company.id} ${me.id}`} hidden={!signedIn}>
+          <Shell me={me} />
+        </div>
+      )}
     </>
   );
 }
@@ -39,23 +43,46 @@ function Shell({ me: { displayName, email, company } }: { me: Me }) {
   return (
     <>
       {/* The part after # is the place, so the link cannot be one to an element. */}
-      <a class="skip" href="#content" onClick={(event) => {
-        event.preventDefault();
-        main.current?.focus();
-      }}>Skip to the content</a>
+      <a
+        class="skip"
+        href="#content"
+        onClick={(event) => {
+          event.preventDefault();
+          main.current?.focus();
+        }}
+      >
+        Skip to the content
+      </a>
       <header class="bar">
         <div class="width">
-          <a class="brand" href={places.endpoints}><img src="console/icon.svg" alt="" width="28" height="28" /> Truckroll</a>
+          <a class="brand" href={places.endpoints}>
+            <img src="console/icon.svg" alt="" width="28" height="28" /> Truckroll
+          </a>
           <nav aria-label="Console">
-            {SECTIONS.map((section) => <a key={section.first} href={section.href} aria-current={section.first === first ? 'page' : undefined}>{section.title}</a>)}
+            {SECTIONS.map((section) => (
+              <a key={section.first} href={section.href} aria-current={section.first === first ? 'page' : undefined}>
+                {section.title}
+              </a>
+            ))}
           </nav>
           <div class="who">
             <dl title={expiresAt && `Signed in until ${until(expiresAt)}`}>
-              <div><dt class="unseen">Company</dt><dd class="name">{company.name}</dd></div>
-              <div><dt class="unseen">Times are in</dt><dd>{company.timezone}</dd></div>
-              <div><dt class="unseen">User</dt><dd title={email}>{displayName}</dd></div>
+              <div>
+                <dt class="unseen">Company</dt>
+                <dd class="name">{company.name}</dd>
+              </div>
+              <div>
+                <dt class="unseen">Times are in</dt>
+                <dd>{company.timezone}</dd>
+              </div>
+              <div>
+                <dt class="unseen">User</dt>
+                <dd title={email}>{displayName}</dd>
+              </div>
             </dl>
-            <button type="button" class="small" onClick={signOut}>Sign out</button>
+            <button type="button" class="small" onClick={signOut}>
+              Sign out
+            </button>
           </div>
         </div>
       </header>
@@ -78,5 +105,11 @@ function Screen({ path }: { path: readonly string[] }) {
   if (section === 'keys' && id === undefined) return <Keys />;
   if (section === 'keys' && id === 'new' && part === undefined) return <NewKey />;
   if (section === 'event-types' && id === undefined) return <EventTypes />;
-  return <Page title="Nothing is here"><p>This address leads nowhere. <a href={places.endpoints}>Go to the endpoints</a></p></Page>;
+  return (
+    <Page title="Nothing is here">
+      <p>
+        This address leads nowhere. <a href={places.endpoints}>Go to the endpoints</a>
+      </p>
+    </Page>
+  );
 }

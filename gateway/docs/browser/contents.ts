@@ -7,16 +7,21 @@ export function followReading(): void {
   const mark = (): void => {
     waiting = false;
     const ended = innerHeight + scrollY >= document.documentElement.scrollHeight - 2;
-    const current = ended && scrollY > 0 ? headings.at(-1) : headings.findLast((heading) => heading.getBoundingClientRect().top < innerHeight / 3) ?? headings[0];
+    const current =
+      ended && scrollY > 0 ? headings.at(-1) : (headings.findLast((heading) => heading.getBoundingClientRect().top < innerHeight / 3) ?? headings[0]);
     for (const [id, link] of links) {
       if (id === current?.id) link.setAttribute('aria-current', 'location');
       else link.removeAttribute('aria-current');
     }
   };
-  addEventListener('scroll', () => {
-    if (!waiting) requestAnimationFrame(mark);
-    waiting = true;
-  }, { passive: true });
+  addEventListener(
+    'scroll',
+    () => {
+      if (!waiting) requestAnimationFrame(mark);
+      waiting = true;
+    },
+    { passive: true },
+  );
   mark();
   document.querySelector('#menu [aria-current]')?.scrollIntoView({ block: 'nearest' });
 }

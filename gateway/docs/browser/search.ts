@@ -17,8 +17,14 @@ export function startSearch(): void {
   const input = document.createElement('input');
   Object.assign(input, { type: 'search', placeholder: 'Search', autocomplete: 'off', spellcheck: false });
   for (const [name, value] of Object.entries({
-    role: 'combobox', 'aria-label': 'Search the documentation', 'aria-controls': 'results', 'aria-expanded': 'false', 'aria-autocomplete': 'list', 'aria-keyshortcuts': '/',
-  })) input.setAttribute(name, value);
+    role: 'combobox',
+    'aria-label': 'Search the documentation',
+    'aria-controls': 'results',
+    'aria-expanded': 'false',
+    'aria-autocomplete': 'list',
+    'aria-keyshortcuts': '/',
+  }))
+    input.setAttribute(name, value);
   const list = document.createElement('ul');
   list.id = 'results';
   list.hidden = true;
@@ -31,10 +37,11 @@ export function startSearch(): void {
   place.hidden = false;
 
   let loading: Promise<MiniSearch<Entry>> | undefined;
-  const load = (): Promise<MiniSearch<Entry>> => (loading ??= loadIndex(index).catch((error: unknown) => {
-    loading = undefined;
-    throw error;
-  }));
+  const load = (): Promise<MiniSearch<Entry>> =>
+    (loading ??= loadIndex(index).catch((error: unknown) => {
+      loading = undefined;
+      throw error;
+    }));
 
   let active = -1;
   function activate(next: number): void {

@@ -11,9 +11,16 @@ export function errorExample(status: string, operation: OperationView): ErrorExa
     case '400':
       return invalid(operation);
     case '401':
-      return { code: 'UNAUTHENTICATED', message: 'Send the header Authorization: Bearer, followed by an API key or a user token.', details: [], request: { credential: 'none' } };
+      return {
+        code: 'UNAUTHENTICATED',
+        message: 'Send the header Authorization: Bearer, followed by an API key or a user token.',
+        details: [],
+        request: { credential: 'none' },
+      };
     case '404':
-      return operation.pathIds[0]?.uuid !== true ? undefined : { code: 'NOT_FOUND', message: `No such ${operation.missing} in this company.`, details: [], request: { id: NIL } };
+      return operation.pathIds[0]?.uuid !== true
+        ? undefined
+        : { code: 'NOT_FOUND', message: `No such ${operation.missing} in this company.`, details: [], request: { id: NIL } };
     case '409':
       return conflict(operation);
     case '429':
@@ -45,6 +52,12 @@ function refused(location: string, field: string, code: string, message: string,
 /** Only the scheduling writes compare revisions. */
 function conflict({ body }: OperationView): ErrorExample | undefined {
   if (body === undefined || !body.rows.some(({ name }) => name === 'expected_revision')) return undefined;
-  const detail = { location: 'body', field: 'expected_revision', code: 'STALE_REVISION', message: STALE, current_revision: String((body.example as Record<string, unknown>)['expected_revision']) };
+  const detail = {
+    location: 'body',
+    field: 'expected_revision',
+    code: 'STALE_REVISION',
+    message: STALE,
+    current_revision: String((body.example as Record<string, unknown>)['expected_revision']),
+  };
   return { code: 'STALE_REVISION', message: STALE, details: [detail], request: { body: { expected_revision: '0'.repeat(64) } } };
 }

@@ -2,7 +2,12 @@
 import { resolve, type Body, type Description, type Schema } from './description.ts';
 
 /** Of values that have no example of their own, such as those in a list. */
-const FORMATS: Readonly<Record<string, string>> = { uuid: 'cfa0db39-7068-4ec5-8c11-54e6103ff639', date: '2026-03-02', 'date-time': '2026-03-02T15:04:05.123456Z', uri: 'https://example.com/' };
+const FORMATS: Readonly<Record<string, string>> = {
+  uuid: 'cfa0db39-7068-4ec5-8c11-54e6103ff639',
+  date: '2026-03-02',
+  'date-time': '2026-03-02T15:04:05.123456Z',
+  uri: 'https://example.com/',
+};
 
 /** A value that the schema allows: its example, or one made of those of its parts. */
 export function exampleOf(schema: Schema, description: Description): unknown {

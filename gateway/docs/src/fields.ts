@@ -22,7 +22,9 @@ export function typeParts(schema: Schema): TypePart[] {
   const { items } = schema;
   const format = schema.format === undefined || schema.format === 'int64' ? '' : ` (${schema.format})`;
   const named = types.flatMap((type, index): TypePart[] => [
-    ...(index > 0 ? [' or '] : []), ...(type === 'array' && items !== undefined ? ['array of ', ...typeParts(items)] : [type]), ...(index === 0 ? [format] : []),
+    ...(index > 0 ? [' or '] : []),
+    ...(type === 'array' && items !== undefined ? ['array of ', ...typeParts(items)] : [type]),
+    ...(index === 0 ? [format] : []),
   ]);
   return [...named, bounds(schema)];
 }
@@ -42,7 +44,10 @@ function bounds(schema: Schema): string {
     default: (value) => `default ${String(value)}`,
   };
   const parts = Object.entries(words).flatMap(([key, say]) => (schema[key] === undefined ? [] : [say(schema[key])]));
-  const values = schema.enum?.filter((value) => value !== null).map(String).join(', ');
+  const values = schema.enum
+    ?.filter((value) => value !== null)
+    .map(String)
+    .join(', ');
   return `${values === undefined ? '' : `: ${values}`}${parts.map((part) => `, ${part}`).join('')}`;
 }
 

@@ -47,7 +47,9 @@ function linkFrom(docs: string, file: string, path: string, others: ReadonlySet<
     if (/^(https?:|#)/.test(href)) return href;
     const [target = '', anchor] = href.split('#');
     const inside = target.startsWith('/') ? target : GUIDES[posix.normalize(posix.join(posix.dirname(file), target))];
-    const known = inside !== undefined && (others.has(inside) || Object.values(GUIDES).includes(inside) || ['/console', '/openapi.json', '/llms.txt', '/docs'].includes(inside));
+    const known =
+      inside !== undefined &&
+      (others.has(inside) || Object.values(GUIDES).includes(inside) || ['/console', '/openapi.json', '/llms.txt', '/docs'].includes(inside));
     if (!known) {
       if (!target.startsWith('/') && existsSync(join(docs, dirname(file), target))) return undefined;
       throw new Error(`docs/${file} links to ${href}, which is nowhere`);

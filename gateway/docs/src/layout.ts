@@ -63,7 +63,8 @@ ${contents.length > 1 && html`<nav class="contents" aria-label="On this page"><p
 
 function navigation(page: SitePage, pages: readonly SitePage[], root: string): Html {
   const groups = Map.groupBy(pages, ({ group }) => group);
-  return html`${[...groups].map(([group, members]) =>
-    html`<p>${group}</p><ul>${members.map((each) => html`<li><a href="${root}${each.path.slice(1)}"${each === page && html` aria-current="page"`}>${each.title}</a></li>`)}</ul>`,
+  return html`${[...groups].map(
+    ([group, members]) =>
+      html`<p>${group}</p><ul>${members.map((each) => html`<li><a href="${root}${each.path.slice(1)}"${each === page && html` aria-current="page"`}>${each.title}</a></li>`)}</ul>`,
   )}`;
 }

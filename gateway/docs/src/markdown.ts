@@ -70,7 +70,9 @@ export function heading(level: number, id: string, plain: string, content: Html 
 
 /** Paragraphs, lists and tables as words, for the search. */
 export function plainText(text: string): string {
-  return words(new Marked({ gfm: true }).lexer(text)).replace(/\s+/g, ' ').trim();
+  return words(new Marked({ gfm: true }).lexer(text))
+    .replace(/\s+/g, ' ')
+    .trim();
 }
 
 /** What a text says first. */
@@ -80,13 +82,18 @@ export function firstSentence(text: string): string {
 }
 
 function words(tokens: readonly Token[]): string {
-  return tokens.map((token) => {
-    if (token.type === 'code' || token.type === 'space') return ' ';
-    if (token.type === 'table') return [...(token as Tokens.Table).header, ...(token as Tokens.Table).rows.flat()].map((cell) => words(cell.tokens)).join(' ');
-    if (token.type === 'list') return (token as Tokens.List).items.map((item) => words(item.tokens)).join(' ');
-    const inner = (token as { tokens?: Token[] }).tokens;
-    return inner === undefined ? String((token as { text?: string }).text ?? '') : `${words(inner)}${token.type === 'paragraph' || token.type === 'heading' ? ' ' : ''}`;
-  }).join('');
+  return tokens
+    .map((token) => {
+      if (token.type === 'code' || token.type === 'space') return ' ';
+      if (token.type === 'table')
+        return [...(token as Tokens.Table).header, ...(token as Tokens.Table).rows.flat()].map((cell) => words(cell.tokens)).join(' ');
+      if (token.type === 'list') return (token as Tokens.List).items.map((item) => words(item.tokens)).join(' ');
+      const inner = (token as { tokens?: Token[] }).tokens;
+      return inner === undefined
+        ? String((token as { text?: string }).text ?? '')
+        : `${words(inner)}${token.type === 'paragraph' || token.type === 'heading' ? ' ' : ''}`;
+    })
+    .join('');
 }
 
 function unique(id: string, used: Map<string, number>): string {

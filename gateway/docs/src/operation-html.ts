@@ -42,13 +42,15 @@ ${answerList(answers, link)}
 
 /** Radio buttons choose what is shown, so no script is needed. The first is shown at first. */
 function sampleTabs(id: string, samples: readonly Sample[]): Html {
-  return html`<fieldset class="samples"><legend class="unseen">Language of the sample</legend>${samples.map(({ label, language, code }, index) =>
-    html`<input class="unseen" type="radio" name="${id}-sample" id="${id}-${language}" value="${language}"${index === 0 && html` checked`}><label for="${id}-${language}">${label}</label>${codeBlock(code, language)}`,
+  return html`<fieldset class="samples"><legend class="unseen">Language of the sample</legend>${samples.map(
+    ({ label, language, code }, index) =>
+      html`<input class="unseen" type="radio" name="${id}-sample" id="${id}-${language}" value="${language}"${index === 0 && html` checked`}><label for="${id}-${language}">${label}</label>${codeBlock(code, language)}`,
   )}</fieldset>`;
 }
 
 function answerList(answers: readonly AnswerView[], link: SchemaLink): Html {
-  return html`<dl class="fields">${answers.map(({ status, description, schema, example }) =>
-    html`<div><dt><code>${status}</code></dt><dd>${markdown(description)}${schema && html`<span class="type">${typeText(schema, link)}</span>`}${example !== undefined && html`<details><summary>Example of ${status}</summary>${jsonBlock(example)}</details>`}</dd></div>`,
+  return html`<dl class="fields">${answers.map(
+    ({ status, description, schema, example }) =>
+      html`<div><dt><code>${status}</code></dt><dd>${markdown(description)}${schema && html`<span class="type">${typeText(schema, link)}</span>`}${example !== undefined && html`<details><summary>Example of ${status}</summary>${jsonBlock(example)}</details>`}</dd></div>`,
   )}</dl>`;
 }

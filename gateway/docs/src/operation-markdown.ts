@@ -8,7 +8,12 @@ const CREDENTIALS: Record<OperationView['credential'], string> = { either: 'an A
 
 export function operationMarkdown({ summary, verb, path, description, credential, parameters, body, answers, samples }: OperationView): string {
   return [
-    `## ${summary}`, '', `\`${verb} ${path}\` with ${CREDENTIALS[credential]}`, '', description, '',
+    `## ${summary}`,
+    '',
+    `\`${verb} ${path}\` with ${CREDENTIALS[credential]}`,
+    '',
+    description,
+    '',
     ...rowsOf('Parameters', parameters),
     ...(body === undefined ? [] : [...rowsOf('Body', body.rows), ...fenced('json', JSON.stringify(body.example, null, 2))]),
     ...samples.slice(0, 1).flatMap(({ language, code }) => fenced(language, code)),
@@ -17,7 +22,16 @@ export function operationMarkdown({ summary, verb, path, description, credential
 }
 
 export function webhookMarkdown({ type, description, headers, body, example, answers }: WebhookView): string {
-  return [`## ${type}`, '', description, '', ...rowsOf('Headers', headers), ...rowsOf('Body', body), ...fenced('json', JSON.stringify(example, null, 2)), ...answersOf(answers)].join('\n');
+  return [
+    `## ${type}`,
+    '',
+    description,
+    '',
+    ...rowsOf('Headers', headers),
+    ...rowsOf('Body', body),
+    ...fenced('json', JSON.stringify(example, null, 2)),
+    ...answersOf(answers),
+  ].join('\n');
 }
 
 export function schemaMarkdown(name: string, schema: Schema): string {
@@ -30,15 +44,23 @@ function rowsOf(title: string, rows: readonly Row[]): string[] {
 }
 
 function item({ name, schema, description, note }: Row): string {
-  const type = typeParts(schema).map((part) => (typeof part === 'string' ? part : part.name)).join('');
+  const type = typeParts(schema)
+    .map((part) => (typeof part === 'string' ? part : part.name))
+    .join('');
   return `- \`${name}\` (${[type, note].filter(Boolean).join('; ')}): ${description.replaceAll('\n', '\n  ')}`;
 }
 
 /** The success whole, and of errors what they mean. */
 function answersOf(answers: readonly AnswerView[]): string[] {
-  return ['### Answers', '', ...answers.flatMap(({ status, description, example, error }) => [
-    `- \`${status}\`: ${description}`, ...(example === undefined || error !== undefined ? [] : ['', ...fenced('json', JSON.stringify(example, null, 2))]),
-  ]), ''];
+  return [
+    '### Answers',
+    '',
+    ...answers.flatMap(({ status, description, example, error }) => [
+      `- \`${status}\`: ${description}`,
+      ...(example === undefined || error !== undefined ? [] : ['', ...fenced('json', JSON.stringify(example, null, 2))]),
+    ]),
+    '',
+  ];
 }
 
 function fenced(language: string, code: string): string[] {

@@ -9,9 +9,13 @@ const FIRST_PAGE = 'limit=2';
 
 export function operationView(path: string, verb: string, operation: Operation, description: Description): OperationView {
   const parameters = operation.parameters.map((parameter) => resolve(parameter, description));
-  const pathIds = parameters.filter((parameter) => parameter.in === 'path').map(({ name, example, schema }) => ({
-    name: String(name), example: String(example), uuid: (schema as Schema).format === 'uuid',
-  }));
+  const pathIds = parameters
+    .filter((parameter) => parameter.in === 'path')
+    .map(({ name, example, schema }) => ({
+      name: String(name),
+      example: String(example),
+      uuid: (schema as Schema).format === 'uuid',
+    }));
   const media = operation.requestBody?.content['application/json'];
   const schema = media && resolve(media.schema, description);
   const changes = verb !== 'get';
@@ -29,11 +33,15 @@ export function operationView(path: string, verb: string, operation: Operation, 
     parameters: parameters.map(parameterRow),
     pathIds,
     missing: missingOf(path, operation),
-    ...(schema && operation.requestBody && {
-      body: {
-        description: operation.requestBody.description ?? '', schema: media.schema, rows: propertyRows(schema, true), example: bodyExample(operation.requestBody, description),
-      },
-    }),
+    ...(schema &&
+      operation.requestBody && {
+        body: {
+          description: operation.requestBody.description ?? '',
+          schema: media.schema,
+          rows: propertyRows(schema, true),
+          example: bodyExample(operation.requestBody, description),
+        },
+      }),
     answers: [],
     samples: [],
   };
@@ -75,7 +83,9 @@ function parameterRow(parameter: Schema): Row {
 
 function targetOf(path: string, parameters: readonly Schema[]): string {
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => String(parameters.find((each) => each['name'] === name)?.['example']));
-  const required = parameters.filter((each) => each['in'] === 'query' && each.required === true).map((each) => `${String(each['name'])}=${String(each['example'])}`);
+  const required = parameters
+    .filter((each) => each['in'] === 'query' && each.required === true)
+    .map((each) => `${String(each['name'])}=${String(each['example'])}`);
   const query = [...required, ...(parameters.some(({ name }) => name === 'limit') ? [FIRST_PAGE] : [])].join('&');
   return query === '' ? filled : `${filled}?${query}`;
 }
@@ -104,4 +114,3 @@ function errorBody({ code, message, details }: ErrorExample, description: Descri
   const { request_id } = (exampleOf(error ?? {}, description) as { error: Record<string, unknown> }).error;
   return { error: { code, message, request_id, details } };
 }
-

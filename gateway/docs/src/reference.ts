@@ -39,13 +39,29 @@ export function referenceOf(description: Description): Reference {
   // What an error answers is reached by reference to a response, from every operation.
   for (const name of namesWithin(description.components['responses'], description)) usersOf.set(name, new Set(description.tags.map((tag) => tag.name)));
 
-  const groups = description.tags.map((tag): Group => ({
-    name: tag.name, description: tag.description, path: `/docs/reference/${slug(tag.name)}`, title: tag.name,
-    operations: called.filter(({ operation }) => tagOf(operation) === tag.name).map(({ path, verb, operation }) => operationView(path, verb, operation, description)),
-    webhooks: sent.filter((operation) => tagOf(operation) === tag.name).map((operation) => webhookView(operation, description)),
-    schemas: [...usersOf].filter(([, users]) => users.size === 1 && users.has(tag.name)).map(([name]) => name),
-  }));
-  const shared: Group = { ...SHARED, title: SHARED.name, operations: [], webhooks: [], schemas: [...usersOf].filter(([, users]) => users.size > 1).map(([name]) => name).sort() };
+  const groups = description.tags.map(
+    (tag): Group => ({
+      name: tag.name,
+      description: tag.description,
+      path: `/docs/reference/${slug(tag.name)}`,
+      title: tag.name,
+      operations: called
+        .filter(({ operation }) => tagOf(operation) === tag.name)
+        .map(({ path, verb, operation }) => operationView(path, verb, operation, description)),
+      webhooks: sent.filter((operation) => tagOf(operation) === tag.name).map((operation) => webhookView(operation, description)),
+      schemas: [...usersOf].filter(([, users]) => users.size === 1 && users.has(tag.name)).map(([name]) => name),
+    }),
+  );
+  const shared: Group = {
+    ...SHARED,
+    title: SHARED.name,
+    operations: [],
+    webhooks: [],
+    schemas: [...usersOf]
+      .filter(([, users]) => users.size > 1)
+      .map(([name]) => name)
+      .sort(),
+  };
   const placeOf = new Map([...groups, shared].flatMap(({ path, schemas }) => schemas.map((name) => [name, path] as const)));
   const ordered = [...groups, shared].toSorted((a, b) => ORDER.indexOf(kindOf(a)) - ORDER.indexOf(kindOf(b)));
   return { pages: ordered.map((group) => pageOf(group, placeOf, description)), operations: groups.flatMap(({ operations }) => operations) };
@@ -74,14 +90,22 @@ function pageOf(group: Group, placeOf: ReadonlyMap<string, string>, description:
     ...schemas.map((each) => ({ id: `schema-${each}`, text: each, level: 3 })),
   ];
   return {
-    path, title: group.title, group: kindOf(group), headings,
+    path,
+    title: group.title,
+    group: kindOf(group),
+    headings,
     description: firstSentence(group.description),
     body: html`${markdown(group.description)}
 ${operations.map((operation) => operationSection(operation, link, root))}
 ${webhooks.map((webhook) => webhookSection(webhook, link))}
 ${schemas.length > 0 && html`${heading(2, 'schemas', 'Schemas')}${schemas.map((each) => namedSchema(each, components[each] ?? {}, link))}`}`,
     markdown: [
-      `# ${name}`, '', group.description, '', ...operations.map(operationMarkdown), ...webhooks.map(webhookMarkdown),
+      `# ${name}`,
+      '',
+      group.description,
+      '',
+      ...operations.map(operationMarkdown),
+      ...webhooks.map(webhookMarkdown),
       ...(schemas.length > 0 ? ['## Schemas', '', ...schemas.map((each) => schemaMarkdown(each, components[each] ?? {}))] : []),
     ].join('\n'),
   };

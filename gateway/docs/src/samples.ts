@@ -42,7 +42,7 @@ function curl({ verb, target, credential, body, idempotent }: Call): string {
 function typescript({ verb, target, credential, body, idempotent }: Call): string {
   const headers = [
     `Authorization: \`Bearer \${process.env.${credential}}\``,
-    ...(idempotent ? ['\'Idempotency-Key\': crypto.randomUUID()'] : []),
+    ...(idempotent ? ["'Idempotency-Key': crypto.randomUUID()"] : []),
     ...(body === undefined ? [] : ["'Content-Type': 'application/json'"]),
   ];
   return [

@@ -18,7 +18,12 @@ export function searchEntries(pages: readonly SitePage[]): SearchEntry[] {
     const { path, title, headings, markdown, description } = page;
     const at = path.slice(1);
     // Headings have no links of their own in Markdown, so parts are told by their titles.
-    const parts = new Map(markdown.split(/^#{2,6} /m).slice(1).map((part) => [part.split('\n')[0]?.replaceAll('`', '') ?? '', part.slice(part.indexOf('\n') + 1)]));
+    const parts = new Map(
+      markdown
+        .split(/^#{2,6} /m)
+        .slice(1)
+        .map((part) => [part.split('\n')[0]?.replaceAll('`', '') ?? '', part.slice(part.indexOf('\n') + 1)]),
+    );
     const below = headings.map(({ id, text }) => ({ id: `${at}#${id}`, title: text, page: title, text: short(plainText(parts.get(text) ?? '')) }));
     return [{ id: at, title, page: title, text: short(description) }, ...below];
   });

@@ -36,7 +36,12 @@ export function buildSite(root: string): Site {
   const home = homePage(description.info, guides);
   const pages = [home, ...guides, ...reference.pages];
   const missing: SitePage = {
-    path: '', title: 'Nothing is at this address', group: '', description: 'Nothing is at this address.', headings: [], markdown: '',
+    path: '',
+    title: 'Nothing is at this address',
+    group: '',
+    description: 'Nothing is at this address.',
+    headings: [],
+    markdown: '',
     body: html`<p>There is <a href="${ROOT}docs">the documentation</a>, <a href="${ROOT}console">the console</a>, and <a href="${ROOT}openapi.json">the description for machines</a>.</p>`,
   };
   const files = [
@@ -57,7 +62,11 @@ function homePage(info: { title: string; version: string; description: string },
   const root = rootFrom(path);
   const { body, headings } = renderMarkdown(info.description);
   return {
-    path, title: 'Overview', group: 'Guides', description: info.title, headings,
+    path,
+    title: 'Overview',
+    group: 'Guides',
+    description: info.title,
+    headings,
     body: html`<p>${info.title}. Version ${info.version}. For machines: <a href="${root}openapi.json">openapi.json</a>, <a href="${root}llms.txt">llms.txt</a>, and this page and every other one with <code>.md</code> behind its address.</p>
 <ul class="cards">${guides.map((guide) => html`<li><a href="${root}${guide.path.slice(1)}">${guide.title}</a> <span>${guide.description}</span></li>`)}</ul>
 ${body}
@@ -72,5 +81,7 @@ function llms(info: { title: string; description: string }, pages: readonly Site
   const groups = [...Map.groupBy(pages, ({ group }) => group)].map(([group, members]) =>
     [`## ${group}`, '', ...members.map(({ path, title, description }) => `- [${title}](${path.slice(1)}.md): ${description}`), ''].join('\n'),
   );
-  return [`# ${info.title}`, '', `> ${first}`, '', 'The whole description for machines (OpenAPI 3.1) is at [openapi.json](openapi.json).', '', ...groups].join('\n');
+  return [`# ${info.title}`, '', `> ${first}`, '', 'The whole description for machines (OpenAPI 3.1) is at [openapi.json](openapi.json).', '', ...groups].join(
+    '\n',
+  );
 }

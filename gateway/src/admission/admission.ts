@@ -37,9 +37,18 @@ export function createAdmission(log: Logger, metrics: Metrics): Admission {
   const bulkheads = new Map<string, { bulkhead: Bulkhead; places: Places; limit: AdaptiveLimit }>();
   const about = new CompaniesAbout();
   const refusals = metrics.counter('gateway_shed_total', 'Requests refused as too many of one company were under way or waiting');
-  const sum = (of: (one: { places: Places; limit: AdaptiveLimit }) => number) => (): number => [...bulkheads.values()].reduce((total, one) => total + of(one), 0);
-  metrics.observedGauge('gateway_calls_waiting', 'Requests that wait for their company’s turn', sum(({ places }) => places.waiting));
-  metrics.observedGauge('gateway_calls_limit', 'Calls that may be under way at once, of all kinds together', sum(({ limit }) => limit.limit));
+  const sum = (of: (one: { places: Places; limit: AdaptiveLimit }) => number) => (): number =>
+    [...bulkheads.values()].reduce((total, one) => total + of(one), 0);
+  metrics.observedGauge(
+    'gateway_calls_waiting',
+    'Requests that wait for their company’s turn',
+    sum(({ places }) => places.waiting),
+  );
+  metrics.observedGauge(
+    'gateway_calls_limit',
+    'Calls that may be under way at once, of all kinds together',
+    sum(({ limit }) => limit.limit),
+  );
   let untold = 0;
 
   function refused(): void {
@@ -55,10 +64,18 @@ export function createAdmission(log: Logger, metrics: Metrics): Admission {
   function open(): { bulkhead: Bulkhead; places: Places; limit: AdaptiveLimit } {
     const limit = new AdaptiveLimit();
     const places = new Places({
-      get places() { return limit.limit; },
-      get share() { return Math.floor(limit.limit * SHARE); },
-      get shareBeside() { return Math.max(LEAST * SHARE_BESIDE, Math.floor(limit.limit * SHARE_BESIDE)); },
-      get queue() { return limit.queue; },
+      get places() {
+        return limit.limit;
+      },
+      get share() {
+        return Math.floor(limit.limit * SHARE);
+      },
+      get shareBeside() {
+        return Math.max(LEAST * SHARE_BESIDE, Math.floor(limit.limit * SHARE_BESIDE));
+      },
+      get queue() {
+        return limit.queue;
+      },
       about,
       patienceMs: PATIENCE_MS,
       onRefused: refused,
@@ -92,7 +109,9 @@ export function createAdmission(log: Logger, metrics: Metrics): Admission {
       if (one === undefined) bulkheads.set(name, (one = open()));
       return one.bulkhead;
     },
-    refusal: new ApiError('RATE_LIMITED', 'Too much of this company is under way at once. Send it again after the time in Retry-After.', { retryAfterSeconds: 1 }),
+    refusal: new ApiError('RATE_LIMITED', 'Too much of this company is under way at once. Send it again after the time in Retry-After.', {
+      retryAfterSeconds: 1,
+    }),
     refused,
   };
 }

@@ -48,11 +48,19 @@ export function createAuthenticate({ principals, verifyToken, strangers }: Authe
     }
     let found: Found;
     if (!credential.startsWith('trk_')) {
-      found = find(addressOf, () => remembersToken(credential), () => byToken(credential));
+      found = find(
+        addressOf,
+        () => remembersToken(credential),
+        () => byToken(credential),
+      );
     } else {
       if (!isApiKey(credential)) throw unauthenticated('This is not an API key: its form or checksum is wrong. Copy it again, whole.');
       const key = keyCredential(credential);
-      found = find(addressOf, () => principals.remembers(key), () => principals.find(key));
+      found = find(
+        addressOf,
+        () => principals.remembers(key),
+        () => principals.find(key),
+      );
     }
     return found instanceof Promise ? found.then((principal) => judged(principal, addressOf)) : judged(found, addressOf);
   };

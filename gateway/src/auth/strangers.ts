@@ -64,7 +64,11 @@ export class Strangers {
     this.#unknown.inc({ answer: over ? '429' : '401' });
     if (!over) return undefined;
     const retryAfterSeconds = Math.max(1, Math.ceil((seen.endsAt - performance.now()) / 1000));
-    return new ApiError('RATE_LIMITED', 'Too many unknown API keys or user tokens came from this address. Check the credential, and send it again after the time in Retry-After.', { retryAfterSeconds });
+    return new ApiError(
+      'RATE_LIMITED',
+      'Too many unknown API keys or user tokens came from this address. Check the credential, and send it again after the time in Retry-After.',
+      { retryAfterSeconds },
+    );
   }
 
   #current(network: string): Seen | undefined {
@@ -81,5 +85,8 @@ export function networkOf(address: string): string {
   const left = head === '' ? [] : head.split(':');
   const right = tail === undefined || tail === '' ? [] : tail.split(':');
   const groups = tail === undefined ? left : [...left, ...Array.from({ length: 8 - left.length - right.length }, () => '0'), ...right];
-  return `${groups.slice(0, 4).map((group) => parseInt(group, 16).toString(16)).join(':')}::/64`;
+  return `${groups
+    .slice(0, 4)
+    .map((group) => parseInt(group, 16).toString(16))
+    .join(':')}::/64`;
 }

@@ -1,5 +1,5 @@
 // Writing answers: the headers that every one has (decisions §3), and the error envelope.
-import type { ApiError} from '@truckroll/contract';
+import type { ApiError } from '@truckroll/contract';
 import { type ErrorDetail } from '@truckroll/contract';
 import type { Exchange } from './exchange.ts';
 
@@ -20,11 +20,16 @@ const PRIVATE = 'private, no-store';
 export function send(exchange: Exchange, status: number, body: Buffer, type: string, extra: Headers, draining: Draining, caching = PRIVATE): void {
   const { res, limit } = exchange;
   const headers: Headers = [
-    'Content-Type', type,
-    'Content-Length', String(body.length),
-    'Cache-Control', caching,
-    'X-Content-Type-Options', 'nosniff',
-    'X-Request-Id', exchange.requestId,
+    'Content-Type',
+    type,
+    'Content-Length',
+    String(body.length),
+    'Cache-Control',
+    caching,
+    'X-Content-Type-Options',
+    'nosniff',
+    'X-Request-Id',
+    exchange.requestId,
   ];
   if (limit !== undefined) {
     const { policy, quota, remaining, resetSeconds } = limit;

@@ -30,11 +30,17 @@ export function parseJsonBody(bytes: Buffer, contentType: string | undefined, pr
   const fail = (location: 'header' | 'body', field: string, code: DetailCode, message: string): undefined => {
     problems.push({ location, field, code, message });
   };
-  const [type = '', ...parameters] = (contentType ?? 'application/json').toLowerCase().split(';').map((part) => part.trim());
+  const [type = '', ...parameters] = (contentType ?? 'application/json')
+    .toLowerCase()
+    .split(';')
+    .map((part) => part.trim());
   if (!/^application\/(.+\+)?json$/.test(type)) {
     return fail('header', 'Content-Type', 'INVALID_FORMAT', 'Send JSON, and say so: Content-Type: application/json.');
   }
-  const charset = parameters.find((part) => part.startsWith('charset='))?.slice('charset='.length).replaceAll('"', '');
+  const charset = parameters
+    .find((part) => part.startsWith('charset='))
+    ?.slice('charset='.length)
+    .replaceAll('"', '');
   if (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8') {
     return fail('header', 'Content-Type', 'INVALID_FORMAT', 'Encode the body as UTF-8.');
   }

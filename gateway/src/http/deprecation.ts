@@ -22,9 +22,12 @@ function headersOf(all: readonly (Deprecation | undefined)[], base: string): Hea
   const [first] = all.filter((each) => each !== undefined).toSorted((a, b) => (a.sunset < b.sunset ? -1 : 1));
   if (first === undefined) return [];
   return [
-    'Deprecation', `@${Date.parse(first.since) / 1000}`,
-    'Sunset', new Date(first.sunset).toUTCString(),
-    'Link', `<${base}${CHANGELOG}>; rel="deprecation"; type="text/html"`,
+    'Deprecation',
+    `@${Date.parse(first.since) / 1000}`,
+    'Sunset',
+    new Date(first.sunset).toUTCString(),
+    'Link',
+    `<${base}${CHANGELOG}>; rel="deprecation"; type="text/html"`,
   ];
 }
 

@@ -11,7 +11,9 @@ export type RequestLog = (exchange: Exchange) => void;
 
 export function createRequestLog(log: Logger, metrics: Metrics): RequestLog {
   const requests = durations(
-    metrics, 'http_server_request_duration_seconds', 'Requests from their head to the end of the answer; 499 where the client went away, route `public` for pages, `none` where nothing is',
+    metrics,
+    'http_server_request_duration_seconds',
+    'Requests from their head to the end of the answer; 499 where the client went away, route `public` for pages, `none` where nothing is',
     ['http_request_method', 'http_route', 'http_response_status_code'],
   );
 

@@ -50,7 +50,10 @@ export function createHttpServer(handler: RequestListener): HttpServer {
   server.on('clientError', answerClientError);
   // Where nobody listens, Node ends the connection without a word; where somebody does, the socket is theirs to look after.
   server.on('connect', (_request, socket) => {
-    socket.on('error', () => socket.destroy()).on('finish', () => socket.destroy()).resume();
+    socket
+      .on('error', () => socket.destroy())
+      .on('finish', () => socket.destroy())
+      .resume();
     refuse(socket, 400, 'Bad Request', 'This server is no proxy: it does not know CONNECT.');
   });
   return {
@@ -79,10 +82,13 @@ function listen(server: Server, port: number, host: string): Promise<number> {
 function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
   const [status, reason, message]: [number, string, string] =
-    error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? [408, 'Request Timeout', 'The request did not arrive in time. Send it again.']
-    : error.code === 'HPE_HEADER_OVERFLOW' ? [400, 'Bad Request', 'Path, query and headers together are too large. Ask for fewer values at once.']
-    : error.code === 'HPE_INVALID_METHOD' ? [400, 'Bad Request', 'The method is not known. Methods are in capitals: GET, POST, PATCH, DELETE.']
-    : [400, 'Bad Request', 'This is not HTTP/1.1 as RFC 9112 defines it.'];
+    error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+      ? [408, 'Request Timeout', 'The request did not arrive in time. Send it again.']
+      : error.code === 'HPE_HEADER_OVERFLOW'
+        ? [400, 'Bad Request', 'Path, query and headers together are too large. Ask for fewer values at once.']
+        : error.code === 'HPE_INVALID_METHOD'
+          ? [400, 'Bad Request', 'The method is not known. Methods are in capitals: GET, POST, PATCH, DELETE.']
+          : [400, 'Bad Request', 'This is not HTTP/1.1 as RFC 9112 defines it.'];
   refuse(socket, status, reason, message);
 }
 

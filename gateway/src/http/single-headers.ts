@@ -6,9 +6,14 @@ const SINGLE = ['Host', 'Authorization'];
 
 /** Throws ApiError 400 for a request without the Host that HTTP/1.1 requires, and for a second Host or Authorization. */
 export function checkSingleHeaders({ headers, rawHeaders, httpVersion }: IncomingMessage): void {
-  const problems = SINGLE.filter((name) => count(rawHeaders, name) > 1).map((field): ErrorDetail => ({
-    location: 'header', field, code: 'REPEATED_PARAMETER', message: `Send the header ${field} once.`,
-  }));
+  const problems = SINGLE.filter((name) => count(rawHeaders, name) > 1).map(
+    (field): ErrorDetail => ({
+      location: 'header',
+      field,
+      code: 'REPEATED_PARAMETER',
+      message: `Send the header ${field} once.`,
+    }),
+  );
   if (headers.host === undefined && httpVersion === '1.1') {
     problems.push({ location: 'header', field: 'Host', code: 'MISSING', message: 'Send the header Host, as HTTP/1.1 requires.' });
   } else if (headers.host === '') {

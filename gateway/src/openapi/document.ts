@@ -1,5 +1,18 @@
 // The OpenAPI 3.1 description of everything that has a public route, made from the contract.
-import { exampleId, exampleRecord, goingText, operations as all, publicEvents, publicText, resources, sentence, type KeyStyle, type Operation, type Resource, type Shape } from '@truckroll/contract';
+import {
+  exampleId,
+  exampleRecord,
+  goingText,
+  operations as all,
+  publicEvents,
+  publicText,
+  resources,
+  sentence,
+  type KeyStyle,
+  type Operation,
+  type Resource,
+  type Shape,
+} from '@truckroll/contract';
 import { inputsOf, type Inputs } from '../routes/inputs.ts';
 import { MOST_BODY_BYTES } from '../http/body.ts';
 import { CSV_TEXT, describeCsv } from './csv.ts';
@@ -31,7 +44,11 @@ const META: Schema = {
       description: 'When the answer was made; neither a snapshot nor a synchronisation token.',
       examples: ['2026-03-02T15:04:05.123456Z'],
     },
-    timezone: { type: 'string', description: 'The IANA time zone in which the company counts its days, and this answer counts them.', examples: ['America/Chicago'] },
+    timezone: {
+      type: 'string',
+      description: 'The IANA time zone in which the company counts its days, and this answer counts them.',
+      examples: ['America/Chicago'],
+    },
   },
 };
 
@@ -73,13 +90,24 @@ export function buildDocument(server = '/', operations: readonly Operation[] = a
     paths: sorted(paths),
     webhooks,
     components: {
-      schemas: sorted({ ...components.schemas, Meta: META, Pagination: pagination('next_cursor'), CamelCasePagination: pagination('nextCursor'), ...errorSchemas }),
+      schemas: sorted({
+        ...components.schemas,
+        Meta: META,
+        Pagination: pagination('next_cursor'),
+        CamelCasePagination: pagination('nextCursor'),
+        ...errorSchemas,
+      }),
       parameters: { cursor: cursorParameter },
       headers: headerComponents,
       responses,
       securitySchemes: {
         ApiKey: { type: 'http', scheme: 'bearer', bearerFormat: 'trk_…', description: 'An API key of the company: every read, and the scheduling writes.' },
-        UserToken: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'A token of a user of the company: every read, and changes under `/api/v1`.' },
+        UserToken: {
+          type: 'http',
+          scheme: 'bearer',
+          bearerFormat: 'JWT',
+          description: 'A token of a user of the company: every read, and changes under `/api/v1`.',
+        },
       },
     },
   };
@@ -126,7 +154,9 @@ function headersOf(operation: Operation, inputs: Inputs): Schema {
     ...(operation.kind === 'report' && reportHeaders),
     ...(operation.deprecation && deprecationHeaders),
     ...(operation.status === 201 && !operation.camelCase ? { Location: { $ref: '#/components/headers/Location' } } : {}),
-    ...(inputs.headers.some(({ field }) => field.format === 'idempotency_key') ? { 'Idempotent-Replayed': { $ref: '#/components/headers/Idempotent-Replayed' } } : {}),
+    ...(inputs.headers.some(({ field }) => field.format === 'idempotency_key')
+      ? { 'Idempotent-Replayed': { $ref: '#/components/headers/Idempotent-Replayed' } }
+      : {}),
   };
 }
 
@@ -165,7 +195,11 @@ function resourceOf({ route }: Operation): Resource | undefined {
 /** Operations go under the record they are about; what has no list goes under its service's name. */
 function tagOf(operation: Operation): string {
   const resource = resourceOf(operation);
-  const service = operation.service.split('.').at(-1)?.replace(/Service$/, '') ?? '';
+  const service =
+    operation.service
+      .split('.')
+      .at(-1)
+      ?.replace(/Service$/, '') ?? '';
   return sentence(resource?.path ?? service.replace(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase());
 }
 

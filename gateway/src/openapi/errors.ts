@@ -49,7 +49,11 @@ export const errorSchemas: Readonly<Record<string, Schema>> = {
       location: text('The part of the request.', { enum: ['query', 'path', 'body', 'header'], examples: ['query'] }),
       field: text('The parameter, header or path of the field.', { examples: ['limit'] }),
       code: text(
-        ['What is wrong. A 409 repeats its own code here. More may be added.', '', ...Object.entries(DETAIL_CODES).map(([code, doc]) => `- \`${code}\`: ${doc}`)].join('\n'),
+        [
+          'What is wrong. A 409 repeats its own code here. More may be added.',
+          '',
+          ...Object.entries(DETAIL_CODES).map(([code, doc]) => `- \`${code}\`: ${doc}`),
+        ].join('\n'),
         { examples: ['OUT_OF_RANGE'] },
       ),
       message: text('What to do about it.', { examples: ['Give a number from 1 to 100.'] }),
@@ -86,7 +90,10 @@ export const limitHeaders: Schema = { ...commonHeaders, 'RateLimit-Policy': ref(
 
 /** Of answers that come as JSON or CSV, as was asked for. */
 export const reportHeaders: Schema = {
-  Vary: { description: '`Accept`, for the answer is JSON or CSV; and `Accept-Encoding` where large answers are compressed.', schema: { type: 'string', examples: ['Accept, Accept-Encoding'] } },
+  Vary: {
+    description: '`Accept`, for the answer is JSON or CSV; and `Accept-Encoding` where large answers are compressed.',
+    schema: { type: 'string', examples: ['Accept, Accept-Encoding'] },
+  },
   Link: { description: 'CSV only, with `rel="next"`: the next page. Absent on the last one.', schema: { type: 'string' } },
 };
 

@@ -17,7 +17,8 @@ export const cursorParameter: Schema = {
   name: 'cursor',
   in: 'query',
   required: false,
-  description: 'Where to go on: `pagination.next_cursor` (`nextCursor` under `/api/v1`) of the previous page, unchanged, with the same filters. The page size may change.',
+  description:
+    'Where to go on: `pagination.next_cursor` (`nextCursor` under `/api/v1`) of the previous page, unchanged, with the same filters. The page size may change.',
   schema: { type: 'string', minLength: 1 },
 };
 

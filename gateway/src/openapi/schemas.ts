@@ -1,5 +1,16 @@
 // JSON Schemas (OpenAPI 3.1) of the contract's shapes. One component for a record or part that has a name of its own.
-import { camelCase, eventTypesOf, exampleOf, exampleRecord, goingText, publicText, type EnumShape, type Field, type KeyStyle, type Shape } from '@truckroll/contract';
+import {
+  camelCase,
+  eventTypesOf,
+  exampleOf,
+  exampleRecord,
+  goingText,
+  publicText,
+  type EnumShape,
+  type Field,
+  type KeyStyle,
+  type Shape,
+} from '@truckroll/contract';
 
 /** A JSON Schema or another object of the description; the keys named are those that we read again. */
 export interface Schema {

@@ -34,7 +34,9 @@ const HEADERS: readonly Schema[] = [
   }),
 ];
 
-const RETRY_AFTER = { 'Retry-After': { description: 'Seconds or a date before which it is not tried again; heeded up to 24 hours.', schema: { type: 'string' } } };
+const RETRY_AFTER = {
+  'Retry-After': { description: 'Seconds or a date before which it is not tried again; heeded up to 24 hours.', schema: { type: 'string' } },
+};
 const RESPONSES: Schema = {
   '2XX': { description: 'Delivered.' },
   410: { description: 'The endpoint is disabled. What happens from then on is kept as skipped, for 30 days, and can be recovered.' },

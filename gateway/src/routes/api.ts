@@ -36,7 +36,13 @@ export function createApi(parts: ApiParts): (req: Request, res: Response) => voi
   return (req, res) => {
     const header = (name: string): string | undefined => req.headers[name] as string | undefined;
     const exchange: Exchange = {
-      req, res, requestId: randomUUID(), traceparent: readTraceparent(header('traceparent')), peer: req.ip, startedAt: performance.now(), ...splitTarget(req.url),
+      req,
+      res,
+      requestId: randomUUID(),
+      traceparent: readTraceparent(header('traceparent')),
+      peer: req.ip,
+      startedAt: performance.now(),
+      ...splitTarget(req.url),
     };
     res.once('close', () => requestLog(exchange));
     const span = { 'http.request.method': req.method, 'url.path': exchange.path };

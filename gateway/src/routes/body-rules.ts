@@ -1,7 +1,5 @@
 // What is wrong with a body beyond its single fields, told with the rest: every failure of a request is listed at once.
-import {
-  checkKeyExpiry, checkRanges, checkRecoveryRange, now, type ErrorDetail, type JsonProblem, type Operation, type Shape,
-} from '@truckroll/contract';
+import { checkKeyExpiry, checkRanges, checkRecoveryRange, now, type ErrorDetail, type JsonProblem, type Operation, type Shape } from '@truckroll/contract';
 import { WebhookServiceService } from '@truckroll/contract/gen/integrations/v1/webhooks';
 import type { Exchange } from '../http/exchange.ts';
 import type { Services } from '../services.ts';

@@ -104,9 +104,8 @@ export function catalogPage(base: string): Document {
       status: [{ href: `${base}/healthz`, type: 'text/plain' }],
     },
   ];
-  return new Document(
-    'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"',
-    `${JSON.stringify({ linkset }, null, 2)}\n`,
-    ['Link', `<${self}>; rel="api-catalog"`],
-  );
+  return new Document('application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"', `${JSON.stringify({ linkset }, null, 2)}\n`, [
+    'Link',
+    `<${self}>; rel="api-catalog"`,
+  ]);
 }

@@ -67,11 +67,7 @@ export function readPath(inputs: Inputs, values: readonly string[], problems: Er
 }
 
 /** Checks the headers that are request fields. */
-export function readHeaders(
-  inputs: Inputs,
-  header: (name: string) => string | undefined,
-  problems: ErrorDetail[],
-): Map<Field, unknown> {
+export function readHeaders(inputs: Inputs, header: (name: string) => string | undefined, problems: ErrorDetail[]): Map<Field, unknown> {
   const values = new Map<Field, unknown>();
   for (const { header: name, field } of inputs.headers) {
     const text = header(name.toLowerCase());

@@ -20,7 +20,10 @@ export async function wireTo(redis: string): Promise<StallableWire> {
     const upstream = connect(Number(target.port || 6379), target.hostname);
     const pair: [Socket, Socket] = [client, upstream];
     pairs.add(pair);
-    for (const [from, to] of [[client, upstream], [upstream, client]] as const) {
+    for (const [from, to] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
       from.on('data', (bytes) => to.write(bytes)).on('error', () => to.destroy());
       from.on('close', () => {
         pairs.delete(pair);

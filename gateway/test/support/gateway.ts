@@ -40,7 +40,10 @@ export function redisUrl(): string {
   return url;
 }
 
-export async function startGateway(environment: Record<string, string> = {}, given: Partial<Pick<TestGateway, 'identities' | 'invoices'>> = {}): Promise<TestGateway> {
+export async function startGateway(
+  environment: Record<string, string> = {},
+  given: Partial<Pick<TestGateway, 'identities' | 'invoices'>> = {},
+): Promise<TestGateway> {
   const identities = given.identities ?? (await standInIdentities());
   const invoices = given.invoices ?? (await standInInvoices());
   const config = gatewayConfig({
@@ -62,7 +65,12 @@ export async function startGateway(environment: Record<string, string> = {}, giv
   const url = `http://127.0.0.1:${port}`;
   const { key, principal } = identities.addKey();
   return {
-    url, metricsPort, service, identities, invoices, key,
+    url,
+    metricsPort,
+    service,
+    identities,
+    invoices,
+    key,
     companyId: principal.company_id,
     get: (path, init = {}) => request(`${url}${path}`, { ...init, headers: { authorization: `Bearer ${key}`, ...init.headers } }),
     async stop() {

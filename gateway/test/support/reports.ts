@@ -32,7 +32,12 @@ function echo<T>(name: string): T {
 export async function standInReports(): Promise<Reports> {
   const server = createGrpcServer({ log: silentLog, metrics: createMetrics('test'), callers: { accepted: testConfig.callerCredentials } });
   const reports: Reports = {
-    port: 0, asked: {}, rows: [], next: Buffer.alloc(0), timeZone: 'America/Denver', failure: undefined,
+    port: 0,
+    asked: {},
+    rows: [],
+    next: Buffer.alloc(0),
+    timeZone: 'America/Denver',
+    failure: undefined,
     stop: () => server.drain(100),
   };
   const answer = () => {

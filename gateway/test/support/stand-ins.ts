@@ -5,7 +5,9 @@ import { InvoiceServiceService, type Invoice, type ListInvoicesRequest, type Get
 import { CompanyServiceService } from '@truckroll/contract/gen/integrations/v1/company';
 import { IdentityServiceService, type KeyUse, type Principal } from '@truckroll/contract/gen/integrations/v1/identity';
 import {
-  AssignmentCommandServiceService, type AddAssignmentRequest, type RemoveAssignmentRequest,
+  AssignmentCommandServiceService,
+  type AddAssignmentRequest,
+  type RemoveAssignmentRequest,
 } from '@truckroll/contract/gen/scheduling/v1/assignment_commands';
 import type { Visit } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
 import { createGrpcServer, createMetrics, generateApiKey, hashApiKey, silentLog, testConfig, type GrpcServer } from '@truckroll/service-kit';
@@ -106,7 +108,14 @@ export interface Invoices {
 export async function standInInvoices(port = 0): Promise<Invoices> {
   const server = createGrpcServer({ log: silentLog, metrics: createMetrics('test'), callers: { accepted: testConfig.callerCredentials } });
   const invoices: Invoices = {
-    port: 0, lists: [], gets: [], requestIds: [], data: [], next: Buffer.alloc(0), failure: undefined, gate: undefined,
+    port: 0,
+    lists: [],
+    gets: [],
+    requestIds: [],
+    data: [],
+    next: Buffer.alloc(0),
+    failure: undefined,
+    gate: undefined,
     stop: () => server.drain(100),
   };
   server.implement(InvoiceServiceService, {

@@ -45,7 +45,8 @@ export function add(pool: pg.Pool, caller: Caller, key: string, asked: Row): Pro
     if (member === undefined) throw new Refusal(404, 'NOT_FOUND', 'There is no such assignable team member.');
     const present = await assignmentsOf(client, caller, row['id']);
     if (row['canceled']) throw new Refusal(409, 'ASSIGNMENT_CONFLICT', 'The visit is canceled.');
-    if (present.some(({ team_member, status }) => team_member.id === member['id'] && status !== 'CANCELED')) throw new Refusal(409, 'ASSIGNMENT_CONFLICT', 'The technician is on the visit already.');
+    if (present.some(({ team_member, status }) => team_member.id === member['id'] && status !== 'CANCELED'))
+      throw new Refusal(409, 'ASSIGNMENT_CONFLICT', 'The technician is on the visit already.');
     if (asked['allow_outside_window'] !== true) {
       const [from, until] = [Date.parse(row['window_start_at']), Date.parse(row['window_end_at'])];
       const outside = [asked['starts_at'], asked['ends_at']].some((at) => Date.parse(at) < from || Date.parse(at) > until);
@@ -53,8 +54,17 @@ export function add(pool: pg.Pool, caller: Caller, key: string, asked: Row): Pro
     }
     const at = instant();
     const made = {
-      id: randomUUID(), job_id: row['job_id'], visit_id: row['id'], team_member_id: member['id'], team_member_name: member['name'], starts_at: asked['starts_at'],
-      ends_at: asked['ends_at'], status: 'TO_DO', status_updated_at: at, created_at: at, updated_at: null,
+      id: randomUUID(),
+      job_id: row['job_id'],
+      visit_id: row['id'],
+      team_member_id: member['id'],
+      team_member_name: member['name'],
+      starts_at: asked['starts_at'],
+      ends_at: asked['ends_at'],
+      status: 'TO_DO',
+      status_updated_at: at,
+      created_at: at,
+      updated_at: null,
     };
     const assignment = assignmentOf(made);
     const next = [...present, assignment].toSorted((a, b) => Date.parse(a['starts_at']) - Date.parse(b['starts_at']) || (a['id'] < b['id'] ? -1 : 1));
@@ -75,7 +85,11 @@ export function remove(pool: pg.Pool, caller: Caller, key: string, asked: Row): 
     const assignment = present.find(({ id }) => id === asked['id']);
     if (assignment === undefined) throw new Refusal(404, 'NOT_FOUND', 'There is no such assignment.');
     if (ACTIVE.includes(assignment['status'])) throw new Refusal(409, 'ASSIGNMENT_LOCKED', 'The assignment is active or completed.');
-    const visit = changed(row, present.filter(({ id }) => id !== asked['id']), asked['expected_revision']);
+    const visit = changed(
+      row,
+      present.filter(({ id }) => id !== asked['id']),
+      asked['expected_revision'],
+    );
     await client.query(REMOVE([caller.id, asked['id']]));
     await tell(client, caller, visit, assignment, 'removed');
     return { status: 200, location: null, response: { data: visit, notification: { status: 'NOT_REQUESTED' } } };
@@ -83,7 +97,12 @@ export function remove(pool: pg.Pool, caller: Caller, key: string, asked: Row): 
 }
 
 /** One transaction; a second request with the key waits for the first one’s and gets its answer. */
-async function perform(pool: pg.Pool, { id, user_id }: Caller, { name, key, asked }: Command, work: (client: pg.PoolClient) => Promise<Answer>): Promise<Answer> {
+async function perform(
+  pool: pg.Pool,
+  { id, user_id }: Caller,
+  { name, key, asked }: Command,
+  work: (client: pg.PoolClient) => Promise<Answer>,
+): Promise<Answer> {
   const fingerprint = createHash('sha256').update(name).update(JSON.stringify(asked)).digest();
   const client = await pool.connect();
   try {
@@ -95,7 +114,8 @@ async function perform(pool: pg.Pool, { id, user_id }: Caller, { name, key, aske
       await client.query(ANSWER([id, user_id, key, answer.status, answer.location, JSON.stringify(answer.response)]));
     } else {
       const [row] = (await client.query<Answer & { fingerprint: Buffer }>(ANSWERED([id, user_id, key]))).rows;
-      if (row === undefined || !row.fingerprint.equals(fingerprint)) throw new Refusal(409, 'IDEMPOTENCY_KEY_REUSED', 'This Idempotency-Key was used for another request.');
+      if (row === undefined || !row.fingerprint.equals(fingerprint))
+        throw new Refusal(409, 'IDEMPOTENCY_KEY_REUSED', 'This Idempotency-Key was used for another request.');
       answer = row;
     }
     await client.query('commit');
@@ -128,7 +148,17 @@ async function tell(client: pg.PoolClient, { id }: Caller, visit: Row, assignmen
   const { id: visitId, revision, dispatch_status } = visit;
   await client.query(CHANGE_VISIT([id, visitId, revision, dispatch_status]));
   const told = JSON.stringify({ visit_id: visitId, assignment, revision, dispatch_status });
-  await client.query(APPEND([
-    randomUUID(), `${id}/${visitId}`, `visit.assignment_${what}`, id, told, randomUUID(), `${id}/${assignment['id']}`, `assignment.${what}`, JSON.stringify(what === 'added' ? assignment : null),
-  ]));
+  await client.query(
+    APPEND([
+      randomUUID(),
+      `${id}/${visitId}`,
+      `visit.assignment_${what}`,
+      id,
+      told,
+      randomUUID(),
+      `${id}/${assignment['id']}`,
+      `assignment.${what}`,
+      JSON.stringify(what === 'added' ? assignment : null),
+    ]),
+  );
 }

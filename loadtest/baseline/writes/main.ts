@@ -17,10 +17,19 @@ const pool = openPool(process.env['DATABASE_URL'] ?? '', 'baseline_writes');
 const redis = createClient({ url: process.env['REDIS_URL'] ?? '' });
 await redis.connect();
 const [highest] = (await pool.query<{ writes_per_minute: number }>('select max(writes_per_minute) as writes_per_minute from companies')).rows;
-const limiter = new RateLimiterRedis({ storeClient: redis, useRedisPackage: true, keyPrefix: 'baseline', points: highest?.writes_per_minute ?? 0, duration: 60 });
+const limiter = new RateLimiterRedis({
+  storeClient: redis,
+  useRedisPackage: true,
+  keyPrefix: 'baseline',
+  points: highest?.writes_per_minute ?? 0,
+  duration: 60,
+});
 const callers = new LRUCache<string, Caller>({ max: 10_000, ttl: KEY_BELIEVED_MS });
 
-const app = express().disable('x-powered-by').disable('etag').use(express.json({ limit: '256kb' }));
+const app = express()
+  .disable('x-powered-by')
+  .disable('etag')
+  .use(express.json({ limit: '256kb' }));
 
 app.post('/v1/job-assignments', async (request, response) => {
   const caller = await allowed(request);
@@ -75,8 +84,10 @@ function keyOf(request: express.Request): string {
 }
 
 function validated(body: Row, ids: readonly string[], times: readonly string[]): Row {
-  for (const name of ids) if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(body[name])) throw new Refusal(400, 'INVALID_FIELD', `${name} must be a UUID.`);
-  for (const name of times) if (typeof body[name] !== 'string' || Number.isNaN(Date.parse(body[name]))) throw new Refusal(400, 'INVALID_FIELD', `${name} must be a time.`);
+  for (const name of ids)
+    if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(body[name])) throw new Refusal(400, 'INVALID_FIELD', `${name} must be a UUID.`);
+  for (const name of times)
+    if (typeof body[name] !== 'string' || Number.isNaN(Date.parse(body[name]))) throw new Refusal(400, 'INVALID_FIELD', `${name} must be a time.`);
   if (!/^[0-9a-f]{64}$/.test(body['expected_revision'])) throw new Refusal(400, 'INVALID_FIELD', 'expected_revision must be a revision.');
   return body;
 }

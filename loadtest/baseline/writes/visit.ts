@@ -7,7 +7,18 @@ const reference = (id: string | null, name: string | null): object | null => (id
 
 export function assignmentOf(row: Row): Row {
   const { id, job_id, visit_id, team_member_id, team_member_name, starts_at, ends_at, status, status_updated_at, created_at, updated_at } = row;
-  return { id, job_id, appointment_id: visit_id, team_member: reference(team_member_id, team_member_name), starts_at, ends_at, status, status_updated_at, created_at, updated_at };
+  return {
+    id,
+    job_id,
+    appointment_id: visit_id,
+    team_member: reference(team_member_id, team_member_name),
+    starts_at,
+    ends_at,
+    status,
+    status_updated_at,
+    created_at,
+    updated_at,
+  };
 }
 
 function dispatchStatusOf(canceled: boolean, assignments: readonly Row[]): string {
@@ -22,7 +33,9 @@ function dispatchStatusOf(canceled: boolean, assignments: readonly Row[]): strin
 /** The visit with these assignments, which are in their order, rather than those that it had. */
 export function changedVisit(row: Row, assignments: readonly Row[]): Row {
   const { revision: _, job: __, ...own } = visitOf(row, []);
-  const revision = createHash('sha256').update(JSON.stringify([own, assignments])).digest('hex');
+  const revision = createHash('sha256')
+    .update(JSON.stringify([own, assignments]))
+    .digest('hex');
   return visitOf({ ...row, revision, dispatch_status: dispatchStatusOf(row['canceled'], assignments) }, assignments);
 }
 
@@ -31,14 +44,37 @@ export function visitOf(row: Row, assignments: readonly Row[]): Row {
   const { id, number, job_id, type, description, window_start_at, window_end_at, confirmed, canceled, cancellation_reason, cancellation_note } = row;
   const { created_by_id, created_by_name, created_at, updated_at, kind, starts_at, ends_at } = row;
   return {
-    id, number, job_id, type, description, window_start_at, window_end_at, confirmed, canceled, cancellation_reason, cancellation_note,
-    created_by: reference(created_by_id, created_by_name), created_at, updated_at, kind, starts_at, ends_at,
+    id,
+    number,
+    job_id,
+    type,
+    description,
+    window_start_at,
+    window_end_at,
+    confirmed,
+    canceled,
+    cancellation_reason,
+    cancellation_note,
+    created_by: reference(created_by_id, created_by_name),
+    created_at,
+    updated_at,
+    kind,
+    starts_at,
+    ends_at,
     revision: row.revision,
     job: {
-      id: job_id, number: row.job_number, summary: row.job_summary, account: reference(row.account_id, row.account_name),
-      location: row.location_id === null ? null : { id: row.location_id, name: row.location_name, address: row.address, latitude: row.latitude, longitude: row.longitude },
-      contact: reference(row.contact_id, row.contact_name), business_unit: reference(row.business_unit_id, row.business_unit_name),
-      job_type: reference(row.job_type_id, row.job_type_name), job_class: row.job_class,
+      id: job_id,
+      number: row.job_number,
+      summary: row.job_summary,
+      account: reference(row.account_id, row.account_name),
+      location:
+        row.location_id === null
+          ? null
+          : { id: row.location_id, name: row.location_name, address: row.address, latitude: row.latitude, longitude: row.longitude },
+      contact: reference(row.contact_id, row.contact_name),
+      business_unit: reference(row.business_unit_id, row.business_unit_name),
+      job_type: reference(row.job_type_id, row.job_type_name),
+      job_class: row.job_class,
     },
     assignments,
     dispatch_status: row.dispatch_status,

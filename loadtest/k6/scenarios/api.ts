@@ -31,10 +31,25 @@ export interface Client {
 
 /** Rows of a result; each has its threshold in slo.json. */
 export const OPERATIONS = [
-  'list', 'list_huge', 'list_empty', 'detail', 'filter', 'filter_huge',
-  'report_invoice_activity', 'report_collections', 'report_job_profitability', 'report_participation',
-  'visit', 'add', 'replay', 'remove',
-  'webhook_create', 'webhook_list', 'webhook_change', 'webhook_health', 'webhook_delete',
+  'list',
+  'list_huge',
+  'list_empty',
+  'detail',
+  'filter',
+  'filter_huge',
+  'report_invoice_activity',
+  'report_collections',
+  'report_job_profitability',
+  'report_participation',
+  'visit',
+  'add',
+  'replay',
+  'remove',
+  'webhook_create',
+  'webhook_list',
+  'webhook_change',
+  'webhook_health',
+  'webhook_delete',
 ] as const;
 export type Operation = (typeof OPERATIONS)[number];
 

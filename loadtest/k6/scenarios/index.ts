@@ -35,5 +35,13 @@ export function requestsOf(name: ScenarioName): number {
 
 /** A day of integrations: shares of all requests. */
 export const MIXED: Readonly<Record<ScenarioName, number>> = {
-  list: 0.32, list_huge: 0.05, list_empty: 0.02, detail: 0.3, filter: 0.1, filter_huge: 0.03, report: 0.06, write: 0.1, webhook: 0.02,
+  list: 0.32,
+  list_huge: 0.05,
+  list_empty: 0.02,
+  detail: 0.3,
+  filter: 0.1,
+  filter_huge: 0.03,
+  report: 0.06,
+  write: 0.1,
+  webhook: 0.02,
 };

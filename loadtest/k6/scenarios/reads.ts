@@ -5,8 +5,14 @@ import { nextCursor, parsed, type Answer, type Client, type Company, type Operat
 const LISTS = ['invoices', 'jobs', 'job-appointments', 'payments', 'accounts', 'job-assignments', 'locations', 'job-financials'] as const;
 export const DETAILS = ['invoices', 'jobs', 'job-appointments', 'payments', 'accounts', 'job-financials'] as const;
 const FILTERS = [
-  'invoices?status=OPEN', 'invoices?issued_from=2026-01-01&issued_before=2026-02-01', 'jobs?job_class=SERVICE', 'job-appointments?dispatch_status=UNASSIGNED',
-  'job-appointments?canceled=true', 'payments?method=CARD', 'payments?status=PAID&occurred_from=2026-01-01&occurred_before=2026-01-08', 'team-members?status=ACTIVE&assignable=true',
+  'invoices?status=OPEN',
+  'invoices?issued_from=2026-01-01&issued_before=2026-02-01',
+  'jobs?job_class=SERVICE',
+  'job-appointments?dispatch_status=UNASSIGNED',
+  'job-appointments?canceled=true',
+  'payments?method=CARD',
+  'payments?status=PAID&occurred_from=2026-01-01&occurred_before=2026-01-08',
+  'team-members?status=ACTIVE&assignable=true',
 ] as const;
 
 function of<T>(values: readonly T[], number: number): T {
@@ -43,10 +49,14 @@ export async function listEmpty(client: Client, { empty }: World, turn: Turn): P
 }
 
 export async function detail(client: Client, { usual }: World, turn: Turn): Promise<void> {
-  const path = of(DETAILS.filter((name) => (usual.ids[name] ?? []).length > 0), turn.number);
+  const path = of(
+    DETAILS.filter((name) => (usual.ids[name] ?? []).length > 0),
+    turn.number,
+  );
   const id = of(usual.ids[path] ?? [], Math.floor(turn.number / DETAILS.length));
   const answer = await client.ask('detail', { path: `/v1/${path}/${id}`, credential: usual.key, expect: [200] });
-  if (client.thorough && answer.status === 200 && parsed<{ data?: { id?: unknown } }>(answer).data?.id !== id) client.wrong('detail', `${path}/${id} is another record`);
+  if (client.thorough && answer.status === 200 && parsed<{ data?: { id?: unknown } }>(answer).data?.id !== id)
+    client.wrong('detail', `${path}/${id} is another record`);
 }
 
 async function filtered(client: Client, operation: Operation, { key }: Company, turn: Turn): Promise<void> {

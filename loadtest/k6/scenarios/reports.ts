@@ -12,7 +12,11 @@ export async function report(client: Client, { usual, huge, period }: World, { n
   const [operation, query] = REPORTS[number % REPORTS.length] as (typeof REPORTS)[number];
   // Every other round asks the huge company, where there is one.
   const { key } = Math.floor(number / REPORTS.length) % 2 === 1 ? (huge ?? usual) : usual;
-  const answer = await client.ask(operation, { path: `/v1/reports/${query}&start_date=${period.start}&end_date=${period.end}`, credential: key, expect: [200] });
+  const answer = await client.ask(operation, {
+    path: `/v1/reports/${query}&start_date=${period.start}&end_date=${period.end}`,
+    credential: key,
+    expect: [200],
+  });
   if (!client.thorough || answer.status !== 200) return;
   const { data, report: about } = parsed<{ data?: unknown; report?: { start_date?: unknown; as_of?: unknown } }>(answer);
   if (!Array.isArray(data)) client.wrong(operation, 'data is no list');

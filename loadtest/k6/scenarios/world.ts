@@ -78,7 +78,14 @@ export async function tidy(send: Send, { usual: { key }, userToken, run, places,
       const place = chunk.find(({ visitId }) => visitId === id);
       const left = assignments.find(({ team_member, created_at }) => team_member.id === place?.technicianId && created_at >= startedAt);
       if (left === undefined) continue;
-      await send({ method: 'DELETE', path: `/v1/job-assignments/${left.id}`, credential: key, body: { expected_revision: revision }, idempotencyKey: `${run}-tidy-${left.id}`, expect: [200, 409] });
+      await send({
+        method: 'DELETE',
+        path: `/v1/job-assignments/${left.id}`,
+        credential: key,
+        body: { expected_revision: revision },
+        idempotencyKey: `${run}-tidy-${left.id}`,
+        expect: [200, 409],
+      });
       removed += 1;
     }
   }

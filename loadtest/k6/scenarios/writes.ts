@@ -23,7 +23,13 @@ export async function write(client: Client, { usual: { key: credential }, run, p
   let assignmentId = kept?.id;
   // One that an interrupted run has left is removed and nothing is added.
   if (kept === undefined) {
-    const body = { expected_revision: revision, appointment_id: place.visitId, team_member_id: place.technicianId, starts_at: before.window_start_at, ends_at: before.window_end_at };
+    const body = {
+      expected_revision: revision,
+      appointment_id: place.visitId,
+      team_member_id: place.technicianId,
+      starts_at: before.window_start_at,
+      ends_at: before.window_end_at,
+    };
     const idempotencyKey = `${run}-add-${number}`;
     const addition: Ask = { method: 'POST', path: '/v1/job-assignments', credential, body, idempotencyKey, expect: [201, 409] };
     const added = await patiently(client, 'add', addition);
@@ -39,7 +45,14 @@ export async function write(client: Client, { usual: { key: credential }, run, p
     if (assignmentId === undefined) return client.wrong('add', 'the technician is not on the visit');
   }
   const path = `/v1/job-assignments/${assignmentId}`;
-  await patiently(client, 'remove', { method: 'DELETE', path, credential, body: { expected_revision: revision }, idempotencyKey: `${run}-remove-${number}`, expect: [200, 409] });
+  await patiently(client, 'remove', {
+    method: 'DELETE',
+    path,
+    credential,
+    body: { expected_revision: revision },
+    idempotencyKey: `${run}-remove-${number}`,
+    expect: [200, 409],
+  });
 }
 
 /** A write that was refused for now, or not answered, is sent again under its key: it happens once. */

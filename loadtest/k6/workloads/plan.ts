@@ -18,9 +18,51 @@ export interface Test {
 export const TESTS = {
   smoke: { about: 'statuses and shapes of everything, no times', profile: STEADY, rate: 40, seconds: 6, thorough: true },
   average: { about: 'a usual hour', profile: STEADY, rate: 100, seconds: 60 },
-  day: { about: 'a day in minutes: morning, noon, afternoon, night', profile: { from: 0.1, stages: [[0.2, 0.1], [0.15, 1.5], [0.15, 1.2], [0.1, 0.7], [0.15, 1.4], [0.15, 0.4], [0.1, 0.1]] }, rate: 100, seconds: 120 },
-  stress: { about: 'twice the usual, held', profile: { from: 0.5, stages: [[0.25, 2], [0.5, 2], [0.25, 0.5]] }, rate: 100, seconds: 80 },
-  spike: { about: 'five times the usual at once', profile: { from: 1, stages: [[0.3, 1], [0.03, 5], [0.2, 5], [0.03, 1], [0.44, 1]] }, rate: 60, seconds: 60 },
+  day: {
+    about: 'a day in minutes: morning, noon, afternoon, night',
+    profile: {
+      from: 0.1,
+      stages: [
+        [0.2, 0.1],
+        [0.15, 1.5],
+        [0.15, 1.2],
+        [0.1, 0.7],
+        [0.15, 1.4],
+        [0.15, 0.4],
+        [0.1, 0.1],
+      ],
+    },
+    rate: 100,
+    seconds: 120,
+  },
+  stress: {
+    about: 'twice the usual, held',
+    profile: {
+      from: 0.5,
+      stages: [
+        [0.25, 2],
+        [0.5, 2],
+        [0.25, 0.5],
+      ],
+    },
+    rate: 100,
+    seconds: 80,
+  },
+  spike: {
+    about: 'five times the usual at once',
+    profile: {
+      from: 1,
+      stages: [
+        [0.3, 1],
+        [0.03, 5],
+        [0.2, 5],
+        [0.03, 1],
+        [0.44, 1],
+      ],
+    },
+    rate: 60,
+    seconds: 60,
+  },
   soak: { about: 'most of what it takes, for long', profile: STEADY, rate: 100, seconds: 1200 },
   breakpoint: { about: 'more and more until a threshold is crossed', profile: { from: 0.1, stages: [[1, 1]] }, rate: 1500, seconds: 180, aborts: true },
 } as const satisfies Record<string, Test>;
@@ -57,7 +99,8 @@ export function planOf({ test, rate, seconds, only, has }: Asked): Plan {
 export function askedOf(plan: Plan): Partial<Record<Operation, number>> {
   const asked: Partial<Record<Operation, number>> = {};
   for (const [name, arrivals] of Object.entries(plan) as [ScenarioName, Arrivals][]) {
-    for (const [operation, sends] of Object.entries(SCENARIOS[name].sends) as [Operation, number][]) asked[operation] = (asked[operation] ?? 0) + countOf(arrivals) * sends;
+    for (const [operation, sends] of Object.entries(SCENARIOS[name].sends) as [Operation, number][])
+      asked[operation] = (asked[operation] ?? 0) + countOf(arrivals) * sends;
   }
   return asked;
 }

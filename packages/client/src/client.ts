@@ -58,27 +58,34 @@ export function createClient(options: ClientOptions): Client {
       retries: method === 'get' || writes ? (options.retries ?? 5) : 0,
       longestWaitSeconds: options.longestWaitSeconds ?? 90,
     };
-    const { response } = await http.request(method, path as never, {
-      params: { path: input.path, query: input.query },
-      body: input.body,
-      headers: {
-        accept: 'application/json',
-        ...options.headers,
-        ...input.headers,
-        authorization: `Bearer ${token}`,
-        ...(writes && { 'idempotency-key': input.idempotencyKey ?? crypto.randomUUID() }),
-      },
-      // Bodies are looked at below.
-      parseAs: 'stream',
-      fetch: (request: Request) =>
-        send(request, { fetch, ...patience, timeoutMs: input.timeoutMs ?? options.timeoutMs ?? 30_000, signal: input.signal, onRetry: options.onRetry }),
-    } as never);
+    const { response } = await http.request(
+      method,
+      path as never,
+      {
+        params: { path: input.path, query: input.query },
+        body: input.body,
+        headers: {
+          accept: 'application/json',
+          ...options.headers,
+          ...input.headers,
+          authorization: `Bearer ${token}`,
+          ...(writes && { 'idempotency-key': input.idempotencyKey ?? crypto.randomUUID() }),
+        },
+        // Bodies are looked at below.
+        parseAs: 'stream',
+        fetch: (request: Request) =>
+          send(request, { fetch, ...patience, timeoutMs: input.timeoutMs ?? options.timeoutMs ?? 30_000, signal: input.signal, onRetry: options.onRetry }),
+      } as never,
+    );
     return response;
   }
 
   async function call(method: Method, path: string, input?: Input): Promise<Answer<any>> {
     const response = await raw(method, path, input);
-    const body = await response.clone().json().catch(() => undefined);
+    const body = await response
+      .clone()
+      .json()
+      .catch(() => undefined);
     if (typeof body !== 'object' || body === null) throw unrecognized(response);
     return { ...body, response, requestId: response.headers.get('x-request-id') ?? '' };
   }

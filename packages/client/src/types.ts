@@ -17,7 +17,11 @@ export type BodyOf<O> = O extends { responses: infer R }
   : never;
 
 type PathInput<O> = O extends { parameters: { path: infer P } } ? { path: P } : { path?: never };
-type QueryInput<O> = O extends { parameters: { query: infer Q } } ? { query: Q } : O extends { parameters: { query?: infer Q } } ? { query?: Q } : { query?: never };
+type QueryInput<O> = O extends { parameters: { query: infer Q } }
+  ? { query: Q }
+  : O extends { parameters: { query?: infer Q } }
+    ? { query?: Q }
+    : { query?: never };
 type BodyInput<O> = O extends { requestBody: { content: { 'application/json': infer B } } } ? { body: B } : { body?: never };
 type KeyInput<O> = O extends { parameters: { header: { 'Idempotency-Key': string } } } ? { idempotencyKey?: string } : { idempotencyKey?: never };
 
@@ -40,7 +44,9 @@ type RequiredKeys<T> = { [K in keyof T]-?: object extends Pick<T, K> ? never : K
 export type Answer<B> = B & { readonly response: Response; readonly requestId: string };
 
 /** Paths whose reads come a page at a time. */
-export type PagedPath = { [P in PathsWith<'get'>]: BodyOf<OperationAt<P, 'get'>> extends { data: unknown[]; pagination: unknown } ? P : never }[PathsWith<'get'>];
+export type PagedPath = {
+  [P in PathsWith<'get'>]: BodyOf<OperationAt<P, 'get'>> extends { data: unknown[]; pagination: unknown } ? P : never;
+}[PathsWith<'get'>];
 export type PageOf<P extends PagedPath> = Answer<BodyOf<OperationAt<P, 'get'>>>;
 /** A record of a list, or a row of a report. */
 export type RecordOf<P extends PagedPath> = BodyOf<OperationAt<P, 'get'>> extends { data: (infer R)[] } ? R : never;

@@ -36,6 +36,7 @@ test('a wait is at least Retry-After, grows with the attempts, and is not made w
 
 test('the writes that may be repeated are those that the description gives an idempotency key', () => {
   const described = Object.entries<any>(document.paths).flatMap(([path, verbs]) =>
-    Object.entries<any>(verbs).flatMap(([verb, { parameters }]) => (parameters.some(({ name }: any) => name === 'Idempotency-Key') ? [`${verb} ${path}`] : [])));
+    Object.entries<any>(verbs).flatMap(([verb, { parameters }]) => (parameters.some(({ name }: any) => name === 'Idempotency-Key') ? [`${verb} ${path}`] : [])),
+  );
   expect([...REPEATABLE_WRITES].toSorted()).toEqual(described.toSorted());
 });

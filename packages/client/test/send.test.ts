@@ -15,10 +15,17 @@ async function listening(answer: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-const failureOf = (call: Promise<unknown>): Promise<any> => call.then(() => undefined, (reason: unknown) => reason);
+const failureOf = (call: Promise<unknown>): Promise<any> =>
+  call.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
 
 test('an attempt that takes too long ends, and so does one whose body does', async () => {
-  for (const answer of [() => undefined, (_: unknown, response: any) => void response.writeHead(200, { 'content-type': 'application/json' }).write('{"data":')]) {
+  for (const answer of [
+    () => undefined,
+    (_: unknown, response: any) => void response.writeHead(200, { 'content-type': 'application/json' }).write('{"data":'),
+  ]) {
     const api = createClient({ baseUrl: await listening(answer), token: 'trk_', timeoutMs: 50, retries: 0 });
     expect(await failureOf(api.get('/v1/company'))).toBeInstanceOf(TimeoutError);
     server?.closeAllConnections();

@@ -22,7 +22,11 @@ test('a webhook is verified from its text or its bytes, whatever kind of headers
 test('what was changed, is old, is another’s or is not signed at all is refused', () => {
   const hours = new Date(Date.now() - 3_600_000);
   const refused: [string | string[], Record<string, string>, string][] = [
-    [SECRET, signed(), body.replace('test', 'tess')], [SECRET, signed(SECRET, hours), body], [SECRET, signed(OTHER), body], [SECRET, {}, body], [[], signed(), body],
+    [SECRET, signed(), body.replace('test', 'tess')],
+    [SECRET, signed(SECRET, hours), body],
+    [SECRET, signed(OTHER), body],
+    [SECRET, {}, body],
+    [[], signed(), body],
   ];
   for (const args of refused) expect(() => verifyWebhook(...args)).toThrow(VerificationError);
 });

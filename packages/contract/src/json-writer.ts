@@ -2,8 +2,22 @@
 // (docs/adr/0002); no object is made here, and uuids, dates and texts are copied as the bytes that they are.
 import type { JsonBuffer, Text } from './json-buffer.ts';
 import {
-  BOOLEAN, BYTES, CURSOR, ENUM, INTEGER, LIST, MESSAGE, NUMBER, PLAIN, STRING, TIMESTAMP, dateText, planOf,
-  type FieldPlan, type KeyStyle, type Plan,
+  BOOLEAN,
+  BYTES,
+  CURSOR,
+  ENUM,
+  INTEGER,
+  LIST,
+  MESSAGE,
+  NUMBER,
+  PLAIN,
+  STRING,
+  TIMESTAMP,
+  dateText,
+  planOf,
+  type FieldPlan,
+  type KeyStyle,
+  type Plan,
 } from './json-plan.ts';
 import { codec } from './operation.ts';
 import type { Shape } from './shape.ts';

@@ -107,7 +107,8 @@ function operationOf(method: DescMethod): Operation | undefined {
   const parameters = http.body === '*' ? [] : [...collectionParameters(request, response, isReport), ...plain.map(parameterOf(method))];
   const deprecation = deprecationOf(method);
   const changedBy = CREDENTIALS[option<number>(method, 'truckroll.options.v1.changed_by') ?? 0];
-  if ((changedBy === undefined) !== (http.pattern.case === 'get')) throw new Error(`${method.name}: an operation says by changed_by whose credential may make the change, unless it only reads`);
+  if ((changedBy === undefined) !== (http.pattern.case === 'get'))
+    throw new Error(`${method.name}: an operation says by changed_by whose credential may make the change, unless it only reads`);
   return {
     name: method.name,
     owner,

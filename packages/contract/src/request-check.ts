@@ -57,7 +57,9 @@ function checkFields(shape: Shape, request: object, at: Place, check: Check): Re
     taken[field.name] = value === undefined || value === null ? value : checkField(field, value, () => `${at()}${check.spelled(field.name)}`, check);
     ranges ||= field.after !== undefined;
   }
-  if (ranges) for (const { field, ...problem } of checkRanges(shape, request)) check.details.push({ location: 'body', field: `${at()}${check.spelled(field)}`, ...problem });
+  if (ranges)
+    for (const { field, ...problem } of checkRanges(shape, request))
+      check.details.push({ location: 'body', field: `${at()}${check.spelled(field)}`, ...problem });
   return taken;
 }
 

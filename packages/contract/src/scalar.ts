@@ -21,18 +21,14 @@ export function checkValue(field: Field, value: unknown): Checked {
       return typeof value === 'string' ? checkString(field, value) : bad('INVALID_FORMAT', 'Give a string.');
     case 'date':
     case 'local_date':
-      return typeof value === 'string' && isDate(value)
-        ? { value }
-        : bad('INVALID_FORMAT', 'Give a calendar date as YYYY-MM-DD.');
+      return typeof value === 'string' && isDate(value) ? { value } : bad('INVALID_FORMAT', 'Give a calendar date as YYYY-MM-DD.');
     case 'timestamp':
       return checkTimestamp(value);
     case 'cents':
     case 'integer':
       return checkInteger(field, value);
     case 'number':
-      return typeof value === 'number' && Number.isFinite(value)
-        ? checkRange(field, value)
-        : bad('INVALID_FORMAT', 'Give a number.');
+      return typeof value === 'number' && Number.isFinite(value) ? checkRange(field, value) : bad('INVALID_FORMAT', 'Give a number.');
     case 'boolean':
       return typeof value === 'boolean' ? { value } : bad('INVALID_FORMAT', 'Give true or false.');
     case 'enum':
@@ -51,9 +47,7 @@ export function checkText(field: Field, text: string): Checked {
   if (text === '') return bad('EMPTY_VALUE', 'Leave the parameter out instead of sending it empty.');
   switch (field.kind) {
     case 'boolean':
-      return text === 'true' || text === 'false'
-        ? { value: text === 'true' }
-        : bad('INVALID_FORMAT', 'Give true or false.');
+      return text === 'true' || text === 'false' ? { value: text === 'true' } : bad('INVALID_FORMAT', 'Give true or false.');
     case 'integer':
     case 'cents':
       return /^-?\d{1,16}$/.test(text) ? checkInteger(field, Number(text)) : bad('INVALID_FORMAT', 'Give an integer.');

@@ -25,7 +25,19 @@ export type Kind =
   | 'cursor';
 
 /** Names of the string formats that narrow kind `string`. */
-export type StringFormat = 'time_zone' | 'phone' | 'email' | 'color' | 'currency' | 'revision' | 'url' | 'idempotency_key' | 'one_line' | 'json_pointer' | 'event_type' | 'subscription';
+export type StringFormat =
+  | 'time_zone'
+  | 'phone'
+  | 'email'
+  | 'color'
+  | 'currency'
+  | 'revision'
+  | 'url'
+  | 'idempotency_key'
+  | 'one_line'
+  | 'json_pointer'
+  | 'event_type'
+  | 'subscription';
 
 export interface Range {
   min?: number;
@@ -113,7 +125,20 @@ const FORMATS: Record<number, Kind | StringFormat | 'lower_case'> = {
   18: 'event_type',
   19: 'subscription',
 };
-const STRING_FORMATS = new Set<string>(['time_zone', 'phone', 'email', 'color', 'currency', 'revision', 'url', 'idempotency_key', 'one_line', 'json_pointer', 'event_type', 'subscription']);
+const STRING_FORMATS = new Set<string>([
+  'time_zone',
+  'phone',
+  'email',
+  'color',
+  'currency',
+  'revision',
+  'url',
+  'idempotency_key',
+  'one_line',
+  'json_pointer',
+  'event_type',
+  'subscription',
+]);
 /** The one whose far values mean null. */
 const EXPIRY = 17;
 /** Values of google.api.FieldBehavior. */

@@ -9,7 +9,8 @@ const SOURCE = join(import.meta.dirname, '../../../proto/truckroll/scheduling/v1
 
 test('the change of a status tells all that a service request has, and the status before', () => {
   const [request, changed] = [shapeNamed('truckroll.scheduling.v1.ServiceRequest'), shapeNamed('truckroll.events.v1.ChangedServiceRequest')];
-  const plain = (fields: typeof changed.fields) => fields.map(({ name, number, kind, nullable, format, refersTo, doc }) => ({ name, number, kind, nullable, format, refersTo, doc }));
+  const plain = (fields: typeof changed.fields) =>
+    fields.map(({ name, number, kind, nullable, format, refersTo, doc }) => ({ name, number, kind, nullable, format, refersTo, doc }));
   expect(plain(changed.fields.filter(({ name }) => name !== 'previous_status'))).toEqual(plain(request.fields));
   expect(changed.byName.get('previous_status')).toMatchObject({ number: 22, kind: 'enum' });
 });
@@ -17,15 +18,21 @@ test('the change of a status tells all that a service request has, and the statu
 test('a field that is added to the service request is in the change of a status without being written there', async () => {
   const { changedServiceRequest } = (await import(SCRIPT)) as { changedServiceRequest(source: string): string };
   const source = readFileSync(SOURCE, 'utf8');
-  const added = source.replace('  // When it last changed.\n', '  // Why it was opened again.\n  optional ServiceRequestChannel reopened_by = 23;\n  // When it last changed.\n');
+  const added = source.replace(
+    '  // When it last changed.\n',
+    '  // Why it was opened again.\n  optional ServiceRequestChannel reopened_by = 23;\n  // When it last changed.\n',
+  );
   expect(changedServiceRequest(added)).toContain('  // Why it was opened again.\n  optional truckroll.scheduling.v1.ServiceRequestChannel reopened_by = 23;\n');
   expect(() => changedServiceRequest(source.replace('reserved 22;', ''))).toThrow('must reserve 22');
 });
 
 test('every public event says its type by an option of its message', () => {
   expect(publicEvents.map(({ type, body }) => [type, body.typeName.split('.').at(-1)])).toEqual([
-    ['service_request.created', 'ServiceRequestCreated'], ['service_request.status_changed', 'ServiceRequestStatusChanged'],
-    ['service_request.booked', 'ServiceRequestBooked'], ['interaction.completed', 'InteractionCompleted'], ['webhook.test', 'WebhookTest'],
+    ['service_request.created', 'ServiceRequestCreated'],
+    ['service_request.status_changed', 'ServiceRequestStatusChanged'],
+    ['service_request.booked', 'ServiceRequestBooked'],
+    ['interaction.completed', 'InteractionCompleted'],
+    ['webhook.test', 'WebhookTest'],
   ]);
 });
 
@@ -33,9 +40,15 @@ describe('of what came from a newer release', () => {
   const { body } = publicEvents.find(({ type }) => type === 'service_request.status_changed')!;
   const empty = codec(body.typeName).decode(new Uint8Array()) as ServiceRequestStatusChanged;
   const data = codec('truckroll.events.v1.ChangedServiceRequest').decode(new Uint8Array()) as NonNullable<ServiceRequestStatusChanged['data']>;
-  const known = Buffer.from(ServiceRequestStatusChanged.encode({
-    ...empty, id: 'x', timestamp: 1e15, sequence: 3, data: { ...data, number: 'SR-1', status: 'SERVICE_REQUEST_STATUS_BOOKED', account: { id: 'a', name: 'b' }, created_at: 5 },
-  }).finish());
+  const known = Buffer.from(
+    ServiceRequestStatusChanged.encode({
+      ...empty,
+      id: 'x',
+      timestamp: 1e15,
+      sequence: 3,
+      data: { ...data, number: 'SR-1', status: 'SERVICE_REQUEST_STATUS_BOOKED', account: { id: 'a', name: 'b' }, created_at: 5 },
+    }).finish(),
+  );
   /** Protobuf merges a message that comes twice. */
   const within = (number: number, bytes: number[]) => [number * 8 + 2, bytes.length, ...bytes];
 

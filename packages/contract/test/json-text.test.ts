@@ -4,9 +4,12 @@ const { record: invoice } = resource('invoices');
 const problems = (text: string): string[] => problemsOfJsonText(invoice, text, JSON.parse(text)).map(({ field, message }) => `${field}: ${message}`);
 
 test('a key that an object has twice is told by its path, however it is spelled', () => {
-  expect(problems('{"id":"a","number":"1","amounts":{"tax_cents":1,"tax_cents":1}}')).toEqual(['amounts.tax_cents: Give it once: its object has this key twice.']);
+  expect(problems('{"id":"a","number":"1","amounts":{"tax_cents":1,"tax_cents":1}}')).toEqual([
+    'amounts.tax_cents: Give it once: its object has this key twice.',
+  ]);
   expect(problems('{ "line_items" : [ {"id":1}, {"id" : 1, "\\u0069d":2} ] , "tax":{}, "tax":{} }')).toEqual([
-    'line_items[1].id: Give it once: its object has this key twice.', 'tax: Give it once: its object has this key twice.',
+    'line_items[1].id: Give it once: its object has this key twice.',
+    'tax: Give it once: its object has this key twice.',
   ]);
 });
 
@@ -17,9 +20,13 @@ test('the same key in two objects, and what looks like a key in a text, are none
 test('a whole number with a fraction that a double loses is refused, a fraction elsewhere and another spelling of the number are not', () => {
   const lost = 'Give an integer.';
   expect(problems('{"amounts":{"total_cents":100.00000000000000001,"tax_cents":9007199254740991.4},"line_items":[{"position":1e-400}]}')).toEqual([
-    `amounts.total_cents: ${lost}`, `amounts.tax_cents: ${lost}`, `line_items[0].position: ${lost}`,
+    `amounts.total_cents: ${lost}`,
+    `amounts.tax_cents: ${lost}`,
+    `line_items[0].position: ${lost}`,
   ]);
-  expect(problems('{"amounts":{"total_cents":100.0000000,"tax_cents":1.5e1,"paid_cents":0.00000000000000000000001},"pricing_multiplier":1.00000000000000000001}')).toEqual([]);
+  expect(
+    problems('{"amounts":{"total_cents":100.0000000,"tax_cents":1.5e1,"paid_cents":0.00000000000000000000001},"pricing_multiplier":1.00000000000000000001}'),
+  ).toEqual([]);
 });
 
 test('a line that nests deeper than any record is refused and takes no more room than it has', () => {

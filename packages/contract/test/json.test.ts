@@ -1,5 +1,18 @@
 import fc from 'fast-check';
-import { BEYOND, JsonBuffer, JsonWriter, checkText, checkValue, codec, formatInstant, readMessage, resource, resources, type Field, type Shape } from '../src/index.ts';
+import {
+  BEYOND,
+  JsonBuffer,
+  JsonWriter,
+  checkText,
+  checkValue,
+  codec,
+  formatInstant,
+  readMessage,
+  resource,
+  resources,
+  type Field,
+  type Shape,
+} from '../src/index.ts';
 
 /** Any JSON value of a shape, derived fields included, as a read would return it. */
 function anyOf(shape: Shape): fc.Arbitrary<Record<string, unknown>> {
@@ -27,7 +40,13 @@ function anyValue(field: Field): fc.Arbitrary<unknown> {
     case 'integer':
       return fc.integer({ min: field.range?.min ?? -(2 ** 31) + 1 });
     case 'number':
-      return fc.double({ min: field.range?.min ?? field.range?.above ?? -1e12, max: field.range?.max ?? 1e12, minExcluded: field.range?.above !== undefined, noNaN: true })
+      return fc
+        .double({
+          min: field.range?.min ?? field.range?.above ?? -1e12,
+          max: field.range?.max ?? 1e12,
+          minExcluded: field.range?.above !== undefined,
+          noNaN: true,
+        })
         .map((value) => value + 0);
     case 'boolean':
       return fc.boolean();
@@ -110,7 +129,17 @@ it('writes fields that come out of order, twice or from a newer peer', () => {
 it('finds room for what takes six times as much in JSON as on the wire', () => {
   const { record } = resource('invoices');
   const text = '\u0001"\\é\u007f'.repeat(500);
-  const line = { id: '', name: text, description: text, position: 1, quantity: 0.1, unit_price_cents: -1, subtotal_cents: 1, taxable: true, discountable: true };
+  const line = {
+    id: '',
+    name: text,
+    description: text,
+    position: 1,
+    quantity: 0.1,
+    unit_price_cents: -1,
+    subtotal_cents: 1,
+    taxable: true,
+    discountable: true,
+  };
   const { encode } = codec(record.typeName);
   const bytes = encode({ ...(codec(record.typeName).decode(new Uint8Array()) as object), number: text, line_items: [line, line], discounts: [] }).finish();
   expect(written(record, bytes)).toMatchObject({ number: text, line_items: [{ name: text, description: text, taxable: true }, { name: text }], aging: null });
@@ -120,7 +149,10 @@ describe('a query value', () => {
   const parameter = (path: string, name: string) => resource(path).list.parameters.find((candidate) => candidate.name === name)!.field;
 
   it('says how a plus sign was lost', () => {
-    expect(checkText(parameter('invoices', 'created_from'), '2026-03-01T15:04:05 02:00')).toMatchObject({ code: 'INVALID_FORMAT', message: expect.stringContaining('%2B') });
+    expect(checkText(parameter('invoices', 'created_from'), '2026-03-01T15:04:05 02:00')).toMatchObject({
+      code: 'INVALID_FORMAT',
+      message: expect.stringContaining('%2B'),
+    });
   });
 
   it.each([
@@ -141,8 +173,14 @@ describe('a query value', () => {
     expect(checkText(field, '9999-12-31T00:00:00Z')).toEqual({ value: BEYOND.after });
     expect(checkText(field, '0001-01-01T00:00:00-06:00')).toEqual({ value: BEYOND.before });
     const created = resource('invoices').record.byName.get('created_at')!;
-    for (const [side, last] of [[BEYOND.after, BEYOND.after - 1], [BEYOND.before, BEYOND.before + 1]] as const) {
-      expect(checkValue(created, formatInstant(side))).toMatchObject({ code: 'OUT_OF_RANGE', message: expect.stringContaining('before 2255-06-05T23:47:34.740991Z') });
+    for (const [side, last] of [
+      [BEYOND.after, BEYOND.after - 1],
+      [BEYOND.before, BEYOND.before + 1],
+    ] as const) {
+      expect(checkValue(created, formatInstant(side))).toMatchObject({
+        code: 'OUT_OF_RANGE',
+        message: expect.stringContaining('before 2255-06-05T23:47:34.740991Z'),
+      });
       expect(checkValue(created, formatInstant(last))).toEqual({ value: last });
     }
   });

@@ -4,7 +4,9 @@ const command = shapeNamed('truckroll.scheduling.v1.AddAssignmentRequest');
 
 test('a time that comes after another is refused at or before it, by its name', () => {
   for (const ends_at of [1, 2]) {
-    expect(checkRanges(command, { starts_at: 2, ends_at })).toEqual([{ field: 'ends_at', code: 'RANGE_ORDER', message: 'Give an end that is after starts_at.' }]);
+    expect(checkRanges(command, { starts_at: 2, ends_at })).toEqual([
+      { field: 'ends_at', code: 'RANGE_ORDER', message: 'Give an end that is after starts_at.' },
+    ]);
   }
   expect(checkRanges(command, { starts_at: 2, ends_at: 3 })).toEqual([]);
 });
@@ -16,16 +18,21 @@ test('nothing is said where one of two times is not given', () => {
 test('requests inside are held to their ranges with the rest', () => {
   const checked = requestCheck('truckroll.scheduling.v1');
   const asked = { company_id: 'x', requested_starts_at: 2, requested_ends_at: 1 };
-  expect(() => checked('RecordServiceRequestRequest', asked)).toThrow(expect.objectContaining({
-    details: expect.arrayContaining([
-      expect.objectContaining({ field: 'company_id', code: 'INVALID_UUID' }), expect.objectContaining({ field: 'requested_ends_at', code: 'RANGE_ORDER' }),
-    ]),
-  }));
+  expect(() => checked('RecordServiceRequestRequest', asked)).toThrow(
+    expect.objectContaining({
+      details: expect.arrayContaining([
+        expect.objectContaining({ field: 'company_id', code: 'INVALID_UUID' }),
+        expect.objectContaining({ field: 'requested_ends_at', code: 'RANGE_ORDER' }),
+      ]),
+    }),
+  );
 });
 
 test('whatever comes after another is a time beside a time', () => {
   const shapes = [...resources.map(({ record }) => record), ...operations.map(({ request }) => request)];
-  const ranges = shapes.flatMap((shape) => shape.fields.flatMap((field) => (field.after === undefined ? [] : [[field.kind, shape.byName.get(field.after)?.kind]])));
+  const ranges = shapes.flatMap((shape) =>
+    shape.fields.flatMap((field) => (field.after === undefined ? [] : [[field.kind, shape.byName.get(field.after)?.kind]])),
+  );
   expect(ranges.length).toBeGreaterThan(2);
   for (const kinds of ranges) expect(kinds).toEqual(['timestamp', 'timestamp']);
 });

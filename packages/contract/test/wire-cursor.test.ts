@@ -10,9 +10,15 @@ function spans(of: Uint8Array): [number, boolean][] {
 }
 
 test('the fields of a message are found with their kind, and unknown ones of every wire type', () => {
-  expect(spans(bytes).slice(0, 2)).toEqual([[1, true], [2, true]]);
+  expect(spans(bytes).slice(0, 2)).toEqual([
+    [1, true],
+    [2, true],
+  ]);
   // Field 9 as eight bytes, field 10 as four.
-  expect(spans(Buffer.of(9 * 8 + 1, 1, 2, 3, 4, 5, 6, 7, 8, 10 * 8 + 5, 1, 2, 3, 4))).toEqual([[9, false], [10, false]]);
+  expect(spans(Buffer.of(9 * 8 + 1, 1, 2, 3, 4, 5, 6, 7, 8, 10 * 8 + 5, 1, 2, 3, 4))).toEqual([
+    [9, false],
+    [10, false],
+  ]);
 });
 
 test('a message that is cut short ends beyond its bytes, or within a number, and never goes on for ever', () => {

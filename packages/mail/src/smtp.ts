@@ -26,10 +26,21 @@ export function smtpProvider({ url, from, timeoutMs }: SmtpOptions): Provider {
   return {
     async send(message) {
       const raw = await new MailComposer({
-        from, to: message.address, subject: message.subject, text: message.text,
+        from,
+        to: message.address,
+        subject: message.subject,
+        text: message.text,
         messageId: `<${message.id}@${sender.split('@').at(-1)}>`,
-      }).compile().build();
-      const connection = new SMTPConnection({ ...options, connectionTimeout: timeoutMs, greetingTimeout: timeoutMs, socketTimeout: timeoutMs, dnsTimeout: timeoutMs });
+      })
+        .compile()
+        .build();
+      const connection = new SMTPConnection({
+        ...options,
+        connectionTimeout: timeoutMs,
+        greetingTimeout: timeoutMs,
+        socketTimeout: timeoutMs,
+        dnsTimeout: timeoutMs,
+      });
       const timer = setTimeout(() => connection.close(), timeoutMs);
       // An error between two steps reaches the step after it.
       connection.on('error', () => undefined);
@@ -43,7 +54,13 @@ export function smtpProvider({ url, from, timeoutMs }: SmtpOptions): Provider {
   };
 }
 
-async function exchange(connection: SMTPConnection, auth: { user: string; pass: string } | undefined, from: string, message: OutgoingMessage, raw: Buffer): Promise<Attempt> {
+async function exchange(
+  connection: SMTPConnection,
+  auth: { user: string; pass: string } | undefined,
+  from: string,
+  message: OutgoingMessage,
+  raw: Buffer,
+): Promise<Attempt> {
   try {
     await Promise.race([step((done) => connection.connect(done)), broken(connection)]);
     if (auth !== undefined) await Promise.race([step((done) => connection.login({ credentials: auth }, done)), broken(connection)]);

@@ -71,8 +71,14 @@ export function madeColumns(event: Omit<OutgoingEvent, 'payload'>, most: number)
   refuseLarge(event, most);
   const { topic, key, type, companyId: company_id } = event;
   return {
-    event_id: event.id ?? randomUUID(), topic, key, type, company_id, sequence: event.sequence ?? null,
-    trace: activeTraceparent() ?? null, request_id: currentRequest()?.requestId ?? null,
+    event_id: event.id ?? randomUUID(),
+    topic,
+    key,
+    type,
+    company_id,
+    sequence: event.sequence ?? null,
+    trace: activeTraceparent() ?? null,
+    request_id: currentRequest()?.requestId ?? null,
   };
 }
 
@@ -82,7 +88,10 @@ export function appendingRows(from: string, order: string): string {
 }
 
 /** The statement that stores one such event. */
-export function appendingMade({ event_id, topic, key, type, company_id, sequence, trace, request_id }: MadeColumns, { expression, from }: MadePayload): Statement {
+export function appendingMade(
+  { event_id, topic, key, type, company_id, sequence, trace, request_id }: MadeColumns,
+  { expression, from }: MadePayload,
+): Statement {
   return {
     text: `insert into outbox (${COLUMNS})
       select $1::uuid, $2::text, $3::text, $4::text, $5::uuid, $6::bigint, ${expression}, $7::text, $8::uuid from ${from}`,

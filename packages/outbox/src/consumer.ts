@@ -75,7 +75,9 @@ export class Consumer implements BackgroundPart {
     this.#lag = metrics.gauge('consumer_lag', 'Messages between the last one applied and the end of the partition', ['group', 'topic', 'partition']);
     this.#unreadable = metrics.counter('consumer_unreadable_total', 'Messages that are no events', ['group', 'topic']);
     this.#handled = durations(
-      metrics, 'messaging_process_duration_seconds', 'Batches of events of a partition that were applied; error_type is empty or `failed`, and then they are tried again',
+      metrics,
+      'messaging_process_duration_seconds',
+      'Batches of events of a partition that were applied; error_type is empty or `failed`, and then they are tried again',
       ['messaging_consumer_group_name', 'messaging_destination_name', 'error_type'],
     );
     this.#retries = metrics.counter('consumer_retries_total', 'Batches that could not be applied at once', ['group', 'topic']);
@@ -143,7 +145,12 @@ export class Consumer implements BackgroundPart {
     await consumer.connect();
     const { kafka, topics, concurrency = 2 } = this.#options;
     await consumer.subscribe({ topics: topics.map((topic) => kafka.prefix + topic.name), fromBeginning: true });
-    await consumer.run({ eachBatchAutoResolve: false, autoCommit: false, partitionsConsumedConcurrently: concurrency, eachBatch: (payload) => this.#batch(payload) });
+    await consumer.run({
+      eachBatchAutoResolve: false,
+      autoCommit: false,
+      partitionsConsumedConcurrently: concurrency,
+      eachBatch: (payload) => this.#batch(payload),
+    });
   }
 
   /** Never rejects: it tries until it succeeds, or this consumer's time is over. */
@@ -213,7 +220,9 @@ export class Consumer implements BackgroundPart {
 
   #passed(topic: string, partition: number, offset: string): void {
     const { kafka, passed, log } = this.#options;
-    passed?.(topic.slice(kafka.prefix.length), partition, Number(offset)).catch((error: unknown) => log.debug({ error, topic, partition }, 'a place was not noted'));
+    passed?.(topic.slice(kafka.prefix.length), partition, Number(offset)).catch((error: unknown) =>
+      log.debug({ error, topic, partition }, 'a place was not noted'),
+    );
   }
 
   async #passOver(topic: string, partition: number, message: KafkaMessage): Promise<void> {

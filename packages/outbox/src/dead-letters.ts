@@ -18,10 +18,7 @@ export async function storeDeadLetter(tx: Queryable, consumer: string, message: 
     name: 'store_dead_letter',
     text: `insert into parked_event (consumer, topic, partition, log_offset, key, headers, payload, reason)
       values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict do nothing`,
-    values: [
-      consumer, message.topic, message.partition, message.offset, message.key, JSON.stringify(message.headers), message.payload,
-      reason.slice(0, 2000),
-    ],
+    values: [consumer, message.topic, message.partition, message.offset, message.key, JSON.stringify(message.headers), message.payload, reason.slice(0, 2000)],
   });
 }
 
@@ -71,7 +68,10 @@ export async function deleteDeadLetters(tx: Queryable, consumer: string, ids: re
 
 /** Those that were set aside after the one of that id, oldest first: at most so many, and so many bytes unless it is one. */
 export async function deadLettersAfter(
-  db: Queryable, consumer: string, after: number, most: { events: number; bytes: number },
+  db: Queryable,
+  consumer: string,
+  after: number,
+  most: { events: number; bytes: number },
 ): Promise<{ id: number; event: IncomingEvent; reason: string }[]> {
   const { rows } = await db.query<Omit<DeadLetter, 'offset'> & { id: number; log_offset: number; reason: string }>({
     name: 'dead_letters_after',
@@ -82,13 +82,19 @@ export async function deadLettersAfter(
       where n.place = 1 or coalesce(n.bytes, 0) <= $4 order by e.id`,
     values: [consumer, after, most.events, most.bytes],
   });
-  return rows.map(({ id, reason, headers, log_offset, ...rest }) => ({ id, reason, event: { ...headers, ...rest, offset: String(log_offset) } as unknown as IncomingEvent }));
+  return rows.map(({ id, reason, headers, log_offset, ...rest }) => ({
+    id,
+    reason,
+    event: { ...headers, ...rest, offset: String(log_offset) } as unknown as IncomingEvent,
+  }));
 }
 
 /** Deletes what was set aside so many days ago. Resolves to its number. */
 export async function forgetDeadLetters(db: Queryable, consumer: string, days: number): Promise<number> {
   const { rowCount } = await db.query({
-    name: 'forget_dead_letters', text: `delete from parked_event where consumer = $1 and parked_at < now() - $2 * interval '1 day'`, values: [consumer, days],
+    name: 'forget_dead_letters',
+    text: `delete from parked_event where consumer = $1 and parked_at < now() - $2 * interval '1 day'`,
+    values: [consumer, days],
   });
   return rowCount;
 }

@@ -86,7 +86,15 @@ export function eventOf(topic: string, partition: number, message: KafkaMessage)
   if (id === undefined || type === undefined || source === undefined || companyId === undefined) return undefined;
   if (time === undefined || version === undefined || message.key === null || !isUuid(id)) return undefined;
   return {
-    id, type, source, companyId, time, version, sequence, topic, partition,
+    id,
+    type,
+    source,
+    companyId,
+    time,
+    version,
+    sequence,
+    topic,
+    partition,
     key: message.key.toString(),
     payload: message.value,
     offset: message.offset,

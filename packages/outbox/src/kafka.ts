@@ -44,9 +44,11 @@ export function createKafka(name: string, options: KafkaOptions, log: Logger): K
     retry: { initialRetryTime: 100, maxRetryTime: 500, retries: 3 },
     logLevel: logLevel.WARN,
     // Its errors are retries that go on; what matters is logged where the work is given up or begun again.
-    logCreator: () => ({ namespace, level, log: { message, error } }) => {
-      log.debug({ kafka: namespace, level, reason: error }, message);
-    },
+    logCreator:
+      () =>
+      ({ namespace, level, log: { message, error } }) => {
+        log.debug({ kafka: namespace, level, reason: error }, message);
+      },
   };
   if (mechanism !== 'none') config.sasl = { mechanism, username, password } as NonNullable<KafkaConfig['sasl']>;
   return {

@@ -57,7 +57,10 @@ export function repairKafkajs(): void {
     const { promise, resolve, reject } = Promise.withResolvers<Awaited<ReturnType<ConsumerGroup['fetch']>>>();
     const end = () => resolve([]);
     ends.add(end);
-    fetch.call(this, nodeId).then(resolve, reject).finally(() => ends.delete(end));
+    fetch
+      .call(this, nodeId)
+      .then(resolve, reject)
+      .finally(() => ends.delete(end));
     return (await promise).filter(({ rawMessages }) => rawMessages.length > 0);
   };
   const stop = Runner.prototype.stop;

@@ -8,11 +8,13 @@ const M = 0x5bd1e995;
  * kafkajs computes the hash with 64-bit objects, which took a tenth of the time of publishing an event. Every message
  * must have a key: that is what keeps a subject's events in order.
  */
-export const partitionByKey: ICustomPartitioner = () => ({ message, partitionMetadata }) => {
-  const { key } = message;
-  if (key == null) throw new Error('an event without a key has no place in an order');
-  return (murmur2(typeof key === 'string' ? Buffer.from(key) : key) & 0x7fffffff) % partitionMetadata.length;
-};
+export const partitionByKey: ICustomPartitioner =
+  () =>
+  ({ message, partitionMetadata }) => {
+    const { key } = message;
+    if (key == null) throw new Error('an event without a key has no place in an order');
+    return (murmur2(typeof key === 'string' ? Buffer.from(key) : key) & 0x7fffffff) % partitionMetadata.length;
+  };
 
 /** MurmurHash2 of 32 bits with Kafka's seed. */
 function murmur2(data: Buffer): number {

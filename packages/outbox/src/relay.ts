@@ -1,4 +1,15 @@
-import { Notifier, backoffMs, kafkaDurations, logOutage, pause, type BackgroundPart, type Database, type Logger, type Metrics, type Session } from '@truckroll/service-kit';
+import {
+  Notifier,
+  backoffMs,
+  kafkaDurations,
+  logOutage,
+  pause,
+  type BackgroundPart,
+  type Database,
+  type Logger,
+  type Metrics,
+  type Session,
+} from '@truckroll/service-kit';
 import type { OutboxRow } from './event.ts';
 import type { Publisher } from './publisher.ts';
 

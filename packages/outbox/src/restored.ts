@@ -40,7 +40,10 @@ export async function endsOf(kafka: KafkaClient, topics: readonly Topic[]): Prom
     for (const { name } of topics) {
       if (!existing.has(kafka.prefix + name)) continue;
       const found = await admin.fetchTopicOffsets(kafka.prefix + name);
-      ends.set(name, found.map(({ partition, high }) => ({ partition, offset: high })));
+      ends.set(
+        name,
+        found.map(({ partition, high }) => ({ partition, offset: high })),
+      );
     }
     return ends;
   });
@@ -85,7 +88,16 @@ export interface Placed {
 
 /** Takes out what waits in the outbox. */
 export async function takeWaiting(tx: Queryable): Promise<Placed[]> {
-  const { rows } = await tx.query<{ id: number; event_id: string; topic: string; key: string; type: string; company_id: string; sequence: number | null; payload: Buffer | null }>({
+  const { rows } = await tx.query<{
+    id: number;
+    event_id: string;
+    topic: string;
+    key: string;
+    type: string;
+    company_id: string;
+    sequence: number | null;
+    payload: Buffer | null;
+  }>({
     text: 'delete from outbox returning id, event_id, topic, key, type, company_id, sequence, payload',
   });
   return rows.map(({ id, event_id, topic, key, type, company_id, sequence, payload }) => ({

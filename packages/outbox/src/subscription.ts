@@ -1,6 +1,15 @@
 import {
-  isContention, isUnavailable, onBehalfOf, requestOf, withBatchSpan,
-  type BackgroundPart, type Database, type Logger, type Metrics, type Queryable, type Transaction,
+  isContention,
+  isUnavailable,
+  onBehalfOf,
+  requestOf,
+  withBatchSpan,
+  type BackgroundPart,
+  type Database,
+  type Logger,
+  type Metrics,
+  type Queryable,
+  type Transaction,
 } from '@truckroll/service-kit';
 import { Consumer, type Places } from './consumer.ts';
 import type { IncomingEvent } from './event.ts';

@@ -17,17 +17,26 @@ const TOMBSTONE_DAYS = 14;
  * become. Safe to race. Retries until aborted.
  */
 export async function ensureTopics(kafka: KafkaClient, topics: readonly Topic[], log: Logger, signal: AbortSignal): Promise<void> {
-  await retrying(() => createMissing(kafka, topics, log), (error, failures) => {
-    logOutage(log, 'waiting for Kafka to create topics', failures, error);
-    return true;
-  }, signal);
+  await retrying(
+    () => createMissing(kafka, topics, log),
+    (error, failures) => {
+      logOutage(log, 'waiting for Kafka to create topics', failures, error);
+      return true;
+    },
+    signal,
+  );
 }
 
 async function createMissing(kafka: KafkaClient, topics: readonly Topic[], log: Logger): Promise<void> {
   await withAdmin(kafka, async (admin) => {
     const existing = new Set(await admin.listTopics());
     const wanted = topics.map((topic) => ({ ...topic, name: kafka.prefix + topic.name }));
-    await noteLimits(admin, kafka.prefix, wanted.filter((topic) => existing.has(topic.name)), log);
+    await noteLimits(
+      admin,
+      kafka.prefix,
+      wanted.filter((topic) => existing.has(topic.name)),
+      log,
+    );
     const missing = wanted.filter((topic) => !existing.has(topic.name));
     if (missing.length === 0) return;
     const replicas = Math.min(3, (await admin.describeCluster()).brokers.length);
@@ -50,7 +59,10 @@ async function noteLimits(admin: Admin, prefix: string, topics: readonly Topic[]
     const bytes = Number(configEntries.find(({ configName }) => configName === LIMIT)?.configValue ?? LARGEST_MESSAGE);
     noteLimit(resourceName.slice(prefix.length), bytes);
     if (bytes >= LARGEST_MESSAGE) continue;
-    log.warn({ topic: resourceName, [LIMIT]: bytes, wanted: LARGEST_MESSAGE }, 'a topic takes smaller messages than imported records may need: raise its max.message.bytes, then start again');
+    log.warn(
+      { topic: resourceName, [LIMIT]: bytes, wanted: LARGEST_MESSAGE },
+      'a topic takes smaller messages than imported records may need: raise its max.message.bytes, then start again',
+    );
   }
 }
 

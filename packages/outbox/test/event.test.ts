@@ -2,9 +2,17 @@ import type { KafkaMessage } from 'kafkajs';
 import { eventOf, messageOf, type OutboxRow } from '../src/event.ts';
 
 const row: OutboxRow = {
-  id: 42, event_id: 'd3b07384-d9a0-4c3b-8a57-0d4f4d2a1f10', topic: 't', key: 'company/subject', type: 'thing.changed',
-  company_id: '0b5f3c1e-1111-4222-8333-444455556666', sequence: 7, trace: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', request_id: '6f1c1e52-9d1b-4c58-8a53-6a2f3f1f0c11',
-  payload: Buffer.from([0, 255, 1]), created_at: 1772377505123456,
+  id: 42,
+  event_id: 'd3b07384-d9a0-4c3b-8a57-0d4f4d2a1f10',
+  topic: 't',
+  key: 'company/subject',
+  type: 'thing.changed',
+  company_id: '0b5f3c1e-1111-4222-8333-444455556666',
+  sequence: 7,
+  trace: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+  request_id: '6f1c1e52-9d1b-4c58-8a53-6a2f3f1f0c11',
+  payload: Buffer.from([0, 255, 1]),
+  created_at: 1772377505123456,
 };
 
 /** A message as it comes back from the broker: header values are bytes. */
@@ -18,17 +26,38 @@ test('an event travels as a CloudEvent in binary mode', () => {
     key: 'company/subject',
     value: row.payload,
     headers: {
-      'content-type': 'application/protobuf', ce_specversion: '1.0', ce_id: row.event_id, ce_type: 'thing.changed',
-      ce_source: '/truckroll/trial', ce_subject: 'company/subject', ce_time: '2026-03-01T15:05:05.123456Z',
-      ce_companyid: row.company_id, ce_version: '42', ce_sequence: '7', traceparent: row.trace, ce_requestid: row.request_id,
+      'content-type': 'application/protobuf',
+      ce_specversion: '1.0',
+      ce_id: row.event_id,
+      ce_type: 'thing.changed',
+      ce_source: '/truckroll/trial',
+      ce_subject: 'company/subject',
+      ce_time: '2026-03-01T15:05:05.123456Z',
+      ce_companyid: row.company_id,
+      ce_version: '42',
+      ce_sequence: '7',
+      traceparent: row.trace,
+      ce_requestid: row.request_id,
     },
   });
 });
 
 test('what is received equals what was sent', () => {
   expect(eventOf('t', 2, received(messageOf(row, '/truckroll/trial')))).toEqual({
-    id: row.event_id, type: row.type, source: '/truckroll/trial', companyId: row.company_id, key: row.key, time: row.created_at,
-    sequence: 7, version: 42, payload: row.payload, topic: 't', partition: 2, offset: '5', trace: row.trace, requestId: row.request_id,
+    id: row.event_id,
+    type: row.type,
+    source: '/truckroll/trial',
+    companyId: row.company_id,
+    key: row.key,
+    time: row.created_at,
+    sequence: 7,
+    version: 42,
+    payload: row.payload,
+    topic: 't',
+    partition: 2,
+    offset: '5',
+    trace: row.trace,
+    requestId: row.request_id,
   });
   const bare = { ...row, sequence: null, trace: null, request_id: null, payload: null };
   expect(eventOf('t', 0, received(messageOf(bare, '/s')))).toMatchObject({ sequence: undefined, trace: undefined, payload: null });

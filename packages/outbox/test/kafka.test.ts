@@ -3,7 +3,19 @@ import { Consumer, EventTooLarge, Outbox, append, type IncomingEvent, type Kafka
 import { createPublisher } from '../src/publisher.ts';
 import { Relay } from '../src/relay.ts';
 import {
-  Collected, createMetrics, event, eventually, interruptibleKafka, kafka, killLockHolder, metric, newTopic, openSetting, rowsLeft, silentLog, textOf,
+  Collected,
+  createMetrics,
+  event,
+  eventually,
+  interruptibleKafka,
+  kafka,
+  killLockHolder,
+  metric,
+  newTopic,
+  openSetting,
+  rowsLeft,
+  silentLog,
+  textOf,
 } from './setting.ts';
 
 let setting: Awaited<ReturnType<typeof openSetting>>;
@@ -29,7 +41,11 @@ async function startOutbox(topics: readonly Topic[], client: KafkaClient = kafka
 async function startConsumer(topic: Topic, client: KafkaClient = kafka) {
   const applied = new Collected<IncomingEvent>();
   const consumer = new Consumer({
-    kafka: client, group: topic.name, topics: [topic], log: silentLog, metrics: createMetrics('trial'),
+    kafka: client,
+    group: topic.name,
+    topics: [topic],
+    log: silentLog,
+    metrics: createMetrics('trial'),
     async handle(events) {
       const { rows } = await setting.database.query<{ version: number }>({
         text: `insert into applied (key, payload, version) select * from unnest($1::text[], $2::text[], $3::bigint[])
@@ -46,7 +62,9 @@ async function startConsumer(topic: Topic, client: KafkaClient = kafka) {
 }
 
 const stored = async (key: string) =>
-  (await setting.database.query<{ payload: string }>({ text: 'select payload from applied where key = $1 order by position', values: [key] })).rows.map((row) => row.payload);
+  (await setting.database.query<{ payload: string }>({ text: 'select payload from applied where key = $1 order by position', values: [key] })).rows.map(
+    (row) => row.payload,
+  );
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => String(index));
 
 test('a committed event arrives, with its attributes, and its row is gone', async () => {
@@ -57,7 +75,10 @@ test('a committed event arrives, with its attributes, and its row is gone', asyn
   await applied.count(1);
   expect(applied.items[0]).toMatchObject({ type: 'thing.changed', source: '/trial', key: 'k', sequence: 3, topic: topic.name });
   expect(textOf(applied.items[0]!)).toBe('hello');
-  await eventually(() => rowsLeft(setting.database), (rows) => rows === 0);
+  await eventually(
+    () => rowsLeft(setting.database),
+    (rows) => rows === 0,
+  );
 });
 
 test('what a dying relay repeats is applied once', async () => {
@@ -66,7 +87,9 @@ test('what a dying relay repeats is applied once', async () => {
   const real = createPublisher(kafka, '/trial');
   let deaths = 1;
   const relay = new Relay({
-    database: setting.database, log: silentLog, metrics: createMetrics('trial'),
+    database: setting.database,
+    log: silentLog,
+    metrics: createMetrics('trial'),
     publisher: {
       async publish(rows) {
         await real.publish(rows);
@@ -76,9 +99,17 @@ test('what a dying relay repeats is applied once', async () => {
     },
   });
   parts.push(relay);
-  await setting.database.transaction((tx) => append(tx, numbers(20).map((text) => event(topic, 'k', text))));
+  await setting.database.transaction((tx) =>
+    append(
+      tx,
+      numbers(20).map((text) => event(topic, 'k', text)),
+    ),
+  );
   await relay.start();
-  await eventually(() => rowsLeft(setting.database), (rows) => rows === 0);
+  await eventually(
+    () => rowsLeft(setting.database),
+    (rows) => rows === 0,
+  );
   await setting.database.transaction((tx) => append(tx, [event(topic, 'k', 'last')]));
   const applied = await startConsumer(topic);
   await applied.until((items) => items.some((item) => textOf(item) === 'last'));
@@ -97,12 +128,18 @@ test('while Kafka is away writes go on, and when it is back everything arrives o
   await applied.count(1);
   broker.down();
   for (const text of numbers(100).slice(1)) await write(text);
-  await eventually(() => metric(metrics, 'outbox_failures_total'), (failures) => (failures ?? 0) > 0);
+  await eventually(
+    () => metric(metrics, 'outbox_failures_total'),
+    (failures) => (failures ?? 0) > 0,
+  );
   expect(await rowsLeft(setting.database)).toBe(99);
   broker.up();
   await applied.count(100);
   expect(await stored('k')).toEqual(numbers(100));
-  await eventually(() => rowsLeft(setting.database), (rows) => rows === 0);
+  await eventually(
+    () => rowsLeft(setting.database),
+    (rows) => rows === 0,
+  );
 });
 
 test('two relays of one schema that lose their lock again and again neither lose, reorder nor repeat', async () => {
@@ -123,7 +160,10 @@ test('two relays of one schema that lose their lock again and again neither lose
   };
   await Promise.all(subjects.map((key, index) => writer(key, outboxes[index % 2]!.outbox)));
   await applied.count(subjects.length * perSubject);
-  await eventually(() => rowsLeft(setting.database), (rows) => rows === 0);
+  await eventually(
+    () => rowsLeft(setting.database),
+    (rows) => rows === 0,
+  );
   for (const key of subjects) expect(await stored(key)).toEqual(numbers(perSubject));
 });
 
@@ -134,7 +174,10 @@ test('a service whose Kafka is away starts, and catches up when Kafka comes', as
   const { outbox, metrics } = await startOutbox([topic], broker.client);
   const applied = await startConsumer(topic, broker.client);
   await setting.database.transaction((tx) => outbox.append(tx, [event(topic, 'k', 'early')]));
-  await eventually(() => metric(metrics, 'outbox_failures_total'), (failures) => (failures ?? 0) > 0);
+  await eventually(
+    () => metric(metrics, 'outbox_failures_total'),
+    (failures) => (failures ?? 0) > 0,
+  );
   broker.up();
   await applied.count(1);
   expect(await stored('k')).toEqual(['early']);
@@ -159,6 +202,13 @@ test('a topic that an operator made for smaller messages is held to its own limi
   await admin.disconnect();
   const { outbox } = await startOutbox([topic]);
   const write = (bytes: number) => setting.database.transaction((tx) => outbox.append(tx, [event(topic, 'k', 'x'.repeat(bytes))]));
-  await eventually(() => write(1_000_000).then(() => undefined, (error: unknown) => error), (error) => error instanceof EventTooLarge);
+  await eventually(
+    () =>
+      write(1_000_000).then(
+        () => undefined,
+        (error: unknown) => error,
+      ),
+    (error) => error instanceof EventTooLarge,
+  );
   await write(900_000);
 });

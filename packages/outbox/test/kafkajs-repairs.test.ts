@@ -48,7 +48,9 @@ test('an idle connection sets no timers', async () => {
 test('callers that need a connection at once share one', async () => {
   const sockets: Socket[] = [];
   const kafka = new Kafka({
-    clientId: 'test', brokers: [`${host}:${port}`], logLevel: logLevel.NOTHING,
+    clientId: 'test',
+    brokers: [`${host}:${port}`],
+    logLevel: logLevel.NOTHING,
     socketFactory: ({ host: to, port: at, onConnect }) => {
       const socket = connect({ host: to, port: at }, onConnect);
       sockets.push(socket);

@@ -13,8 +13,17 @@ async function createTopic(): Promise<Topic> {
 
 let id = 0;
 const row = (topic: Topic, text: string): OutboxRow => ({
-  id: (id += 1), event_id: randomUUID(), topic: topic.name, key: 'k', type: 'thing.changed', company_id: COMPANY,
-  sequence: null, trace: null, request_id: null, payload: Buffer.from(text), created_at: 0,
+  id: (id += 1),
+  event_id: randomUUID(),
+  topic: topic.name,
+  key: 'k',
+  type: 'thing.changed',
+  company_id: COMPANY,
+  sequence: null,
+  trace: null,
+  request_id: null,
+  payload: Buffer.from(text),
+  created_at: 0,
 });
 
 async function stored(topic: Topic): Promise<(string | undefined)[]> {
@@ -42,7 +51,10 @@ test('one batch goes to several topics, in order on each', async () => {
   const publisher = createPublisher(kafka, '/trial');
   await publisher.publish([row(a, 'a1'), row(b, 'b1'), row(a, 'a2'), row(b, 'b2')]);
   await publisher.close();
-  expect([await stored(a), await stored(b)]).toEqual([['a1', 'a2'], ['b1', 'b2']]);
+  expect([await stored(a), await stored(b)]).toEqual([
+    ['a1', 'a2'],
+    ['b1', 'b2'],
+  ]);
 });
 
 test('a topic that does not exist rejects the batch, and is not made', async () => {

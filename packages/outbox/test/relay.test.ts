@@ -18,7 +18,11 @@ afterEach(async () => {
 });
 
 /** A relay whose broker is a list. */
-async function startRelay(publish: (rows: readonly OutboxRow[]) => Promise<void>, close = async () => undefined as void, more: Partial<Publisher> & Partial<Pick<RelayOptions, 'complete' | 'restMs' | 'database'>> = {}) {
+async function startRelay(
+  publish: (rows: readonly OutboxRow[]) => Promise<void>,
+  close = async () => undefined as void,
+  more: Partial<Publisher> & Partial<Pick<RelayOptions, 'complete' | 'restMs' | 'database'>> = {},
+) {
   const { complete, restMs, database = setting.database, ...announcing } = more;
   const publisher: Publisher = { publish, close, ...announcing };
   const metrics = createMetrics('trial');
@@ -65,10 +69,12 @@ test('events of one subject leave in the order in which its changes were committ
 test('what is rolled back is never published', async () => {
   const published = new Collected<OutboxRow>();
   await startRelay(async (rows) => published.add(...rows));
-  await setting.database.transaction(async (tx) => {
-    await add(tx, 'undone');
-    throw new Error('no');
-  }).catch(() => undefined);
+  await setting.database
+    .transaction(async (tx) => {
+      await add(tx, 'undone');
+      throw new Error('no');
+    })
+    .catch(() => undefined);
   await commit('done');
   await published.count(1);
   expect(published.items.map(textOf)).toEqual(['done']);
@@ -119,7 +125,12 @@ test('a relay that dies between Kafka and the deletion leaves its rows to the ne
     published.add(...rows);
     if (deaths-- > 0) await killLockHolder(setting.database);
   };
-  await setting.database.transaction((tx) => append(tx, ['1', '2'].map((text) => event(topic, 'k', text))));
+  await setting.database.transaction((tx) =>
+    append(
+      tx,
+      ['1', '2'].map((text) => event(topic, 'k', text)),
+    ),
+  );
   await startRelay(publish);
   await startRelay(publish);
   await published.count(4);
@@ -150,7 +161,9 @@ test('a relay survives the loss of PostgreSQL', async () => {
   await published.count(1);
   const admin = await createSession({ url: setting.server.url });
   await admin.query({ text: 'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()' });
-  await admin.query({ text: `insert into ${SCHEMA}.outbox (event_id, topic, key, type, company_id) select event_id, 't', 'k', 't', event_id from (select gen_random_uuid() as event_id) one` });
+  await admin.query({
+    text: `insert into ${SCHEMA}.outbox (event_id, topic, key, type, company_id) select event_id, 't', 'k', 't', event_id from (select gen_random_uuid() as event_id) one`,
+  });
   await admin.close();
   await published.count(2);
 });
@@ -158,8 +171,18 @@ test('a relay survives the loss of PostgreSQL', async () => {
 test('a large backlog leaves in batches that Kafka accepts', async () => {
   const batches = new Collected<number>();
   const big = 'x'.repeat(300_000);
-  await setting.database.transaction((tx) => append(tx, Array.from({ length: 5 }, () => event(topic, 'k', big))));
-  await setting.database.transaction((tx) => append(tx, Array.from({ length: 1200 }, () => event(topic, 'k', 'small'))));
+  await setting.database.transaction((tx) =>
+    append(
+      tx,
+      Array.from({ length: 5 }, () => event(topic, 'k', big)),
+    ),
+  );
+  await setting.database.transaction((tx) =>
+    append(
+      tx,
+      Array.from({ length: 1200 }, () => event(topic, 'k', 'small')),
+    ),
+  );
   await startRelay(async (rows) => batches.add(rows.length));
   await batches.until((items) => items.reduce((sum, count) => sum + count, 0) === 1205);
   expect(batches.items.slice(0, 2)).toEqual([2, 2]);
@@ -189,7 +212,12 @@ test('stopping waits for the batch under way and deletes its rows', async () => 
 test('a watermark is published once everything committed before it is published, and none while more is waiting', async () => {
   const told = new Collected<{ at: number; published: number }>();
   const published = new Collected<OutboxRow>();
-  await setting.database.transaction((tx) => append(tx, Array.from({ length: 1200 }, () => event(topic, 'k', 'before'))));
+  await setting.database.transaction((tx) =>
+    append(
+      tx,
+      Array.from({ length: 1200 }, () => event(topic, 'k', 'before')),
+    ),
+  );
   await startRelay(async (rows) => published.add(...rows), undefined, { announce: async (at) => told.add({ at, published: published.items.length }) });
   await told.count(1);
   expect(told.items[0]!.published).toBe(1200);
@@ -207,11 +235,15 @@ test('no watermark is published by a relay whose service has not published all t
   const refused = new Collected<boolean>();
   let complete = false;
   let up = false;
-  await startRelay(async () => {
-    if (up) return;
-    refused.add(true);
-    throw new Error('away');
-  }, undefined, { announce: async (at) => told.add(at), complete: async () => (asked.add(complete), complete) });
+  await startRelay(
+    async () => {
+      if (up) return;
+      refused.add(true);
+      throw new Error('away');
+    },
+    undefined,
+    { announce: async (at) => told.add(at), complete: async () => (asked.add(complete), complete) },
+  );
   await asked.count(2);
   expect(told.items).toEqual([]);
   await commit('waits');

@@ -18,13 +18,22 @@ test('a replay gives a compacted topic whole, up to where it ended, in order per
   const outbox = new Outbox({ database: setting.database, kafka, source: '/trial', topics: [topic], log: silentLog, metrics: createMetrics('trial') });
   await outbox.start();
   const keys = Array.from({ length: 40 }, (_, index) => `key ${index}`);
-  await setting.database.transaction((tx) => outbox.append(tx, keys.flatMap((key) => [event(topic, key, 'old'), event(topic, key, 'new')])));
+  await setting.database.transaction((tx) =>
+    outbox.append(
+      tx,
+      keys.flatMap((key) => [event(topic, key, 'old'), event(topic, key, 'new')]),
+    ),
+  );
   await setting.database.transaction((tx) => outbox.append(tx, [event(topic, 'key 0', null)]));
-  await eventually(() => rowsLeft(setting.database), (rows) => rows === 0);
+  await eventually(
+    () => rowsLeft(setting.database),
+    (rows) => rows === 0,
+  );
   const state = new Map<string, IncomingEvent>();
   const shares: number[] = [];
   const count = await replay({
-    kafka, topic,
+    kafka,
+    topic,
     progress: (share) => void shares.push(share),
     apply: async (events) => {
       for (const item of events) state.set(item.key, item);
@@ -52,7 +61,12 @@ test('a replay whose application fails rejects with that error and leaves no gro
   const producer = kafka.producer();
   await producer.connect();
   const headers = {
-    ce_id: 'd3b07384-d9a0-4c3b-8a57-0d4f4d2a1f10', ce_type: 't', ce_source: 's', ce_companyid: 'c', ce_time: '2026-03-01T00:00:00Z', ce_version: '1',
+    ce_id: 'd3b07384-d9a0-4c3b-8a57-0d4f4d2a1f10',
+    ce_type: 't',
+    ce_source: 's',
+    ce_companyid: 'c',
+    ce_time: '2026-03-01T00:00:00Z',
+    ce_version: '1',
   };
   await producer.send({ topic: topic.name, messages: [{ key: 'k', value: 'v', headers }] });
   await producer.disconnect();

@@ -35,7 +35,9 @@ export function interruptibleKafka() {
   let up = true;
   const sockets = new Set<ReturnType<typeof connect>>();
   const inner = new Kafka({
-    clientId: 'test', brokers, logLevel: logLevel.NOTHING,
+    clientId: 'test',
+    brokers,
+    logLevel: logLevel.NOTHING,
     retry: { retries: 1, initialRetryTime: 20, maxRetryTime: 50 },
     socketFactory: ({ host, port, onConnect }) => {
       // Port 1 refuses, as a broker that is down does.
@@ -62,17 +64,32 @@ export function interruptibleKafka() {
 export function deafKafka() {
   let deaf = false;
   const inner = new Kafka({
-    clientId: 'test', brokers, logLevel: logLevel.NOTHING, requestTimeout: 200,
+    clientId: 'test',
+    brokers,
+    logLevel: logLevel.NOTHING,
+    requestTimeout: 200,
     socketFactory: ({ host, port, onConnect }) => {
       const socket = connect({ host, port }, onConnect);
       const on = socket.on.bind(socket) as (event: string, listener: (...args: unknown[]) => void) => typeof socket;
       socket.on = ((event: string, listener: (...args: unknown[]) => void) =>
-        on(event, event === 'data' ? (...args) => { if (!deaf) listener(...args); } : listener)) as typeof socket.on;
+        on(
+          event,
+          event === 'data'
+            ? (...args) => {
+                if (!deaf) listener(...args);
+              }
+            : listener,
+        )) as typeof socket.on;
       return socket;
     },
   });
   const client: KafkaClient = Object.assign(inner, { prefix: '' });
-  return { client, hear: (hears: boolean) => { deaf = !hears; } };
+  return {
+    client,
+    hear: (hears: boolean) => {
+      deaf = !hears;
+    },
+  };
 }
 
 let topics = 0;

@@ -42,8 +42,17 @@ async function send(topic: Topic, ...events: Sent[]): Promise<void> {
   const messages = events.map(({ key, text = '', version }) =>
     messageOf(
       {
-        id: version ?? (sent += 1), event_id: randomUUID(), topic: topic.name, key: key ?? `k${sent}`, type: 'thing.changed', company_id: COMPANY,
-        sequence: null, trace: null, request_id: null, payload: text === null ? null : Buffer.from(text), created_at: 0,
+        id: version ?? (sent += 1),
+        event_id: randomUUID(),
+        topic: topic.name,
+        key: key ?? `k${sent}`,
+        type: 'thing.changed',
+        company_id: COMPANY,
+        sequence: null,
+        trace: null,
+        request_id: null,
+        payload: text === null ? null : Buffer.from(text),
+        created_at: 0,
       },
       '/trial',
     ),
@@ -56,7 +65,8 @@ function subscribe(topic: Topic, own: Partial<Subscription> & { database?: Datab
   const metrics = createMetrics('trial');
   const { database = setting.database, ...rest } = own;
   const subscription: Subscription = {
-    topic, deduplicate: 'version',
+    topic,
+    deduplicate: 'version',
     apply: async (tx, events) => tx.afterCommit(() => applied.add(...events)),
     ...rest,
   };
@@ -91,7 +101,10 @@ test('an event that arrives again, in one batch or in another, is applied once',
   await send(topic, event, { text: 'last' });
   await applied.count(3);
   expect(texts(applied)).toEqual(['once', 'between', 'last']);
-  await eventually(async () => (await metrics.render()).body, (body) => /consumer_events_total\{.*result="repeated".*\} 2/.test(body));
+  await eventually(
+    async () => (await metrics.render()).body,
+    (body) => /consumer_events_total\{.*result="repeated".*\} 2/.test(body),
+  );
 });
 
 test('of a compacted topic only what is newer is applied, deletions included', async () => {
@@ -171,7 +184,8 @@ test('operators see dead letters with their reasons, and have them applied up to
   await subscriber.start();
   await applied.count(1);
   expect(await deadLetters.listParkedEvents({ limit: 1 }, call)).toMatchObject({
-    count: 2, events: [{ topic: topic.name, key: 'k', type: 'thing.changed', reason: 'TypeError: cannot read 1' }],
+    count: 2,
+    events: [{ topic: topic.name, key: 'k', type: 'thing.changed', reason: 'TypeError: cannot read 1' }],
   });
   mended = ['1'];
   expect(await deadLetters.retryParkedEvents({}, call)).toEqual({ applied: 1, reason: 'TypeError: cannot read 2' });
@@ -207,7 +221,10 @@ test('while PostgreSQL is away events wait, and none becomes a dead letter', asy
   await applied.count(1);
   await proxy.cut();
   await send(topic, { text: '2' });
-  await eventually(() => metric(metrics, 'consumer_retries_total'), (retries) => (retries ?? 0) > 1);
+  await eventually(
+    () => metric(metrics, 'consumer_retries_total'),
+    (retries) => (retries ?? 0) > 1,
+  );
   await proxy.restore();
   await applied.count(2);
   expect((await setting.database.query({ text: 'select from parked_event' })).rowCount).toBe(0);
@@ -253,7 +270,10 @@ test('replicas share the partitions, and every event is applied once while they 
   const all = new Collected<string | undefined>();
   const own: Partial<Subscription> = {
     apply: async (tx, events) => {
-      await tx.query({ text: 'insert into applied (key, version) select * from unnest($1::text[], $2::bigint[])', values: [events.map((item) => item.partition), events.map((item) => item.version)] });
+      await tx.query({
+        text: 'insert into applied (key, version) select * from unnest($1::text[], $2::bigint[])',
+        values: [events.map((item) => item.partition), events.map((item) => item.version)],
+      });
       tx.afterCommit(() => all.add(...events.map(textOf)));
     },
   };

@@ -10,12 +10,7 @@ import type { Changed, Table } from './table.ts';
 const CHUNK = 500;
 
 /** The batch with its derived fields; as it is where the table has none. */
-export async function withDerived<R>(
-  tx: Transaction,
-  table: Table<R>,
-  companyId: string,
-  batch: readonly Changed<R>[],
-): Promise<readonly Changed<R>[]> {
+export async function withDerived<R>(tx: Transaction, table: Table<R>, companyId: string, batch: readonly Changed<R>[]): Promise<readonly Changed<R>[]> {
   if (table.derive === undefined || batch.length === 0) return batch;
   const told = await table.derive(tx, companyId, batch);
   const type = codec(table.resource.record.typeName) as Parameters<typeof encodeFragment>[0];

@@ -30,7 +30,11 @@ interface Storing {
  * help; 500 for a failure that is not a line's.
  */
 export async function importBatch(
-  database: Database, tables: readonly Table[], request: ImportRequest, told: Told, then: 'keep' | 'undo' = 'keep',
+  database: Database,
+  tables: readonly Table[],
+  request: ImportRequest,
+  told: Told,
+  then: 'keep' | 'undo' = 'keep',
 ): Promise<ImportResponse> {
   const table = tables.find((candidate) => candidate.resource.path === request.path) as Table<unknown> | undefined;
   if (table === undefined) {
@@ -77,16 +81,24 @@ async function storeApart(lines: readonly Line[], storing: Storing): Promise<Out
 async function storeTogether(database: Database, table: Table<unknown>, companyId: string, lines: readonly Line[], then: 'keep' | 'undo'): Promise<Outcome> {
   const store = async (tx: Transaction): Promise<Outcome> => {
     await lockCompany(tx, companyId);
-    const { created, changed, unchanged } = await upsertRecords(tx, table, storedUnder(table, companyId), lines.map(({ record }) => record));
+    const { created, changed, unchanged } = await upsertRecords(
+      tx,
+      table,
+      storedUnder(table, companyId),
+      lines.map(({ record }) => record),
+    );
     for (const { record } of changed) table.checkShown?.(record);
     const outcome = { created, changed: changed.length - created, unchanged, problems: [] };
     if (then === 'undo') throw new Undone(outcome);
     return outcome;
   };
-  return await database.of(companyId).transaction(store, { retryContention: true }).catch((error: unknown) => {
-    if (error instanceof Undone) return error.outcome;
-    throw error;
-  });
+  return await database
+    .of(companyId)
+    .transaction(store, { retryContention: true })
+    .catch((error: unknown) => {
+      if (error instanceof Undone) return error.outcome;
+      throw error;
+    });
 }
 
 /** Ends a transaction that went well without keeping what it did. */

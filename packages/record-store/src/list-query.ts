@@ -72,9 +72,7 @@ function walkStatement(table: Table, driver: AnyOf | undefined, value: string | 
   // Under names of their own: one of them may be a column of the order, which stands before them.
   const onRead = (table.onRead?.columns ?? []).map((name, i) => `t.${name} as on_read_${i + 1}`);
   const columns = ['t.document', 't.derived', ...onRead].join(', ');
-  const from = linked
-    ? `${driver.link} l join ${table.table} t on t.company_id = l.company_id and t.id = l.id`
-    : `${table.table} t`;
+  const from = linked ? `${driver.link} l join ${table.table} t on t.company_id = l.company_id and t.id = l.id` : `${table.table} t`;
   const at = linked ? 'l' : 't';
   const where = [
     `${at}.company_id = $1`,

@@ -64,8 +64,7 @@ export async function behind<P extends Projected>(db: Queryable, projected: read
 }
 
 function behindIn({ table, version }: Projected): string {
-  const oldestAfter = (condition: string): string =>
-    `select company_id, projection from ${table} ${condition} order by company_id, projection limit 1`;
+  const oldestAfter = (condition: string): string => `select company_id, projection from ${table} ${condition} order by company_id, projection limit 1`;
   return `with recursive oldest as (
       (${oldestAfter('')})
       union all

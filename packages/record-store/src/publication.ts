@@ -2,7 +2,17 @@
 // an earlier release has changed, and all of them again when an operator asks. In batches, resumable, by any replica.
 import { codec, type TopicDefinition } from '@truckroll/contract';
 import type { PublishResponse, PublishingServiceService } from '@truckroll/contract/gen/records/v1/records';
-import { logOutage, pause, type BackgroundPart, type CallContext, type Database, type Handlers, type Logger, type Session, type Transaction } from '@truckroll/service-kit';
+import {
+  logOutage,
+  pause,
+  type BackgroundPart,
+  type CallContext,
+  type Database,
+  type Handlers,
+  type Logger,
+  type Session,
+  type Transaction,
+} from '@truckroll/service-kit';
 import { lockCompany } from './lock.ts';
 import { publishChanged } from './messaging.ts';
 import type { Changed, Table } from './table.ts';
@@ -189,7 +199,13 @@ async function publishNoted(tx: Transaction, table: Published): Promise<boolean>
   });
   const companyId = rows[0]?.company_id;
   if (companyId === undefined) return false;
-  await publishRows(tx, table, companyId, 'id = any($2::uuid[])', rows.map(({ id }) => id));
+  await publishRows(
+    tx,
+    table,
+    companyId,
+    'id = any($2::uuid[])',
+    rows.map(({ id }) => id),
+  );
   return true;
 }
 

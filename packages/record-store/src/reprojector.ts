@@ -106,12 +106,15 @@ export class Reprojector implements BackgroundPart {
     if (older.length === 0) return;
     const session = await database.session();
     try {
-      const { rows } = await session.query<{ mine: boolean }>({ text: `select pg_try_advisory_lock(hashtextextended('projections of ' || current_schema(), 0)) as mine` });
+      const { rows } = await session.query<{ mine: boolean }>({
+        text: `select pg_try_advisory_lock(hashtextextended('projections of ' || current_schema(), 0)) as mine`,
+      });
       if (rows[0]?.mine !== true) return;
       for (const projection of older) {
         const { renewed, refused } = await this.#renew(projection, this.#stopping.signal, WORK_SHARE);
         if (renewed > 0) log.info({ path: projection.path, version: projection.version, rows: renewed }, 'projected records anew that older rules had written');
-        if (refused.length > 0) log.warn({ path: projection.path, count: refused.length, first: refused[0] }, 'some records cannot be projected by the rules of now');
+        if (refused.length > 0)
+          log.warn({ path: projection.path, count: refused.length, first: refused[0] }, 'some records cannot be projected by the rules of now');
       }
     } finally {
       await session.close();
@@ -131,7 +134,8 @@ export class Reprojector implements BackgroundPart {
     }
     const may = await mayProject(database, projections);
     if (may !== 'yes') {
-      const message = may === 'older' ? 'A later release is at work on this database: ask one of its replicas.' : 'This release has just begun: try again in a moment.';
+      const message =
+        may === 'older' ? 'A later release is at work on this database: ask one of its replicas.' : 'This release has just begun: try again in a moment.';
       throw new ApiError('INTERNAL_ERROR', message, { status: 503, retryAfterSeconds: 5 });
     }
     const both = AbortSignal.any([signal, this.#stopping.signal]);

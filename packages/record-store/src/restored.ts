@@ -8,11 +8,18 @@ const PAGE = 5000;
 
 /** The topics of a service's records. */
 export function recordStates(tables: readonly Table[]): State[] {
-  return tables.flatMap(({ publishes, table }) => (publishes === undefined ? [] : [{
-    topic: publishes.topic,
-    removed: publishes.type.replace('.changed', '.removed'),
-    missing: (db: Queryable, keys: readonly string[]) => missing(db, keys, `${table} t where t.company_id = k.part[1]::uuid and t.id = k.part[2]::uuid`),
-  }]));
+  return tables.flatMap(({ publishes, table }) =>
+    publishes === undefined
+      ? []
+      : [
+          {
+            topic: publishes.topic,
+            removed: publishes.type.replace('.changed', '.removed'),
+            missing: (db: Queryable, keys: readonly string[]) =>
+              missing(db, keys, `${table} t where t.company_id = k.part[1]::uuid and t.id = k.part[2]::uuid`),
+          },
+        ],
+  );
 }
 
 /** Of whoever owns the names. */

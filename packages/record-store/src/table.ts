@@ -163,10 +163,7 @@ const SQL_TYPES: Partial<Record<Field['kind'], SqlType>> = {
 /** Ties a definition to the contract. Errors: a filter that nothing answers, a path the record does not have. */
 export function defineTable<R>(definition: TableDefinition<R>): Table<R> {
   const { resource } = definition;
-  const columns = [
-    ...standardColumns(resource),
-    ...Object.entries(definition.columns).map(([name, source]) => columnOf(resource, name, source)),
-  ];
+  const columns = [...standardColumns(resource), ...Object.entries(definition.columns).map(([name, source]) => columnOf(resource, name, source))];
   const links = definition.links ?? {};
   const table: Table<R> = {
     ...definition,
@@ -181,7 +178,8 @@ export function defineTable<R>(definition: TableDefinition<R>): Table<R> {
     order: resource.order === 'created_at' ? ['created_at', 'id'] : ['id'],
   };
   for (const name of Object.keys(table.since ?? {})) {
-    if (links[name] === undefined && !columns.some((column) => column.name === name)) throw new Error(`${resource.path}: since names ${name}, which is no column or link`);
+    if (links[name] === undefined && !columns.some((column) => column.name === name))
+      throw new Error(`${resource.path}: since names ${name}, which is no column or link`);
   }
   for (const parameter of resource.list.parameters) {
     if (parameter.filter === undefined || linkFor(table, parameter.name) !== undefined) continue;
@@ -215,7 +213,9 @@ export function registered<O extends RecordOwner>(
   return Object.entries<Table<any>>(tables).map(([key, table]) => {
     if (table.path !== key || table.schema !== owner) throw new Error(`${owner}: the table of ${table.path} is registered as ${key}`);
     const consequence = consequences[key as ResourceOf<O>];
-    return consequence === undefined ? table : { ...table, afterChange: table.afterChange === undefined ? consequence : inTurn(table.afterChange, consequence) };
+    return consequence === undefined
+      ? table
+      : { ...table, afterChange: table.afterChange === undefined ? consequence : inTurn(table.afterChange, consequence) };
   });
 }
 
@@ -233,9 +233,7 @@ export function storedUnder(table: Pick<Table, 'everyCompany'>, companyId: strin
 }
 
 function standardColumns(resource: Resource): Column[] {
-  return ['id', 'created_at', 'updated_at']
-    .filter((name) => resource.record.byName.has(name))
-    .map((name) => columnOf(resource, name, name));
+  return ['id', 'created_at', 'updated_at'].filter((name) => resource.record.byName.has(name)).map((name) => columnOf(resource, name, name));
 }
 
 function columnOf<R>(resource: Resource, name: string, source: string | Computed<R> | Maintained<R>): Column {

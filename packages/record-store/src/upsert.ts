@@ -17,12 +17,7 @@ export interface Upserted<R> {
  * Stores records of one company in the caller's transaction, by (company, id); where a batch names an id twice the
  * last one counts. Runs the table's afterChange for those that were new or different, and publishes them.
  */
-export async function upsertRecords<R>(
-  tx: Transaction,
-  table: Table<R>,
-  companyId: string,
-  records: readonly R[],
-): Promise<Upserted<R>> {
+export async function upsertRecords<R>(tx: Transaction, table: Table<R>, companyId: string, records: readonly R[]): Promise<Upserted<R>> {
   const { encode } = codec(table.resource.record.typeName);
   const byId = new Map<string, Changed<R>>();
   for (const record of records) {
@@ -83,7 +78,14 @@ export async function relink<R>(tx: Transaction, table: Table<R>, companyId: str
     const { of } = link;
     if (of === undefined) continue;
     const pairs = changed.flatMap(({ id, record }) => [...new Set(of(record))].map((value) => ({ id, value })));
-    await writeLinks(tx, table, link, companyId, changed.map(({ id }) => id), pairs);
+    await writeLinks(
+      tx,
+      table,
+      link,
+      companyId,
+      changed.map(({ id }) => id),
+      pairs,
+    );
   }
   for (const maintain of table.maintained) await maintain(tx, companyId, changed);
 }

@@ -12,9 +12,15 @@ type Known = Record<string, string | null | undefined>;
 function assembled(path: string, parts: readonly Uint8Array[], known: Known = {}, without?: ReadonlySet<number>) {
   const { record } = resource(path);
   const out = new ByteBuffer(8);
-  const names = { get: (kind: string, id: string) => (known[`${kind} ${id}`] == null ? (known[`${kind} ${id}`] as null | undefined) : Buffer.from(known[`${kind} ${id}`] as string)) };
+  const names = {
+    get: (kind: string, id: string) =>
+      known[`${kind} ${id}`] == null ? (known[`${kind} ${id}`] as null | undefined) : Buffer.from(known[`${kind} ${id}`] as string),
+  };
   const assembler = new Assembler(record, out, names);
-  assembler.record(parts.map((part) => Buffer.from(part)), without);
+  assembler.record(
+    parts.map((part) => Buffer.from(part)),
+    without,
+  );
   return { record: codec(record.typeName).decode(out.view()) as any, missing: assembler.missing };
 }
 
@@ -45,8 +51,18 @@ it('names every element of a list, and what lies inside an object, by the kind o
 });
 
 it('takes a field from the last part that has it, and some from no document at all', () => {
-  const document = encodeFragment(Invoice, { number: 'N', currency: 'USD', payment_applications: [{ payment_id: id, applied_cents: 1 }], account: reference('') });
-  const derived = encodeFragment(Invoice, { payment_applications: [{ payment_id: other, applied_cents: 2 }, { payment_id: id, applied_cents: 3 }] });
+  const document = encodeFragment(Invoice, {
+    number: 'N',
+    currency: 'USD',
+    payment_applications: [{ payment_id: id, applied_cents: 1 }],
+    account: reference(''),
+  });
+  const derived = encodeFragment(Invoice, {
+    payment_applications: [
+      { payment_id: other, applied_cents: 2 },
+      { payment_id: id, applied_cents: 3 },
+    ],
+  });
   const onRead = encodeFragment(Invoice, { aging: { days_past_due: 3, bucket: 'AGING_BUCKET_PAST_DUE_1_30' } });
   const known = { [`accounts ${id}`]: 'Latest' };
   const merged = assembled('invoices', [document, derived, onRead], known).record;

@@ -29,7 +29,8 @@ test('lengths are read as they were meant, written before what they count or aft
       buffer.append(second);
       buffer.close(start);
       const found: Buffer[] = [];
-      for (const cursor = new WireCursor(buffer.view()); cursor.field !== 0; cursor.advance()) found[cursor.field] = buffer.view().subarray(cursor.body, cursor.end);
+      for (const cursor = new WireCursor(buffer.view()); cursor.field !== 0; cursor.advance())
+        found[cursor.field] = buffer.view().subarray(cursor.body, cursor.end);
       expect([found[1]?.equals(first), found[2]?.equals(second)]).toEqual([true, true]);
     }),
   );

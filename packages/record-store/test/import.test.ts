@@ -30,7 +30,9 @@ const table = defineTable<Location>({
   links: { account_id: { table: 'location_accounts', of: () => [] } },
   check: ({ name }) => (name === 'check' ? fail() : []),
   async afterChange(tx, _companyId, changed) {
-    for (const { record: { name } } of changed) {
+    for (const {
+      record: { name },
+    } of changed) {
       if (name === 'rule') fail();
       if (name === 'raise') await tx.query({ text: 'select refuse()' });
       if (name === 'outage') await tx.query({ text: 'select pg_terminate_backend(pg_backend_pid())' });
@@ -65,7 +67,15 @@ beforeEach(() => {
 function importNames(...names: string[]): Promise<ImportResponse> {
   const at = '2026-03-01T15:00:00Z';
   const address = { id: randomUUID(), formatted: '', line_1: '', line_2: null, city: '', state: '', postal_code: '' };
-  const rest = { property_type: 'House', municipality: 'Austin', estimated_square_footage: 1, created_by: { id: randomUUID(), name: 'Ana' }, accounts: [], created_at: at, updated_at: at };
+  const rest = {
+    property_type: 'House',
+    municipality: 'Austin',
+    estimated_square_footage: 1,
+    created_by: { id: randomUUID(), name: 'Ana' },
+    accounts: [],
+    created_at: at,
+    updated_at: at,
+  };
   const lines = names.map((name) => Buffer.from(JSON.stringify({ id: randomUUID(), name, address, ...rest })));
   return importBatch(database, [table], { company_id: company, path: 'locations', lines, first_line: 1 }, told);
 }
@@ -83,7 +93,11 @@ test('a line on which a rule fails names the request id, the log has the cause, 
     expect(problem.message).not.toContain('defect');
   }
   const lines = logged.map((line) => JSON.parse(line) as { line: number; error: { message: string; cause?: { message: string } } });
-  expect(lines.map(({ line, error }) => [line, error.cause?.message ?? error.message]).sort()).toEqual([[10, 'a defect'], [12, 'not this one'], [6, 'a defect']]);
+  expect(lines.map(({ line, error }) => [line, error.cause?.message ?? error.message]).sort()).toEqual([
+    [10, 'a defect'],
+    [12, 'not this one'],
+    [6, 'a defect'],
+  ]);
   expect(await count()).toBe(9);
 });
 

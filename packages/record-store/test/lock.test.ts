@@ -21,10 +21,13 @@ async function isHeld(database: Database, companyId: string): Promise<boolean> {
     await tx.query({ text: `set local lock_timeout = '100ms'` });
     await lockCompany(tx, companyId);
   };
-  return await database.transaction(look).then(() => false, (error: unknown) => {
-    if (isLockTimeout(error)) return true;
-    throw error;
-  });
+  return await database.transaction(look).then(
+    () => false,
+    (error: unknown) => {
+      if (isLockTimeout(error)) return true;
+      throw error;
+    },
+  );
 }
 
 test('a company is locked within one service, whatever others on the same database do', async () => {

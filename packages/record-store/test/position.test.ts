@@ -11,7 +11,9 @@ function timestamptz(micros: number): Buffer {
 const uuid = (text: string): Buffer => Buffer.from(text.replaceAll('-', ''), 'hex');
 
 test('the place after a row is read back to the microsecond, before 1970 and after 2000 alike', () => {
-  const micros = fc.integer({ min: Date.UTC(1900, 0, 1), max: Date.UTC(2100, 0, 1) }).chain((ms) => fc.integer({ min: 0, max: 999 }).map((rest) => ms * 1000 + rest));
+  const micros = fc
+    .integer({ min: Date.UTC(1900, 0, 1), max: Date.UTC(2100, 0, 1) })
+    .chain((ms) => fc.integer({ min: 0, max: 999 }).map((rest) => ms * 1000 + rest));
   fc.assert(
     fc.property(micros, fc.uuid(), (at, id) => {
       const [instant, ...rest] = decodePosition(encodePosition([timestamptz(at), uuid(id)], 'uuid'), 2);

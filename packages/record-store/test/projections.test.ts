@@ -85,8 +85,7 @@ function location(fields: Partial<Location> = {}): Location {
   return { ...empty, id: randomUUID(), name: 'Home', address, created_at: at, updated_at: at, ...fields };
 }
 
-const store = (database: Database, table: Table<Location>, ...records: Location[]) =>
-  database.transaction((tx) => upsertRecords(tx, table, company, records));
+const store = (database: Database, table: Table<Location>, ...records: Location[]) => database.transaction((tx) => upsertRecords(tx, table, company, records));
 
 async function rows(): Promise<unknown[][]> {
   const { rows: found } = await older.query<{ projection: number; address_postal_code: string; area: number | null }>({
@@ -142,10 +141,18 @@ describe('once a newer release has begun', () => {
     await store(older, before, theirs);
     await older.query({ text: 'update locations set derived = null where company_id = $1 and id = $2', values: [company, touched.id] });
     await newer.query({ text: 'update locations set derived = null where company_id = $1 and id = $2', values: [company, mine.id] });
-    expect(await rows()).toEqual([[2, '787', 0], [0, '787', 0], [0, '78701', null]]);
+    expect(await rows()).toEqual([
+      [2, '787', 0],
+      [0, '787', 0],
+      [0, '78701', null],
+    ]);
     consequences.length = 0;
     expect(await reproject()).toMatchObject({ renewed: 2, behind: 0 });
-    expect(await rows()).toEqual([[2, '787', 0], [2, '787', 0], [2, '787', 0]]);
+    expect(await rows()).toEqual([
+      [2, '787', 0],
+      [2, '787', 0],
+      [2, '787', 0],
+    ]);
     expect(consequences.sort()).toEqual([touched.id, theirs.id].sort());
   });
 
@@ -153,7 +160,11 @@ describe('once a newer release has begun', () => {
     await store(newer, after, location());
     const whole = (await page()).length;
     await store(older, before, location());
-    await expect(page()).rejects.toMatchObject({ status: 503, retryAfterSeconds: 2, message: expect.stringMatching(/postal_code is new here .* 1 of the company's records/) });
+    await expect(page()).rejects.toMatchObject({
+      status: 503,
+      retryAfterSeconds: 2,
+      message: expect.stringMatching(/postal_code is new here .* 1 of the company's records/),
+    });
     const stranger = company;
     company = randomUUID();
     await expect(page()).resolves.toHaveLength(0);
@@ -194,8 +205,16 @@ describe('once a newer release has begun', () => {
 
   it('is left alone by the older release, which would undo it', async () => {
     await store(older, before, location());
-    const theirs = new Reprojector({ database: older, projections: [recordProjection(older, before as Table<any> as Table)], log: silentLog, metrics: createMetrics('older') });
-    await expect(theirs.run(undefined, new AbortController().signal, () => undefined)).rejects.toMatchObject({ status: 503, message: expect.stringMatching(/later release/) });
+    const theirs = new Reprojector({
+      database: older,
+      projections: [recordProjection(older, before as Table<any> as Table)],
+      log: silentLog,
+      metrics: createMetrics('older'),
+    });
+    await expect(theirs.run(undefined, new AbortController().signal, () => undefined)).rejects.toMatchObject({
+      status: 503,
+      message: expect.stringMatching(/later release/),
+    });
     expect((await rows())[0]![0]).toBe(0);
     expect((await reproject()).renewed).toBe(1);
   });

@@ -40,10 +40,14 @@ function arrays<T>(oid: number, sizeOf: (value: T) => number, write: Write<T>): 
 }
 
 const fixed = <T>(oid: number, size: number, write: (value: T, into: Buffer, at: number) => void) =>
-  arrays<T>(oid, () => size, (value, into, at) => {
-    write(value, into, at);
-    return size;
-  });
+  arrays<T>(
+    oid,
+    () => size,
+    (value, into, at) => {
+      write(value, into, at);
+      return size;
+    },
+  );
 
 /** A whole number that a double holds exactly, in 64 bits. */
 function writeInt64(value: number, into: Buffer, at: number): void {
@@ -57,11 +61,19 @@ export const binaryArrays = {
   uuid: fixed<string>(OIDS.uuid, UUID_BYTES, (value, into, at) => {
     if (into.write(value.replaceAll('-', ''), at, UUID_BYTES, 'hex') !== UUID_BYTES) throw new TypeError(`${value} is no UUID`);
   }),
-  text: arrays<string>(OIDS.text, (value) => Buffer.byteLength(value), (value, into, at) => into.write(value, at)),
-  bytes: arrays<Uint8Array>(OIDS.bytes, ({ length }) => length, (value, into, at) => {
-    into.set(value, at);
-    return value.length;
-  }),
+  text: arrays<string>(
+    OIDS.text,
+    (value) => Buffer.byteLength(value),
+    (value, into, at) => into.write(value, at),
+  ),
+  bytes: arrays<Uint8Array>(
+    OIDS.bytes,
+    ({ length }) => length,
+    (value, into, at) => {
+      into.set(value, at);
+      return value.length;
+    },
+  ),
   boolean: fixed<boolean>(OIDS.boolean, 1, (value, into, at) => void into.writeUInt8(value ? 1 : 0, at)),
   smallint: fixed<number>(OIDS.smallint, 2, (value, into, at) => void into.writeInt16BE(value, at)),
   integer: fixed<number>(OIDS.integer, 4, (value, into, at) => void into.writeInt32BE(value, at)),
@@ -71,9 +83,13 @@ export const binaryArrays = {
   /** From `2026-03-01`. */
   date: fixed<string>(OIDS.date, 4, (value, into, at) => void into.writeInt32BE(Date.parse(value) / 86_400_000 - EPOCH_DAYS, at)),
   /** jsonb, from its text. */
-  json: arrays<string>(OIDS.json, (value) => 1 + Buffer.byteLength(value), (value, into, at) => {
-    // Of its binary form, version 1 is the text.
-    into.writeUInt8(1, at);
-    return 1 + into.write(value, at + 1);
-  }),
+  json: arrays<string>(
+    OIDS.json,
+    (value) => 1 + Buffer.byteLength(value),
+    (value, into, at) => {
+      // Of its binary form, version 1 is the text.
+      into.writeUInt8(1, at);
+      return 1 + into.write(value, at + 1);
+    },
+  ),
 } as const;

@@ -41,11 +41,7 @@ export function readBinaryRows(connection: ProtocolConnection): void {
  * Cuts a stream of bytes into messages: rows of binary results go to onRow, runs of all other messages to onRest, in
  * order. isBinary is asked at each row, after all earlier messages were handed on.
  */
-export function createSplitter(
-  isBinary: () => boolean,
-  onRow: (fields: (Buffer | null)[]) => void,
-  onRest: (bytes: Buffer) => void,
-): (chunk: Buffer) => void {
+export function createSplitter(isBinary: () => boolean, onRow: (fields: (Buffer | null)[]) => void, onRest: (bytes: Buffer) => void): (chunk: Buffer) => void {
   let partial: Buffer | undefined;
 
   return (chunk) => {

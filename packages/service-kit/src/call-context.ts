@@ -44,7 +44,10 @@ export class CallContext implements RequestContext {
       const abort = (this.#abort = new AbortController());
       if (this.#call.cancelled) abort.abort(new CallCancelled());
       // grpc-js also emits this event when a call ends well.
-      else this.#call.once('cancelled', () => { if (!this.#over) abort.abort(new CallCancelled()); });
+      else
+        this.#call.once('cancelled', () => {
+          if (!this.#over) abort.abort(new CallCancelled());
+        });
     }
     return this.#abort.signal;
   }

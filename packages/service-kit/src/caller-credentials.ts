@@ -45,7 +45,10 @@ export function parseCallCredential(text: string): CallCredential | undefined {
 /** Undefined where an entry has another form, or none names a caller. Callers of a later release are passed over. */
 export function parseCallerCredentials(text: string): CallerCredentials | undefined {
   const accepted = new Map<Caller, Buffer[]>();
-  for (const entry of text.split(',').map((part) => part.trim()).filter((part) => part !== '')) {
+  for (const entry of text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')) {
     const [, name, digest] = /^([a-z-]+):([0-9a-f]{64})$/.exec(entry) ?? [];
     const caller = callers.find((candidate) => candidate === name);
     if (digest === undefined) return undefined;

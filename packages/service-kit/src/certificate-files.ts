@@ -81,7 +81,8 @@ async function read({ certificateFile, privateKeyFile, caCertificateFile }: Cert
   return certificates;
 }
 
-const alike = (a: Certificates, b: Certificates): boolean => (['cert', 'key', 'ca'] as const).every((name) => a[name] === b[name] || (a[name] && b[name]?.equals(a[name])));
+const alike = (a: Certificates, b: Certificates): boolean =>
+  (['cert', 'key', 'ca'] as const).every((name) => a[name] === b[name] || (a[name] && b[name]?.equals(a[name])));
 
 const caOf = (latest: Certificates | undefined) => (latest?.ca === undefined ? null : { caCertificate: latest.ca });
 

@@ -77,7 +77,10 @@ export function createComponent<C extends BaseConfig>({ name, config, create, ..
     if (!serving) throw new Error('not serving');
   });
   const front = create({
-    name, config, log, metrics,
+    name,
+    config,
+    log,
+    metrics,
     stopping: stopping.signal,
     foundation: (part) => void foundations.push(part),
     background: (part) => void parts.push(part),
@@ -118,7 +121,10 @@ export function createComponent<C extends BaseConfig>({ name, config, create, ..
 
   let stopped: Promise<void> | undefined;
   return {
-    name, log, metrics, stopLimitMs: stopLimitMs(config),
+    name,
+    log,
+    metrics,
+    stopLimitMs: stopLimitMs(config),
     start: () => {
       const running = start();
       starting = running;

@@ -1,7 +1,12 @@
 import { readFileSync } from 'node:fs';
 import type { Caller } from '@truckroll/contract';
 import {
-  CALLER_CREDENTIALS_FORM, callCredentialForm, parseCallCredential, parseCallerCredentials, type CallCredential, type CallerCredentials,
+  CALLER_CREDENTIALS_FORM,
+  callCredentialForm,
+  parseCallCredential,
+  parseCallerCredentials,
+  type CallCredential,
+  type CallerCredentials,
 } from './caller-credentials.ts';
 import { KEY_RING_FORM, parseKeyRing, type KeyRing } from './key-ring.ts';
 
@@ -79,13 +84,7 @@ function textOf({ name, shown }: Setting<unknown>, environment: Environment, fau
 
 type Default<T> = [] | [fallback: T];
 
-function setting<T>(
-  name: string,
-  expected: string,
-  fallback: Default<T>,
-  parse: (text: string) => T | undefined,
-  shown = true,
-): Setting<T> {
+function setting<T>(name: string, expected: string, fallback: Default<T>, parse: (text: string) => T | undefined, shown = true): Setting<T> {
   return { name, expected, shown, parse, fallback: fallback.length === 0 ? undefined : { value: fallback[0] } };
 }
 
@@ -126,12 +125,10 @@ export const env = {
   url: (name: string, ...fallback: Default<string>) =>
     setting(name, 'a URL such as scheme://host:port/path', fallback, (text) => (URL.canParse(text) ? text : undefined), false),
 
-  optionalUrl: (name: string) =>
-    setting<string | undefined>(name, 'a URL', [undefined], (text) => (URL.canParse(text) ? text : undefined), false),
+  optionalUrl: (name: string) => setting<string | undefined>(name, 'a URL', [undefined], (text) => (URL.canParse(text) ? text : undefined), false),
 
   /** 0 asks the kernel for a free port. */
-  port: (name: string, ...fallback: Default<number>) =>
-    setting(name, 'a port number from 0 to 65535', fallback, (text) => wholeNumber(text, 0, 65_535)),
+  port: (name: string, ...fallback: Default<number>) => setting(name, 'a port number from 0 to 65535', fallback, (text) => wholeNumber(text, 0, 65_535)),
 
   integer: (name: string, limits: { min?: number; max?: number }, ...fallback: Default<number>) => {
     const { min = 0, max = Number.MAX_SAFE_INTEGER } = limits;
@@ -154,7 +151,10 @@ export const env = {
   /** Comma-separated; empty items are dropped. */
   list: (name: string, ...fallback: Default<readonly string[]>) =>
     setting<readonly string[]>(name, 'a comma-separated list', fallback, (text) => {
-      const items = text.split(',').map((item) => item.trim()).filter((item) => item !== '');
+      const items = text
+        .split(',')
+        .map((item) => item.trim())
+        .filter((item) => item !== '');
       return items.length > 0 ? items : undefined;
     }),
 };

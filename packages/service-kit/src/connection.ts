@@ -66,7 +66,9 @@ export function connectionConfig(options: ConnectionOptions): pg.PoolConfig {
   return {
     connectionString: options.url,
     application_name: options.applicationName ?? 'truckroll',
-    options: Object.entries(settings).map(([name, value]) => `-c ${name}=${value.replace(/[\\ ]/g, '\\$&')}`).join(' '),
+    options: Object.entries(settings)
+      .map(([name, value]) => `-c ${name}=${value.replace(/[\\ ]/g, '\\$&')}`)
+      .join(' '),
     connectionTimeoutMillis: options.connectTimeoutMs ?? 2000,
     idle_in_transaction_session_timeout: 60_000,
     keepAlive: true,
@@ -114,7 +116,10 @@ function makeRoom({ prepared, connection }: Preparing, name: string): void {
  * half of the time of a read (loadtest/reads.ts).
  */
 export function execute(client: pg.ClientBase, statement: Statement, binary: boolean): Promise<pg.QueryResult> {
-  const { giveUpMs, connection: { stream } } = client as unknown as Connection & { connection: { stream: Writable } };
+  const {
+    giveUpMs,
+    connection: { stream },
+  } = client as unknown as Connection & { connection: { stream: Writable } };
   gather(stream);
   if (statement.name !== undefined) makeRoom(client as unknown as Preparing, statement.name);
   return new Promise((resolve, reject) => {

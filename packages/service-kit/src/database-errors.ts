@@ -44,8 +44,20 @@ const PASSING_STATES = ['08', '28', '53', '57', '58', '55P03', '25006', '3D000',
 
 /** Codes of Node's sockets and resolver. */
 const SOCKET_CODES = new Set([
-  'ECONNREFUSED', 'ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN',
-  'ENOTFOUND', 'EAI_AGAIN', 'ENOENT', 'EADDRNOTAVAIL', 'EMFILE', 'ENFILE',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ECONNABORTED',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EHOSTDOWN',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ENOENT',
+  'EADDRNOTAVAIL',
+  'EMFILE',
+  'ENFILE',
 ]);
 
 /** What pg itself says without a code. */

@@ -1,8 +1,5 @@
 import pg from 'pg';
-import {
-  Connection, connectionConfig, execute,
-  type BinaryRow, type ConnectionOptions, type Statement, type StatementResult,
-} from './connection.ts';
+import { Connection, connectionConfig, execute, type BinaryRow, type ConnectionOptions, type Statement, type StatementResult } from './connection.ts';
 import { StatementError, isContention, isUnavailable, translateDatabaseError } from './database-errors.ts';
 import { databaseDurations } from './durations.ts';
 import type { Metrics } from './metrics.ts';
@@ -100,7 +97,13 @@ export class Database implements Queryable {
       });
     this.#reads = placesFor('read', share);
     this.#transactions = placesFor('transaction', TRANSACTIONS_BESIDE);
-    this.#pool = new pg.Pool({ ...connectionConfig(options), max, idleTimeoutMillis: 60_000, maxLifetimeSeconds: 1800, Client: Connection as unknown as new () => pg.ClientBase });
+    this.#pool = new pg.Pool({
+      ...connectionConfig(options),
+      max,
+      idleTimeoutMillis: 60_000,
+      maxLifetimeSeconds: 1800,
+      Client: Connection as unknown as new () => pg.ClientBase,
+    });
     // An idle connection was lost: the pool has already dropped it, and the next statement opens another.
     this.#pool.on('error', () => undefined);
     this.#observe = observer(options.metrics);
@@ -175,30 +178,36 @@ export class Database implements Queryable {
   }
 
   #once(statement: Statement, binary: boolean): Promise<StatementResult<any>> {
-    return spanned(statement, () => new Promise((resolve, reject) => {
-      this.#pool.connect((connectError, client, release) => {
-        if (connectError || client === undefined) return reject(translateDatabaseError(connectError));
-        const startedAt = performance.now();
-        execute(client, statement, binary).then(
-          (result) => {
-            release();
-            this.#answeredAt = performance.now();
-            this.#observe(statement, startedAt);
-            resolve(resultOf(result));
-          },
-          (thrown: unknown) => {
-            const error = translateDatabaseError(thrown);
-            this.#observe(statement, startedAt, error);
-            release(mustDiscard(error));
-            reject(error);
-          },
-        );
-      });
-    }));
+    return spanned(
+      statement,
+      () =>
+        new Promise((resolve, reject) => {
+          this.#pool.connect((connectError, client, release) => {
+            if (connectError || client === undefined) return reject(translateDatabaseError(connectError));
+            const startedAt = performance.now();
+            execute(client, statement, binary).then(
+              (result) => {
+                release();
+                this.#answeredAt = performance.now();
+                this.#observe(statement, startedAt);
+                resolve(resultOf(result));
+              },
+              (thrown: unknown) => {
+                const error = translateDatabaseError(thrown);
+                this.#observe(statement, startedAt, error);
+                release(mustDiscard(error));
+                reject(error);
+              },
+            );
+          });
+        }),
+    );
   }
 
   async #attempt<T>(work: (tx: Transaction) => Promise<T>, options: TransactionOptions): Promise<T> {
-    const client = await this.#pool.connect().catch((error: unknown) => { throw translateDatabaseError(error); });
+    const client = await this.#pool.connect().catch((error: unknown) => {
+      throw translateDatabaseError(error);
+    });
     const actions: (() => void)[] = [];
     let open = true;
     let finished: Promise<StatementResult<any>[]> | undefined;
@@ -266,7 +275,10 @@ export class Database implements Queryable {
 }
 
 function rolledBack(client: pg.PoolClient): Promise<boolean> {
-  return execute(client, { text: 'rollback' }, false).then(() => true, () => false);
+  return execute(client, { text: 'rollback' }, false).then(
+    () => true,
+    () => false,
+  );
 }
 
 function beginText(options: TransactionOptions): string {

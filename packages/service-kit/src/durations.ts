@@ -55,16 +55,18 @@ type Branch = Map<string, Branch | Series>;
 /** Calls of a database server of any kind: PostgreSQL and Redis are one family, as OpenTelemetry names it. */
 export function databaseDurations(metrics: Metrics | undefined): Durations {
   return durations(
-    metrics, 'db_client_operation_duration_seconds',
+    metrics,
+    'db_client_operation_duration_seconds',
     'Statements and commands from sending to the last row, by a constant name of each; error_type is empty, an SQLSTATE, or `unavailable`',
-    ['db_system_name', 'db_query_summary', 'error_type'], FEW_BUCKETS,
+    ['db_system_name', 'db_query_summary', 'error_type'],
+    FEW_BUCKETS,
   );
 }
 
 /** Requests to Kafka, by operation. */
 export function kafkaDurations(metrics: Metrics | undefined): Durations {
-  return durations(
-    metrics, 'messaging_client_operation_duration_seconds', 'Requests to Kafka: `send` of a batch; error_type is empty or `unavailable`',
-    ['messaging_operation_name', 'error_type'],
-  );
+  return durations(metrics, 'messaging_client_operation_duration_seconds', 'Requests to Kafka: `send` of a batch; error_type is empty or `unavailable`', [
+    'messaging_operation_name',
+    'error_type',
+  ]);
 }

@@ -55,9 +55,10 @@ export function openChannel(address: string, settings: ChannelSettings = {}): Ch
   const peer = new Client(targetOf(address), channelCredentials(settings.tls ?? {}), { ...clientOptions(), ...settings.channelOptions });
 
   const entryOf = entryByRpc(settings.credentials ?? []);
-  const calls = durations(
-    settings.metrics, 'rpc_client_call_duration_seconds', 'Calls that were made, retries included, by rpc and gRPC status of the last', ['rpc_method', 'rpc_response_status_code'],
-  );
+  const calls = durations(settings.metrics, 'rpc_client_call_duration_seconds', 'Calls that were made, retries included, by rpc and gRPC status of the last', [
+    'rpc_method',
+    'rpc_response_status_code',
+  ]);
 
   function timed<T>(path: string, work: (ended: Ended) => T): T {
     const startedAt = performance.now();
@@ -71,22 +72,23 @@ export function openChannel(address: string, settings: ChannelSettings = {}): Ch
 
   function unary<Req, Res>(path: string, encode: (value: Req) => Buffer, decode: (bytes: Buffer) => Res, request: Req, options?: CallOptions): Promise<Res> {
     const limit = deadline(options, false);
-    const attempt = (left: number, ended: Ended): Promise<Res> => new Promise<Res>((resolve, reject) => {
-      const call = peer.makeUnaryRequest(path, encode, decode, request, metadataOf(options, entryOf(path)), limit, (error, response) => {
-        options?.signal?.removeEventListener('abort', cancel);
-        if (error && left > 0 && isRefused(error) && !options?.signal?.aborted) setImmediate(() => void attempt(left - 1, ended).then(resolve, reject));
-        else {
-          ended(error?.code ?? GrpcStatus.OK);
-          if (error) reject(translate(error));
-          else resolve(response as Res);
-        }
+    const attempt = (left: number, ended: Ended): Promise<Res> =>
+      new Promise<Res>((resolve, reject) => {
+        const call = peer.makeUnaryRequest(path, encode, decode, request, metadataOf(options, entryOf(path)), limit, (error, response) => {
+          options?.signal?.removeEventListener('abort', cancel);
+          if (error && left > 0 && isRefused(error) && !options?.signal?.aborted) setImmediate(() => void attempt(left - 1, ended).then(resolve, reject));
+          else {
+            ended(error?.code ?? GrpcStatus.OK);
+            if (error) reject(translate(error));
+            else resolve(response as Res);
+          }
+        });
+        const { onMetadata } = options ?? {};
+        if (onMetadata !== undefined) call.once('metadata', (metadata: Metadata) => onMetadata((name) => metadata.get(name)[0]?.toString()));
+        const cancel = () => call.cancel();
+        if (options?.signal?.aborted) cancel();
+        else options?.signal?.addEventListener('abort', cancel, { once: true });
       });
-      const { onMetadata } = options ?? {};
-      if (onMetadata !== undefined) call.once('metadata', (metadata: Metadata) => onMetadata((name) => metadata.get(name)[0]?.toString()));
-      const cancel = () => call.cancel();
-      if (options?.signal?.aborted) cancel();
-      else options?.signal?.addEventListener('abort', cancel, { once: true });
-    });
     return traced(path, () => timed(path, (ended) => attempt(REFUSALS, ended)));
   }
 
@@ -95,12 +97,20 @@ export function openChannel(address: string, settings: ChannelSettings = {}): Ch
     if (!method.requestStream && !method.responseStream) {
       return (request: unknown, options?: CallOptions) => unary(path, encode, decode, request, options);
     }
-    return (input: unknown, options?: CallOptions) => timed(path, (ended) => receive(options?.signal, () => {
-      if (!method.requestStream) return peer.makeServerStreamRequest(path, encode, decode, input, metadataOf(options, entryOf(path)), deadline(options, true));
-      const call = peer.makeBidiStreamRequest(path, encode, decode, metadataOf(options, entryOf(path)), deadline(options, true));
-      send(call, input as AsyncIterable<unknown>, options).catch((error: unknown) => call.destroy(error as Error));
-      return call;
-    }, ended));
+    return (input: unknown, options?: CallOptions) =>
+      timed(path, (ended) =>
+        receive(
+          options?.signal,
+          () => {
+            if (!method.requestStream)
+              return peer.makeServerStreamRequest(path, encode, decode, input, metadataOf(options, entryOf(path)), deadline(options, true));
+            const call = peer.makeBidiStreamRequest(path, encode, decode, metadataOf(options, entryOf(path)), deadline(options, true));
+            send(call, input as AsyncIterable<unknown>, options).catch((error: unknown) => call.destroy(error as Error));
+            return call;
+          },
+          ended,
+        ),
+      );
   }
 
   return {

@@ -19,10 +19,13 @@ export type Response<T> = T | Buffer;
 
 /** The function that serves a method. A stream of requests is read at the pace of the loop that consumes it. */
 export type HandlerOf<M> =
-  M extends Method<false, false, infer Req, infer Res> ? (request: Req, context: CallContext) => Promise<Response<Res>> | Response<Res>
-  : M extends Method<false, true, infer Req, infer Res> ? (request: Req, context: CallContext) => AsyncIterable<Response<Res>>
-  : M extends Method<true, true, infer Req, infer Res> ? (requests: AsyncIterable<Req>, context: CallContext) => AsyncIterable<Response<Res>>
-  : never;
+  M extends Method<false, false, infer Req, infer Res>
+    ? (request: Req, context: CallContext) => Promise<Response<Res>> | Response<Res>
+    : M extends Method<false, true, infer Req, infer Res>
+      ? (request: Req, context: CallContext) => AsyncIterable<Response<Res>>
+      : M extends Method<true, true, infer Req, infer Res>
+        ? (requests: AsyncIterable<Req>, context: CallContext) => AsyncIterable<Response<Res>>
+        : never;
 
 /** One function for every rpc of a service, under the rpc's name. */
 export type Handlers<D> = { readonly [K in keyof D]: HandlerOf<D[K]> };
@@ -42,10 +45,13 @@ export interface CallOptions {
 
 /** The function that calls a method. It rejects, or the loop over its answer throws, with ApiError. */
 export type CallerOf<M> =
-  M extends Method<false, false, infer Req, infer Res> ? (request: Req, options?: CallOptions) => Promise<Res>
-  : M extends Method<false, true, infer Req, infer Res> ? (request: Req, options?: CallOptions) => AsyncIterable<Res>
-  : M extends Method<true, true, infer Req, infer Res> ? (requests: AsyncIterable<Req>, options?: CallOptions) => AsyncIterable<Res>
-  : never;
+  M extends Method<false, false, infer Req, infer Res>
+    ? (request: Req, options?: CallOptions) => Promise<Res>
+    : M extends Method<false, true, infer Req, infer Res>
+      ? (request: Req, options?: CallOptions) => AsyncIterable<Res>
+      : M extends Method<true, true, infer Req, infer Res>
+        ? (requests: AsyncIterable<Req>, options?: CallOptions) => AsyncIterable<Res>
+        : never;
 
 export type Callers<D> = { readonly [K in keyof D]: CallerOf<D[K]> };
 

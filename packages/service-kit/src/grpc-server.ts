@@ -1,8 +1,14 @@
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
-  Metadata, Server, status as GrpcStatus,
-  type MethodDefinition, type ServerDuplexStream, type ServerUnaryCall, type UntypedServiceImplementation, type sendUnaryData,
+  Metadata,
+  Server,
+  status as GrpcStatus,
+  type MethodDefinition,
+  type ServerDuplexStream,
+  type ServerUnaryCall,
+  type UntypedServiceImplementation,
+  type sendUnaryData,
 } from '@grpc/grpc-js';
 import { ERROR_TRAILER, callersOf, encodeError, operations } from '@truckroll/contract';
 import { HealthImplementation } from 'grpc-health-check';
@@ -55,7 +61,10 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
   const transport = serverCredentials(options.tls ?? {});
   const health = new HealthImplementation({ '': 'NOT_SERVING' });
   health.addToServer(server);
-  const calls = durations(metrics, 'rpc_server_call_duration_seconds', 'Calls that were served, by rpc and gRPC status', ['rpc_method', 'rpc_response_status_code']);
+  const calls = durations(metrics, 'rpc_server_call_duration_seconds', 'Calls that were served, by rpc and gRPC status', [
+    'rpc_method',
+    'rpc_response_status_code',
+  ]);
 
   /** Ends the bookkeeping of a call; returns the error in gRPC's form. */
   function failed(error: unknown, context: CallContext, name: string, startedAt: number) {
@@ -93,13 +102,19 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
           }
         };
         traced(send).then(
-          () => { done(); call.end(); },
+          () => {
+            done();
+            call.end();
+          },
           (error: unknown) => void call.emit('error', failed(context.signal.aborted ? new CallCancelled() : error, context, name, startedAt)),
         );
       } else {
         context.limitDuration(() => callback({ code: GrpcStatus.DEADLINE_EXCEEDED, details: 'the call took too long' }));
         traced(async () => handler(request, context)).then(
-          (response) => { done(); callback(null, response); },
+          (response) => {
+            done();
+            callback(null, response);
+          },
           (error: unknown) => callback(failed(error, context, name, startedAt)),
         );
       }

@@ -21,12 +21,19 @@ export type TlsConfig = Partial<Config<typeof tlsSettings>> & { readonly tlsRefr
 
 /** What a server shows and asks for; without a certificate of its own it speaks plain HTTP/2. Throws ConfigError. */
 export function serverCredentials(config: TlsConfig): ServerCredentials {
-  const { tlsCertFile: certificateFile, tlsKeyFile: privateKeyFile, tlsCaFile: caCertificateFile, tlsClientCertificates: required = false, tlsRefreshMs } = config;
+  const {
+    tlsCertFile: certificateFile,
+    tlsKeyFile: privateKeyFile,
+    tlsCaFile: caCertificateFile,
+    tlsClientCertificates: required = false,
+    tlsRefreshMs,
+  } = config;
   check(config);
   if (certificateFile === undefined) return ServerCredentials.createInsecure();
   const own = new CertificateWatcher({ certificateFile, privateKeyFile }, tlsRefreshMs);
   if (!required) return experimental.createCertificateProviderServerCredentials(own, null, false);
-  if (caCertificateFile === undefined) throw new ConfigError('GRPC_TLS_CA_FILE is missing: GRPC_TLS_CLIENT_CERTIFICATES=true needs to know whose certificates are right');
+  if (caCertificateFile === undefined)
+    throw new ConfigError('GRPC_TLS_CA_FILE is missing: GRPC_TLS_CLIENT_CERTIFICATES=true needs to know whose certificates are right');
   return experimental.createCertificateProviderServerCredentials(own, new CertificateWatcher({ caCertificateFile }, tlsRefreshMs), true);
 }
 
@@ -41,10 +48,13 @@ export function channelCredentials(config: TlsConfig): ChannelCredentials {
 
 /** Says at the start what would otherwise show as connections that fail. */
 function check({ tlsCertFile, tlsKeyFile, tlsCaFile }: TlsConfig): void {
-  if ((tlsCertFile === undefined) !== (tlsKeyFile === undefined)) throw new ConfigError('GRPC_TLS_CERT_FILE and GRPC_TLS_KEY_FILE go together: set both or none');
+  if ((tlsCertFile === undefined) !== (tlsKeyFile === undefined))
+    throw new ConfigError('GRPC_TLS_CERT_FILE and GRPC_TLS_KEY_FILE go together: set both or none');
   try {
     createSecureContext({
-      ...(tlsCertFile && { cert: readFileSync(tlsCertFile) }), ...(tlsKeyFile && { key: readFileSync(tlsKeyFile) }), ...(tlsCaFile && { ca: readFileSync(tlsCaFile) }),
+      ...(tlsCertFile && { cert: readFileSync(tlsCertFile) }),
+      ...(tlsKeyFile && { key: readFileSync(tlsKeyFile) }),
+      ...(tlsCaFile && { ca: readFileSync(tlsCaFile) }),
     });
   } catch (error) {
     throw new ConfigError(`GRPC_TLS_CERT_FILE, GRPC_TLS_KEY_FILE or GRPC_TLS_CA_FILE cannot be used: ${(error as Error).message}`);

@@ -72,7 +72,14 @@ export function createMetrics(component: string): Metrics {
     },
     observedGauge(name, help, read) {
       registry.removeSingleMetric(name);
-      new Gauge({ name, help, registers, collect() { this.set(read()); } });
+      new Gauge({
+        name,
+        help,
+        registers,
+        collect() {
+          this.set(read());
+        },
+      });
     },
     histogram(name, help, labels = [], buckets = LATENCY_BUCKETS) {
       const metric = once(name, () => new Histogram({ name, help, labelNames: labels, buckets: [...buckets], registers }));
@@ -81,14 +88,18 @@ export function createMetrics(component: string): Metrics {
     watchProcess({ version, commit }) {
       collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LAG_PRECISION_MS });
       for (const name of MISNAMED) registry.removeSingleMetric(name);
-      new Gauge({ name: 'build_info', help: 'What this process was built from; always 1', labelNames: ['version', 'commit'], registers })
-        .set({ version, commit }, 1);
+      new Gauge({ name: 'build_info', help: 'What this process was built from; always 1', labelNames: ['version', 'commit'], registers }).set(
+        { version, commit },
+        1,
+      );
     },
     describe() {
       const typeOf = (metric: object): MetricDescription['type'] =>
         metric instanceof Counter ? 'counter' : metric instanceof Gauge ? 'gauge' : metric instanceof Histogram ? 'histogram' : 'summary';
       const all = registry.getMetricsAsArray() as unknown as { name: string; help: string; labelNames: readonly string[] }[];
-      return all.map((metric) => ({ name: metric.name, type: typeOf(metric), labels: [...metric.labelNames], help: metric.help })).toSorted((a, b) => (a.name < b.name ? -1 : 1));
+      return all
+        .map((metric) => ({ name: metric.name, type: typeOf(metric), labels: [...metric.labelNames], help: metric.help }))
+        .toSorted((a, b) => (a.name < b.name ? -1 : 1));
     },
     async render() {
       return { contentType: registry.contentType, body: await registry.metrics() };

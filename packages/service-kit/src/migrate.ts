@@ -46,11 +46,13 @@ const FILE = /^(\d{4}_[a-z0-9_]+)\.sql$/;
 
 /** Reads `NNNN_name.sql` files of a directory. Throws MigrationError for any other file or for a number used twice. */
 export function migrationsIn(name: string, directory: URL): MigrationSet {
-  const migrations = readdirSync(directory).sort().map((file): Migration => {
-    const match = FILE.exec(file);
-    if (match === null) throw new MigrationError(`${file} is not a migration: name it NNNN_what_it_does.sql`);
-    return { name: match[1]!, sql: readFileSync(new URL(file, directory), 'utf8') };
-  });
+  const migrations = readdirSync(directory)
+    .sort()
+    .map((file): Migration => {
+      const match = FILE.exec(file);
+      if (match === null) throw new MigrationError(`${file} is not a migration: name it NNNN_what_it_does.sql`);
+      return { name: match[1]!, sql: readFileSync(new URL(file, directory), 'utf8') };
+    });
   const numbers = migrations.map((migration) => migration.name.slice(0, 4));
   const repeated = numbers.find((number, index) => numbers.indexOf(number) !== index);
   if (repeated !== undefined) throw new MigrationError(`two migrations of ${name} have the number ${repeated}: renumber the newer one`);
@@ -105,13 +107,15 @@ async function createLedger(session: Session): Promise<void> {
 
 /** What this code needs and the schema of a database lacks, `outbox/0001_outbox`. A schema that is ahead lacks nothing. Errors: ApiError 503. */
 export async function missingMigrations(database: Queryable, sets: readonly MigrationSet[]): Promise<string[]> {
-  const applied = new Set(await database.query<{ part: string; name: string }>({ text: 'select part, name from migration' }).then(
-    ({ rows }) => rows.map(({ part, name }) => `${part}/${name}`),
-    (error: unknown) => {
-      if (error instanceof StatementError && error.sqlState === UNDEFINED_TABLE) return [];
-      throw error;
-    },
-  ));
+  const applied = new Set(
+    await database.query<{ part: string; name: string }>({ text: 'select part, name from migration' }).then(
+      ({ rows }) => rows.map(({ part, name }) => `${part}/${name}`),
+      (error: unknown) => {
+        if (error instanceof StatementError && error.sqlState === UNDEFINED_TABLE) return [];
+        throw error;
+      },
+    ),
+  );
   return sets.flatMap(({ name: part, migrations }) => migrations.map(({ name }) => `${part}/${name}`)).filter((name) => !applied.has(name));
 }
 

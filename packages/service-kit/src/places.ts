@@ -100,7 +100,9 @@ export class Places {
     }
     if (name !== NO_COMPANY && holder.waiting.length >= queue) {
       onRefused?.();
-      throw new ApiError('RATE_LIMITED', 'Too much of this company is under way at once. Send it again after the time in Retry-After.', { retryAfterSeconds: 1 });
+      throw new ApiError('RATE_LIMITED', 'Too much of this company is under way at once. Send it again after the time in Retry-After.', {
+        retryAfterSeconds: 1,
+      });
     }
     const turn = this.#wait(holder, patienceMs);
     this.#fill();

@@ -27,10 +27,13 @@ export async function runService(name: string, create: () => Service): Promise<v
   const stop = (signal: NodeJS.Signals) => {
     log.info({ signal }, 'stopping');
     setTimeout(() => end(1), service.stopLimitMs).unref();
-    service.destroy().then(() => end(0), (error: unknown) => {
-      log.error({ error }, 'stopping failed');
-      end(1);
-    });
+    service.destroy().then(
+      () => end(0),
+      (error: unknown) => {
+        log.error({ error }, 'stopping failed');
+        end(1);
+      },
+    );
   };
   process.once('SIGTERM', stop).once('SIGINT', stop);
   try {

@@ -35,10 +35,18 @@ class SchemaBehind extends Error {
 /** A component that answers by gRPC, from schemas of its own. */
 export function createService<C extends BaseConfig & Partial<ServerConfig>>({ name, config, mayCall, create, log: given }: ServiceOptions<C>): Service {
   return createComponent({
-    name, config, log: given,
+    name,
+    config,
+    log: given,
     create({ foundation, ...kit }) {
       const { log, metrics, stopping, check } = kit;
-      const server = createGrpcServer({ log, metrics, maxConnectionAgeMs: config.maxConnectionAgeMs, callers: { ...callerCheckOf(config), mayCall }, tls: config });
+      const server = createGrpcServer({
+        log,
+        metrics,
+        maxConnectionAgeMs: config.maxConnectionAgeMs,
+        callers: { ...callerCheckOf(config), mayCall },
+        tls: config,
+      });
       const unapplied = metrics.gauge('schema_migrations_missing', 'Migrations that this version needs and its schema lacks', ['schema']);
 
       /** Waits for PostgreSQL, and where somebody else migrates also for them, as long as it takes. */
@@ -62,7 +70,8 @@ export function createService<C extends BaseConfig & Partial<ServerConfig>>({ na
       }
 
       create({
-        ...kit, server,
+        ...kit,
+        server,
         database({ migrations, ...settings }) {
           const database = new Database({ applicationName: `truckroll-${name}`, metrics, ...settings });
           const { schema } = settings;

@@ -54,7 +54,13 @@ test('rows of text results pass through untouched', () => {
     fc.property(fc.array(message, { maxLength: 12 }), fc.array(fc.nat(), { maxLength: 8 }), (messages, places) => {
       const stream = Buffer.concat(messages.map(encode));
       const rest: Buffer[] = [];
-      const split = createSplitter(() => false, () => { throw new Error('no row is binary'); }, (part) => rest.push(part));
+      const split = createSplitter(
+        () => false,
+        () => {
+          throw new Error('no row is binary');
+        },
+        (part) => rest.push(part),
+      );
       for (const chunk of cut(stream, places)) split(chunk);
       expect(Buffer.concat(rest)).toEqual(stream);
     }),

@@ -1,8 +1,6 @@
 // Who may call what: each of these calls was served before components had to prove who they are.
 import { ApiError, isRefusedCaller } from '@truckroll/contract';
-import {
-  acceptanceOf, createLog, newCallCredential, openChannel, parseCallerCredentials, type CallCredential, type CallerCheck,
-} from '../src/index.ts';
+import { acceptanceOf, createLog, newCallCredential, openChannel, parseCallerCredentials, type CallCredential, type CallerCheck } from '../src/index.ts';
 import { EchoService, collect, startEcho, words, type EchoHandlers } from './echo.ts';
 
 const gateway = newCallCredential('gateway');
@@ -30,7 +28,11 @@ async function start(check: Partial<CallerCheck> = {}, own: Partial<EchoHandlers
   };
 }
 
-const thrown = (promise: Promise<unknown>) => promise.then(() => undefined, (error: unknown) => error as ApiError);
+const thrown = (promise: Promise<unknown>) =>
+  promise.then(
+    () => undefined,
+    (error: unknown) => error as ApiError,
+  );
 const codeOf = async (promise: Promise<unknown>) => ((await thrown(promise))?.cause as { code?: number } | undefined)?.code;
 const UNAUTHENTICATED = 16;
 const PERMISSION_DENIED = 7;
@@ -49,22 +51,33 @@ test.each([
   ['a right secret under another name', [{ caller: 'gateway', text: dispatcher.text.replace('webhook-dispatcher.', 'gateway.') }], 'gateway', UNAUTHENTICATED],
   ['a name that nobody has', [{ caller: 'gateway', text: gateway.text.replace('gateway.', 'root.') }], 'unknown', UNAUTHENTICATED],
   ['the credential of a component that may not call it', [dispatcher], 'webhook-dispatcher', PERMISSION_DENIED],
-] as [string, CallCredential[], string, number][])('with %s nothing is served, and line and metric say who asked for what', async (_, credentials, claimed, code) => {
-  let served = 0;
-  const { as, lines, echo } = await start({}, { say: (word) => { served += 1; return word; } });
-  const client = as(...credentials);
-  expect(await codeOf(client.say({ text: 'x' }))).toBe(code);
-  expect(await codeOf(collect(client.split({ text: 'a b' })))).toBe(code);
-  expect(await codeOf(collect(client.each(words('a', 'b'))))).toBe(code);
-  expect(served).toBe(0);
-  expect(lines()[0]).toMatchObject({ level: 'warn', caller: claimed, method: '/test.Echo/Say', peer: expect.stringContaining('127.0.0.1') });
-  const { body } = await echo.metrics.render();
-  expect(body).toMatch(new RegExp(`grpc_server_refused_total{caller="${claimed}",method="/test.Echo/Say",reason="[a-z ]+",component="echo"} 1`));
-  for (const { text } of [...credentials, gateway, dispatcher]) {
-    const secret = text.slice(text.indexOf('.') + 1);
-    expect(JSON.stringify(lines()) + body).not.toContain(secret);
-  }
-});
+] as [string, CallCredential[], string, number][])(
+  'with %s nothing is served, and line and metric say who asked for what',
+  async (_, credentials, claimed, code) => {
+    let served = 0;
+    const { as, lines, echo } = await start(
+      {},
+      {
+        say: (word) => {
+          served += 1;
+          return word;
+        },
+      },
+    );
+    const client = as(...credentials);
+    expect(await codeOf(client.say({ text: 'x' }))).toBe(code);
+    expect(await codeOf(collect(client.split({ text: 'a b' })))).toBe(code);
+    expect(await codeOf(collect(client.each(words('a', 'b'))))).toBe(code);
+    expect(served).toBe(0);
+    expect(lines()[0]).toMatchObject({ level: 'warn', caller: claimed, method: '/test.Echo/Say', peer: expect.stringContaining('127.0.0.1') });
+    const { body } = await echo.metrics.render();
+    expect(body).toMatch(new RegExp(`grpc_server_refused_total{caller="${claimed}",method="/test.Echo/Say",reason="[a-z ]+",component="echo"} 1`));
+    for (const { text } of [...credentials, gateway, dispatcher]) {
+      const secret = text.slice(text.indexOf('.') + 1);
+      expect(JSON.stringify(lines()) + body).not.toContain(secret);
+    }
+  },
+);
 
 test('a refusal is a fault of the installation: callers see that they cannot be served now, never a 401 or 403 of ours', async () => {
   const { as } = await start();
@@ -95,7 +108,9 @@ test('the health service alone is open to everybody', async () => {
 test('while callers are replaced, calls without proof may be served, and each kind is told', async () => {
   const { as, lines } = await start({ mode: 'report' });
   expect(await as().say({ text: 'old' })).toEqual({ text: 'old' });
-  expect(lines()).toMatchObject([{ caller: 'unknown', method: '/test.Echo/Say', reason: 'no credential', msg: 'served a call that CALLER_CHECK=enforce would refuse' }]);
+  expect(lines()).toMatchObject([
+    { caller: 'unknown', method: '/test.Echo/Say', reason: 'no credential', msg: 'served a call that CALLER_CHECK=enforce would refuse' },
+  ]);
 });
 
 test('who goes on trying fills no log', async () => {

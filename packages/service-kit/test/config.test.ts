@@ -17,7 +17,13 @@ const settings = {
 test('values are typed, defaults fill gaps, and the result cannot be changed', () => {
   const config = readConfig(settings, { DATABASE_URL: 'postgres://h/d', TIMEOUT: '2m', BROKERS: 'a:1, b:2,', PORT: '' });
   expect(config).toEqual({
-    databaseUrl: 'postgres://h/d', port: 50051, level: 'low', timeout: 120_000, brokers: ['a:1', 'b:2'], secure: false, note: undefined,
+    databaseUrl: 'postgres://h/d',
+    port: 50051,
+    level: 'low',
+    timeout: 120_000,
+    brokers: ['a:1', 'b:2'],
+    secure: false,
+    note: undefined,
   });
   expect(Object.isFrozen(config)).toBe(true);
 });
@@ -51,8 +57,14 @@ describe('a ring of keys', () => {
   });
 
   test.each([
-    'k1', 'k1:', 'k1:abc', `k1:${randomBytes(16).toString('base64')}`, `:${key()}`, `k1:${key()},k1:${key()}`,
-    `k1:${Buffer.alloc(32).toString('base64')}`, `k1:${key()},k2:${Buffer.alloc(32, 0xff).toString('base64')}`,
+    'k1',
+    'k1:',
+    'k1:abc',
+    `k1:${randomBytes(16).toString('base64')}`,
+    `:${key()}`,
+    `k1:${key()},k1:${key()}`,
+    `k1:${Buffer.alloc(32).toString('base64')}`,
+    `k1:${key()},k2:${Buffer.alloc(32, 0xff).toString('base64')}`,
   ])('refuses %s, and never repeats it', (text) => {
     expect(() => read(text)).toThrow(/^SOME_KEYS is invalid: it must be id:key/);
     expect(() => read(text)).not.toThrow(text);
@@ -66,14 +78,22 @@ describe('credentials of components', () => {
 
   test('are read with their caller', () => {
     expect(own(gateway.text)).toEqual(gateway);
-    expect([...accepted(`${acceptanceOf(gateway)},${acceptanceOf(newCallCredential('gateway'))},${acceptanceOf(newCallCredential('operator'))}`)].map(([name, hashes]) => [name, hashes.length])).toEqual([
-      ['gateway', 2], ['operator', 1],
+    expect(
+      [...accepted(`${acceptanceOf(gateway)},${acceptanceOf(newCallCredential('gateway'))},${acceptanceOf(newCallCredential('operator'))}`)].map(
+        ([name, hashes]) => [name, hashes.length],
+      ),
+    ).toEqual([
+      ['gateway', 2],
+      ['operator', 1],
     ]);
   });
 
-  test.each([newCallCredential('operator').text, 'gateway.short', `gateway.${'0'.repeat(64)}`, `nobody.${'ab'.repeat(20)}`, 'x'.repeat(64)])('refuse %s for the gateway', (text) => {
-    expect(() => own(text)).toThrow(/^CALL_CREDENTIAL is invalid: it must be gateway, a dot/);
-  });
+  test.each([newCallCredential('operator').text, 'gateway.short', `gateway.${'0'.repeat(64)}`, `nobody.${'ab'.repeat(20)}`, 'x'.repeat(64)])(
+    'refuse %s for the gateway',
+    (text) => {
+      expect(() => own(text)).toThrow(/^CALL_CREDENTIAL is invalid: it must be gateway, a dot/);
+    },
+  );
 
   test.each([gateway.text, 'gateway:abc', `root:${'ab'.repeat(32)}`])('refuse to accept %s', (text) => {
     expect(() => accepted(text)).toThrow(/^CALLER_CREDENTIALS is invalid/);

@@ -45,13 +45,20 @@ describe('columns', () => {
       ['smallint', binaryArrays.smallint([-32_768, 7]), [-32_768, 7]],
       ['integer', binaryArrays.integer([-2_147_483_648, 7]), [-2_147_483_648, 7]],
       ['bigint', binaryArrays.bigint([Number.MAX_SAFE_INTEGER, -1, -Number.MAX_SAFE_INTEGER]), [Number.MAX_SAFE_INTEGER, -1, -Number.MAX_SAFE_INTEGER]],
-      ['timestamptz', binaryArrays.instant([1_772_377_445_123_457, 0, -1, null]), ['2026-03-01T15:04:05.123457Z', '1970-01-01T00:00:00Z', '1969-12-31T23:59:59.999999Z', null]],
+      [
+        'timestamptz',
+        binaryArrays.instant([1_772_377_445_123_457, 0, -1, null]),
+        ['2026-03-01T15:04:05.123457Z', '1970-01-01T00:00:00Z', '1969-12-31T23:59:59.999999Z', null],
+      ],
       ['date', binaryArrays.date(['1970-01-01', '2026-03-01', '9999-12-31']), ['1970-01-01', '2026-03-01', '9999-12-31']],
       ['jsonb', binaryArrays.json(['[{"name":"a\\"","value":"é"}]', 'null', null]), ['[{"name":"a\\"","value":"é"}]', 'null', null]],
       ['text', binaryArrays.text([]), []],
     ];
     for (const [type, binary, text] of arrays) {
-      const { rows } = await database.query({ text: `select $1::${type}[] = $2::${type}[] as same, cardinality($1::${type}[]) as count`, values: [binary, text] });
+      const { rows } = await database.query({
+        text: `select $1::${type}[] = $2::${type}[] as same, cardinality($1::${type}[]) as count`,
+        values: [binary, text],
+      });
       expect([type, rows[0]]).toEqual([type, { same: true, count: text.length }]);
     }
     expect(() => binaryArrays.uuid(['0191b3c4'])).toThrow('0191b3c4 is no UUID');
@@ -113,10 +120,12 @@ describe('transactions', () => {
       await tx.query(insert(1));
       expect(ran).toEqual([]);
     });
-    await database.transaction(async (tx) => {
-      tx.afterCommit(() => ran.push('rolled back'));
-      await tx.query(insert(1));
-    }).catch(() => undefined);
+    await database
+      .transaction(async (tx) => {
+        tx.afterCommit(() => ran.push('rolled back'));
+        await tx.query(insert(1));
+      })
+      .catch(() => undefined);
     expect(ran).toEqual(['committed']);
   });
 
@@ -144,10 +153,13 @@ describe('transactions', () => {
 
   test('an aborted signal stops further statements and the commit', async () => {
     const abort = new AbortController();
-    const run = database.transaction(async (tx) => {
-      await tx.query(insert(1));
-      abort.abort(new Error('caller gone'));
-    }, { signal: abort.signal });
+    const run = database.transaction(
+      async (tx) => {
+        await tx.query(insert(1));
+        abort.abort(new Error('caller gone'));
+      },
+      { signal: abort.signal },
+    );
     await expect(run).rejects.toThrow('caller gone');
     expect(await count()).toBe(0);
   });
@@ -235,7 +247,15 @@ describe('errors', () => {
       await released;
     });
     await isLocked;
-    const waiters = Array.from({ length: 40 }, () => shared.of('flood').transaction((tx) => tx.query(lock)).then(() => 200, (error: ApiError) => error.status));
+    const waiters = Array.from({ length: 40 }, () =>
+      shared
+        .of('flood')
+        .transaction((tx) => tx.query(lock))
+        .then(
+          () => 200,
+          (error: ApiError) => error.status,
+        ),
+    );
     expect((await shared.of('flood').query({ text: 'select 1 as one' })).rows).toEqual([{ one: 1 }]);
     await shared.of('other').transaction((tx) => tx.query(insert(2)));
     expect((await shared.of('other').query({ text: 'select count(*) from thing' })).rows).toEqual([{ count: 2 }]);

@@ -7,7 +7,9 @@ test('what has more names than a histogram may have series counts as other, by h
   // What is known goes on being counted under its name.
   took.ended(performance.now(), 'n1', 'failed');
   const { body } = await metrics.render();
-  const counts = new Map([...body.matchAll(/^work_duration_seconds_count\{component="trial",(.*)\} (\d+)$/gm)].map(([, labels, count]) => [labels, Number(count)]));
+  const counts = new Map(
+    [...body.matchAll(/^work_duration_seconds_count\{component="trial",(.*)\} (\d+)$/gm)].map(([, labels, count]) => [labels, Number(count)]),
+  );
   expect(counts.size).toBe(502);
   expect(counts.get('name="other",error_type=""')).toBe(100);
   expect(counts.get('name="other",error_type="failed"')).toBe(100);
@@ -19,6 +21,11 @@ test('PostgreSQL and Redis are one family, and metrics tell what they are', () =
   databaseDurations(metrics).ended(performance.now(), 'redis', 'count_request', '');
   databaseDurations(metrics).ended(performance.now(), 'postgresql', 'list_jobs', '23505');
   expect(metrics.describe()).toEqual([
-    { name: 'db_client_operation_duration_seconds', type: 'histogram', labels: ['db_system_name', 'db_query_summary', 'error_type'], help: expect.stringContaining('SQLSTATE') },
+    {
+      name: 'db_client_operation_duration_seconds',
+      type: 'histogram',
+      labels: ['db_system_name', 'db_query_summary', 'error_type'],
+      help: expect.stringContaining('SQLSTATE'),
+    },
   ]);
 });

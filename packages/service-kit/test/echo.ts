@@ -1,4 +1,14 @@
-import { createGrpcServer, createMetrics, openChannel, silentLog, testCallers, testConfig, type CallerCheck, type Handlers, type Logger } from '../src/index.ts';
+import {
+  createGrpcServer,
+  createMetrics,
+  openChannel,
+  silentLog,
+  testCallers,
+  testConfig,
+  type CallerCheck,
+  type Handlers,
+  type Logger,
+} from '../src/index.ts';
 
 interface Word {
   text: string;
@@ -9,8 +19,13 @@ const decode = (bytes: Buffer): Word => ({ text: bytes.toString() });
 
 function method<const P extends string, const Q extends boolean, const S extends boolean>(path: P, requestStream: Q, responseStream: S) {
   return {
-    path: `/test.Echo/${path}`, requestStream, responseStream,
-    requestSerialize: encode, requestDeserialize: decode, responseSerialize: encode, responseDeserialize: decode,
+    path: `/test.Echo/${path}`,
+    requestStream,
+    responseStream,
+    requestSerialize: encode,
+    requestDeserialize: decode,
+    responseSerialize: encode,
+    responseDeserialize: decode,
   };
 }
 
@@ -44,7 +59,10 @@ export async function startEcho(own: Partial<EchoHandlers> = {}, port = 0, log: 
   const bound = await server.listen(port, '127.0.0.1');
   const channel = openChannel(`127.0.0.1:${bound}`, { deadlineMs: 5000, credentials: testCallers.slice(0, 1) });
   return {
-    server, metrics, channel, port: bound,
+    server,
+    metrics,
+    channel,
+    port: bound,
     client: channel.client(EchoService),
     async stop() {
       channel.close();

@@ -13,7 +13,11 @@ const start = async (...args: Parameters<typeof startEcho>): Promise<Echo> => {
 };
 afterEach(() => Promise.all(started.splice(0).map((echo) => echo.stop())));
 
-const thrown = (promise: Promise<unknown>) => promise.then(() => undefined, (error: unknown) => error as ApiError);
+const thrown = (promise: Promise<unknown>) =>
+  promise.then(
+    () => undefined,
+    (error: unknown) => error as ApiError,
+  );
 const isServing = async (echo: Echo) => [...(await echo.channel.call('/grpc.health.v1.Health/Check', Buffer.alloc(0)))];
 /** HealthCheckResponse{status} on the wire. */
 const SERVING = [8, 1];
@@ -167,7 +171,12 @@ test('draining lets a running call finish and refuses new ones', async () => {
 
 test('draining cuts off what takes longer than it may', async () => {
   const begun = deferred();
-  const echo = await start({ say: () => { begun.resolve(); return new Promise(() => undefined); } });
+  const echo = await start({
+    say: () => {
+      begun.resolve();
+      return new Promise(() => undefined);
+    },
+  });
   const running = thrown(echo.client.say({ text: '' }));
   await begun.promise;
   await echo.server.drain(50);
@@ -234,10 +243,14 @@ test('a client without another replica is served while its server leaves', async
 
 test('no call fails while servers make their clients connect again', async () => {
   const server = createGrpcServer({
-    log: silentLog, metrics: createMetrics('aging'), maxConnectionAgeMs: 50,
+    log: silentLog,
+    metrics: createMetrics('aging'),
+    maxConnectionAgeMs: 50,
     callers: { accepted: testConfig.callerCredentials, mayCall: echoCallers },
   });
-  const none = () => { throw new Error('not used'); };
+  const none = () => {
+    throw new Error('not used');
+  };
   server.implement(EchoService, { say: (word) => word, split: none, each: none });
   const port = await server.listen(0, '127.0.0.1');
   const channel = openChannel(`127.0.0.1:${port}`, { credentials: testCallers.slice(0, 1) });

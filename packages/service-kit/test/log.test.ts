@@ -29,6 +29,11 @@ test('every line is out when the process ends, however it ends', () => {
     const log = createLog('test'); for (let n = 0; n < 500; n++) log.info({ n }, 'line'); ${end}`;
   for (const end of ['', 'process.exit(3);', 'throw new Error("over");']) {
     const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', program(end)], { encoding: 'utf8' });
-    expect(stdout.trim().split('\n').map((line) => (JSON.parse(line) as { n: number }).n)).toEqual(Array.from({ length: 500 }, (_, n) => n));
+    expect(
+      stdout
+        .trim()
+        .split('\n')
+        .map((line) => (JSON.parse(line) as { n: number }).n),
+    ).toEqual(Array.from({ length: 500 }, (_, n) => n));
   }
 });

@@ -80,10 +80,15 @@ test('a migration gives way to those who use its tables, and is applied when the
   await busy.query({ text: 'begin' });
   await busy.query({ text: 'select from b' });
   let applied = false;
-  const running = run(migrations({ '0001_a': 'create table a (id int); create table b (id int)', '0002_c': 'alter table a add column c int; alter table b add column c int' }))
-    .finally(() => (applied = true));
+  const running = run(
+    migrations({ '0001_a': 'create table a (id int); create table b (id int)', '0002_c': 'alter table a add column c int; alter table b add column c int' }),
+  ).finally(() => (applied = true));
   // Wants b, and has a: whoever reads both in the other order would be in a circle with it.
-  await until(async () => (await other.query({ text: `select from pg_stat_activity where application_name = 'truckroll-migrate-${schema}' and wait_event_type = 'Lock'` })).rowCount > 0);
+  await until(
+    async () =>
+      (await other.query({ text: `select from pg_stat_activity where application_name = 'truckroll-migrate-${schema}' and wait_event_type = 'Lock'` }))
+        .rowCount > 0,
+  );
   await busy.query({ text: 'select from a' });
   await other.query({ text: 'select from b' });
   expect(applied).toBe(false);

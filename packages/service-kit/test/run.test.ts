@@ -8,7 +8,8 @@ const config = `{ ...testConfig, logLevel: 'info' }`;
 function main(code: string) {
   const source = `import { ConfigError, createService, env, readConfig, runService, testConfig } from ${JSON.stringify(kit)};\n${code}`;
   const child = spawn(process.execPath, ['--no-warnings', '--input-type=module-typescript', '--eval', source], {
-    env: { PATH: process.env['PATH'] }, stdio: ['ignore', 'pipe', 'pipe'],
+    env: { PATH: process.env['PATH'] },
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
   const lines: string[] = [];
   const waiting: { text: string; resolve: () => void }[] = [];
@@ -44,7 +45,9 @@ test.each(['SIGTERM', 'SIGINT'] as const)('%s ends a service in order, with exit
 test('a wrong configuration is told in plain lines, with exit code 1', async () => {
   const { ended } = main(`await runService('trial', () => { readConfig({ a: env.string('A'), b: env.port('B') }, {}); });`);
   expect(await ended).toMatchObject({
-    code: 1, lines: [], errors: 'trial cannot start:\nA is missing: set it to a text\nB is missing: set it to a port number from 0 to 65535\n',
+    code: 1,
+    lines: [],
+    errors: 'trial cannot start:\nA is missing: set it to a text\nB is missing: set it to a port number from 0 to 65535\n',
   });
 });
 

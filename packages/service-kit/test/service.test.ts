@@ -19,7 +19,9 @@ function service(create: (kit: Kit) => void, settings: Partial<typeof testConfig
 }
 
 function implementEcho(kit: Kit, say: (text: string) => Promise<string>): void {
-  const refuse = () => { throw new Error('not used'); };
+  const refuse = () => {
+    throw new Error('not used');
+  };
   kit.server.implement(EchoService, { say: async ({ text }) => ({ text: await say(text) }), split: refuse, each: refuse });
 }
 
@@ -48,7 +50,9 @@ test('a service starts on free ports, migrates, serves, and tells operators how 
 test('telemetry listens where the service itself does, and nowhere else', async () => {
   const trial = service(() => undefined);
   const { metricsPort } = await trial.start();
-  const [elsewhere] = Object.values(networkInterfaces()).flat().filter((each) => each?.family === 'IPv4' && !each.internal);
+  const [elsewhere] = Object.values(networkInterfaces())
+    .flat()
+    .filter((each) => each?.family === 'IPv4' && !each.internal);
   // The other addresses of the loopback interface stand for a machine without a network.
   const address = elsewhere?.address ?? '127.0.0.2';
   await expect(fetch(`http://${address}:${metricsPort}/healthz`)).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } });
@@ -64,7 +68,9 @@ test('parts start in order before calls are served, and stop in reverse after th
     const database = kit.database({ url: server.url, schema: 'order_of_parts', migrations });
     const part = (name: string) => ({
       name,
-      start: async () => { order.push(`start ${name}`); },
+      start: async () => {
+        order.push(`start ${name}`);
+      },
       stop: async () => {
         await database.query({ text: 'select 1' });
         order.push(`stop ${name}`);
@@ -93,12 +99,20 @@ test('parts start in order before calls are served, and stop in reverse after th
 
 test('a service that may not migrate is not ready below the schema that it needs, and serves once somebody has migrated it further', async () => {
   const told = deferred<string>();
-  const trial = service((kit) => {
-    kit.database({ url: server.url, schema: 'behind', migrations });
-  }, { migrateAtStart: false }, { ...silentLog, warn: (fields, message) => told.resolve(`${message}: ${(fields as { reason: string }).reason}`) });
+  const trial = service(
+    (kit) => {
+      kit.database({ url: server.url, schema: 'behind', migrations });
+    },
+    { migrateAtStart: false },
+    { ...silentLog, warn: (fields, message) => told.resolve(`${message}: ${(fields as { reason: string }).reason}`) },
+  );
   const serving = trial.start();
   expect(await told.promise).toContain('waiting for migrations: SchemaBehind: schema behind lacks trial/0001_a: run truckroll migrate');
-  await migrate({ url: server.url, schema: 'behind', sets: [{ name: 'trial', migrations: [...migrations[0]!.migrations, { name: '0002_b', sql: 'create table b (id int)' }] }] });
+  await migrate({
+    url: server.url,
+    schema: 'behind',
+    sets: [{ name: 'trial', migrations: [...migrations[0]!.migrations, { name: '0002_b', sql: 'create table b (id int)' }] }],
+  });
   const { metricsPort } = await serving;
   expect(await readiness(metricsPort)).toMatchObject({ status: 200 });
   expect((await trial.metrics.render()).body).toContain('schema_migrations_missing{schema="behind",component="trial"} 0');
@@ -110,9 +124,17 @@ test('a service waits for PostgreSQL, says that it is not ready, and serves when
   await proxy.cut();
   const waiting = deferred();
   const trial = createService({
-    name: 'trial', config: testConfig,
-    log: { ...silentLog, warn: (_fields, message) => { if (message === 'waiting for PostgreSQL') waiting.resolve(); } },
-    create: (kit) => { kit.database({ url, schema: 'waits', migrations }); },
+    name: 'trial',
+    config: testConfig,
+    log: {
+      ...silentLog,
+      warn: (_fields, message) => {
+        if (message === 'waiting for PostgreSQL') waiting.resolve();
+      },
+    },
+    create: (kit) => {
+      kit.database({ url, schema: 'waits', migrations });
+    },
   });
   const started = trial.start();
   await waiting.promise;
@@ -130,7 +152,9 @@ test('a service waits for PostgreSQL, says that it is not ready, and serves when
 test('a service that waits for PostgreSQL can be stopped', async () => {
   const { proxy, url } = await databaseBehindProxy();
   await proxy.cut();
-  const trial = service((kit) => { kit.database({ url, schema: 'stops', migrations }); });
+  const trial = service((kit) => {
+    kit.database({ url, schema: 'stops', migrations });
+  });
   const started = trial.start().catch((error: unknown) => error);
   await trial.destroy();
   expect(String(await started)).toMatch(/stopping|aborted/);
@@ -139,8 +163,20 @@ test('a service that waits for PostgreSQL can be stopped', async () => {
 test('a part that fails to start fails the start, and what had started is stopped', async () => {
   const stopped: string[] = [];
   const trial = service((kit) => {
-    kit.background({ name: 'good', start: async () => undefined, stop: async () => { stopped.push('good'); } });
-    kit.background({ name: 'bad', start: () => Promise.reject(new Error('cannot')), stop: async () => { stopped.push('bad'); } });
+    kit.background({
+      name: 'good',
+      start: async () => undefined,
+      stop: async () => {
+        stopped.push('good');
+      },
+    });
+    kit.background({
+      name: 'bad',
+      start: () => Promise.reject(new Error('cannot')),
+      stop: async () => {
+        stopped.push('bad');
+      },
+    });
   });
   await expect(trial.start()).rejects.toThrow('cannot');
   await trial.destroy();

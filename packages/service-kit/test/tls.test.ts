@@ -13,10 +13,42 @@ const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: fold
 
 /** An authority and a certificate of it for 127.0.0.1. */
 function authority(name: string): TlsConfig {
-  openssl('req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-subj', `/CN=${name}`, '-days', '2', '-keyout', `${name}-ca.key`, '-out', `${name}-ca.pem`);
+  openssl(
+    'req',
+    '-x509',
+    '-newkey',
+    'ec',
+    '-pkeyopt',
+    'ec_paramgen_curve:P-256',
+    '-nodes',
+    '-subj',
+    `/CN=${name}`,
+    '-days',
+    '2',
+    '-keyout',
+    `${name}-ca.key`,
+    '-out',
+    `${name}-ca.pem`,
+  );
   openssl('req', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-subj', '/CN=component', '-keyout', `${name}.key`, '-out', `${name}.csr`);
   writeFileSync(at('san'), 'subjectAltName=IP:127.0.0.1\n');
-  openssl('x509', '-req', '-in', `${name}.csr`, '-CA', `${name}-ca.pem`, '-CAkey', `${name}-ca.key`, '-CAcreateserial', '-days', '2', '-extfile', 'san', '-out', `${name}.pem`);
+  openssl(
+    'x509',
+    '-req',
+    '-in',
+    `${name}.csr`,
+    '-CA',
+    `${name}-ca.pem`,
+    '-CAkey',
+    `${name}-ca.key`,
+    '-CAcreateserial',
+    '-days',
+    '2',
+    '-extfile',
+    'san',
+    '-out',
+    `${name}.pem`,
+  );
   return { tlsCertFile: at(`${name}.pem`), tlsKeyFile: at(`${name}.key`), tlsCaFile: at(`${name}-ca.pem`) };
 }
 
@@ -24,9 +56,16 @@ const ours = authority('ours');
 const theirs = authority('theirs');
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const unused = () => { throw new Error('not used'); };
+const unused = () => {
+  throw new Error('not used');
+};
 async function say(server: TlsConfig, client: TlsConfig): Promise<string> {
-  const echo = createGrpcServer({ log: silentLog, metrics: createMetrics('tls'), callers: { accepted: testConfig.callerCredentials, mayCall: echoCallers }, tls: server });
+  const echo = createGrpcServer({
+    log: silentLog,
+    metrics: createMetrics('tls'),
+    callers: { accepted: testConfig.callerCredentials, mayCall: echoCallers },
+    tls: server,
+  });
   echo.implement(EchoService, { say: (word) => word, split: unused, each: unused });
   const channel = openChannel(`127.0.0.1:${await echo.listen(0, '127.0.0.1')}`, { credentials: testCallers.slice(0, 1), tls: client, deadlineMs: 3000 });
   try {
@@ -49,9 +88,21 @@ test('a server with a certificate of a stranger is not spoken to', async () => {
 
 test('who is to speak TLS sends nothing in the clear', async () => {
   const heard: Buffer[] = [];
-  const trap = createServer((socket) => void socket.on('error', () => undefined).on('data', (bytes) => { heard.push(bytes); socket.destroy(); }));
+  const trap = createServer(
+    (socket) =>
+      void socket
+        .on('error', () => undefined)
+        .on('data', (bytes) => {
+          heard.push(bytes);
+          socket.destroy();
+        }),
+  );
   await new Promise<void>((resolve) => trap.listen(0, '127.0.0.1', () => resolve()));
-  const channel = openChannel(`127.0.0.1:${(trap.address() as AddressInfo).port}`, { credentials: testCallers, tls: { tlsCaFile: ours.tlsCaFile }, deadlineMs: 3000 });
+  const channel = openChannel(`127.0.0.1:${(trap.address() as AddressInfo).port}`, {
+    credentials: testCallers,
+    tls: { tlsCaFile: ours.tlsCaFile },
+    deadlineMs: 3000,
+  });
   await expect(channel.client(EchoService).say({ text: 'hello' })).rejects.toMatchObject({ status: 503 });
   channel.close();
   trap.close();
@@ -82,10 +133,16 @@ const shown = (port: number): Promise<string> =>
 
 test('certificates that are renewed in their files serve connections made later, and half a renewal changes nothing', async () => {
   const live: TlsConfig = { tlsCertFile: at('live.pem'), tlsKeyFile: at('live.key'), tlsCaFile: at('live-ca.pem') };
-  const put = (kind: 'pem' | 'key' | 'ca', from: string) => copyFileSync(at(kind === 'ca' ? `${from}-ca.pem` : `${from}.${kind}`), at(kind === 'ca' ? 'live-ca.pem' : `live.${kind}`));
+  const put = (kind: 'pem' | 'key' | 'ca', from: string) =>
+    copyFileSync(at(kind === 'ca' ? `${from}-ca.pem` : `${from}.${kind}`), at(kind === 'ca' ? 'live-ca.pem' : `live.${kind}`));
   for (const kind of ['pem', 'key', 'ca'] as const) put(kind, 'ours');
   const refreshed = { ...live, tlsRefreshMs: 5 };
-  const echo = createGrpcServer({ log: silentLog, metrics: createMetrics('tls'), callers: { accepted: testConfig.callerCredentials, mayCall: echoCallers }, tls: refreshed });
+  const echo = createGrpcServer({
+    log: silentLog,
+    metrics: createMetrics('tls'),
+    callers: { accepted: testConfig.callerCredentials, mayCall: echoCallers },
+    tls: refreshed,
+  });
   echo.implement(EchoService, { say: (word) => word, split: unused, each: unused });
   const port = await echo.listen(0, '127.0.0.1');
   const open = (tls: TlsConfig) => openChannel(`127.0.0.1:${port}`, { credentials: testCallers.slice(0, 1), tls, deadlineMs: 10_000 });
@@ -114,5 +171,7 @@ test('files that cannot be used are told at the start', async () => {
   await expect(say({ tlsCertFile: ours.tlsCertFile }, {})).rejects.toThrow('GRPC_TLS_CERT_FILE and GRPC_TLS_KEY_FILE go together');
   await expect(say({ ...ours, tlsCertFile: at('absent.pem') }, {})).rejects.toThrow(/cannot be used: ENOENT/);
   await expect(say({ ...ours, tlsKeyFile: theirs.tlsKeyFile }, {})).rejects.toThrow(/cannot be used: .*mismatch/);
-  await expect(say({ tlsCertFile: ours.tlsCertFile, tlsKeyFile: ours.tlsKeyFile, tlsClientCertificates: true }, {})).rejects.toThrow('GRPC_TLS_CA_FILE is missing');
+  await expect(say({ tlsCertFile: ours.tlsCertFile, tlsKeyFile: ours.tlsKeyFile, tlsClientCertificates: true }, {})).rejects.toThrow(
+    'GRPC_TLS_CA_FILE is missing',
+  );
 });

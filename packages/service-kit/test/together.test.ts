@@ -26,7 +26,10 @@ test('every part counts, with values of its own', async () => {
   await database.query(storing(1, 10, 'first'));
   await database.query(storing(2, 20, 'second'));
   expect((await database.query({ text: 'select id, amount from thing order by id' })).rows).toEqual([
-    { id: -2, amount: 20 }, { id: -1, amount: 10 }, { id: 1, amount: 10 }, { id: 2, amount: 20 },
+    { id: -2, amount: 20 },
+    { id: -1, amount: 10 },
+    { id: 1, amount: 10 },
+    { id: 2, amount: 20 },
   ]);
   expect((await database.query({ text: 'select text from told order by text' })).rows).toEqual([{ text: 'first' }, { text: 'second' }]);
 });

@@ -18,14 +18,27 @@ test('without an endpoint nothing is traced, and only a trace that somebody else
 test('a request and its trace reach the service behind, its calls and its log, whether spans are exported or not', async () => {
   const lines: string[] = [];
   const seen: unknown[] = [];
-  const echo = await startEcho({ say: (word, { log }) => { seen.push(currentRequest()?.requestId); log.warn({}, 'served'); return word; } }, 0, createLog('echo', 'warn', { write: (line) => void lines.push(line) }));
+  const echo = await startEcho(
+    {
+      say: (word, { log }) => {
+        seen.push(currentRequest()?.requestId);
+        log.warn({}, 'served');
+        return word;
+      },
+    },
+    0,
+    createLog('echo', 'warn', { write: (line) => void lines.push(line) }),
+  );
   await onBehalfOf({ requestId, traceparent: undefined }, () => echo.client.say({ text: 'x' }));
   await onBehalfOf({ requestId, traceparent }, () => echo.client.say({ text: 'x' }));
   await echo.client.say({ text: 'x' }, { requestId: 'none' });
   await echo.stop();
   const told = lines.map((line) => JSON.parse(line) as { requestId: string; traceId: string });
   expect(seen.slice(0, 2)).toEqual([requestId, requestId]);
-  expect(told.map((line) => [line.requestId, line.traceId]).slice(0, 2)).toEqual([[requestId, requestId.replaceAll('-', '')], [requestId, traceparent.slice(3, 35)]]);
+  expect(told.map((line) => [line.requestId, line.traceId]).slice(0, 2)).toEqual([
+    [requestId, requestId.replaceAll('-', '')],
+    [requestId, traceparent.slice(3, 35)],
+  ]);
   // What is no id is not believed; each line names its request once.
   expect(told[2]!.requestId).toMatch(/^[0-9a-f-]{36}$/);
   for (const line of lines) expect(line.match(/"requestId"/g)).toHaveLength(1);

@@ -15,8 +15,14 @@ test.each([
 });
 
 test.each([
-  ['hooks.example.com', 'absolute URL'], ['ftp://example.com', 'absolute URL'], ['http://example.com', 'https://'], ['https://a:b@example.com', 'password'],
-  ['https://example.com/#x', '#'], ['https://example.com:0', 'port'], ['https://127.0.0.1:4568', 'loopback'], ['https://[fd00::1]', 'private'],
+  ['hooks.example.com', 'absolute URL'],
+  ['ftp://example.com', 'absolute URL'],
+  ['http://example.com', 'https://'],
+  ['https://a:b@example.com', 'password'],
+  ['https://example.com/#x', '#'],
+  ['https://example.com:0', 'port'],
+  ['https://127.0.0.1:4568', 'loopback'],
+  ['https://[fd00::1]', 'private'],
   ['https://printer.local', 'its own network'],
 ])('%s is none, and the message says what to give', (url, message) => {
   expect(() => readTarget(url, policy)).toThrow(TargetProblem);
@@ -31,5 +37,6 @@ test('a name that leads to an address which is not public is refused before that
 
 test('an operator allows exact addresses with ports only, in their usual spelling', () => {
   expect(() => checkAllowedTargets(policy.allowedTargets)).not.toThrow();
-  for (const wrong of ['localhost:4567', '127.1:4567', '127.0.0.1', '::1:4567', '127.0.0.1:70000']) expect(() => checkAllowedTargets([wrong])).toThrow('WEBHOOK_ALLOWED_TARGETS');
+  for (const wrong of ['localhost:4567', '127.1:4567', '127.0.0.1', '::1:4567', '127.0.0.1:70000'])
+    expect(() => checkAllowedTargets([wrong])).toThrow('WEBHOOK_ALLOWED_TARGETS');
 });

@@ -4,11 +4,7 @@ import type { Refund } from '@truckroll/contract/gen/billing/v1/refunds';
 import { uuidOf, type Changed } from '@truckroll/record-store';
 import type { Transaction } from '@truckroll/service-kit';
 
-export async function deriveRefunds(
-  tx: Transaction,
-  companyId: string,
-  batch: readonly Changed<Refund>[],
-): Promise<ReadonlyMap<string, Partial<Refund>>> {
+export async function deriveRefunds(tx: Transaction, companyId: string, batch: readonly Changed<Refund>[]): Promise<ReadonlyMap<string, Partial<Refund>>> {
   const rows = await tx.queryBinary({
     name: 'payments_of_refunds',
     text: 'select p.id, p.document from unnest($2::uuid[]) u(id) join payments p on p.company_id = $1 and p.id = u.id',

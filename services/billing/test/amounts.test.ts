@@ -8,7 +8,8 @@ const found = (problems: { field: string; code: string }[]): string[] => problem
 test('totals that add up are taken, others are refused by name', () => {
   expect(checkTotals(totals, 'amounts')).toEqual([]);
   expect(found(checkTotals({ ...totals, discounted_subtotal_cents: 8_499 }, 'amounts'))).toEqual([
-    'amounts.discounted_subtotal_cents OUT_OF_RANGE', 'amounts.total_cents OUT_OF_RANGE',
+    'amounts.discounted_subtotal_cents OUT_OF_RANGE',
+    'amounts.total_cents OUT_OF_RANGE',
   ]);
   expect(checkTotals({ ...totals, total_cents: 9_202 }, 'options[1].amounts')).toEqual([
     { field: 'options[1].amounts.total_cents', code: 'OUT_OF_RANGE', message: 'It must be discounted_subtotal_cents + tax_cents, which is 9201.' },

@@ -26,21 +26,45 @@ afterAll(async () => {
 
 function invoice(fields: Line = {}): Line & { id: string } {
   return {
-    id: randomUUID(), number: 'INV-1', status: 'OPEN', account, created_at: AT, updated_at: AT, issued_at: AT, currency: 'USD',
-    pricing_multiplier: 1, line_items: [], discounts: [], tax: { name: 'None', rate: 0, rounding: 'round' },
-    amounts: { subtotal_cents: 0, discount_cents: 0, discounted_subtotal_cents: 0, tax_cents: 0, total_cents: 0 }, ...fields,
+    id: randomUUID(),
+    number: 'INV-1',
+    status: 'OPEN',
+    account,
+    created_at: AT,
+    updated_at: AT,
+    issued_at: AT,
+    currency: 'USD',
+    pricing_multiplier: 1,
+    line_items: [],
+    discounts: [],
+    tax: { name: 'None', rate: 0, rounding: 'round' },
+    amounts: { subtotal_cents: 0, discount_cents: 0, discounted_subtotal_cents: 0, tax_cents: 0, total_cents: 0 },
+    ...fields,
   };
 }
 
 function payment(applied: Record<string, number>, fields: Line = {}): Line & { id: string } {
   return {
-    id: randomUUID(), account, status: 'PAID', method: 'CHECK', amount_cents: 1, currency: 'USD', occurred_at: AT, created_at: AT,
-    invoice_allocations: Object.entries(applied).map(([invoice_id, applied_cents]) => ({ invoice_id, applied_cents })), ...fields,
+    id: randomUUID(),
+    account,
+    status: 'PAID',
+    method: 'CHECK',
+    amount_cents: 1,
+    currency: 'USD',
+    occurred_at: AT,
+    created_at: AT,
+    invoice_allocations: Object.entries(applied).map(([invoice_id, applied_cents]) => ({ invoice_id, applied_cents })),
+    ...fields,
   };
 }
 
 const importLines = (company_id: string, path: string, lines: readonly Line[]) =>
-  importBatch(database, tables, { company_id, path, first_line: 1, lines: lines.map((line) => Buffer.from(JSON.stringify(line))) }, { log: silentLog, requestId: 'test' });
+  importBatch(
+    database,
+    tables,
+    { company_id, path, first_line: 1, lines: lines.map((line) => Buffer.from(JSON.stringify(line))) },
+    { log: silentLog, requestId: 'test' },
+  );
 
 const stored = async (table: string, company: string): Promise<string[]> =>
   (await database.query<{ id: string }>({ text: `select id from ${table} where company_id = $1`, values: [company] })).rows.map(({ id }) => id);
@@ -50,14 +74,31 @@ test('the payment that takes an invoice’s sum beyond what cents hold is refuse
   const [owed, other] = [invoice(), invoice()];
   await importLines(company, 'invoices', [owed, other]);
   const lines = [
-    payment({ [other.id]: 5 }), payment({ [owed.id]: MOST - 10 }), payment({ [other.id]: 1, [owed.id]: 11 }), payment({ [owed.id]: -20 }), payment({ [owed.id]: 20 }),
+    payment({ [other.id]: 5 }),
+    payment({ [owed.id]: MOST - 10 }),
+    payment({ [other.id]: 1, [owed.id]: 11 }),
+    payment({ [owed.id]: -20 }),
+    payment({ [owed.id]: 20 }),
   ];
   const answer = await importLines(company, 'payments', lines);
   expect(answer).toMatchObject({
-    lines: 5, created: 4,
-    problems: [{ line: 3, field: 'invoice_allocations[1].applied_cents', code: 'OUT_OF_RANGE', message: `With it, amounts.paid_cents of invoices/${owed.id} would be beyond ±9007199254740991.` }],
+    lines: 5,
+    created: 4,
+    problems: [
+      {
+        line: 3,
+        field: 'invoice_allocations[1].applied_cents',
+        code: 'OUT_OF_RANGE',
+        message: `With it, amounts.paid_cents of invoices/${owed.id} would be beyond ±9007199254740991.`,
+      },
+    ],
   });
-  expect((await stored('payments', company)).sort()).toEqual(lines.filter((_, i) => i !== 2).map(({ id }) => id).sort());
+  expect((await stored('payments', company)).sort()).toEqual(
+    lines
+      .filter((_, i) => i !== 2)
+      .map(({ id }) => id)
+      .sort(),
+  );
   // Sums that only pass by there are exact.
   const again = await importLines(company, 'payments', lines);
   expect(again).toMatchObject({ created: 0, changed: 0, unchanged: 4, problems: [{ line: 3 }] });
@@ -66,22 +107,51 @@ test('the payment that takes an invoice’s sum beyond what cents hold is refuse
 test('the invoice whose balance goes too far with the payments that are there is refused by its field', async () => {
   const company = randomUUID();
   const far = invoice({
-    line_items: [{ id: randomUUID(), position: 0, name: 'x', description: '', quantity: 1, unit_price_cents: 1, subtotal_cents: -MOST, taxable: false, discountable: false }],
+    line_items: [
+      {
+        id: randomUUID(),
+        position: 0,
+        name: 'x',
+        description: '',
+        quantity: 1,
+        unit_price_cents: 1,
+        subtotal_cents: -MOST,
+        taxable: false,
+        discountable: false,
+      },
+    ],
     amounts: { subtotal_cents: -MOST, discount_cents: 0, discounted_subtotal_cents: -MOST, tax_cents: 0, total_cents: -MOST },
   });
   await importLines(company, 'payments', [payment({ [far.id]: 1 })]);
   expect(await importLines(company, 'invoices', [invoice(), far, invoice()])).toMatchObject({
-    created: 2, problems: [{ line: 2, field: 'amounts.open_balance_cents', code: 'OUT_OF_RANGE' }],
+    created: 2,
+    problems: [{ line: 2, field: 'amounts.open_balance_cents', code: 'OUT_OF_RANGE' }],
   });
 });
 
 test('a record of 3 MB is stored and published; one that would be larger than can be published is refused, and nothing else', async () => {
   const company = randomUUID();
-  const item = (bytes: number) => ({ id: randomUUID(), position: 0, name: 'x'.repeat(bytes), description: '', quantity: 1, unit_price_cents: 0, subtotal_cents: 0, taxable: false, discountable: false });
+  const item = (bytes: number) => ({
+    id: randomUUID(),
+    position: 0,
+    name: 'x'.repeat(bytes),
+    description: '',
+    quantity: 1,
+    unit_price_cents: 0,
+    subtotal_cents: 0,
+    taxable: false,
+    discountable: false,
+  });
   const large = invoice({ line_items: [item(3_000_000)] });
   const answer = await importLines(company, 'invoices', [invoice(), large, invoice({ line_items: [item(4_200_000)] }), invoice()]);
-  expect(answer).toMatchObject({ created: 3, problems: [{ line: 3, field: '(line)', code: 'TOO_LARGE', message: expect.stringMatching(/^With it, the record [-0-9a-f]{36} takes 42\d{5} bytes/) }] });
-  const { rows } = await database.query<{ bytes: number }>({ text: 'select octet_length(payload) as bytes from outbox where key = $1', values: [`${company}/${large.id}`] });
+  expect(answer).toMatchObject({
+    created: 3,
+    problems: [{ line: 3, field: '(line)', code: 'TOO_LARGE', message: expect.stringMatching(/^With it, the record [-0-9a-f]{36} takes 42\d{5} bytes/) }],
+  });
+  const { rows } = await database.query<{ bytes: number }>({
+    text: 'select octet_length(payload) as bytes from outbox where key = $1',
+    values: [`${company}/${large.id}`],
+  });
   expect(rows[0]?.bytes).toBeGreaterThan(3_000_000);
 });
 
@@ -90,7 +160,10 @@ test('every line is counted once: an id that comes twice counts where it comes l
   const [first, second] = [payment({}), payment({})];
   const answer = await importLines(company, 'payments', [first, second, { ...first, id: first.id.toUpperCase(), number: 'PAY-2' }]);
   expect(answer).toMatchObject({
-    lines: 3, created: 2, changed: 0, unchanged: 0,
+    lines: 3,
+    created: 2,
+    changed: 0,
+    unchanged: 0,
     problems: [{ line: 1, field: 'id', code: 'INVALID_FORMAT', message: 'Line 3 has the same id and replaces this one: leave one of them out.' }],
   });
 });
@@ -101,46 +174,107 @@ test('a key that a line gives twice is reported by its path, as is a fraction of
     JSON.stringify(payment({})).replace('"amount_cents":1', '"amount_cents":2,"amount_cents":1'),
     JSON.stringify(payment({})).replace('"amount_cents":1', '"amount_cents":1.00000000000000000001'),
   ];
-  const { created, problems } = await importBatch(database, tables, { company_id: company, path: 'payments', first_line: 7, lines: texts.map((text) => Buffer.from(text)) }, { log: silentLog, requestId: 'test' });
-  expect({ created, problems: problems.map(({ line, field }) => ({ line, field })) }).toEqual({ created: 0, problems: [{ line: 7, field: 'amount_cents' }, { line: 8, field: 'amount_cents' }] });
+  const { created, problems } = await importBatch(
+    database,
+    tables,
+    { company_id: company, path: 'payments', first_line: 7, lines: texts.map((text) => Buffer.from(text)) },
+    { log: silentLog, requestId: 'test' },
+  );
+  expect({ created, problems: problems.map(({ line, field }) => ({ line, field })) }).toEqual({
+    created: 0,
+    problems: [
+      { line: 7, field: 'amount_cents' },
+      { line: 8, field: 'amount_cents' },
+    ],
+  });
 });
 
-const line = (id: string, subtotal_cents: number) => ({ id, position: 0, name: 'x', description: '', quantity: 1, unit_price_cents: 1, subtotal_cents, taxable: true, discountable: true });
-const amounts = (subtotal_cents: number) => ({ subtotal_cents, discount_cents: 0, discounted_subtotal_cents: subtotal_cents, tax_cents: 0, total_cents: subtotal_cents });
+const line = (id: string, subtotal_cents: number) => ({
+  id,
+  position: 0,
+  name: 'x',
+  description: '',
+  quantity: 1,
+  unit_price_cents: 1,
+  subtotal_cents,
+  taxable: true,
+  discountable: true,
+});
+const amounts = (subtotal_cents: number) => ({
+  subtotal_cents,
+  discount_cents: 0,
+  discounted_subtotal_cents: subtotal_cents,
+  tax_cents: 0,
+  total_cents: subtotal_cents,
+});
 
 test('line items have ids of their own and add up to the subtotal, in invoices and in all options of an estimate', async () => {
   const company = randomUUID();
   const [a, b] = [randomUUID(), randomUUID()];
   const { created, problems } = await importLines(company, 'invoices', [
-    invoice({ line_items: [line(a, 2), line(b, 3)], amounts: amounts(5) }), invoice({ line_items: [line(a, 2), line(a, 3)], amounts: amounts(5) }),
-    invoice({ line_items: [line(a, 2), line(b, 3)], amounts: amounts(6) }), invoice({ line_items: [line(a, MOST), line(b, 1)], amounts: amounts(MOST) }),
+    invoice({ line_items: [line(a, 2), line(b, 3)], amounts: amounts(5) }),
+    invoice({ line_items: [line(a, 2), line(a, 3)], amounts: amounts(5) }),
+    invoice({ line_items: [line(a, 2), line(b, 3)], amounts: amounts(6) }),
+    invoice({ line_items: [line(a, MOST), line(b, 1)], amounts: amounts(MOST) }),
   ]);
   expect({ created, fields: problems.map(({ line: number, field }) => `${number} ${field}`) }).toEqual({
-    created: 1, fields: ['2 line_items[1].id', '3 amounts.subtotal_cents', '4 amounts.subtotal_cents'],
+    created: 1,
+    fields: ['2 line_items[1].id', '3 amounts.subtotal_cents', '4 amounts.subtotal_cents'],
   });
   const option = (id: string, subtotal: number) => ({
-    id: randomUUID(), name: 'Good', position: 0, status: 'OPEN', recommended: false, line_items: [line(id, 5)], discounts: [],
-    tax: { name: 'None', rate: 0, rounding: 'round' }, amounts: amounts(subtotal),
+    id: randomUUID(),
+    name: 'Good',
+    position: 0,
+    status: 'OPEN',
+    recommended: false,
+    line_items: [line(id, 5)],
+    discounts: [],
+    tax: { name: 'None', rate: 0, rounding: 'round' },
+    amounts: amounts(subtotal),
   });
   const estimate = (...options: unknown[]): Line => ({
-    id: randomUUID(), number: 'EST-1', name: 'x', status: 'DRAFT', account, location_id: randomUUID(), currency: 'USD', options, created_at: AT, updated_at: AT,
+    id: randomUUID(),
+    number: 'EST-1',
+    name: 'x',
+    status: 'DRAFT',
+    account,
+    location_id: randomUUID(),
+    currency: 'USD',
+    options,
+    created_at: AT,
+    updated_at: AT,
   });
   const answer = await importLines(company, 'estimates', [estimate(option(a, 5), option(b, 5)), estimate(option(a, 5), option(a, 4))]);
-  expect({ created: answer.created, fields: answer.problems.map(({ field }) => field) }).toEqual({ created: 1, fields: ['options[1].line_items[0].id', 'options[1].amounts.subtotal_cents'] });
+  expect({ created: answer.created, fields: answer.problems.map(({ field }) => field) }).toEqual({
+    created: 1,
+    fields: ['options[1].line_items[0].id', 'options[1].amounts.subtotal_cents'],
+  });
 });
 
 test('a refund’s account, method and collector are its payment’s, in whatever order they come', async () => {
   const company = randomUUID();
   const collector = { id: randomUUID(), name: 'Dana' };
   const of = payment({}, { method: 'CARD', collected_by: collector });
-  const claimed = { id: randomUUID(), payment_id: of.id, account: { id: randomUUID(), name: 'Somebody else' }, status: 'SUCCEEDED', amount_cents: 1, currency: 'USD', occurred_at: AT, created_at: AT, payment_method: 'CASH', collected_by: null };
+  const claimed = {
+    id: randomUUID(),
+    payment_id: of.id,
+    account: { id: randomUUID(), name: 'Somebody else' },
+    status: 'SUCCEEDED',
+    amount_cents: 1,
+    currency: 'USD',
+    occurred_at: AT,
+    created_at: AT,
+    payment_method: 'CASH',
+    collected_by: null,
+  };
   const reader = new RecordReader(refunds as Table<any> as Table, { database, names: new NameCache(database, schema.schema, silentLog) });
   const shown = async (): Promise<unknown> => {
     const bytes = await reader.detail({ key: { company_id: company, time_zone: 'UTC', id: claimed.id } });
     const { data } = GetRefundResponse.decode(bytes);
     return { account: data?.account?.id, method: data?.payment_method, collected_by: data?.collected_by?.id };
   };
-  const column = async (): Promise<unknown> => (await database.query({ text: 'select account_id, payment_method from refunds where company_id = $1', values: [company] })).rows;
+  const column = async (): Promise<unknown> =>
+    (await database.query({ text: 'select account_id, payment_method from refunds where company_id = $1', values: [company] })).rows;
   await importLines(company, 'refunds', [claimed]);
   expect(await shown()).toEqual({ account: claimed.account.id, method: 'PAYMENT_METHOD_CASH', collected_by: undefined });
   await importLines(company, 'payments', [of]);

@@ -1,6 +1,11 @@
 import { topics } from '@truckroll/contract';
 import { ParkingServiceService } from '@truckroll/contract/gen/events/v1/parking';
-import { CompanyAdminServiceService, EndpointAdminServiceService, KeyAdminServiceService, UserAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
+import {
+  CompanyAdminServiceService,
+  EndpointAdminServiceService,
+  KeyAdminServiceService,
+  UserAdminServiceService,
+} from '@truckroll/contract/gen/integrations/v1/admin';
 import { ApiKeyServiceService } from '@truckroll/contract/gen/integrations/v1/api_keys';
 import { CompanyServiceService } from '@truckroll/contract/gen/integrations/v1/company';
 import { CurrentUserServiceService } from '@truckroll/contract/gen/integrations/v1/current_user';
@@ -66,7 +71,19 @@ export function createIntegrations(config: IntegrationsConfig): Service {
       const recoveries = new Recoveries(database, log);
       const secrets = createSecretBox(config.webhookSecretKeys);
       const targets = { allowHttp: config.webhookAllowHttp, allowedTargets: config.webhookAllowedTargets };
-      const context: Context = { database, invalidations, outbox, secrets, targets, partitions, recoveries, notices, stopping, deliveries: deliveryCounter(metrics), log };
+      const context: Context = {
+        database,
+        invalidations,
+        outbox,
+        secrets,
+        targets,
+        partitions,
+        recoveries,
+        notices,
+        stopping,
+        deliveries: deliveryCounter(metrics),
+        log,
+      };
       server.implement(CompanyAdminServiceService, bound(companyAdmin, context));
       server.implement(UserAdminServiceService, bound(userAdmin, context));
       server.implement(KeyAdminServiceService, bound(keyAdmin, context));
@@ -96,7 +113,9 @@ export function createIntegrations(config: IntegrationsConfig): Service {
 }
 
 type Operation = (context: Context, request: any, call: CallContext) => unknown;
-type Bound<O> = { [K in keyof O]: O[K] extends (context: Context, request: infer Q, call: CallContext) => infer R ? (request: Q, call: CallContext) => R : never };
+type Bound<O> = {
+  [K in keyof O]: O[K] extends (context: Context, request: infer Q, call: CallContext) => infer R ? (request: Q, call: CallContext) => R : never;
+};
 
 /** Operations as the server calls them: the context is theirs already. */
 function bound<O extends Record<string, Operation>>(operations: O, context: Context): Bound<O> {

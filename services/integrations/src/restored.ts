@@ -75,10 +75,18 @@ export async function maySendTwice(db: Queryable, events: readonly PublishedEven
   const coming = events.flatMap(({ id, type, companyId, subject, sequence, timestamp }) =>
     endpoints
       .filter(({ company_id, event_types }) => company_id === companyId && event_types.includes(type))
-      .map((endpoint): Delivery => ({
-        company_id: companyId, endpoint_id: endpoint.id, url: endpoint.url, event_id: id, event_type: type, subject, sequence,
-        delivery_id: deliveryId(timestamp, id, endpoint.id),
-      })),
+      .map(
+        (endpoint): Delivery => ({
+          company_id: companyId,
+          endpoint_id: endpoint.id,
+          url: endpoint.url,
+          event_id: id,
+          event_type: type,
+          subject,
+          sequence,
+          delivery_id: deliveryId(timestamp, id, endpoint.id),
+        }),
+      ),
   );
   return [...waiting, ...coming.filter(({ delivery_id }) => !known.has(delivery_id))];
 }

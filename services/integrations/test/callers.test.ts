@@ -38,7 +38,11 @@ test.each([[[]], [['gateway']], [['operator']], [['billing']]] as Parameters<typ
   'nobody but the dispatcher is handed deliveries with their signing secrets: %j',
   async (names) => {
     const { lease } = stranger(...names).client(DeliveryServiceService);
-    expect(isRefusedCaller(await refusal(lease({ worker_id: 'mine', max_deliveries: 100, max_in_flight_per_endpoint: 10, excluded_endpoint_ids: [], busy_companies: [] })))).toBe(true);
+    expect(
+      isRefusedCaller(
+        await refusal(lease({ worker_id: 'mine', max_deliveries: 100, max_in_flight_per_endpoint: 10, excluded_endpoint_ids: [], busy_companies: [] })),
+      ),
+    ).toBe(true);
   },
 );
 

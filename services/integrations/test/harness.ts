@@ -2,7 +2,12 @@
 // can be cut.
 import { randomBytes } from 'node:crypto';
 import { ParkingServiceService } from '@truckroll/contract/gen/events/v1/parking';
-import { CompanyAdminServiceService, EndpointAdminServiceService, KeyAdminServiceService, UserAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
+import {
+  CompanyAdminServiceService,
+  EndpointAdminServiceService,
+  KeyAdminServiceService,
+  UserAdminServiceService,
+} from '@truckroll/contract/gen/integrations/v1/admin';
 import { CompanyServiceService } from '@truckroll/contract/gen/integrations/v1/company';
 import { ApiKeyServiceService } from '@truckroll/contract/gen/integrations/v1/api_keys';
 import { DeliveryServiceService } from '@truckroll/contract/gen/integrations/v1/deliveries';
@@ -26,7 +31,16 @@ export async function startHarness(mail: MailConfig = {}) {
   const webhooks = { webhookSecretKeys: new KeyRing([['k1', randomBytes(32)]]), webhookAllowedTargets: ['127.0.0.1:4567'], webhookAllowHttp: false };
   const kafkaPrefix = `${randomBytes(4).toString('hex')}.`;
   const start = async (at = 0) => {
-    const service = createIntegrations({ ...testConfig, ...readConfig(kafkaSettings(), process.env), ...webhooks, ...mail, kafkaPrefix, port: at, databaseUrl: database.url, redisUrl: redis.href });
+    const service = createIntegrations({
+      ...testConfig,
+      ...readConfig(kafkaSettings(), process.env),
+      ...webhooks,
+      ...mail,
+      kafkaPrefix,
+      port: at,
+      databaseUrl: database.url,
+      redisUrl: redis.href,
+    });
     const { port } = await service.start();
     return { service, port };
   };

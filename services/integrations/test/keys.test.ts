@@ -129,7 +129,10 @@ test('an e-mail address is one active user of a company, and free again once the
   await harness.users.deactivateUser({ id: first.id });
   const second = await harness.user(company.id, 'bo@example.com');
   const { users } = await harness.users.listUsers({ company_id: company.id });
-  expect(users.map(({ id, active }) => [id, active])).toEqual([[first.id, false], [second.id, true]]);
+  expect(users.map(({ id, active }) => [id, active])).toEqual([
+    [first.id, false],
+    [second.id, true],
+  ]);
 });
 
 test('a company has 100 live keys at most, however many ask at once, and as many more as its operator allows', async () => {
@@ -162,14 +165,17 @@ test('an operator sets what a company may ask in a minute, and takes it back', a
   expect(changed).toMatchObject({ limits: { reads_per_minute: 50, writes_per_minute: 9 } });
   const { company: back } = await harness.companies.updateCompany({ id: company.id, limits: { reads_per_minute: 0, writes_per_minute: 0 } });
   expect(back).toMatchObject({ limits: { reads_per_minute: null, writes_per_minute: null } });
-  expect((await refusal(harness.companies.updateCompany({ id: company.id, limits: { reads_per_minute: -1 } }))).details).toMatchObject([{ field: 'limits.reads_per_minute' }]);
+  expect((await refusal(harness.companies.updateCompany({ id: company.id, limits: { reads_per_minute: -1 } }))).details).toMatchObject([
+    { field: 'limits.reads_per_minute' },
+  ]);
 });
 
 test('a revoked key is kept for 30 days', async () => {
   const [old, young] = [await issued(), await issued()];
   for (const { key } of [old, young]) await harness.keys.revokeKey({ id: key.id });
   const database = new Database({ url: harness.database.url, schema: 'integrations', maxConnections: 1 });
-  const revoked = (id: string, days: number) => database.query({ text: `update api_keys set revoked_at = now() - $2 * interval '1 day' where id = $1`, values: [id, days] });
+  const revoked = (id: string, days: number) =>
+    database.query({ text: `update api_keys set revoked_at = now() - $2 * interval '1 day' where id = $1`, values: [id, days] });
   await revoked(old.key.id, 30.01);
   await revoked(young.key.id, 29.9);
   expect(await purgeRevokedKeys(database)).toBe(1);

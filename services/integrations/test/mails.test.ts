@@ -24,7 +24,8 @@ async function disable(desk: Desk, change?: (userId: string) => Promise<unknown>
   await desk.sql(`update webhook_endpoints set failing_since = now() - interval '5 days' where id = $1`, [one.id]);
   await change?.(one.user.id);
   expect(await desk.report(second!, FAILURE)).toMatchObject({ endpoint_disabled: true });
-  const read = async () => (await desk.sql('select message_id, status, attempts, detail from mails where company_id = $1', [one.company.id]))[0] as unknown as Mail;
+  const read = async () =>
+    (await desk.sql('select message_id, status, attempts, detail from mails where company_id = $1', [one.company.id]))[0] as unknown as Mail;
   return { email, read, again: (id: string) => desk.sql('update mails set due_at = now() where message_id = $1', [id]) };
 }
 
@@ -106,7 +107,9 @@ describe('with a mail server', () => {
     const mail = await ended(read, ({ detail }) => detail !== null);
     server.behave('accept');
     // What a process that was killed leaves behind: an attempt whose time has passed.
-    await desk.sql(`update mails set status = 'ATTEMPTING', attempt_ends_at = now() - interval '1 second', due_at = now() where message_id = $1`, [mail.message_id]);
+    await desk.sql(`update mails set status = 'ATTEMPTING', attempt_ends_at = now() - interval '1 second', due_at = now() where message_id = $1`, [
+      mail.message_id,
+    ]);
     expect(await ended(read)).toMatchObject({ status: 'UNKNOWN' });
     await ended((await disable(desk)).read);
     expect(lettersTo(email)).toEqual([]);

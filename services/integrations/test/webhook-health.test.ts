@@ -21,7 +21,8 @@ afterAll(async () => {
   await desk.stop();
 });
 
-const stored = (endpointId: string) => desk.sql('select at, minutes, delivered, failed, latencies from webhook_counts where endpoint_id = $1 order by at, minutes', [endpointId]);
+const stored = (endpointId: string) =>
+  desk.sql('select at, minutes, delivered, failed, latencies from webhook_counts where endpoint_id = $1 order by at, minutes', [endpointId]);
 
 async function delivered(one: Awaited<ReturnType<typeof desk.endpoint>>, count: number) {
   await desk.fanOut(...Array.from({ length: count }, () => one.event()));
@@ -38,7 +39,9 @@ test('every attempt is counted once, whichever replica is told of it, and howeve
     // Each half is told twice at the same time, to both.
     await Promise.all([desk.deliveries, other.deliveries].flatMap(({ reportAll }) => half.map((attempts) => reportAll({ attempts: [...attempts] }))));
     expect((await one.read()).health).toMatchObject({ delivered: 30, failed: 10, success_rate: 0.75 });
-    expect(await desk.sql('select count(*) filter (where succeeded) as delivered, count(*) as attempts from webhook_attempts')).toEqual([{ delivered: 30, attempts: 40 }]);
+    expect(await desk.sql('select count(*) filter (where succeeded) as delivered, count(*) as attempts from webhook_attempts')).toEqual([
+      { delivered: 30, attempts: 40 },
+    ]);
   } finally {
     await other.stop();
   }
@@ -49,7 +52,9 @@ test('what an older replica stores is counted alike, to the bucket', async () =>
   const times = [0, ...LATENCY_BOUNDS.flatMap((bound) => [bound - 0.001, bound]), 15_000].map((ms) => Math.round(ms * 1000));
   const startedAt = Math.floor(now() / MINUTE) * MINUTE;
   const outcomes = times.map((time, index) => ({
-    started_at: startedAt - time, ended_at: startedAt, ...(index % 3 === 0 ? FAILURE : {}),
+    started_at: startedAt - time,
+    ended_at: startedAt,
+    ...(index % 3 === 0 ? FAILURE : {}),
     ...(index % 5 === 0 ? { response_status: null, error: index % 2 === 0 ? AttemptError.TIMEOUT : AttemptError.CONNECT } : {}),
   }));
   const leased = await delivered(one, times.length);
@@ -80,12 +85,20 @@ test('counts are gathered into quarters of an hour, then hours, without a change
   };
   const leased = await delivered(one, 90);
   const last = now();
-  await Promise.all(leased.map((delivery, index) => {
-    const ended_at = last - index * MINUTE;
-    return desk.report(delivery, { started_at: ended_at - index * 1000, ended_at, ...(index % 7 === 0 ? FAILURE : {}) });
-  }));
+  await Promise.all(
+    leased.map((delivery, index) => {
+      const ended_at = last - index * MINUTE;
+      return desk.report(delivery, { started_at: ended_at - index * 1000, ended_at, ...(index % 7 === 0 ? FAILURE : {}) });
+    }),
+  );
   const before = await total();
-  const widths = async () => Object.fromEntries((await desk.sql('select minutes, count(*) as rows from webhook_counts where endpoint_id = $1 group by 1', [one.id])).map(({ minutes, rows }) => [minutes, rows]));
+  const widths = async () =>
+    Object.fromEntries(
+      (await desk.sql('select minutes, count(*) as rows from webhook_counts where endpoint_id = $1 group by 1', [one.id])).map(({ minutes, rows }) => [
+        minutes,
+        rows,
+      ]),
+    );
   expect(await widths()).toEqual({ 1: 90 });
   await Promise.all([keepCounts(database, now()), keepCounts(database, now())]);
   const gathered = await widths();
@@ -147,12 +160,21 @@ test('an endpoint whose deliveries are five minutes late is degraded, though eac
   const event = one.event({ timestamp: now() - 600 * SECOND });
   await desk.fanOut(event);
   await desk.sql(`update webhook_queue set due_at = now() - interval '6 minutes' where endpoint_id = $1`, [one.id]);
-  expect((await one.read()).health).toMatchObject({ state: 'WEBHOOK_HEALTH_STATE_DEGRADED', backlog: 1, oldest_waiting_at: Math.floor(event.timestamp / 1000) * 1000 });
+  expect((await one.read()).health).toMatchObject({
+    state: 'WEBHOOK_HEALTH_STATE_DEGRADED',
+    backlog: 1,
+    oldest_waiting_at: Math.floor(event.timestamp / 1000) * 1000,
+  });
 });
 
 test('operators see the endpoints of all companies, worst first, page by page, without what URLs may hold', async () => {
   const [well, failing, later, off] = [await desk.endpoint(), await desk.endpoint(), await desk.endpoint(), await desk.endpoint()];
-  for (const [one, fields] of [[well, {}], [failing, FAILURE], [later, FAILURE]] as const) for (const delivery of await delivered(one, 1)) await desk.report(delivery, fields);
+  for (const [one, fields] of [
+    [well, {}],
+    [failing, FAILURE],
+    [later, FAILURE],
+  ] as const)
+    for (const delivery of await delivered(one, 1)) await desk.report(delivery, fields);
   await off.update({ enabled: false });
   const own = new Set([well, failing, later, off].map(({ id }) => id));
   const seen: string[] = [];
@@ -168,7 +190,12 @@ test('operators see the endpoints of all companies, worst first, page by page, w
   expect(seen.filter((id) => own.has(id))).toEqual([failing.id, later.id, well.id, off.id]);
   const { endpoints, total } = await desk.endpoints.listEndpoints({ company_id: well.company.id, state: [], limit: 100, after: Buffer.alloc(0) });
   expect([endpoints.map(({ id, host, company_name }) => [id, host, company_name]), total]).toEqual([[[well.id, 'example.com', well.company.name]], 1]);
-  const chosen = await desk.endpoints.listEndpoints({ company_id: failing.company.id, state: ['WEBHOOK_HEALTH_STATE_HEALTHY'], limit: 100, after: Buffer.alloc(0) });
+  const chosen = await desk.endpoints.listEndpoints({
+    company_id: failing.company.id,
+    state: ['WEBHOOK_HEALTH_STATE_HEALTHY'],
+    limit: 100,
+    after: Buffer.alloc(0),
+  });
   expect(chosen.endpoints).toEqual([]);
 });
 
@@ -181,7 +208,10 @@ test('deliveries are found by how far they are, by their subject, and by the num
     const { data } = await desk.log.listWebhookDeliveries({ collection, webhook_id: one.id, status: [], event_type: [], progress: [], ...fields });
     return data.map(({ event_id, subject_number, customer_name }) => [event_id, subject_number, customer_name]);
   };
-  const [asNamed, asPlain] = [[named.id, 'SR-204', 'Whitfield Residence'], [plain.id, null, null]];
+  const [asNamed, asPlain] = [
+    [named.id, 'SR-204', 'Whitfield Residence'],
+    [plain.id, null, null],
+  ];
   expect(await listed({ subject: 'SR-204' })).toEqual([asNamed]);
   expect(await listed({ subject: plain.subject })).toEqual([asPlain]);
   expect(await listed({ subject: randomUUID() })).toEqual([]);

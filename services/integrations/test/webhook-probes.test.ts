@@ -29,7 +29,12 @@ test('a test and a redelivery are lent past an open circuit and a slow-down, and
   const test = await sendTest(one);
   expect(await redeliver(one, ids)).toMatchObject({ data: [{ queued: true, problem: null }] });
   const leased = await desk.lease({ without: [one.id] });
-  expect(leased.map(({ delivery_id, probe }) => [delivery_id, probe]).toSorted()).toEqual([[test, true], [ids[0], true]].toSorted());
+  expect(leased.map(({ delivery_id, probe }) => [delivery_id, probe]).toSorted()).toEqual(
+    [
+      [test, true],
+      [ids[0], true],
+    ].toSorted(),
+  );
   await desk.sql('update webhook_endpoints set resume_at = null, slowdowns = 0 where id = $1', [one.id]);
   expect(await desk.lease()).toMatchObject([{ probe: false }]);
 });
@@ -86,7 +91,9 @@ test('several are asked for again at once: each is answered for, twenty times at
   await desk.sql('update webhook_deliveries set redeliveries = 20 where id = $1', [ids[1]]);
   const { data } = await redeliver(one, [ids[0]!, ids[1]!, foreign.ids[0]!]);
   expect(data.map(({ id, queued, problem }) => [id, queued, problem])).toEqual([
-    [ids[0], true, null], [ids[1], false, 'REDELIVERY_PROBLEM_LIMIT_REACHED'], [foreign.ids[0], false, 'REDELIVERY_PROBLEM_NOT_FOUND'],
+    [ids[0], true, null],
+    [ids[1], false, 'REDELIVERY_PROBLEM_LIMIT_REACHED'],
+    [foreign.ids[0], false, 'REDELIVERY_PROBLEM_NOT_FOUND'],
   ]);
   expect(idsOf(await desk.lease())).toEqual([ids[0]]);
 });

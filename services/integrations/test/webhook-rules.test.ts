@@ -7,8 +7,23 @@ import { createSecretBox } from '../src/webhooks/secrets.ts';
 
 const SECOND = 1_000_000;
 const HOUR = 3600 * SECOND;
-const outcome = (fields: Partial<Outcome> = {}): Outcome => ({ status: 500, error: false, startedAt: 0, endedAt: 0, retryAfter: undefined, circuitOpenUntil: undefined, ...fields });
-const health = (fields: Partial<Health> = {}): Health => ({ enabled: true, failingSince: undefined, slowdowns: 0, resumeAt: undefined, circuitOpenUntil: undefined, ...fields });
+const outcome = (fields: Partial<Outcome> = {}): Outcome => ({
+  status: 500,
+  error: false,
+  startedAt: 0,
+  endedAt: 0,
+  retryAfter: undefined,
+  circuitOpenUntil: undefined,
+  ...fields,
+});
+const health = (fields: Partial<Health> = {}): Health => ({
+  enabled: true,
+  failingSince: undefined,
+  slowdowns: 0,
+  resumeAt: undefined,
+  circuitOpenUntil: undefined,
+  ...fields,
+});
 
 test('ten attempts: at once, 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h, 24 h, each within a fifth', () => {
   const pauses = [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400];
@@ -27,7 +42,12 @@ test('Retry-After is a floor, up to a day', () => {
 });
 
 test.each([
-  [200, 'SUCCEEDED'], [299, 'SUCCEEDED'], [301, 'PENDING'], [404, 'PENDING'], [500, 'PENDING'], [undefined, 'PENDING'],
+  [200, 'SUCCEEDED'],
+  [299, 'SUCCEEDED'],
+  [301, 'PENDING'],
+  [404, 'PENDING'],
+  [500, 'PENDING'],
+  [undefined, 'PENDING'],
 ] as const)('an answer of %s leaves a delivery %s', (status, state) => {
   expect(deliveryAfter({ failures: 0, isTest: false, enabled: true }, outcome({ status }), 0.5).state).toBe(state);
 });
@@ -79,7 +99,12 @@ test('the same event and endpoint have one id, others another; it tells its day 
 test('a signing secret opens under the key that sealed it, for its own endpoint only', () => {
   const [first, second] = [randomBytes(32), randomBytes(32)];
   const old = createSecretBox(new KeyRing([['a', first]]));
-  const rotated = createSecretBox(new KeyRing([['b', second], ['a', first]]));
+  const rotated = createSecretBox(
+    new KeyRing([
+      ['b', second],
+      ['a', first],
+    ]),
+  );
   const secret = Buffer.alloc(32, 7);
   const sealed = old.seal('one', secret);
   expect(sealed.includes(secret)).toBe(false);

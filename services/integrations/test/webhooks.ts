@@ -1,7 +1,14 @@
 // What tests of webhooks need: an endpoint, events, a worker that sends nothing.
 import { randomUUID } from 'node:crypto';
 import { now } from '@truckroll/contract';
-import { AttemptError, type CompanyRoom, type LeaseRequest, type LeasedDelivery, type PublicEvent, type ReportRequest } from '@truckroll/contract/gen/integrations/v1/deliveries';
+import {
+  AttemptError,
+  type CompanyRoom,
+  type LeaseRequest,
+  type LeasedDelivery,
+  type PublicEvent,
+  type ReportRequest,
+} from '@truckroll/contract/gen/integrations/v1/deliveries';
 import type { MailConfig } from '@truckroll/mail';
 import { createSession } from '@truckroll/service-kit';
 import { startHarness } from './harness.ts';
@@ -20,7 +27,12 @@ export interface LeaseOptions {
 
 function asked({ max = 100, cap = 10, without = [], worker = 'test', share, busy = [] }: LeaseOptions): LeaseRequest {
   return {
-    worker_id: worker, max_deliveries: max, max_in_flight_per_endpoint: cap, excluded_endpoint_ids: without, max_of_company: share ?? null, busy_companies: busy,
+    worker_id: worker,
+    max_deliveries: max,
+    max_in_flight_per_endpoint: cap,
+    excluded_endpoint_ids: without,
+    max_of_company: share ?? null,
+    busy_companies: busy,
   };
 }
 
@@ -58,8 +70,14 @@ export async function startDesk(mail: MailConfig = {}) {
           const eventId = randomUUID();
           const type = fields.type ?? 'service_request.created';
           return {
-            id: eventId, type, company_id: company.id, subject: randomUUID(), sequence: 1, timestamp: now(),
-            body: Buffer.from(JSON.stringify({ id: eventId, type })), ...fields,
+            id: eventId,
+            type,
+            company_id: company.id,
+            subject: randomUUID(),
+            sequence: 1,
+            timestamp: now(),
+            body: Buffer.from(JSON.stringify({ id: eventId, type })),
+            ...fields,
           };
         },
       };
@@ -87,10 +105,20 @@ export async function startDesk(mail: MailConfig = {}) {
 
 export function reportOf(delivery: LeasedDelivery, fields: Partial<ReportRequest> = {}): ReportRequest {
   return {
-    delivery_id: delivery.delivery_id, lease_token: delivery.lease_token, response_status: 200, error: AttemptError.UNSPECIFIED,
-    error_message: '', started_at: now() - SECOND, ended_at: now(), request_headers: [{ name: 'webhook-id', value: delivery.event_id }],
-    response_headers: [{ name: 'content-type', value: 'text/plain' }], response_body: Buffer.from('thanks'), response_truncated: false,
-    retry_after_seconds: null, resolved_address: '203.0.113.7', ...fields,
+    delivery_id: delivery.delivery_id,
+    lease_token: delivery.lease_token,
+    response_status: 200,
+    error: AttemptError.UNSPECIFIED,
+    error_message: '',
+    started_at: now() - SECOND,
+    ended_at: now(),
+    request_headers: [{ name: 'webhook-id', value: delivery.event_id }],
+    response_headers: [{ name: 'content-type', value: 'text/plain' }],
+    response_body: Buffer.from('thanks'),
+    response_truncated: false,
+    retry_after_seconds: null,
+    resolved_address: '203.0.113.7',
+    ...fields,
   };
 }
 

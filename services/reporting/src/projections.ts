@@ -58,7 +58,11 @@ function applyBehind(database: Database, group: string, model: ReadModel, events
         values: [events.map(({ companyId }) => companyId), events.map(({ key }) => key.slice(key.indexOf('/') + 1)), events.map(({ key }) => key)],
       });
       const behind = new Set(rows.map(({ key }) => key));
-      const current = await notOlder(tx, group, events.filter(({ key }) => behind.has(key)));
+      const current = await notOlder(
+        tx,
+        group,
+        events.filter(({ key }) => behind.has(key)),
+      );
       if (current.length > 0) await applyTo(model, tx, current);
       return behind.size;
     },

@@ -33,25 +33,62 @@ afterAll(async () => {
 
 function job(fields: Line = {}): Line {
   return {
-    id: randomUUID(), number: 'J-1', account: ref(), location_id: randomUUID(), lifecycle: ref(), job_class: 'SERVICE',
-    status: { id: randomUUID(), name: 'New', stage: 'NEW', is_work_complete: false }, priority: 'NORMAL', tags: [], created_at: AT, updated_at: AT, ...fields,
+    id: randomUUID(),
+    number: 'J-1',
+    account: ref(),
+    location_id: randomUUID(),
+    lifecycle: ref(),
+    job_class: 'SERVICE',
+    status: { id: randomUUID(), name: 'New', stage: 'NEW', is_work_complete: false },
+    priority: 'NORMAL',
+    tags: [],
+    created_at: AT,
+    updated_at: AT,
+    ...fields,
   };
 }
 
 function invoice(job_id: string, subtotal_cents: number): Line {
   return {
-    id: randomUUID(), number: 'INV-1', status: 'OPEN', account: ref(), job_id, created_at: AT, updated_at: AT, issued_at: AT, currency: 'USD',
-    pricing_multiplier: 1, line_items: [], discounts: [], tax: { name: 'None', rate: 0, rounding: 'round' },
+    id: randomUUID(),
+    number: 'INV-1',
+    status: 'OPEN',
+    account: ref(),
+    job_id,
+    created_at: AT,
+    updated_at: AT,
+    issued_at: AT,
+    currency: 'USD',
+    pricing_multiplier: 1,
+    line_items: [],
+    discounts: [],
+    tax: { name: 'None', rate: 0, rounding: 'round' },
     amounts: { subtotal_cents, discount_cents: 0, discounted_subtotal_cents: subtotal_cents, tax_cents: 0, total_cents: subtotal_cents },
   };
 }
 
 function financials(id: string, ...costs: number[]): Line {
   return {
-    id, number: 'J-9', account: ref(), location_id: randomUUID(), created_at: AT, report_date: '2026-03-01', report_date_basis: 'JOB_CREATED', currency: 'USD',
+    id,
+    number: 'J-9',
+    account: ref(),
+    location_id: randomUUID(),
+    created_at: AT,
+    report_date: '2026-03-01',
+    report_date_basis: 'JOB_CREATED',
+    currency: 'USD',
     costing: { tracking_status: 'TRACKED', verification_status: 'VERIFIED', job_type_included: false },
     cost_entries: costs.map((total_cents) => ({
-      id: randomUUID(), category: 'parts', source: 'manual', name: 'x', quantity: 1, quantity_unit: 'unit', unit_cost_cents: 1, total_cents, created_at: AT, updated_at: AT,
+      id: randomUUID(),
+      category: 'parts',
+      source: 'manual',
+      name: 'x',
+      quantity: 1,
+      quantity_unit: 'unit',
+      unit_cost_cents: 1,
+      total_cents,
+      created_at: AT,
+      updated_at: AT,
     })),
   };
 }
@@ -68,7 +105,12 @@ async function tell(company: string, model: ReadModel, path: string, ...records:
 }
 
 const importLines = (company_id: string, ...lines: Line[]) =>
-  importBatch(database, tables, { company_id, path: 'job-financials', first_line: 1, lines: lines.map((line) => Buffer.from(JSON.stringify(line))) }, { log: silentLog, requestId: 'test' });
+  importBatch(
+    database,
+    tables,
+    { company_id, path: 'job-financials', first_line: 1, lines: lines.map((line) => Buffer.from(JSON.stringify(line))) },
+    { log: silentLog, requestId: 'test' },
+  );
 
 const detail = async (company: string, id: string): Promise<Line> => {
   const bytes = await reader.detail({ key: { company_id: company, time_zone: 'America/Chicago', id } });
@@ -85,14 +127,27 @@ test('a job has its financials as soon as it is known, and an imported line sets
   const [company, known] = [randomUUID(), job()];
   await tell(company, jobs, 'jobs', known);
   expect(await detail(company, known['id'])).toMatchObject({
-    id: known['id'], number: 'J-1', account: known['account'], location_id: known['location_id'], created_at: Date.parse(AT) * 1000, currency: 'USD',
-    report_date: '2026-03-01', costing: { enabled: true, ...NOT_RECORDED }, totals: { revenue_cents: 0, total_cost_cents: 0 }, cost_entries: [], invoices: [],
+    id: known['id'],
+    number: 'J-1',
+    account: known['account'],
+    location_id: known['location_id'],
+    created_at: Date.parse(AT) * 1000,
+    currency: 'USD',
+    report_date: '2026-03-01',
+    costing: { enabled: true, ...NOT_RECORDED },
+    totals: { revenue_cents: 0, total_cost_cents: 0 },
+    cost_entries: [],
+    invoices: [],
   });
   await tell(company, invoices, 'invoices', invoice(known['id'], 700));
   expect(await detail(company, known['id'])).toMatchObject({ totals: { revenue_cents: 700 }, costing: NOT_RECORDED });
   expect(await importLines(company, financials(known['id'], 300))).toMatchObject({ created: 0, changed: 1, problems: [] });
   await tell(company, jobs, 'jobs', { ...known, number: 'J-2' });
-  expect(await detail(company, known['id'])).toMatchObject({ number: 'J-2', totals: { gross_profit_cents: 400 }, costing: { tracking_status: 'COST_TRACKING_STATUS_TRACKED' } });
+  expect(await detail(company, known['id'])).toMatchObject({
+    number: 'J-2',
+    totals: { gross_profit_cents: 400 },
+    costing: { tracking_status: 'COST_TRACKING_STATUS_TRACKED' },
+  });
 });
 
 test('jobs that were known to a release before get theirs, once', async () => {
@@ -100,7 +155,10 @@ test('jobs that were known to a release before get theirs, once', async () => {
   const known = Array.from({ length: 3 }, () => job());
   await tell(company, jobs, 'jobs', ...known);
   await importLines(company, financials(known[0]!['id'], 5));
-  await database.query({ text: 'delete from job_financials where company_id = $1 and id = any($2::uuid[])', values: [company, known.slice(1).map(({ id }) => id)] });
+  await database.query({
+    text: 'delete from job_financials where company_id = $1 and id = any($2::uuid[])',
+    values: [company, known.slice(1).map(({ id }) => id)],
+  });
   expect(await fillIn(database)).toBe(2);
   expect(await fillIn(database)).toBe(0);
   expect((await list(company)).map(({ id, cost_entries }) => [id, cost_entries.length]).sort()).toEqual(known.map(({ id }, i) => [id, i === 0 ? 1 : 0]).sort());
@@ -122,7 +180,11 @@ test('a sum of other services’ records beyond what cents hold is applied; its 
   await tell(company, jobs, 'jobs', far, other);
   const [first, second] = [invoice(far['id'], MOST), invoice(far['id'], 1)];
   await tell(company, invoices, 'invoices', first, second, invoice(other['id'], 5));
-  const refused = { status: 500, code: 'INTERNAL_ERROR', message: expect.stringContaining(`totals.revenue_cents of job-financials/${far['id']} is beyond ±9007199254740991`) };
+  const refused = {
+    status: 500,
+    code: 'INTERNAL_ERROR',
+    message: expect.stringContaining(`totals.revenue_cents of job-financials/${far['id']} is beyond ±9007199254740991`),
+  };
   await expect(detail(company, far['id'])).rejects.toMatchObject(refused);
   await expect(list(company)).rejects.toMatchObject(refused);
   expect(await list(company, other['id'])).toMatchObject([{ totals: { revenue_cents: 5 } }]);

@@ -3,26 +3,39 @@ import fc from 'fast-check';
 import { checkCosts, reportDate, totalsOf } from '../src/financials/totals.ts';
 
 const MOST = Number.MAX_SAFE_INTEGER;
-const invoice = (fields: Partial<JobInvoice>): JobInvoice => ({ id: 'i', number: '1', status: 'INVOICE_STATUS_OPEN', issued_at: null, subtotal_cents: 0, ...fields });
+const invoice = (fields: Partial<JobInvoice>): JobInvoice => ({
+  id: 'i',
+  number: '1',
+  status: 'INVOICE_STATUS_OPEN',
+  issued_at: null,
+  subtotal_cents: 0,
+  ...fields,
+});
 const cost = (category: CostEntry['category'], total_cents: number): CostEntry => ({ category, total_cents }) as CostEntry;
 
 test('costs add up by category and in all, revenue is what open and paid invoices say before tax', () => {
   const categories = [CostCategory.LABOR, CostCategory.PARTS, CostCategory.EQUIPMENT, CostCategory.MISC, CostCategory.OTHER];
   const cents = fc.integer({ min: -1_000_000_000, max: 1_000_000_000 });
   fc.assert(
-    fc.property(fc.array(fc.tuple(fc.constantFrom(...categories), cents)), fc.array(fc.tuple(fc.constantFrom('OPEN', 'PAID', 'DRAFT', 'VOIDED'), cents)), (costs, invoices) => {
-      const sum = (values: readonly number[]) => Number(values.reduce((total, value) => total + BigInt(value), 0n));
-      const totals = totalsOf(
-        invoices.map(([status, subtotal_cents]) => invoice({ status: `INVOICE_STATUS_${status}` as JobInvoice['status'], subtotal_cents })),
-        costs.map(([category, total]) => cost(category, total)),
-      );
-      const revenue = sum(invoices.filter(([status]) => status === 'OPEN' || status === 'PAID').map(([, value]) => value));
-      const all = sum(costs.map(([, value]) => value));
-      expect(totals).toMatchObject({
-        revenue_cents: revenue, total_cost_cents: all, gross_profit_cents: revenue - all,
-        labor_cost_cents: sum(costs.filter(([category]) => category === CostCategory.LABOR).map(([, value]) => value)),
-      });
-    }),
+    fc.property(
+      fc.array(fc.tuple(fc.constantFrom(...categories), cents)),
+      fc.array(fc.tuple(fc.constantFrom('OPEN', 'PAID', 'DRAFT', 'VOIDED'), cents)),
+      (costs, invoices) => {
+        const sum = (values: readonly number[]) => Number(values.reduce((total, value) => total + BigInt(value), 0n));
+        const totals = totalsOf(
+          invoices.map(([status, subtotal_cents]) => invoice({ status: `INVOICE_STATUS_${status}` as JobInvoice['status'], subtotal_cents })),
+          costs.map(([category, total]) => cost(category, total)),
+        );
+        const revenue = sum(invoices.filter(([status]) => status === 'OPEN' || status === 'PAID').map(([, value]) => value));
+        const all = sum(costs.map(([, value]) => value));
+        expect(totals).toMatchObject({
+          revenue_cents: revenue,
+          total_cost_cents: all,
+          gross_profit_cents: revenue - all,
+          labor_cost_cents: sum(costs.filter(([category]) => category === CostCategory.LABOR).map(([, value]) => value)),
+        });
+      },
+    ),
   );
 });
 
@@ -30,7 +43,9 @@ test('a sum beyond what cents hold is named and never rounded', () => {
   expect(totalsOf([], [cost(CostCategory.PARTS, MOST), cost(CostCategory.PARTS, 1)])).toEqual({ beyond: 'parts_cost_cents' });
   expect(totalsOf([], [cost(CostCategory.PARTS, MOST), cost(CostCategory.LABOR, 1)])).toEqual({ beyond: 'total_cost_cents' });
   expect(totalsOf([invoice({ subtotal_cents: MOST })], [cost(CostCategory.PARTS, -1)])).toEqual({ beyond: 'gross_profit_cents' });
-  expect(checkCosts([cost(CostCategory.PARTS, MOST), cost(CostCategory.LABOR, 1)])).toEqual([expect.objectContaining({ field: 'cost_entries', code: 'OUT_OF_RANGE' })]);
+  expect(checkCosts([cost(CostCategory.PARTS, MOST), cost(CostCategory.LABOR, 1)])).toEqual([
+    expect.objectContaining({ field: 'cost_entries', code: 'OUT_OF_RANGE' }),
+  ]);
   expect(checkCosts([cost(CostCategory.PARTS, MOST), cost(CostCategory.LABOR, -1)])).toEqual([]);
 });
 
@@ -42,7 +57,8 @@ describe('a job is reported on', () => {
 
   test('the company-local date of its first counted invoice', () => {
     const invoices = [
-      invoice({ issued_at: at('2026-03-05T12:00:00Z') }), invoice({ status: 'INVOICE_STATUS_PAID', issued_at: at('2026-03-02T03:00:00Z') }),
+      invoice({ issued_at: at('2026-03-05T12:00:00Z') }),
+      invoice({ status: 'INVOICE_STATUS_PAID', issued_at: at('2026-03-02T03:00:00Z') }),
       invoice({ status: 'INVOICE_STATUS_VOIDED', issued_at: at('2026-01-05T12:00:00Z') }),
     ];
     expect(on(invoices)).toEqual({ date: '2026-03-01', basis: 'REPORT_DATE_BASIS_INVOICE_ISSUED' });

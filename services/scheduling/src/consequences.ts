@@ -87,7 +87,11 @@ async function refreshAssigned(tx: Transaction, companyId: string, visitIds: Ids
     text: `select distinct v.job_id from unnest($2::uuid[]) u(id) join job_appointments v on v.company_id = $1 and v.id = u.id`,
     values: [companyId, visitIds],
   });
-  await refreshJobTeams(tx, companyId, rows.map(({ job_id }) => job_id));
+  await refreshJobTeams(
+    tx,
+    companyId,
+    rows.map(({ job_id }) => job_id),
+  );
 }
 
 /** Imported technicians count as those that the two writes add and remove. */

@@ -34,7 +34,12 @@ const ACCOUNT_LOCATIONS: Followed = {
 
 /** A refresh by ids as what keeps a link of a table. */
 export function keeping(refresh: (tx: Transaction, companyId: string, ids: readonly string[]) => Promise<void>): Maintains<unknown> {
-  return (tx, companyId, records) => refresh(tx, companyId, records.map(({ id }) => id));
+  return (tx, companyId, records) =>
+    refresh(
+      tx,
+      companyId,
+      records.map(({ id }) => id),
+    );
 }
 
 /** Who is assigned to visits: canceled assignments and canceled visits included, for the person stays on the record. */

@@ -22,9 +22,16 @@ export const restored: Restored = {
 async function tellNames(tx: Queryable): Promise<void> {
   for (let after: string | undefined; ; ) {
     const names = await namePage(tx, after);
-    await append(tx, names.map(({ key, company_id, kind, id, name }) => ({
-      topic: topics.names.name, key, type: 'name.changed', companyId: company_id, payload: Name.encode({ company_id, kind, id, name }).finish(),
-    })));
+    await append(
+      tx,
+      names.map(({ key, company_id, kind, id, name }) => ({
+        topic: topics.names.name,
+        key,
+        type: 'name.changed',
+        companyId: company_id,
+        payload: Name.encode({ company_id, kind, id, name }).finish(),
+      })),
+    );
     if (names.length === 0) return;
     after = names.at(-1)?.key;
   }

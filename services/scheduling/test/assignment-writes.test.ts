@@ -17,8 +17,16 @@ let company: Company;
 const userId = randomUUID();
 const job = line.job();
 const members = Array.from({ length: 5 }, (_, i) => ({
-  id: randomUUID(), name: `Member ${i}`, first_name: 'Member', last_name: String(i), role: 'TECHNICIAN', status: 'ACTIVE', assignable: true, tags: [],
-  created_at: '2026-03-01T15:00:00Z', updated_at: '2026-03-01T15:00:00Z',
+  id: randomUUID(),
+  name: `Member ${i}`,
+  first_name: 'Member',
+  last_name: String(i),
+  role: 'TECHNICIAN',
+  status: 'ACTIVE',
+  assignable: true,
+  tags: [],
+  created_at: '2026-03-01T15:00:00Z',
+  updated_at: '2026-03-01T15:00:00Z',
 }));
 
 beforeAll(async () => {
@@ -39,8 +47,15 @@ async function newVisit(): Promise<Visit> {
 
 function addition(visit: Visit, member = 0): AddAssignmentRequest {
   return {
-    caller: caller(), idempotency_key: randomUUID(), expected_revision: visit.revision, appointment_id: visit.id, team_member_id: members[member]!.id,
-    starts_at: visit.window_start_at, ends_at: visit.window_end_at, allow_outside_window: false, customer_notification: null,
+    caller: caller(),
+    idempotency_key: randomUUID(),
+    expected_revision: visit.revision,
+    appointment_id: visit.id,
+    team_member_id: members[member]!.id,
+    starts_at: visit.window_start_at,
+    ends_at: visit.window_end_at,
+    allow_outside_window: false,
+    customer_notification: null,
   };
 }
 
@@ -52,7 +67,13 @@ async function write(rpc: 'AddAssignment' | 'RemoveAssignment', request: AddAssi
 
 const add = (visit: Visit, member = 0): Promise<Visit> => write('AddAssignment', addition(visit, member));
 const remove = (visit: Visit, index = 0): Promise<Visit> =>
-  write('RemoveAssignment', { caller: caller(), idempotency_key: randomUUID(), id: visit.assignments[index]!.id, expected_revision: visit.revision, customer_notification: null });
+  write('RemoveAssignment', {
+    caller: caller(),
+    idempotency_key: randomUUID(),
+    id: visit.assignments[index]!.id,
+    expected_revision: visit.revision,
+    customer_notification: null,
+  });
 
 it('leaves what an import would derive, byte for byte', async () => {
   let one = await newVisit();
@@ -84,7 +105,10 @@ it('tells of every write in the order of the visit’s sequence, with the assign
   visit = await add(visit, 0);
   const first = visit.assignments[0]!;
   visit = await add(visit, 1);
-  visit = await remove(visit, visit.assignments.findIndex(({ id }) => id === first.id));
+  visit = await remove(
+    visit,
+    visit.assignments.findIndex(({ id }) => id === first.id),
+  );
   const { rows } = await harness.database.query<{ topic: string; key: string; type: string; sequence: number | null; payload: Buffer | null }>({
     text: `select topic, key, type, sequence, payload from outbox where company_id = $1 and (key = $2 or key = $3) order by id`,
     values: [company.id, `${company.id}/${visit.id}`, `${company.id}/${first.id}`],
@@ -124,7 +148,9 @@ it('goes on with its own write when the request that it waited for is undone', a
     });
     waiting = write('AddAssignment', request);
     for (let blocked = 0; blocked === 0; ) {
-      const { rows } = await tx.query<{ blocked: number }>({ text: `select count(*) as blocked from pg_locks where not granted and locktype = 'transactionid'` });
+      const { rows } = await tx.query<{ blocked: number }>({
+        text: `select count(*) as blocked from pg_locks where not granted and locktype = 'transactionid'`,
+      });
       blocked = rows[0]!.blocked;
     }
     throw new Error('undone');

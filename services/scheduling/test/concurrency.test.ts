@@ -37,13 +37,28 @@ async function repeatedly(until: number, work: () => Promise<unknown>): Promise<
 test('visits and jobs that are imported and written at once end as what they follow from', async () => {
   const at = '2026-03-01T15:00:00Z';
   const crew = ['Ana', 'Ben', 'Cem', 'Dee'].map((name) => ({
-    id: randomUUID(), name, first_name: name, last_name: '', role: 'TECHNICIAN', status: 'ACTIVE', assignable: true, tags: [], created_at: at, updated_at: at,
+    id: randomUUID(),
+    name,
+    first_name: name,
+    last_name: '',
+    role: 'TECHNICIAN',
+    status: 'ACTIVE',
+    assignable: true,
+    tags: [],
+    created_at: at,
+    updated_at: at,
   }));
   const places = [location(), location()];
   const works = places.map(({ id }) => job({ location_id: id }));
   const visits = [0, 1, 2, 3].map((i) => visit({ job_id: works[i % 2]!.id }));
   const parts = [0, 1, 2].map((i) => assignment({ appointment_id: visits[i]!.id, team_member: ref(crew[i]!.id) }));
-  for (const [path, records] of [['team-members', crew], ['locations', places], ['jobs', works], ['job-appointments', visits], ['job-assignments', parts]] as const) {
+  for (const [path, records] of [
+    ['team-members', crew],
+    ['locations', places],
+    ['jobs', works],
+    ['job-appointments', visits],
+    ['job-assignments', parts],
+  ] as const) {
     await company.store(path, ...records);
   }
 
@@ -63,17 +78,43 @@ test('visits and jobs that are imported and written at once end as what they fol
   const until = Date.now() + RUN_MS;
   const writing = Promise.all([add, add, add, remove, remove].map((write) => repeatedly(until, write)));
   const imported = await Promise.all([
-    repeatedly(until, reimport('job-appointments', visits, () => ({ job_id: any(works).id, description: randomUUID(), canceled: Math.random() < 0.2 }))),
-    repeatedly(until, reimport('job-assignments', parts, () => ({ appointment_id: any(visits).id, status: any(['TO_DO', 'CANCELED', 'COMPLETED']) }))),
-    repeatedly(until, reimport('jobs', works, () => ({ location_id: any(places).id, number: randomUUID() }))),
-    repeatedly(until, reimport('locations', places, () => ({ name: randomUUID() }))),
+    repeatedly(
+      until,
+      reimport('job-appointments', visits, () => ({ job_id: any(works).id, description: randomUUID(), canceled: Math.random() < 0.2 })),
+    ),
+    repeatedly(
+      until,
+      reimport('job-assignments', parts, () => ({ appointment_id: any(visits).id, status: any(['TO_DO', 'CANCELED', 'COMPLETED']) })),
+    ),
+    repeatedly(
+      until,
+      reimport('jobs', works, () => ({ location_id: any(places).id, number: randomUUID() })),
+    ),
+    repeatedly(
+      until,
+      reimport('locations', places, () => ({ name: randomUUID() })),
+    ),
   ]);
   expect(Math.min(...imported)).toBeGreaterThan(0);
   expect(Math.max(...(await writing))).toBeGreaterThan(0);
 
   await harness.database.transaction(async (tx) => {
-    expect(await refreshRecords(tx, jobAppointments, company.id, visits.map(({ id }) => id))).toEqual([]);
-    expect(await refreshRecords(tx, jobs as Table<any>, company.id, works.map(({ id }) => id))).toEqual([]);
+    expect(
+      await refreshRecords(
+        tx,
+        jobAppointments,
+        company.id,
+        visits.map(({ id }) => id),
+      ),
+    ).toEqual([]);
+    expect(
+      await refreshRecords(
+        tx,
+        jobs as Table<any>,
+        company.id,
+        works.map(({ id }) => id),
+      ),
+    ).toEqual([]);
   });
   const stored = await company.list('job-appointments');
   const ids = (records: readonly Json[]) => records.map(({ id }) => id).sort();

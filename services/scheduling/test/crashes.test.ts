@@ -14,8 +14,16 @@ const MOST_STATEMENTS = 30;
 const companyId = randomUUID();
 const caller = { company_id: companyId, time_zone: 'America/Chicago', user_id: randomUUID() };
 const member = {
-  id: randomUUID(), name: 'Dana Whitfield', first_name: 'Dana', last_name: 'Whitfield', role: 'TECHNICIAN', status: 'ACTIVE', assignable: true, tags: [],
-  created_at: '2026-03-01T15:00:00Z', updated_at: '2026-03-01T15:00:00Z',
+  id: randomUUID(),
+  name: 'Dana Whitfield',
+  first_name: 'Dana',
+  last_name: 'Whitfield',
+  role: 'TECHNICIAN',
+  status: 'ACTIVE',
+  assignable: true,
+  tags: [],
+  created_at: '2026-03-01T15:00:00Z',
+  updated_at: '2026-03-01T15:00:00Z',
 };
 const job = line.job();
 let fresh: TestDatabase;
@@ -31,7 +39,16 @@ beforeAll(async () => {
   url.hostname = '127.0.0.1';
   url.port = String(proxy.port);
   // Nobody listens there: events stay in the outbox, where this looks at them.
-  service = createScheduling({ ...testConfig, kafkaBrokers: ['127.0.0.1:1'], kafkaTls: false, kafkaMechanism: 'none', kafkaUsername: '', kafkaPassword: '', kafkaPrefix: '', databaseUrl: url.href } as never);
+  service = createScheduling({
+    ...testConfig,
+    kafkaBrokers: ['127.0.0.1:1'],
+    kafkaTls: false,
+    kafkaMechanism: 'none',
+    kafkaUsername: '',
+    kafkaPassword: '',
+    kafkaPrefix: '',
+    databaseUrl: url.href,
+  } as never);
   channel = openChannel(`127.0.0.1:${(await service.start()).port}`, { credentials: testCallers });
   database = new Database({ url: fresh.url, schema: 'scheduling', maxConnections: 2 });
   await store('team-members', member);
@@ -103,7 +120,10 @@ it.each(cases)('leaves nothing or everything of an %s that loses its connection 
     const visit = await begin();
     const key = randomUUID();
     const plan = proxy.arm(statement, moment);
-    const outcome = await write(visit, key).then(() => 'answered', () => 'lost');
+    const outcome = await write(visit, key).then(
+      () => 'answered',
+      () => 'lost',
+    );
     plan.disarm();
     reached = plan.reached;
     expect({ statement, outcome }).toEqual({ statement, outcome: reached ? 'lost' : 'answered' });

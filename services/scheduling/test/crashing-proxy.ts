@@ -35,25 +35,31 @@ export async function crashingProxy(target: { host: string; port: number }): Pro
       client.destroy();
       upstream.destroy();
     };
-    client.on('data', splitter(true, (message) => {
-      const type = String.fromCharCode(message[0] as number);
-      if (armed !== undefined && !armed.taken && type === 'Q' && message.toString('utf8', 5, 10) === 'begin') {
-        plan = armed;
-        plan.taken = true;
-        [sent, done] = [-1, -1];
-      }
-      if (plan === armed && plan !== undefined && (type === 'Q' || type === 'S')) {
-        sent++;
-        if (sent === plan.n) plan.reached = true;
-        if (plan.moment === 'before' && sent >= plan.n) return crash();
-      }
-      // Messages that belong to a statement precede its Sync and say nothing without it.
-      if (!client.destroyed) upstream.write(message);
-    }));
-    upstream.on('data', splitter(false, (message) => {
-      if (plan === armed && plan?.moment === 'after' && message[0] === READY && ++done >= plan.n) return crash();
-      if (!client.destroyed) client.write(message);
-    }));
+    client.on(
+      'data',
+      splitter(true, (message) => {
+        const type = String.fromCharCode(message[0] as number);
+        if (armed !== undefined && !armed.taken && type === 'Q' && message.toString('utf8', 5, 10) === 'begin') {
+          plan = armed;
+          plan.taken = true;
+          [sent, done] = [-1, -1];
+        }
+        if (plan === armed && plan !== undefined && (type === 'Q' || type === 'S')) {
+          sent++;
+          if (sent === plan.n) plan.reached = true;
+          if (plan.moment === 'before' && sent >= plan.n) return crash();
+        }
+        // Messages that belong to a statement precede its Sync and say nothing without it.
+        if (!client.destroyed) upstream.write(message);
+      }),
+    );
+    upstream.on(
+      'data',
+      splitter(false, (message) => {
+        if (plan === armed && plan?.moment === 'after' && message[0] === READY && ++done >= plan.n) return crash();
+        if (!client.destroyed) client.write(message);
+      }),
+    );
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()));
   return {

@@ -49,7 +49,12 @@ test('what a company has too much of is refused to it alone, with 429 and Retry-
   const [flood, other] = [harness.company(), harness.company()];
   await record(flood.id);
   const outcomes = await whileNumbered(flood.id, async () => {
-    const waiting = Array.from({ length: 300 }, () => record(flood.id).then(() => ({ status: 200 }), (error: object) => error));
+    const waiting = Array.from({ length: 300 }, () =>
+      record(flood.id).then(
+        () => ({ status: 200 }),
+        (error: object) => error,
+      ),
+    );
     expect((await record(other.id)).number).toBe('SR-1');
     return { waiting: Promise.all(waiting) };
   });
@@ -64,7 +69,13 @@ test('a number is where it belongs in a message of any length', async () => {
   const company_id = randomUUID();
   for (const length of [0, 20, 100, 2000]) {
     const id = randomUUID();
-    const { service_request } = await intake.recordServiceRequest({ company_id, id, channel: ServiceRequestChannel.WEB, contact_name: 'é'.repeat(length / 10) || null, summary: 'x'.repeat(length) || null });
+    const { service_request } = await intake.recordServiceRequest({
+      company_id,
+      id,
+      channel: ServiceRequestChannel.WEB,
+      contact_name: 'é'.repeat(length / 10) || null,
+      summary: 'x'.repeat(length) || null,
+    });
     expect((await intake.getServiceRequest({ company_id, id })).service_request).toEqual(service_request);
   }
 });

@@ -26,22 +26,30 @@ function contact(channels: Line[], primary_channel: Line | null = null): Line {
 
 test('a visit and its arrival window end after they start', async () => {
   const { starts_at, window_start_at } = visit();
-  expect(await refused('job-appointments', visit, visit({ ends_at: starts_at, window_end_at: window_start_at }))).toEqual(['window_end_at RANGE_ORDER', 'ends_at RANGE_ORDER']);
+  expect(await refused('job-appointments', visit, visit({ ends_at: starts_at, window_end_at: window_start_at }))).toEqual([
+    'window_end_at RANGE_ORDER',
+    'ends_at RANGE_ORDER',
+  ]);
 });
 
 test('channels are what their type says', async () => {
   const wrong = [
-    channel('MOBILE', '512-555-0142'), channel('PHONE', 'dana@example.com'), channel('EMAIL', 'dana@example.com, eve@example.com'), channel('EMAIL', 'da\u0007na@example.com'),
+    channel('MOBILE', '512-555-0142'),
+    channel('PHONE', 'dana@example.com'),
+    channel('EMAIL', 'dana@example.com, eve@example.com'),
+    channel('EMAIL', 'da\u0007na@example.com'),
     channel('EMAIL', 'Dana <dana@example.com>'),
   ];
-  const right = [channel('MOBILE', '+15125550142'), channel('PHONE', '+15125550143'), channel('EMAIL', 'd.o\'neil+büro@example.com')];
+  const right = [channel('MOBILE', '+15125550142'), channel('PHONE', '+15125550143'), channel('EMAIL', "d.o'neil+büro@example.com")];
   const good = () => contact(right);
   expect(await refused('contacts', good, contact([...right, ...wrong]))).toEqual(wrong.map((_, i) => `channels[${i + 3}].value INVALID_FORMAT`));
 });
 
 test('the primary channel is one of the channels, whatever the case of its letters', async () => {
   const good = () => contact([channel('EMAIL', 'Dana@Example.com')], { type: 'EMAIL', value: 'dana@example.com' });
-  expect(await refused('contacts', good, contact([channel('MOBILE', '+15125550142')], { type: 'PHONE', value: '+15125550142' }))).toEqual(['primary_channel INVALID_FORMAT']);
+  expect(await refused('contacts', good, contact([channel('MOBILE', '+15125550142')], { type: 'PHONE', value: '+15125550142' }))).toEqual([
+    'primary_channel INVALID_FORMAT',
+  ]);
 });
 
 test('an account stands once in a location, and places and areas have their ranges', async () => {
@@ -50,20 +58,32 @@ test('an account stands once in a location, and places and areas have their rang
   const good = () => at(account, ref());
   expect(await refused('locations', good, at(account, ref(), account))).toEqual(['accounts[2].account.id INVALID_FORMAT']);
   expect(await refused('locations', good, location({ latitude: 90.1, longitude: -180.1, estimated_square_footage: -1 }))).toEqual([
-    'latitude OUT_OF_RANGE', 'longitude OUT_OF_RANGE', 'estimated_square_footage OUT_OF_RANGE',
+    'latitude OUT_OF_RANGE',
+    'longitude OUT_OF_RANGE',
+    'estimated_square_footage OUT_OF_RANGE',
   ]);
   expect(await refused('locations', good, location({ estimated_square_footage: 10.5 }))).toEqual(['estimated_square_footage INVALID_FORMAT']);
 });
 
 test('questions and completed are null together, and an answer’s path is a JSON pointer', async () => {
   const question = (answer_path: string): Line => ({
-    question_id: null, answer_path, section: 'A', label: 'Is it clean?', type: 'YES_NO', required: true, helper_text: null, value: 'YES', photo_requirement: 'NONE', attached_photo_url: null,
+    question_id: null,
+    answer_path,
+    section: 'A',
+    label: 'Is it clean?',
+    type: 'YES_NO',
+    required: true,
+    helper_text: null,
+    value: 'YES',
+    photo_requirement: 'NONE',
+    attached_photo_url: null,
   });
   const good = () => formResponse({ completed: true, questions: ['/sections/0/~0a~1b', '', '/'].map(question) });
   expect(await refused('form-responses', good, formResponse({ completed: true }))).toEqual(['questions MISSING']);
   expect(await refused('form-responses', good, formResponse({ questions: [] }))).toEqual(['completed MISSING']);
   expect(await refused('form-responses', good, formResponse({ completed: false, questions: ['sections/0', '/a~2'].map(question) }))).toEqual([
-    'questions[0].answer_path INVALID_FORMAT', 'questions[1].answer_path INVALID_FORMAT',
+    'questions[0].answer_path INVALID_FORMAT',
+    'questions[1].answer_path INVALID_FORMAT',
   ]);
 });
 
@@ -97,7 +117,10 @@ test('minutes beyond what a timesheet holds are the error of the line that adds 
   const entry = (duration_minutes: number): Line => timeEntry({ timesheet_id: sheet.id, ends_at: '2026-03-02T16:00:00Z', duration_minutes });
   const { created, problems } = await company.importLines('time-entries', [entry(2 ** 31 - 11), entry(11), entry(10)]);
   expect({ created, problems }).toMatchObject({
-    created: 2, problems: [{ line: 2, field: 'duration_minutes', code: 'OUT_OF_RANGE', message: `With it, total_minutes of timesheets/${sheet.id} would be beyond 2147483647.` }],
+    created: 2,
+    problems: [
+      { line: 2, field: 'duration_minutes', code: 'OUT_OF_RANGE', message: `With it, total_minutes of timesheets/${sheet.id} would be beyond 2147483647.` },
+    ],
   });
   expect((await company.detail('timesheets', sheet.id)).total_minutes).toBe(2 ** 31 - 1);
 });
@@ -107,7 +130,8 @@ test('an assignment’s job is its visit’s, in whatever order they come and wh
   const of = visit({ job_id: first.id });
   const assigned = assignment({ appointment_id: of.id });
   const shown = async (): Promise<string[]> => [
-    (await company.detail('job-assignments', assigned.id)).job_id, (await company.detail('job-appointments', of.id)).assignments[0].job_id,
+    (await company.detail('job-assignments', assigned.id)).job_id,
+    (await company.detail('job-appointments', of.id)).assignments[0].job_id,
     ...(await company.list('job-assignments', { job_id: [first.id] })).map(({ id }) => `by first: ${id === assigned.id}`),
   ];
   await company.store('job-assignments', assigned);
@@ -131,7 +155,8 @@ test('records that were stored before a rule came are read as they are, and foun
   await storedAs('job-appointments', old.id, (record) => ({ ...record, ends_at: record['starts_at'] }));
   await storedAs('contacts', older.id, (record) => ({ ...record, channels: record['channels'].map((each: Line) => ({ ...each, value: 'dana' })) }));
   expect(await company.checked()).toEqual({
-    count: 123, broken: [`contacts/${older.id} channels[0].value INVALID_FORMAT`, `job-appointments/${old.id} ends_at RANGE_ORDER`].sort(),
+    count: 123,
+    broken: [`contacts/${older.id} channels[0].value INVALID_FORMAT`, `job-appointments/${old.id} ends_at RANGE_ORDER`].sort(),
   });
   const { starts_at, ends_at } = await company.detail('job-appointments', old.id);
   expect(ends_at).toBe(starts_at);

@@ -25,7 +25,9 @@ async function held<T>(work: () => readonly Promise<T>[]): Promise<PromiseSettle
     await tx.query({ text: 'lock table service_requests in share mode' });
     const all = Promise.allSettled(work());
     for (;;) {
-      const { rows } = await tx.query<{ waiting: number }>({ text: `select count(*) as waiting from pg_locks where not granted and relation = 'service_requests'::regclass` });
+      const { rows } = await tx.query<{ waiting: number }>({
+        text: `select count(*) as waiting from pg_locks where not granted and relation = 'service_requests'::regclass`,
+      });
       if (rows[0]!.waiting > 0) break;
     }
     // Another call behind them has been answered: they have all come.
@@ -38,17 +40,21 @@ async function held<T>(work: () => readonly Promise<T>[]): Promise<PromiseSettle
 test('recordings that come while one is stored are one transaction, numbered without gaps, each with the event of its own request', async () => {
   const companies = [randomUUID(), randomUUID()];
   for (const company of companies) await record(asked(company, 'the first'));
-  const requests = companies.flatMap((company) => Array.from({ length: 10 }, (_, index) => ({ ...asked(company, `number ${index}`), requestId: randomUUID() })));
+  const requests = companies.flatMap((company) =>
+    Array.from({ length: 10 }, (_, index) => ({ ...asked(company, `number ${index}`), requestId: randomUUID() })),
+  );
   const outcomes = await held(() => requests.map(({ requestId, ...request }) => record(request, requestId)));
   expect(outcomes.filter(({ status }) => status === 'rejected')).toEqual([]);
   const stored = outcomes.map((outcome) => (outcome as PromiseFulfilledResult<ServiceRequest>).value);
   const { rows: kept } = await harness.database.query<{ id: string; document: Buffer; xmin: string }>({
-    text: 'select id, document, xmin::text from service_requests where company_id = any($1::uuid[])', values: [companies],
+    text: 'select id, document, xmin::text from service_requests where company_id = any($1::uuid[])',
+    values: [companies],
   });
   // All but those that were stored alone: the first of each company, and what was under way when nothing could be stored.
   expect(new Set(kept.map(({ xmin }) => xmin)).size).toBeLessThan(kept.length);
   const { rows: events } = await harness.database.query<{ payload: Buffer; request_id: string; company_id: string }>({
-    text: `select payload, request_id, company_id from outbox where company_id = any($1::uuid[]) order by id`, values: [companies],
+    text: `select payload, request_id, company_id from outbox where company_id = any($1::uuid[]) order by id`,
+    values: [companies],
   });
   for (const company of companies) {
     const own = stored.filter((_, index) => requests[index]!.company_id === company);

@@ -13,7 +13,13 @@ import * as line from './records.ts';
 
 const REQUESTS = 12;
 const STORY = [
-  'created', 'status_changed CONTACTED', 'status_changed BOOKED', 'booked', 'status_changed SCHEDULED', 'status_changed BOOKED', 'status_changed SCHEDULED',
+  'created',
+  'status_changed CONTACTED',
+  'status_changed BOOKED',
+  'booked',
+  'status_changed SCHEDULED',
+  'status_changed BOOKED',
+  'status_changed SCHEDULED',
   'status_changed COMPLETED',
 ];
 const kafkaBrokers = (process.env['KAFKA_BROKERS'] ?? '').split(',');
@@ -21,8 +27,16 @@ const kafkaPrefix = `${randomBytes(4).toString('hex')}.`;
 const kafka = createKafka('test', { kafkaBrokers, kafkaPrefix }, silentLog);
 const consumer = kafka.consumer({ groupId: `${kafkaPrefix}test` });
 const member = {
-  id: randomUUID(), name: 'Dana Whitfield', first_name: 'Dana', last_name: 'Whitfield', role: 'TECHNICIAN', status: 'ACTIVE', assignable: true, tags: [],
-  created_at: '2026-03-01T15:00:00Z', updated_at: '2026-03-01T15:00:00Z',
+  id: randomUUID(),
+  name: 'Dana Whitfield',
+  first_name: 'Dana',
+  last_name: 'Whitfield',
+  role: 'TECHNICIAN',
+  status: 'ACTIVE',
+  assignable: true,
+  tags: [],
+  created_at: '2026-03-01T15:00:00Z',
+  updated_at: '2026-03-01T15:00:00Z',
 };
 let harness: Harness;
 let company: Company;
@@ -46,7 +60,12 @@ async function play(id: string): Promise<void> {
   await company.store('job-appointments', record);
   let visit = (await company.detail('job-appointments', record['id'])) as Visit;
   const of = { company_id: company.id, id };
-  const caller = () => ({ caller: { company_id: company.id, time_zone: 'America/Chicago', user_id: member.id }, idempotency_key: randomUUID(), expected_revision: visit.revision, customer_notification: null });
+  const caller = () => ({
+    caller: { company_id: company.id, time_zone: 'America/Chicago', user_id: member.id },
+    idempotency_key: randomUUID(),
+    expected_revision: visit.revision,
+    customer_notification: null,
+  });
   const add = async () => {
     const times = { starts_at: visit.window_start_at, ends_at: visit.window_end_at, allow_outside_window: false };
     visit = (await commands.addAssignment({ ...caller(), appointment_id: visit.id, team_member_id: member.id, ...times })).data as Visit;
@@ -67,16 +86,20 @@ it('come with CloudEvents headers, keyed by subject, in the order of their seque
   await consumer.connect();
   await consumer.subscribe({ topic: kafkaPrefix + topics.serviceRequests.name, fromBeginning: true });
   const all = new Promise<void>((resolve, reject) => {
-    consumer.run({
-      async eachMessage({ message }) {
-        const header = (name: string): string => String(message.headers?.[name]);
-        const body = ServiceRequestStatusChanged.decode(message.value as Buffer);
-        const what = header('ce_type').replace('service_request.', '') + (header('ce_type').endsWith('changed') ? ` ${body.data?.status.replace('SERVICE_REQUEST_STATUS_', '')}` : '');
-        expect([body.id, body.type, String(body.sequence), body.company_id]).toEqual(['ce_id', 'ce_type', 'ce_sequence', 'ce_companyid'].map(header));
-        arrived.get(String(message.key))!.push({ id: body.id, sequence: body.sequence, what });
-        if (--missing === 0) resolve();
-      },
-    }).catch(reject);
+    consumer
+      .run({
+        async eachMessage({ message }) {
+          const header = (name: string): string => String(message.headers?.[name]);
+          const body = ServiceRequestStatusChanged.decode(message.value as Buffer);
+          const what =
+            header('ce_type').replace('service_request.', '') +
+            (header('ce_type').endsWith('changed') ? ` ${body.data?.status.replace('SERVICE_REQUEST_STATUS_', '')}` : '');
+          expect([body.id, body.type, String(body.sequence), body.company_id]).toEqual(['ce_id', 'ce_type', 'ce_sequence', 'ce_companyid'].map(header));
+          arrived.get(String(message.key))!.push({ id: body.id, sequence: body.sequence, what });
+          if (--missing === 0) resolve();
+        },
+      })
+      .catch(reject);
   });
   await Promise.all(ids.map(play));
   await all;

@@ -7,7 +7,11 @@ const short = (status: Status): string => status.replace('SERVICE_REQUEST_STATUS
 
 /** Decisions §6, word for word: everything else is refused. */
 const ALLOWED = new Set([
-  'NEW CONTACTED hand', 'NEW BOOKED booking', 'CONTACTED BOOKED booking', 'BOOKED SCHEDULED technicians', 'SCHEDULED BOOKED technicians',
+  'NEW CONTACTED hand',
+  'NEW BOOKED booking',
+  'CONTACTED BOOKED booking',
+  'BOOKED SCHEDULED technicians',
+  'SCHEDULED BOOKED technicians',
   'SCHEDULED COMPLETED hand',
   ...['NEW', 'CONTACTED', 'BOOKED', 'SCHEDULED'].flatMap((from) => [`${from} CLOSED hand`, `${from} CANCELED hand`]),
 ]);

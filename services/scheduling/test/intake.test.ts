@@ -16,8 +16,16 @@ let intake: Callers<typeof IntakeServiceService>;
 const account = line.account();
 const job = line.job({ account: line.ref(account['id'], account['name']) });
 const member = {
-  id: randomUUID(), name: 'Dana Whitfield', first_name: 'Dana', last_name: 'Whitfield', role: 'TECHNICIAN', status: 'ACTIVE', assignable: true, tags: [],
-  created_at: '2026-03-01T15:00:00Z', updated_at: '2026-03-01T15:00:00Z',
+  id: randomUUID(),
+  name: 'Dana Whitfield',
+  first_name: 'Dana',
+  last_name: 'Whitfield',
+  role: 'TECHNICIAN',
+  status: 'ACTIVE',
+  assignable: true,
+  tags: [],
+  created_at: '2026-03-01T15:00:00Z',
+  updated_at: '2026-03-01T15:00:00Z',
 };
 
 beforeAll(async () => {
@@ -53,12 +61,29 @@ const book = async (id: string, on: Visit) =>
 const caller = () => ({ company_id: company.id, time_zone: 'America/Chicago', user_id: randomUUID() });
 const commands = () => harness.channel.client(AssignmentCommandServiceService);
 const add = async (to: Visit) =>
-  (await commands().addAssignment({
-    caller: caller(), idempotency_key: randomUUID(), expected_revision: to.revision, appointment_id: to.id, team_member_id: member.id,
-    starts_at: to.window_start_at, ends_at: to.window_end_at, allow_outside_window: false, customer_notification: null,
-  })).data as Visit;
+  (
+    await commands().addAssignment({
+      caller: caller(),
+      idempotency_key: randomUUID(),
+      expected_revision: to.revision,
+      appointment_id: to.id,
+      team_member_id: member.id,
+      starts_at: to.window_start_at,
+      ends_at: to.window_end_at,
+      allow_outside_window: false,
+      customer_notification: null,
+    })
+  ).data as Visit;
 const remove = async (from: Visit) =>
-  (await commands().removeAssignment({ caller: caller(), idempotency_key: randomUUID(), id: from.assignments[0]!.id, expected_revision: from.revision, customer_notification: null })).data as Visit;
+  (
+    await commands().removeAssignment({
+      caller: caller(),
+      idempotency_key: randomUUID(),
+      id: from.assignments[0]!.id,
+      expected_revision: from.revision,
+      customer_notification: null,
+    })
+  ).data as Visit;
 
 /** Bodies of a subject's events as receivers get them, in the order in which they leave. */
 async function events(subject: string): Promise<Json[]> {
@@ -81,12 +106,21 @@ const story = async (subject: string) => (await events(subject)).map(({ type, da
 describe('recording a service request', () => {
   it('answers NEW with the latest names and the company’s next number, and tells of it once', async () => {
     const [first, second] = [await recorded(), await recorded()];
-    expect(first).toMatchObject({ status: Status.NEW, account: { id: account['id'], name: account['name'] }, summary: 'AC not cooling', created_at: first.updated_at });
+    expect(first).toMatchObject({
+      status: Status.NEW,
+      account: { id: account['id'], name: account['name'] },
+      summary: 'AC not cooling',
+      created_at: first.updated_at,
+    });
     expect(Number(second.number.slice(3))).toBe(Number(first.number.slice(3)) + 1);
     const [event, ...more] = await events(first.id);
     expect(more).toEqual([]);
     expect(Object.keys(event!)).toEqual(['id', 'type', 'timestamp', 'company_id', 'sequence', 'data']);
-    expect(event).toMatchObject({ type: 'service_request.created', sequence: 1, data: { id: first.id, status: 'NEW', channel: 'WEB', account: { name: account['name'] }, booked_at: null } });
+    expect(event).toMatchObject({
+      type: 'service_request.created',
+      sequence: 1,
+      data: { id: first.id, status: 'NEW', channel: 'WEB', account: { name: account['name'] }, booked_at: null },
+    });
   });
 
   it('answers a repetition as the first time, after it has moved on and from many callers at once', async () => {
@@ -106,7 +140,10 @@ describe('recording a service request', () => {
     await expect(recorded({ location_id: randomUUID() })).rejects.toMatchObject({ status: 400, details: [{ field: 'location_id' }] });
     await expect(recorded({ requested_starts_at: 2, requested_ends_at: 1 })).rejects.toMatchObject({ details: [{ code: 'RANGE_ORDER' }] });
     await expect(recorded({ id: 'x', channel: ServiceRequestChannel.UNSPECIFIED })).rejects.toMatchObject({
-      details: [{ field: 'id', code: 'INVALID_UUID' }, { field: 'channel', code: 'MISSING' }],
+      details: [
+        { field: 'id', code: 'INVALID_UUID' },
+        { field: 'channel', code: 'MISSING' },
+      ],
     });
   });
 });
@@ -118,7 +155,12 @@ describe('moving a service request', () => {
     await move(id, Status.CLOSED, 'Wanted a price only');
     const published = await events(id);
     expect(published.map(({ sequence }) => sequence)).toEqual([1, 2, 3]);
-    expect(published[2]!['data']).toMatchObject({ status: 'CLOSED', previous_status: 'CONTACTED', closed_reason: 'Wanted a price only', summary: 'AC not cooling' });
+    expect(published[2]!['data']).toMatchObject({
+      status: 'CLOSED',
+      previous_status: 'CONTACTED',
+      closed_reason: 'Wanted a price only',
+      summary: 'AC not cooling',
+    });
   });
 
   it('changes nothing where it has the status already, and refuses what its status does not allow', async () => {
@@ -142,7 +184,11 @@ describe('booking a service request', () => {
     const added = await add(on);
     await remove(added);
     expect(await story(id)).toEqual([
-      'created →NEW', 'status_changed NEW→BOOKED', 'booked →BOOKED', 'status_changed BOOKED→SCHEDULED', 'status_changed SCHEDULED→BOOKED',
+      'created →NEW',
+      'status_changed NEW→BOOKED',
+      'booked →BOOKED',
+      'status_changed BOOKED→SCHEDULED',
+      'status_changed SCHEDULED→BOOKED',
     ]);
     expect((await events(id)).map(({ sequence }) => sequence)).toEqual([1, 2, 3, 4, 5]);
     expect((await intake.getServiceRequest({ company_id: company.id, id })).service_request?.status).toBe(Status.BOOKED);
@@ -180,7 +226,13 @@ describe('booking a service request', () => {
 
 describe('interactions', () => {
   const talk = (fields: Partial<RecordInteractionRequest> = {}): RecordInteractionRequest => ({
-    company_id: company.id, id: randomUUID(), channel: InteractionChannel.CALL, direction: InteractionDirection.INBOUND, started_at: 1_000_000, handled_by_id: member.id, ...fields,
+    company_id: company.id,
+    id: randomUUID(),
+    channel: InteractionChannel.CALL,
+    direction: InteractionDirection.INBOUND,
+    started_at: 1_000_000,
+    handled_by_id: member.id,
+    ...fields,
   });
 
   it('tells of one that goes on when it is completed, once', async () => {
@@ -194,7 +246,11 @@ describe('interactions', () => {
     expect(await intake.recordInteraction(request)).toEqual(first);
     const published = await events(request.id);
     expect(published).toHaveLength(1);
-    expect(published[0]).toMatchObject({ type: 'interaction.completed', sequence: 1, data: { status: 'COMPLETED', outcome: 'Booked', duration_seconds: 60, ended_at: '1970-01-01T00:01:01.500000Z' } });
+    expect(published[0]).toMatchObject({
+      type: 'interaction.completed',
+      sequence: 1,
+      data: { status: 'COMPLETED', outcome: 'Booked', duration_seconds: 60, ended_at: '1970-01-01T00:01:01.500000Z' },
+    });
     await expect(intake.completeInteraction({ ...completion, outcome: 'Lost' })).rejects.toMatchObject({ status: 409 });
   });
 

@@ -56,7 +56,10 @@ test('jobs and leads show the latest of their status once the lifecycle tells it
 
   await company.store('job-lifecycles', { ...cycle, statuses: [{ ...scheduled, name: 'On its way', stage: 'IN_PROGRESS', is_work_complete: false }] });
   expect((await company.detail('jobs', work.id)).status).toEqual({
-    id: scheduled.id, name: 'On its way', stage: 'LIFECYCLE_STAGE_IN_PROGRESS', is_work_complete: false,
+    id: scheduled.id,
+    name: 'On its way',
+    stage: 'LIFECYCLE_STAGE_IN_PROGRESS',
+    is_work_complete: false,
   });
   expect(await company.list('jobs', { stage: ['LIFECYCLE_STAGE_SCHEDULED'] })).toEqual([]);
 
@@ -112,7 +115,10 @@ test('timesheets add up their entries: running ones count and last nothing, move
   const lasted = await Promise.all([short, long, running].map(async ({ id }) => (await company.detail('time-entries', id)).duration_minutes));
   expect(lasted).toEqual([1, 60, null]);
   await company.store('time-entries', { ...long, timesheet_id: other.id });
-  expect([await totals(sheet.id), await totals(other.id)]).toEqual([[3, 31, 1], [1, 60, 60]]);
+  expect([await totals(sheet.id), await totals(other.id)]).toEqual([
+    [3, 31, 1],
+    [1, 60, 60],
+  ]);
   const { problems } = await company.importLines('time-entries', [entry(-1)]);
   expect(problems).toMatchObject([{ line: 1, field: 'ends_at', code: 'RANGE_ORDER' }]);
 });

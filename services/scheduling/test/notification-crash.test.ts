@@ -37,9 +37,16 @@ afterAll(async () => {
 
 /** Ports of any kind are free to take; Kafka is away, which concerns no notification. */
 const environment = () => ({
-  PATH: process.env['PATH'], HOST: '127.0.0.1', PORT: '0', METRICS_PORT: '0', DATABASE_URL: fresh.url, KAFKA_BROKERS: '127.0.0.1:1',
+  PATH: process.env['PATH'],
+  HOST: '127.0.0.1',
+  PORT: '0',
+  METRICS_PORT: '0',
+  DATABASE_URL: fresh.url,
+  KAFKA_BROKERS: '127.0.0.1:1',
   CALLER_CREDENTIALS: testCallers.map(acceptanceOf).join(),
-  SMTP_URL: `smtp://127.0.0.1:${mail.port}?ignoreTLS=true`, NOTIFICATION_FROM: 'service@lonestar.example', NOTIFICATION_TIMEOUT: '60s',
+  SMTP_URL: `smtp://127.0.0.1:${mail.port}?ignoreTLS=true`,
+  NOTIFICATION_FROM: 'service@lonestar.example',
+  NOTIFICATION_TIMEOUT: '60s',
 });
 
 /** A notification as a write leaves it, with what it is checked against. */
@@ -50,19 +57,37 @@ async function queue(): Promise<string> {
   const contact = encodeFragment(Contact, { id: contactId as string, name: 'Marcus', primary_channel: { type: 'CONTACT_CHANNEL_TYPE_EMAIL', value: address } });
   const insert = (table: string, values: Record<string, unknown>) =>
     database.query({
-      text: `insert into ${table} (${Object.keys(values).join(', ')}) values (${Object.keys(values).map((_, i) => `$${i + 1}`).join(', ')})`,
+      text: `insert into ${table} (${Object.keys(values).join(', ')}) values (${Object.keys(values)
+        .map((_, i) => `$${i + 1}`)
+        .join(', ')})`,
       values: Object.values(values),
     });
   const record = { company_id: companyId, created_at: '2026-03-01T15:00:00Z', updated_at: '2026-03-01T15:00:00Z' };
   await insert('accounts', { ...record, id: accountId, type: 'RESIDENTIAL', archived: false, document: Buffer.from(account) });
   await insert('contacts', { ...record, id: contactId, account_id: accountId, archived: false, document: Buffer.from(contact) });
   await insert('job_appointments', {
-    ...record, id: visitId, job_id: jobId, dispatch_status: 'ASSIGNED', confirmed: false, canceled: false, starts_at: '2026-03-02T15:00:00Z',
-    document: Buffer.alloc(0), derived: Buffer.from(encodeFragment(Visit, { revision })),
+    ...record,
+    id: visitId,
+    job_id: jobId,
+    dispatch_status: 'ASSIGNED',
+    confirmed: false,
+    canceled: false,
+    starts_at: '2026-03-02T15:00:00Z',
+    document: Buffer.alloc(0),
+    derived: Buffer.from(encodeFragment(Visit, { revision })),
   });
   await insert('notifications', {
-    company_id: companyId, id, appointment_id: visitId, job_id: jobId, account_id: accountId, contact_id: contactId, revision, channel: 'EMAIL', address,
-    subject: 'Your appointment', message: 'Dana comes at noon.',
+    company_id: companyId,
+    id,
+    appointment_id: visitId,
+    job_id: jobId,
+    account_id: accountId,
+    contact_id: contactId,
+    revision,
+    channel: 'EMAIL',
+    address,
+    subject: 'Your appointment',
+    message: 'Dana comes at noon.',
   });
   return id as string;
 }
@@ -87,33 +112,44 @@ async function letters(count: number): Promise<void> {
   while (mail.letters.length < count) await mail.arrival();
 }
 
-const row = async (id: string) => (await database.query<{ status: string }>({ text: 'select status from notifications where id = $1', values: [id] })).rows[0]?.status;
+const row = async (id: string) =>
+  (await database.query<{ status: string }>({ text: 'select status from notifications where id = $1', values: [id] })).rows[0]?.status;
 
-it('leaves an attempt that is UNKNOWN to the next process once its time is over, and never sends it again', async () => {
-  mail.behave('hang-after-data');
-  const id = await queue();
-  child = spawn(process.execPath, [join(import.meta.dirname, '../src/main.ts')], { stdio: ['ignore', 'pipe', 'inherit'], env: environment() });
-  createInterface({ input: child.stdout! }).on('line', (text) => said.push(text));
-  // The server has the whole message, and its answer is not out.
-  await explained(letters(1));
-  expect(await row(id)).toBe('ATTEMPTING');
-  child.kill('SIGKILL');
-  await once(child, 'exit');
+it(
+  'leaves an attempt that is UNKNOWN to the next process once its time is over, and never sends it again',
+  async () => {
+    mail.behave('hang-after-data');
+    const id = await queue();
+    child = spawn(process.execPath, [join(import.meta.dirname, '../src/main.ts')], { stdio: ['ignore', 'pipe', 'inherit'], env: environment() });
+    createInterface({ input: child.stdout! }).on('line', (text) => said.push(text));
+    // The server has the whole message, and its answer is not out.
+    await explained(letters(1));
+    expect(await row(id)).toBe('ATTEMPTING');
+    child.kill('SIGKILL');
+    await once(child, 'exit');
 
-  mail.behave('accept');
-  const kafka = { kafkaBrokers: ['127.0.0.1:1'], kafkaTls: false, kafkaMechanism: 'none', kafkaUsername: '', kafkaPassword: '', kafkaPrefix: '' } as const;
-  const next = createScheduling({ ...testConfig, ...kafka, databaseUrl: fresh.url, smtpUrl: environment().SMTP_URL, notificationFrom: 'service@lonestar.example' });
-  await next.start();
-  try {
-    await database.query({ text: `update notifications set attempt_ends_at = now() - interval '1 second' where id = $1`, values: [id] });
-    while ((await row(id)) === 'ATTEMPTING') await new Promise((resolve) => setTimeout(resolve, 20));
-    expect(await row(id)).toBe('UNKNOWN');
-    // One that is queued later is looked for after it.
-    const later = await queue();
-    await explained(letters(2));
-    expect(mail.letters.map(({ text }) => /Message-ID: <(.*)@/.exec(text)?.[1])).toEqual([id, later]);
-    expect(await row(id)).toBe('UNKNOWN');
-  } finally {
-    await next.destroy();
-  }
-}, 2 * MOST_MS);
+    mail.behave('accept');
+    const kafka = { kafkaBrokers: ['127.0.0.1:1'], kafkaTls: false, kafkaMechanism: 'none', kafkaUsername: '', kafkaPassword: '', kafkaPrefix: '' } as const;
+    const next = createScheduling({
+      ...testConfig,
+      ...kafka,
+      databaseUrl: fresh.url,
+      smtpUrl: environment().SMTP_URL,
+      notificationFrom: 'service@lonestar.example',
+    });
+    await next.start();
+    try {
+      await database.query({ text: `update notifications set attempt_ends_at = now() - interval '1 second' where id = $1`, values: [id] });
+      while ((await row(id)) === 'ATTEMPTING') await new Promise((resolve) => setTimeout(resolve, 20));
+      expect(await row(id)).toBe('UNKNOWN');
+      // One that is queued later is looked for after it.
+      const later = await queue();
+      await explained(letters(2));
+      expect(mail.letters.map(({ text }) => /Message-ID: <(.*)@/.exec(text)?.[1])).toEqual([id, later]);
+      expect(await row(id)).toBe('UNKNOWN');
+    } finally {
+      await next.destroy();
+    }
+  },
+  2 * MOST_MS,
+);

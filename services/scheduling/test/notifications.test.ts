@@ -18,15 +18,26 @@ let sms: SmsServer;
 let harness: Harness;
 let company: Company;
 const member = {
-  id: randomUUID(), name: 'Dana Whitfield', first_name: 'Dana', last_name: 'Whitfield', role: 'TECHNICIAN', status: 'ACTIVE', assignable: true, tags: [],
-  created_at: '2026-03-01T15:00:00Z', updated_at: '2026-03-01T15:00:00Z',
+  id: randomUUID(),
+  name: 'Dana Whitfield',
+  first_name: 'Dana',
+  last_name: 'Whitfield',
+  role: 'TECHNICIAN',
+  status: 'ACTIVE',
+  assignable: true,
+  tags: [],
+  created_at: '2026-03-01T15:00:00Z',
+  updated_at: '2026-03-01T15:00:00Z',
 };
 
 beforeAll(async () => {
   [mail, sms] = await Promise.all([startMailServer(), startSmsServer()]);
   harness = await startHarness({
-    smtpUrl: `smtp://127.0.0.1:${mail.port}?ignoreTLS=true`, notificationFrom: 'Lone Star Comfort <service@lonestar.example>',
-    smsUrl: sms.url, smsToken: 'secret', notificationTimeoutMs: TIMEOUT_MS,
+    smtpUrl: `smtp://127.0.0.1:${mail.port}?ignoreTLS=true`,
+    notificationFrom: 'Lone Star Comfort <service@lonestar.example>',
+    smsUrl: sms.url,
+    smsToken: 'secret',
+    notificationTimeoutMs: TIMEOUT_MS,
   });
   company = harness.company();
   await company.store('team-members', member);
@@ -42,9 +53,19 @@ const channel = (type: ChannelType, value: string, opted_out = false): Json => (
 function contactOf(account: Json, fields: Json = {}): Json {
   const address = `${randomUUID()}@customer.example`;
   return {
-    id: randomUUID(), account: line.ref(account['id'], account['name']), name: 'Marcus Oyelaran', first_name: null, last_name: null, title: null, is_primary: true,
-    archived: false, primary_channel: { type: 'EMAIL', value: address }, channels: [channel('EMAIL', address)],
-    created_at: '2026-03-01T15:00:00Z', updated_at: '2026-03-01T15:00:00Z', ...fields,
+    id: randomUUID(),
+    account: line.ref(account['id'], account['name']),
+    name: 'Marcus Oyelaran',
+    first_name: null,
+    last_name: null,
+    title: null,
+    is_primary: true,
+    archived: false,
+    primary_channel: { type: 'EMAIL', value: address },
+    channels: [channel('EMAIL', address)],
+    created_at: '2026-03-01T15:00:00Z',
+    updated_at: '2026-03-01T15:00:00Z',
+    ...fields,
   };
 }
 
@@ -59,14 +80,26 @@ async function scene({ of = {}, job = {}, contact = {} }: { of?: Json; job?: Jso
   await company.store('contacts', primary);
   await company.store('jobs', work);
   await company.store('job-appointments', record);
-  return { account, contact: primary, job: work, visit: (await company.detail('job-appointments', record['id'])) as Visit, address: primary['primary_channel']?.value as string };
+  return {
+    account,
+    contact: primary,
+    job: work,
+    visit: (await company.detail('job-appointments', record['id'])) as Visit,
+    address: primary['primary_channel']?.value as string,
+  };
 }
 
 async function add(visit: Visit, customer_notification: CustomerNotification | null): Promise<NotificationStatus | undefined> {
   const answer = await harness.channel.client(AssignmentCommandServiceService).addAssignment({
-    caller: { company_id: company.id, time_zone: 'America/Chicago', user_id: randomUUID() }, idempotency_key: randomUUID(),
-    expected_revision: visit.revision, appointment_id: visit.id, team_member_id: member.id, starts_at: visit.window_start_at, ends_at: visit.window_end_at,
-    allow_outside_window: false, customer_notification,
+    caller: { company_id: company.id, time_zone: 'America/Chicago', user_id: randomUUID() },
+    idempotency_key: randomUUID(),
+    expected_revision: visit.revision,
+    appointment_id: visit.id,
+    team_member_id: member.id,
+    starts_at: visit.window_start_at,
+    ends_at: visit.window_end_at,
+    allow_outside_window: false,
+    customer_notification,
   });
   return answer.notification?.status;
 }
@@ -124,7 +157,10 @@ describe('whom a notification goes to', () => {
   it.each<[string, Parameters<typeof scene>[0]]>([
     ['who opted out', { contact: { primary_channel: { type: 'EMAIL', value: 'a@b.example' }, channels: [channel('EMAIL', 'A@b.example', true)] } }],
     ['without a primary channel', { contact: { primary_channel: null } }],
-    ['whose telephone takes calls only', { contact: { primary_channel: { type: 'PHONE', value: '+15125550142' }, channels: [channel('PHONE', '+15125550142')] } }],
+    [
+      'whose telephone takes calls only',
+      { contact: { primary_channel: { type: 'PHONE', value: '+15125550142' }, channels: [channel('PHONE', '+15125550142')] } },
+    ],
     ['who is archived', { contact: { archived: true } }],
     ['of an account that gets no notifications', { of: { notifications_enabled: false } }],
   ])('is nobody, and SUPPRESSED at once, for a contact %s', async (_, scenery) => {
@@ -151,12 +187,23 @@ describe('an e-mail', () => {
     expect(letters[0]!.text).toContain(`Message-ID: <${row['id']}@lonestar.example>`);
     const { interaction } = await intake.getInteraction({ company_id: company.id, id: row['id'] });
     const record = {
-      id: row['id'], channel: 'INTERACTION_CHANNEL_EMAIL', direction: 'INTERACTION_DIRECTION_OUTBOUND', status: 'INTERACTION_STATUS_COMPLETED',
-      account: { id: set.account['id'], name: set.account['name'] }, contact: { id: set.contact['id'], name: 'Marcus Oyelaran' }, service_request_id: request.id, job_id: set.job['id'],
+      id: row['id'],
+      channel: 'INTERACTION_CHANNEL_EMAIL',
+      direction: 'INTERACTION_DIRECTION_OUTBOUND',
+      status: 'INTERACTION_STATUS_COMPLETED',
+      account: { id: set.account['id'], name: set.account['name'] },
+      contact: { id: set.contact['id'], name: 'Marcus Oyelaran' },
+      service_request_id: request.id,
+      job_id: set.job['id'],
     };
     expect(interaction).toMatchObject(record);
-    const told = await harness.database.query<{ payload: Buffer }>({ text: 'select payload from outbox where key = $1', values: [`${company.id}/${row['id']}`] });
-    expect(told.rows.map(({ payload }) => InteractionCompleted.decode(payload))).toEqual([expect.objectContaining({ type: 'interaction.completed', sequence: 1, data: interaction })]);
+    const told = await harness.database.query<{ payload: Buffer }>({
+      text: 'select payload from outbox where key = $1',
+      values: [`${company.id}/${row['id']}`],
+    });
+    expect(told.rows.map(({ payload }) => InteractionCompleted.decode(payload))).toEqual([
+      expect.objectContaining({ type: 'interaction.completed', sequence: 1, data: interaction }),
+    ]);
   });
 
   it('without words of its own names the visit and who comes', async () => {
@@ -214,7 +261,11 @@ describe('a text message', () => {
     const { row } = await sent(mobile('+15125550142'), 'On our way');
     expect(row).toMatchObject({ status: 'SENT', channel: 'SMS' });
     expect(sms.requests.filter(({ headers }) => headers['idempotency-key'] === row['id'])).toEqual([
-      expect.objectContaining({ method: 'POST', body: { id: row['id'], to: '+15125550142', text: 'On our way' }, headers: expect.objectContaining({ authorization: 'Bearer secret' }) }),
+      expect.objectContaining({
+        method: 'POST',
+        body: { id: row['id'], to: '+15125550142', text: 'On our way' },
+        headers: expect.objectContaining({ authorization: 'Bearer secret' }),
+      }),
     ]);
   });
 
@@ -240,7 +291,10 @@ describe('between acceptance and delivery', () => {
     let row: Json | undefined;
     while (row?.['detail'] == null) [row] = await rows(set.visit);
     mail.behave('accept');
-    return { ...set, retry: () => harness.database.query({ text: 'update notifications set due_at = now() where appointment_id = $1', values: [set.visit.id] }) };
+    return {
+      ...set,
+      retry: () => harness.database.query({ text: 'update notifications set due_at = now() where appointment_id = $1', values: [set.visit.id] }),
+    };
   }
 
   it('a visit that changes suppresses it', async () => {
@@ -287,7 +341,8 @@ it('is kept for 90 days from its end, and for as long as it has none', async () 
   });
   await forgetEnded(harness.database, 'notifications');
   const { rows: kept } = await harness.database.query<{ subject: string }>({
-    text: 'select subject from notifications where company_id = $1 and appointment_id = $1 order by subject', values: [company.id],
+    text: 'select subject from notifications where company_id = $1 and appointment_id = $1 order by subject',
+    values: [company.id],
   });
   expect(kept).toEqual([{ subject: '89' }, { subject: 'none' }]);
 });

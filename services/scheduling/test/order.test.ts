@@ -53,24 +53,32 @@ test('the demo company reads back with every visit assigned, counted and shown w
   for (const { job, job_id } of visits) expect(job.number).toBe(expected['jobs']!.find(({ id }) => id === job_id)!['number']);
 });
 
-test.each([1, 2])('files in a random order (%i) lead to the same reads', async (seed) => {
-  const company = harness.company();
-  for (const { path, records } of shuffled(files, seed)) await company.store(path, ...shuffled(records, seed + 1));
-  expect(await everything(company)).toEqual(expected);
-}, 60_000);
+test.each([1, 2])(
+  'files in a random order (%i) lead to the same reads',
+  async (seed) => {
+    const company = harness.company();
+    for (const { path, records } of shuffled(files, seed)) await company.store(path, ...shuffled(records, seed + 1));
+    expect(await everything(company)).toEqual(expected);
+  },
+  60_000,
+);
 
-test.each([4])('lines of all files in a random order (%i), each twice, lead to the same reads', async (seed) => {
-  const company = harness.company();
-  const lines = files.flatMap(({ path, records }) => records.map((record) => ({ path, record })));
-  const mixed = shuffled([...lines, ...lines], seed);
-  // A few hundred batches rather than thousands: what lies within a window goes together by path.
-  for (let start = 0; start < mixed.length; start += 60) {
-    for (const [path, of] of Map.groupBy(mixed.slice(start, start + 60), ({ path: each }) => each)) {
-      await company.store(path, ...new Map(of.map(({ record }) => [record['id'], record])).values());
+test.each([4])(
+  'lines of all files in a random order (%i), each twice, lead to the same reads',
+  async (seed) => {
+    const company = harness.company();
+    const lines = files.flatMap(({ path, records }) => records.map((record) => ({ path, record })));
+    const mixed = shuffled([...lines, ...lines], seed);
+    // A few hundred batches rather than thousands: what lies within a window goes together by path.
+    for (let start = 0; start < mixed.length; start += 60) {
+      for (const [path, of] of Map.groupBy(mixed.slice(start, start + 60), ({ path: each }) => each)) {
+        await company.store(path, ...new Map(of.map(({ record }) => [record['id'], record])).values());
+      }
     }
-  }
-  expect(await everything(company)).toEqual(expected);
-}, 60_000);
+    expect(await everything(company)).toEqual(expected);
+  },
+  60_000,
+);
 
 test('records that first say something else end as what they said last', async () => {
   const company = harness.company();
@@ -85,7 +93,13 @@ test('records that first say something else end as what they said last', async (
   await scramble('locations', (_, { name, address, accounts }) => ({ name, address, accounts }));
   await scramble('accounts', (_, { name, created_at }) => ({ name, created_at }));
   await scramble('job-lifecycles', ({ statuses }) => ({ statuses: statuses.slice(1) }));
-  await scramble('time-entries', (_, { timesheet_id, starts_at, ends_at, duration_minutes, paid }) => ({ timesheet_id, starts_at, ends_at, duration_minutes, paid }));
+  await scramble('time-entries', (_, { timesheet_id, starts_at, ends_at, duration_minutes, paid }) => ({
+    timesheet_id,
+    starts_at,
+    ends_at,
+    duration_minutes,
+    paid,
+  }));
   await scramble('form-responses', (_, { job_id }) => ({ job_id }));
   for (const { path, records } of shuffled(files, 6)) await company.store(path, ...records);
   expect(await everything(company)).toEqual(expected);

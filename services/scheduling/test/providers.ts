@@ -8,11 +8,13 @@ export async function startSmsServer() {
   let answer: number | 'hang up' = 202;
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk)).on('end', () => {
-      requests.push({ method: request.method, headers: request.headers, body: JSON.parse(Buffer.concat(chunks).toString()) });
-      if (answer === 'hang up') request.socket.destroy();
-      else response.writeHead(answer, { location: '/elsewhere' }).end('{}');
-    });
+    request
+      .on('data', (chunk: Buffer) => chunks.push(chunk))
+      .on('end', () => {
+        requests.push({ method: request.method, headers: request.headers, body: JSON.parse(Buffer.concat(chunks).toString()) });
+        if (answer === 'hang up') request.socket.destroy();
+        else response.writeHead(answer, { location: '/elsewhere' }).end('{}');
+      });
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

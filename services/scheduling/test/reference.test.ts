@@ -31,7 +31,10 @@ test('references show the latest name, and a name is published only when it is n
   await soon(async () => (await company.detail('jobs', work.id)).account.name, 'Whitfield & Söhne');
   const names = (await published(topics.names)).map(({ key, payload }) => [key, Name.decode(payload!).name]);
   const key = `${company.id}/accounts/${home.id}`;
-  expect(names).toEqual([[key, 'Whitfield Residence'], [key, 'Whitfield & Söhne']]);
+  expect(names).toEqual([
+    [key, 'Whitfield Residence'],
+    [key, 'Whitfield & Söhne'],
+  ]);
 });
 
 test('jobs and assignments are published whole whenever they change, derived fields included', async () => {
@@ -54,7 +57,15 @@ test('jobs and assignments are published whole whenever they change, derived fie
 test('every company has the nine job classes, in the order of their codes', async () => {
   const classes = await company.list('job-classes');
   expect(ids(classes).map((id) => id.replace('JOB_CLASS_', ''))).toEqual([
-    'CALLBACK', 'ESTIMATE_REPAIR', 'ESTIMATE_REPLACE', 'INSTALL', 'MAINTENANCE', 'SALES', 'SERVICE', 'UNKNOWN', 'WARRANTY',
+    'CALLBACK',
+    'ESTIMATE_REPAIR',
+    'ESTIMATE_REPLACE',
+    'INSTALL',
+    'MAINTENANCE',
+    'SALES',
+    'SERVICE',
+    'UNKNOWN',
+    'WARRANTY',
   ]);
   expect(classes.filter(({ legacy }) => legacy).map(({ name }) => name)).toEqual(['Sales', 'Unknown']);
   expect(await company.detail('job-classes', 'JOB_CLASS_INSTALL')).toMatchObject({ name: 'Installation', group: 'JOB_CLASS_GROUP_INSTALL' });

@@ -11,8 +11,13 @@ const assignments = fc.uniqueArray(
   fc.record({ id: fc.uuid(), member: fc.uuid(), starts_at: fc.integer({ min: 0, max: 50 }), status: fc.constantFrom(...statuses) }),
   { selector: ({ id }) => id, maxLength: 6 },
 );
-const assignmentOf = ({ id, member, starts_at, status }: { id: string; member: string; starts_at: number; status: AssignmentStatus }): Assignment =>
-  ({ ...Assignment.decode(EMPTY), id, team_member: { id: member, name: '' }, starts_at, status });
+const assignmentOf = ({ id, member, starts_at, status }: { id: string; member: string; starts_at: number; status: AssignmentStatus }): Assignment => ({
+  ...Assignment.decode(EMPTY),
+  id,
+  team_member: { id: member, name: '' },
+  starts_at,
+  status,
+});
 const visitOf = (fields: Partial<Visit>): Visit => ({ ...Visit.decode(EMPTY), ...fields });
 
 it('lets only active, assignable team members be assigned', () => {
@@ -63,12 +68,15 @@ it('comes back to the visit as it was when an assignment is added and removed, i
   fc.assert(
     fc.property(assignments, fc.nat(), (list, seed) => {
       const all = list.map(assignmentOf);
-      const shuffled = all.toSorted((a, b) => ((a.id + seed) < (b.id + seed) ? -1 : 1)).toReversed();
+      const shuffled = all.toSorted((a, b) => (a.id + seed < b.id + seed ? -1 : 1)).toReversed();
       const visit = withAssignments(visitOf({ id: 'v' }), all);
       expect(withAssignments(visitOf({ id: 'v' }), shuffled)).toEqual(visit);
       const [one] = all;
       if (one === undefined) return;
-      const without = withAssignments(visit, visit.assignments.filter(({ id }) => id !== one.id));
+      const without = withAssignments(
+        visit,
+        visit.assignments.filter(({ id }) => id !== one.id),
+      );
       expect(without.revision).not.toBe(visit.revision);
       expect(withAssignments(without, [...without.assignments, one])).toEqual(visit);
     }),

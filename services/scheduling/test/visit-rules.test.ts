@@ -16,8 +16,18 @@ test.each([
   [[IN_PROGRESS], DispatchStatus.IN_PROGRESS],
   [[COMPLETED, CANCELED, COMPLETED], DispatchStatus.COMPLETED],
 ] as const)('assignments %j make a visit %s', (of, expected) => {
-  expect(dispatchStatusOf(false, of.map((status) => ({ status })))).toBe(expected);
-  expect(dispatchStatusOf(true, of.map((status) => ({ status })))).toBe(DispatchStatus.CANCELED);
+  expect(
+    dispatchStatusOf(
+      false,
+      of.map((status) => ({ status })),
+    ),
+  ).toBe(expected);
+  expect(
+    dispatchStatusOf(
+      true,
+      of.map((status) => ({ status })),
+    ),
+  ).toBe(DispatchStatus.CANCELED);
 });
 
 test('neither the order of assignments nor canceled ones make a difference to the dispatch status', () => {
@@ -35,14 +45,36 @@ const instant = fc.integer({ min: 0, max: 4_000_000_000_000_000 });
 const name = fc.string({ maxLength: 8 });
 const reference = fc.record({ id: fc.uuid(), name });
 const assignment: fc.Arbitrary<Assignment> = fc.record({
-  id: fc.uuid(), job_id: fc.uuid(), appointment_id: fc.uuid(), team_member: reference, starts_at: fc.integer({ min: 0, max: 3 }), ends_at: instant,
-  status: fc.constantFrom(...statuses), status_updated_at: instant, created_at: instant, updated_at: fc.option(instant),
+  id: fc.uuid(),
+  job_id: fc.uuid(),
+  appointment_id: fc.uuid(),
+  team_member: reference,
+  starts_at: fc.integer({ min: 0, max: 3 }),
+  ends_at: instant,
+  status: fc.constantFrom(...statuses),
+  status_updated_at: instant,
+  created_at: instant,
+  updated_at: fc.option(instant),
 });
 const visit: fc.Arbitrary<Visit> = fc
   .record({
-    id: fc.uuid(), number: name, job_id: fc.uuid(), type: name, description: name, window_start_at: instant, window_end_at: instant,
-    confirmed: fc.boolean(), canceled: fc.boolean(), cancellation_reason: fc.option(name), cancellation_note: fc.option(name),
-    created_by: reference, created_at: instant, updated_at: instant, kind: name, starts_at: instant, ends_at: instant,
+    id: fc.uuid(),
+    number: name,
+    job_id: fc.uuid(),
+    type: name,
+    description: name,
+    window_start_at: instant,
+    window_end_at: instant,
+    confirmed: fc.boolean(),
+    canceled: fc.boolean(),
+    cancellation_reason: fc.option(name),
+    cancellation_note: fc.option(name),
+    created_by: reference,
+    created_at: instant,
+    updated_at: instant,
+    kind: name,
+    starts_at: instant,
+    ends_at: instant,
   })
   .map((own) => ({ ...Visit.decode(new Uint8Array()), ...own }));
 const crew = fc.uniqueArray(assignment, { selector: ({ id }) => id, maxLength: 5 });
@@ -58,8 +90,24 @@ test('a revision is 64 lowercase hexadecimal characters, the same for the same f
   );
 });
 
-const own = ['id', 'number', 'job_id', 'type', 'description', 'window_start_at', 'window_end_at', 'confirmed', 'canceled',
-  'cancellation_reason', 'cancellation_note', 'created_at', 'updated_at', 'kind', 'starts_at', 'ends_at'] as const;
+const own = [
+  'id',
+  'number',
+  'job_id',
+  'type',
+  'description',
+  'window_start_at',
+  'window_end_at',
+  'confirmed',
+  'canceled',
+  'cancellation_reason',
+  'cancellation_note',
+  'created_at',
+  'updated_at',
+  'kind',
+  'starts_at',
+  'ends_at',
+] as const;
 const theirs = ['id', 'job_id', 'appointment_id', 'starts_at', 'ends_at', 'status', 'status_updated_at', 'created_at', 'updated_at'] as const;
 
 test('every recorded column of the visit and of its assignments changes the revision', () => {

@@ -14,13 +14,20 @@ test('a visit shows its job and location as its line has them until they arrive,
   const first = visit({ job_id: work.id });
   await company.store('job-appointments', first);
   expect((await company.detail('job-appointments', first.id)).job).toMatchObject({
-    id: work.id, number: 'from the line', location: { id: first.job.location.id, address: 'from the line' },
+    id: work.id,
+    number: 'from the line',
+    location: { id: first.job.location.id, address: 'from the line' },
   });
 
   await company.store('jobs', work);
   expect((await company.detail('job-appointments', first.id)).job).toMatchObject({
-    id: work.id, number: 'J-1', summary: 'AC not cooling', account: work.account, business_unit: work.business_unit,
-    job_class: 'JOB_CLASS_WARRANTY', location: { id: home.id, name: '', address: '' },
+    id: work.id,
+    number: 'J-1',
+    summary: 'AC not cooling',
+    account: work.account,
+    business_unit: work.business_unit,
+    job_class: 'JOB_CLASS_WARRANTY',
+    location: { id: home.id, name: '', address: '' },
   });
 
   await company.store('locations', home);
@@ -113,8 +120,16 @@ test('a revision changes with the visit and its assignments, and with nothing el
 
   await company.store('jobs', work);
   await company.store('team-members', {
-    id: part.team_member.id, name: 'Dana Whitfield', first_name: 'Dana', last_name: 'Whitfield', role: 'TECHNICIAN', status: 'ACTIVE',
-    assignable: true, tags: [], created_at: first.created_at, updated_at: first.created_at,
+    id: part.team_member.id,
+    name: 'Dana Whitfield',
+    first_name: 'Dana',
+    last_name: 'Whitfield',
+    role: 'TECHNICIAN',
+    status: 'ACTIVE',
+    assignable: true,
+    tags: [],
+    created_at: first.created_at,
+    updated_at: first.created_at,
   });
   await soon(async () => (await company.detail('job-appointments', first.id)).assignments[0].team_member.name, 'Dana Whitfield');
   expect(await revision()).toBe(seen[3]);

@@ -45,7 +45,10 @@ export function createWebhookDispatcher(config: WebhookDispatcherConfig, surroun
       const exchanges = { connections, policy, timeoutMs, bodyLimit: ANSWER_BYTES };
       const workerId = `${hostname()}/${randomUUID()}`;
       const worker = new Worker({
-        workerId, lease, log, metrics,
+        workerId,
+        lease,
+        log,
+        metrics,
         report: createReport({ report, reportAll, log }),
         attempt: (delivery) => attempt(exchanges, delivery),
         maxInFlight: config.maxInFlight,
@@ -56,9 +59,14 @@ export function createWebhookDispatcher(config: WebhookDispatcherConfig, surroun
       background({ name: 'integrations', start: async () => undefined, stop: async () => integrations.close() });
       background({ name: 'connections', start: async () => undefined, stop: () => connections.close() });
       const { handle, resume } = createFanOut({
-        fanOut, setAside, read: surroundings.read ?? publicEvent,
-        spare: (wanted) => worker.spare(wanted), borrow: (most, work) => worker.borrow(most, work), postponed: (count) => worker.postponed(count),
-        log, metrics,
+        fanOut,
+        setAside,
+        read: surroundings.read ?? publicEvent,
+        spare: (wanted) => worker.spare(wanted),
+        borrow: (most, work) => worker.borrow(most, work),
+        postponed: (count) => worker.postponed(count),
+        log,
+        metrics,
       });
       background(deadLetters({ read: readDeadLetters, resume, log }));
       const topic = topics.serviceRequests;

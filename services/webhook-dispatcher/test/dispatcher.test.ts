@@ -39,7 +39,10 @@ async function receiver(answer?: Answer): Promise<Receiver> {
 
 async function dispatcher(receivers: readonly Receiver[], settings: object = {}, surroundings: Surroundings = {}): Promise<Service> {
   const environment = {
-    CALL_CREDENTIAL: own.text, INTEGRATIONS_ADDRESS: deliveries.address, KAFKA_BROKERS: brokers().join(), KAFKA_PREFIX: prefix,
+    CALL_CREDENTIAL: own.text,
+    INTEGRATIONS_ADDRESS: deliveries.address,
+    KAFKA_BROKERS: brokers().join(),
+    KAFKA_PREFIX: prefix,
     WEBHOOK_ALLOWED_TARGETS: receivers.map(({ target }) => target).join(),
   };
   const service = createWebhookDispatcher({ ...webhookDispatcherConfig(environment), ...testConfig, callCredential: own, ...settings }, surroundings);
@@ -51,12 +54,29 @@ async function dispatcher(receivers: readonly Receiver[], settings: object = {},
 /** An event as scheduling publishes it. */
 function message(sequence: number, summary: string, subject = randomUUID()) {
   const [id, type, at] = [randomUUID(), 'service_request.created', Date.now() * 1000];
-  const data = { id: subject, number: 'SR-1', status: 'SERVICE_REQUEST_STATUS_NEW', channel: 'SERVICE_REQUEST_CHANNEL_PHONE', summary, created_at: at, updated_at: at };
+  const data = {
+    id: subject,
+    number: 'SR-1',
+    status: 'SERVICE_REQUEST_STATUS_NEW',
+    channel: 'SERVICE_REQUEST_CHANNEL_PHONE',
+    summary,
+    created_at: at,
+    updated_at: at,
+  };
   const event = { id, type, timestamp: at, company_id: company, sequence, data };
-  const value = Buffer.from(codec('truckroll.events.v1.ServiceRequestCreated').encode(event as never).finish());
+  const value = Buffer.from(
+    codec('truckroll.events.v1.ServiceRequestCreated')
+      .encode(event as never)
+      .finish(),
+  );
   const headers = {
-    ce_id: id, ce_type: type, ce_source: '/truckroll/scheduling', ce_time: formatInstant(at), ce_companyid: company,
-    ce_version: String(sequence), ce_sequence: String(sequence),
+    ce_id: id,
+    ce_type: type,
+    ce_source: '/truckroll/scheduling',
+    ce_time: formatInstant(at),
+    ce_companyid: company,
+    ce_version: String(sequence),
+    ce_sequence: String(sequence),
   };
   return { id, key: `${company}/${subject}`, value, headers };
 }
@@ -72,7 +92,15 @@ async function publish(messages: readonly object[]): Promise<void> {
 
 function due(count: number, endpoint: ReturnType<Deliveries['endpoint']>, company_id = company): void {
   for (let i = 0; i < count; i += 1) {
-    const event = { id: randomUUID(), type: 'interaction.completed', company_id, subject: randomUUID(), sequence: 1, timestamp: Date.now() * 1000, body: Buffer.from(`{"n":${i}}`) };
+    const event = {
+      id: randomUUID(),
+      type: 'interaction.completed',
+      company_id,
+      subject: randomUUID(),
+      sequence: 1,
+      timestamp: Date.now() * 1000,
+      body: Buffer.from(`{"n":${i}}`),
+    };
     deliveries.add(event, [endpoint]);
   }
 }
@@ -88,7 +116,13 @@ test('an event on the topic arrives at every endpoint, signed, as the JSON that 
   const [got] = there.received;
   const verified = new Webhook(`whsec_${endpoint.secret.toString('base64')}`).verify(got!.body, got!.headers) as Record<string, any>;
   expect(Object.keys(verified)).toEqual(['id', 'type', 'timestamp', 'company_id', 'sequence', 'data']);
-  expect(verified).toMatchObject({ id: sent.id, type: 'service_request.created', company_id: company, sequence: 1, data: { status: 'NEW', summary: 'AC — "not" cooling', job_id: null } });
+  expect(verified).toMatchObject({
+    id: sent.id,
+    type: 'service_request.created',
+    company_id: company,
+    sequence: 1,
+    data: { status: 'NEW', summary: 'AC — "not" cooling', job_id: null },
+  });
   expect(got!.headers).toMatchObject({ 'webhook-id': sent.id, 'content-type': 'application/json' });
   expect(deliveries.reports[0]).toMatchObject({ response_status: 200, error: 'ATTEMPT_ERROR_UNSPECIFIED', resolved_address: '127.0.0.1' });
   const { started_at: from, ended_at: to } = deliveries.reports[0]!;
@@ -113,7 +147,10 @@ test('a place in the topic is left only when its events are stored; events that 
   await publish([first!, broken, unknown, refused!, last!]);
   await dispatcher([there]);
   await deliveries.until(() => deliveries.reports.length === 2);
-  expect(deliveries.fanned.map(({ id, sequence, subject: of }) => [id, sequence, of])).toEqual([[first!.id, 1, subject], [last!.id, 3, subject]]);
+  expect(deliveries.fanned.map(({ id, sequence, subject: of }) => [id, sequence, of])).toEqual([
+    [first!.id, 1, subject],
+    [last!.id, 3, subject],
+  ]);
   expect(deliveries.letters.map(({ event_id, type, key, reason }) => [event_id, type, key, reason])).toEqual([
     [broken.id, 'service_request.created', `${company}/${subject}`, expect.any(String)],
     [unknown.id, 'service_request.sneezed', `${company}/${subject}`, 'this release does not know the type'],
@@ -143,7 +180,12 @@ test('what an older release does not know waits for a newer one, whole; later ev
   await again.destroy();
 
   const read = (event: IncomingEvent) => ({
-    id: event.id, type: event.type, company_id: company, subject, sequence: event.sequence!, timestamp: event.time,
+    id: event.id,
+    type: event.type,
+    company_id: company,
+    subject,
+    sequence: event.sequence!,
+    timestamp: event.time,
     body: Buffer.from(JSON.stringify({ id: event.id, size: event.payload!.length })),
   });
   await dispatcher([there], {}, { read });
@@ -231,7 +273,9 @@ test('an attempt is reported again until it is stored', async () => {
 
 test('it is ready only while deliveries can be fetched', async () => {
   const service = createWebhookDispatcher({
-    ...webhookDispatcherConfig({ CALL_CREDENTIAL: own.text, INTEGRATIONS_ADDRESS: deliveries.address, KAFKA_BROKERS: brokers().join(), KAFKA_PREFIX: prefix }), ...testConfig, callCredential: own,
+    ...webhookDispatcherConfig({ CALL_CREDENTIAL: own.text, INTEGRATIONS_ADDRESS: deliveries.address, KAFKA_BROKERS: brokers().join(), KAFKA_PREFIX: prefix }),
+    ...testConfig,
+    callCredential: own,
   });
   const { metricsPort } = await service.start();
   open.push(() => service.destroy());

@@ -21,7 +21,10 @@ function block(language: string): string {
 async function freePort(): Promise<number> {
   const port = randomInt(20_000, 32_000);
   const server = createServer().listen(port, '127.0.0.1');
-  const taken = await once(server, 'listening').then(() => false, () => true);
+  const taken = await once(server, 'listening').then(
+    () => false,
+    () => true,
+  );
   if (taken) return freePort();
   server.close();
   await once(server, 'close');
@@ -31,8 +34,11 @@ async function freePort(): Promise<number> {
 function post(port: number, body: string, change: Record<string, string> = {}): Promise<Response> {
   const [id, at] = [randomUUID(), Math.floor(Date.now() / 1000)];
   const headers = {
-    'content-type': 'application/json', 'webhook-id': id, 'webhook-timestamp': String(at),
-    'webhook-signature': `v1,${randomBytes(32).toString('base64')} ${signatureOf([secret], id, at, Buffer.from(body))}`, ...change,
+    'content-type': 'application/json',
+    'webhook-id': id,
+    'webhook-timestamp': String(at),
+    'webhook-signature': `v1,${randomBytes(32).toString('base64')} ${signatureOf([secret], id, at, Buffer.from(body))}`,
+    ...change,
   };
   return fetch(`http://127.0.0.1:${port}/hooks`, { method: 'POST', headers, body });
 }

@@ -30,7 +30,12 @@ test('what is sent is what the log says, and so is the answer', async () => {
   expect(result).toMatchObject({ status: 202, truncated: false, address: '127.0.0.1' });
   expect(result.failure).toBeUndefined();
   expect(result.responseBody.toString()).toBe('thanks');
-  expect(result.responseHeaders.filter(({ name }) => name === 'x-served-by').map(({ value }) => value).join()).toMatch(/^a, ?b$/);
+  expect(
+    result.responseHeaders
+      .filter(({ name }) => name === 'x-served-by')
+      .map(({ value }) => value)
+      .join(),
+  ).toMatch(/^a, ?b$/);
   const [got] = there.received;
   expect(got).toMatchObject({ path: '/hooks', body: '{"hello":"world"}' });
   const sent = Object.fromEntries(result.requestHeaders.map(({ name, value }) => [name, value]));
@@ -105,7 +110,12 @@ test('the time of the TLS handshake counts', async () => {
   await once(mute, 'listening');
   const sockets = new Set<{ destroy(): void }>();
   mute.on('connection', (socket) => sockets.add(socket));
-  open.push({ close: async () => { mute.close(); for (const socket of sockets) socket.destroy(); } });
+  open.push({
+    close: async () => {
+      mute.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  });
   const { port } = mute.address() as AddressInfo;
   const result = await sender({ allowed: [`127.0.0.1:${port}`], timeoutMs: 200 }).send(`https://127.0.0.1:${port}/`);
   expect(result.failure?.kind).toBe('ATTEMPT_ERROR_TIMEOUT');

@@ -5,10 +5,28 @@ import { silentLog } from '@truckroll/service-kit';
 import { createReport } from '../src/send/reports.ts';
 
 const attempt = (): ReportRequest => ({
-  delivery_id: randomUUID(), lease_token: randomUUID(), response_status: 200, error: AttemptError.UNSPECIFIED, error_message: '', started_at: 0, ended_at: 0,
-  request_headers: [], response_headers: [], response_body: Buffer.alloc(0), response_truncated: false, retry_after_seconds: null, resolved_address: null,
+  delivery_id: randomUUID(),
+  lease_token: randomUUID(),
+  response_status: 200,
+  error: AttemptError.UNSPECIFIED,
+  error_message: '',
+  started_at: 0,
+  ended_at: 0,
+  request_headers: [],
+  response_headers: [],
+  response_body: Buffer.alloc(0),
+  response_truncated: false,
+  retry_after_seconds: null,
+  resolved_address: null,
 });
-const stored: ReportResponse = { status: 'DELIVERY_STATUS_SUCCEEDED', next_attempt_at: null, endpoint_disabled: false, lease_lost: false, more_due: false, unknown: false };
+const stored: ReportResponse = {
+  status: 'DELIVERY_STATUS_SUCCEEDED',
+  next_attempt_at: null,
+  endpoint_disabled: false,
+  lease_lost: false,
+  more_due: false,
+  unknown: false,
+};
 const never = new AbortController().signal;
 
 test('attempts that end together are stored together, and each gets its own answer', async () => {
@@ -49,6 +67,10 @@ test('none is missing for the fault of another: what fails together is stored al
 
 test('an attempt of a delivery that is gone is given up', async () => {
   const unknown = { ...stored, unknown: true };
-  const report = createReport({ report: () => Promise.reject(new ApiError('NOT_FOUND', 'No such delivery.')), reportAll: async () => ({ answers: [unknown] }), log: silentLog });
+  const report = createReport({
+    report: () => Promise.reject(new ApiError('NOT_FOUND', 'No such delivery.')),
+    reportAll: async () => ({ answers: [unknown] }),
+    log: silentLog,
+  });
   await expect(report(attempt(), never)).rejects.toMatchObject({ code: 'NOT_FOUND' });
 });

@@ -13,7 +13,10 @@ function signed(secrets: readonly Buffer[], at = Math.floor(Date.now() / 1000)) 
 /** As an integrator holds it. */
 const textOf = (secret: Buffer) => `whsec_${secret.toString('base64')}`;
 
-describe.each([['standardwebhooks', StandardWebhook], ['svix', SvixWebhook]] as const)('%s', (_, Webhook) => {
+describe.each([
+  ['standardwebhooks', StandardWebhook],
+  ['svix', SvixWebhook],
+] as const)('%s', (_, Webhook) => {
   test('accepts what we sign', () => {
     const secret = randomBytes(32);
     expect(() => new Webhook(textOf(secret)).verify(body, signed([secret]))).not.toThrow();

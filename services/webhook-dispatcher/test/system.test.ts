@@ -65,7 +65,13 @@ const intake = () => system.channel('scheduling').client(IntakeServiceService);
 
 async function record(): Promise<string> {
   const id = randomUUID();
-  await intake().recordServiceRequest({ company_id: company.id, id, channel: 'SERVICE_REQUEST_CHANNEL_PHONE', summary: 'AC “not cooling”', contact_name: 'Marisol Núñez' } as never);
+  await intake().recordServiceRequest({
+    company_id: company.id,
+    id,
+    channel: 'SERVICE_REQUEST_CHANNEL_PHONE',
+    summary: 'AC “not cooling”',
+    contact_name: 'Marisol Núñez',
+  } as never);
   return id;
 }
 
@@ -93,7 +99,10 @@ test('what happens arrives in order, verified, and is in the log with request an
     ['service_request.status_changed', 3, company.id, id, 'CLOSED', 'CONTACTED'],
   ]);
   expect(receiver.received.map(({ headers }) => headers['webhook-id'])).toEqual(events.map((event) => event.id));
-  const log = await eventually(() => deliveriesOf(endpoint.id), (rows) => rows.length === 3 && rows.every((row) => row.status === 'succeeded'));
+  const log = await eventually(
+    () => deliveriesOf(endpoint.id),
+    (rows) => rows.length === 3 && rows.every((row) => row.status === 'succeeded'),
+  );
   expect(log[0].attempts).toHaveLength(1);
   expect(log.map((row) => [row.subject, row.subjectNumber, row.customerName])).toEqual(events.map(({ data }) => [id, data.number, data.contact_name]));
   const { data: listed } = await call('GET', `${HOOKS}/${endpoint.id}`);
@@ -110,7 +119,13 @@ test('what arrives is what the published description says of its type, for every
   const endpoint = await createEndpoint();
   const id = await record();
   await intake().bookServiceRequest({ company_id: company.id, id, job_id: job['id'], appointment_id: visit['id'] });
-  const interaction = { company_id: company.id, id: randomUUID(), channel: 'INTERACTION_CHANNEL_CALL', direction: 'INTERACTION_DIRECTION_INBOUND', account_id: account['id'] };
+  const interaction = {
+    company_id: company.id,
+    id: randomUUID(),
+    channel: 'INTERACTION_CHANNEL_CALL',
+    direction: 'INTERACTION_DIRECTION_INBOUND',
+    account_id: account['id'],
+  };
   await intake().recordInteraction({ ...interaction, service_request_id: id, started_at: Date.now() * 1000 - 5_000_000, ended_at: Date.now() * 1000 } as never);
   await call('POST', `${HOOKS}/${endpoint.id}/test`);
   await receiver.until(publicEvents.length);
@@ -147,7 +162,10 @@ test('nothing that happens while an endpoint is off is lost: it is recovered', a
   const since = new Date(Date.now() - 60_000).toISOString();
   await call('PATCH', `${HOOKS}/${endpoint.id}`, { enabled: false });
   const ids = [await record(), await record()];
-  await eventually(() => deliveriesOf(endpoint.id), (rows) => rows.length === 2 && rows.every((row) => row.status === 'skipped'));
+  await eventually(
+    () => deliveriesOf(endpoint.id),
+    (rows) => rows.length === 2 && rows.every((row) => row.status === 'skipped'),
+  );
   expect(receiver.received).toHaveLength(0);
   await call('PATCH', `${HOOKS}/${endpoint.id}`, { enabled: true });
   await call('POST', `${HOOKS}/${endpoint.id}/recover`, { since });
@@ -160,7 +178,10 @@ test('endpoints that are dead or hang slow no other, of the same company neither
   for (let i = 0; i < 30; i += 1) await record();
   // Exchanges with the one that hangs are under way all the time.
   await Promise.all([hanging.until(1), receiver.until(30)]);
-  await eventually(() => deliveriesOf(well.id), (rows) => rows.length === 30 && rows.every((row) => row.status === 'succeeded'));
+  await eventually(
+    () => deliveriesOf(well.id),
+    (rows) => rows.length === 30 && rows.every((row) => row.status === 'succeeded'),
+  );
   for (const { id } of [dead, stuck]) expect((await deliveriesOf(id)).map((row) => row.status)).toEqual(Array(30).fill('pending'));
   const [failure] = (await deliveriesOf(dead.id)).flatMap((row) => row.attempts);
   expect(failure).toMatchObject({ succeeded: false, response: null, error: 'CONNECT' });
@@ -175,11 +196,17 @@ test('a test goes past an open circuit at once; when it succeeds, the circuit cl
   expect(failing).toMatchObject({ state: 'failing', delivered: 0, lastSuccessAt: null, circuit: { nextTryAt: expect.any(String) } });
   // One that fails leaves the circuit as it is.
   const { data: failed } = await call('POST', `${HOOKS}/${endpoint.id}/test`);
-  await eventually(() => deliveriesOf(endpoint.id), (rows) => rows.find(({ id }) => id === failed.id)?.progress === 'failed');
+  await eventually(
+    () => deliveriesOf(endpoint.id),
+    (rows) => rows.find(({ id }) => id === failed.id)?.progress === 'failed',
+  );
   expect(await read()).toMatchObject({ state: 'failing', circuit: { state: expect.stringMatching(/open/) } });
 
   // As long as circuits get, so that nothing but the test can close it.
-  await system.database.query({ text: `update integrations.webhook_queue set due_at = now() + interval '1 hour' where endpoint_id = $1 and tried`, values: [endpoint.id] });
+  await system.database.query({
+    text: `update integrations.webhook_queue set due_at = now() + interval '1 hour' where endpoint_id = $1 and tried`,
+    values: [endpoint.id],
+  });
   status = 204;
   receiver.received.length = 0;
   await call('POST', `${HOOKS}/${endpoint.id}/test`);
@@ -187,17 +214,27 @@ test('a test goes past an open circuit at once; when it succeeds, the circuit cl
   expect(receiver.received.map(({ body }) => JSON.parse(body).type)[0]).toBe('webhook.test');
   const closed = await eventually(read, (health) => health.circuit.state === 'closed');
   expect(closed).toMatchObject({ failingSince: null, lastSuccessAt: expect.any(String) });
-  await eventually(() => deliveriesOf(endpoint.id), (rows) => rows.filter(({ progress }) => progress === 'pending').length === 0);
+  await eventually(
+    () => deliveriesOf(endpoint.id),
+    (rows) => rows.filter(({ progress }) => progress === 'pending').length === 0,
+  );
 });
 
 test('what Retry-After asks for is heeded, and every attempt is in the log', async () => {
   [status, retryAfter] = [503, '3600'];
   const endpoint = await createEndpoint();
   await record();
-  const [delivery] = await eventually(() => deliveriesOf(endpoint.id), (rows) => Date.parse(rows[0]?.nextAttemptAt) > Date.parse(rows[0]?.attempts[0]?.endedAt));
+  const [delivery] = await eventually(
+    () => deliveriesOf(endpoint.id),
+    (rows) => Date.parse(rows[0]?.nextAttemptAt) > Date.parse(rows[0]?.attempts[0]?.endedAt),
+  );
   const [attempt] = delivery.attempts;
   expect(Date.parse(delivery.nextAttemptAt) - Date.parse(attempt.endedAt)).toBeGreaterThanOrEqual(3_600_000);
-  expect(attempt).toMatchObject({ number: 1, succeeded: false, response: { status: 503, headers: expect.arrayContaining([{ name: 'retry-after', value: '3600' }]) } });
+  expect(attempt).toMatchObject({
+    number: 1,
+    succeeded: false,
+    response: { status: 503, headers: expect.arrayContaining([{ name: 'retry-after', value: '3600' }]) },
+  });
 });
 
 test('a test event can be sent, and an answer of 410 disables the endpoint', async () => {
@@ -205,7 +242,10 @@ test('a test event can be sent, and an answer of 410 disables the endpoint', asy
   const endpoint = await createEndpoint();
   await call('POST', `${HOOKS}/${endpoint.id}/test`);
   await receiver.until(1);
-  const { data } = await eventually(() => call('GET', `${HOOKS}/${endpoint.id}`), (answer) => answer.data.enabled === false);
+  const { data } = await eventually(
+    () => call('GET', `${HOOKS}/${endpoint.id}`),
+    (answer) => answer.data.enabled === false,
+  );
   expect(data.disabledReason).not.toBeNull();
 });
 
@@ -215,7 +255,16 @@ test('what a dispatcher that is killed was sending is sent by another one long b
   // The first one waits for ever.
   const slow = await startReceiver((response) => void ((exchanges += 1) > 1 && response.end()));
   const main = join(import.meta.dirname, '..', 'src', 'main.ts');
-  const env = { ...process.env, ...system.dispatcherEnvironment, CALL_CREDENTIAL: own.text, WEBHOOK_ALLOWED_TARGETS: slow.target, HOST: '127.0.0.1', PORT: '0', METRICS_PORT: '0', LOG_LEVEL: 'silent' };
+  const env = {
+    ...process.env,
+    ...system.dispatcherEnvironment,
+    CALL_CREDENTIAL: own.text,
+    WEBHOOK_ALLOWED_TARGETS: slow.target,
+    HOST: '127.0.0.1',
+    PORT: '0',
+    METRICS_PORT: '0',
+    LOG_LEVEL: 'silent',
+  };
   const settings = webhookDispatcherConfig({ ...system.dispatcherEnvironment, WEBHOOK_ALLOWED_TARGETS: slow.target });
   await dispatcher.destroy();
   const child = spawn(process.execPath, [main], { env, stdio: 'ignore' });

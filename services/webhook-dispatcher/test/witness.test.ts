@@ -3,12 +3,20 @@ import { createLog } from '@truckroll/service-kit';
 import { resultOf } from '../src/send/result.ts';
 import { Witness } from '../src/send/witness.ts';
 
-const report = (fields: Partial<ReportRequest>): ReportRequest => ({ error: AttemptError.UNSPECIFIED, error_message: '', response_status: null, started_at: 0, ended_at: 12_000, ...fields }) as ReportRequest;
+const report = (fields: Partial<ReportRequest>): ReportRequest =>
+  ({ error: AttemptError.UNSPECIFIED, error_message: '', response_status: null, started_at: 0, ended_at: 12_000, ...fields }) as ReportRequest;
 
 test('an exchange is of the class of its status, or of the reason why there was none', () => {
   const { NAME, FORBIDDEN_TARGET, CONNECT, TLS, TIMEOUT, EXCHANGE } = AttemptError;
   expect([204, 301, 410, 503].map((status) => resultOf(report({ response_status: status })))).toEqual(['2xx', '3xx', '4xx', '5xx']);
-  expect([NAME, FORBIDDEN_TARGET, CONNECT, TLS, TIMEOUT, EXCHANGE].map((error) => resultOf(report({ error })))).toEqual(['dns', 'blocked', 'refused', 'tls', 'timeout', 'broken']);
+  expect([NAME, FORBIDDEN_TARGET, CONNECT, TLS, TIMEOUT, EXCHANGE].map((error) => resultOf(report({ error })))).toEqual([
+    'dns',
+    'blocked',
+    'refused',
+    'tls',
+    'timeout',
+    'broken',
+  ]);
   // An answer that broke off is none, whatever its status was.
   expect(resultOf(report({ response_status: 200, error: TIMEOUT }))).toBe('timeout');
   expect(resultOf(report({ response_status: 999 }))).toBe('broken');

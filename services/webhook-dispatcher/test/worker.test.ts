@@ -9,11 +9,29 @@ import { Worker, type WorkerOptions } from '../src/send/worker.ts';
 const clock = (import.meta as unknown as { jest: typeof jest }).jest;
 
 const lent = (endpointId: string): LeasedDelivery => ({
-  delivery_id: randomUUID(), lease_token: randomUUID(), lease_expires_at: (Date.now() + 60_000) * 1000, company_id: randomUUID(),
-  endpoint_id: endpointId, url: 'https://receiver.test/', secrets: [], event_id: randomUUID(), event_type: 'x', body: Buffer.alloc(0), attempt: 1, probe: false,
+  delivery_id: randomUUID(),
+  lease_token: randomUUID(),
+  lease_expires_at: (Date.now() + 60_000) * 1000,
+  company_id: randomUUID(),
+  endpoint_id: endpointId,
+  url: 'https://receiver.test/',
+  secrets: [],
+  event_id: randomUUID(),
+  event_type: 'x',
+  body: Buffer.alloc(0),
+  attempt: 1,
+  probe: false,
 });
-const reported = (delivery: LeasedDelivery, status: number) => ({ delivery_id: delivery.delivery_id, response_status: status, error: 'ATTEMPT_ERROR_UNSPECIFIED' }) as ReportRequest;
-const stored = { status: 'DELIVERY_STATUS_SUCCEEDED', next_attempt_at: null, endpoint_disabled: false, lease_lost: false, more_due: false, unknown: false } as const;
+const reported = (delivery: LeasedDelivery, status: number) =>
+  ({ delivery_id: delivery.delivery_id, response_status: status, error: 'ATTEMPT_ERROR_UNSPECIFIED' }) as ReportRequest;
+const stored = {
+  status: 'DELIVERY_STATUS_SUCCEEDED',
+  next_attempt_at: null,
+  endpoint_disabled: false,
+  lease_lost: false,
+  more_due: false,
+  unknown: false,
+} as const;
 
 /** Leases answer with what the test hands out, one batch after the other. */
 function harness(options: Partial<WorkerOptions>) {
@@ -21,7 +39,12 @@ function harness(options: Partial<WorkerOptions>) {
   const reports: ReportRequest[] = [];
   let leases = 0;
   const worker = new Worker({
-    workerId: 'test', maxInFlight: 10, maxInFlightPerEndpoint: 10, hears: () => false, log: silentLog, metrics: createMetrics('test'),
+    workerId: 'test',
+    maxInFlight: 10,
+    maxInFlightPerEndpoint: 10,
+    hears: () => false,
+    log: silentLog,
+    metrics: createMetrics('test'),
     lease: async () => {
       leases += 1;
       return { deliveries: batches.shift() ?? [], next_due_at: null };

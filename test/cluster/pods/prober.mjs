@@ -35,7 +35,13 @@ async function write() {
   if (revision === undefined) return;
   const own = assignments.find((each) => each.team_member.id === member);
   if (own) await ask('DELETE', `/v1/job-assignments/${own.id}`, { expected_revision: revision });
-  else await ask('POST', '/v1/job-assignments', { appointment_id: visit, team_member_id: member, expected_revision: revision, starts_at, ends_at, allow_outside_window: true }, 201);
+  else
+    await ask(
+      'POST',
+      '/v1/job-assignments',
+      { appointment_id: visit, team_member_id: member, expected_revision: revision, starts_at, ends_at, allow_outside_window: true },
+      201,
+    );
 }
 
 /** One write after the other: a turn that comes while one is under way is left out. */

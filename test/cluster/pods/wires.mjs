@@ -14,21 +14,28 @@ function wire(address, port, pass) {
   const sockets = new Set();
   const server = createServer((client) => {
     const upstream = connect(Number(upstreamPort), host);
-    for (const [from, to] of [[client, upstream], [upstream, client]]) {
+    for (const [from, to] of [
+      [client, upstream],
+      [upstream, client],
+    ]) {
       sockets.add(from);
-      from.setNoDelay(true).on('error', () => to.destroy()).on('close', () => {
-        sockets.delete(from);
-        to.destroy();
-      });
+      from
+        .setNoDelay(true)
+        .on('error', () => to.destroy())
+        .on('close', () => {
+          sockets.delete(from);
+          to.destroy();
+        });
     }
     client.pipe(upstream);
     pass(upstream, client);
   });
   const restore = () => new Promise((resolve) => server.listen(port, resolve));
-  const cut = () => new Promise((resolve) => {
-    server.close(resolve);
-    for (const socket of sockets) socket.destroy();
-  });
+  const cut = () =>
+    new Promise((resolve) => {
+      server.close(resolve);
+      for (const socket of sockets) socket.destroy();
+    });
   void restore();
   return { cut, restore };
 }

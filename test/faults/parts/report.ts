@@ -2,11 +2,15 @@
 import type { FaultCount } from '../injector.ts';
 
 export function describeFaults(faults: Readonly<Record<string, FaultCount>>): string {
-  return `  killed and paused: ${Object.entries(faults).map(([name, { kills, pauses }]) => `${name} ${kills} + ${pauses}`).join(', ')}`;
+  return `  killed and paused: ${Object.entries(faults)
+    .map(([name, { kills, pauses }]) => `${name} ${kills} + ${pauses}`)
+    .join(', ')}`;
 }
 
 export function describeCounts(counts: Readonly<Record<string, number>>): string {
-  return `  ${Object.entries(counts).map(([name, count]) => `${name.replaceAll('_', ' ')} ${count}`).join(', ')}`;
+  return `  ${Object.entries(counts)
+    .map(([name, count]) => `${name.replaceAll('_', ' ')} ${count}`)
+    .join(', ')}`;
 }
 
 /** How many of each kind, and the first ones of all. */

@@ -19,12 +19,18 @@ interface Bug {
 
 const BUGS: readonly Bug[] = [
   {
-    name: 'publish-before-commit', says: 'events are published before the commit', kind: 'event-without-write',
-    targets: ['scheduling', 'postgres'], rounds: 3,
+    name: 'publish-before-commit',
+    says: 'events are published before the commit',
+    kind: 'event-without-write',
+    targets: ['scheduling', 'postgres'],
+    rounds: 3,
   },
   {
-    name: 'check-then-insert', says: 'a key is looked up first and stored last', kind: 'two-effects-of-a-key',
-    targets: ['gateway'], rounds: 1,
+    name: 'check-then-insert',
+    says: 'a key is looked up first and stored last',
+    kind: 'two-effects-of-a-key',
+    targets: ['gateway'],
+    rounds: 1,
   },
 ];
 
@@ -41,7 +47,9 @@ export async function seededPart({ seed, clients, say }: PartOptions): Promise<P
       caught[`${bug.name.replaceAll('-', '_')}_caught`] = found;
       say(describeFaults(result.faults));
       say(describeViolations(result.violations, 3));
-      say(found > 0 ? `  caught: ${bug.kind} ${found} times` : `  NOT caught: there is no ${bug.kind}; kept in ${keepEvidence(installation, bug.name, result)}`);
+      say(
+        found > 0 ? `  caught: ${bug.kind} ${found} times` : `  NOT caught: there is no ${bug.kind}; kept in ${keepEvidence(installation, bug.name, result)}`,
+      );
     } finally {
       await installation.close();
     }

@@ -23,7 +23,15 @@ export async function writesPart({ seed, writes, rounds, clients, say }: PartOpt
     const { acknowledged, indefinite, events, duplicates } = result.counts;
     return {
       passed,
-      figures: prefixed('writes', { acknowledged, indefinite, kills, events, duplicates, violations: result.violations.length, seconds: Math.round(result.seconds) }),
+      figures: prefixed('writes', {
+        acknowledged,
+        indefinite,
+        kills,
+        events,
+        duplicates,
+        violations: result.violations.length,
+        seconds: Math.round(result.seconds),
+      }),
     };
   } finally {
     await installation.close();

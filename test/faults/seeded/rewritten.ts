@@ -15,25 +15,27 @@ export interface Intrusion {
 type Work<T> = (tx: Transaction) => Promise<T>;
 
 export function rewritten(intrude: () => Intrusion): typeof Database {
-  const intruded = <T>(work: Work<T>, options?: TransactionOptions): Work<T> => async (tx) => {
-    const { instead, beforeLast, beforeCommit } = intrude();
-    let finished = false;
-    const result = await work({
-      ...tx,
-      query: (statement) => instead?.(statement, tx) ?? tx.query(statement),
-      async finish(statements) {
-        finished = true;
-        await beforeLast?.(tx);
-        const results = [];
-        for (const statement of statements) results.push(await tx.query(statement));
-        await beforeCommit?.(tx);
-        await tx.finish([]);
-        return results;
-      },
-    });
-    if (!finished && options?.readOnly !== true) await beforeCommit?.(tx);
-    return result;
-  };
+  const intruded =
+    <T>(work: Work<T>, options?: TransactionOptions): Work<T> =>
+    async (tx) => {
+      const { instead, beforeLast, beforeCommit } = intrude();
+      let finished = false;
+      const result = await work({
+        ...tx,
+        query: (statement) => instead?.(statement, tx) ?? tx.query(statement),
+        async finish(statements) {
+          finished = true;
+          await beforeLast?.(tx);
+          const results = [];
+          for (const statement of statements) results.push(await tx.query(statement));
+          await beforeCommit?.(tx);
+          await tx.finish([]);
+          return results;
+        },
+      });
+      if (!finished && options?.readOnly !== true) await beforeCommit?.(tx);
+      return result;
+    };
   return class extends Database {
     override transaction<T>(work: Work<T>, options?: TransactionOptions): Promise<T> {
       return super.transaction(intruded(work, options), options);

@@ -51,8 +51,13 @@ export async function prepare(say: Say, environment: Readonly<Record<string, str
     const databaseUrls = await provision({ adminUrl: servers.databaseUrl, secret: secrets.databasePassword, database: 'truckroll' });
     const { TOKEN_ISSUER, TOKEN_AUDIENCE, TOKEN_JWKS_FILE } = issuer.environment as Record<string, string>;
     const whole = await plan({
-      state: folder, ports, say: silent, databaseUrls,
-      redisUrl: servers.redisUrl, kafkaBrokers: servers.kafkaBrokers, secrets,
+      state: folder,
+      ports,
+      say: silent,
+      databaseUrls,
+      redisUrl: servers.redisUrl,
+      kafkaBrokers: servers.kafkaBrokers,
+      secrets,
       tokens: { issuer: TOKEN_ISSUER!, audience: TOKEN_AUDIENCE!, jwksFile: TOKEN_JWKS_FILE! },
       environment: { LOG_LEVEL: 'warn', PORT: String(await choosePort()), ...environment },
     });
@@ -60,7 +65,11 @@ export async function prepare(say: Say, environment: Readonly<Record<string, str
     admin.pathname = '/truckroll';
     const database = new Database({ url: admin.href, maxConnections: 2, statementTimeoutMs: 60_000 });
     return {
-      folder, watchdog, servers, database, issuer,
+      folder,
+      watchdog,
+      servers,
+      database,
+      issuer,
       logs: join(folder, 'logs'),
       plan: whole,
       // Shared by all runs: starting again and again is what is done here.

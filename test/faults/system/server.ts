@@ -19,7 +19,10 @@ export class ServerTarget implements Target {
     // Stopped first, so that it begins no process that the list would lack.
     signalAll([daemon.pid!], 'SIGSTOP');
     const all = family(daemon.pid!).flatMap((pid) => identify(pid) ?? []);
-    signalAll(all.map(({ pid }) => pid), 'SIGKILL');
+    signalAll(
+      all.map(({ pid }) => pid),
+      'SIGKILL',
+    );
     await daemon.exited;
     // A server would not start beside children of the one before it.
     await untilTrue(`${this.name} has ended`, () => !all.some(isRunning));

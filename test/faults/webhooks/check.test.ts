@@ -2,9 +2,23 @@ import { checkDeliveries, type Arrival, type Endpoint, type Published } from './
 
 const TYPES = ['created', 'changed'];
 const ENDPOINT: Endpoint = { name: 'sales', companyId: 'c', eventTypes: TYPES };
-const event = (sequence: number, fields: Partial<Published> = {}): Published => ({ id: `e${sequence}`, type: TYPES[1]!, companyId: 'c', subject: 's', sequence, ...fields });
+const event = (sequence: number, fields: Partial<Published> = {}): Published => ({
+  id: `e${sequence}`,
+  type: TYPES[1]!,
+  companyId: 'c',
+  subject: 's',
+  sequence,
+  ...fields,
+});
 const PUBLISHED = [event(1, { type: TYPES[0]! }), event(2), event(3)];
-const arrival = (sequence: number, fields: Partial<Arrival> = {}): Arrival => ({ endpoint: 'sales', eventId: `e${sequence}`, subject: 's', sequence, status: 204, ...fields });
+const arrival = (sequence: number, fields: Partial<Arrival> = {}): Arrival => ({
+  endpoint: 'sales',
+  eventId: `e${sequence}`,
+  subject: 's',
+  sequence,
+  status: 204,
+  ...fields,
+});
 
 function found(...arrivals: Arrival[]) {
   const { violations, counts } = checkDeliveries(PUBLISHED, [ENDPOINT], arrivals);

@@ -42,7 +42,9 @@ export function checkDeliveries(published: readonly Published[], endpoints: read
   let [deliveries, duplicates, refused] = [0, 0, 0];
   const byEndpoint = Map.groupBy(arrivals, ({ endpoint }) => endpoint);
   for (const endpoint of endpoints) {
-    const wanted = new Map(published.filter((event) => event.companyId === endpoint.companyId && endpoint.eventTypes.includes(event.type)).map((event) => [event.id, event]));
+    const wanted = new Map(
+      published.filter((event) => event.companyId === endpoint.companyId && endpoint.eventTypes.includes(event.type)).map((event) => [event.id, event]),
+    );
     const came = byEndpoint.get(endpoint.name) ?? [];
     deliveries += wanted.size;
     const byEvent = Map.groupBy(came, ({ eventId }) => eventId);
@@ -72,7 +74,8 @@ function disorder(endpoint: string, came: readonly Arrival[]): Violation[] {
     if (seen.has(eventId)) continue;
     seen.add(eventId);
     const before = latest.get(subject) ?? 0;
-    if (sequence < before) violations.push(violation('out-of-order', `${endpoint}: number ${sequence} of ${subject} came for the first time after number ${before}`));
+    if (sequence < before)
+      violations.push(violation('out-of-order', `${endpoint}: number ${sequence} of ${subject} came for the first time after number ${before}`));
     latest.set(subject, Math.max(before, sequence));
   }
   return violations;

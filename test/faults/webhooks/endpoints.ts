@@ -25,7 +25,12 @@ const KINDS: readonly { readonly name: string; readonly company: 0 | 1; readonly
 /** Of six events: eight to the endpoints of the first company, ten to those of the second. */
 export const DELIVERIES_OF_STORY = 9;
 
-export async function makeEndpoints({ baseUrl, issuer }: Running, companies: readonly [TestCompany, TestCompany], receiver: Receiver, run: string): Promise<Endpoint[]> {
+export async function makeEndpoints(
+  { baseUrl, issuer }: Running,
+  companies: readonly [TestCompany, TestCompany],
+  receiver: Receiver,
+  run: string,
+): Promise<Endpoint[]> {
   const endpoints: Endpoint[] = [];
   for (const { name: kind, company: of, eventTypes, manner } of KINDS) {
     const company = companies[of];

@@ -34,8 +34,15 @@ export async function startReceiver(): Promise<Receiver> {
     endpoint.times.set(verdict.id, time);
     const { status, afterMs } = endpoint.manner(verdict.id, time);
     const { data, waited_seconds: waited } = verdict.event as { data?: { id: string }; waited_seconds?: unknown };
-    arrivals.push({ endpoint: name, eventId: verdict.id, subject: data?.id ?? '', sequence: verdict.sequence ?? 0, problem: verdict.problem, status,
-      unknownToOlder: typeof waited === 'number' });
+    arrivals.push({
+      endpoint: name,
+      eventId: verdict.id,
+      subject: data?.id ?? '',
+      sequence: verdict.sequence ?? 0,
+      problem: verdict.problem,
+      status,
+      unknownToOlder: typeof waited === 'number',
+    });
     if (afterMs > 0) await delay(afterMs);
     response.writeHead(status).end();
   }

@@ -68,7 +68,10 @@ export async function runWebhooks(installation: Installation, receiver: Receiver
       // What cannot go out yet is not told either, so that there is something to be hit until the end.
       await untilTrue('webhooks arrive', () => ahead() < MOST_AHEAD, SETTLED_MS);
     };
-    const [, counts = {}] = await Promise.all([tellStories(installation, customers, { goesOn: (begun) => begun < count, atOnce: AT_ONCE, pause, told }), injecting]);
+    const [, counts = {}] = await Promise.all([
+      tellStories(installation, customers, { goesOn: (begun) => begun < count, atOnce: AT_ONCE, pause, told }),
+      injecting,
+    ]);
     say('  all is recorded; waiting until all is delivered …');
     const { published, violations: broken } = await publishedEvents(installation, new Set(customers.map(({ company }) => company.id)));
     await delivered(installation, endpoints);
@@ -77,7 +80,12 @@ export async function runWebhooks(installation: Installation, receiver: Receiver
     const violations = [...broken, ...missing(told, published), ...result.violations, ...tooMany(result.counts, counts, endpoints)];
     const accidents = installation.accidents.map((text) => violation('unexpected-end', text));
     return {
-      violations: [...violations, ...accidents], counts: result.counts, faults: counts, arrivals, published, endpoints,
+      violations: [...violations, ...accidents],
+      counts: result.counts,
+      faults: counts,
+      arrivals,
+      published,
+      endpoints,
       seconds: (performance.now() - startedAt) / 1000,
     };
   } finally {
@@ -95,13 +103,21 @@ function flow(arrived: () => number, share: number, over: () => boolean): () => 
 }
 
 /** Each event once, as consumers take them. */
-export async function publishedEvents({ database, kafka }: Running, companyIds: ReadonlySet<string>): Promise<{ published: Published[]; violations: Violation[] }> {
+export async function publishedEvents(
+  { database, kafka }: Running,
+  companyIds: ReadonlySet<string>,
+): Promise<{ published: Published[]; violations: Violation[] }> {
   const waiting = async (): Promise<number> => (await database.query<{ count: number }>({ text: 'select count(*) from scheduling.outbox' })).rows[0]!.count;
   await untilTrue('the outbox is empty', async () => (await waiting()) === 0);
   const { events } = await readTopic(kafka, topics.serviceRequests);
   const all = events
     .filter(({ companyId }) => companyIds.has(companyId))
-    .map((event) => ({ ...publishedEvent(event), companyId: event.companyId, subject: event.key.slice(event.key.indexOf('/') + 1), sequence: event.sequence ?? 0 }));
+    .map((event) => ({
+      ...publishedEvent(event),
+      companyId: event.companyId,
+      subject: event.key.slice(event.key.indexOf('/') + 1),
+      sequence: event.sequence ?? 0,
+    }));
   const { bySubject, violations } = takeEvents(all);
   return { published: [...bySubject.values()].flat(), violations: violations.map(({ text }) => violation('sequence-broken', text)) };
 }
@@ -140,5 +156,12 @@ function missing(requestIds: readonly string[], published: readonly Published[])
 /** What a dispatcher that is killed has under way may come again, and nothing else: of each endpoint no more than its share. */
 function tooMany({ duplicates, deliveries }: Delivered['counts'], faults: Readonly<Record<string, FaultCount>>, endpoints: readonly Endpoint[]): Violation[] {
   const most = (faults['webhook-dispatcher']?.kills ?? 0) * endpoints.length * MOST_UNDER_WAY;
-  return duplicates <= most ? [] : [violation('too-many-duplicates', `${duplicates} of ${deliveries} deliveries came twice, where ${most} were under way at most when dispatchers were killed`)];
+  return duplicates <= most
+    ? []
+    : [
+        violation(
+          'too-many-duplicates',
+          `${duplicates} of ${deliveries} deliveries came twice, where ${most} were under way at most when dispatchers were killed`,
+        ),
+      ];
 }

@@ -30,7 +30,10 @@ export async function makeCustomer(installation: Running): Promise<Customer> {
   const company = await createCompany(installation.channel('integrations'), 'America/Chicago');
   const job = line.job();
   const visit = line.visit({ job_id: job['id'] });
-  for (const [path, record] of [['jobs', job], ['job-appointments', visit]] as const) {
+  for (const [path, record] of [
+    ['jobs', job],
+    ['job-appointments', visit],
+  ] as const) {
     const { problems } = await importRecords(installation.channel('scheduling'), company.id, path, [record]);
     if (problems.length > 0) throw new Error(JSON.stringify(problems[0]));
   }

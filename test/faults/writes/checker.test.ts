@@ -33,17 +33,28 @@ function story(): { history: Attempt[]; observed: Observed } {
       visitEvents,
       assignmentEvents: [stateEvent(1, 'a1', 'd1'), stateEvent(2, 'a1', null), stateEvent(3, 'a3', 'd3')],
       requestEvents: [
-        requestEvent(1, 'created', NEW), requestEvent(2, 'status_changed', BOOKED, NEW), requestEvent(3, 'booked', BOOKED),
-        requestEvent(4, 'status_changed', SCHEDULED, BOOKED), requestEvent(5, 'status_changed', BOOKED, SCHEDULED),
+        requestEvent(1, 'created', NEW),
+        requestEvent(2, 'status_changed', BOOKED, NEW),
+        requestEvent(3, 'booked', BOOKED),
+        requestEvent(4, 'status_changed', SCHEDULED, BOOKED),
+        requestEvent(5, 'status_changed', BOOKED, SCHEDULED),
         requestEvent(6, 'status_changed', SCHEDULED, BOOKED),
       ],
-      unreadable: 0, unpublished: 0, wrongReadModels: [],
+      unreadable: 0,
+      unpublished: 0,
+      wrongReadModels: [],
     },
   };
 }
 
 const attempt = (key: string, write: Write, invokedAt: number, answer?: Answer): Attempt => ({ key, write, invokedAt, endedAt: invokedAt + 1, answer });
-const created = (id: string, revision: string): Answer => ({ status: 201, replayed: false, location: `/v1/job-assignments/${id}`, revision, said: `with ${id}` });
+const created = (id: string, revision: string): Answer => ({
+  status: 201,
+  replayed: false,
+  location: `/v1/job-assignments/${id}`,
+  revision,
+  said: `with ${id}`,
+});
 
 function published(id: string, key: string, version: number): PublishedEvent {
   return { id, type: 'changed', key: `${COMPANY}/${key}`, sequence: undefined, version, partition: 0, payload: id };
@@ -87,7 +98,9 @@ describe('what is allowed', () => {
   });
 
   it('a repetition that says the same', () => {
-    expect(found(({ history }) => ({ history: [...history, { ...history[2]!, invokedAt: 6, endedAt: 7, answer: { ...history[2]!.answer!, replayed: true } }] }))).toEqual([]);
+    expect(
+      found(({ history }) => ({ history: [...history, { ...history[2]!, invokedAt: 6, endedAt: 7, answer: { ...history[2]!.answer!, replayed: true } }] })),
+    ).toEqual([]);
   });
 
   it('a refusal for a state that the visit had meanwhile', () => {
@@ -102,7 +115,9 @@ describe('what is found', () => {
   });
 
   it('an event of what nobody wrote', () => {
-    expect(found(({ observed }) => ({ observed: { visitEvents: [...observed.visitEvents, visitEvent(4, true, 'a4', 'cy', 'r4')] } }))).toContain('event-without-write');
+    expect(found(({ observed }) => ({ observed: { visitEvents: [...observed.visitEvents, visitEvent(4, true, 'a4', 'cy', 'r4')] } }))).toContain(
+      'event-without-write',
+    );
   });
 
   it('one key that was carried out twice', () => {
@@ -140,18 +155,38 @@ describe('what is found', () => {
   });
 
   it('events that are missing, in another order, or changed when they come again', () => {
-    expect(found(({ observed: { visitEvents: [one, , three] } }) => ({ observed: { visitEvents: [one!, three!] } }))).toContain('sequence-broken');
-    expect(found(({ observed: { visitEvents: [one, two, three] } }) => ({ observed: { visitEvents: [one!, three!, two!] } }))).toContain('sequence-broken');
-    expect(found(({ observed }) => ({ observed: { visitEvents: [...observed.visitEvents, { ...observed.visitEvents[0]!, payload: 'other' }] } }))).toEqual(['duplicate-differs']);
+    expect(
+      found(
+        ({
+          observed: {
+            visitEvents: [one, , three],
+          },
+        }) => ({ observed: { visitEvents: [one!, three!] } }),
+      ),
+    ).toContain('sequence-broken');
+    expect(
+      found(
+        ({
+          observed: {
+            visitEvents: [one, two, three],
+          },
+        }) => ({ observed: { visitEvents: [one!, three!, two!] } }),
+      ),
+    ).toContain('sequence-broken');
+    expect(found(({ observed }) => ({ observed: { visitEvents: [...observed.visitEvents, { ...observed.visitEvents[0]!, payload: 'other' }] } }))).toEqual([
+      'duplicate-differs',
+    ]);
   });
 
   it('a write that began from another revision than the one before it made', () => {
-    const late = ({ history }: { history: Attempt[] }): Attempt[] => history.map((one) => (one.key === 'k3' ? { ...one, write: { ...one.write, expectedRevision: 'r1' } } : one));
+    const late = ({ history }: { history: Attempt[] }): Attempt[] =>
+      history.map((one) => (one.key === 'k3' ? { ...one, write: { ...one.write, expectedRevision: 'r1' } } : one));
     expect(found((told) => ({ history: late(told) }))).toEqual(['stale-write']);
   });
 
   it('writes in another order than the one in which clients saw them', () => {
-    const swapped = ({ history }: { history: Attempt[] }): Attempt[] => history.map((one) => ({ ...one, invokedAt: 10 - one.invokedAt, endedAt: 11 - one.invokedAt }));
+    const swapped = ({ history }: { history: Attempt[] }): Attempt[] =>
+      history.map((one) => ({ ...one, invokedAt: 10 - one.invokedAt, endedAt: 11 - one.invokedAt }));
     expect(found((told) => ({ history: swapped(told) }))).toEqual(['order-against-time']);
   });
 
@@ -159,22 +194,58 @@ describe('what is found', () => {
     const lost = { id: 'v', revision: 'r3', sequence: 2, assignments: new Map<string, string>() };
     expect(found(() => ({ observed: { visits: [lost] } }))).toEqual(['visit-differs-from-events']);
     expect(found(() => ({ observed: { visits: [] } }))).toEqual(['visit-differs-from-events']);
-    expect(found(({ observed }) => ({ observed: { assignments: [...observed.assignments, { id: 'a8', visitId: 'v', technicianId: 'cy', document: 'd8' }] } })))
-      .toEqual(['assignment-differs-from-events', 'state-topic-differs']);
-    expect(found(({ observed: { assignmentEvents: [one, two, three] } }) => ({ observed: { assignmentEvents: [one!, two!, three!, one!] } }))).toEqual(['state-topic-differs']);
+    expect(
+      found(({ observed }) => ({ observed: { assignments: [...observed.assignments, { id: 'a8', visitId: 'v', technicianId: 'cy', document: 'd8' }] } })),
+    ).toEqual(['assignment-differs-from-events', 'state-topic-differs']);
+    expect(
+      found(
+        ({
+          observed: {
+            assignmentEvents: [one, two, three],
+          },
+        }) => ({ observed: { assignmentEvents: [one!, two!, three!, one!] } }),
+      ),
+    ).toEqual(['state-topic-differs']);
   });
 
   it('a service request that did not follow its visit', () => {
     expect(found(({ observed }) => ({ observed: { requestEvents: observed.requestEvents.slice(0, -1) } }))).toEqual(['service-request-differs']);
-    expect(found(({ observed: { requests: [one] } }) => ({ observed: { requests: [{ ...one!, status: BOOKED! }] } }))).toEqual(['service-request-differs']);
-    expect(found(({ observed }) => ({ observed: { requestEvents: [...observed.requestEvents, { ...requestEvent(1, 'created', NEW), id: 'x', key: `${COMPANY}/x`, subject: 'x' }] } })))
-      .toEqual(['service-request-differs']);
+    expect(
+      found(
+        ({
+          observed: {
+            requests: [one],
+          },
+        }) => ({ observed: { requests: [{ ...one!, status: BOOKED! }] } }),
+      ),
+    ).toEqual(['service-request-differs']);
+    expect(
+      found(({ observed }) => ({
+        observed: { requestEvents: [...observed.requestEvents, { ...requestEvent(1, 'created', NEW), id: 'x', key: `${COMPANY}/x`, subject: 'x' }] },
+      })),
+    ).toEqual(['service-request-differs']);
   });
 
   it('messages to customers that are missing, or too many', () => {
     expect(found(() => ({ observed: { notifications: [] } }))).toEqual(['notification-differs']);
-    expect(found(({ observed: { notifications: [one] } }) => ({ observed: { notifications: [one!, { ...one!, id: 'm' }] } }))).toEqual(['notification-differs']);
-    expect(found(({ observed: { notifications: [one] } }) => ({ observed: { notifications: [{ ...one!, status: 'SENT' }] } }))).toEqual(['notification-differs']);
+    expect(
+      found(
+        ({
+          observed: {
+            notifications: [one],
+          },
+        }) => ({ observed: { notifications: [one!, { ...one!, id: 'm' }] } }),
+      ),
+    ).toEqual(['notification-differs']);
+    expect(
+      found(
+        ({
+          observed: {
+            notifications: [one],
+          },
+        }) => ({ observed: { notifications: [{ ...one!, status: 'SENT' }] } }),
+      ),
+    ).toEqual(['notification-differs']);
   });
 
   it('what is left behind', () => {

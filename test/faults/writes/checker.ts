@@ -18,7 +18,9 @@ export interface Verdict {
 
 export function check(history: readonly Attempt[], observed: Observed): Verdict {
   const [visitEvents, assignmentEvents, requestEvents] = [
-    takeEvents(observed.visitEvents), takeEvents(observed.assignmentEvents), takeEvents(observed.requestEvents),
+    takeEvents(observed.visitEvents),
+    takeEvents(observed.assignmentEvents),
+    takeEvents(observed.requestEvents),
   ];
   const attempts = Map.groupBy(history, ({ key }) => key);
   const byVisit = new Map([...visitEvents.bySubject.values()].map((events) => [events[0]!.visitId, events]));
@@ -26,7 +28,9 @@ export function check(history: readonly Attempt[], observed: Observed): Verdict 
   const attribution = attribute(attempts, observed.keys, byVisit);
   const lives: Lives = { states, attempts, effects: inOrder(attribution.effects) };
   const violations = [
-    ...visitEvents.violations, ...assignmentEvents.violations, ...requestEvents.violations,
+    ...visitEvents.violations,
+    ...assignmentEvents.violations,
+    ...requestEvents.violations,
     ...foreign(observed.before, byVisit),
     ...attribution.violations,
     ...checkAnswers(lives, attribution),

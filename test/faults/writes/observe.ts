@@ -10,7 +10,17 @@ import { READ_MODELS, compareReadModel } from '../../../tools/cli/src/verify/com
 import type { TestCompany } from '../../support/company.ts';
 import type { Running } from '../system/prepared.ts';
 import { readTopic, type TopicContent } from '../system/topic.ts';
-import type { Observed, PublishedEvent, RequestEvent, StoredAssignment, StoredKey, StoredNotification, StoredRequest, StoredVisit, VisitEvent } from './observed.ts';
+import type {
+  Observed,
+  PublishedEvent,
+  RequestEvent,
+  StoredAssignment,
+  StoredKey,
+  StoredNotification,
+  StoredRequest,
+  StoredVisit,
+  VisitEvent,
+} from './observed.ts';
 
 type Source = Pick<Running, 'database' | 'kafka' | 'channel'>;
 
@@ -22,17 +32,25 @@ export async function observe(source: Source, company: TestCompany, before: read
     rows<StoredAssignment>(`select id, appointment_id as "visitId", team_member_id as "technicianId", encode(document, 'hex') as document
       from scheduling.job_assignments where company_id = $1`),
     rows<{ key: string; status: number | null; location: string | null; response: Buffer | null }>(
-      'select key, status, location, response from scheduling.idempotency_keys where company_id = $1'),
+      'select key, status, location, response from scheduling.idempotency_keys where company_id = $1',
+    ),
     rows<{ id: string; document: Buffer; event_sequence: number }>(
-      'select id, document, event_sequence from scheduling.service_requests where company_id = $1'),
+      'select id, document, event_sequence from scheduling.service_requests where company_id = $1',
+    ),
     rows<StoredNotification>(`select id, appointment_id as "visitId", revision, status from scheduling.notifications where company_id = $1`),
     rows<{ count: number }>('select count(*) from scheduling.outbox where company_id = $1'),
   ]);
   const [visitEvents, assignmentEvents, requestEvents] = [
-    await readTopic(source.kafka, topics.scheduling), await readTopic(source.kafka, topics.assignments), await readTopic(source.kafka, topics.serviceRequests),
+    await readTopic(source.kafka, topics.scheduling),
+    await readTopic(source.kafka, topics.assignments),
+    await readTopic(source.kafka, topics.serviceRequests),
   ];
   return {
-    before, visits, assignments, notifications, wrongReadModels,
+    before,
+    visits,
+    assignments,
+    notifications,
+    wrongReadModels,
     keys: keys.map(storedKey),
     requests: requests.map(storedRequest),
     visitEvents: ofCompany(visitEvents).map(visitEvent),

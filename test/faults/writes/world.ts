@@ -31,8 +31,15 @@ export async function makeWorld(installation: Running, { visits, technicians }: 
   const account = line.account({ primary_contact: line.ref(contactId, 'Dana Whitfield') });
   const email = { type: 'EMAIL', value: 'dana@example.com' };
   const contact = {
-    id: contactId, account: line.ref(account['id']), name: 'Dana Whitfield', is_primary: true, archived: false, primary_channel: email,
-    channels: [{ id: randomUUID(), ...email, is_primary: true, opted_out: false }], created_at: account['created_at'], updated_at: account['updated_at'],
+    id: contactId,
+    account: line.ref(account['id']),
+    name: 'Dana Whitfield',
+    is_primary: true,
+    archived: false,
+    primary_channel: email,
+    channels: [{ id: randomUUID(), ...email, is_primary: true, opted_out: false }],
+    created_at: account['created_at'],
+    updated_at: account['updated_at'],
   };
   const location = line.location();
   // Two visits to a job: a technician who leaves one of them may stay on the job.
@@ -42,9 +49,15 @@ export async function makeWorld(installation: Running, { visits, technicians }: 
   await store('accounts', [account]);
   await store('contacts', [contact]);
   await store('locations', [location]);
-  await store('team-members', technicianIds.map((id, i) => technician(id, `Technician ${i + 1}`)));
+  await store(
+    'team-members',
+    technicianIds.map((id, i) => technician(id, `Technician ${i + 1}`)),
+  );
   await store('jobs', jobs);
-  await store('job-appointments', visitIds.map((id, i) => line.visit({ id, number: `J-${i}-1`, job_id: jobs[i >> 1]!['id'] })));
+  await store(
+    'job-appointments',
+    visitIds.map((id, i) => line.visit({ id, number: `J-${i}-1`, job_id: jobs[i >> 1]!['id'] })),
+  );
 
   const intake = scheduling.client(IntakeServiceService);
   for (const [i, appointment_id] of visitIds.entries()) {

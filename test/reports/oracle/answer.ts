@@ -7,8 +7,14 @@ import type { Records } from './records.ts';
 
 /** The key that a filter looks at. */
 const FILTERED: Record<string, string> = {
-  status: 'status', account_id: 'account', business_unit_id: 'business_unit', job_type_id: 'job_type', job_class: 'job_class',
-  method: 'payment_method', collected_by_id: 'collector', team_member_id: 'team_member',
+  status: 'status',
+  account_id: 'account',
+  business_unit_id: 'business_unit',
+  job_type_id: 'job_type',
+  job_class: 'job_class',
+  method: 'payment_method',
+  collected_by_id: 'collector',
+  team_member_id: 'team_member',
 };
 
 /** All rows of the answer. */
@@ -45,7 +51,16 @@ function nullsLast(a: string | null, b: string | null): number {
 /** The owner's latest name; of what nobody knows, what is left. */
 function labelOf(dimension: string, value: string, records: Records): string {
   if (dimension === 'payment_method') return value;
-  const path = ({ account: 'accounts', business_unit: 'business-units', job_type: 'job-types', job_class: 'job-classes', collector: 'team-members', team_member: 'team-members' } as const)[dimension as 'account'];
+  const path = (
+    {
+      account: 'accounts',
+      business_unit: 'business-units',
+      job_type: 'job-types',
+      job_class: 'job-classes',
+      collector: 'team-members',
+      team_member: 'team-members',
+    } as const
+  )[dimension as 'account'];
   const known = records[path].find(({ id }) => id === value)?.['name'];
   if (known !== undefined) return known;
   const line = dimension === 'team_member' ? records['job-assignments'].find(({ team_member }) => team_member.id === value)?.['team_member'].name : undefined;
@@ -58,14 +73,22 @@ function columnsOf({ report }: Question, counted: readonly Counted[]): Json {
     const [count, subtotal, discount, tax] = [sum('invoices'), sum('subtotal'), sum('discount'), sum('tax')];
     const total = subtotal - discount + tax;
     return {
-      invoice_count: exact(count), subtotal_cents: exact(subtotal), discount_cents: exact(discount), discounted_subtotal_cents: exact(subtotal - discount),
-      tax_cents: exact(tax), total_cents: exact(total), average_total_cents: count === 0n ? null : exact(quotient(total, count)),
+      invoice_count: exact(count),
+      subtotal_cents: exact(subtotal),
+      discount_cents: exact(discount),
+      discounted_subtotal_cents: exact(subtotal - discount),
+      tax_cents: exact(tax),
+      total_cents: exact(total),
+      average_total_cents: count === 0n ? null : exact(quotient(total, count)),
     };
   }
   if (report === 'collections') {
     const [received, refunded] = [sum('received'), sum('refunded')];
     return {
-      payment_count: exact(sum('payments')), received_cents: exact(received), refund_count: exact(sum('refunds')), refunded_cents: exact(refunded),
+      payment_count: exact(sum('payments')),
+      received_cents: exact(received),
+      refund_count: exact(sum('refunds')),
+      refunded_cents: exact(refunded),
       net_collected_cents: exact(received - refunded),
     };
   }
@@ -74,8 +97,12 @@ function columnsOf({ report }: Question, counted: readonly Counted[]): Json {
   const total = costs.reduce((all, [, cents]) => all + cents, 0n);
   const profit = revenue - total;
   return {
-    job_count: exact(sum('jobs')), revenue_cents: exact(revenue), ...Object.fromEntries(costs.map(([name, cents]) => [name, exact(cents)])),
-    total_cost_cents: exact(total), gross_profit_cents: exact(profit), gross_margin: marginOf(profit, revenue),
+    job_count: exact(sum('jobs')),
+    revenue_cents: exact(revenue),
+    ...Object.fromEntries(costs.map(([name, cents]) => [name, exact(cents)])),
+    total_cost_cents: exact(total),
+    gross_profit_cents: exact(profit),
+    gross_margin: marginOf(profit, revenue),
   };
 }
 

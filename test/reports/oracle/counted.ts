@@ -23,7 +23,9 @@ export function countedBy(question: Question, records: Records): Counted[] {
       return records['job-financials'].flatMap((financials) => countJob(financials, records, question.includeExcluded));
     case 'technician-participation-profitability':
       return records['job-financials'].flatMap((financials) => {
-        const members = new Set(records['job-assignments'].filter(({ job_id }) => job_id === financials['id']).map(({ team_member }) => team_member.id as string));
+        const members = new Set(
+          records['job-assignments'].filter(({ job_id }) => job_id === financials['id']).map(({ team_member }) => team_member.id as string),
+        );
         const [job] = countJob(financials, records, question.includeExcluded);
         return job === undefined ? [] : [...members].map((member) => ({ ...job, keys: { ...job.keys, team_member: member } }));
       });

@@ -3,7 +3,17 @@ import type { Json } from '../../support/expected.ts';
 import type { System, TestCompany } from '../../support/system.ts';
 
 const PATHS = [
-  'accounts', 'business-units', 'job-types', 'job-classes', 'team-members', 'jobs', 'job-assignments', 'job-financials', 'invoices', 'payments', 'refunds',
+  'accounts',
+  'business-units',
+  'job-types',
+  'job-classes',
+  'team-members',
+  'jobs',
+  'job-assignments',
+  'job-financials',
+  'invoices',
+  'payments',
+  'refunds',
 ] as const;
 
 /** Settings that no read shows. */

@@ -7,7 +7,12 @@ import { fileURLToPath } from 'node:url';
 
 const ASKS = new Set(['--help', '-h', '--version']);
 const asked = process.argv.slice(2);
-if (asked.length > 0 && asked.every((word) => ASKS.has(word)) && process.features.typescript && existsSync(new URL('../node_modules/commander', import.meta.url))) {
+if (
+  asked.length > 0 &&
+  asked.every((word) => ASKS.has(word)) &&
+  process.features.typescript &&
+  existsSync(new URL('../node_modules/commander', import.meta.url))
+) {
   // Half of the time would be spent on reading TypeScript. Where nothing can be written, nothing is kept.
   module.enableCompileCache(fileURLToPath(new URL('../node_modules/.cache', import.meta.url)));
   await import('../src/main.ts');

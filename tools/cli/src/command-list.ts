@@ -21,13 +21,23 @@ export const COMMANDS: Readonly<Record<string, Listed>> = {
   publish: { usage: 'publish <service>', description: 'Publish again every record of a service that other services keep read models of.' },
   rebuild: { usage: 'rebuild <service>', description: "Build a service's read models of the other services' records again, from the topics that hold them." },
   report: { usage: 'report [options] <name>', description: 'Print a report of a company.' },
-  reproject: { usage: 'reproject [path]', description: 'Project records anew from what is stored of them, where an older version of the rules has written them.' },
-  restored: { usage: 'restored [options]', description: 'After PostgreSQL was restored to an earlier moment: publish everything anew, and remove what is gone from read models.' },
+  reproject: {
+    usage: 'reproject [path]',
+    description: 'Project records anew from what is stored of them, where an older version of the rules has written them.',
+  },
+  restored: {
+    usage: 'restored [options]',
+    description: 'After PostgreSQL was restored to an earlier moment: publish everything anew, and remove what is gone from read models.',
+  },
   simulate: { usage: 'simulate [options]', description: 'Play a working day on a demo company.' },
   token: { usage: 'token [options]', description: 'Print a user token of the development issuer.' },
   trace: { usage: 'trace <request id>', description: 'Follow one request through the logs of all components.' },
   user: { usage: 'user', description: 'The people whose identity API keys and user tokens carry.' },
-  verify: { usage: 'verify [options]', description: "Compare reporting's read models with the records that they follow, reports with what they are made of, and all records with the rules of now, and print what differs." },
+  verify: {
+    usage: 'verify [options]',
+    description:
+      "Compare reporting's read models with the records that they follow, reports with what they are made of, and all records with the rules of now, and print what differs.",
+  },
 };
 
 /** What commands were called in the release before, by their names of now. */

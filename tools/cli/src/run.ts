@@ -48,7 +48,10 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     return session?.exitCode ?? EXIT.done;
   } catch (error) {
     const reason = explained(error, io, usage);
-    if (reason.message !== '') io.stderr.write(json ? `${JSON.stringify({ error: { message: reason.message.trim(), exit_code: reason.exitCode } })}\n` : printable(`${reason.message}\n`));
+    if (reason.message !== '')
+      io.stderr.write(
+        json ? `${JSON.stringify({ error: { message: reason.message.trim(), exit_code: reason.exitCode } })}\n` : printable(`${reason.message}\n`),
+      );
     return reason.exitCode;
   } finally {
     session?.close();
@@ -83,9 +86,16 @@ function addOthers(program: Command, name: string | undefined): void {
 function createProgram({ stdout }: Io, writeErr: (text: string) => void): Command {
   return new Command('truckroll')
     .description('Operate a Truckroll installation: companies, users, API keys, and the way of data in and out.')
-    .version((JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as { version: string }).version, '--version', 'print the version of the command line')
+    .version(
+      (JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as { version: string }).version,
+      '--version',
+      'print the version of the command line',
+    )
     .option('--json', 'print JSON for scripts')
-    .configureHelp({ showGlobalOptions: true, subcommandTerm: (command) => (command.parent?.parent == null ? COMMANDS[command.name()]?.usage : undefined) ?? termOf(command) })
+    .configureHelp({
+      showGlobalOptions: true,
+      subcommandTerm: (command) => (command.parent?.parent == null ? COMMANDS[command.name()]?.usage : undefined) ?? termOf(command),
+    })
     .configureOutput({ writeOut: (text) => void stdout.write(text), writeErr })
     .showHelpAfterError('Add --help for what the command takes.')
     .exitOverride()

@@ -1,6 +1,20 @@
 // What every command works with: where things are, who to ask, and where to write.
 import type { Owner } from '@truckroll/contract';
-import { ConfigError, env, openChannel, parseCallCredential, readConfig, type CallCredential, type Callers, type Channel, type Definition, type Config, type Setting, type Settings, tlsSettings } from '@truckroll/service-kit';
+import {
+  ConfigError,
+  env,
+  openChannel,
+  parseCallCredential,
+  readConfig,
+  type CallCredential,
+  type Callers,
+  type Channel,
+  type Definition,
+  type Config,
+  type Setting,
+  type Settings,
+  tlsSettings,
+} from '@truckroll/service-kit';
 import { EXIT, Failure } from './failure.ts';
 import type { Io } from './io.ts';
 import { printable } from './printable.ts';
@@ -51,26 +65,29 @@ export class Session {
 
   channel(owner: Owner): Channel {
     let channel = this.#channels.get(owner);
-    if (channel === undefined) this.#channels.set(owner, (channel = openChannel(this.address(owner), { credentials: [this.#credential(owner)], tls: fromEnvironment(tlsSettings, this.io.env) })));
+    if (channel === undefined)
+      this.#channels.set(
+        owner,
+        (channel = openChannel(this.address(owner), { credentials: [this.#credential(owner)], tls: fromEnvironment(tlsSettings, this.io.env) })),
+      );
     return channel;
   }
 
   /** Waits for a service that is starting. */
   async ready(owner: Owner, milliseconds: number): Promise<void> {
     const { peer, howTo } = this.#whereabouts(owner);
-    await this.channel(owner).check(milliseconds).catch((error: unknown) => {
-      throw fromService(error, peer, howTo);
-    });
+    await this.channel(owner)
+      .check(milliseconds)
+      .catch((error: unknown) => {
+        throw fromService(error, peer, howTo);
+      });
   }
 
   address(owner: Owner): string {
     const variable = addressVariable(owner);
     const found = this.io.env[variable] ?? this.#localAddress(owner);
     if (found !== undefined && found !== '') return found;
-    throw new Failure(
-      `No address of ${owner} is known: run \`npm start\` here, or set ${variable}=host:port.`,
-      EXIT.unreachable,
-    );
+    throw new Failure(`No address of ${owner} is known: run \`npm start\` here, or set ${variable}=host:port.`, EXIT.unreachable);
   }
 
   /** The operator's own, for the services that it names; that of the local installation is told to nobody else. */
@@ -109,7 +126,8 @@ export class Session {
 
   databaseUrl(): string {
     const found = this.secret('DATABASE_URL') ?? readState<Ready>(this.state, 'ready.json')?.databaseUrl;
-    if (found === undefined || !URL.canParse(found)) throw new Failure('No database is known: set DATABASE_URL, such as postgres://user:password@host:5432/truckroll.');
+    if (found === undefined || !URL.canParse(found))
+      throw new Failure('No database is known: set DATABASE_URL, such as postgres://user:password@host:5432/truckroll.');
     return found;
   }
 
@@ -128,7 +146,12 @@ export class Session {
 
   /** The secrets of webhook endpoints, comma-separated in the environment. */
   webhookSecrets(given: readonly string[]): readonly string[] {
-    if (given.length === 0) return this.secret('TRUCKROLL_WEBHOOK_SECRET')?.split(',').map((secret) => secret.trim()) ?? [];
+    if (given.length === 0)
+      return (
+        this.secret('TRUCKROLL_WEBHOOK_SECRET')
+          ?.split(',')
+          .map((secret) => secret.trim()) ?? []
+      );
     this.#seenByAll('--secret', 'TRUCKROLL_WEBHOOK_SECRET');
     return given;
   }

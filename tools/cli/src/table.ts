@@ -11,14 +11,21 @@ export function table<R>(rows: readonly R[], columns: Columns<R>, empty: string)
   const widths = Object.keys(columns).map((_, column) => Math.max(...texts.map((line) => width(line[column] ?? ''))));
   const right = widths.map((_, column) => cells.every((line) => typeof line[column] === 'number' || line[column] == null));
   return texts
-    .map((line) => line.map((cell, column) => pad(cell, widths[column] ?? 0, right[column] ?? false)).join('  ').trimEnd())
+    .map((line) =>
+      line
+        .map((cell, column) => pad(cell, widths[column] ?? 0, right[column] ?? false))
+        .join('  ')
+        .trimEnd(),
+    )
     .join('\n');
 }
 
 /** A record on lines of its own, for one that was just made. */
 export function card(fields: Readonly<Record<string, unknown>>): string {
   const longest = Math.max(...Object.keys(fields).map((name) => name.length));
-  return Object.entries(fields).map(([name, value]) => `${name.padEnd(longest)}  ${text(value)}`).join('\n');
+  return Object.entries(fields)
+    .map(([name, value]) => `${name.padEnd(longest)}  ${text(value)}`)
+    .join('\n');
 }
 
 function text(value: unknown): string {

@@ -12,7 +12,10 @@ beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), 'truckroll-export-'))
 afterEach(() => rmSync(folder, { recursive: true }));
 
 /** An API in a bad mood: it serves three pages of invoices, and answers each request as `mood` says first. */
-async function withApi<T>(mood: (turn: number) => { status: number; headers?: Record<string, string> } | undefined, use: (baseUrl: string, asked: string[]) => Promise<T>): Promise<T> {
+async function withApi<T>(
+  mood: (turn: number) => { status: number; headers?: Record<string, string> } | undefined,
+  use: (baseUrl: string, asked: string[]) => Promise<T>,
+): Promise<T> {
   const asked: string[] = [];
   const listener: RequestListener = (request, response) => {
     const url = new URL(request.url ?? '', 'http://api');
@@ -41,39 +44,62 @@ const options = (baseUrl: string) => ({ baseUrl, apiKey: 'trk_x', signal: new Ab
 
 test('a limit, a restart and a lost connection cost time and nothing else: the same cursor is asked for again', async () => {
   const moods = [undefined, { status: 429, headers: { 'retry-after': '1' } }, { status: 503 }, { status: 0 }];
-  await withApi((turn) => moods[turn], async (baseUrl, asked) => {
-    const counts: number[] = [];
-    expect(await exportRecords(folder, 'invoices', options(baseUrl), (count) => counts.push(count))).toBe(4);
-    expect(counts).toEqual([2, 2, 4]);
-    expect(asked.map((line) => line.split(' ')[0])).toEqual(['first', '1', '1', '1', '1', '2']);
-    expect(asked[0]).toBe('first Bearer trk_x');
-  });
-  const lines = readFileSync(join(folder, 'invoices.ndjson'), 'utf8').trimEnd().split('\n').map((line) => JSON.parse(line) as unknown);
-  expect(lines).toEqual([{ id: '0a', name: 'Ñandú\u2028', cents: 9007199254740991 }, { id: '0b' }, { id: '2a', name: 'Ñandú\u2028', cents: 9007199254740991 }, { id: '2b' }]);
+  await withApi(
+    (turn) => moods[turn],
+    async (baseUrl, asked) => {
+      const counts: number[] = [];
+      expect(await exportRecords(folder, 'invoices', options(baseUrl), (count) => counts.push(count))).toBe(4);
+      expect(counts).toEqual([2, 2, 4]);
+      expect(asked.map((line) => line.split(' ')[0])).toEqual(['first', '1', '1', '1', '1', '2']);
+      expect(asked[0]).toBe('first Bearer trk_x');
+    },
+  );
+  const lines = readFileSync(join(folder, 'invoices.ndjson'), 'utf8')
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as unknown);
+  expect(lines).toEqual([
+    { id: '0a', name: 'Ñandú\u2028', cents: 9007199254740991 },
+    { id: '0b' },
+    { id: '2a', name: 'Ñandú\u2028', cents: 9007199254740991 },
+    { id: '2b' },
+  ]);
 });
 
 test('an export that ends early leaves no file that looks complete', async () => {
-  await withApi((turn) => (turn === 1 ? { status: 400 } : undefined), async (baseUrl) => {
-    const work = exportRecords(folder, 'invoices', options(baseUrl), () => undefined);
-    await expect(work).rejects.toThrow('GET /v1/invoices was answered 400: No. (request r1)');
-  });
+  await withApi(
+    (turn) => (turn === 1 ? { status: 400 } : undefined),
+    async (baseUrl) => {
+      const work = exportRecords(folder, 'invoices', options(baseUrl), () => undefined);
+      await expect(work).rejects.toThrow('GET /v1/invoices was answered 400: No. (request r1)');
+    },
+  );
   expect(readdirSync(folder)).toEqual([]);
 });
 
 test('a key that is not accepted is told at once, and an API that stays away after a while', async () => {
-  await withApi(() => ({ status: 401 }), async (baseUrl, asked) => {
-    await expect(exportRecords(folder, 'invoices', options(baseUrl), () => undefined)).rejects.toMatchObject({ exitCode: 1 });
-    expect(asked).toHaveLength(1);
-  });
-  await withApi(() => ({ status: 503 }), async (baseUrl) => {
-    const work = exportRecords(folder, 'invoices', { ...options(baseUrl), patienceMs: 300 }, () => undefined);
-    await expect(work).rejects.toMatchObject({ exitCode: 3 });
-  });
+  await withApi(
+    () => ({ status: 401 }),
+    async (baseUrl, asked) => {
+      await expect(exportRecords(folder, 'invoices', options(baseUrl), () => undefined)).rejects.toMatchObject({ exitCode: 1 });
+      expect(asked).toHaveLength(1);
+    },
+  );
+  await withApi(
+    () => ({ status: 503 }),
+    async (baseUrl) => {
+      const work = exportRecords(folder, 'invoices', { ...options(baseUrl), patienceMs: 300 }, () => undefined);
+      await expect(work).rejects.toMatchObject({ exitCode: 3 });
+    },
+  );
 });
 
 test('a folder that cannot be made is told in a sentence, one that is there or lies deep is used', async () => {
   // A folder that is there and lets nothing be made in it.
-  await expect(makeFolder('/proc/truckroll/export')).rejects.toMatchObject({ exitCode: 3, message: expect.stringMatching(/^The folder cannot be written: .+choose another folder\.$/) });
+  await expect(makeFolder('/proc/truckroll/export')).rejects.toMatchObject({
+    exitCode: 3,
+    message: expect.stringMatching(/^The folder cannot be written: .+choose another folder\.$/),
+  });
   writeFileSync(join(folder, 'file'), '');
   await expect(makeFolder(join(folder, 'file'))).rejects.toThrow('it is a file');
   await expect(makeFolder(join(folder, 'file/below'))).rejects.toThrow('a part of it is a file');

@@ -56,7 +56,9 @@ async function simulate(args: string[], onOutput: (soFar: string, stop: () => vo
   const interruption = new AbortController();
   let [stdout, stderr] = ['', ''];
   const code = await run(['simulate', ...args], {
-    env: { ...system.env, TRUCKROLL_API_KEY: demo['api_key'] }, cwd: system.folder, signal: interruption.signal,
+    env: { ...system.env, TRUCKROLL_API_KEY: demo['api_key'] },
+    cwd: system.folder,
+    signal: interruption.signal,
     stdout: { write: (text) => onOutput((stdout += text), () => interruption.abort()) },
     stderr: { write: (text) => (stderr += text) },
   });
@@ -68,7 +70,13 @@ test('a simulated day leaves what it says: requests, technicians on visits by th
   const before = await assigned();
   const { code, stdout, stderr } = await simulate(['--speed', '3000', '--minutes', '400', '--per-hour', '10', '--seed', '7']);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  const tally = Object.fromEntries(stdout.trim().split('\n').slice(-8).map((line) => line.split(/ +/)));
+  const tally = Object.fromEntries(
+    stdout
+      .trim()
+      .split('\n')
+      .slice(-8)
+      .map((line) => line.split(/ +/)),
+  );
   expect(Object.keys(tally)).toEqual(['requests', 'interactions', 'booked', 'added', 'removed', 'completed', 'ended', 'refused']);
   expect(Number(tally['added'])).toBeGreaterThan(0);
   expect(tally['refused']).toBe('0');

@@ -17,7 +17,10 @@ async function read(text: string, sizes: readonly number[] = [64 * 1024]): Promi
 }
 
 test('lines are the same however the file arrives in pieces', async () => {
-  const lines = fc.array(fc.string({ unit: 'grapheme' }).map((line) => line.replace(/[\r\n\uFEFF]/g, '')), { minLength: 1 });
+  const lines = fc.array(
+    fc.string({ unit: 'grapheme' }).map((line) => line.replace(/[\r\n\uFEFF]/g, '')),
+    { minLength: 1 },
+  );
   await fc.assert(
     fc.asyncProperty(lines, fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1 }), fc.constantFrom('\n', '\r\n'), async (wanted, sizes, end) => {
       const { lines: found } = await read(wanted.join(end) + end, sizes);
@@ -42,7 +45,10 @@ test('a last line needs no line break, an empty file has no line, and a byte ord
 test('a line that is too long is told by its number, and those after it keep theirs', async () => {
   const { batches: all, tooLong } = await read(`a\n${'x'.repeat(LONGEST_LINE + 1)}\nb\n`);
   expect(tooLong).toEqual([2]);
-  expect(all.map(({ firstLine, lines }) => [firstLine, lines.map(String)])).toEqual([[1, ['a']], [3, ['b']]]);
+  expect(all.map(({ firstLine, lines }) => [firstLine, lines.map(String)])).toEqual([
+    [1, ['a']],
+    [3, ['b']],
+  ]);
 });
 
 test('a batch stays small, be its lines many or long', async () => {

@@ -18,7 +18,9 @@ function listenWith(env: Record<string, string>, ...args: string[]) {
   let listening: (url: string) => void;
   const url = new Promise<string>((resolve) => (listening = resolve));
   const ended = run(['listen', '--port', '0', ...args], {
-    env, cwd: '/', signal: interruption.signal,
+    env,
+    cwd: '/',
+    signal: interruption.signal,
     stdout: { write: (text) => (output.stdout += text) },
     stderr: {
       write: (text) => {
@@ -69,8 +71,14 @@ test('one with a wrong signature is answered 401, and the command ends with 1', 
   expect(await deliver(await url, secret, '{"type":"forged"}', '{}')).toBe(401);
   interrupt();
   expect(await ended).toBe(1);
-  const lines = output.stdout.trim().split('\n').map((line) => JSON.parse(line));
-  expect(lines).toMatchObject([{ verified: false, answer: 401, problem: expect.any(String) }, { verified: false, answer: 401, bytes: 17 }]);
+  const lines = output.stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(lines).toMatchObject([
+    { verified: false, answer: 401, problem: expect.any(String) },
+    { verified: false, answer: 401, bytes: 17 },
+  ]);
 });
 
 test('nothing of a body that was not verified is printed, with or without a secret, as text or as JSON', async () => {

@@ -30,7 +30,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-test('a role that only belongs to the owners of schemas migrates all of them, and what it makes is the owners\'', async () => {
+test("a role that only belongs to the owners of schemas migrates all of them, and what it makes is the owners'", async () => {
   const lacking = await migrate('--check');
   expect(lacking.code).toBe(1);
   const { missing } = JSON.parse(lacking.stdout) as { missing: Record<string, string[]> };

@@ -40,7 +40,9 @@ test('a folder gives its record files in that order and leaves the others alone'
 test('a name that means no record stops everything, with the nearest one that does', () => {
   file('invoices.ndjson');
   file('job_types.ndjson');
-  expect(() => planImport([folder])).toThrow(/job_types\.ndjson: there are no records called job_types\. Did you mean job-types\.ndjson\?\nNothing was imported\./);
+  expect(() => planImport([folder])).toThrow(
+    /job_types\.ndjson: there are no records called job_types\. Did you mean job-types\.ndjson\?\nNothing was imported\./,
+  );
   const known = inOrderOfReference();
   expect(suggestion('invoice', known)).toBe('Did you mean invoices.ndjson?');
   expect(suggestion('payroll', known)).toMatch(/^Known names: accounts, /);

@@ -9,7 +9,12 @@ test('an id that comes again in a later batch is told of the line before, howeve
   const repeats = new Repeats();
   const [a, b] = [randomUUID(), randomUUID()];
   expect(repeats.of(batch(1, `{"id":"${a}","number":"1"}`, '', `{"number":"2","id":"${b}"}`), answer())).toEqual([]);
-  const said = (before: number, line: number) => ({ line: before, field: 'id', code: 'INVALID_FORMAT', message: `Line ${line} has the same id and has replaced this one: leave one of them out.` });
+  const said = (before: number, line: number) => ({
+    line: before,
+    field: 'id',
+    code: 'INVALID_FORMAT',
+    message: `Line ${line} has the same id and has replaced this one: leave one of them out.`,
+  });
   expect(repeats.of(batch(4, `{"id":"${b}"}`, `{ "id" : "${a.toUpperCase()}" }`), answer())).toEqual([said(3, 4), said(1, 5)]);
   expect(repeats.of(batch(6, `{"id":"${b}"}`), answer())).toEqual([said(4, 6)]);
 });

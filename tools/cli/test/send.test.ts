@@ -78,13 +78,14 @@ test('no more than four batches are under way', async () => {
 
 test('a refusal ends the import at once, and an owner that stays away ends it after a while', async () => {
   let calls = 0;
-  const failing = (error: unknown): ImportCall => async function* (requests) {
-    calls += 1;
-    for await (const request of requests) {
-      if (request.first_line === 1) throw error;
-      yield answerTo(request);
-    }
-  };
+  const failing = (error: unknown): ImportCall =>
+    async function* (requests) {
+      calls += 1;
+      for await (const request of requests) {
+        if (request.first_line === 1) throw error;
+        yield answerTo(request);
+      }
+    };
   await expect(collect(3, failing(ApiError.notFound()))).rejects.toMatchObject({ status: 404 });
   expect(calls).toBe(1);
   let told = 0;

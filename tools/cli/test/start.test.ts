@@ -10,7 +10,13 @@ const source = join(import.meta.dirname, '../src');
 
 async function told(...args: string[]): Promise<{ code: number; out: string; err: string }> {
   let [out, err] = ['', ''];
-  const io = { env: {}, cwd: '/', stdout: { write: (text: string) => (out += text) }, stderr: { write: (text: string) => (err += text) }, signal: new AbortController().signal };
+  const io = {
+    env: {},
+    cwd: '/',
+    stdout: { write: (text: string) => (out += text) },
+    stderr: { write: (text: string) => (err += text) },
+    signal: new AbortController().signal,
+  };
   return { code: await run(args, io), out, err };
 }
 
@@ -36,8 +42,13 @@ test('help and version load neither the contract nor a command: they are there a
     console.error(JSON.stringify(loaded));`;
   const { stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', program], { encoding: 'utf8' });
   const own = (JSON.parse(stderr.trim().split('\n').at(-1)!) as string[]).filter((url) => url.startsWith('file:') && !url.includes('node_modules'));
-  expect(own.map((url) => url.split('/tools/').at(-1)).toSorted()).toEqual(
-    ['cli/src/command-list.ts', 'cli/src/failure.ts', 'cli/src/main.ts', 'cli/src/printable.ts', 'cli/src/run.ts']);
+  expect(own.map((url) => url.split('/tools/').at(-1)).toSorted()).toEqual([
+    'cli/src/command-list.ts',
+    'cli/src/failure.ts',
+    'cli/src/main.ts',
+    'cli/src/printable.ts',
+    'cli/src/run.ts',
+  ]);
 });
 
 test('a command answers to its name of the release before', async () => {
@@ -58,7 +69,11 @@ test('a script is told in JSON what is wrong, people in words, and both by the e
     [['export', './books', '--key', 'trk_x', '--url', 'http://127.0.0.1:1', '--json'], /does not answer/, 3],
   ] as const) {
     const { code: ended, err } = await told(...args);
-    const said = err.trim().split('\n').map((line) => (line.startsWith('{') ? JSON.parse(line) : line)).at(-1);
+    const said = err
+      .trim()
+      .split('\n')
+      .map((line) => (line.startsWith('{') ? JSON.parse(line) : line))
+      .at(-1);
     expect([args, ended, said]).toEqual([args, code, { error: { message: expect.stringMatching(message), exit_code: code } }]);
   }
 });

@@ -30,7 +30,11 @@ const status = async (credential: string): Promise<number> =>
   (await fetch(`${system.env['TRUCKROLL_URL']}/v1/company`, { headers: { authorization: `Bearer ${credential}` } })).status;
 
 const contents = (folder: string): Record<string, string> =>
-  Object.fromEntries(readdirSync(folder).filter((name) => name.endsWith('.ndjson')).map((name) => [name, readFileSync(join(folder, name), 'utf8')]));
+  Object.fromEntries(
+    readdirSync(folder)
+      .filter((name) => name.endsWith('.ndjson'))
+      .map((name) => [name, readFileSync(join(folder, name), 'utf8')]),
+  );
 
 /** What `verify` says of the rules of now: its read models may still be on their way. */
 async function verified(company: string) {
@@ -64,10 +68,14 @@ test('endpoints shows how those of all companies fare, to nobody but the operato
   const { company, user } = await companyWithKey('Hooked');
   const channel = openChannel(system.env['INTEGRATIONS_ADDRESS'] ?? '', { credentials: [testCaller('gateway')] });
   const caller = { company_id: company, time_zone: 'America/Chicago', user_id: user };
-  const { data } = await channel.client(WebhookServiceService).createWebhook({ caller, name: 'Lead sync', url: 'https://example.com/hook?secret=7', event_types: ['interaction.completed'] });
+  const { data } = await channel
+    .client(WebhookServiceService)
+    .createWebhook({ caller, name: 'Lead sync', url: 'https://example.com/hook?secret=7', event_types: ['interaction.completed'] });
   channel.close();
   const { endpoints } = await json<{ endpoints: Record<string, unknown>[] }>('endpoints', '--company', company, '--state', 'idle', '--state', 'failing');
-  expect(endpoints).toMatchObject([{ id: data?.id, company_name: 'Hooked', host: 'example.com', health: { state: 'idle', circuit: { state: 'closed' }, backlog: 0 } }]);
+  expect(endpoints).toMatchObject([
+    { id: data?.id, company_name: 'Hooked', host: 'example.com', health: { state: 'idle', circuit: { state: 'closed' }, backlog: 0 } },
+  ]);
   const shown = await system.truckroll('endpoints', '--company', company);
   expect(shown.stdout).toMatch(/^STATE .*\nidle .* Hooked +Lead sync +example\.com +[0-9a-f-]{36}\n$/);
   expect((await system.truckroll('endpoints', '--state', 'sad')).stderr).toContain('failing');
@@ -109,7 +117,15 @@ test('what one company exports another one imports, and exports again the same; 
 
 test('a bad line is told with its file, line, field and reason, and stops nothing else', async () => {
   const { company } = await companyWithKey('Bad lines');
-  const tag = { id: '0b8f3c1e-7a52-4c6d-9e10-2f4a5b6c7d8e', name: 'VIP', color: null, applies_to: ['ACCOUNT'], archived_at: null, created_at: '2026-01-01T00:00:00Z', updated_at: '2026-01-01T00:00:00Z' };
+  const tag = {
+    id: '0b8f3c1e-7a52-4c6d-9e10-2f4a5b6c7d8e',
+    name: 'VIP',
+    color: null,
+    applies_to: ['ACCOUNT'],
+    archived_at: null,
+    created_at: '2026-01-01T00:00:00Z',
+    updated_at: '2026-01-01T00:00:00Z',
+  };
   const file = join(system.folder, 'tags.ndjson');
   const lines = [JSON.stringify({ ...tag, id: 'x', color: 'red' }), '', '{"id":', JSON.stringify(tag)];
   writeFileSync(file, lines.map((line) => `${line}\r\n`).join(''));
@@ -125,13 +141,27 @@ test('a bad line is told with its file, line, field and reason, and stops nothin
   const again = await system.truckroll('import', file, '--company', company, '--json');
   expect(again.code).toBe(1);
   expect(JSON.parse(again.stdout)).toMatchObject({ unchanged: 1, refused: 2 });
-  expect(again.stderr.trim().split('\n').map((line) => (JSON.parse(line) as { line: number }).line)).toEqual([1, 1, 3]);
+  expect(
+    again.stderr
+      .trim()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { line: number }).line),
+  ).toEqual([1, 1, 3]);
 });
 
 test('an id that comes again hundreds of lines later is told, and every line is counted once', async () => {
   const { company } = await companyWithKey('Twice');
   const file = join(system.folder, 'tags.ndjson');
-  const tag = (id: string, name: string) => JSON.stringify({ id, name, color: null, applies_to: ['ACCOUNT'], archived_at: null, created_at: '2026-01-01T00:00:00Z', updated_at: '2026-01-01T00:00:00Z' });
+  const tag = (id: string, name: string) =>
+    JSON.stringify({
+      id,
+      name,
+      color: null,
+      applies_to: ['ACCOUNT'],
+      archived_at: null,
+      created_at: '2026-01-01T00:00:00Z',
+      updated_at: '2026-01-01T00:00:00Z',
+    });
   const ids = Array.from({ length: 600 }, () => randomUUID());
   writeFileSync(file, [...ids, ids[3] as string].map((id, index) => `${tag(id, `Tag ${index}`)}\n`).join(''));
   const { code, stdout, stderr } = await system.truckroll('import', file, '--company', company, '--json');
@@ -141,7 +171,15 @@ test('an id that comes again hundreds of lines later is told, and every line is 
 
 test('verify lists what was stored before a rule came, by field and reason, until it is imported again put right', async () => {
   const { company } = await companyWithKey('Older rules');
-  const tag = { id: '5b8f3c1e-7a52-4c6d-9e10-2f4a5b6c7d8e', name: 'VIP', color: '#ff0000', applies_to: ['ACCOUNT'], archived_at: null, created_at: '2026-01-01T00:00:00Z', updated_at: '2026-01-01T00:00:00Z' };
+  const tag = {
+    id: '5b8f3c1e-7a52-4c6d-9e10-2f4a5b6c7d8e',
+    name: 'VIP',
+    color: '#ff0000',
+    applies_to: ['ACCOUNT'],
+    archived_at: null,
+    created_at: '2026-01-01T00:00:00Z',
+    updated_at: '2026-01-01T00:00:00Z',
+  };
   const file = join(system.folder, 'tags.ndjson');
   writeFileSync(file, JSON.stringify(tag));
   await json('import', file, '--company', company);
@@ -152,7 +190,11 @@ test('verify lists what was stored before a rule came, by field and reason, unti
   const document = Buffer.from(Tag.encode({ ...Tag.decode(rows[0]!.document), color: 'red' }).finish());
   await database.query({ text: 'update tags set document = $2 where company_id = $1', values: [company, document] });
   await database.close();
-  expect(await verified(company)).toMatchObject({ code: 1, checked: 1, broken: [{ company, path: 'tags', id: tag.id, field: 'color', code: 'INVALID_FORMAT' }] });
+  expect(await verified(company)).toMatchObject({
+    code: 1,
+    checked: 1,
+    broken: [{ company, path: 'tags', id: tag.id, field: 'color', code: 'INVALID_FORMAT' }],
+  });
   const { stdout } = await system.truckroll('verify', '--company', company);
   expect(stdout).toMatch(new RegExp(`${company} +tags +${tag.id} +color +Give a colour as #RRGGBB\\.\n1 records checked, 1 break a rule of now`));
 
@@ -172,7 +214,15 @@ test('what a file says is told, and never a command to the terminal', async () =
 test('an import that is only tried says what would become of each line, and stores nothing', async () => {
   const { company } = await companyWithKey('Tried');
   const file = join(system.folder, 'tags.ndjson');
-  const tag = { id: randomUUID(), name: 'VIP', color: '#ff0000', applies_to: ['ACCOUNT'], archived_at: null, created_at: '2026-01-01T00:00:00Z', updated_at: '2026-01-01T00:00:00Z' };
+  const tag = {
+    id: randomUUID(),
+    name: 'VIP',
+    color: '#ff0000',
+    applies_to: ['ACCOUNT'],
+    archived_at: null,
+    created_at: '2026-01-01T00:00:00Z',
+    updated_at: '2026-01-01T00:00:00Z',
+  };
   writeFileSync(file, [tag, { ...tag, id: randomUUID(), color: 'red' }].map((line) => `${JSON.stringify(line)}\n`).join(''));
   const tried = await system.truckroll('import', file, '--company', company, '--dry-run', '--json');
   const imported = await system.truckroll('import', file, '--company', company, '--json');
@@ -222,7 +272,11 @@ test('the demo of a local installation is made once and found again, also after 
 test('dead letters are listed and applied again, by the name of the release before too', async () => {
   expect(await system.truckroll('dead-letters', 'list')).toEqual({ code: 0, stdout: 'There are no dead letters.\n', stderr: '' });
   expect(await json('parked', 'list')).toEqual({ events: [], more: 0 });
-  expect(await system.truckroll('parked', 'retry')).toEqual({ code: 0, stdout: 'billing: 0 applied\nreporting: 0 applied\nintegrations: 0 applied\n', stderr: '' });
+  expect(await system.truckroll('parked', 'retry')).toEqual({
+    code: 0,
+    stdout: 'billing: 0 applied\nreporting: 0 applied\nintegrations: 0 applied\n',
+    stderr: '',
+  });
 });
 
 test('exit codes tell wrong usage, a refusal and a service that is away apart', async () => {
@@ -245,7 +299,10 @@ test('without the operator’s credential nothing is done, and the command says 
   expect(await list(without)).toMatchObject({ code: 3, stderr: expect.stringContaining('set CALL_CREDENTIAL or CALL_CREDENTIAL_FILE') });
   const other = await list({ ...without, CALL_CREDENTIAL: newCallCredential('operator').text });
   expect(other).toMatchObject({ code: 3, stderr: expect.stringMatching(/refused your credential: set CALL_CREDENTIAL/) });
-  expect(await list({ ...without, CALL_CREDENTIAL: 'hunter2' })).toMatchObject({ code: 2, stderr: expect.stringMatching(/^CALL_CREDENTIAL is invalid(?!.*hunter2)/) });
+  expect(await list({ ...without, CALL_CREDENTIAL: 'hunter2' })).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/^CALL_CREDENTIAL is invalid(?!.*hunter2)/),
+  });
   const file = join(system.folder, 'credential');
   writeFileSync(file, `${CALL_CREDENTIAL}\n`);
   expect(await list({ ...without, CALL_CREDENTIAL_FILE: file })).toMatchObject({ code: 0 });

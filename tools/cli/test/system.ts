@@ -42,11 +42,16 @@ export async function startSystem() {
     return `127.0.0.1:${await servingPort(child, path)}`;
   };
   const addresses: Record<string, string> = {};
-  await Promise.all(SERVICES.map(async (name) => {
-    addresses[`${name.toUpperCase()}_ADDRESS`] = await start(`services/${name}`, {});
-  }));
+  await Promise.all(
+    SERVICES.map(async (name) => {
+      addresses[`${name.toUpperCase()}_ADDRESS`] = await start(`services/${name}`, {});
+    }),
+  );
   const gateway = await start('gateway', {
-    ...addresses, CALL_CREDENTIAL: testCaller('gateway').text, CURSOR_KEYS: `k1:${randomBytes(32).toString('base64')}`, IDENTITY_KEYS: `k1:${randomBytes(32).toString('base64')}`,
+    ...addresses,
+    CALL_CREDENTIAL: testCaller('gateway').text,
+    CURSOR_KEYS: `k1:${randomBytes(32).toString('base64')}`,
+    IDENTITY_KEYS: `k1:${randomBytes(32).toString('base64')}`,
   });
   const env: Record<string, string> = { ...addresses, CALL_CREDENTIAL: testCaller('operator').text, TRUCKROLL_URL: `http://${gateway}` };
 
@@ -57,10 +62,12 @@ export async function startSystem() {
     /** Runs a command as a person in `folder` would. */
     truckroll: (...args: string[]) => truckroll(args, env, folder),
     async stop() {
-      await Promise.all(processes.map(async (child) => {
-        child.kill('SIGTERM');
-        if (child.exitCode === null) await once(child, 'exit');
-      }));
+      await Promise.all(
+        processes.map(async (child) => {
+          child.kill('SIGTERM');
+          if (child.exitCode === null) await once(child, 'exit');
+        }),
+      );
       rmSync(folder, { recursive: true });
       await database.drop();
     },

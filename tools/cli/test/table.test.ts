@@ -1,7 +1,10 @@
 import { card, table } from '../src/table.ts';
 
 test('columns line up, numbers to the right, wide characters counted as two', () => {
-  const rows = [{ name: '空調サービス', count: 7 }, { name: 'Lone 🌟 Star', count: 12_345 }];
+  const rows = [
+    { name: '空調サービス', count: 7 },
+    { name: 'Lone 🌟 Star', count: 12_345 },
+  ];
   expect(table(rows, { NAME: (row) => row.name, COUNT: (row) => row.count }, '')).toBe(
     ['NAME           COUNT', '空調サービス       7', 'Lone 🌟 Star  12,345'].join('\n'),
   );

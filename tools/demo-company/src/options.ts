@@ -33,8 +33,18 @@ export interface Shape {
 }
 
 export const BELIEVABLE: Shape = {
-  visits: [[0, 2], [1, 25], [2, 9], [3, 5]],
-  crew: [[0, 2], [1, 13], [2, 4], [3, 1]],
+  visits: [
+    [0, 2],
+    [1, 25],
+    [2, 9],
+    [3, 5],
+  ],
+  crew: [
+    [0, 2],
+    [1, 13],
+    [2, 4],
+    [3, 1],
+  ],
 };
 
 /** Throws RangeError with a sentence for the one who chose the options. */
@@ -49,7 +59,11 @@ export function resolveSize(size: DemoOptions['size']): Size {
   const jobs = given.jobs ?? SIZES.small.jobs;
   const accounts = given.accounts ?? Math.max(8, Math.ceil(jobs / 4));
   const members = given.members ?? Math.min(400, Math.max(20, Math.ceil(jobs / 1000)));
-  for (const [name, value, least] of [['jobs', jobs, 1], ['accounts', accounts, 1], ['members', members, 20]] as const) {
+  for (const [name, value, least] of [
+    ['jobs', jobs, 1],
+    ['accounts', accounts, 1],
+    ['members', members, 20],
+  ] as const) {
     if (!Number.isSafeInteger(value) || value < least || value > 100_000_000) {
       throw new RangeError(`${name} must be a whole number from ${least} to 100000000, not ${value}`);
     }

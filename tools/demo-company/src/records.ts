@@ -2,7 +2,7 @@ import type { Company } from './company.ts';
 import type { JobPlan } from './scheduling/plans.ts';
 
 /** A record as its line of `<path>.ndjson` has it. */
-export type DemoRecord = { readonly [field: string]: unknown; };
+export type DemoRecord = { readonly [field: string]: unknown };
 
 /** The records of one path, as `<path>.ndjson` holds them one a line. They can be iterated as often as wanted. */
 export interface DemoFile {

@@ -57,7 +57,11 @@ const PLANNED = {
   tags: listed('tags', ({ tags }) => tags),
   'job-lifecycles': listed('job-lifecycles', ({ lifecycles }) => lifecycles),
   'job-types': listed('job-types', ({ jobTypes }) => jobTypes),
-  'team-members': listed('team-members', ({ members }) => members.all, ({ members }) => [...members.office, ...members.technicians]),
+  'team-members': listed(
+    'team-members',
+    ({ members }) => members.all,
+    ({ members }) => [...members.office, ...members.technicians],
+  ),
   accounts: ofAccounts((company, n) => [buildAccount(company, n)]),
   contacts: ofAccounts(buildContacts),
   locations: ofAccounts(buildLocations),
@@ -84,9 +88,7 @@ export const PATHS: readonly string[] = inOrderOfReference()
   .filter(({ record }) => record.byName.get('id')?.kind === 'uuid')
   .map(({ path }) => path);
 
-const SOURCES: ReadonlyMap<string, Records> = new Map(
-  PATHS.map((path) => [path, (PLANNED as Record<string, Records>)[path] ?? unplanned(resource(path))]),
-);
+const SOURCES: ReadonlyMap<string, Records> = new Map(PATHS.map((path) => [path, (PLANNED as Record<string, Records>)[path] ?? unplanned(resource(path))]));
 
 export function sourceOf(path: string): Records {
   const source = SOURCES.get(path);

@@ -32,7 +32,11 @@ describe('invoices for benchmarks', () => {
 
   test('name accounts, members, units and types that are there', () => {
     for (const data of loaded) {
-      const known = new Set(Object.values(data).flat().map(({ id }) => id));
+      const known = new Set(
+        Object.values(data)
+          .flat()
+          .map(({ id }) => id),
+      );
       for (const { account, created_by, business_unit, job_type } of data.invoices!) {
         for (const { id } of [account, created_by, business_unit, job_type]) expect(known.has(id)).toBe(true);
       }
@@ -40,7 +44,11 @@ describe('invoices for benchmarks', () => {
   });
 
   test('are of companies that share no id', () => {
-    const ids = loaded.map((data) => Object.values(data).flat().map(({ id }) => id));
+    const ids = loaded.map((data) =>
+      Object.values(data)
+        .flat()
+        .map(({ id }) => id),
+    );
     expect(new Set(ids.flat()).size).toBe(ids.flat().length);
     expect(new Set(companies.map(({ seed }) => seed)).size).toBe(3);
   });
@@ -70,7 +78,10 @@ describe('visits for benchmarks', () => {
       expect(share(rare)).toBeGreaterThan(0);
       expect(share(rare)).toBeLessThan(0.2);
     }
-    const members = groupBy(data['job-assignments']!.map(({ team_member }) => team_member), 'id');
+    const members = groupBy(
+      data['job-assignments']!.map(({ team_member }) => team_member),
+      'id',
+    );
     const loads = [...members.values()].map(({ length }) => length).sort((x, y) => y - x);
     expect(loads.length).toBeGreaterThan(250);
     expect(loads[0]).toBeGreaterThan(5 * loads[200]!);

@@ -44,8 +44,7 @@ test('nothing was made or edited after the end, nor edited before it was made', 
       const created = at(record.created_at);
       expect(created).toBeLessThanOrEqual(until);
       if (typeof record.updated_at !== 'string') continue;
-      if (at(record.updated_at) < created || at(record.updated_at) > until)
-        throw new Error(`${path} ${JSON.stringify(record)}`);
+      if (at(record.updated_at) < created || at(record.updated_at) > until) throw new Error(`${path} ${JSON.stringify(record)}`);
     }
   }
 });
@@ -95,8 +94,7 @@ test('a stage fits what happened: completed and canceled jobs say when, and work
   for (const job of data.jobs!) {
     expect(job.canceled_at !== null).toBe(job.status.stage === 'CANCELED');
     expect(job.completed_at !== null).toBe(['COMPLETED', 'WON', 'LOST'].includes(job.status.stage));
-    for (const moment of [job.completed_at, job.canceled_at])
-      if (moment) expect(at(moment)).toBeGreaterThanOrEqual(at(job.created_at));
+    for (const moment of [job.completed_at, job.canceled_at]) if (moment) expect(at(moment)).toBeGreaterThanOrEqual(at(job.created_at));
   }
 });
 

@@ -13,24 +13,19 @@ const spellings = (generated: object) => Object.keys(generated).filter((name) =>
 const SEEDS = [0, 1, 2, 3, 42];
 
 test('every record of any company has the public shape, whatever its size, zone and moment', () => {
-  const zones = [
-    'America/New_York',
-    'America/Phoenix',
-    'America/Los_Angeles',
-    'Europe/Berlin',
-    'Pacific/Auckland',
-    'America/Havana',
-  ];
+  const zones = ['America/New_York', 'America/Phoenix', 'America/Los_Angeles', 'Europe/Berlin', 'Pacific/Auckland', 'America/Havana'];
   const options = fc.record({
     seed: fc.nat(0xffff_ffff),
     size: fc.record({ jobs: fc.integer({ min: 1, max: 60 }), accounts: fc.integer({ min: 1, max: 30 }) }),
     timezone: fc.constantFrom(...zones),
-    until: fc.date({ min: new Date('2022-01-01'), max: new Date('2030-01-01'), noInvalidDate: true })
-      .map((date) => date.toISOString().replace('.000', '')),
+    until: fc.date({ min: new Date('2022-01-01'), max: new Date('2030-01-01'), noInvalidDate: true }).map((date) => date.toISOString().replace('.000', '')),
   });
-  fc.assert(fc.property(options, (option) => new Coverage().read(generateCompany(option)).misfits.length === 0), {
-    numRuns: 20,
-  });
+  fc.assert(
+    fc.property(options, (option) => new Coverage().read(generateCompany(option)).misfits.length === 0),
+    {
+      numRuns: 20,
+    },
+  );
 });
 
 describe.each(SEEDS)('a small company of seed %i', (seed) => {

@@ -76,6 +76,9 @@ const elementOf = ({ kind, shape }: Field): Field | undefined => (kind === 'list
 
 /** Lists that have an element in every company. */
 export const NEVER_EMPTY = [
-  'locations.accounts', 'job-lifecycles.statuses', 'form-responses.questions', 'estimates.options',
+  'locations.accounts',
+  'job-lifecycles.statuses',
+  'form-responses.questions',
+  'estimates.options',
   'estimates.options.line_items',
 ].map((at) => `${at}=[]`);

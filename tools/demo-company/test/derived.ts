@@ -21,27 +21,19 @@ function zoneOf(name: string, now: number): Zone {
   return lastZone;
 }
 
-export function agingOf(invoice: Json, timezone: string, until: string): { days: number | null; bucket: string; } | null {
+export function agingOf(invoice: Json, timezone: string, until: string): { days: number | null; bucket: string } | null {
   if (invoice.status !== 'OPEN') return null;
   if (invoice.due_at === null) return { days: null, bucket: 'CURRENT' };
   const now = parseInstant(until);
   const zone = zoneOf(timezone, now);
   const days = zone.day(now) - zone.day(parseInstant(invoice.due_at));
-  const bucket = days <= 0
-    ? 'CURRENT'
-    : days <= 30
-    ? 'PAST_DUE_1_30'
-    : days <= 60
-    ? 'PAST_DUE_31_60'
-    : days <= 90
-    ? 'PAST_DUE_61_90'
-    : 'PAST_DUE_91_PLUS';
+  const bucket = days <= 0 ? 'CURRENT' : days <= 30 ? 'PAST_DUE_1_30' : days <= 60 ? 'PAST_DUE_31_60' : days <= 90 ? 'PAST_DUE_61_90' : 'PAST_DUE_91_PLUS';
   return { days, bucket };
 }
 
 /** Payments by the invoice that they are applied to. */
-export function applicationsOf(payments: readonly Json[]): Map<string, { status: string | null; cents: number; }[]> {
-  const byInvoice = new Map<string, { status: string | null; cents: number; }[]>();
+export function applicationsOf(payments: readonly Json[]): Map<string, { status: string | null; cents: number }[]> {
+  const byInvoice = new Map<string, { status: string | null; cents: number }[]>();
   for (const { status, invoice_allocations: allocations } of payments) {
     for (const { invoice_id: id, applied_cents: cents } of allocations as Json[]) {
       byInvoice.set(id, [...(byInvoice.get(id) ?? []), { status, cents }]);

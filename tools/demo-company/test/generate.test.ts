@@ -10,8 +10,16 @@ const text = (options: Parameters<typeof loadCompany>[0]) => JSON.stringify(load
 test('there is a file for every record of the contract but its codes, what others refer to first', () => {
   const paths = generateCompany(SMALL).map(({ path }) => path);
   expect([...paths, 'job-classes'].sort()).toEqual(resources.map(({ path }) => path).sort());
-  for (const pair of ['business-units team-members', 'job-lifecycles job-types', 'accounts jobs', 'jobs job-appointments',
-    'job-appointments job-assignments', 'timesheets time-entries', 'invoices payments', 'payments refunds']) {
+  for (const pair of [
+    'business-units team-members',
+    'job-lifecycles job-types',
+    'accounts jobs',
+    'jobs job-appointments',
+    'job-appointments job-assignments',
+    'timesheets time-entries',
+    'invoices payments',
+    'payments refunds',
+  ]) {
     const [first, second] = pair.split(' ') as [string, string];
     expect(paths.indexOf(first)).toBeLessThan(paths.indexOf(second));
   }
@@ -25,11 +33,14 @@ test('the same options give the same company, also when a file is read twice', (
 
 test('two seeds have no id in common', () => {
   const ids = (seed: number) => new Set(text({ seed, size: { jobs: 60, accounts: 20 } }).match(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g));
-  fc.assert(fc.property(fc.nat(0xffff_ffff), fc.nat(0xffff_ffff), (one, other) => {
-    fc.pre(one !== other);
-    const others = ids(other);
-    expect([...ids(one)].filter((id) => others.has(id))).toEqual([]);
-  }), { numRuns: 8 });
+  fc.assert(
+    fc.property(fc.nat(0xffff_ffff), fc.nat(0xffff_ffff), (one, other) => {
+      fc.pre(one !== other);
+      const others = ids(other);
+      expect([...ids(one)].filter((id) => others.has(id))).toEqual([]);
+    }),
+    { numRuns: 8 },
+  );
 });
 
 test('records are made when they are asked for: the first of a hundred million come at once', () => {
@@ -68,8 +79,8 @@ describe('two years of a company', () => {
   const jobs = new Map(data.jobs!.map((job) => [job.id, job]));
 
   test('have seasons', () => {
-    const booked = (name: string, months: readonly string[]) => data.jobs!
-      .filter((job) => job.job_type?.name === name && months.includes(job.created_at.slice(5, 7))).length;
+    const booked = (name: string, months: readonly string[]) =>
+      data.jobs!.filter((job) => job.job_type?.name === name && months.includes(job.created_at.slice(5, 7))).length;
     expect(booked('AC repair', ['06', '07', '08'])).toBeGreaterThan(10 * booked('AC repair', ['11', '12', '01']));
     expect(booked('No heat', ['12', '01', '02'])).toBeGreaterThan(10 * booked('No heat', ['06', '07', '08']));
   });
@@ -105,7 +116,8 @@ describe('two years of a company', () => {
 
   test('have invoices and payments on the first and the last microsecond of a local day', () => {
     const times = [...data.invoices!.map(({ issued_at }) => issued_at), ...data.payments!.map(({ created_at }) => created_at)]
-      .filter((time) => time !== null).map(parseInstant);
+      .filter((time) => time !== null)
+      .map(parseInstant);
     expect(times.some((at) => zone.startOfDay(zone.day(at)) === at)).toBe(true);
     expect(times.some((at) => zone.startOfDay(zone.day(at) + 1) - 1 === at)).toBe(true);
   });

@@ -6,14 +6,16 @@ import { Rota } from '../src/random/rota.ts';
 const word = fc.nat(0xffff_ffff);
 
 test('an id depends on each of its four keys, and on nothing else', () => {
-  fc.assert(fc.property(word, word, word, word, fc.nat(3), fc.nat(31), (seed, of, a, b, which, bit) => {
-    const keys: [number, number, number, number] = [seed, of, a, b];
-    const other: [number, number, number, number] = [...keys];
-    other[which] = (other[which]! ^ (1 << bit)) >>> 0;
-    expect(uuid(...keys)).toBe(uuid(...keys));
-    expect(uuid(...other)).not.toBe(uuid(...keys));
-    expect(uuid(...keys)).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
-  }));
+  fc.assert(
+    fc.property(word, word, word, word, fc.nat(3), fc.nat(31), (seed, of, a, b, which, bit) => {
+      const keys: [number, number, number, number] = [seed, of, a, b];
+      const other: [number, number, number, number] = [...keys];
+      other[which] = (other[which]! ^ (1 << bit)) >>> 0;
+      expect(uuid(...keys)).toBe(uuid(...keys));
+      expect(uuid(...other)).not.toBe(uuid(...keys));
+      expect(uuid(...keys)).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    }),
+  );
 });
 
 test('a hundred thousand neighbouring keys give as many ids, and even hashes', () => {
@@ -29,33 +31,42 @@ test('a hundred thousand neighbouring keys give as many ids, and even hashes', (
 });
 
 test('draws stay within their bounds', () => {
-  fc.assert(fc.property(word, fc.integer({ min: -1000, max: 1000 }), fc.nat(1000), (seed, low, span) => {
-    const draw = new Draw(seed, stream('bounds'), 0);
-    for (let i = 0; i < 50; i++) {
-      const value = draw.between(low, low + span);
-      expect(value >= low && value <= low + span).toBe(true);
-    }
-  }));
+  fc.assert(
+    fc.property(word, fc.integer({ min: -1000, max: 1000 }), fc.nat(1000), (seed, low, span) => {
+      const draw = new Draw(seed, stream('bounds'), 0);
+      for (let i = 0; i < 50; i++) {
+        const value = draw.between(low, low + span);
+        expect(value >= low && value <= low + span).toBe(true);
+      }
+    }),
+  );
 });
 
 test('a rota deals every value exactly as often as its weight in each of its runs', () => {
   const weights = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 8 });
-  fc.assert(fc.property(word, weights, fc.nat(1000), (seed, counts, run) => {
-    const rota = new Rota('test', counts.map((weight, value) => [value, weight] as const));
-    const dealt = counts.map(() => 0);
-    for (let i = 0; i < rota.length; i++) dealt[rota.at(seed, run * rota.length + i)]!++;
-    expect(dealt).toEqual(counts);
-  }));
+  fc.assert(
+    fc.property(word, weights, fc.nat(1000), (seed, counts, run) => {
+      const rota = new Rota(
+        'test',
+        counts.map((weight, value) => [value, weight] as const),
+      );
+      const dealt = counts.map(() => 0);
+      for (let i = 0; i < rota.length; i++) dealt[rota.at(seed, run * rota.length + i)]!++;
+      expect(dealt).toEqual(counts);
+    }),
+  );
 });
 
 test('a deck knows the sum of all counts before a record', () => {
   const weights = fc.array(fc.tuple(fc.nat(5), fc.integer({ min: 1, max: 6 })), { minLength: 1, maxLength: 5 });
-  fc.assert(fc.property(weights, (given) => {
-    const deck = new Deck(given);
-    let sum = 0;
-    for (let n = 0; n < 100; n++) {
-      expect(deck.before(n)).toBe(sum);
-      sum += deck.count(n);
-    }
-  }));
+  fc.assert(
+    fc.property(weights, (given) => {
+      const deck = new Deck(given);
+      let sum = 0;
+      for (let n = 0; n < 100; n++) {
+        expect(deck.before(n)).toBe(sum);
+        sum += deck.count(n);
+      }
+    }),
+  );
 });

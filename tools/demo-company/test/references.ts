@@ -14,7 +14,7 @@ export function strays({ record: shape }: Pick<Resource, 'record'>, records: Ite
     [...referencesIn(shape, record)].filter(([path, reference]) => {
       const names = known.get(path);
       return typeof reference === 'string' ? !names?.has(reference) : names?.get(reference.id) !== reference.name;
-    })
+    }),
   );
 }
 

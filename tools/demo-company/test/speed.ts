@@ -14,7 +14,7 @@ function filesOf(): readonly DemoFile[] {
   return companies.flatMap(({ files }) => files);
 }
 
-const totals = new Map<string, { records: number; bytes: number; seconds: number; }>();
+const totals = new Map<string, { records: number; bytes: number; seconds: number }>();
 let peak = 0;
 for (const { path, records } of filesOf()) {
   const total = totals.get(path) ?? { records: 0, bytes: 0, seconds: 0 };
@@ -29,13 +29,7 @@ for (const { path, records } of filesOf()) {
 const all = { records: 0, bytes: 0, seconds: 0 };
 for (const [path, total] of [...totals, ['all', all] as const]) {
   const { records, bytes, seconds } = total;
-  if (path !== 'all')
-    Object.assign(all, { records: all.records + records, bytes: all.bytes + bytes, seconds: all.seconds + seconds });
-  console.log(
-    path.padEnd(22),
-    String(records).padStart(9),
-    `${Math.round(bytes / records)} B`.padStart(8),
-    `${Math.round(records / seconds)}/s`.padStart(10),
-  );
+  if (path !== 'all') Object.assign(all, { records: all.records + records, bytes: all.bytes + bytes, seconds: all.seconds + seconds });
+  console.log(path.padEnd(22), String(records).padStart(9), `${Math.round(bytes / records)} B`.padStart(8), `${Math.round(records / seconds)}/s`.padStart(10));
 }
 console.log(`${all.seconds.toFixed(1)} s, ${Math.round(all.bytes / 1e6)} MB, at most ${Math.round(peak / 1e6)} MB of memory`);

@@ -5,16 +5,9 @@ import { Zone } from '../src/time/zone.ts';
 
 const from = parseInstant('2020-01-01T00:00:00Z');
 const to = parseInstant('2030-01-01T00:00:00Z');
-const zones = [
-  'America/Chicago',
-  'America/Phoenix',
-  'Europe/Berlin',
-  'Asia/Kolkata',
-  'America/Havana',
-  'America/Santiago',
-  'Australia/Lord_Howe',
-]
-  .map((name) => new Zone(name, from, to));
+const zones = ['America/Chicago', 'America/Phoenix', 'Europe/Berlin', 'Asia/Kolkata', 'America/Havana', 'America/Santiago', 'Australia/Lord_Howe'].map(
+  (name) => new Zone(name, from, to),
+);
 const anyZone = fc.constantFrom(...zones);
 const anyInstant = fc.integer({ min: from, max: to });
 
@@ -29,8 +22,7 @@ test('instants have six digits of a second or none, and read back the same', () 
 test('local time agrees with the runtime’s own tables', () => {
   fc.assert(
     fc.property(anyZone, anyInstant, (zone, at) => {
-      const shown = new Intl.DateTimeFormat('sv-SE', { timeZone: zone.name, dateStyle: 'short', timeStyle: 'medium' })
-        .format(at / 1000);
+      const shown = new Intl.DateTimeFormat('sv-SE', { timeZone: zone.name, dateStyle: 'short', timeStyle: 'medium' }).format(at / 1000);
       expect(instantText(zone.local(at)).slice(0, 19).replace('T', ' ')).toBe(shown);
     }),
     { numRuns: 300 },
@@ -41,9 +33,7 @@ test('a local time turns into an instant that shows it, or that is past the gap'
   fc.assert(
     fc.property(anyZone, fc.integer({ min: from + 2 * DAY, max: to - 2 * DAY }), (zone, local) => {
       const at = zone.instant(local);
-      const gap = zone.transitions.find((change) =>
-        change.at + change.before <= local && local < change.at + change.offset
-      );
+      const gap = zone.transitions.find((change) => change.at + change.before <= local && local < change.at + change.offset);
       expect(zone.local(at)).toBe(gap ? local + gap.offset - gap.before : local);
     }),
     { numRuns: 500 },

@@ -15,13 +15,27 @@ const recordsOf = (resource: Pick<Resource, 'path' | 'record'>) => [...unplanned
 const REFERENCE = shapeNamed('truckroll.type.v1.Reference');
 
 function shapeOf(fields: readonly (Pick<Field, 'name' | 'kind'> & Partial<Field>)[]): Shape {
-  const whole = fields.map((field, i): Field => ({
-    number: i + 1, nullable: false, repeated: false, derived: false, endless: false, dispensable: false, doc: '', ...(field.kind === 'reference' && { shape: REFERENCE }), ...field,
-  }));
+  const whole = fields.map(
+    (field, i): Field => ({
+      number: i + 1,
+      nullable: false,
+      repeated: false,
+      derived: false,
+      endless: false,
+      dispensable: false,
+      doc: '',
+      ...(field.kind === 'reference' && { shape: REFERENCE }),
+      ...field,
+    }),
+  );
   return { typeName: 'test', doc: '', fields: whole, byName: new Map(whole.map((field) => [field.name, field])) };
 }
 
-const names = new Map([[1, 'HELD'], [2, 'RETURNED'], [3, 'SPENT']]);
+const names = new Map([
+  [1, 'HELD'],
+  [2, 'RETURNED'],
+  [3, 'SPENT'],
+]);
 const spelled = new Map([...names.values()].map((name) => [name, name]));
 const status = { typeName: 'Status', doc: '', names, docs: new Map(), generated: spelled, zero: '', spellings: spelled };
 const part = shapeOf([

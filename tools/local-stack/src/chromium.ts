@@ -9,7 +9,9 @@ export async function chromium(say: Say): Promise<string> {
   const how = process.platform === 'darwin' ? 'brew install --cask chromium' : 'sudo apt-get install chromium';
   const command = await fromDebian(
     {
-      title: 'Chromium', package: 'chromium', commands: ['chromium', 'chromium-browser', 'google-chrome'],
+      title: 'Chromium',
+      package: 'chromium',
+      commands: ['chromium', 'chromium-browser', 'google-chrome'],
       otherwise: `install it (${how}), or name your own in PUPPETEER_EXECUTABLE_PATH`,
     },
     say,

@@ -31,7 +31,5 @@ export function requireSpace(folder: string, bytes: number): void {
   const free = disk.bavail * disk.bsize;
   if (free >= bytes) return;
   const megabytes = (amount: number) => `${Math.floor(amount / 1e6)} MB`;
-  throw new Problem(
-    `The disk that holds ${folder} has ${megabytes(free)} left and ${megabytes(bytes)} are needed: free some space and start again.`,
-  );
+  throw new Problem(`The disk that holds ${folder} has ${megabytes(free)} left and ${megabytes(bytes)} are needed: free some space and start again.`);
 }

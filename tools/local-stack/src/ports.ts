@@ -38,7 +38,11 @@ export class Ports {
 
   /** The port kept under this name, or `preferred`, or any other, whichever is the first that is free. */
   async take(name: string, preferred?: number): Promise<number> {
-    const taken = new Set(Object.entries(this.#chosen).filter(([other]) => other !== name).map(([, port]) => port));
+    const taken = new Set(
+      Object.entries(this.#chosen)
+        .filter(([other]) => other !== name)
+        .map(([, port]) => port),
+    );
     for (const port of [this.#chosen[name], preferred]) {
       if (port !== undefined && !taken.has(port) && (await isFree(port))) return this.#keep(name, port);
     }

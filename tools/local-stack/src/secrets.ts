@@ -48,5 +48,7 @@ function newCredentials(): Record<CallerName, string> {
 
 /** CALLER_CREDENTIALS of every service: which credentials are right, by their SHA-256. */
 export function acceptedCallers({ callCredentials }: Pick<Secrets, 'callCredentials'>): string {
-  return Object.entries(callCredentials).map(([name, text]) => `${name}:${createHash('sha256').update(text).digest('hex')}`).join();
+  return Object.entries(callCredentials)
+    .map(([name, text]) => `${name}:${createHash('sha256').update(text).digest('hex')}`)
+    .join();
 }

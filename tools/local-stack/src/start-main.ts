@@ -21,7 +21,8 @@ await runMain(async () => {
 
 function optionsOf(args: readonly string[]): { observe: boolean; help: boolean } {
   try {
-    return parseArgs({ args: [...args], options: { observe: { type: 'boolean', default: false }, help: { type: 'boolean', short: 'h', default: false } } }).values;
+    return parseArgs({ args: [...args], options: { observe: { type: 'boolean', default: false }, help: { type: 'boolean', short: 'h', default: false } } })
+      .values;
   } catch (error) {
     throw new Problem(`${(error as Error).message.split('. ')[0]}.\n\n${HELP}`);
   }

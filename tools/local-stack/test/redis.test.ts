@@ -11,7 +11,10 @@ afterAll(() => scratch.end());
 function ask(port: number, command: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1', () => socket.write(`${command}\r\n`));
-    socket.setEncoding('utf8').once('data', (answer: string) => resolve(answer.trim())).once('error', reject);
+    socket
+      .setEncoding('utf8')
+      .once('data', (answer: string) => resolve(answer.trim()))
+      .once('error', reject);
     socket.once('data', () => socket.destroy());
   });
 }

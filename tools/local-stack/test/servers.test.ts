@@ -59,7 +59,9 @@ test('a port in use is left to its owner', async () => {
 
 test('a full disk is told in one sentence, before the start and during it', () => {
   const folder = scratch.folder();
-  expect(() => requireSpace(folder, Number.MAX_SAFE_INTEGER)).toThrow(/^The disk that holds [^\n]* has \d+ MB left and \d+ MB are needed: free some space and start again\.$/);
+  expect(() => requireSpace(folder, Number.MAX_SAFE_INTEGER)).toThrow(
+    /^The disk that holds [^\n]* has \d+ MB left and \d+ MB are needed: free some space and start again\.$/,
+  );
   for (const text of ['PANIC: could not write to file "pg_wal/xlogtemp.7": No space left on device', 'ENOSPC: no space left on device, write']) {
     expect(fullDisk(text, folder)?.message).toBe(`The disk that holds ${folder} is full: free some space there and start again.`);
   }

@@ -39,9 +39,7 @@ test('one command brings up a company that can be read, stops whole, and finds t
   expect(first.ready.pid).toBe(first.child.pid);
   expect(statSync(first.file).mode & 0o777).toBe(0o600);
   expect(statSync(state).mode & 0o777).toBe(0o700);
-  const [own, byUser, other] = await Promise.all(
-    [first.ready.apiKey, first.ready.userToken, first.ready.otherApiKey].map((token) => read(first.ready, token)),
-  );
+  const [own, byUser, other] = await Promise.all([first.ready.apiKey, first.ready.userToken, first.ready.otherApiKey].map((token) => read(first.ready, token)));
   expect([own, byUser, other].map((answer) => answer?.status)).toEqual([200, 200, 200]);
   expect(own!.body.data).toHaveLength(2);
   expect(byUser!.body.data).toEqual(own!.body.data);

@@ -23,7 +23,10 @@ async function supervise(code: string, port?: number) {
   const watchdog = scratch.watchdog();
   const supervised = new Supervised({
     plan: { name: 'billing', script, order: 'service', readyUrl, environment: { METRICS_PORT } },
-    logs: folder, watchdog, environment: process.env, say: (line) => void said.push(line),
+    logs: folder,
+    watchdog,
+    environment: process.env,
+    say: (line) => void said.push(line),
   });
   return { supervised, said, readyUrl, watchdog };
 }
@@ -36,7 +39,9 @@ test('a process that dies is started again, and this is said', async () => {
   await until(() => said.some((line) => line.startsWith('billing is ready again')));
   expect(supervised.pid).not.toBe(first);
   expect(await isReady(readyUrl)).toBe(true);
-  expect(said.find((line) => line.includes('has ended'))).toMatch(/^billing has ended \(SIGKILL\) and is started again in 0.25 s: .*billing\.log may say why\.$/);
+  expect(said.find((line) => line.includes('has ended'))).toMatch(
+    /^billing has ended \(SIGKILL\) and is started again in 0.25 s: .*billing\.log may say why\.$/,
+  );
   supervised.release();
 });
 
@@ -51,7 +56,9 @@ test('a process that is being stopped is not started again', async () => {
 
 test('a process that can never start is given up, with its own words', async () => {
   const { supervised, said } = await supervise(`console.error('billing cannot start:\\nDATABASE_URL is missing'); process.exit(1)`);
-  await expect(supervised.ready).rejects.toThrow(/^billing cannot start \(exit code 1\): .*billing\.log has the details\.\nbilling cannot start:\nDATABASE_URL is missing$/);
+  await expect(supervised.ready).rejects.toThrow(
+    /^billing cannot start \(exit code 1\): .*billing\.log has the details\.\nbilling cannot start:\nDATABASE_URL is missing$/,
+  );
   expect(said.filter((line) => line.includes('started again'))).toHaveLength(2);
   expect(readFileSync(supervised.log, 'utf8').match(/DATABASE_URL is missing/g)).toHaveLength(3);
 });

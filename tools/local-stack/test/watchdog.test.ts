@@ -43,8 +43,14 @@ test('what was left running when parent and watchdog were killed together is end
 test('a process that ignores the signal is killed after its grace period', async () => {
   const watchdog = scratch.watchdog();
   const daemon = new Daemon({
-    name: 'deaf', command: process.execPath, args: ['-e', `process.on('SIGTERM', () => 0); setInterval(() => 0, 1000); console.log('up')`],
-    log: join(scratch.folder(), 'deaf.log'), order: 'service', stopSignal: 'SIGTERM', graceMs: 50, watchdog,
+    name: 'deaf',
+    command: process.execPath,
+    args: ['-e', `process.on('SIGTERM', () => 0); setInterval(() => 0, 1000); console.log('up')`],
+    log: join(scratch.folder(), 'deaf.log'),
+    order: 'service',
+    stopSignal: 'SIGTERM',
+    graceMs: 50,
+    watchdog,
   });
   await daemon.printed(/up/);
   await watchdog.stopAll();
@@ -57,7 +63,14 @@ test('a watchdog that is killed is replaced by one that knows as much', async ()
   mkdirSync(join(folder, 'run'));
   watchdog.deleteAtEnd(join(folder, 'run'));
   const daemon = new Daemon({
-    name: 'server', command: 'sleep', args: ['1000'], log: join(folder, 'log'), order: 'server', stopSignal: 'SIGTERM', graceMs: 5000, watchdog,
+    name: 'server',
+    command: 'sleep',
+    args: ['1000'],
+    log: join(folder, 'log'),
+    order: 'server',
+    stopSignal: 'SIGTERM',
+    graceMs: 5000,
+    watchdog,
   });
   const before = watchdog.pid!;
   process.kill(before, 'SIGKILL');
@@ -69,8 +82,14 @@ test('a watchdog that is killed is replaced by one that knows as much', async ()
 
 test('a command that is missing is told, and nobody waits for it', async () => {
   const daemon = new Daemon({
-    name: 'nothing', command: join(scratch.folder(), 'nothing'), args: [], log: join(scratch.folder(), 'log'),
-    order: 'server', stopSignal: 'SIGTERM', graceMs: 1000, watchdog: scratch.watchdog(),
+    name: 'nothing',
+    command: join(scratch.folder(), 'nothing'),
+    args: [],
+    log: join(scratch.folder(), 'log'),
+    order: 'server',
+    stopSignal: 'SIGTERM',
+    graceMs: 1000,
+    watchdog: scratch.watchdog(),
   });
   expect(await daemon.printed(/ready/)).toBe(false);
   await expect(daemon.exited).rejects.toThrow('ENOENT');

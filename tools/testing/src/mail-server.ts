@@ -51,7 +51,9 @@ export async function startMailServer() {
     sockets.add(client);
     client.on('close', () => sockets.delete(client)).on('error', () => undefined);
     if (behaviour === 'no-greeting') return;
-    const upstream = connect(inner, '127.0.0.1').on('error', () => client.destroy()).on('close', () => client.destroy());
+    const upstream = connect(inner, '127.0.0.1')
+      .on('error', () => client.destroy())
+      .on('close', () => client.destroy());
     client.on('close', () => upstream.destroy());
     client.pipe(upstream).pipe(client);
   });

@@ -15,7 +15,10 @@ export async function openProxy(target: { host: string; port: number }): Promise
   const sockets = new Set<Socket>();
   const server = createServer((client) => {
     const upstream = connect(target.port, target.host);
-    for (const [from, to] of [[client, upstream], [upstream, client]] as const) {
+    for (const [from, to] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
       sockets.add(from);
       from.setNoDelay(true).pipe(to);
       from.on('error', () => to.destroy());

@@ -33,7 +33,10 @@ export async function request(method: string, path: string, asking: Asking = {})
       method,
       headers: { accept: 'application/json', authorization: `Bearer ${bearer}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      credentials: 'omit', cache: 'no-store', redirect: 'error', referrerPolicy: 'no-referrer',
+      credentials: 'omit',
+      cache: 'no-store',
+      redirect: 'error',
+      referrerPolicy: 'no-referrer',
       signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
     });
     if (response.ok) return (await response.json()) as Json;
@@ -48,5 +51,7 @@ export async function request(method: string, path: string, asking: Asking = {})
 
 function unreached(method: string, late: boolean): string {
   const what = late ? `The API did not answer within ${TIMEOUT_MS / 1000} seconds.` : 'The API could not be reached.';
-  return method === 'GET' ? `${what} Check the connection and try again.` : `${what} Whether the change was made is not known: refresh, and look before you repeat it.`;
+  return method === 'GET'
+    ? `${what} Check the connection and try again.`
+    : `${what} Whether the change was made is not known: refresh, and look before you repeat it.`;
 }

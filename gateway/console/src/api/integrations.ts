@@ -1,7 +1,20 @@
 // The operations of /api/v1 that the console uses, by what they are for.
 import { request } from './client.ts';
 import type {
-  ApiKey, ApiKeyWithValue, Attempt, Delivery, Endpoint, EndpointWithSecret, EventType, HealthSeries, Me, Page, Period, QueuedDelivery, Recovery, Redelivery,
+  ApiKey,
+  ApiKeyWithValue,
+  Attempt,
+  Delivery,
+  Endpoint,
+  EndpointWithSecret,
+  EventType,
+  HealthSeries,
+  Me,
+  Page,
+  Period,
+  QueuedDelivery,
+  Recovery,
+  Redelivery,
 } from './types.ts';
 
 const PAGE_SIZE = 25;
@@ -37,7 +50,8 @@ export const readMe = (token: string) => data<Me>(request('GET', '../me', { toke
 
 export const listEndpoints = (signal: AbortSignal) => data<readonly Endpoint[]>(request('GET', 'webhooks', { signal }));
 export const readEndpoint = (id: string, signal: AbortSignal) => data<Endpoint>(request('GET', at(id), { signal }));
-export const readHealth = (id: string, period: Period, signal: AbortSignal) => data<HealthSeries>(request('GET', `${at(id)}/health`, { query: { period }, signal }));
+export const readHealth = (id: string, period: Period, signal: AbortSignal) =>
+  data<HealthSeries>(request('GET', `${at(id)}/health`, { query: { period }, signal }));
 export const createEndpoint = (body: EndpointFields) => data<EndpointWithSecret>(request('POST', 'webhooks', { body }));
 export const updateEndpoint = (id: string, body: EndpointFields) => data<Endpoint>(request('PATCH', at(id), { body }));
 export const deleteEndpoint = (id: string) => data<Endpoint>(request('DELETE', at(id)));
@@ -58,7 +72,8 @@ export async function listAttempts(id: string, deliveryId: string, cursor: strin
   return { data: answer['data'] as Attempt[], nextCursor: answer['pagination'].nextCursor as string | null };
 }
 export const redeliver = (id: string, deliveryId: string) => data<QueuedDelivery>(request('POST', `${delivery(id, deliveryId)}/redeliver`));
-export const redeliverAll = (id: string, deliveryIds: readonly string[]) => data<readonly Redelivery[]>(request('POST', `${at(id)}/redeliver`, { body: { deliveryIds } }));
+export const redeliverAll = (id: string, deliveryIds: readonly string[]) =>
+  data<readonly Redelivery[]>(request('POST', `${at(id)}/redeliver`, { body: { deliveryIds } }));
 
 export const listKeys = (signal: AbortSignal) => data<readonly ApiKey[]>(request('GET', 'api-keys', { signal }));
 export const createKey = (body: { name: string; expiresAt?: string }) => data<ApiKeyWithValue>(request('POST', 'api-keys', { body }));

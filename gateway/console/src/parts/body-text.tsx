@@ -20,16 +20,26 @@ export function BodyText({ what, text, truncated = false }: Given) {
       <div class="buttons end">
         {json !== undefined && (
           <>
-            {!raw && <button type="button" class="small" onClick={() => setUnfolded(unfolded === false)}>{unfolded === false ? 'Unfold' : 'Fold'}</button>}
-            <button type="button" class="small" aria-pressed={raw} onClick={() => setRaw(!raw)}>As it was</button>
+            {!raw && (
+              <button type="button" class="small" onClick={() => setUnfolded(unfolded === false)}>
+                {unfolded === false ? 'Unfold' : 'Fold'}
+              </button>
+            )}
+            <button type="button" class="small" aria-pressed={raw} onClick={() => setRaw(!raw)}>
+              As it was
+            </button>
           </>
         )}
         <CopyButton text={text} what={what} />
       </div>
-      {json === undefined || raw
-        ? <pre tabIndex={0} aria-label={what}>{text}</pre>
+      {json === undefined || raw ? (
+        <pre tabIndex={0} aria-label={what}>
+          {text}
+        </pre>
+      ) : (
         // Anew when all are to change: those that were opened by hand are otherwise left as they are.
-        : <JsonTree key={String(unfolded)} what={what} value={json} unfolded={unfolded} />}
+        <JsonTree key={String(unfolded)} what={what} value={json} unfolded={unfolded} />
+      )}
       {truncated && <p class="hint">It went on; this is the beginning that is kept.</p>}
     </div>
   );

@@ -8,7 +8,16 @@ import { tick } from './time.tsx';
 const DAY_SECONDS = 86_400;
 const TICKS = 3;
 /** By how many buckets a key moves. */
-const STEPS: Readonly<Record<string, number>> = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, PageDown: -10, PageUp: 10, Home: -Infinity, End: Infinity };
+const STEPS: Readonly<Record<string, number>> = {
+  ArrowLeft: -1,
+  ArrowDown: -1,
+  ArrowRight: 1,
+  ArrowUp: 1,
+  PageDown: -10,
+  PageUp: 10,
+  Home: -Infinity,
+  End: Infinity,
+};
 
 export interface Curve {
   /** As styles name it. */
@@ -61,13 +70,31 @@ export function Chart({ title, series, curves, top, describe, columns, children 
     <figure class="chart">
       <figcaption>
         <h3>{title}</h3>
-        <ul class="legend">{curves.map((curve) => <li key={curve.name}><span class={`swatch ${curve.name}`} aria-hidden="true" /> {curve.label} <strong>{curve.total}</strong></li>)}</ul>
+        <ul class="legend">
+          {curves.map((curve) => (
+            <li key={curve.name}>
+              <span class={`swatch ${curve.name}`} aria-hidden="true" /> {curve.label} <strong>{curve.total}</strong>
+            </li>
+          ))}
+        </ul>
       </figcaption>
       <div
-        class="plot" role="slider" tabIndex={0} aria-label={title} aria-valuemin={0} aria-valuemax={last} aria-valuenow={chosen} aria-valuetext={text(chosen)}
-        onKeyDown={step} onPointerMove={point} onPointerLeave={() => setAt(undefined)} onBlur={() => setAt(undefined)}
+        class="plot"
+        role="slider"
+        tabIndex={0}
+        aria-label={title}
+        aria-valuemin={0}
+        aria-valuemax={last}
+        aria-valuenow={chosen}
+        aria-valuetext={text(chosen)}
+        onKeyDown={step}
+        onPointerMove={point}
+        onPointerLeave={() => setAt(undefined)}
+        onBlur={() => setAt(undefined)}
       >
-        <span class="top" aria-hidden="true">{top}</span>
+        <span class="top" aria-hidden="true">
+          {top}
+        </span>
         <svg viewBox={`0 0 ${buckets.length * 10} 100`} preserveAspectRatio="none" aria-hidden="true">
           {at !== undefined && <rect class="cursor" x={chosen * 10} y="0" width="10" height="100" />}
           <path class="grid" d={`M0 0.5H${buckets.length * 10}M0 50H${buckets.length * 10}M0 99.5H${buckets.length * 10}`} />
@@ -75,13 +102,19 @@ export function Chart({ title, series, curves, top, describe, columns, children 
         </svg>
       </div>
       <div class="ticks" aria-hidden="true">
-        {Array.from({ length: TICKS }, (_, index) => <span key={index}>{tick(new Date(buckets[Math.round((index * last) / TICKS)]!.startsAt), days)}</span>)}
+        {Array.from({ length: TICKS }, (_, index) => (
+          <span key={index}>{tick(new Date(buckets[Math.round((index * last) / TICKS)]!.startsAt), days)}</span>
+        ))}
         <span>now</span>
       </div>
-      <p class="readout soft" aria-hidden="true">{at === undefined ? ' ' : text(chosen)}</p>
+      <p class="readout soft" aria-hidden="true">
+        {at === undefined ? ' ' : text(chosen)}
+      </p>
       {filled.length > 0 && (
         <details class="as-table">
-          <summary>As a table<span class="unseen">: {title}</span></summary>
+          <summary>
+            As a table<span class="unseen">: {title}</span>
+          </summary>
           <Table caption={title} rows={filled.toReversed()} rowKey={({ startsAt }) => startsAt} columns={[{ title: 'From', cell: name }, ...columns]} />
         </details>
       )}

@@ -21,8 +21,12 @@ export function Confirm({ title, children, verb, danger = false, onConfirm, onCl
       {children}
       <ProblemBox problem={action.problem} focus />
       <div class="buttons end">
-        <button type="button" onClick={onClose} autofocus>Cancel</button>
-        <button type="button" class={danger ? 'danger' : 'primary'} disabled={action.busy} onClick={() => void action.run(onConfirm)}>{verb}</button>
+        <button type="button" onClick={onClose} autofocus>
+          Cancel
+        </button>
+        <button type="button" class={danger ? 'danger' : 'primary'} disabled={action.busy} onClick={() => void action.run(onConfirm)}>
+          {verb}
+        </button>
       </div>
     </Dialog>
   );

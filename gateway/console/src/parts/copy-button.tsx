@@ -14,7 +14,9 @@ export function CopyButton({ text, what }: { text: string; what: string }) {
   }
   return (
     <span class="copy">
-      <button type="button" class="small" aria-label={`Copy ${what}`} onClick={() => void copy()}>Copy</button>
+      <button type="button" class="small" aria-label={`Copy ${what}`} onClick={() => void copy()}>
+        Copy
+      </button>
       <span role="status">{outcome}</span>
     </span>
   );

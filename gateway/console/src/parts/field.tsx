@@ -28,13 +28,26 @@ export function messagesFor(problem: Problem | undefined, name: string): string[
 export function Field({ name, label, hint, problem, children }: Given) {
   const messages = messagesFor(problem, name);
   const described = [hint !== undefined && `${name}-hint`, messages.length > 0 && `${name}-error`].filter(Boolean).join(' ');
-  const ties: Ties = { id: name, name, ...(described === '' ? {} : { 'aria-describedby': described }), ...(messages.length > 0 ? { 'aria-invalid': 'true' } : {}) };
+  const ties: Ties = {
+    id: name,
+    name,
+    ...(described === '' ? {} : { 'aria-describedby': described }),
+    ...(messages.length > 0 ? { 'aria-invalid': 'true' } : {}),
+  };
   return (
     <div class="field">
       <label for={name}>{label}</label>
       {children(ties)}
-      {messages.length > 0 && <p class="error" id={`${name}-error`}>{[...new Set(messages)].join(' ')}</p>}
-      {hint !== undefined && <p class="hint" id={`${name}-hint`}>{hint}</p>}
+      {messages.length > 0 && (
+        <p class="error" id={`${name}-error`}>
+          {[...new Set(messages)].join(' ')}
+        </p>
+      )}
+      {hint !== undefined && (
+        <p class="hint" id={`${name}-hint`}>
+          {hint}
+        </p>
+      )}
     </div>
   );
 }

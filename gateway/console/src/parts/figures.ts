@@ -20,6 +20,7 @@ export function waiting(count: number): string {
 }
 
 /** "412 delivered, 3 failed" */
-export const counts = ({ delivered, failed }: Pick<Bucket | Figures, 'delivered' | 'failed'>): string => `${number(delivered)} delivered, ${number(failed)} failed`;
+export const counts = ({ delivered, failed }: Pick<Bucket | Figures, 'delivered' | 'failed'>): string =>
+  `${number(delivered)} delivered, ${number(failed)} failed`;
 
 export const attempts = ({ delivered, failed }: Pick<Bucket, 'delivered' | 'failed'>): number => delivered + failed;

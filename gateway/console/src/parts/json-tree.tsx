@@ -21,20 +21,52 @@ export function JsonTree({ what, value, unfolded }: Given) {
 }
 
 function Line({ member: { name, value }, last, depth, unfolded }: { member: Member; last: boolean; depth: number; unfolded: boolean | undefined }) {
-  const label = name !== undefined && <><bdi class="key">{name}</bdi>: </>;
+  const label = name !== undefined && (
+    <>
+      <bdi class="key">{name}</bdi>:{' '}
+    </>
+  );
   const end = last ? '' : ',';
-  if (!('members' in value)) return <div>{label}<bdi class={value.kind}>{value.text}</bdi>{end}</div>;
+  if (!('members' in value))
+    return (
+      <div>
+        {label}
+        <bdi class={value.kind}>{value.text}</bdi>
+        {end}
+      </div>
+    );
   const { kind, members } = value;
   const [opening, closing] = kind === 'object' ? ['{', '}'] : ['[', ']'];
-  if (members.length === 0) return <div>{label}{opening}{closing}{end}</div>;
+  if (members.length === 0)
+    return (
+      <div>
+        {label}
+        {opening}
+        {closing}
+        {end}
+      </div>
+    );
   const open = depth === 0 || (unfolded ?? (depth < OPEN_DEPTH && members.length <= OPEN_MEMBERS));
   return (
     <details open={open}>
-      <summary>{label}{opening}<span class="folded"> {counted(members.length, kind)} {closing}{end}</span></summary>
+      <summary>
+        {label}
+        {opening}
+        <span class="folded">
+          {' '}
+          {counted(members.length, kind)} {closing}
+          {end}
+        </span>
+      </summary>
       <div class="members">
-        {members.map((member, index) => <Line key={index} member={member} last={index === members.length - 1} depth={depth + 1} unfolded={unfolded} />)}
+        {members.map((member, index) => (
+          <Line key={index} member={member} last={index === members.length - 1} depth={depth + 1} unfolded={unfolded} />
+        ))}
       </div>
-      <div>{closing}{end}</div>
+      <div>
+        {closing}
+        {end}
+      </div>
     </details>
   );
 }

@@ -32,13 +32,17 @@ export function Page({ title, above, beside, actions, live = [], children }: Giv
     <>
       {above && (
         <div class="line">
-          <nav class="above" aria-label="Above"><a href={above.href}>{above.title}</a></nav>
+          <nav class="above" aria-label="Above">
+            <a href={above.href}>{above.title}</a>
+          </nav>
           {freshness}
         </div>
       )}
       <div class="head">
         <div class="title">
-          <h1 tabIndex={-1} ref={heading}><Breakable text={title} /></h1>
+          <h1 tabIndex={-1} ref={heading}>
+            <Breakable text={title} />
+          </h1>
           {beside}
         </div>
         <div class="buttons">
@@ -66,7 +70,9 @@ function Notice() {
       {text !== undefined && (
         <>
           <div>{text}</div>
-          <button type="button" class="small" aria-label="Dismiss the message" onClick={() => notice.set(undefined)}>Dismiss</button>
+          <button type="button" class="small" aria-label="Dismiss the message" onClick={() => notice.set(undefined)}>
+            Dismiss
+          </button>
         </>
       )}
     </div>
@@ -85,7 +91,9 @@ function Freshness({ of: resources }: { of: readonly Resource<unknown>[] }) {
   return (
     <p class="freshness">
       {at === undefined ? resources.some(({ loading }) => loading) && 'Loading…' : `Updated ${clock(at)}`}
-      <button type="button" class="small" onClick={() => resources.forEach((each) => each.refresh())}>Refresh</button>
+      <button type="button" class="small" onClick={() => resources.forEach((each) => each.refresh())}>
+        Refresh
+      </button>
     </p>
   );
 }

@@ -15,7 +15,8 @@ export function stackedBars(buckets: readonly Bucket[], most: number): { deliver
   buckets.forEach((bucket, index) => {
     const failed = heightOf(bucket.failed);
     const delivered = Math.min(heightOf(bucket.delivered), 100 - failed);
-    const bar = (base: number, height: number): string => (height === 0 ? '' : `M${index * WIDTH + GAP} ${round(base)}h${WIDTH - 2 * GAP}v${round(-height)}h${2 * GAP - WIDTH}z`);
+    const bar = (base: number, height: number): string =>
+      height === 0 ? '' : `M${index * WIDTH + GAP} ${round(base)}h${WIDTH - 2 * GAP}v${round(-height)}h${2 * GAP - WIDTH}z`;
     outline.delivered += bar(100, delivered);
     outline.failed += bar(100 - delivered, failed);
   });

@@ -24,7 +24,13 @@ export function ProblemBox({ problem, title, shownElsewhere = [], focus = false 
   return (
     <div class="problem" role="alert" tabIndex={-1} ref={box}>
       {title && <strong>{title}</strong>}
-      <p>{allMarked ? (marked.size === 1 ? 'Correct the field that is marked below.' : `Correct the ${marked.size} fields that are marked below.`) : problem.message}</p>
+      <p>
+        {allMarked
+          ? marked.size === 1
+            ? 'Correct the field that is marked below.'
+            : `Correct the ${marked.size} fields that are marked below.`
+          : problem.message}
+      </p>
       {details.length > 0 && (
         <ul>
           {details.map(({ field, message }) => (

@@ -15,14 +15,20 @@ interface Given {
 export function SecretOnce({ title, what, value, children, onDone }: Given) {
   return (
     <Dialog title={title}>
-      <p class="warning"><strong>Copy this {what} now.</strong> It is not stored in a way that could be shown again.</p>
+      <p class="warning">
+        <strong>Copy this {what} now.</strong> It is not stored in a way that could be shown again.
+      </p>
       <div class="secret">
-        <code tabIndex={0} aria-label={what}>{value}</code>
+        <code tabIndex={0} aria-label={what}>
+          {value}
+        </code>
         <CopyButton text={value} what={what} />
       </div>
       {children}
       <div class="buttons end">
-        <button type="button" class="primary" onClick={onDone}>I have stored it</button>
+        <button type="button" class="primary" onClick={onDone}>
+          I have stored it
+        </button>
       </div>
     </Dialog>
   );

@@ -25,7 +25,9 @@ export function Table<T>({ caption, columns, rows, rowKey }: Given<T>) {
       <thead role="rowgroup">
         <tr role="row">
           {columns.map(({ title, quiet }) => (
-            <th key={title} role="columnheader" scope="col">{quiet ? <span class="unseen">{title}</span> : title}</th>
+            <th key={title} role="columnheader" scope="col">
+              {quiet ? <span class="unseen">{title}</span> : title}
+            </th>
           ))}
         </tr>
       </thead>
@@ -33,7 +35,9 @@ export function Table<T>({ caption, columns, rows, rowKey }: Given<T>) {
         {rows.map((row) => (
           <tr key={rowKey(row)} role="row">
             {columns.map(({ title, cell, quiet }) => (
-              <td key={title} role="cell" data-title={quiet ? undefined : title}>{cell(row)}</td>
+              <td key={title} role="cell" data-title={quiet ? undefined : title}>
+                {cell(row)}
+              </td>
             ))}
           </tr>
         ))}

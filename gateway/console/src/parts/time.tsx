@@ -31,7 +31,11 @@ function inWords(at: Date): string {
 
 /** Its title has it in UTC, as exact as the API knows it. */
 export function Time({ at }: { at: string }) {
-  return <time dateTime={at} title={`${at.replace('T', ' ').replace(/Z$/, '')} UTC`}>{inWords(new Date(at))}</time>;
+  return (
+    <time dateTime={at} title={`${at.replace('T', ' ').replace(/Z$/, '')} UTC`}>
+      {inWords(new Date(at))}
+    </time>
+  );
 }
 
 export function TimeOr({ at, otherwise }: { at: string | null; otherwise: string }) {
@@ -55,7 +59,12 @@ export const milliseconds = (ms: number): string => (ms < 1000 ? `${Math.round(m
 
 export const duration = (from: string, to: string): string => milliseconds(Math.max(0, Date.parse(to) - Date.parse(from)));
 
-const UNITS = [['d', 86_400], ['h', 3600], ['min', 60], ['s', 1]] as const;
+const UNITS = [
+  ['d', 86_400],
+  ['h', 3600],
+  ['min', 60],
+  ['s', 1],
+] as const;
 
 /** How long ago: "3 d 4 h", "29 min", "0 s". */
 export function age(at: string): string {

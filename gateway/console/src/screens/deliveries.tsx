@@ -55,18 +55,29 @@ export function Deliveries({ id, narrowing, page: { value: page, problem }, held
 
   function choose(ids: readonly string[], into: boolean): void {
     const next = new Set(chosen);
-    for (const each of ids) if (into) next.add(each); else next.delete(each);
+    for (const each of ids)
+      if (into) next.add(each);
+      else next.delete(each);
     setChosen(next);
   }
 
-  const again = () => action.run(async () => {
-    const answers = await redeliverAll(id, picked.map((delivery) => delivery.id));
-    const queued = new Set(answers.filter((each) => each.queued).map((each) => each.id));
-    setChosen(new Set());
-    if (queued.size > 0) onSent({ what: 'Redelivery', before: new Map(picked.filter((each) => queued.has(each.id)).map((each) => [each.id, each.attempts.at(-1)?.number ?? 0])) });
-    const refused = answers.filter((each) => !each.queued);
-    if (refused.length > 0) throw new Error(`${counted(refused.length)} could not be sent again. ${[...new Set(refused.map(({ message }) => message ?? ''))].join(' ')}`);
-  });
+  const again = () =>
+    action.run(async () => {
+      const answers = await redeliverAll(
+        id,
+        picked.map((delivery) => delivery.id),
+      );
+      const queued = new Set(answers.filter((each) => each.queued).map((each) => each.id));
+      setChosen(new Set());
+      if (queued.size > 0)
+        onSent({
+          what: 'Redelivery',
+          before: new Map(picked.filter((each) => queued.has(each.id)).map((each) => [each.id, each.attempts.at(-1)?.number ?? 0])),
+        });
+      const refused = answers.filter((each) => !each.queued);
+      if (refused.length > 0)
+        throw new Error(`${counted(refused.length)} could not be sent again. ${[...new Set(refused.map(({ message }) => message ?? ''))].join(' ')}`);
+    });
 
   return (
     <section aria-labelledby="deliveries">
@@ -75,41 +86,84 @@ export function Deliveries({ id, narrowing, page: { value: page, problem }, held
       <ProblemBox problem={action.problem} focus />
       {page !== undefined && rows.length === 0 && (
         <div class="empty">
-          {isNarrowed(narrowing) || cursor !== undefined ? <p>No deliveries match. <a href={places.endpoint(id)}>Show all</a></p> : <p>Nothing was sent yet. Events arrive as they happen; a test can be sent at any time.</p>}
+          {isNarrowed(narrowing) || cursor !== undefined ? (
+            <p>
+              No deliveries match. <a href={places.endpoint(id)}>Show all</a>
+            </p>
+          ) : (
+            <p>Nothing was sent yet. Events arrive as they happen; a test can be sent at any time.</p>
+          )}
         </div>
       )}
       {rows.length > 0 && (
         <>
           <div class="selection">
             <label class="choice">
-              <input type="checkbox" checked={picked.length === rows.length} onChange={(event) => choose(rows.map((each) => each.id), event.currentTarget.checked)} />
+              <input
+                type="checkbox"
+                checked={picked.length === rows.length}
+                onChange={(event) =>
+                  choose(
+                    rows.map((each) => each.id),
+                    event.currentTarget.checked,
+                  )
+                }
+              />
               Select all {rows.length}
             </label>
             <button type="button" class="small" disabled={picked.length === 0 || action.busy} onClick={() => void again()}>
               {picked.length === 0 ? 'Redeliver selected' : `Redeliver ${picked.length}`}
             </button>
           </div>
-          <Table caption="Deliveries, newest first" columns={columns(id, chosen, heldBack, (each, into) => choose([each.id], into))} rows={rows} rowKey={(delivery) => delivery.id} />
+          <Table
+            caption="Deliveries, newest first"
+            columns={columns(id, chosen, heldBack, (each, into) => choose([each.id], into))}
+            rows={rows}
+            rowKey={(delivery) => delivery.id}
+          />
         </>
       )}
       {page !== undefined && (cursor !== undefined || page.nextCursor !== null) && (
         <nav class="pages" aria-label="Pages of deliveries">
-          {cursor !== undefined && <a class="button" href={places.endpoint(id, addressOf({ ...narrowing, from: narrowing.time === undefined ? narrowing.from : undefined, cursor: undefined }))}>Newest</a>}
-          {page.nextCursor !== null && <a class="button" href={places.endpoint(id, addressOf({ ...narrowing, from: page.filter.createdFrom, cursor: page.nextCursor }))}>Older</a>}
+          {cursor !== undefined && (
+            <a
+              class="button"
+              href={places.endpoint(id, addressOf({ ...narrowing, from: narrowing.time === undefined ? narrowing.from : undefined, cursor: undefined }))}
+            >
+              Newest
+            </a>
+          )}
+          {page.nextCursor !== null && (
+            <a class="button" href={places.endpoint(id, addressOf({ ...narrowing, from: page.filter.createdFrom, cursor: page.nextCursor }))}>
+              Older
+            </a>
+          )}
         </nav>
       )}
     </section>
   );
 }
 
-const columns = (id: string, chosen: ReadonlySet<string>, heldBack: boolean, onChoose: (delivery: Delivery, into: boolean) => void): readonly Column<Delivery>[] => [
+const columns = (
+  id: string,
+  chosen: ReadonlySet<string>,
+  heldBack: boolean,
+  onChoose: (delivery: Delivery, into: boolean) => void,
+): readonly Column<Delivery>[] => [
   {
     title: 'Event',
     cell: (delivery) => (
       <div class="pick">
-        <input type="checkbox" checked={chosen.has(delivery.id)} aria-label={`Select ${named(delivery)}`} onChange={(event) => onChoose(delivery, event.currentTarget.checked)} />
+        <input
+          type="checkbox"
+          checked={chosen.has(delivery.id)}
+          aria-label={`Select ${named(delivery)}`}
+          onChange={(event) => onChoose(delivery, event.currentTarget.checked)}
+        />
         <div>
-          <a class="name" href={places.delivery(id, delivery.id)}><Breakable text={delivery.eventType} /></a>
+          <a class="name" href={places.delivery(id, delivery.id)}>
+            <Breakable text={delivery.eventType} />
+          </a>
           <Subject delivery={delivery} href={places.endpoint(id, { subject: delivery.subjectNumber ?? delivery.subject })} />
         </div>
       </div>
@@ -125,7 +179,9 @@ const columns = (id: string, chosen: ReadonlySet<string>, heldBack: boolean, onC
         <>
           {last === undefined ? <span class="soft">None yet</span> : <span class="answer">{outcome(last)}</span>}
           {next !== undefined && <span class="soft below">next try at {until(new Date(next))}</span>}
-          {next === undefined && last !== undefined && delivery.status === 'pending' && <span class="soft below">{heldBack ? 'held back' : 'next try any moment'}</span>}
+          {next === undefined && last !== undefined && delivery.status === 'pending' && (
+            <span class="soft below">{heldBack ? 'held back' : 'next try any moment'}</span>
+          )}
         </>
       );
     },

@@ -55,7 +55,8 @@ export function DeliveryFilters({ id, narrowing, problem }: Given) {
   const types = useResource('event-types', listEventTypes);
   const { progress = '', eventType = '', time = '', from, before, subject = '' } = narrowing;
   // Where a page behind the first was looked at, the address says where a time up to now begins: that was then.
-  const to = (change: Narrowing): string => places.endpoint(id, addressOf({ ...narrowing, ...(time === RANGE ? {} : { from: undefined }), ...change, cursor: undefined }));
+  const to = (change: Narrowing): string =>
+    places.endpoint(id, addressOf({ ...narrowing, ...(time === RANGE ? {} : { from: undefined }), ...change, cursor: undefined }));
   const narrow = (change: Narrowing): void => go(to(change));
   // A type that the address names, whatever the listing says, so that what is chosen is what is shown.
   const choices = new Set([...(types.value ?? []).map(({ type }) => type), TEST_EVENT, ...(eventType === '' ? [] : [eventType])]);
@@ -75,29 +76,48 @@ export function DeliveryFilters({ id, narrowing, problem }: Given) {
         Status
         <select name="progress" value={progress} onChange={(event) => narrow({ progress: event.currentTarget.value })}>
           <option value="">All</option>
-          {PROGRESS.map((each) => <option key={each} value={each}>{progressName(each)}</option>)}
+          {PROGRESS.map((each) => (
+            <option key={each} value={each}>
+              {progressName(each)}
+            </option>
+          ))}
         </select>
       </label>
       <label>
         Event
         <select name="eventType" value={eventType} onChange={(event) => narrow({ eventType: event.currentTarget.value })}>
           <option value="">All</option>
-          {[...choices].map((each) => <option key={each} value={each}>{each}</option>)}
+          {[...choices].map((each) => (
+            <option key={each} value={each}>
+              {each}
+            </option>
+          ))}
         </select>
       </label>
       <label>
         Time
         <select name="time" value={time} onChange={(event) => timeChosen(event.currentTarget.value)}>
           <option value="">Any</option>
-          {Object.entries(TIMES).map(([value, [title]]) => <option key={value} value={value}>{title}</option>)}
+          {Object.entries(TIMES).map(([value, [title]]) => (
+            <option key={value} value={value}>
+              {title}
+            </option>
+          ))}
           <option value={RANGE}>From … to …</option>
         </select>
       </label>
       <label>
         Subject
         <input
-          name="subject" type="search" value={subject} placeholder="SR-204" autocomplete="off" spellcheck={false} maxLength={100}
-          aria-invalid={messagesFor(problem, 'subject').length > 0 || undefined} aria-describedby={wrong.length > 0 ? 'filter-error' : undefined}
+          name="subject"
+          type="search"
+          value={subject}
+          placeholder="SR-204"
+          autocomplete="off"
+          spellcheck={false}
+          maxLength={100}
+          aria-invalid={messagesFor(problem, 'subject').length > 0 || undefined}
+          aria-describedby={wrong.length > 0 ? 'filter-error' : undefined}
           onChange={(event) => narrow({ subject: event.currentTarget.value.trim() })}
         />
       </label>
@@ -107,7 +127,11 @@ export function DeliveryFilters({ id, narrowing, problem }: Given) {
           <Moment name="before" label="To" at={before} onGiven={(at) => range({ before: at })} />
         </>
       )}
-      {wrong.length > 0 && <p class="error" id="filter-error">{wrong.join(' ')}</p>}
+      {wrong.length > 0 && (
+        <p class="error" id="filter-error">
+          {wrong.join(' ')}
+        </p>
+      )}
     </form>
   );
 }
@@ -116,8 +140,14 @@ function Moment({ name, label, at, onGiven }: { name: string; label: string; at:
   const shown = at === undefined || Number.isNaN(Date.parse(at)) ? '' : localInput(new Date(at));
   return (
     <label>
-      {label}<span class="unseen">, in {zone()}</span>
-      <input name={name} type="datetime-local" value={shown} onChange={({ currentTarget: { value } }) => onGiven(value === '' ? undefined : instantOf(value))} />
+      {label}
+      <span class="unseen">, in {zone()}</span>
+      <input
+        name={name}
+        type="datetime-local"
+        value={shown}
+        onChange={({ currentTarget: { value } }) => onGiven(value === '' ? undefined : instantOf(value))}
+      />
     </label>
   );
 }

@@ -27,16 +27,18 @@ export function Delivery({ endpointId, id }: { endpointId: string; id: string })
   const olderCursor = older?.id === id ? older.cursor : (known?.attemptsNextCursor ?? null);
   const latest = known?.attempts.at(-1)?.number ?? 0;
 
-  const again = () => action.run(async () => {
-    await redeliver(endpointId, id);
-    setSent({ what: 'Redelivery', before: new Map([[id, latest]]) });
-  });
+  const again = () =>
+    action.run(async () => {
+      await redeliver(endpointId, id);
+      setSent({ what: 'Redelivery', before: new Map([[id, latest]]) });
+    });
 
-  const showOlder = (cursor: string) => action.run(async () => {
-    const { data, nextCursor } = await listAttempts(endpointId, id, cursor);
-    for (const attempt of data) seen.set(attempt.number, attempt);
-    setOlder({ id, cursor: nextCursor });
-  });
+  const showOlder = (cursor: string) =>
+    action.run(async () => {
+      const { data, nextCursor } = await listAttempts(endpointId, id, cursor);
+      for (const attempt of data) seen.set(attempt.number, attempt);
+      setOlder({ id, cursor: nextCursor });
+    });
 
   return (
     <Page
@@ -44,7 +46,13 @@ export function Delivery({ endpointId, id }: { endpointId: string; id: string })
       above={{ title: endpoint.value?.name ?? 'Endpoint', href: places.endpoint(endpointId) }}
       live={[delivery]}
       beside={known && <DeliveryBadge delivery={known} />}
-      actions={known && <button type="button" class="primary" disabled={action.busy} onClick={() => void again()}>Redeliver</button>}
+      actions={
+        known && (
+          <button type="button" class="primary" disabled={action.busy} onClick={() => void again()}>
+            Redeliver
+          </button>
+        )
+      }
     >
       <ProblemBox problem={action.problem} focus />
       <Sending endpointId={endpointId} sent={sent} onSettled={delivery.refresh} onDismiss={() => setSent(undefined)} />
@@ -52,9 +60,23 @@ export function Delivery({ endpointId, id }: { endpointId: string; id: string })
       {known && (
         <section aria-labelledby="attempts">
           <h2 id="attempts">{latest === 1 ? '1 attempt' : `${latest} attempts`}</h2>
-          {latest === 0 && <p class="soft">{known.status === 'skipped' ? 'Not sent: the endpoint was disabled. It can be recovered, or redelivered.' : 'The first attempt is made when its turn comes.'}</p>}
-          {[...seen.values()].toSorted((a, b) => b.number - a.number).map((attempt, index) => <AttemptBox key={attempt.number} attempt={attempt} open={index === 0} />)}
-          {olderCursor !== null && <button type="button" disabled={action.busy} onClick={() => void showOlder(olderCursor)}>Older attempts</button>}
+          {latest === 0 && (
+            <p class="soft">
+              {known.status === 'skipped'
+                ? 'Not sent: the endpoint was disabled. It can be recovered, or redelivered.'
+                : 'The first attempt is made when its turn comes.'}
+            </p>
+          )}
+          {[...seen.values()]
+            .toSorted((a, b) => b.number - a.number)
+            .map((attempt, index) => (
+              <AttemptBox key={attempt.number} attempt={attempt} open={index === 0} />
+            ))}
+          {olderCursor !== null && (
+            <button type="button" disabled={action.busy} onClick={() => void showOlder(olderCursor)}>
+              Older attempts
+            </button>
+          )}
         </section>
       )}
       {known && (
@@ -72,13 +94,54 @@ function Facts({ delivery, url }: { delivery: DeliveryRecord; url: string | unde
   const next = nextTry(delivery);
   return (
     <dl class="facts">
-      {url !== undefined && <div class="whole"><dt>Endpoint</dt><dd><code>{url}</code></dd></div>}
-      <div class="whole"><dt>Event id, the header webhook-id</dt><dd><code>{eventId}</code> <CopyButton text={eventId} what="event id" /></dd></div>
-      {requestId && <div class="whole"><dt>Caused by the request</dt><dd><code>{requestId}</code> <CopyButton text={requestId} what="request id" /></dd></div>}
-      {customerName !== null && <div><dt>Customer</dt><dd>{customerName}</dd></div>}
-      {subject !== eventId && <div><dt>Subject</dt><dd>{subjectNumber ?? <code>{subject}</code>}</dd></div>}
-      <div><dt>Happened</dt><dd><Time at={createdAt} /></dd></div>
-      {next !== undefined && <div><dt>Next attempt</dt><dd><Time at={next} /></dd></div>}
+      {url !== undefined && (
+        <div class="whole">
+          <dt>Endpoint</dt>
+          <dd>
+            <code>{url}</code>
+          </dd>
+        </div>
+      )}
+      <div class="whole">
+        <dt>Event id, the header webhook-id</dt>
+        <dd>
+          <code>{eventId}</code> <CopyButton text={eventId} what="event id" />
+        </dd>
+      </div>
+      {requestId && (
+        <div class="whole">
+          <dt>Caused by the request</dt>
+          <dd>
+            <code>{requestId}</code> <CopyButton text={requestId} what="request id" />
+          </dd>
+        </div>
+      )}
+      {customerName !== null && (
+        <div>
+          <dt>Customer</dt>
+          <dd>{customerName}</dd>
+        </div>
+      )}
+      {subject !== eventId && (
+        <div>
+          <dt>Subject</dt>
+          <dd>{subjectNumber ?? <code>{subject}</code>}</dd>
+        </div>
+      )}
+      <div>
+        <dt>Happened</dt>
+        <dd>
+          <Time at={createdAt} />
+        </dd>
+      </div>
+      {next !== undefined && (
+        <div>
+          <dt>Next attempt</dt>
+          <dd>
+            <Time at={next} />
+          </dd>
+        </div>
+      )}
     </dl>
   );
 }
@@ -92,20 +155,35 @@ function AttemptBox({ attempt, open }: { attempt: Attempt; open: boolean }) {
           <strong>Attempt {number}</strong>
           <Badge tone={succeeded ? 'good' : 'bad'}>{succeeded ? 'Delivered' : 'Failed'}</Badge>
           <span class="answer">{outcome(attempt)}</span>
-          <span class="soft"><Time at={startedAt} /></span>
+          <span class="soft">
+            <Time at={startedAt} />
+          </span>
         </span>
       </summary>
       <div class="exchange">
         <section aria-label={`Request of attempt ${number}`}>
           <h3>Request</h3>
-          <p>{request.address === null ? 'No connection was made.' : <>Sent to <code>{request.address}</code></>}</p>
+          <p>
+            {request.address === null ? (
+              'No connection was made.'
+            ) : (
+              <>
+                Sent to <code>{request.address}</code>
+              </>
+            )}
+          </p>
           <Headers of={request.headers} />
         </section>
         <section aria-label={`Response of attempt ${number}`}>
           <h3>Response</h3>
-          {response === null ? <p>None. {reason(attempt)}.</p> : (
+          {response === null ? (
+            <p>None. {reason(attempt)}.</p>
+          ) : (
             <>
-              <p>Status <strong>{response.status}</strong> after {duration(startedAt, endedAt)}{errorMessage !== null && `. ${reason(attempt)}.`}</p>
+              <p>
+                Status <strong>{response.status}</strong> after {duration(startedAt, endedAt)}
+                {errorMessage !== null && `. ${reason(attempt)}.`}
+              </p>
               <Headers of={response.headers} />
               <BodyText what={`response body of attempt ${number}`} text={response.body} truncated={response.bodyTruncated} />
             </>
@@ -120,7 +198,12 @@ function Headers({ of: headers }: { of: readonly Header[] }) {
   if (headers.length === 0) return <p class="soft">No headers.</p>;
   return (
     <dl class="headers">
-      {headers.map(({ name, value }, index) => <div key={index}><dt>{name}</dt><dd>{value}</dd></div>)}
+      {headers.map(({ name, value }, index) => (
+        <div key={index}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
     </dl>
   );
 }

@@ -18,15 +18,27 @@ export function NewEndpoint() {
   const [created, setCreated] = useState<EndpointWithSecret | undefined>(undefined);
   return (
     <Page title="Add endpoint" above={{ title: 'Webhook endpoints', href: places.endpoints }}>
-      {types.value === undefined ? <ProblemBox problem={types.problem} /> : (
-        <EndpointForm types={types.value} verb="Add endpoint" failed="The endpoint was not added." onCancel={() => go(places.endpoints)}
-          onSave={async (fields) => setCreated(await createEndpoint(fields))} />
+      {types.value === undefined ? (
+        <ProblemBox problem={types.problem} />
+      ) : (
+        <EndpointForm
+          types={types.value}
+          verb="Add endpoint"
+          failed="The endpoint was not added."
+          onCancel={() => go(places.endpoints)}
+          onSave={async (fields) => setCreated(await createEndpoint(fields))}
+        />
       )}
       {created !== undefined && (
-        <SecretOnce title="Your endpoint is ready" what="signing secret" value={created.signingSecret} onDone={() => {
-          tell(`${created.name} was added. Send a test to see whether it answers.`);
-          goInstead(places.endpoint(created.id));
-        }}>
+        <SecretOnce
+          title="Your endpoint is ready"
+          what="signing secret"
+          value={created.signingSecret}
+          onDone={() => {
+            tell(`${created.name} was added. Send a test to see whether it answers.`);
+            goInstead(places.endpoint(created.id));
+          }}
+        >
           <p>Your server verifies with it that what arrives comes from Truckroll, by any Standard Webhooks library.</p>
         </SecretOnce>
       )}
@@ -43,13 +55,21 @@ export function EditEndpoint({ id }: { id: string }) {
   const known = first.current;
   return (
     <Page title={known === undefined ? 'Edit endpoint' : `Edit ${known.name}`} above={{ title: known?.name ?? 'Endpoint', href: places.endpoint(id) }}>
-      {types.value === undefined || known === undefined ? <ProblemBox problem={endpoint.problem ?? types.problem} /> : (
-        <EndpointForm known={known} types={types.value} verb="Save changes" failed="The changes were not saved." onCancel={() => go(places.endpoint(id))}
+      {types.value === undefined || known === undefined ? (
+        <ProblemBox problem={endpoint.problem ?? types.problem} />
+      ) : (
+        <EndpointForm
+          known={known}
+          types={types.value}
+          verb="Save changes"
+          failed="The changes were not saved."
+          onCancel={() => go(places.endpoint(id))}
           onSave={async (fields) => {
             const { name } = await updateEndpoint(id, changed(fields, known));
             tell(`${name} was saved.`);
             goInstead(places.endpoint(id));
-          }} />
+          }}
+        />
       )}
     </Page>
   );
@@ -78,7 +98,9 @@ function EndpointForm({ known, types, verb, failed, onSave, onCancel }: Given) {
   function submit(event: SubmitEvent): void {
     event.preventDefault();
     const form = new FormData(event.currentTarget as HTMLFormElement);
-    void action.run(() => onSave({ name: typed(form, 'name'), url: typed(form, 'url'), eventTypes: form.getAll('eventTypes').map(String), enabled: form.has('enabled') }));
+    void action.run(() =>
+      onSave({ name: typed(form, 'name'), url: typed(form, 'url'), eventTypes: form.getAll('eventTypes').map(String), enabled: form.has('enabled') }),
+    );
   }
 
   return (
@@ -88,26 +110,62 @@ function EndpointForm({ known, types, verb, failed, onSave, onCancel }: Given) {
         {(ties) => <input {...ties} type="text" defaultValue={known?.name ?? ''} maxLength={100} required autocomplete="off" />}
       </Field>
       <Field name="url" label="URL" hint="An https address of a public host. Give the final one: redirects are failures." problem={action.problem}>
-        {(ties) => <input {...ties} type="url" inputMode="url" defaultValue={known?.url ?? ''} maxLength={2048} required placeholder="https://" autocomplete="off" spellcheck={false} />}
+        {(ties) => (
+          <input
+            {...ties}
+            type="url"
+            inputMode="url"
+            defaultValue={known?.url ?? ''}
+            maxLength={2048}
+            required
+            placeholder="https://"
+            autocomplete="off"
+            spellcheck={false}
+          />
+        )}
       </Field>
       <fieldset aria-describedby={typeErrors.length > 0 ? 'eventTypes-error' : undefined}>
         <legend>Events</legend>
-        {typeErrors.length > 0 && <p class="error" id="eventTypes-error">{typeErrors.join(' ')}</p>}
+        {typeErrors.length > 0 && (
+          <p class="error" id="eventTypes-error">
+            {typeErrors.join(' ')}
+          </p>
+        )}
         {types.map(({ type, description }) => (
           <label key={type} class="choice">
             <input type="checkbox" name="eventTypes" value={type} defaultChecked={known === undefined || known.eventTypes.includes(type)} />
-            <span><code>{type}</code><span class="hint"><Prose text={description} /></span></span>
+            <span>
+              <code>{type}</code>
+              <span class="hint">
+                <Prose text={description} />
+              </span>
+            </span>
           </label>
         ))}
       </fieldset>
       <label class="choice">
-        <input type="checkbox" name="enabled" defaultChecked={known?.enabled ?? true} aria-describedby={enabledErrors.length > 0 ? 'enabled-error' : undefined} />
-        <span>Enabled<span class="hint">While it is not, events are kept as skipped for 30 days and can be recovered.</span></span>
+        <input
+          type="checkbox"
+          name="enabled"
+          defaultChecked={known?.enabled ?? true}
+          aria-describedby={enabledErrors.length > 0 ? 'enabled-error' : undefined}
+        />
+        <span>
+          Enabled<span class="hint">While it is not, events are kept as skipped for 30 days and can be recovered.</span>
+        </span>
       </label>
-      {enabledErrors.length > 0 && <p class="error" id="enabled-error">{enabledErrors.join(' ')}</p>}
+      {enabledErrors.length > 0 && (
+        <p class="error" id="enabled-error">
+          {enabledErrors.join(' ')}
+        </p>
+      )}
       <div class="buttons">
-        <button type="submit" class="primary" disabled={action.busy}>{action.busy ? 'Saving…' : verb}</button>
-        <button type="button" onClick={onCancel}>Cancel</button>
+        <button type="submit" class="primary" disabled={action.busy}>
+          {action.busy ? 'Saving…' : verb}
+        </button>
+        <button type="button" onClick={onCancel}>
+          Cancel
+        </button>
       </div>
     </form>
   );

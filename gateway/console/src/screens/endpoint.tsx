@@ -40,33 +40,55 @@ export function Endpoint({ id }: { id: string }) {
     deliveries.refresh();
   }
 
-  const test = () => action.run(async () => {
-    const { id: deliveryId } = await sendTest(id);
-    setSent({ what: 'Test', before: new Map([[deliveryId, 0]]) });
-  });
+  const test = () =>
+    action.run(async () => {
+      const { id: deliveryId } = await sendTest(id);
+      setSent({ what: 'Test', before: new Map([[deliveryId, 0]]) });
+    });
 
-  const toggle = () => action.run(async () => {
-    const { name, enabled } = await updateEndpoint(id, { enabled: !known!.enabled });
-    tell(enabled ? `${name} is enabled. What was skipped meanwhile can be recovered.` : `${name} is disabled. Events are kept as skipped for 30 days.`);
-    refresh();
-  });
+  const toggle = () =>
+    action.run(async () => {
+      const { name, enabled } = await updateEndpoint(id, { enabled: !known!.enabled });
+      tell(enabled ? `${name} is enabled. What was skipped meanwhile can be recovered.` : `${name} is disabled. Events are kept as skipped for 30 days.`);
+      refresh();
+    });
 
   return (
     <Page
       title={known?.name ?? 'Endpoint'}
       above={{ title: 'Webhook endpoints', href: places.endpoints }}
       live={known === undefined ? [endpoint] : [endpoint, series, deliveries]}
-      beside={known && <><EndpointBadge endpoint={known} /> {known.ownerless && <OwnerlessBadge />}</>}
-      actions={known && (
-        <>
-          <button type="button" class="primary" disabled={action.busy} onClick={() => void test()}>Send a test</button>
-          <button type="button" onClick={() => setAsking('recover')}>Recover…</button>
-          <a class="button" href={places.editEndpoint(id)}>Edit</a>
-          <button type="button" disabled={action.busy} onClick={() => void toggle()}>{known.enabled ? 'Disable' : 'Enable'}</button>
-          <button type="button" onClick={() => setAsking('rotate')}>Rotate secret…</button>
-          <button type="button" class="danger" onClick={() => setAsking('delete')}>Delete…</button>
-        </>
-      )}
+      beside={
+        known && (
+          <>
+            <EndpointBadge endpoint={known} /> {known.ownerless && <OwnerlessBadge />}
+          </>
+        )
+      }
+      actions={
+        known && (
+          <>
+            <button type="button" class="primary" disabled={action.busy} onClick={() => void test()}>
+              Send a test
+            </button>
+            <button type="button" onClick={() => setAsking('recover')}>
+              Recover…
+            </button>
+            <a class="button" href={places.editEndpoint(id)}>
+              Edit
+            </a>
+            <button type="button" disabled={action.busy} onClick={() => void toggle()}>
+              {known.enabled ? 'Disable' : 'Enable'}
+            </button>
+            <button type="button" onClick={() => setAsking('rotate')}>
+              Rotate secret…
+            </button>
+            <button type="button" class="danger" onClick={() => setAsking('delete')}>
+              Delete…
+            </button>
+          </>
+        )
+      }
     >
       <ProblemBox problem={action.problem} focus />
       <Sending endpointId={id} sent={sent} onSettled={refresh} onDismiss={() => setSent(undefined)} />
@@ -76,33 +98,55 @@ export function Endpoint({ id }: { id: string }) {
       {known && <Deliveries id={id} narrowing={narrowing} page={deliveries} heldBack={known.health?.circuit.state === 'open'} onSent={setSent} />}
       {known && <Facts endpoint={known} />}
       {asking === 'recover' && (
-        <Recover id={id} enabled={known!.enabled} onClose={() => {
-          setAsking(undefined);
-          refresh();
-        }} />
+        <Recover
+          id={id}
+          enabled={known!.enabled}
+          onClose={() => {
+            setAsking(undefined);
+            refresh();
+          }}
+        />
       )}
       {asking === 'rotate' && (
-        <Confirm title="Rotate the signing secret?" verb="Rotate secret" onClose={() => setAsking(undefined)} onConfirm={async () => {
-          setSecret((await rotateSecret(id)).signingSecret);
-          setAsking(undefined);
-        }}>
-          <p>A new secret is made and shown once. For 24 hours everything is signed with both, so that your server can change over without refusing anything.</p>
+        <Confirm
+          title="Rotate the signing secret?"
+          verb="Rotate secret"
+          onClose={() => setAsking(undefined)}
+          onConfirm={async () => {
+            setSecret((await rotateSecret(id)).signingSecret);
+            setAsking(undefined);
+          }}
+        >
+          <p>
+            A new secret is made and shown once. For 24 hours everything is signed with both, so that your server can change over without refusing anything.
+          </p>
         </Confirm>
       )}
       {secret !== undefined && (
-        <SecretOnce title="The new signing secret" what="signing secret" value={secret} onDone={() => {
-          setSecret(undefined);
-          tell('The secret was rotated. The former one signs as well for 24 hours.');
-        }}>
+        <SecretOnce
+          title="The new signing secret"
+          what="signing secret"
+          value={secret}
+          onDone={() => {
+            setSecret(undefined);
+            tell('The secret was rotated. The former one signs as well for 24 hours.');
+          }}
+        >
           <p>Let your server accept it within 24 hours, along with the former one.</p>
         </SecretOnce>
       )}
       {asking === 'delete' && (
-        <Confirm title={`Delete ${known!.name}?`} verb="Delete endpoint" danger onClose={() => setAsking(undefined)} onConfirm={async () => {
-          const { name } = await deleteEndpoint(id);
-          goInstead(places.endpoints);
-          tell(`${name} was deleted.`);
-        }}>
+        <Confirm
+          title={`Delete ${known!.name}?`}
+          verb="Delete endpoint"
+          danger
+          onClose={() => setAsking(undefined)}
+          onConfirm={async () => {
+            const { name } = await deleteEndpoint(id);
+            goInstead(places.endpoints);
+            tell(`${name} was deleted.`);
+          }}
+        >
           <p>It is removed together with its deliveries, and what happens from now on is kept for nobody. To stop sending for a while, disable it instead.</p>
         </Confirm>
       )}
@@ -122,10 +166,15 @@ function Warnings({ endpoint }: { endpoint: EndpointRecord }) {
     <>
       {enabled && health && <Trouble health={health} />}
       {reason !== undefined && (
-        <p class="problem"><strong>Truckroll has disabled this endpoint.</strong> {reason} When it is mended, enable it and recover what was skipped.</p>
+        <p class="problem">
+          <strong>Truckroll has disabled this endpoint.</strong> {reason} When it is mended, enable it and recover what was skipped.
+        </p>
       )}
       {ownerless && (
-        <p class="warning"><strong>Nobody answers for this endpoint.</strong> {createdBy.displayName} has left the company, so nobody is written to when it is disabled. Add it again in your own name, and delete this one.</p>
+        <p class="warning">
+          <strong>Nobody answers for this endpoint.</strong> {createdBy.displayName} has left the company, so nobody is written to when it is disabled. Add it
+          again in your own name, and delete this one.
+        </p>
       )}
     </>
   );
@@ -136,14 +185,45 @@ function Facts({ endpoint: { url, eventTypes, createdAt, createdBy, updatedAt, l
     <section aria-labelledby="settings">
       <h2 id="settings">Settings</h2>
       <dl class="facts">
-        <div class="whole"><dt>URL</dt><dd><code>{url}</code></dd></div>
-        <div class="whole"><dt>Events</dt><dd><ul class="types">{eventTypes.map((type) => <li key={type}><code><Breakable text={type} /></code></li>)}</ul></dd></div>
+        <div class="whole">
+          <dt>URL</dt>
+          <dd>
+            <code>{url}</code>
+          </dd>
+        </div>
+        <div class="whole">
+          <dt>Events</dt>
+          <dd>
+            <ul class="types">
+              {eventTypes.map((type) => (
+                <li key={type}>
+                  <code>
+                    <Breakable text={type} />
+                  </code>
+                </li>
+              ))}
+            </ul>
+          </dd>
+        </div>
         <div>
           <dt>Newest event</dt>
-          <dd>{lastDeliveryStatus === null ? <span class="soft">None yet</span> : <NewestBadge status={lastDeliveryStatus} at={lastDeliveryAt} />} {lastDeliveryAt !== null && <Time at={lastDeliveryAt} />}</dd>
+          <dd>
+            {lastDeliveryStatus === null ? <span class="soft">None yet</span> : <NewestBadge status={lastDeliveryStatus} at={lastDeliveryAt} />}{' '}
+            {lastDeliveryAt !== null && <Time at={lastDeliveryAt} />}
+          </dd>
         </div>
-        <div><dt>Created</dt><dd><Time at={createdAt} /> by <span title={createdBy.email}>{createdBy.displayName}</span></dd></div>
-        <div><dt>Changed</dt><dd><Time at={updatedAt} /></dd></div>
+        <div>
+          <dt>Created</dt>
+          <dd>
+            <Time at={createdAt} /> by <span title={createdBy.email}>{createdBy.displayName}</span>
+          </dd>
+        </div>
+        <div>
+          <dt>Changed</dt>
+          <dd>
+            <Time at={updatedAt} />
+          </dd>
+        </div>
       </dl>
     </section>
   );

@@ -15,9 +15,13 @@ const COLUMNS: readonly Column<Endpoint>[] = [
     title: 'Endpoint',
     cell: ({ id, name, url, eventTypes }) => (
       <>
-        <a class="name" href={places.endpoint(id)}>{name}</a>
+        <a class="name" href={places.endpoint(id)}>
+          {name}
+        </a>
         <span class="url">{url}</span>
-        <span class="soft below" title={eventTypes.join(', ')}>{eventTypes.length === 1 ? eventTypes[0] : `${eventTypes.length} event types`}</span>
+        <span class="soft below" title={eventTypes.join(', ')}>
+          {eventTypes.length === 1 ? eventTypes[0] : `${eventTypes.length} event types`}
+        </span>
       </>
     ),
   },
@@ -33,19 +37,26 @@ const COLUMNS: readonly Column<Endpoint>[] = [
   },
   {
     title: 'Last 24 hours',
-    cell: ({ health }) => health && (
-      <>
-        <Sparkline buckets={health.hours} />
-        {health.successRate !== null && <span class="soft below" title={counts(health)}>{percent(health.successRate)} delivered</span>}
-      </>
-    ),
+    cell: ({ health }) =>
+      health && (
+        <>
+          <Sparkline buckets={health.hours} />
+          {health.successRate !== null && (
+            <span class="soft below" title={counts(health)}>
+              {percent(health.successRate)} delivered
+            </span>
+          )}
+        </>
+      ),
   },
   {
     title: 'Newest event',
     cell: ({ lastDeliveryStatus, lastDeliveryAt }) => (
       <>
         {lastDeliveryStatus !== null && <NewestBadge status={lastDeliveryStatus} at={lastDeliveryAt} />}
-        <span class="below"><TimeOr at={lastDeliveryAt} otherwise={lastDeliveryStatus === null ? 'None yet' : 'Not sent yet'} /></span>
+        <span class="below">
+          <TimeOr at={lastDeliveryAt} otherwise={lastDeliveryStatus === null ? 'None yet' : 'Not sent yet'} />
+        </span>
       </>
     ),
   },
@@ -65,17 +76,25 @@ export function Endpoints() {
   const endpoints = useResource('endpoints', listEndpoints, (list) => list.some(isMoving));
   const list = endpoints.value;
   return (
-    <Page title="Webhook endpoints" live={[endpoints]} actions={<a class="button primary" href={places.newEndpoint}>Add endpoint</a>}>
+    <Page
+      title="Webhook endpoints"
+      live={[endpoints]}
+      actions={
+        <a class="button primary" href={places.newEndpoint}>
+          Add endpoint
+        </a>
+      }
+    >
       {list?.length === 0 && (
         <div class="empty">
           <h2>No endpoints yet</h2>
           <p>An endpoint is an address of yours to which Truckroll sends events, moments after they happen: signed, in order, and again until you have them.</p>
-          <a class="button primary" href={places.newEndpoint}>Add your first endpoint</a>
+          <a class="button primary" href={places.newEndpoint}>
+            Add your first endpoint
+          </a>
         </div>
       )}
-      {list !== undefined && list.length > 0 && (
-        <Table caption="Webhook endpoints" columns={COLUMNS} rows={list} rowKey={({ id }) => id} />
-      )}
+      {list !== undefined && list.length > 0 && <Table caption="Webhook endpoints" columns={COLUMNS} rows={list} rowKey={({ id }) => id} />}
     </Page>
   );
 }

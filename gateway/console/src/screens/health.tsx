@@ -22,10 +22,22 @@ export function Trouble({ health }: { health: HealthRecord }) {
   const { failingSince, backlog, oldestWaitingAt } = health;
   return (
     <div class={health.state === 'failing' ? 'problem' : 'warning'}>
-      <strong>{failingSince === null ? (recovers(health) ? 'It answers again.' : 'Some attempts of the last hour failed.') : `Failing since ${until(new Date(failingSince))}.`}</strong>
+      <strong>
+        {failingSince === null
+          ? recovers(health)
+            ? 'It answers again.'
+            : 'Some attempts of the last hour failed.'
+          : `Failing since ${until(new Date(failingSince))}.`}
+      </strong>
       <p>
         {consequence(health)}
-        {backlog > 0 && <> {waiting(backlog)}{oldestWaitingAt !== null && `, the oldest for ${age(oldestWaitingAt)}`}.</>}
+        {backlog > 0 && (
+          <>
+            {' '}
+            {waiting(backlog)}
+            {oldestWaitingAt !== null && `, the oldest for ${age(oldestWaitingAt)}`}.
+          </>
+        )}
       </p>
     </div>
   );
@@ -38,7 +50,8 @@ function consequence({ circuit: { state, nextTryAt }, failingSince, backlog }: H
   return 'Each delivery is tried again when its time comes.';
 }
 
-const nextTry = (at: string | null): string => (at === null || Date.parse(at) <= Date.now() ? 'the next try is any moment' : `next try at ${until(new Date(at))}`);
+const nextTry = (at: string | null): string =>
+  at === null || Date.parse(at) <= Date.now() ? 'the next try is any moment' : `next try at ${until(new Date(at))}`;
 
 /** How it stands: the figures of the last 24 hours, what waits, and the circuit. */
 export function Standing({ health }: { health: HealthRecord }) {
@@ -62,8 +75,16 @@ export function Standing({ health }: { health: HealthRecord }) {
       </div>
       <div>
         <dt>Circuit</dt>
-        <dd class={circuit.state === 'closed' ? 'figure' : 'figure bad'}>{{ closed: 'Closed', open: 'Open', half_open: 'Half open' }[circuit.state] ?? circuit.state}</dd>
-        <dd class="soft">{circuit.state === 'open' ? nextTry(circuit.nextTryAt) : failingSince === null ? 'sent as it comes' : `failing since ${until(new Date(failingSince))}`}</dd>
+        <dd class={circuit.state === 'closed' ? 'figure' : 'figure bad'}>
+          {{ closed: 'Closed', open: 'Open', half_open: 'Half open' }[circuit.state] ?? circuit.state}
+        </dd>
+        <dd class="soft">
+          {circuit.state === 'open'
+            ? nextTry(circuit.nextTryAt)
+            : failingSince === null
+              ? 'sent as it comes'
+              : `failing since ${until(new Date(failingSince))}`}
+        </dd>
       </div>
       <div>
         <dt>Last success</dt>
@@ -88,12 +109,25 @@ export function Charts({ series: { value }, period, href }: Given) {
       <div class="head">
         <h2 id="activity">Activity</h2>
         <nav class="choices" aria-label="Period">
-          {PERIODS.map((each) => <a key={each} href={href(each)} aria-current={each === period ? 'true' : undefined}><span aria-hidden="true">{NAMES[each]}</span><span class="unseen">{SPOKEN[each]}</span></a>)}
+          {PERIODS.map((each) => (
+            <a key={each} href={href(each)} aria-current={each === period ? 'true' : undefined}>
+              <span aria-hidden="true">{NAMES[each]}</span>
+              <span class="unseen">{SPOKEN[each]}</span>
+            </a>
+          ))}
         </nav>
       </div>
-      {value !== undefined && (attempts(value) === 0
-        ? <div class="empty"><p>{SPOKEN[period]}: nothing was sent.</p></div>
-        : <div class="charts"><Outcomes series={value} /><Latency series={value} /></div>)}
+      {value !== undefined &&
+        (attempts(value) === 0 ? (
+          <div class="empty">
+            <p>{SPOKEN[period]}: nothing was sent.</p>
+          </div>
+        ) : (
+          <div class="charts">
+            <Outcomes series={value} />
+            <Latency series={value} />
+          </div>
+        ))}
     </section>
   );
 }
@@ -103,9 +137,18 @@ function Outcomes({ series }: { series: HealthSeries }) {
   const bars = stackedBars(series.buckets, most);
   return (
     <Chart
-      title="Delivered and failed" series={series} top={number(most)} describe={counts}
-      curves={[{ name: 'delivered', label: 'Delivered', total: number(series.delivered) }, { name: 'failed', label: 'Failed', total: number(series.failed) }]}
-      columns={[{ title: 'Delivered', cell: ({ delivered }) => number(delivered) }, { title: 'Failed', cell: ({ failed }) => number(failed) }]}
+      title="Delivered and failed"
+      series={series}
+      top={number(most)}
+      describe={counts}
+      curves={[
+        { name: 'delivered', label: 'Delivered', total: number(series.delivered) },
+        { name: 'failed', label: 'Failed', total: number(series.failed) },
+      ]}
+      columns={[
+        { title: 'Delivered', cell: ({ delivered }) => number(delivered) },
+        { title: 'Failed', cell: ({ failed }) => number(failed) },
+      ]}
     >
       <path class="delivered" d={bars.delivered} />
       <path class="failed" d={bars.failed} />
@@ -121,12 +164,33 @@ function Latency({ series }: { series: HealthSeries }) {
   const describe = (bucket: Bucket): string => (bucket.p50Ms === null ? 'no responses' : `median ${orNone(bucket.p50Ms)}, 95 % within ${orNone(bucket.p95Ms)}`);
   return (
     <Chart
-      title="Response time" series={series} top={milliseconds(most)} describe={describe}
-      curves={[{ name: 'p50', label: 'Median (p50)', total: orNone(p50Ms) }, { name: 'p95', label: '95 % (p95)', total: orNone(p95Ms) }]}
-      columns={[{ title: 'p50', cell: (bucket) => orNone(bucket.p50Ms) }, { title: 'p95', cell: (bucket) => orNone(bucket.p95Ms) }]}
+      title="Response time"
+      series={series}
+      top={milliseconds(most)}
+      describe={describe}
+      curves={[
+        { name: 'p50', label: 'Median (p50)', total: orNone(p50Ms) },
+        { name: 'p95', label: '95 % (p95)', total: orNone(p95Ms) },
+      ]}
+      columns={[
+        { title: 'p50', cell: (bucket) => orNone(bucket.p50Ms) },
+        { title: 'p95', cell: (bucket) => orNone(bucket.p95Ms) },
+      ]}
     >
-      <path class="p95" d={line(buckets.map((bucket) => bucket.p95Ms), most)} />
-      <path class="p50" d={line(buckets.map((bucket) => bucket.p50Ms), most)} />
+      <path
+        class="p95"
+        d={line(
+          buckets.map((bucket) => bucket.p95Ms),
+          most,
+        )}
+      />
+      <path
+        class="p50"
+        d={line(
+          buckets.map((bucket) => bucket.p50Ms),
+          most,
+        )}
+      />
     </Chart>
   );
 }

@@ -32,20 +32,36 @@ export function NewKey() {
         <Field name="name" label="Name" hint="What it is for; a key for each program lets you revoke one without the others." problem={action.problem}>
           {(ties) => <input {...ties} type="text" maxLength={100} required autocomplete="off" />}
         </Field>
-        <Field name="expiresAt" label="Expires" hint={`In the company’s time zone, ${zone()}. Leave it empty for a key that does not end by itself.`} problem={action.problem}>
+        <Field
+          name="expiresAt"
+          label="Expires"
+          hint={`In the company’s time zone, ${zone()}. Leave it empty for a key that does not end by itself.`}
+          problem={action.problem}
+        >
           {(ties) => <input {...ties} type="datetime-local" />}
         </Field>
         <div class="buttons">
-          <button type="submit" class="primary" disabled={action.busy}>{action.busy ? 'Creating…' : 'Create key'}</button>
-          <button type="button" onClick={() => go(places.keys)}>Cancel</button>
+          <button type="submit" class="primary" disabled={action.busy}>
+            {action.busy ? 'Creating…' : 'Create key'}
+          </button>
+          <button type="button" onClick={() => go(places.keys)}>
+            Cancel
+          </button>
         </div>
       </form>
       {created !== undefined && (
-        <SecretOnce title={`${created.name} is ready`} what="API key" value={created.key} onDone={() => {
-          goInstead(places.keys);
-          tell(`${created.name} was created.`);
-        }}>
-          <p>Send it in the header <code>Authorization: Bearer …</code>, and keep it out of addresses and source code.</p>
+        <SecretOnce
+          title={`${created.name} is ready`}
+          what="API key"
+          value={created.key}
+          onDone={() => {
+            goInstead(places.keys);
+            tell(`${created.name} was created.`);
+          }}
+        >
+          <p>
+            Send it in the header <code>Authorization: Bearer …</code>, and keep it out of addresses and source code.
+          </p>
         </SecretOnce>
       )}
     </Page>

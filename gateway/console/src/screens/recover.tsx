@@ -32,7 +32,8 @@ export function Recover({ id, enabled, onClose }: Given) {
     void action.run(async () => {
       requireWholeMoments(element);
       const since = instant(form, 'since');
-      if (since === undefined) throw new Problem('Say since when.', { code: 'MISSING', details: [{ field: 'since', code: 'MISSING', message: 'Give a day and a time.' }] });
+      if (since === undefined)
+        throw new Problem('Say since when.', { code: 'MISSING', details: [{ field: 'since', code: 'MISSING', message: 'Give a day and a time.' }] });
       // A fixed end: what fails from now on is not queued again by the next round.
       const until = instant(form, 'until') ?? new Date().toISOString();
       stopped.current = false;
@@ -48,7 +49,8 @@ export function Recover({ id, enabled, onClose }: Given) {
 
   function close(): void {
     stopped.current = true;
-    if (progress !== undefined && progress.queued > 0) tell(`${deliveries(progress.queued)} queued again${progress.remaining > 0 ? `, ${number(progress.remaining)} remain` : ''}.`);
+    if (progress !== undefined && progress.queued > 0)
+      tell(`${deliveries(progress.queued)} queued again${progress.remaining > 0 ? `, ${number(progress.remaining)} remain` : ''}.`);
     onClose();
   }
 
@@ -73,13 +75,23 @@ export function Recover({ id, enabled, onClose }: Given) {
           {progress !== undefined && (
             <>
               {progress.queued > 0 && <progress value={progress.queued} max={Math.max(1, progress.queued + progress.remaining)} aria-label="Queued again" />}
-              <p>{done && progress.queued === 0 ? 'Nothing was skipped or given up in that time.' : `${deliveries(progress.queued)} queued again, ${number(progress.remaining)} remain.`}</p>
+              <p>
+                {done && progress.queued === 0
+                  ? 'Nothing was skipped or given up in that time.'
+                  : `${deliveries(progress.queued)} queued again, ${number(progress.remaining)} remain.`}
+              </p>
             </>
           )}
         </div>
         <div class="buttons end">
-          <button type="button" class={done ? 'primary' : undefined} onClick={close}>{done ? 'Done' : action.busy ? 'Stop' : 'Cancel'}</button>
-          {!done && <button type="submit" class="primary" disabled={action.busy}>{action.busy ? 'Recovering…' : 'Recover'}</button>}
+          <button type="button" class={done ? 'primary' : undefined} onClick={close}>
+            {done ? 'Done' : action.busy ? 'Stop' : 'Cancel'}
+          </button>
+          {!done && (
+            <button type="submit" class="primary" disabled={action.busy}>
+              {action.busy ? 'Recovering…' : 'Recover'}
+            </button>
+          )}
         </div>
       </form>
     </Dialog>
@@ -90,4 +102,3 @@ function instant(form: FormData, name: string): string | undefined {
   const text = typed(form, name);
   return text === '' ? undefined : instantOf(text);
 }
-

@@ -45,7 +45,12 @@ function Results({ endpointId, sent: { what, before }, onSettled, onDismiss }: G
   const ids = [...before.keys()];
   const open = (list: readonly Delivery[]): number => list.filter((delivery) => madeSince(delivery, before) === undefined).length;
   const [done, setDone] = useState<readonly Delivery[] | undefined>(undefined);
-  const loaded = useResource(`sent ${ids.join()} ${[...before.values()].join()}`, (signal) => readDeliveries(endpointId, ids, signal), (list) => open(list) > 0, LOOK_MS);
+  const loaded = useResource(
+    `sent ${ids.join()} ${[...before.values()].join()}`,
+    (signal) => readDeliveries(endpointId, ids, signal),
+    (list) => open(list) > 0,
+    LOOK_MS,
+  );
   const list = done ?? loaded.value;
   const settled = list !== undefined && open(list) === 0;
   const told = useRef(false);
@@ -61,8 +66,16 @@ function Results({ endpointId, sent: { what, before }, onSettled, onDismiss }: G
   const delivered = results.filter(({ succeeded }) => succeeded).length;
   return (
     <>
-      <div>{ids.length === 1 ? <One what={what} href={places.delivery(endpointId, ids[0]!)} attempt={results[0]} /> : <Many all={ids.length} delivered={delivered} failed={results.length - delivered} />}</div>
-      <button type="button" class="small" aria-label={`Dismiss the result of the ${what.toLowerCase()}`} onClick={onDismiss}>Dismiss</button>
+      <div>
+        {ids.length === 1 ? (
+          <One what={what} href={places.delivery(endpointId, ids[0]!)} attempt={results[0]} />
+        ) : (
+          <Many all={ids.length} delivered={delivered} failed={results.length - delivered} />
+        )}
+      </div>
+      <button type="button" class="small" aria-label={`Dismiss the result of the ${what.toLowerCase()}`} onClick={onDismiss}>
+        Dismiss
+      </button>
     </>
   );
 }
@@ -72,8 +85,14 @@ function One({ what, href, attempt }: { what: Sent['what']; href: string; attemp
   const here = location.hash === href;
   return (
     <>
-      {what} <Badge tone={attempt.succeeded ? 'good' : 'bad'}>{attempt.succeeded ? 'Delivered' : 'Failed'}</Badge> <span class="answer">{outcome(attempt)}</span>
-      {!here && <> <a href={href}>See request and response</a></>}
+      {what} <Badge tone={attempt.succeeded ? 'good' : 'bad'}>{attempt.succeeded ? 'Delivered' : 'Failed'}</Badge>{' '}
+      <span class="answer">{outcome(attempt)}</span>
+      {!here && (
+        <>
+          {' '}
+          <a href={href}>See request and response</a>
+        </>
+      )}
     </>
   );
 }
@@ -81,5 +100,9 @@ function One({ what, href, attempt }: { what: Sent['what']; href: string; attemp
 function Many({ all, delivered, failed }: { all: number; delivered: number; failed: number }) {
   const left = all - delivered - failed;
   const parts = [`${delivered} delivered`, `${failed} failed`, ...(left > 0 ? [`${left} being sent`] : [])];
-  return <>{counted(all)} sent again: {parts.join(', ')}.</>;
+  return (
+    <>
+      {counted(all)} sent again: {parts.join(', ')}.
+    </>
+  );
 }

@@ -36,7 +36,9 @@ export function SignIn() {
 
   return (
     <main id="main" class="sign-in" tabIndex={-1}>
-      <h1><img src="console/icon.svg" alt="" width="40" height="40" /> Truckroll console</h1>
+      <h1>
+        <img src="console/icon.svg" alt="" width="40" height="40" /> Truckroll console
+      </h1>
       {reason !== undefined && (
         <div class="warning" role="alert">
           <strong>Your session has ended.</strong> {reason} Sign in again to go on where you were.
@@ -47,16 +49,29 @@ export function SignIn() {
         <div class="field">
           <label for="token">User token</label>
           <input
-            ref={input} id="token" type="password" autocomplete="off" autocapitalize="off" spellcheck={false} required
-            aria-describedby={wrong === undefined ? 'token-hint' : 'token-error token-hint'} aria-invalid={wrong !== undefined}
+            ref={input}
+            id="token"
+            type="password"
+            autocomplete="off"
+            autocapitalize="off"
+            spellcheck={false}
+            required
+            aria-describedby={wrong === undefined ? 'token-hint' : 'token-error token-hint'}
+            aria-invalid={wrong !== undefined}
           />
-          {wrong !== undefined && <p class="error" id="token-error" role="alert">{wrong}</p>}
+          {wrong !== undefined && (
+            <p class="error" id="token-error" role="alert">
+              {wrong}
+            </p>
+          )}
           <p class="hint" id="token-hint">
             From your identity provider; where Truckroll was started by <code>npm start</code>, the start prints one and <code>npx truckroll token</code> makes
             more. It stays in this page’s memory: reloading the page or closing it forgets it.
           </p>
         </div>
-        <button type="submit" class="primary wide" disabled={action.busy}>{action.busy ? 'Signing in…' : 'Sign in'}</button>
+        <button type="submit" class="primary wide" disabled={action.busy}>
+          {action.busy ? 'Signing in…' : 'Sign in'}
+        </button>
       </form>
     </main>
   );

@@ -31,7 +31,10 @@ interface State<T> {
 
 /** Loads what `key` names. `expecting` says of a value whether it is about to change, and `soonMs` how soon one looks again then. */
 export function useResource<T>(
-  key: string, load: (signal: AbortSignal) => Promise<T>, expecting: (value: T) => boolean = () => false, soonMs = SOON_MS,
+  key: string,
+  load: (signal: AbortSignal) => Promise<T>,
+  expecting: (value: T) => boolean = () => false,
+  soonMs = SOON_MS,
 ): Resource<T> {
   const { signedIn, number } = useStore(session);
   const [state, setState] = useState<State<T>>({ key, loading: true });

@@ -12,7 +12,13 @@ addEventListener('hashchange', () => route.set(read()));
 
 function read(): Route {
   const [path = '', query = ''] = location.hash.replace(/^#/, '').split('?');
-  return { path: path.split('/').filter((part) => part !== '').map(decode), query: new URLSearchParams(query) };
+  return {
+    path: path
+      .split('/')
+      .filter((part) => part !== '')
+      .map(decode),
+    query: new URLSearchParams(query),
+  };
 }
 
 function decode(part: string): string {

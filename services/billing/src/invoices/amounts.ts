@@ -51,8 +51,7 @@ type Configured = Pick<Discount, 'type' | 'amount_cents' | 'rate'>;
 /** A flat discount has its amount alone, any other its rate (api.md, InvoiceDiscount); an import refuses what differs. */
 export function checkDiscounts(discounts: readonly Configured[], at: string): JsonProblem[] {
   return discounts.flatMap((discount, i) => {
-    const [name, has, lacks] =
-      discount.type === DiscountType.FLAT ? (['FLAT', 'amount_cents', 'rate'] as const) : (['RATE', 'rate', 'amount_cents'] as const);
+    const [name, has, lacks] = discount.type === DiscountType.FLAT ? (['FLAT', 'amount_cents', 'rate'] as const) : (['RATE', 'rate', 'amount_cents'] as const);
     const problems: JsonProblem[] = [];
     if (discount[has] == null) problems.push({ field: `${at}[${i}].${has}`, code: 'MISSING', message: `Give it: the discount is ${name}.` });
     if (discount[lacks] != null) {

@@ -8,12 +8,12 @@ import type { Transaction } from '@truckroll/service-kit';
 import { openBalance, settle } from './amounts.ts';
 
 /** Derived fields by invoice. */
-export async function deriveInvoices(
-  tx: Transaction,
-  companyId: string,
-  batch: readonly Changed<Invoice>[],
-): Promise<ReadonlyMap<string, Partial<Invoice>>> {
-  const applications = await applicationsOf(tx, companyId, batch.map(({ id }) => id));
+export async function deriveInvoices(tx: Transaction, companyId: string, batch: readonly Changed<Invoice>[]): Promise<ReadonlyMap<string, Partial<Invoice>>> {
+  const applications = await applicationsOf(
+    tx,
+    companyId,
+    batch.map(({ id }) => id),
+  );
   return new Map(batch.map(({ id, record }) => [id, derivedFields(record, applications.get(id) ?? [])]));
 }
 

@@ -10,5 +10,10 @@ export async function refreshRefunds(tx: Transaction, companyId: string, changed
     text: 'select r.id from unnest($2::uuid[]) u(id) join refunds r on r.company_id = $1 and r.payment_id = u.id',
     values: [companyId, changed.map(({ id }) => id)],
   });
-  await refreshRecords(tx, refunds, companyId, rows.map(({ id }) => id));
+  await refreshRecords(
+    tx,
+    refunds,
+    companyId,
+    rows.map(({ id }) => id),
+  );
 }

@@ -17,13 +17,7 @@ export async function insertCompany(db: Queryable, company: CreateCompanyRequest
     name: 'insert_company',
     text: `insert into companies (id, name, timezone, costing_enabled, verified_only)
       values ($1, $2, $3, $4, $5) returning ${COLUMNS}`,
-    values: [
-      company.id ?? randomUUID(),
-      company.name,
-      company.timezone,
-      company.costing_enabled ?? true,
-      company.verified_only ?? false,
-    ],
+    values: [company.id ?? randomUUID(), company.name, company.timezone, company.costing_enabled ?? true, company.verified_only ?? false],
   });
   return companyOf(rows[0] as Row);
 }
@@ -42,7 +36,9 @@ export async function selectCompanies(db: Queryable, id?: string | null): Promis
 const SETTINGS = ['name', 'timezone', 'costing_enabled', 'verified_only', 'webhook_endpoint_limit', 'key_limit'];
 /** Likewise, behind those; 0 takes the setting away. */
 const REMOVABLE = ['reads_per_minute', 'reports_per_minute', 'writes_per_minute'];
-const NEXT = [...SETTINGS, ...REMOVABLE].map((column, i) => [column, i < SETTINGS.length ? `coalesce($${i + 2}, ${column})` : `nullif(coalesce($${i + 2}, ${column}), 0)`] as const);
+const NEXT = [...SETTINGS, ...REMOVABLE].map(
+  (column, i) => [column, i < SETTINGS.length ? `coalesce($${i + 2}, ${column})` : `nullif(coalesce($${i + 2}, ${column}), 0)`] as const,
+);
 
 /** The company after the change, or undefined where there is none. updated_at moves only when something changes. */
 export async function updateCompany(db: Queryable, change: UpdateCompanyRequest): Promise<CompanyAccount | undefined> {
@@ -54,8 +50,16 @@ export async function updateCompany(db: Queryable, change: UpdateCompanyRequest)
           then updated_at else now() end
       where id = $1 returning ${COLUMNS}`,
     values: [
-      change.id, name, timezone, costing_enabled, verified_only, webhook_endpoint_limit, key_limit,
-      limits?.reads_per_minute, limits?.reports_per_minute, limits?.writes_per_minute,
+      change.id,
+      name,
+      timezone,
+      costing_enabled,
+      verified_only,
+      webhook_endpoint_limit,
+      key_limit,
+      limits?.reads_per_minute,
+      limits?.reports_per_minute,
+      limits?.writes_per_minute,
     ],
   });
   return rows[0] && companyOf(rows[0]);

@@ -21,7 +21,8 @@ interface Row extends Omit<Principal, 'limits' | 'company_limits' | 'highest_lim
 
 const CLASSES = ['reads', 'reports', 'writes'];
 /** Limits as one object by class; of the rows of a table, or of what a function makes of them. */
-const limitsOf = (table: string, make = ''): string => `json_build_object(${CLASSES.map((name) => `'${name}', ${make}(${table}.${name}_per_minute)`).join(', ')})`;
+const limitsOf = (table: string, make = ''): string =>
+  `json_build_object(${CLASSES.map((name) => `'${name}', ${make}(${table}.${name}_per_minute)`).join(', ')})`;
 /** What a whole company may do, of companies c. */
 const COMPANY = `${limitsOf('c')} as company, (select ${limitsOf('h', 'max')} from api_keys h
   where h.company_id = c.id and h.revoked_at is null and (h.expires_at is null or h.expires_at > now())) as highest`;

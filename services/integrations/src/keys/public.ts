@@ -1,8 +1,15 @@
 // API keys as a company's users manage them (decisions §8).
 import { ApiError, checkKeyExpiry, now, refuseBroken } from '@truckroll/contract';
 import type {
-  ApiKey, CreateApiKeyRequest, CreateApiKeyResponse, DeleteApiKeyRequest, DeleteApiKeyResponse, ListApiKeysRequest, ListApiKeysResponse,
-  RotateApiKeyRequest, RotateApiKeyResponse,
+  ApiKey,
+  CreateApiKeyRequest,
+  CreateApiKeyResponse,
+  DeleteApiKeyRequest,
+  DeleteApiKeyResponse,
+  ListApiKeysRequest,
+  ListApiKeysResponse,
+  RotateApiKeyRequest,
+  RotateApiKeyResponse,
 } from '@truckroll/contract/gen/integrations/v1/api_keys';
 import { CreatorKind } from '@truckroll/contract/gen/integrations/v1/people';
 import type { Queryable } from '@truckroll/service-kit';

@@ -33,9 +33,18 @@ export async function insertKey(db: Queryable, key: CreateKeyRequest, creator: C
         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) returning *)
       select ${COLUMNS} from k join users u on u.id = k.user_id`,
     values: [
-      randomUUID(), key.company_id, key.user_id, creator, key.name, hashApiKey(value), keyPrefix, keySuffix,
+      randomUUID(),
+      key.company_id,
+      key.user_id,
+      creator,
+      key.name,
+      hashApiKey(value),
+      keyPrefix,
+      keySuffix,
       key.expires_at == null ? null : formatInstant(key.expires_at),
-      limits?.reads_per_minute ?? null, limits?.reports_per_minute ?? null, limits?.writes_per_minute ?? null,
+      limits?.reads_per_minute ?? null,
+      limits?.reports_per_minute ?? null,
+      limits?.writes_per_minute ?? null,
     ],
   });
   return { key: keyOf(rows[0] as Row), value };
@@ -44,15 +53,22 @@ export async function insertKey(db: Queryable, key: CreateKeyRequest, creator: C
 /** Errors: 409 where the company has as many live keys as it may. One of a company at a time until the transaction ends. */
 export async function requireRoom(tx: Transaction, companyId: string): Promise<void> {
   const { rows } = await tx.query<{ most: number }>({
-    name: 'lock_key_limit', text: 'select key_limit as most from companies where id = $1 for no key update', values: [companyId],
+    name: 'lock_key_limit',
+    text: 'select key_limit as most from companies where id = $1 for no key update',
+    values: [companyId],
   });
   const most = rows[0]?.most ?? 0;
   // A statement of its own: it sees what whoever held the lock before has committed.
   const { rows: counted } = await tx.query<{ count: number }>({
-    name: 'count_keys', text: `select count(*) from api_keys where company_id = $1 and ${LIVE}`, values: [companyId],
+    name: 'count_keys',
+    text: `select count(*) from api_keys where company_id = $1 and ${LIVE}`,
+    values: [companyId],
   });
   if ((counted[0]?.count ?? 0) < most) return;
-  throw new ApiError('LIMIT_REACHED', `The company has ${most} API keys that are neither revoked nor expired, as many as it may. Revoke one that is not needed, or ask the operator for more.`);
+  throw new ApiError(
+    'LIMIT_REACHED',
+    `The company has ${most} API keys that are neither revoked nor expired, as many as it may. Revoke one that is not needed, or ask the operator for more.`,
+  );
 }
 
 /** Keys that count: what an inactive user holds may come back with them. */

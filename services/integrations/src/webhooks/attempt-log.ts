@@ -63,7 +63,8 @@ export async function newestAttempts(db: Queryable, deliveries: readonly { id: s
   });
   return new Map(
     [...Map.groupBy(rows, ({ delivery_id }) => delivery_id)].map(([id, own]) => [
-      id, { shown: own.slice(-extent.attempts).map((row) => attemptOf(row, extent)), hasMore: own.length > extent.attempts },
+      id,
+      { shown: own.slice(-extent.attempts).map((row) => attemptOf(row, extent)), hasMore: own.length > extent.attempts },
     ]),
   );
 }
@@ -97,10 +98,14 @@ function attemptOf(row: Row, { characters }: Extent): wire.WebhookAttempt {
   const headers = firstHeaders(row.response_headers, characters);
   const response = { status: row.status ?? 0, headers, body: body.text, body_truncated: body.truncated };
   return {
-    number: row.number, started_at: row.started_at, ended_at: row.ended_at, succeeded: row.succeeded,
+    number: row.number,
+    started_at: row.started_at,
+    ended_at: row.ended_at,
+    succeeded: row.succeeded,
     request: { headers: row.request_headers, address: row.address },
     response: row.status === null ? null : response,
-    error: row.error, error_message: row.error_message,
+    error: row.error,
+    error_message: row.error_message,
   };
 }
 

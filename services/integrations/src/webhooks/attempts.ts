@@ -112,11 +112,19 @@ async function insertAttempts(tx: Transaction, day: string, attempts: readonly R
         a (id, lease_token, started_at, ended_at, succeeded, status, error, error_message, address, request_headers, response_headers, response_body, response_truncated)
       cross join lateral (select attempts from webhook_deliveries where day = $1 and id = a.id limit 1) d on conflict do nothing returning delivery_id as id`,
     values: [
-      day, uuid(of(({ delivery_id }) => delivery_id)), uuid(of(({ lease_token }) => lease_token)), instant(of(({ started_at }) => started_at)),
-      instant(of(({ ended_at }) => ended_at)), boolean(of((attempt) => isSuccess(outcomeOf(attempt)))), integer(of(({ response_status }) => response_status ?? null)),
-      text(of(({ error }) => (error === 'ATTEMPT_ERROR_UNSPECIFIED' ? null : error))), text(of(({ error_message }) => error_message || null)),
-      text(of(({ resolved_address }) => resolved_address ?? null)), json(of(({ request_headers }) => JSON.stringify(request_headers))),
-      json(of(({ response_headers }) => JSON.stringify(response_headers))), bytes(of(({ response_body }) => response_body.subarray(0, MOST_BODY_BYTES))),
+      day,
+      uuid(of(({ delivery_id }) => delivery_id)),
+      uuid(of(({ lease_token }) => lease_token)),
+      instant(of(({ started_at }) => started_at)),
+      instant(of(({ ended_at }) => ended_at)),
+      boolean(of((attempt) => isSuccess(outcomeOf(attempt)))),
+      integer(of(({ response_status }) => response_status ?? null)),
+      text(of(({ error }) => (error === 'ATTEMPT_ERROR_UNSPECIFIED' ? null : error))),
+      text(of(({ error_message }) => error_message || null)),
+      text(of(({ resolved_address }) => resolved_address ?? null)),
+      json(of(({ request_headers }) => JSON.stringify(request_headers))),
+      json(of(({ response_headers }) => JSON.stringify(response_headers))),
+      bytes(of(({ response_body }) => response_body.subarray(0, MOST_BODY_BYTES))),
       boolean(of(({ response_truncated, response_body }) => response_truncated || response_body.length > MOST_BODY_BYTES)),
     ],
   });
@@ -129,7 +137,10 @@ function settleDeliveries(settled: readonly Settled[]): Statement[] {
     text: `update webhook_deliveries d set state = s.state, attempts = d.attempts + 1, changed_at = s.at
       from unnest($2::uuid[], $3::text[], $4::timestamptz[]) s (id, state, at) where d.day = $1 and d.id = any($2::uuid[]) and d.id = s.id`,
     values: [
-      day, uuid(some.map(({ attempt }) => attempt.delivery_id)), text(some.map(({ state }) => state)), instant(some.map(({ attempt }) => attempt.ended_at)),
+      day,
+      uuid(some.map(({ attempt }) => attempt.delivery_id)),
+      text(some.map(({ state }) => state)),
+      instant(some.map(({ attempt }) => attempt.ended_at)),
     ],
   }));
 }
@@ -176,5 +187,10 @@ function answerOf(row: Found, state: DeliveryState, nextAt: number | null, disab
 }
 
 const UNKNOWN: ReportResponse = {
-  status: DeliveryStatus.UNSPECIFIED, next_attempt_at: null, endpoint_disabled: false, lease_lost: false, more_due: false, unknown: true,
+  status: DeliveryStatus.UNSPECIFIED,
+  next_attempt_at: null,
+  endpoint_disabled: false,
+  lease_lost: false,
+  more_due: false,
+  unknown: true,
 };

@@ -94,8 +94,13 @@ export function addToCounts(rows: readonly CountsRow[]): Statement {
         latencies = array[${ADDED_LATENCIES}],
         last_success_at = greatest(c.last_success_at, excluded.last_success_at)`,
     values: [
-      of(({ companyId }) => companyId), of(({ endpointId }) => endpointId), of(({ at }) => formatInstant(at)), of(({ minutes }) => minutes),
-      of(({ delivered }) => delivered), of(({ failed }) => failed), of(({ latencies }) => `{${latencies.join(',')}}`),
+      of(({ companyId }) => companyId),
+      of(({ endpointId }) => endpointId),
+      of(({ at }) => formatInstant(at)),
+      of(({ minutes }) => minutes),
+      of(({ delivered }) => delivered),
+      of(({ failed }) => failed),
+      of(({ latencies }) => `{${latencies.join(',')}}`),
       of(({ lastSuccessAt }) => (lastSuccessAt === null ? null : formatInstant(lastSuccessAt))),
     ],
   };

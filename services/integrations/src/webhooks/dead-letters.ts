@@ -1,10 +1,25 @@
 // What dispatchers do not know: events of a newer scheduling, kept until a dispatcher comes that knows them.
 import type { ParkingServiceService } from '@truckroll/contract/gen/events/v1/parking';
 import type {
-  DeadLetter, ReadDeadLettersRequest, ReadDeadLettersResponse, SetAsideRequest, SetAsideResponse,
+  DeadLetter,
+  ReadDeadLettersRequest,
+  ReadDeadLettersResponse,
+  SetAsideRequest,
+  SetAsideResponse,
 } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { deadLetterOf, deadLettersAfter, deleteDeadLetters, forgetDeadLetters, listDeadLetters, storeDeadLetter, type IncomingEvent } from '@truckroll/outbox';
-import { PeriodicTask, logOutage, readRequestId, readTraceparent, type BackgroundPart, type Database, type Handlers, type Logger, type Metrics, type Transaction } from '@truckroll/service-kit';
+import {
+  PeriodicTask,
+  logOutage,
+  readRequestId,
+  readTraceparent,
+  type BackgroundPart,
+  type Database,
+  type Handlers,
+  type Logger,
+  type Metrics,
+  type Transaction,
+} from '@truckroll/service-kit';
 import type { Context } from '../context.ts';
 
 /** Kept under this name, beside what services could not apply. */
@@ -20,7 +35,10 @@ export async function setAside({ database, log }: Context, { letters }: SetAside
     await tx.query({ text: `select pg_advisory_xact_lock(hashtextextended('webhook dead letters in ' || current_schema(), 0))` });
     for (const letter of letters) await storeDeadLetter(tx, CONSUMER, deadLetterOf(eventOf(letter)), storable(letter.reason));
   });
-  log.warn({ count: letters.length, reasons: [...new Set(letters.map(({ type, reason }) => `${type}: ${reason}`))].slice(0, 5) }, 'events that a dispatcher does not know were set aside');
+  log.warn(
+    { count: letters.length, reasons: [...new Set(letters.map(({ type, reason }) => `${type}: ${reason}`))].slice(0, 5) },
+    'events that a dispatcher does not know were set aside',
+  );
   return {};
 }
 
@@ -40,7 +58,10 @@ export function deadLetterHandlers(database: Database): Handlers<typeof ParkingS
     listParkedEvents: ({ limit }) => listDeadLetters(database, CONSUMER, Math.min(Math.max(limit, 1), MOST_LISTED)),
     async retryParkedEvents() {
       const { count } = await listDeadLetters(database, CONSUMER, 1);
-      return { applied: 0, reason: count === 0 ? null : `${count} wait for a webhook dispatcher that knows them, which takes them up by itself: upgrade the dispatchers.` };
+      return {
+        applied: 0,
+        reason: count === 0 ? null : `${count} wait for a webhook dispatcher that knows them, which takes them up by itself: upgrade the dispatchers.`,
+      };
     },
   };
 }
@@ -63,10 +84,36 @@ export function deadLetters(database: Database, log: Logger, metrics: Metrics): 
   return { name: 'webhook dead letters', start: async () => looks.start(), stop: () => looks.stop() };
 }
 
-function eventOf({ topic, partition, log_offset: offset, event_id: id, type, source, company_id: companyId, key, time, sequence, version, payload, request_id, traceparent }: DeadLetter): IncomingEvent {
+function eventOf({
+  topic,
+  partition,
+  log_offset: offset,
+  event_id: id,
+  type,
+  source,
+  company_id: companyId,
+  key,
+  time,
+  sequence,
+  version,
+  payload,
+  request_id,
+  traceparent,
+}: DeadLetter): IncomingEvent {
   return {
-    topic, partition, offset, time, version, sequence: sequence ?? undefined, trace: readTraceparent(traceparent ?? undefined), requestId: readRequestId(request_id),
-    id: storable(id), type: storable(type), source: storable(source), companyId: storable(companyId), key: storable(key),
+    topic,
+    partition,
+    offset,
+    time,
+    version,
+    sequence: sequence ?? undefined,
+    trace: readTraceparent(traceparent ?? undefined),
+    requestId: readRequestId(request_id),
+    id: storable(id),
+    type: storable(type),
+    source: storable(source),
+    companyId: storable(companyId),
+    key: storable(key),
     payload: payload == null ? null : Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength),
   };
 }
@@ -78,5 +125,22 @@ function storable(text: string): string {
 
 function letterOf(id: number, { offset, id: event_id, companyId, ...event }: IncomingEvent, reason: string): DeadLetter {
   const { topic, partition, type, source, key, time, sequence, version, payload, requestId: request_id, trace: traceparent } = event;
-  return { id, topic, partition, log_offset: offset, event_id, type, source, company_id: companyId, key, time, sequence: sequence ?? null, version, payload, reason, request_id, traceparent };
+  return {
+    id,
+    topic,
+    partition,
+    log_offset: offset,
+    event_id,
+    type,
+    source,
+    company_id: companyId,
+    key,
+    time,
+    sequence: sequence ?? null,
+    version,
+    payload,
+    reason,
+    request_id,
+    traceparent,
+  };
 }

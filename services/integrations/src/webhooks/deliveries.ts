@@ -47,9 +47,19 @@ async function list({ database }: Context, request: wire.ListWebhookDeliveriesRe
     and (cardinality($12::text[]) = 0 or ${PROGRESS} = any($12)) and ($13::text is null or $13 in (d.subject, d.subject_number))
     order by d.day desc, d.id desc limit $11`;
   const values = [
-    company_id, webhook_id, LISTED.bytes, after, after === null ? null : dayOfDelivery(after), states, event_type, ids,
-    from == null ? null : formatInstant(from), before == null ? null : formatInstant(before), limit + 1,
-    progress.map((each) => each.replace('DELIVERY_PROGRESS_', '')), subject,
+    company_id,
+    webhook_id,
+    LISTED.bytes,
+    after,
+    after === null ? null : dayOfDelivery(after),
+    states,
+    event_type,
+    ids,
+    from == null ? null : formatInstant(from),
+    before == null ? null : formatInstant(before),
+    limit + 1,
+    progress.map((each) => each.replace('DELIVERY_PROGRESS_', '')),
+    subject,
   ];
   return await own.transaction(async (tx) => {
     const rows = await select(tx, where, values);
@@ -81,7 +91,8 @@ async function attempts({ database }: Context, request: wire.ListWebhookDelivery
   const own = database.of(company_id);
   await requireEndpoint(own, company_id, webhook_id);
   const { rowCount } = await own.query({
-    name: 'select_webhook_delivery', text: 'select from webhook_deliveries where day = $1 and id = $2 and company_id = $3 and endpoint_id = $4',
+    name: 'select_webhook_delivery',
+    text: 'select from webhook_deliveries where day = $1 and id = $2 and company_id = $3 and endpoint_id = $4',
     values: [dayOfDelivery(delivery_id), delivery_id, company_id, webhook_id],
   });
   if (rowCount === 0) throw ApiError.notFound('delivery');
@@ -113,10 +124,21 @@ async function withAttempts(db: Queryable, rows: readonly Row[], extent: Extent)
     const body = cut(row.body, extent.characters, false);
     const { shown = [], hasMore = false } = attempts.get(row.id) ?? {};
     return {
-      id: row.id, event_id: row.event_id, event_type: row.event_type, status: DeliveryStatus[row.state], created_at: row.occurred_at,
-      next_attempt_at: row.next_at, request_body: body.text, request_body_truncated: body.truncated || row.size > row.body.length,
-      attempts: shown, attempts_next_cursor: hasMore ? positionBefore(row.id, shown[0]?.number ?? 0) : null,
-      progress: DeliveryProgress[row.progress], subject: row.subject, subject_number: row.subject_number, customer_name: row.customer_name, request_id: row.request_id,
+      id: row.id,
+      event_id: row.event_id,
+      event_type: row.event_type,
+      status: DeliveryStatus[row.state],
+      created_at: row.occurred_at,
+      next_attempt_at: row.next_at,
+      request_body: body.text,
+      request_body_truncated: body.truncated || row.size > row.body.length,
+      attempts: shown,
+      attempts_next_cursor: hasMore ? positionBefore(row.id, shown[0]?.number ?? 0) : null,
+      progress: DeliveryProgress[row.progress],
+      subject: row.subject,
+      subject_number: row.subject_number,
+      customer_name: row.customer_name,
+      request_id: row.request_id,
     };
   });
 }

@@ -8,7 +8,9 @@ const DAY_MS = 86_400_000;
 
 /** `occurredAt` in microseconds. */
 export function deliveryId(occurredAt: number, eventId: string, endpointId: string): string {
-  const time = Math.floor(occurredAt / 1000).toString(16).padStart(12, '0');
+  const time = Math.floor(occurredAt / 1000)
+    .toString(16)
+    .padStart(12, '0');
   const digest = hash('sha256', `${eventId} ${endpointId}`, 'hex');
   const variant = ((parseInt(digest.charAt(3), 16) & 3) | 8).toString(16);
   return `${time.slice(0, 8)}-${time.slice(8)}-8${digest.slice(0, 3)}-${variant}${digest.slice(4, 7)}-${digest.slice(7, 19)}`;

@@ -11,7 +11,11 @@ import { selectStandings, stateOf, type Standing } from './standing.ts';
 
 /** Worst first; between failing and degraded come those that we disabled, last those that users did. */
 const ORDER: readonly WebhookHealthState[] = [
-  WebhookHealthState.FAILING, WebhookHealthState.DISABLED, WebhookHealthState.DEGRADED, WebhookHealthState.HEALTHY, WebhookHealthState.IDLE,
+  WebhookHealthState.FAILING,
+  WebhookHealthState.DISABLED,
+  WebhookHealthState.DEGRADED,
+  WebhookHealthState.HEALTHY,
+  WebhookHealthState.IDLE,
 ];
 
 /** A place in the list: how bad, since when it fails (microseconds), id. */
@@ -30,7 +34,14 @@ async function list({ database }: Context, request: ListEndpointsRequest): Promi
   const page = rest.slice(0, limit);
   const last = rest.length > limit ? page.at(-1) : undefined;
   const next = last === undefined ? Buffer.alloc(0) : Buffer.from(JSON.stringify(last.place));
-  return { endpoints: await describe(database, page.map(({ standing }) => standing)), next, total: all.length };
+  return {
+    endpoints: await describe(
+      database,
+      page.map(({ standing }) => standing),
+    ),
+    next,
+    total: all.length,
+  };
 }
 
 function placeOf(standing: Standing, at: number): Place {

@@ -41,19 +41,31 @@ export async function selectEndpoints(db: Queryable, companyId: string, id: stri
   const standings = selectStandings(db, companyId, id);
   const [{ rows }, health] = await Promise.all([read, standings.then((found) => readHealth(db, found))]);
   // One that was deleted meanwhile is not there any more.
-  return rows.filter(({ id: each }) => health.has(each)).map((row) => ({
-    id: row.id, name: row.name, url: row.url, event_types: row.event_types, enabled: row.enabled,
-    disabled_reason: row.disabled_reason === null ? null : DisabledReason[row.disabled_reason],
-    created_at: row.created_at, updated_at: row.updated_at, created_by: creatorOf(row, CreatorKind.USER),
-    last_delivery_at: row.last_at, last_delivery_status: row.last_state === null ? null : DeliveryStatus[row.last_state], ownerless: row.ownerless,
-    health: health.get(row.id) ?? null,
-  }));
+  return rows
+    .filter(({ id: each }) => health.has(each))
+    .map((row) => ({
+      id: row.id,
+      name: row.name,
+      url: row.url,
+      event_types: row.event_types,
+      enabled: row.enabled,
+      disabled_reason: row.disabled_reason === null ? null : DisabledReason[row.disabled_reason],
+      created_at: row.created_at,
+      updated_at: row.updated_at,
+      created_by: creatorOf(row, CreatorKind.USER),
+      last_delivery_at: row.last_at,
+      last_delivery_status: row.last_state === null ? null : DeliveryStatus[row.last_state],
+      ownerless: row.ownerless,
+      health: health.get(row.id) ?? null,
+    }));
 }
 
 /** Errors: 404. */
 export async function requireEndpoint(db: Queryable, companyId: string, id: string): Promise<void> {
   const { rowCount } = await db.query({
-    name: 'find_webhook', text: 'select from webhook_endpoints where company_id = $1 and id = $2 and deleted_at is null', values: [companyId, id],
+    name: 'find_webhook',
+    text: 'select from webhook_endpoints where company_id = $1 and id = $2 and deleted_at is null',
+    values: [companyId, id],
   });
   if (rowCount === 0) throw noEndpoint();
 }
@@ -69,14 +81,21 @@ export async function selectEndpoint(db: Queryable, companyId: string, id: strin
 export async function requireRoom(tx: Transaction, companyId: string): Promise<void> {
   // Counted by a statement of its own: it sees what whoever held the lock before has committed.
   const { rows } = await tx.query<{ most: number }>({
-    name: 'lock_webhook_limit', text: 'select webhook_endpoint_limit as most from companies where id = $1 for no key update', values: [companyId],
+    name: 'lock_webhook_limit',
+    text: 'select webhook_endpoint_limit as most from companies where id = $1 for no key update',
+    values: [companyId],
   });
   const most = rows[0]?.most ?? 0;
   const { rows: counted } = await tx.query<{ count: number }>({
-    name: 'count_webhooks', text: 'select count(*) from webhook_endpoints where company_id = $1 and deleted_at is null', values: [companyId],
+    name: 'count_webhooks',
+    text: 'select count(*) from webhook_endpoints where company_id = $1 and deleted_at is null',
+    values: [companyId],
   });
   if ((counted[0]?.count ?? 0) < most) return;
-  throw new ApiError('LIMIT_REACHED', `The company has ${most} webhook endpoints, as many as it may. Delete one that is not needed, or ask the operator for more.`);
+  throw new ApiError(
+    'LIMIT_REACHED',
+    `The company has ${most} webhook endpoints, as many as it may. Delete one that is not needed, or ask the operator for more.`,
+  );
 }
 
 export interface NewEndpoint {
@@ -95,9 +114,7 @@ export async function insertEndpoint(tx: Transaction, endpoint: NewEndpoint): Pr
   await tx.query({
     name: 'insert_webhook',
     text: `insert into webhook_endpoints (id, company_id, created_by, name, url, event_types, enabled, secret) values ($1, $2, $3, $4, $5, $6, $7, $8)`,
-    values: [
-      endpoint.id, endpoint.companyId, endpoint.userId, endpoint.name, endpoint.url, endpoint.eventTypes, endpoint.enabled, endpoint.secret,
-    ],
+    values: [endpoint.id, endpoint.companyId, endpoint.userId, endpoint.name, endpoint.url, endpoint.eventTypes, endpoint.enabled, endpoint.secret],
   });
 }
 

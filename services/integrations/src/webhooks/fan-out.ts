@@ -69,7 +69,9 @@ function deliveriesOf(events: readonly PublicEvent[], subscribers: readonly Subs
  */
 async function lockSubscribers(tx: Transaction, companyIds: readonly string[], mostInFlight: number): Promise<Subscriber[]> {
   const lock = tx.query<{ held: boolean }>({
-    name: 'try_to_lock_webhook_leases', text: `select $1::int > 0 and pg_try_advisory_xact_lock(${LEASE_LOCK}) as held`, values: [mostInFlight],
+    name: 'try_to_lock_webhook_leases',
+    text: `select $1::int > 0 and pg_try_advisory_xact_lock(${LEASE_LOCK}) as held`,
+    values: [mostInFlight],
   });
   const subscribers = tx.query<Subscriber>({
     name: 'webhook_subscribers',
@@ -81,7 +83,12 @@ async function lockSubscribers(tx: Transaction, companyIds: readonly string[], m
       from webhook_endpoints e where company_id = any($1::uuid[]) and deleted_at is null order by id for share of e`,
     values: [companyIds, mostInFlight],
   });
-  const [{ rows: [found] }, { rows }] = await Promise.all([lock, subscribers]);
+  const [
+    {
+      rows: [found],
+    },
+    { rows },
+  ] = await Promise.all([lock, subscribers]);
   return found?.held === true ? rows : rows.map((row) => ({ ...row, room: 0 }));
 }
 
@@ -101,10 +108,24 @@ function lentOf(stored: readonly Stored[], subscribers: readonly Subscriber[], o
     const endpoint = byId.get(endpoint_id);
     if (lease_token === null || endpoint === undefined) return [];
     const { company_id, url } = endpoint;
-    return [{
-      delivery_id: id, lease_token, lease_expires_at: leased_until as number, company_id, endpoint_id, url, secrets: open(endpoint_id, endpoint), event_id,
-      event_type: '', body: Buffer.alloc(0), attempt: 1, probe: false, request_id: null, traceparent: null,
-    }];
+    return [
+      {
+        delivery_id: id,
+        lease_token,
+        lease_expires_at: leased_until as number,
+        company_id,
+        endpoint_id,
+        url,
+        secrets: open(endpoint_id, endpoint),
+        event_id,
+        event_type: '',
+        body: Buffer.alloc(0),
+        attempt: 1,
+        probe: false,
+        request_id: null,
+        traceparent: null,
+      },
+    ];
   });
 }
 
@@ -128,8 +149,12 @@ export function insertingDeliveries(deliveries: readonly NewDelivery[], lent?: L
       text: `insert into webhook_events (day, id, company_id, type, body, request_id, traceparent)
         select * from unnest($1::date[], $2::uuid[], $3::uuid[], $4::text[], $5::bytea[], $6::uuid[], $7::text[]) on conflict do nothing`,
       values: [
-        date(ofEvents(({ timestamp }) => dayOf(timestamp))), uuid(ofEvents(({ id }) => id)), uuid(ofEvents(({ company_id }) => company_id)),
-        text(ofEvents(({ type }) => type)), bytes(ofEvents(({ body }) => body)), uuid(ofEvents(({ request_id }) => request_id ?? null)),
+        date(ofEvents(({ timestamp }) => dayOf(timestamp))),
+        uuid(ofEvents(({ id }) => id)),
+        uuid(ofEvents(({ company_id }) => company_id)),
+        text(ofEvents(({ type }) => type)),
+        bytes(ofEvents(({ body }) => body)),
+        uuid(ofEvents(({ request_id }) => request_id ?? null)),
         text(ofEvents(({ traceparent }) => traceparent ?? null)),
       ],
     },
@@ -155,11 +180,21 @@ export function insertingDeliveries(deliveries: readonly NewDelivery[], lent?: L
           returning delivery_id, lease_token, leased_until)
         select a.id, a.state, a.endpoint_id, a.event_id, q.lease_token, q.leased_until from added a left join queued q on q.delivery_id = a.id`,
       values: [
-        uuid([...byId.keys()]), date(of(({ timestamp }) => dayOf(timestamp))), uuid(of(({ company_id }) => company_id)), uuid(list.map(({ endpointId }) => endpointId)),
-        uuid(of(({ id }) => id)), text(of(({ type }) => type)), text(of(({ subject }) => subject)), bigint(of(({ sequence }) => sequence)),
-        instant(of(({ timestamp }) => timestamp)), text(list.map(({ state }) => state)), boolean(list.map(({ forced }) => forced)),
-        text(of(({ subject_number }) => subject_number ?? null)), text(of(({ customer_name }) => customer_name ?? null)),
-        boolean(list.map((delivery) => lent?.deliveries.has(delivery) ?? false)), lent?.worker ?? null,
+        uuid([...byId.keys()]),
+        date(of(({ timestamp }) => dayOf(timestamp))),
+        uuid(of(({ company_id }) => company_id)),
+        uuid(list.map(({ endpointId }) => endpointId)),
+        uuid(of(({ id }) => id)),
+        text(of(({ type }) => type)),
+        text(of(({ subject }) => subject)),
+        bigint(of(({ sequence }) => sequence)),
+        instant(of(({ timestamp }) => timestamp)),
+        text(list.map(({ state }) => state)),
+        boolean(list.map(({ forced }) => forced)),
+        text(of(({ subject_number }) => subject_number ?? null)),
+        text(of(({ customer_name }) => customer_name ?? null)),
+        boolean(list.map((delivery) => lent?.deliveries.has(delivery) ?? false)),
+        lent?.worker ?? null,
       ],
     },
   ];

@@ -10,7 +10,11 @@ const DEAR = 20;
 export type DeliveryCounter = CounterMetric<'state'>;
 
 export function deliveryCounter(metrics: Metrics): DeliveryCounter {
-  return metrics.counter('webhook_deliveries_total', 'Deliveries by the state that they came to: pending (new), succeeded, failed (given up), skipped (endpoint disabled)', ['state']);
+  return metrics.counter(
+    'webhook_deliveries_total',
+    'Deliveries by the state that they came to: pending (new), succeeded, failed (given up), skipped (endpoint disabled)',
+    ['state'],
+  );
 }
 
 export function count(counter: DeliveryCounter, state: DeliveryState, by = 1): void {
@@ -23,7 +27,11 @@ const STATES = ['due', 'under_way', 'retrying'] as const;
 type Row = Record<(typeof STATES)[number], number> & { endpoints: string; oldest: number };
 
 export function webhookFigures(database: Database, log: Logger, metrics: Metrics): BackgroundPart {
-  const queue = metrics.gauge('webhook_backlog', 'Deliveries to be sent: due now, under way, or retrying later; to endpoints that are well or failing, told by every replica', ['endpoints', 'state']);
+  const queue = metrics.gauge(
+    'webhook_backlog',
+    'Deliveries to be sent: due now, under way, or retrying later; to endpoints that are well or failing, told by every replica',
+    ['endpoints', 'state'],
+  );
   const oldest = metrics.gauge('webhook_backlog_oldest_seconds', 'For how long the oldest of those that are due has been due', ['endpoints']);
   const endpoints = metrics.gauge('webhook_endpoints', 'Endpoints that are well, failing since their last success, or disabled (by whomever)', ['state']);
   const stopping = new AbortController();

@@ -38,10 +38,19 @@ export async function readHealth(db: Queryable, standings: readonly Standing[]):
     standings.map((standing) => {
       const { sum, buckets: hours } = seriesOf(countsOf.get(standing.id) ?? [], HOURS, at);
       const { waiting = 0, oldest = null, last_success_at = null } = backlogs.get(standing.id) ?? {};
-      return [standing.id, {
-        state: stateOf(standing, at), circuit: circuitOf(standing, at), failing_since: standing.failing_since, last_success_at, ...figuresOf(sum),
-        backlog: waiting, oldest_waiting_at: oldest === null ? null : timeOfDelivery(oldest), hours,
-      }];
+      return [
+        standing.id,
+        {
+          state: stateOf(standing, at),
+          circuit: circuitOf(standing, at),
+          failing_since: standing.failing_since,
+          last_success_at,
+          ...figuresOf(sum),
+          backlog: waiting,
+          oldest_waiting_at: oldest === null ? null : timeOfDelivery(oldest),
+          hours,
+        },
+      ];
     }),
   );
 }

@@ -49,9 +49,20 @@ export async function lease({ database, secrets }: Context, request: LeaseReques
   const secretsOf = opener(secrets);
   return {
     deliveries: rows.map((row) => ({
-      delivery_id: row.delivery_id, lease_token: row.lease_token, lease_expires_at: row.leased_until, company_id: row.company_id,
-      endpoint_id: row.endpoint_id, url: row.url, secrets: secretsOf(row.endpoint_id, row), event_id: row.event_id, event_type: row.event_type,
-      body: row.body, attempt: row.attempts + 1, probe: row.probe, request_id: row.request_id, traceparent: row.traceparent,
+      delivery_id: row.delivery_id,
+      lease_token: row.lease_token,
+      lease_expires_at: row.leased_until,
+      company_id: row.company_id,
+      endpoint_id: row.endpoint_id,
+      url: row.url,
+      secrets: secretsOf(row.endpoint_id, row),
+      event_id: row.event_id,
+      event_type: row.event_type,
+      body: row.body,
+      attempt: row.attempts + 1,
+      probe: row.probe,
+      request_id: row.request_id,
+      traceparent: row.traceparent,
     })),
     next_due_at: nextDueAt,
   };
@@ -154,8 +165,13 @@ async function take(tx: Transaction, asked: LeaseRequest): Promise<Row[]> {
       join webhook_endpoints e on e.id = d.endpoint_id
       order by l.due_at, l.sequence`,
     values: [
-      asked.max_in_flight_per_endpoint, asked.excluded_endpoint_ids, asked.max_deliveries, asked.worker_id, asked.max_of_company ?? null,
-      asked.busy_companies.map(({ company_id }) => company_id), asked.busy_companies.map(({ max_deliveries }) => max_deliveries),
+      asked.max_in_flight_per_endpoint,
+      asked.excluded_endpoint_ids,
+      asked.max_deliveries,
+      asked.worker_id,
+      asked.max_of_company ?? null,
+      asked.busy_companies.map(({ company_id }) => company_id),
+      asked.busy_companies.map(({ max_deliveries }) => max_deliveries),
     ],
   });
   return rows;

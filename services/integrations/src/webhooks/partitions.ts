@@ -31,7 +31,9 @@ export class Partitions implements BackgroundPart {
     const missing = [...new Set(days)].filter((day) => !this.#known.has(day)).toSorted();
     if (missing.length === 0) return;
     await this.#exclusively(async (tx) => {
-      const { rows } = await tx.query<{ name: string }>({ text: `select relname as name from pg_class where relnamespace = current_schema()::regnamespace and relname ~ '^webhook_deliveries_'` });
+      const { rows } = await tx.query<{ name: string }>({
+        text: `select relname as name from pg_class where relnamespace = current_schema()::regnamespace and relname ~ '^webhook_deliveries_'`,
+      });
       const existing = new Set(rows.map(({ name }) => name));
       for (const day of missing.filter((each) => !existing.has(partition('webhook_deliveries', each)))) {
         for (const table of TABLES) {

@@ -36,7 +36,9 @@ export async function recover({ database, recoveries }: Context, request: Recove
   recoveries.look();
   // Counted without the lock, for which new events of the company wait.
   const { rows } = await database.query<{ count: number }>({
-    name: 'count_unrecovered_deliveries', text: `select count(*) from webhook_deliveries d where ${WITHIN} and ${RECOVERABLE}`, values: valuesOf(range),
+    name: 'count_unrecovered_deliveries',
+    text: `select count(*) from webhook_deliveries d where ${WITHIN} and ${RECOVERABLE}`,
+    values: valuesOf(range),
   });
   return { data: { queued, remaining: rows[0]?.count ?? 0 } };
 }

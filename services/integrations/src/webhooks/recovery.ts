@@ -19,7 +19,9 @@ interface Range {
 
 /** Queues the next ones of any recovery that goes on. False where there is none, or others are at all of them. */
 export async function recoverSome(database: Database): Promise<boolean> {
-  const { rows: [found] } = await database.query<{ any: boolean }>({ name: 'any_webhook_recovery', text: 'select exists (select from webhook_recoveries) as any' });
+  const {
+    rows: [found],
+  } = await database.query<{ any: boolean }>({ name: 'any_webhook_recovery', text: 'select exists (select from webhook_recoveries) as any' });
   if (found?.any !== true) return false;
   return await database.transaction(async (tx) => {
     // Nothing is waited for: whoever changes the endpoint locks it before its recoveries.
@@ -32,7 +34,8 @@ export async function recoverSome(database: Database): Promise<boolean> {
     if (range === undefined) return false;
     if ((await queueSome(tx, range)) < MOST_AT_ONCE) {
       await tx.query({
-        name: 'end_webhook_recovery', text: 'delete from webhook_recoveries where endpoint_id = $1 and since = $2 and until = $3',
+        name: 'end_webhook_recovery',
+        text: 'delete from webhook_recoveries where endpoint_id = $1 and since = $2 and until = $3',
         values: [range.endpoint_id, formatInstant(range.since), formatInstant(range.until)],
       });
     }

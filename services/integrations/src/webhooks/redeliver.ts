@@ -3,7 +3,11 @@ import { ApiError } from '@truckroll/contract';
 import { DeliveryStatus } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import {
   RedeliveryProblem,
-  type Redelivery, type RedeliverWebhookRequest, type RedeliverWebhookResponse, type RedeliverWebhooksRequest, type RedeliverWebhooksResponse,
+  type Redelivery,
+  type RedeliverWebhookRequest,
+  type RedeliverWebhookResponse,
+  type RedeliverWebhooksRequest,
+  type RedeliverWebhooksResponse,
 } from '@truckroll/contract/gen/integrations/v1/webhook_deliveries';
 import type { Transaction } from '@truckroll/service-kit';
 import type { Context } from '../context.ts';

@@ -103,7 +103,10 @@ export function afterChange(health: Health, change: HealthChange): Health {
   const { failingSince = health.failingSince, slowdowns = health.slowdowns, resumeAt = health.resumeAt, disable } = change;
   const { circuitOpenUntil = health.circuitOpenUntil } = change;
   return {
-    enabled: health.enabled && disable === undefined, failingSince: failingSince ?? undefined, slowdowns, resumeAt: resumeAt ?? undefined,
+    enabled: health.enabled && disable === undefined,
+    failingSince: failingSince ?? undefined,
+    slowdowns,
+    resumeAt: resumeAt ?? undefined,
     circuitOpenUntil: circuitOpenUntil ?? undefined,
   };
 }

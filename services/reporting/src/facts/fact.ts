@@ -33,7 +33,13 @@ export interface FactKind {
   next(db: Queryable, companyId: string, after: string | null, limit: number): Promise<string[]>;
 }
 
-export function entryOf(summary: SummaryDefinition, at: number, values: Record<string, string | null>, standing: string, measures: Record<string, bigint>): Entry {
+export function entryOf(
+  summary: SummaryDefinition,
+  at: number,
+  values: Record<string, string | null>,
+  standing: string,
+  measures: Record<string, bigint>,
+): Entry {
   return {
     summary,
     at,

@@ -22,10 +22,12 @@ function factsOf<Row extends { id: string }>({ name, columns, entries, counted }
         text: `select f.id, ${columns} from unnest($2::uuid[]) u(id) join ${name} f on f.company_id = $1 and f.id = u.id`,
         values: [companyId, ids],
       });
-      return new Map(rows.flatMap((row) => {
-        const of = entries(row);
-        return of.length === 0 ? [] : [[row.id, of]];
-      }));
+      return new Map(
+        rows.flatMap((row) => {
+          const of = entries(row);
+          return of.length === 0 ? [] : [[row.id, of]];
+        }),
+      );
     },
     next: (db, companyId, after, limit) => idsAfter(db, name, companyId, after, limit),
   };
@@ -41,9 +43,16 @@ async function idsAfter(db: Queryable, table: string, companyId: string, after: 
 }
 
 export const invoiceFacts = factsOf<{
-  id: string; status: string; issued_at: number | null; account: string;
-  business_unit: string | null; job_type: string | null; job_class: string | null;
-  subtotal_cents: number; discount_cents: number; tax_cents: number;
+  id: string;
+  status: string;
+  issued_at: number | null;
+  account: string;
+  business_unit: string | null;
+  job_type: string | null;
+  job_class: string | null;
+  subtotal_cents: number;
+  discount_cents: number;
+  tax_cents: number;
 }>({
   name: 'invoices',
   columns: `status, issued_at, account_id as account, business_unit_id as business_unit, job_type_id as job_type, job_class,

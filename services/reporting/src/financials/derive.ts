@@ -24,12 +24,12 @@ interface ReadModels {
 const UNKNOWN_COMPANY: CompanySettings = { time_zone: 'UTC', costing_enabled: true };
 
 /** Derived fields by job. */
-export async function deriveFinancials(
-  tx: Transaction,
-  companyId: string,
-  batch: readonly Changed<JobFinancials>[],
-): Promise<ReadonlyMap<string, Derived>> {
-  const readModels = await readModelsOf(tx, companyId, batch.map(({ id }) => id));
+export async function deriveFinancials(tx: Transaction, companyId: string, batch: readonly Changed<JobFinancials>[]): Promise<ReadonlyMap<string, Derived>> {
+  const readModels = await readModelsOf(
+    tx,
+    companyId,
+    batch.map(({ id }) => id),
+  );
   return new Map(batch.map(({ id, record }) => [id, derivedFields(record, readModels)]));
 }
 
@@ -39,8 +39,19 @@ type Derived = Pick<JobFinancials, (typeof DERIVED_FIELDS)[number]>;
 
 /** What the read models say. The line's own account of the job stands in until the job has arrived. */
 export const DERIVED_FIELDS = [
-  'number', 'account', 'location_id', 'business_unit', 'job_type', 'job_class', 'participants', 'created_at',
-  'report_date', 'report_date_basis', 'costing', 'totals', 'invoices',
+  'number',
+  'account',
+  'location_id',
+  'business_unit',
+  'job_type',
+  'job_class',
+  'participants',
+  'created_at',
+  'report_date',
+  'report_date_basis',
+  'costing',
+  'totals',
+  'invoices',
 ] as const;
 
 function derivedFields(recorded: JobFinancials, readModels: ReadModels): Derived {
@@ -93,8 +104,14 @@ async function readModelsOf(tx: Transaction, companyId: string, jobIds: readonly
   };
   return {
     jobs: new Map(jobs.rows.map(({ id, document }) => [id, Job.decode(document)])),
-    invoices: mapValues(Map.groupBy(invoices.rows, (row) => row.job_id), invoiceOf),
-    participants: mapValues(Map.groupBy(members.rows, (row) => row.job_id), ({ id, name }) => ({ id, name })),
+    invoices: mapValues(
+      Map.groupBy(invoices.rows, (row) => row.job_id),
+      invoiceOf,
+    ),
+    participants: mapValues(
+      Map.groupBy(members.rows, (row) => row.job_id),
+      ({ id, name }) => ({ id, name }),
+    ),
     settings: settings.rows[0] ?? UNKNOWN_COMPANY,
   };
 }

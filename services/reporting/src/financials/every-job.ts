@@ -26,7 +26,12 @@ export async function refreshFinancials(tx: Transaction, companyId: string, jobI
   const missing = await missingOf(tx, companyId, jobIds);
   if (missing.length > 0) await upsertRecords(tx, jobFinancials, companyId, missing.map(unrecorded));
   const made = new Set(missing);
-  await refreshRecords(tx, jobFinancials, companyId, jobIds.filter((id) => !made.has(id)));
+  await refreshRecords(
+    tx,
+    jobFinancials,
+    companyId,
+    jobIds.filter((id) => !made.has(id)),
+  );
 }
 
 /** Removes the financials of jobs that are gone, as far as nothing is recorded of them. The company is locked. */
@@ -87,7 +92,11 @@ export async function fillIn(database: Database, signal?: AbortSignal): Promise<
       await database.transaction(
         async (tx) => {
           await lockCompany(tx, companyId);
-          await refreshFinancials(tx, companyId, jobs.map(({ id }) => id));
+          await refreshFinancials(
+            tx,
+            companyId,
+            jobs.map(({ id }) => id),
+          );
         },
         { retryContention: true },
       );

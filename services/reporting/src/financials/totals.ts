@@ -1,13 +1,7 @@
 // What a job's work brought in and cost (decisions §2). Pure: rows in, figures out.
 import { countedDay, formatDate, margin, sumOfCents, type JsonProblem } from '@truckroll/contract';
 import { InvoiceStatus } from '@truckroll/contract/gen/billing/v1/invoices';
-import {
-  CostCategory,
-  ReportDateBasis,
-  type CostEntry,
-  type JobInvoice,
-  type JobTotals,
-} from '@truckroll/contract/gen/reporting/v1/job_financials';
+import { CostCategory, ReportDateBasis, type CostEntry, type JobInvoice, type JobTotals } from '@truckroll/contract/gen/reporting/v1/job_financials';
 
 /** Invoices with these statuses are revenue and can date the job. */
 const COUNTED: readonly JobInvoice['status'][] = [InvoiceStatus.OPEN, InvoiceStatus.PAID];
@@ -38,8 +32,14 @@ export function totalsOf(invoices: readonly JobInvoice[], costs: readonly CostEn
   const cents = new Map<keyof JobTotals, number[]>(COST_COLUMNS.map((column) => [column, []]));
   for (const { category, total_cents } of costs) cents.get(COLUMN[category] as keyof JobTotals)?.push(total_cents);
   const counted = invoices.filter(({ status }) => COUNTED.includes(status));
-  cents.set('revenue_cents', counted.map(({ subtotal_cents }) => subtotal_cents));
-  cents.set('total_cost_cents', costs.flatMap(({ category, total_cents }) => (COLUMN[category] === undefined ? [] : total_cents)));
+  cents.set(
+    'revenue_cents',
+    counted.map(({ subtotal_cents }) => subtotal_cents),
+  );
+  cents.set(
+    'total_cost_cents',
+    costs.flatMap(({ category, total_cents }) => (COLUMN[category] === undefined ? [] : total_cents)),
+  );
   const totals: JobTotals = { ...NOTHING };
   for (const [name, values] of cents) {
     const sum = sumOfCents(values);

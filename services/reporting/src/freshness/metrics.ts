@@ -7,7 +7,11 @@ const REASONS = [...SOURCES.map((source) => source.split('/')[2] as string), 'de
 
 export function freshnessMetrics(database: Database, log: Logger, metrics: Metrics): BackgroundPart {
   const ages = metrics.gauge('report_as_of_age_seconds', 'How far as_of is behind because of an owner, or of events that are set aside', ['because_of']);
-  const companies = metrics.gauge('report_companies', 'Companies whose sums are being built: "unanswered" get 503 meanwhile, "answered" the figures of before', ['reports']);
+  const companies = metrics.gauge(
+    'report_companies',
+    'Companies whose sums are being built: "unanswered" get 503 meanwhile, "answered" the figures of before',
+    ['reports'],
+  );
   const stopping = new AbortController();
   let running: Promise<void> = Promise.resolve();
 

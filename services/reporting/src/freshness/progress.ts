@@ -25,7 +25,10 @@ export async function reached(tx: Queryable, topic: string, partition: number, o
  * before, which shares the consumer group, stores none, and would leave its partitions' watermarks unreached for ever.
  */
 export async function places(db: Queryable): Promise<(topic: string, partition: number) => number | undefined> {
-  const { rows } = await db.query<{ topic: string; partition: number; log_offset: number }>({ name: 'places', text: 'select topic, partition, log_offset from positions' });
+  const { rows } = await db.query<{ topic: string; partition: number; log_offset: number }>({
+    name: 'places',
+    text: 'select topic, partition, log_offset from positions',
+  });
   const stored = new Map(rows.map(({ topic, partition, log_offset }) => [`${topic}/${partition}`, log_offset]));
   return (topic, partition) => (COUNTED_TOPICS.includes(topic) ? (stored.get(`${topic}/${partition}`) ?? -1) + 1 : undefined);
 }
@@ -64,7 +67,8 @@ async function advance(tx: Queryable, published: readonly (Watermark & { source:
         and not exists (select from applied_until a where a.source = g.source and a.at >= g.at)
       on conflict do nothing`,
     values: [
-      published.map(({ source }) => source), published.map(({ at }) => formatInstant(at)),
+      published.map(({ source }) => source),
+      published.map(({ at }) => formatInstant(at)),
       published.map(({ positions }) => JSON.stringify(positions.filter(({ topic }) => COUNTED_TOPICS.includes(topic)))),
     ],
   });

@@ -32,7 +32,13 @@ export function readModelAdmin(database: Database, kafka: KafkaClient, group: st
       verifyReports(database, company_id, signal),
 
     async compareCopies({ company_id, path, records }: CompareCopiesRequest): Promise<CompareCopiesResponse> {
-      return { differing_ids: await readModelOf(path).differing(database, company_id, records.map((record) => Buffer.from(record))) };
+      return {
+        differing_ids: await readModelOf(path).differing(
+          database,
+          company_id,
+          records.map((record) => Buffer.from(record)),
+        ),
+      };
     },
 
     async listCopyIds({ company_id, path, after }: ListCopyIdsRequest): Promise<ListCopyIdsResponse> {

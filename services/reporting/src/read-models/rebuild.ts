@@ -17,7 +17,12 @@ const CHUNK = 500;
 
 /** All of them, one after the other. */
 export async function rebuildAll(readModels: readonly ReadModel[], options: RebuildOptions, tell: (step: RebuildResponse) => void): Promise<void> {
-  const overall = overallOf(await endsOf(options.kafka, readModels.map(({ topic }) => topic)));
+  const overall = overallOf(
+    await endsOf(
+      options.kafka,
+      readModels.map(({ topic }) => topic),
+    ),
+  );
   for (const model of readModels) {
     const place = overall(model.topic.name);
     await rebuild(model, options, (step, share) => tell({ ...step, share: place(share) }));
@@ -69,7 +74,14 @@ export async function removeOlderThan(database: Database, model: ReadModel, star
     });
     if (rows.length === 0) return removed;
     for (const [companyId, ofCompany] of Map.groupBy(rows, (row) => row.company_id)) {
-      await database.transaction((tx) => removeFrom(model, tx, companyId, ofCompany.map(({ id }) => id)));
+      await database.transaction((tx) =>
+        removeFrom(
+          model,
+          tx,
+          companyId,
+          ofCompany.map(({ id }) => id),
+        ),
+      );
     }
     removed += rows.length;
   }

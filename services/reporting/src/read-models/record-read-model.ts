@@ -34,7 +34,14 @@ export interface RecordReadModel extends ReadModel {
   differing(db: Queryable, companyId: string, payloads: readonly Buffer[]): Promise<string[]>;
 }
 
-export function recordReadModel<R extends { id: string }>({ topic, path, version = 1, jobColumn, facts, columns }: RecordReadModelDefinition<R>): RecordReadModel {
+export function recordReadModel<R extends { id: string }>({
+  topic,
+  path,
+  version = 1,
+  jobColumn,
+  facts,
+  columns,
+}: RecordReadModelDefinition<R>): RecordReadModel {
   const { record } = resource(path);
   const table = path.replace('job-', '');
   const decode = (payload: Buffer): R => codec(record.typeName).decode(payload) as R;

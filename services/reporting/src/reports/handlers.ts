@@ -95,7 +95,9 @@ async function readIn(tx: Transaction, definition: ReportDefinition, names: Name
   const [groupBy = null] = spelled(fieldOf(name, 'group_by'), request['group_by']);
   const [bucket] = spelled(fieldOf(name, 'bucket'), request.bucket) as [BucketName];
   const question: Question = {
-    summary, companyId, groupBy,
+    summary,
+    companyId,
+    groupBy,
     generation: settings.generation,
     timeZone: settings.timeZone,
     filters: filtersOf(definition, request),
@@ -103,7 +105,16 @@ async function readIn(tx: Transaction, definition: ReportDefinition, names: Name
   };
   const range = { start: dayOf(request.start_date), end: dayOf(request.end_date) };
   const page = await readPage(tx, question, { range, bucket, limit, after });
-  const labels = groupBy === null ? undefined : await labelsOf(tx, names, companyId, groupBy, page.rows.map(({ sums }) => sums.value));
+  const labels =
+    groupBy === null
+      ? undefined
+      : await labelsOf(
+          tx,
+          names,
+          companyId,
+          groupBy,
+          page.rows.map(({ sums }) => sums.value),
+        );
   const data = page.rows.map(({ period, sums: { value, measures } }) => {
     const period_start = dateOf(period.start);
     const group = groupBy === null || labels === undefined ? null : groupOf(groupBy, value, labels);

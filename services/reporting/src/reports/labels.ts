@@ -14,7 +14,13 @@ const KINDS: Readonly<Record<string, string>> = {
 };
 
 /** Labels by value; of what nobody knows, the value itself, or the name on an assignment for a member of a team. */
-export async function labelsOf(db: Queryable, names: NameCache, companyId: string, dimension: string, given: Iterable<string>): Promise<(value: string) => string> {
+export async function labelsOf(
+  db: Queryable,
+  names: NameCache,
+  companyId: string,
+  dimension: string,
+  given: Iterable<string>,
+): Promise<(value: string) => string> {
   const values = new Set(given);
   values.delete(NONE);
   if (dimension === 'job_class') return (code) => (JOB_CLASS_NAMES as Record<string, string>)[code] ?? code;
@@ -22,10 +28,12 @@ export async function labelsOf(db: Queryable, names: NameCache, companyId: strin
   if (kind === undefined || values.size === 0) return (value) => value;
   const cached = names.of(companyId);
   const known = [...values].every((id) => cached.get(kind, id) !== undefined) ? cached : await names.fetch(companyId, new Map([[kind, values]]), db);
-  const found = new Map([...values].flatMap((id) => {
-    const name = known.get(kind, id);
-    return name == null ? [] : [[id, Buffer.from(name).toString()]];
-  }));
+  const found = new Map(
+    [...values].flatMap((id) => {
+      const name = known.get(kind, id);
+      return name == null ? [] : [[id, Buffer.from(name).toString()]];
+    }),
+  );
   const unknown = [...values].filter((id) => !found.has(id));
   if (dimension === 'team_member' && unknown.length > 0) {
     for (const [id, name] of await namesOnAssignments(db, companyId, unknown)) found.set(id, name);

@@ -46,7 +46,12 @@ export function keyedStatement(question: Question, periods: readonly Period[], a
     }
   });
   const joined = (segments: readonly Segment[], type: string, source: string): string => {
-    const columns = [segments.map(({ start }) => start), segments.map(({ key }) => key), segments.map(({ until }) => until || null), segments.map((segment) => segment.after)];
+    const columns = [
+      segments.map(({ start }) => start),
+      segments.map(({ key }) => key),
+      segments.map(({ until }) => until || null),
+      segments.map((segment) => segment.after),
+    ];
     const types = ['date', type, 'timestamptz', 'text'];
     const given = columns.map((column, i) => bind(column, `${types[i] as string}[]`)).join(', ');
     return `select s.start, p.* from unnest(${given}) s(start, key, until, after) cross join lateral (${source}) p`;
@@ -97,7 +102,9 @@ export interface Position {
 
 /** All measures as one column: a column costs more on its way here than a sum. */
 function summed(summary: SummaryDefinition): string {
-  return `concat_ws(' ', ${measuresOf(summary).map((name) => `sum(${name})`).join(', ')}) as measures`;
+  return `concat_ws(' ', ${measuresOf(summary)
+    .map((name) => `sum(${name})`)
+    .join(', ')}) as measures`;
 }
 
 export async function readSums(db: Queryable, statement: Statement): Promise<Sums[]> {

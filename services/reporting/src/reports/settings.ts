@@ -19,7 +19,15 @@ const RETRY_AFTER = 2;
 /** Errors: 503 until the company's sums are built for the first time, and until every owner has published how far it is. */
 export async function reportSettings(db: Queryable, companyId: string): Promise<ReportSettings> {
   const [{ rows }, fresh] = await Promise.all([
-    db.query<{ generation: number; zone: string; time_zone: string; costing_enabled: boolean; verified_only: boolean; changed_at: number | null; spoiled: boolean }>({
+    db.query<{
+      generation: number;
+      zone: string;
+      time_zone: string;
+      costing_enabled: boolean;
+      verified_only: boolean;
+      changed_at: number | null;
+      spoiled: boolean;
+    }>({
       name: 'report_settings',
       text: `select g.generation, g.time_zone as zone, c.time_zone, c.costing_enabled, c.verified_only, c.changed_at,
           exists (select from spoiled_summaries s where s.company_id = $1) as spoiled

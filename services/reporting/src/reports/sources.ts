@@ -48,7 +48,9 @@ export function fromSummary(question: Question, step: 'day' | 'month', most: num
   const { summary, companyId, generation, groupBy, filters, standings } = question;
   const [values] = filters.values();
   const grouped = groupBy !== null;
-  return `select ${grouped ? 't.value' : `''`} as value, ${measuresOf(summary).map((name) => `t.${name}`).join(', ')}
+  return `select ${grouped ? 't.value' : `''`} as value, ${measuresOf(summary)
+    .map((name) => `t.${name}`)
+    .join(', ')}
     from ${summary.table} t where t.company_id = ${bind(companyId, 'uuid')} and t.generation = ${bind(generation, 'integer')}
       and t.part = ${bind(partOf(question, step), 'text')} and t.period = s.key
       ${grouped ? 'and t.value > s.after' : ''} ${values === undefined ? '' : `and t.value = any(${bind(values, 'text[]')})`}
@@ -80,5 +82,7 @@ export function fromFacts(question: Question, most: number | undefined, bind: Bi
 }
 
 function sums(summary: SummaryDefinition, column: (name: string) => string): string {
-  return measuresOf(summary).map((name) => `sum(${column(name)}) as ${name}`).join(', ');
+  return measuresOf(summary)
+    .map((name) => `sum(${column(name)}) as ${name}`)
+    .join(', ');
 }

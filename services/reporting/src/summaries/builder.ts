@@ -23,7 +23,11 @@ export function summaryBuilder(database: Database, log: Logger, metrics: Metrics
   const stopping = new AbortController();
   const patience = new Patience();
   const pace = new Pace();
-  const begun = metrics.counter('report_builds_begun_total', 'Times that sums were begun because there were none, or because something that does not keep them changed what they are made of', ['reason']);
+  const begun = metrics.counter(
+    'report_builds_begun_total',
+    'Times that sums were begun because there were none, or because something that does not keep them changed what they are made of',
+    ['reason'],
+  );
   const finished = metrics.counter('report_builds_finished_total', 'Times that sums that were built took the place of those before');
   let running: Promise<void> = Promise.resolve();
   async function run(): Promise<void> {
@@ -133,12 +137,20 @@ async function begin(tx: Transaction, companyId: string, spoiled: boolean): Prom
 
 async function takePlace(tx: Transaction, companyId: string, generation: number): Promise<void> {
   await tx.query({ name: 'retire_current', text: `update generations set state = 'retired' where company_id = $1 and state = 'current'`, values: [companyId] });
-  await tx.query({ name: 'generation_takes_place', text: `update generations set state = 'current' where company_id = $1 and generation = $2`, values: [companyId, generation] });
+  await tx.query({
+    name: 'generation_takes_place',
+    text: `update generations set state = 'current' where company_id = $1 and generation = $2`,
+    values: [companyId, generation],
+  });
 }
 
 /** Financials of a company whose settings have changed; whether there were any left. */
 async function refreshSome(tx: Transaction, companyId: string): Promise<boolean> {
-  const { rows } = await tx.query<{ after: string | null }>({ name: 'to_refresh', text: 'select after from financials_to_refresh where company_id = $1', values: [companyId] });
+  const { rows } = await tx.query<{ after: string | null }>({
+    name: 'to_refresh',
+    text: 'select after from financials_to_refresh where company_id = $1',
+    values: [companyId],
+  });
   if (rows[0] === undefined) return false;
   const { rows: next } = await tx.query<{ id: string }>({
     name: 'next_to_refresh',

@@ -26,7 +26,11 @@ export function holds({ state, stage, after }: Generation, kind: number, id: str
 
 /** Begins a generation in the company's time zone as it is now; one that was being built is given up. */
 export async function beginGeneration(tx: Queryable, companyId: string): Promise<void> {
-  await tx.query({ name: 'give_up_building', text: `update generations set state = 'retired' where company_id = $1 and state = 'building'`, values: [companyId] });
+  await tx.query({
+    name: 'give_up_building',
+    text: `update generations set state = 'retired' where company_id = $1 and state = 'building'`,
+    values: [companyId],
+  });
   await tx.query({
     name: 'begin_generation',
     text: `insert into generations (company_id, generation, time_zone, state)

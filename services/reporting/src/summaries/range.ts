@@ -25,10 +25,7 @@ export async function addRange(tx: Queryable, companyId: string, generation: { g
     const days = await daysOf(tx, companyId, generation.time_zone, counted, range);
     if (days.length === 0) continue;
     const { summary } = counted;
-    const values = [
-      companyId, range.after, range.last, generation.generation,
-      days.map(({ start }) => start), days.map(({ month }) => month),
-    ];
+    const values = [companyId, range.after, range.last, generation.generation, days.map(({ start }) => start), days.map(({ month }) => month)];
     const add = (table: string, more: unknown[]): Promise<unknown> =>
       tx.query({ name: `add_range_to_${table}_of_${range.kind.name}`, text: adding(counted, table), values: [...values, ...more] });
     await add(summary.table, [days.map(({ day }) => day)]);
@@ -55,10 +52,12 @@ async function daysOf(tx: Queryable, companyId: string, timeZone: string, { summ
     values: [companyId, after, last],
   });
   const near = new Set(rows.flatMap(({ day }) => [day - 1, day, day + 1]));
-  return [...near].sort((a, b) => a - b).map((day) => {
-    const [, , ofMonth] = civil(day);
-    return { start: formatInstant(startOfDay(day, timeZone)), day: formatDate(day), month: formatDate(day - ofMonth + 1) };
-  });
+  return [...near]
+    .sort((a, b) => a - b)
+    .map((day) => {
+      const [, , ofMonth] = civil(day);
+      return { start: formatInstant(startOfDay(day, timeZone)), day: formatDate(day), month: formatDate(day - ofMonth + 1) };
+    });
 }
 
 const IN_RANGE = 'c.company_id = $1 and ($2::uuid is null or c.id > $2) and c.id <= $3';
@@ -80,7 +79,10 @@ const valueOf = (dimension: string): string => `coalesce(f.${dimension}::text, '
 function parts({ whole, dimensions }: SummaryDefinition): [joined: string, values: string[]] {
   const of = [...(whole ? [['', `''`]] : []), ...dimensions.map((dimension) => [`${dimension}/`, valueOf(dimension)])];
   const rows = of.flatMap(([part, value]) => [`('${part}day', ($7::date[])[f.n], ${value})`, `('${part}month', ($6::date[])[f.n], ${value})`]);
-  return [`cross join lateral (values ${rows.join(', ')}) k(part, period, value)`, ['k.part collate "C"', 'k.period', 'k.value collate "C"', 'f.standing collate "C"']];
+  return [
+    `cross join lateral (values ${rows.join(', ')}) k(part, period, value)`,
+    ['k.part collate "C"', 'k.period', 'k.value collate "C"', 'f.standing collate "C"'],
+  ];
 }
 
 function combinations({ few }: SummaryDefinition): [joined: string, values: string[]] {

@@ -103,5 +103,8 @@ function placeOf({ few }: SummaryDefinition, row: Record<string, string | null>)
   const [dimension, step] = part === undefined ? [] : part.includes('/') ? part.split('/') : ['', part];
   const group = dimension === undefined ? few.map((name) => shown(name, row[name] ?? '')).join(', ') : dimension === '' ? 'all' : shown(dimension, value);
   const month = step !== 'day';
-  return { period: month ? (period as string).slice(0, -'-01'.length) : (period as string), group: standing === '' ? group : `${group}, ${standing as string}` };
+  return {
+    period: month ? (period as string).slice(0, -'-01'.length) : (period as string),
+    group: standing === '' ? group : `${group}, ${standing as string}`,
+  };
 }

@@ -27,7 +27,10 @@ function plan(companyId: string, request: RemoveAssignmentRequest, held: HeldVis
   return {
     name: 'remove_assignment',
     held,
-    next: withAssignments(visit, visit.assignments.filter(({ id }) => id !== assignment.id)),
+    next: withAssignments(
+      visit,
+      visit.assignments.filter(({ id }) => id !== assignment.id),
+    ),
     *refusals() {
       yield refuseRemoving(assignment);
       yield refuseStale(visit, request.expected_revision);

@@ -42,10 +42,12 @@ export function refuseOutsideWindow(visit: Pick<Visit, 'window_start_at' | 'wind
     ['starts_at', times.starts_at < visit.window_start_at || times.starts_at > visit.window_end_at],
     ['ends_at', times.ends_at > visit.window_end_at || times.ends_at < visit.window_start_at],
   ] as const;
-  const details = outside.filter(([, is]) => is).map(([field]): ErrorDetail => {
-    const message = 'Give a time inside the visit’s arrival window, or set allow_outside_window to true.';
-    return { location: 'body', field, code: 'OUTSIDE_ARRIVAL_WINDOW', message };
-  });
+  const details = outside
+    .filter(([, is]) => is)
+    .map(([field]): ErrorDetail => {
+      const message = 'Give a time inside the visit’s arrival window, or set allow_outside_window to true.';
+      return { location: 'body', field, code: 'OUTSIDE_ARRIVAL_WINDOW', message };
+    });
   return details.length === 0 ? undefined : ApiError.invalid(details);
 }
 

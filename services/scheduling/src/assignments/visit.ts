@@ -64,5 +64,7 @@ export function revisionOf(visit: Visit, assignments: readonly Assignment[]): st
     assignment.created_at,
     assignment.updated_at ?? null,
   ]);
-  return createHash('sha256').update(JSON.stringify([own, theirs])).digest('hex');
+  return createHash('sha256')
+    .update(JSON.stringify([own, theirs]))
+    .digest('hex');
 }

@@ -33,7 +33,10 @@ const WAITING = { queue: 100, patienceMs: 5000 };
  */
 export function recordTogether(database: Database): (recording: Recording) => Promise<Recorded | undefined> {
   const places = new Places({ places: MOST.all, share: MOST.company, shareBeside: MOST.companyBeside, about: new CompaniesAbout(), ...WAITING });
-  const together = gather<Recording, Recorded | undefined>(() => 1 / MOST.all, (recordings) => recordAll(database, recordings));
+  const together = gather<Recording, Recorded | undefined>(
+    () => 1 / MOST.all,
+    (recordings) => recordAll(database, recordings),
+  );
   return async (recording) => {
     const turn = places.enter(recording.companyId);
     if (turn !== undefined) await turn;
@@ -52,10 +55,12 @@ async function recordAll(database: Database, recordings: readonly Recording[]): 
   try {
     const [answer] = await database.transaction((tx) => tx.finish([recording(chosen)]));
     const rows = (answer as { rows: { number: string | null; fingerprint: Buffer | null; recorded: Buffer | null }[] }).rows;
-    const outcomes = new Map(rows.map(({ number, fingerprint, recorded }, index) => {
-      const outcome = number !== null ? { number } : fingerprint !== null && recorded !== null ? { fingerprint, recorded } : undefined;
-      return [chosen[index], outcome] as const;
-    }));
+    const outcomes = new Map(
+      rows.map(({ number, fingerprint, recorded }, index) => {
+        const outcome = number !== null ? { number } : fingerprint !== null && recorded !== null ? { fingerprint, recorded } : undefined;
+        return [chosen[index], outcome] as const;
+      }),
+    );
     return recordings.map((each) => outcomes.get(each));
   } catch (error) {
     if (!(error instanceof StatementError)) throw error;
@@ -95,9 +100,18 @@ function recording(recordings: readonly Recording[]): Statement {
       appended as (${appendingRows('events', 'place')})
       select r.number, k.fingerprint, k.recorded from given g left join record r on r.place = g.place left join known k on k.place = g.place order by g.place`,
     values: [
-      of(({ companyId }) => companyId), of(({ id }) => id), of(({ before }) => before), of(({ after }) => after), of(({ fingerprint }) => fingerprint),
-      of(({ head }) => head), of(({ event }) => event.event_id), of(({ event }) => event.topic), of(({ event }) => event.key), of(({ event }) => event.type),
-      of(({ event }) => event.trace), of(({ event }) => event.request_id),
+      of(({ companyId }) => companyId),
+      of(({ id }) => id),
+      of(({ before }) => before),
+      of(({ after }) => after),
+      of(({ fingerprint }) => fingerprint),
+      of(({ head }) => head),
+      of(({ event }) => event.event_id),
+      of(({ event }) => event.topic),
+      of(({ event }) => event.key),
+      of(({ event }) => event.type),
+      of(({ event }) => event.trace),
+      of(({ event }) => event.request_id),
     ],
   };
 }

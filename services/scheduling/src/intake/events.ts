@@ -1,7 +1,12 @@
 // The four public events (decisions §6), ready for the outbox.
 import { randomUUID } from 'node:crypto';
 import { topics } from '@truckroll/contract';
-import { InteractionCompleted, ServiceRequestBooked, ServiceRequestCreated, ServiceRequestStatusChanged } from '@truckroll/contract/gen/events/v1/public_events';
+import {
+  InteractionCompleted,
+  ServiceRequestBooked,
+  ServiceRequestCreated,
+  ServiceRequestStatusChanged,
+} from '@truckroll/contract/gen/events/v1/public_events';
 import type { Interaction } from '@truckroll/contract/gen/scheduling/v1/interactions';
 import type { ServiceRequest, ServiceRequestStatus } from '@truckroll/contract/gen/scheduling/v1/service_requests';
 import type { OutgoingEvent } from '@truckroll/outbox';

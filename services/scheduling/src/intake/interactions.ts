@@ -27,8 +27,16 @@ export async function recordInteraction({ database, poke }: IntakeServices, aske
     const references = await referencesTo(tx, companyId, { account, contact, handled_by });
     await requireRecords(tx, companyId, { job_id, service_request_id });
     const begun: Interaction = {
-      id, channel, direction, status: InteractionStatus.IN_PROGRESS, outcome, ...references,
-      started_at: request.started_at ?? request.ended_at ?? now(), summary, service_request_id, job_id,
+      id,
+      channel,
+      direction,
+      status: InteractionStatus.IN_PROGRESS,
+      outcome,
+      ...references,
+      started_at: request.started_at ?? request.ended_at ?? now(),
+      summary,
+      service_request_id,
+      job_id,
     };
     const record = request.ended_at == null ? begun : ended(begun, request.ended_at);
     if (await insertInteraction(tx, companyId, record, fingerprint)) return record;

@@ -1,7 +1,10 @@
 // Moving a service request on: by hand, and by booking a visit.
 import { ApiError, now, refused } from '@truckroll/contract';
 import type {
-  BookServiceRequestRequest, BookServiceRequestResponse, ChangeServiceRequestStatusRequest, ChangeServiceRequestStatusResponse,
+  BookServiceRequestRequest,
+  BookServiceRequestResponse,
+  ChangeServiceRequestStatusRequest,
+  ChangeServiceRequestStatusResponse,
 } from '@truckroll/contract/gen/scheduling/v1/intake';
 import { Visit } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
 import { ServiceRequestStatus as Status } from '@truckroll/contract/gen/scheduling/v1/service_requests';
@@ -42,25 +45,28 @@ export async function changeStatus({ database, poke }: IntakeServices, asked: Ch
  */
 export async function bookServiceRequest({ database, poke }: IntakeServices, asked: BookServiceRequestRequest): Promise<BookServiceRequestResponse> {
   const { company_id: companyId, id, job_id, appointment_id } = checked('BookServiceRequestRequest', asked);
-  const service_request = await database.of(companyId).transaction(async (tx) => {
-    const visit = await holdVisit(tx, companyId, appointment_id);
-    const held = await hold(tx, companyId, id);
-    if (visit?.job_id !== job_id) throw ApiError.notFound('visit of this job');
-    const request = await withLatestNames(tx, companyId, held.request);
-    const at = now();
-    const steps: Step[] = [];
-    let latest = request;
-    if (request.appointment_id !== appointment_id) {
-      const refusal = refuseMove(request.status, Status.BOOKED, 'booking');
-      if (refusal !== undefined) throw refusal;
-      if (visit.canceled) throw conflict('The visit is canceled: book another one.');
-      latest = { ...request, status: Status.BOOKED, job_id, appointment_id, booked_at: at, updated_at: at };
-      steps.push({ type: 'service_request.status_changed', data: latest, previous: request.status }, { type: 'service_request.booked', data: latest });
-    }
-    steps.push(...stepsAfter(latest, technicians(visit).length, at));
-    await storeSteps(tx, companyId, held, at, steps);
-    return steps.at(-1)?.data ?? request;
-  }, { retryContention: true });
+  const service_request = await database.of(companyId).transaction(
+    async (tx) => {
+      const visit = await holdVisit(tx, companyId, appointment_id);
+      const held = await hold(tx, companyId, id);
+      if (visit?.job_id !== job_id) throw ApiError.notFound('visit of this job');
+      const request = await withLatestNames(tx, companyId, held.request);
+      const at = now();
+      const steps: Step[] = [];
+      let latest = request;
+      if (request.appointment_id !== appointment_id) {
+        const refusal = refuseMove(request.status, Status.BOOKED, 'booking');
+        if (refusal !== undefined) throw refusal;
+        if (visit.canceled) throw conflict('The visit is canceled: book another one.');
+        latest = { ...request, status: Status.BOOKED, job_id, appointment_id, booked_at: at, updated_at: at };
+        steps.push({ type: 'service_request.status_changed', data: latest, previous: request.status }, { type: 'service_request.booked', data: latest });
+      }
+      steps.push(...stepsAfter(latest, technicians(visit).length, at));
+      await storeSteps(tx, companyId, held, at, steps);
+      return steps.at(-1)?.data ?? request;
+    },
+    { retryContention: true },
+  );
   poke();
   return { service_request };
 }

@@ -59,17 +59,36 @@ function asRecorded(row: { fingerprint: Buffer; recorded: Buffer }, fingerprint:
  * References are looked up before the transaction, which holds nothing of theirs; it is one round trip, and the company's
  * number is the only lock in it that others of the company wait for.
  */
-async function insert({ together: recordWithOthers }: RecordingServices, company: CompanyDatabase, request: RecordServiceRequestRequest, fingerprint: Buffer): Promise<ServiceRequest> {
+async function insert(
+  { together: recordWithOthers }: RecordingServices,
+  company: CompanyDatabase,
+  request: RecordServiceRequestRequest,
+  fingerprint: Buffer,
+): Promise<ServiceRequest> {
   const { company_id: companyId, id, channel, summary, contact_name, contact_phone, contact_email, location_id } = request;
   const references = await referencesTo(company, companyId, {
-    account: request.account_id, business_unit: request.business_unit_id, job_type: request.job_type_id, lead_source: request.lead_source_id,
+    account: request.account_id,
+    business_unit: request.business_unit_id,
+    job_type: request.job_type_id,
+    lead_source: request.lead_source_id,
   });
   await requireRecords(company, companyId, { location_id });
   const at = now();
   const data: ServiceRequest = {
-    id, number: '', status: ServiceRequestStatus.NEW, channel, summary, contact_name, contact_phone, contact_email,
-    location_id, ...references, requested_starts_at: request.requested_starts_at, requested_ends_at: request.requested_ends_at,
-    created_at: at, updated_at: at,
+    id,
+    number: '',
+    status: ServiceRequestStatus.NEW,
+    channel,
+    summary,
+    contact_name,
+    contact_phone,
+    contact_email,
+    location_id,
+    ...references,
+    requested_starts_at: request.requested_starts_at,
+    requested_ends_at: request.requested_ends_at,
+    created_at: at,
+    updated_at: at,
   };
   const recording = recordingOf(companyId, data, fingerprint);
   const outcome = await recordWithOthers(recording);
@@ -97,22 +116,26 @@ function recordingOf(companyId: string, data: ServiceRequest, fingerprint: Buffe
  * whoever records waits for the one before to commit, which it is about to.
  */
 function storing({ companyId, id, before, after, fingerprint, head, event }: Recording): Statement {
-  return together('record_service_request', [
-    expression('numbered', {
-      text: `insert into service_request_numbers as n (company_id, latest) values ($1, 1)
+  return together(
+    'record_service_request',
+    [
+      expression('numbered', {
+        text: `insert into service_request_numbers as n (company_id, latest) values ($1, 1)
         on conflict (company_id) do update set latest = n.latest + 1 returning 'SR-' || latest as number`,
-      values: [companyId],
-    }),
-    expression('record', {
-      text: `select number, $1::bytea || length_delimited(convert_to(number, 'UTF8')) || $2::bytea as document from numbered`,
-      values: [before, after],
-    }),
-    expression('stored', {
-      text: `insert into service_requests (company_id, id, event_sequence, document, fingerprint, recorded)
+        values: [companyId],
+      }),
+      expression('record', {
+        text: `select number, $1::bytea || length_delimited(convert_to(number, 'UTF8')) || $2::bytea as document from numbered`,
+        values: [before, after],
+      }),
+      expression('stored', {
+        text: `insert into service_requests (company_id, id, event_sequence, document, fingerprint, recorded)
         select $1::uuid, $2::uuid, 1, document, $3::bytea, document from record`,
-      values: [companyId, id, fingerprint],
-    }),
-    expression('event', { text: 'select $1::bytea || length_delimited(document) as payload from record', values: [head] }),
-    expression('appended', appendingMade(event, { expression: 'payload', from: 'event' })),
-  ], 'number from numbered');
+        values: [companyId, id, fingerprint],
+      }),
+      expression('event', { text: 'select $1::bytea || length_delimited(document) as payload from record', values: [head] }),
+      expression('appended', appendingMade(event, { expression: 'payload', from: 'event' })),
+    ],
+    'number from numbered',
+  );
 }

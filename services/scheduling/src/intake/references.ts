@@ -28,7 +28,11 @@ export async function referencesTo<F extends ReferenceField>(tx: Queryable, comp
 }
 
 /** The record with the latest names of what it refers to. */
-export async function withLatestNames<R extends Partial<Record<ReferenceField, Reference | null | undefined>>>(tx: Queryable, companyId: string, record: R): Promise<R> {
+export async function withLatestNames<R extends Partial<Record<ReferenceField, Reference | null | undefined>>>(
+  tx: Queryable,
+  companyId: string,
+  record: R,
+): Promise<R> {
   const fields = (Object.keys(KINDS) as ReferenceField[]).flatMap((field): [ReferenceField, string][] => {
     const id = record[field]?.id;
     return id === undefined ? [] : [[field, id]];
@@ -39,7 +43,11 @@ export async function withLatestNames<R extends Partial<Record<ReferenceField, R
 }
 
 /** Refuses ids of records without a name. Errors: 400. */
-export async function requireRecords(tx: Queryable, companyId: string, ids: { location_id?: string | null | undefined; job_id?: string | null | undefined; service_request_id?: string | null | undefined }): Promise<void> {
+export async function requireRecords(
+  tx: Queryable,
+  companyId: string,
+  ids: { location_id?: string | null | undefined; job_id?: string | null | undefined; service_request_id?: string | null | undefined },
+): Promise<void> {
   const tables = { location_id: 'locations', job_id: 'jobs', service_request_id: 'service_requests' } as const;
   for (const [field, table] of Object.entries(tables) as [keyof typeof tables, string][]) {
     const id = ids[field];

@@ -13,14 +13,18 @@ interface Visits {
 }
 const NO_VISITS: Visits = { appointment_count: 0, first_starts_at: null };
 
-export async function deriveJobs(
-  tx: Transaction,
-  companyId: string,
-  batch: readonly Changed<Job>[],
-): Promise<ReadonlyMap<string, Partial<Job>>> {
+export async function deriveJobs(tx: Transaction, companyId: string, batch: readonly Changed<Job>[]): Promise<ReadonlyMap<string, Partial<Job>>> {
   const [statuses, visits] = await Promise.all([
-    statusesOf(tx, companyId, batch.flatMap(({ record }) => record.lifecycle?.id ?? [])),
-    visitsOf(tx, companyId, batch.map(({ id }) => id)),
+    statusesOf(
+      tx,
+      companyId,
+      batch.flatMap(({ record }) => record.lifecycle?.id ?? []),
+    ),
+    visitsOf(
+      tx,
+      companyId,
+      batch.map(({ id }) => id),
+    ),
   ]);
   return new Map(
     batch.map(({ id, record }) => {
@@ -30,15 +34,13 @@ export async function deriveJobs(
   );
 }
 
-export async function deriveLeads(
-  tx: Transaction,
-  companyId: string,
-  batch: readonly Changed<JobLead>[],
-): Promise<ReadonlyMap<string, Partial<JobLead>>> {
-  const statuses = await statusesOf(tx, companyId, batch.flatMap(({ record }) => record.lifecycle?.id ?? []));
-  return new Map(
-    batch.map(({ id, record }) => [id, { status: latestStatus(record.status, record.lifecycle, 'is_lead_won', statuses) }]),
+export async function deriveLeads(tx: Transaction, companyId: string, batch: readonly Changed<JobLead>[]): Promise<ReadonlyMap<string, Partial<JobLead>>> {
+  const statuses = await statusesOf(
+    tx,
+    companyId,
+    batch.flatMap(({ record }) => record.lifecycle?.id ?? []),
   );
+  return new Map(batch.map(({ id, record }) => [id, { status: latestStatus(record.status, record.lifecycle, 'is_lead_won', statuses) }]));
 }
 
 async function visitsOf(tx: Transaction, companyId: string, jobIds: readonly string[]): Promise<Map<string, Visits>> {

@@ -40,8 +40,17 @@ export async function acceptNotification(tx: Transaction, { companyId, visit, jo
     text: `insert into notifications (company_id, id, appointment_id, job_id, account_id, contact_id, revision, channel, address, subject, message)
       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
     values: [
-      companyId, randomUUID(), visit.id, visit.job_id, accountId, contactId, visit.revision, recipient.channel, recipient.address,
-      subjectOf(visit), message,
+      companyId,
+      randomUUID(),
+      visit.id,
+      visit.job_id,
+      accountId,
+      contactId,
+      visit.revision,
+      recipient.channel,
+      recipient.address,
+      subjectOf(visit),
+      message,
     ],
   });
   tx.afterCommit(queued);
@@ -49,11 +58,19 @@ export async function acceptNotification(tx: Transaction, { companyId, visit, jo
 }
 
 async function accountWith(tx: Transaction, companyId: string, id: string): Promise<Account | undefined> {
-  const [row] = await tx.queryBinary({ name: 'account_to_notify', text: 'select document from accounts where company_id = $1 and id = $2', values: [companyId, id] });
+  const [row] = await tx.queryBinary({
+    name: 'account_to_notify',
+    text: 'select document from accounts where company_id = $1 and id = $2',
+    values: [companyId, id],
+  });
   return row && Account.decode(row[0] as Buffer);
 }
 
 async function contactWith(tx: Transaction, companyId: string, id: string): Promise<Contact | undefined> {
-  const [row] = await tx.queryBinary({ name: 'contact_to_notify', text: 'select document from contacts where company_id = $1 and id = $2', values: [companyId, id] });
+  const [row] = await tx.queryBinary({
+    name: 'contact_to_notify',
+    text: 'select document from contacts where company_id = $1 and id = $2',
+    values: [companyId, id],
+  });
   return row && Contact.decode(row[0] as Buffer);
 }

@@ -8,11 +8,25 @@ const CHANNELS = { EMAIL: InteractionChannel.EMAIL, SMS: InteractionChannel.SMS 
 /** A notification that was sent is a completed outbound interaction (decisions §6). Times in microseconds. */
 export async function recordSent(tx: Transaction, lease: Lease, started_at: number, ended_at: number): Promise<void> {
   const { companyId, id, channel, account, contact, jobId, text } = lease;
-  await insertInteraction(tx, companyId, {
-    id, channel: CHANNELS[channel], direction: InteractionDirection.OUTBOUND, status: InteractionStatus.COMPLETED,
-    account, contact, started_at, ended_at, duration_seconds: Math.floor((ended_at - started_at) / 1_000_000),
-    summary: text, service_request_id: await serviceRequestOf(tx, lease), job_id: jobId,
-  }, null);
+  await insertInteraction(
+    tx,
+    companyId,
+    {
+      id,
+      channel: CHANNELS[channel],
+      direction: InteractionDirection.OUTBOUND,
+      status: InteractionStatus.COMPLETED,
+      account,
+      contact,
+      started_at,
+      ended_at,
+      duration_seconds: Math.floor((ended_at - started_at) / 1_000_000),
+      summary: text,
+      service_request_id: await serviceRequestOf(tx, lease),
+      job_id: jobId,
+    },
+    null,
+  );
 }
 
 /** One of those that the visit is booked for: always the same. */

@@ -76,7 +76,19 @@ function leaseOf(row: Row): Lease | { reason: string } {
   if (recipient.channel !== row.channel || recipient.address !== row.address) return { reason: 'the contact’s primary channel has changed' };
   const { company_id: companyId, appointment_id: visitId, job_id: jobId, id, channel, address, subject, message: text, attempts } = row;
   const reference = ({ id: of, name }: Reference): Reference => ({ id: of, name });
-  return { companyId, id, channel, address, subject, text, attempts: attempts + 1, visitId, jobId, account: reference(account as Account), contact: reference(contact as Contact) };
+  return {
+    companyId,
+    id,
+    channel,
+    address,
+    subject,
+    text,
+    attempts: attempts + 1,
+    visitId,
+    jobId,
+    account: reference(account as Account),
+    contact: reference(contact as Contact),
+  };
 }
 
 async function suppress(tx: Transaction, { company_id, id }: Row, reason: string): Promise<void> {
@@ -97,7 +109,12 @@ async function begin(tx: Transaction, { company_id, id }: Row, leaseMs: number):
 }
 
 /** Stores how an attempt ended. Undefined where it was given up meanwhile: UNKNOWN stays so. */
-export async function finish(tx: Transaction, { companyId, id }: Lease, status: 'SENT' | 'FAILED' | 'UNKNOWN', detail: string): Promise<{ attempted_at: number; finished_at: number } | undefined> {
+export async function finish(
+  tx: Transaction,
+  { companyId, id }: Lease,
+  status: 'SENT' | 'FAILED' | 'UNKNOWN',
+  detail: string,
+): Promise<{ attempted_at: number; finished_at: number } | undefined> {
   const { rows } = await tx.query<{ attempted_at: number; finished_at: number }>({
     name: 'finish_notification',
     text: `update notifications set status = $3, finished_at = now(), detail = $4

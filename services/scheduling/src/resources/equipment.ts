@@ -17,8 +17,7 @@ export const equipment = defineTable<Equipment>({
     warranty_ends: {
       table: 'equipment_warranties',
       type: 'date',
-      of: ({ manufacturer_warranty_ends_on, labor_warranty_ends_on }) =>
-        [manufacturer_warranty_ends_on, labor_warranty_ends_on].filter((day) => day != null),
+      of: ({ manufacturer_warranty_ends_on, labor_warranty_ends_on }) => [manufacturer_warranty_ends_on, labor_warranty_ends_on].filter((day) => day != null),
     },
   },
 });

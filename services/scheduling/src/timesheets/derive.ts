@@ -43,11 +43,7 @@ type Totals = Pick<Timesheet, 'entry_count' | 'total_minutes' | 'paid_minutes'>;
 const NO_ENTRIES: Totals = { entry_count: 0, total_minutes: 0, paid_minutes: 0 };
 
 /** Running entries count as entries and add no minutes. Errors: RecordError for more minutes than a timesheet holds. */
-export async function deriveTimesheets(
-  tx: Transaction,
-  companyId: string,
-  batch: readonly Changed<Timesheet>[],
-): Promise<ReadonlyMap<string, Totals>> {
+export async function deriveTimesheets(tx: Transaction, companyId: string, batch: readonly Changed<Timesheet>[]): Promise<ReadonlyMap<string, Totals>> {
   const { rows } = await tx.query<{ timesheet_id: string } & Totals>({
     name: 'entries_of_timesheets',
     text: `select e.timesheet_id, count(*) as entry_count, coalesce(sum(e.duration_minutes), 0) as total_minutes,

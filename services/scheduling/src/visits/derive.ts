@@ -8,14 +8,18 @@ import type { Transaction } from '@truckroll/service-kit';
 import { dispatchStatusOf, inOrder, revisionOf } from '../assignments/visit.ts';
 import { locationIdOf, visitJobOf } from './job.ts';
 
-export async function deriveVisits(
-  tx: Transaction,
-  companyId: string,
-  batch: readonly Changed<Visit>[],
-): Promise<ReadonlyMap<string, Partial<Visit>>> {
+export async function deriveVisits(tx: Transaction, companyId: string, batch: readonly Changed<Visit>[]): Promise<ReadonlyMap<string, Partial<Visit>>> {
   const [jobs, assignments] = await Promise.all([
-    jobsOf(tx, companyId, batch.map(({ record }) => record.job_id)),
-    assignmentsOf(tx, companyId, batch.map(({ id }) => id)),
+    jobsOf(
+      tx,
+      companyId,
+      batch.map(({ record }) => record.job_id),
+    ),
+    assignmentsOf(
+      tx,
+      companyId,
+      batch.map(({ id }) => id),
+    ),
   ]);
   const locationIds = batch.flatMap(({ record }) => locationIdOf(jobs.get(record.job_id), record.job) ?? []);
   const locations = await locationsOf(tx, companyId, locationIds);
@@ -41,7 +45,10 @@ async function assignmentsOf(tx: Transaction, companyId: string, visitIds: reado
       join job_assignments a on a.company_id = $1 and a.appointment_id = v.id`,
     values: [companyId, visitIds],
   });
-  return Map.groupBy(rows.map(([document]) => Assignment.decode(document as Buffer)), ({ appointment_id }) => appointment_id);
+  return Map.groupBy(
+    rows.map(([document]) => Assignment.decode(document as Buffer)),
+    ({ appointment_id }) => appointment_id,
+  );
 }
 
 async function jobsOf(tx: Transaction, companyId: string, ids: readonly string[]): Promise<Map<string, Job>> {

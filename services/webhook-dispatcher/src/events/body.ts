@@ -39,7 +39,18 @@ export function publicEvent(event: IncomingEvent): PublicEvent {
   out.length = 0;
   writer.write(shape, event.payload, 0, event.payload.length, out);
   const { requestId: request_id, trace: traceparent } = event;
-  return { id, type, company_id, subject: subjectOf(event.key), sequence, timestamp, body: Buffer.from(out.view()), request_id, traceparent, ...peopleSay(data) };
+  return {
+    id,
+    type,
+    company_id,
+    subject: subjectOf(event.key),
+    sequence,
+    timestamp,
+    body: Buffer.from(out.view()),
+    request_id,
+    traceparent,
+    ...peopleSay(data),
+  };
 }
 
 function peopleSay({ number, account, contact_name: contact }: Subject): Pick<PublicEvent, 'subject_number' | 'customer_name'> {

@@ -1,5 +1,14 @@
 import { ApiError } from '@truckroll/contract';
-import type { DeadLetter, FanOutRequest, FanOutResponse, LeaseRequest, LeasedDelivery, PublicEvent, SetAsideRequest, SetAsideResponse } from '@truckroll/contract/gen/integrations/v1/deliveries';
+import type {
+  DeadLetter,
+  FanOutRequest,
+  FanOutResponse,
+  LeaseRequest,
+  LeasedDelivery,
+  PublicEvent,
+  SetAsideRequest,
+  SetAsideResponse,
+} from '@truckroll/contract/gen/integrations/v1/deliveries';
 import type { IncomingEvent } from '@truckroll/outbox';
 import { gather, onBehalfOf, requestOf, withBatchSpan, type Logger, type Metrics } from '@truckroll/service-kit';
 import { batches, loadOf } from './batches.ts';
@@ -72,14 +81,17 @@ export function createFanOut({ fanOut, setAside, read, spare, borrow, postponed,
   const sizeOf = ({ body }: PublicEvent): number => body.length;
   const origins = new WeakMap<PublicEvent, IncomingEvent>();
   const none = new Map<PublicEvent, number>();
-  const storeTogether = gather<readonly PublicEvent[], unknown>((events) => loadOf(events, sizeOf), async (lists) => {
-    for (let left = lists.flat(); left.length > 0; ) {
-      const count = await pace.next(left.length);
-      await store(left.slice(0, count), none, (event, error) => keep([letterOf(origins.get(event) as IncomingEvent, error)]));
-      left = left.slice(count);
-    }
-    return lists;
-  });
+  const storeTogether = gather<readonly PublicEvent[], unknown>(
+    (events) => loadOf(events, sizeOf),
+    async (lists) => {
+      for (let left = lists.flat(); left.length > 0; ) {
+        const count = await pace.next(left.length);
+        await store(left.slice(0, count), none, (event, error) => keep([letterOf(origins.get(event) as IncomingEvent, error)]));
+        left = left.slice(count);
+      }
+      return lists;
+    },
+  );
 
   return {
     async handle(events) {
@@ -115,7 +127,8 @@ export function createFanOut({ fanOut, setAside, read, spare, borrow, postponed,
           // It stays for another release.
         }
       }
-      for (const batch of batches([...known.keys()], sizeOf)) await store(batch, known, async ({ id }, error) => log.warn({ id, error }, 'an event that was set aside is refused and stays'));
+      for (const batch of batches([...known.keys()], sizeOf))
+        await store(batch, known, async ({ id }, error) => log.warn({ id, error }, 'an event that was set aside is refused and stays'));
     },
   };
 }
@@ -132,12 +145,74 @@ function withEvents(deliveries: readonly LeasedDelivery[], events: readonly Publ
 }
 
 function letterOf(event: IncomingEvent, error: unknown): DeadLetter {
-  const { topic, partition, offset: log_offset, id: event_id, type, source, companyId: company_id, key, time, sequence, version, payload, requestId: request_id, trace: traceparent } = event;
+  const {
+    topic,
+    partition,
+    offset: log_offset,
+    id: event_id,
+    type,
+    source,
+    companyId: company_id,
+    key,
+    time,
+    sequence,
+    version,
+    payload,
+    requestId: request_id,
+    trace: traceparent,
+  } = event;
   const reason = String((error as Partial<Error> | null)?.message ?? error).slice(0, 2000);
-  return { id: 0, topic, partition, log_offset, event_id, type, source, company_id, key, time, sequence: sequence ?? null, version, payload, reason, request_id, traceparent };
+  return {
+    id: 0,
+    topic,
+    partition,
+    log_offset,
+    event_id,
+    type,
+    source,
+    company_id,
+    key,
+    time,
+    sequence: sequence ?? null,
+    version,
+    payload,
+    reason,
+    request_id,
+    traceparent,
+  };
 }
 
-function eventOf({ event_id: id, company_id: companyId, log_offset: offset, sequence, payload, topic, partition, type, source, key, time, version, request_id, traceparent }: DeadLetter): IncomingEvent {
+function eventOf({
+  event_id: id,
+  company_id: companyId,
+  log_offset: offset,
+  sequence,
+  payload,
+  topic,
+  partition,
+  type,
+  source,
+  key,
+  time,
+  version,
+  request_id,
+  traceparent,
+}: DeadLetter): IncomingEvent {
   const bytes = payload == null ? null : Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength);
-  return { id, companyId, offset, topic, partition, type, source, key, time, version, sequence: sequence ?? undefined, payload: bytes, trace: traceparent ?? undefined, requestId: request_id ?? undefined };
+  return {
+    id,
+    companyId,
+    offset,
+    topic,
+    partition,
+    type,
+    source,
+    key,
+    time,
+    version,
+    sequence: sequence ?? undefined,
+    payload: bytes,
+    trace: traceparent ?? undefined,
+    requestId: request_id ?? undefined,
+  };
 }

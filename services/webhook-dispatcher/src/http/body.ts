@@ -15,7 +15,11 @@ const MOST_ENCODINGS = 3;
  * be decompressed ends the text where it breaks. Rejects where the connection does.
  */
 export async function readCapped(body: Readable, contentEncoding: string, limit: number): Promise<CappedBody> {
-  const names = contentEncoding.toLowerCase().split(',').map((name) => name.trim()).filter((name) => name !== '' && name !== 'identity');
+  const names = contentEncoding
+    .toLowerCase()
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '' && name !== 'identity');
   const decoders = names.length > MOST_ENCODINGS ? [] : names.toReversed().map(decoderOf);
   const chunks: Buffer[] = [];
   let room = limit;

@@ -92,7 +92,10 @@ export class Connections {
         connection.dials += 1;
         connection.openedAt = Date.now();
         const dialling = (address: string) => void (connection.address = address);
-        this.#dial(target, connection.signal, dialling).then((socket) => callback(null, socket), (error: Error) => callback(error, null));
+        this.#dial(target, connection.signal, dialling).then(
+          (socket) => callback(null, socket),
+          (error: Error) => callback(error, null),
+        );
       },
       allowH2: false,
       pipelining: 1,

@@ -59,16 +59,18 @@ export async function exchange(options: ExchangeOptions, request: ExchangeReques
   return result;
 }
 
-async function exchangeWith(
-  options: ExchangeOptions, request: ExchangeRequest, target: Target, signal: AbortSignal, result: ExchangeResult,
-): Promise<void> {
+async function exchangeWith(options: ExchangeOptions, request: ExchangeRequest, target: Target, signal: AbortSignal, result: ExchangeResult): Promise<void> {
   const { connections, bodyLimit } = options;
   for (let tries = 1; ; tries += 1) {
     const connection = connections.take(request.endpointId, target, signal);
     const dials = connection.dials;
     try {
       const answer = await connection.client.request({
-        method: 'POST', path: target.url.pathname + target.url.search, headers: request.headers, body: request.body, signal,
+        method: 'POST',
+        path: target.url.pathname + target.url.search,
+        headers: request.headers,
+        body: request.body,
+        signal,
       });
       result.status = answer.statusCode;
       result.responseHeaders = headersOf(answer.headers);

@@ -25,7 +25,9 @@ export function connectFailure(error: unknown): ExchangeFailure {
 
 /** Messages of certificates' faults are Node's own: they name the certificate and the host that the integrator chose. */
 export function tlsFailure(error: unknown): ExchangeFailure {
-  const reason = String((error as Partial<Error> | null)?.message ?? '').split('\n', 1)[0]!.slice(0, 300);
+  const reason = String((error as Partial<Error> | null)?.message ?? '')
+    .split('\n', 1)[0]!
+    .slice(0, 300);
   return new ExchangeFailure(AttemptError.TLS, `The TLS handshake failed: ${reason || 'no reason was given'}`, error);
 }
 

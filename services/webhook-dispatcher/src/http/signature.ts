@@ -10,9 +10,7 @@ const keys = new Map<string, KeyObject>();
  * any of them is right, so both sides of a rotation do. `timestamp` is in seconds.
  */
 export function signatureOf(secrets: readonly Uint8Array[], id: string, timestamp: number, body: Uint8Array): string {
-  return secrets
-    .map((secret) => `v1,${createHmac('sha256', keyOf(secret)).update(`${id}.${timestamp}.`).update(body).digest('base64')}`)
-    .join(' ');
+  return secrets.map((secret) => `v1,${createHmac('sha256', keyOf(secret)).update(`${id}.${timestamp}.`).update(body).digest('base64')}`).join(' ');
 }
 
 function keyOf(secret: Uint8Array): KeyObject {

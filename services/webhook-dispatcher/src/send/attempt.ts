@@ -7,7 +7,12 @@ import { signatureOf } from '../http/signature.ts';
 /** Sends a delivery once, and puts down all that the log is to know of it. Never rejects. */
 export function attempt(options: ExchangeOptions, delivery: LeasedDelivery): Promise<ReportRequest> {
   const header = (name: string): string | undefined => (name === 'traceparent' ? (delivery.traceparent ?? undefined) : undefined);
-  const about = { 'http.request.method': 'POST', 'truckroll.delivery_id': delivery.delivery_id, 'truckroll.endpoint_id': delivery.endpoint_id, 'truckroll.company_id': delivery.company_id };
+  const about = {
+    'http.request.method': 'POST',
+    'truckroll.delivery_id': delivery.delivery_id,
+    'truckroll.endpoint_id': delivery.endpoint_id,
+    'truckroll.company_id': delivery.company_id,
+  };
   return withRemoteSpan(header, 'POST webhook', 'CLIENT', about, async () => {
     const report = await exchangeOf(options, delivery);
     const { response_status: status, error } = report;

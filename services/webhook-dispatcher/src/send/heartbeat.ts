@@ -37,6 +37,8 @@ export class Heartbeat implements BackgroundPart {
   /** A service that is away, or older than this call, only makes what a killed worker held wait for its leases. */
   async #tell(leaving: boolean): Promise<void> {
     const { workerId, renew, log } = this.#options;
-    await renew({ worker_id: workerId, leaving }, { deadlineMs: DEADLINE_MS }).catch((error: unknown) => log.debug({ error }, 'integrations could not be told that this worker is alive'));
+    await renew({ worker_id: workerId, leaving }, { deadlineMs: DEADLINE_MS }).catch((error: unknown) =>
+      log.debug({ error }, 'integrations could not be told that this worker is alive'),
+    );
   }
 }

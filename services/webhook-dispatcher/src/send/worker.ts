@@ -1,5 +1,16 @@
 import type { LeaseRequest, LeaseResponse, LeasedDelivery, ReportRequest, ReportResponse } from '@truckroll/contract/gen/integrations/v1/deliveries';
-import { Notifier, backoffMs, durations, logOutage, onBehalfOf, pause, requestOf, type BackgroundPart, type Logger, type Metrics } from '@truckroll/service-kit';
+import {
+  Notifier,
+  backoffMs,
+  durations,
+  logOutage,
+  onBehalfOf,
+  pause,
+  requestOf,
+  type BackgroundPart,
+  type Logger,
+  type Metrics,
+} from '@truckroll/service-kit';
 import { endpointAnswers } from './attempt.ts';
 import { Circuits } from './circuits.ts';
 import { Bulkhead } from './bulkhead.ts';
@@ -79,10 +90,15 @@ export class Worker implements BackgroundPart {
       if (this.#full) this.#occasion.notify();
     });
     this.#attempts = durations(
-      metrics, 'webhook_attempt_duration_seconds', 'Exchanges with endpoints by result: 2xx, 3xx, 4xx, 5xx, timeout, refused (no connection), dns, blocked (a target that is not allowed), tls, broken', ['result'],
+      metrics,
+      'webhook_attempt_duration_seconds',
+      'Exchanges with endpoints by result: 2xx, 3xx, 4xx, 5xx, timeout, refused (no connection), dns, blocked (a target that is not allowed), tls, broken',
+      ['result'],
     );
     this.#witness = new Witness(options.log);
-    metrics.observedGauge('webhook_circuits_open', 'Endpoints that are left alone for a time as they fail, by this replica', () => this.#circuits.open(Date.now()));
+    metrics.observedGauge('webhook_circuits_open', 'Endpoints that are left alone for a time as they fail, by this replica', () =>
+      this.#circuits.open(Date.now()),
+    );
     metrics.observedGauge('webhook_in_flight', 'Exchanges with endpoints that are going on', () => this.#bulkhead.inFlight);
   }
 
@@ -192,7 +208,9 @@ export class Worker implements BackgroundPart {
     const taken = Map.groupBy(deliveries, ({ company_id }) => company_id);
     const busy = new Map(asked.busy_companies.map(({ company_id, max_deliveries }) => [company_id, max_deliveries]));
     const atItsShare = (companyId: string, most: number) => (taken.get(companyId)?.length ?? 0) >= most;
-    this.#full = [...busy].some(([companyId, most]) => atItsShare(companyId, most)) || [...taken.keys()].some((companyId) => atItsShare(companyId, busy.get(companyId) ?? asked.max_of_company ?? Infinity));
+    this.#full =
+      [...busy].some(([companyId, most]) => atItsShare(companyId, most)) ||
+      [...taken.keys()].some((companyId) => atItsShare(companyId, busy.get(companyId) ?? asked.max_of_company ?? Infinity));
     // Less than there was room for is all that may be sent now: new events and reports tell of more.
     if (deliveries.length === room) return 0;
     const now = Date.now();

@@ -2,7 +2,14 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import {
-  DeliveryServiceService, type DeadLetter, type LeaseRequest, type LeasedDelivery, type PublicEvent, type RenewRequest, type ReportRequest, type ReportResponse,
+  DeliveryServiceService,
+  type DeadLetter,
+  type LeaseRequest,
+  type LeasedDelivery,
+  type PublicEvent,
+  type RenewRequest,
+  type ReportRequest,
+  type ReportResponse,
 } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { createGrpcServer, createMetrics, silentLog, testConfig, type GrpcServer } from '@truckroll/service-kit';
 
@@ -90,8 +97,18 @@ export class Deliveries {
     this.fanned.push(event);
     for (const { id, url, secret } of endpoints) {
       const lent: LeasedDelivery = {
-        delivery_id: randomUUID(), lease_token: randomUUID(), lease_expires_at: (Date.now() + 60_000) * 1000, company_id: event.company_id,
-        endpoint_id: id, url, secrets: [secret], event_id: event.id, event_type: event.type, body: event.body, attempt: 1, probe: false,
+        delivery_id: randomUUID(),
+        lease_token: randomUUID(),
+        lease_expires_at: (Date.now() + 60_000) * 1000,
+        company_id: event.company_id,
+        endpoint_id: id,
+        url,
+        secrets: [secret],
+        event_id: event.id,
+        event_type: event.type,
+        body: event.body,
+        attempt: 1,
+        probe: false,
       };
       this.#deliveries.push({ lent, state: 'due' });
     }

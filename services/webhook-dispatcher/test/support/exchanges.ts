@@ -11,7 +11,14 @@ export interface Exchanges {
 
 /** Exchanges as the dispatcher does them, with names that mean what the test says. */
 export function exchanges(options: { allowed?: string[]; allowHttp?: boolean; resolve?: Resolve; timeoutMs?: number } = {}): Exchanges {
-  const { allowed = [], allowHttp = false, timeoutMs = 15_000, resolve = async (name) => { throw new Error(`nobody may ask for ${name}`); } } = options;
+  const {
+    allowed = [],
+    allowHttp = false,
+    timeoutMs = 15_000,
+    resolve = async (name) => {
+      throw new Error(`nobody may ask for ${name}`);
+    },
+  } = options;
   const policy = { allowHttp, allowedTargets: allowed };
   const connections = new Connections(createDial({ policy, resolve, ca: certificate }));
   const request = { headers: { 'content-type': 'application/json' }, body: Buffer.from('{"hello":"world"}') };

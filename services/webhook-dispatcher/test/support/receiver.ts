@@ -29,17 +29,24 @@ export async function startReceiver(answer: Answer = (response) => void response
   const received: Received[] = [];
   const waiting = new Set<() => void>();
   const listener: RequestListener = (request, response) => {
-    read(request).then((body) => {
-      const entry = { path: request.url ?? '', headers: request.headers as Record<string, string>, body };
-      received.push(entry);
-      answer(response, entry);
-      for (const check of waiting) check();
-    }, () => undefined);
+    read(request).then(
+      (body) => {
+        const entry = { path: request.url ?? '', headers: request.headers as Record<string, string>, body };
+        received.push(entry);
+        answer(response, entry);
+        for (const check of waiting) check();
+      },
+      () => undefined,
+    );
   };
   const server: Server = options.tls ? createTlsServer({ cert: certificate, key: privateKey }, listener) : createServer(listener);
   const sockets = new Set<{ destroy(): void }>();
   const receiver: Receiver = {
-    port: 0, url: '', target: '', received, connections: 0,
+    port: 0,
+    url: '',
+    target: '',
+    received,
+    connections: 0,
     until: (count) =>
       new Promise((resolve) => {
         const check = () => {

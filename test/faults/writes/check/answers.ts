@@ -77,7 +77,10 @@ function placesDuring({ effects, attempts, states }: Lives, attempt: Attempt, ow
   const { visitId, expectedRevision } = attempt.write;
   const known = states.get(visitId) ?? [];
   // The client had seen that revision, so it was there before.
-  let from = Math.max(0, known.findIndex(({ revision }) => revision === expectedRevision));
+  let from = Math.max(
+    0,
+    known.findIndex(({ revision }) => revision === expectedRevision),
+  );
   let to = known.length - 1;
   for (const { place, key, write } of effects.get(visitId) ?? []) {
     const theirs = (attempts.get(key) ?? []).filter((one) => one.write === write);

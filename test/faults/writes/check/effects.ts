@@ -20,7 +20,11 @@ export interface Attribution {
 /** By the assignment that it added or removed an event can be told from all others. */
 const nameOf = (kind: Write['kind'], assignmentId: string): string => `${kind} ${assignmentId}`;
 
-export function attribute(attempts: ReadonlyMap<string, readonly Attempt[]>, keys: readonly StoredKey[], events: ReadonlyMap<string, readonly VisitEvent[]>): Attribution {
+export function attribute(
+  attempts: ReadonlyMap<string, readonly Attempt[]>,
+  keys: readonly StoredKey[],
+  events: ReadonlyMap<string, readonly VisitEvent[]>,
+): Attribution {
   const violations: Violation[] = [];
   const placed = new Map<string, { event: VisitEvent; place: number }>();
   for (const subject of events.values()) {
@@ -58,12 +62,17 @@ export function attribute(attempts: ReadonlyMap<string, readonly Attempt[]>, key
   for (const subject of events.values()) {
     for (const event of subject) {
       if (byEvent.has(event.id)) continue;
-      violations.push(violation('event-without-write', `${event.type} ${event.assignmentId}, number ${event.sequence} of visit ${event.visitId}, is the effect of no write`));
+      violations.push(
+        violation('event-without-write', `${event.type} ${event.assignmentId}, number ${event.sequence} of visit ${event.visitId}, is the effect of no write`),
+      );
     }
   }
   for (const [key, effects] of byKey) {
     if (!rows.has(key)) violations.push(violation('effect-without-key', `${key} had an effect and is not stored`));
-    if (effects.length > 1) violations.push(violation('two-effects-of-a-key', `${key} was carried out as ${effects.map(({ event }) => `${event.type} ${event.assignmentId}`).join(' and ')}`));
+    if (effects.length > 1)
+      violations.push(
+        violation('two-effects-of-a-key', `${key} was carried out as ${effects.map(({ event }) => `${event.type} ${event.assignmentId}`).join(' and ')}`),
+      );
   }
   return { effects: [...byEvent.values()], byKey, violations };
 }

@@ -24,7 +24,9 @@ export function checkRequests(observed: Observed, states: ReadonlyMap<string, re
   const sent = new Set(notifications.filter((one: StoredNotification) => one.status === 'SENT').map(({ id }) => id));
   for (const [subject, events] of subjects) {
     if (sent.delete(subject) && events.length === 1 && events[0]!.type === 'interaction.completed') continue;
-    violations.push(violation('service-request-differs', `${events.length} events are about ${subject}, which is neither a service request nor a message that was sent`));
+    violations.push(
+      violation('service-request-differs', `${events.length} events are about ${subject}, which is neither a service request nor a message that was sent`),
+    );
   }
   for (const id of sent) violations.push(violation('notification-differs', `notification ${id} was sent, and no interaction tells of it`));
   return violations;

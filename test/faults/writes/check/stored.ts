@@ -20,20 +20,28 @@ function checkVisits({ before, visits }: Observed, states: ReadonlyMap<string, r
     const last = line.at(-1)!;
     if (sequence !== sequences.get(id)! + line.length - 1) wrong(id, `it counts ${sequence} events, and there are ${line.length - 1}`);
     if (revision !== last.revision) wrong(id, `its revision is ${revision}, and that of its latest event ${last.revision}`);
-    if (!sameAssignments(assignments, last.assignments)) wrong(id, `it shows ${assignments.size} technicians that are not the ${last.assignments.size} of its events`);
+    if (!sameAssignments(assignments, last.assignments))
+      wrong(id, `it shows ${assignments.size} technicians that are not the ${last.assignments.size} of its events`);
   }
   for (const { id } of before) if (!visits.some((visit) => visit.id === id)) wrong(id, 'it is gone');
   return violations;
 }
 
 function checkAssignments({ assignments }: Observed, states: ReadonlyMap<string, readonly VisitState[]>): Violation[] {
-  const expected = new Map([...states].flatMap(([visitId, line]) => [...line.at(-1)!.assignments].map(([id, technicianId]) => [id, `${visitId} ${technicianId}`])));
+  const expected = new Map(
+    [...states].flatMap(([visitId, line]) => [...line.at(-1)!.assignments].map(([id, technicianId]) => [id, `${visitId} ${technicianId}`])),
+  );
   const stored = new Map(assignments.map(({ id, visitId, technicianId }) => [id, `${visitId} ${technicianId}`]));
   const all = new Set([...expected.keys(), ...stored.keys()]);
   return [...all].flatMap((id) =>
     expected.get(id) === stored.get(id)
       ? []
-      : [violation('assignment-differs-from-events', `assignment ${id} is stored as ${stored.get(id) ?? 'nothing'}, and its events make ${expected.get(id) ?? 'nothing'}`)],
+      : [
+          violation(
+            'assignment-differs-from-events',
+            `assignment ${id} is stored as ${stored.get(id) ?? 'nothing'}, and its events make ${expected.get(id) ?? 'nothing'}`,
+          ),
+        ],
   );
 }
 

@@ -21,7 +21,11 @@ Examples:
   truckroll dead-letters retry`;
 
 export function register(program: Command, session: Session): void {
-  const deadLetters = program.command('dead-letters').alias('parked').description('See events that services could not apply, and apply them again.').addHelpText('after', EXAMPLES);
+  const deadLetters = program
+    .command('dead-letters')
+    .alias('parked')
+    .description('See events that services could not apply, and apply them again.')
+    .addHelpText('after', EXAMPLES);
 
   deadLetters
     .command('list')
@@ -35,8 +39,11 @@ export function register(program: Command, session: Session): void {
         events.push(...found.events.map((event) => ({ service, ...event, parked_at: formatInstant(event.parked_at) })));
       }
       const columns = {
-        service: (row: Record<string, unknown>) => row['service'], since: (row: Record<string, unknown>) => row['parked_at'],
-        type: (row: Record<string, unknown>) => row['type'], key: (row: Record<string, unknown>) => row['key'], reason: (row: Record<string, unknown>) => row['reason'],
+        service: (row: Record<string, unknown>) => row['service'],
+        since: (row: Record<string, unknown>) => row['parked_at'],
+        type: (row: Record<string, unknown>) => row['type'],
+        key: (row: Record<string, unknown>) => row['key'],
+        reason: (row: Record<string, unknown>) => row['reason'],
       };
       session.print({ events, more }, table(events, columns, 'There are no dead letters.') + (more > 0 ? `\n… and ${more} more.` : ''));
     });
@@ -51,7 +58,9 @@ export function register(program: Command, session: Session): void {
         services.push({ service, applied, reason });
         if (reason !== null) session.exitCode = EXIT.refused;
       }
-      const lines = services.map(({ service, applied, reason }) => `${service}: ${applied} applied${reason === null ? '' : `; the next one cannot be: ${reason}`}`);
+      const lines = services.map(
+        ({ service, applied, reason }) => `${service}: ${applied} applied${reason === null ? '' : `; the next one cannot be: ${reason}`}`,
+      );
       session.print({ services }, lines.join('\n'));
     });
 }

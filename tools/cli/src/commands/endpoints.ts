@@ -49,7 +49,10 @@ export function register(program: Command, session: Session): void {
       }
       const more = Math.max(0, total - endpoints.length);
       const rest = more > 0 ? `\n… and ${more.toLocaleString('en')} more: give --limit.` : '';
-      session.print({ endpoints: endpoints.map((endpoint) => plain('truckroll.integrations.v1.EndpointAccount', endpoint)), total }, table(endpoints, COLUMNS, 'There is no such endpoint.') + rest);
+      session.print(
+        { endpoints: endpoints.map((endpoint) => plain('truckroll.integrations.v1.EndpointAccount', endpoint)), total },
+        table(endpoints, COLUMNS, 'There is no such endpoint.') + rest,
+      );
     });
 }
 

@@ -54,7 +54,9 @@ export function register(program: Command, session: Session): void {
         const progress = createProgress(session.io, path.padEnd(20), 'records', session.json);
         progressed.clear = progress.clear;
         try {
-          const records = await exportRecords(folder, path, options, (count, share) => progress.update(count, share ?? 0, share === undefined ? undefined : 1)).catch(explainFolder);
+          const records = await exportRecords(folder, path, options, (count, share) =>
+            progress.update(count, share ?? 0, share === undefined ? undefined : 1),
+          ).catch(explainFolder);
           files.push({ path, records });
         } finally {
           progress.end();

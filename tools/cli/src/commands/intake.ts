@@ -45,10 +45,20 @@ export function register(program: Command, session: Session): void {
     .option('--wants-until <when>', 'latest time that the customer would like', moment)
     .action(async (given: Given) => {
       const { service_request } = await service().recordServiceRequest({
-        company_id: given.company, id: given.id ?? randomUUID(), channel: named(ServiceRequestChannel, given.channel), summary: given.summary,
-        account_id: given.account, contact_name: given.contactName, contact_phone: given.contactPhone, contact_email: given.contactEmail,
-        location_id: given.location, business_unit_id: given.businessUnit, job_type_id: given.jobType, lead_source_id: given.leadSource,
-        requested_starts_at: given.wantsFrom, requested_ends_at: given.wantsUntil,
+        company_id: given.company,
+        id: given.id ?? randomUUID(),
+        channel: named(ServiceRequestChannel, given.channel),
+        summary: given.summary,
+        account_id: given.account,
+        contact_name: given.contactName,
+        contact_phone: given.contactPhone,
+        contact_email: given.contactEmail,
+        location_id: given.location,
+        business_unit_id: given.businessUnit,
+        job_type_id: given.jobType,
+        lead_source_id: given.leadSource,
+        requested_starts_at: given.wantsFrom,
+        requested_ends_at: given.wantsUntil,
       });
       showRequest(session, service_request);
     });
@@ -90,10 +100,19 @@ export function register(program: Command, session: Session): void {
     .option('--ended <when>', 'when it was over', moment)
     .action(async (given: Given) => {
       const { interaction } = await service().recordInteraction({
-        company_id: given.company, id: given.id ?? randomUUID(), channel: named(InteractionChannel, given.channel),
-        direction: named(InteractionDirection, given.direction), outcome: given.outcome, summary: given.summary, account_id: given.account,
-        contact_id: given.contact, handled_by_id: given.handledBy, started_at: given.started, ended_at: given.ended,
-        service_request_id: given.request, job_id: given.job,
+        company_id: given.company,
+        id: given.id ?? randomUUID(),
+        channel: named(InteractionChannel, given.channel),
+        direction: named(InteractionDirection, given.direction),
+        outcome: given.outcome,
+        summary: given.summary,
+        account_id: given.account,
+        contact_id: given.contact,
+        handled_by_id: given.handledBy,
+        started_at: given.started,
+        ended_at: given.ended,
+        service_request_id: given.request,
+        job_id: given.job,
       });
       showInteraction(session, interaction);
     });
@@ -114,7 +133,9 @@ type Values = Readonly<Record<string, string>>;
 const lower = (text: string): string => text.toLowerCase();
 
 function choicesOf(values: Values): string[] {
-  return Object.keys(values).filter((name) => !/^UN(SPECIFIED|RECOGNIZED)$/.test(name)).map(lower);
+  return Object.keys(values)
+    .filter((name) => !/^UN(SPECIFIED|RECOGNIZED)$/.test(name))
+    .map(lower);
 }
 
 function choice(flags: string, description: string, values: Values): Option {

@@ -29,7 +29,12 @@ export function register(program: Command, session: Session): void {
     .command('listen')
     .description('Receive webhooks on this machine, verify and print them.')
     .option('--port <port>', 'port on 127.0.0.1', portNumber, 4567)
-    .option('--secret <whsec_…>', 'deprecated: set TRUCKROLL_WEBHOOK_SECRET, or TRUCKROLL_WEBHOOK_SECRET_FILE; two with a comma while it is rotating', secrets, [])
+    .option(
+      '--secret <whsec_…>',
+      'deprecated: set TRUCKROLL_WEBHOOK_SECRET, or TRUCKROLL_WEBHOOK_SECRET_FILE; two with a comma while it is rotating',
+      secrets,
+      [],
+    )
     .option('--status <code>', 'what to answer', statusCode, 204)
     .option('--count <number>', 'end after so many deliveries', positiveInteger)
     .addHelpText('after', HELP)
@@ -37,12 +42,15 @@ export function register(program: Command, session: Session): void {
       const [{ startReceiver }, { described }] = await Promise.all([import('../listen/receiver.ts'), import('../listen/verdict.ts')]);
       const { signal } = session.io;
       const known = session.webhookSecrets(given.secret);
-      if (!known.every(isSecret)) throw new Failure('A signing secret begins with whsec_ and goes on in base64: copy it from the answer that created the endpoint.');
+      if (!known.every(isSecret))
+        throw new Failure('A signing secret begins with whsec_ and goes on in base64: copy it from the answer that created the endpoint.');
       const enough = new AbortController();
       const seen = new Set<string>();
       let count = 0;
       const receiver = await startReceiver({
-        port: given.port, secrets: known, status: given.status,
+        port: given.port,
+        secrets: known,
+        status: given.status,
         received: (verdict) => {
           session.print(verdict, described(verdict, new Date(), seen.has(verdict.id)));
           seen.add(verdict.id);
@@ -51,9 +59,15 @@ export function register(program: Command, session: Session): void {
           if (count === given.count) enough.abort();
         },
       }).catch((error: Error) => {
-        throw new Failure(`Port ${given.port} cannot be used (${error.message}): stop what uses it, or choose another one with --port.`, EXIT.unreachable, error);
+        throw new Failure(
+          `Port ${given.port} cannot be used (${error.message}): stop what uses it, or choose another one with --port.`,
+          EXIT.unreachable,
+          error,
+        );
       });
-      session.note(`Listening on http://127.0.0.1:${receiver.port}/ ${known.length === 0 ? 'without verifying, hence without showing what comes' : 'and verifying'}; Ctrl-C ends it.`);
+      session.note(
+        `Listening on http://127.0.0.1:${receiver.port}/ ${known.length === 0 ? 'without verifying, hence without showing what comes' : 'and verifying'}; Ctrl-C ends it.`,
+      );
       const end = AbortSignal.any([signal, enough.signal]);
       if (!end.aborted) await once(end, 'abort');
       await receiver.close();

@@ -53,8 +53,10 @@ export function register(program: Command, session: Session): void {
 /** Loaded here, for other commands need nothing of the services. */
 async function schemas(): Promise<Schema[]> {
   const modules = await Promise.all([
-    import('@truckroll/integrations/schema'), import('@truckroll/scheduling/schema'),
-    import('@truckroll/billing/schema'), import('@truckroll/reporting/schema'),
+    import('@truckroll/integrations/schema'),
+    import('@truckroll/scheduling/schema'),
+    import('@truckroll/billing/schema'),
+    import('@truckroll/reporting/schema'),
   ]);
   return modules.map(({ schema }) => schema);
 }

@@ -49,16 +49,18 @@ export function register(program: Command, session: Session): void {
 }
 
 async function faultsOf(url: string, checks: readonly Check[]): Promise<string[]> {
-  const results = await Promise.all(checks.map(async ({ path, status, key }) => {
-    const what = `GET ${path} ${key === undefined ? 'without a key' : 'with a key that nobody has'}`;
-    try {
-      const headers = key === undefined ? {} : { authorization: `Bearer ${key}` };
-      const answer = await fetch(`${url}${path}`, { headers, redirect: 'manual', signal: AbortSignal.timeout(ANSWER_MS) });
-      await answer.body?.cancel();
-      return answer.status === status ? [] : [`${what} was answered with ${answer.status}, not ${status}`];
-    } catch (error) {
-      return [`${what} was not answered: ${String((error as Error).cause ?? error)}`];
-    }
-  }));
+  const results = await Promise.all(
+    checks.map(async ({ path, status, key }) => {
+      const what = `GET ${path} ${key === undefined ? 'without a key' : 'with a key that nobody has'}`;
+      try {
+        const headers = key === undefined ? {} : { authorization: `Bearer ${key}` };
+        const answer = await fetch(`${url}${path}`, { headers, redirect: 'manual', signal: AbortSignal.timeout(ANSWER_MS) });
+        await answer.body?.cancel();
+        return answer.status === status ? [] : [`${what} was answered with ${answer.status}, not ${status}`];
+      } catch (error) {
+        return [`${what} was not answered: ${String((error as Error).cause ?? error)}`];
+      }
+    }),
+  );
   return results.flat();
 }

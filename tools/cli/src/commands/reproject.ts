@@ -38,7 +38,10 @@ export function register(program: Command, session: Session): void {
       const progress = createProgress(session.io, 'projecting anew', 'records', session.json);
       for (const owner of ownersOf(path)) {
         try {
-          const steps = session.channel(owner).client(ProjectionServiceService).reproject({ path: path ?? '' }, { signal: session.io.signal });
+          const steps = session
+            .channel(owner)
+            .client(ProjectionServiceService)
+            .reproject({ path: path ?? '' }, { signal: session.io.signal });
           const before = done.reduce((sum, { renewed }) => sum + renewed, 0);
           let ofOwner = 0;
           for await (const { refused: rows, done: complete, ...step } of steps) {
@@ -56,11 +59,20 @@ export function register(program: Command, session: Session): void {
       }
       if (refused.length > 0) session.exitCode = EXIT.refused;
       const columns = {
-        record: (row: Record<string, string>) => row['path'], company: (row: Record<string, string>) => row['company_id'],
-        id: (row: Record<string, string>) => row['id'], reason: (row: Record<string, string>) => row['reason'],
+        record: (row: Record<string, string>) => row['path'],
+        company: (row: Record<string, string>) => row['company_id'],
+        id: (row: Record<string, string>) => row['id'],
+        reason: (row: Record<string, string>) => row['reason'],
       };
-      const lines = done.filter(({ renewed, behind }) => renewed + behind > 0).map(({ path: of, renewed, behind }) => `${of}: ${renewed} projected anew${behind > 0 ? `, ${behind} still older` : ''}`);
-      session.print({ paths: done, refused }, [...(refused.length > 0 ? [table(refused, columns, '')] : []), ...(lines.length > 0 ? lines : ['Every record is as its rules would have it.'])].join('\n'));
+      const lines = done
+        .filter(({ renewed, behind }) => renewed + behind > 0)
+        .map(({ path: of, renewed, behind }) => `${of}: ${renewed} projected anew${behind > 0 ? `, ${behind} still older` : ''}`);
+      session.print(
+        { paths: done, refused },
+        [...(refused.length > 0 ? [table(refused, columns, '')] : []), ...(lines.length > 0 ? lines : ['Every record is as its rules would have it.'])].join(
+          '\n',
+        ),
+      );
     });
 }
 

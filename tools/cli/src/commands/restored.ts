@@ -52,10 +52,16 @@ export function register(program: Command, session: Session): void {
       const lock = await createSession({ url, applicationName: 'truckroll-restored', statementTimeoutMs: 0 }).catch((error: unknown) => {
         throw away(error, 'PostgreSQL', 'DATABASE_URL');
       });
-      const databases = new Map(SERVICES.map(({ schema }) => [schema, new Database({ url, schema, maxConnections: 2, statementTimeoutMs: 0, applicationName: 'truckroll-restored' })]));
+      const databases = new Map(
+        SERVICES.map(({ schema }) => [schema, new Database({ url, schema, maxConnections: 2, statementTimeoutMs: 0, applicationName: 'truckroll-restored' })]),
+      );
       try {
         await stopped(until(wait), session.io.signal, async () => [
-          ...(await relaysAtWork(lock, SERVICES.map(({ schema }) => schema))), ...(await consumersAtWork(kafka, groups)),
+          ...(await relaysAtWork(
+            lock,
+            SERVICES.map(({ schema }) => schema),
+          )),
+          ...(await consumersAtWork(kafka, groups)),
         ]);
         const progress = createProgress(session.io, 'reading topics', 'events', session.json);
         const tell = (line: string): void => {
@@ -81,7 +87,10 @@ async function stopped(deadline: number, signal: AbortSignal, look: () => Promis
     if (working.length === 0) return;
     signal.throwIfAborted();
     if (performance.now() > deadline) {
-      throw new Failure(`${working.join(', ')} still run: stop every component first (npm start, or all Deployments), as what they tell meanwhile would be lost.`, EXIT.refused);
+      throw new Failure(
+        `${working.join(', ')} still run: stop every component first (npm start, or all Deployments), as what they tell meanwhile would be lost.`,
+        EXIT.refused,
+      );
     }
     await pause(POLL_MS, signal);
   }
@@ -91,7 +100,10 @@ async function stopped(deadline: number, signal: AbortSignal, look: () => Promis
 async function relaysAtWork(lock: Awaited<ReturnType<typeof createSession>>, schemas: readonly string[]): Promise<string[]> {
   const working: string[] = [];
   for (const schema of schemas) {
-    const { rows } = await lock.query<{ locked: boolean }>({ text: 'select pg_try_advisory_lock(hashtextextended($1, 0)) as locked', values: [relayLock(schema)] });
+    const { rows } = await lock.query<{ locked: boolean }>({
+      text: 'select pg_try_advisory_lock(hashtextextended($1, 0)) as locked',
+      values: [relayLock(schema)],
+    });
     if (rows[0]?.locked !== true) working.push(schema);
   }
   return working;
@@ -108,7 +120,9 @@ function away(error: unknown, what: string, variable: string): unknown {
 }
 
 function describe({ epoch, asOf, removed, repeated, undone, deliveries, messages, mails }: Renewed): string {
-  const gone = Object.entries(removed).filter(([, count]) => count > 0).map(([topic, count]) => `${topic}: ${count} keys are gone`);
+  const gone = Object.entries(removed)
+    .filter(([, count]) => count > 0)
+    .map(([topic, count]) => `${topic}: ${count} keys are gone`);
   return [
     ...gone,
     table(deliveries, DELIVERIES, ''),
@@ -119,7 +133,9 @@ function describe({ epoch, asOf, removed, repeated, undone, deliveries, messages
     `${messages.length} messages to customers and ${mails.length} e-mails to users are not sent, as they may have been`,
     `epoch ${epoch} has begun; the database is as of ${asOf === undefined ? 'an unknown moment' : formatInstant(asOf)} or later. ${repeated} events are told once more.`,
     'Start the services: they publish what they hold. When reports are fresh again, truckroll verify is clean.',
-  ].filter((part) => part !== '').join('\n');
+  ]
+    .filter((part) => part !== '')
+    .join('\n');
 }
 
 const DELIVERIES: Columns<Renewed['deliveries'][number]> = {

@@ -36,11 +36,19 @@ export function register(program: Command, session: Session): void {
     .addHelpText('after', HELP)
     .action(async (given: Given) => {
       const { signal } = session.io;
-      const [{ SchedulingApi }, { Chance }, { playDay }] = await Promise.all([import('../simulate/api.ts'), import('../simulate/chance.ts'), import('../simulate/day.ts')]);
+      const [{ SchedulingApi }, { Chance }, { playDay }] = await Promise.all([
+        import('../simulate/api.ts'),
+        import('../simulate/chance.ts'),
+        import('../simulate/day.ts'),
+      ]);
       const api = new SchedulingApi({ baseUrl: session.baseUrl(given.url), apiKey: session.apiKey(given.key), signal });
       const seed = given.seed ?? Math.floor(Math.random() * 2 ** 32);
       const tally = await playDay({
-        api, signal, speed: given.speed, minutes: given.minutes, requestsPerHour: given.perHour,
+        api,
+        signal,
+        speed: given.speed,
+        minutes: given.minutes,
+        requestsPerHour: given.perHour,
         intake: session.client('scheduling', IntakeServiceService),
         chance: new Chance(seed),
         say: (line) => void (session.json || session.say(line)),

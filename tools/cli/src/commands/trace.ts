@@ -41,8 +41,12 @@ function shown(lines: readonly LogLine[]): string {
   return table(
     lines,
     {
-      time: ({ time }) => time, 'after ms': ({ time }) => Date.parse(time) - start, component: ({ service }) => service,
-      level: ({ level }) => level, what: ({ msg }) => msg, details,
+      time: ({ time }) => time,
+      'after ms': ({ time }) => Date.parse(time) - start,
+      component: ({ service }) => service,
+      level: ({ level }) => level,
+      what: ({ msg }) => msg,
+      details,
     },
     '',
   );

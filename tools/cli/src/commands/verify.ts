@@ -30,7 +30,9 @@ Examples:
 export function register(program: Command, session: Session): void {
   program
     .command('verify')
-    .description("Compare reporting's read models with the records that they follow, reports with what they are made of, and all records with the rules of now, and print what differs.")
+    .description(
+      "Compare reporting's read models with the records that they follow, reports with what they are made of, and all records with the rules of now, and print what differs.",
+    )
     .option('--company <id>', 'only this company')
     .addHelpText('after', HELP)
     .action(async ({ company }: { company?: string }) => {
@@ -87,7 +89,10 @@ export function register(program: Command, session: Session): void {
         table(broken, BROKEN, ''),
         `${checked} records checked, ${new Set(broken.map(({ path, id }) => `${path}/${id}`)).size} break a rule of now`,
       ];
-      session.print({ compared, companies: companies.length, differences, sums, reports: wrong, checked, broken }, text.filter((part) => part !== '').join('\n'));
+      session.print(
+        { compared, companies: companies.length, differences, sums, reports: wrong, checked, broken },
+        text.filter((part) => part !== '').join('\n'),
+      );
     });
 }
 

@@ -46,7 +46,12 @@ export async function ensureDemo(session: Session, size: DemoOptions['size'], un
   return { apiKey: first.apiKey, userToken: token, otherApiKey: second.apiKey };
 }
 
-async function ensureCompany(session: Session, kept: DemoCompany | undefined, options: DemoOptions, keep: (company: DemoCompany) => DemoCompany): Promise<void> {
+async function ensureCompany(
+  session: Session,
+  kept: DemoCompany | undefined,
+  options: DemoOptions,
+  keep: (company: DemoCompany) => DemoCompany,
+): Promise<void> {
   let company: DemoCompany;
   // A database that was set up anew knows nothing of what is kept here.
   if (kept === undefined || !(await exists(session, kept))) company = keep(await createDemoCompany(session, options));

@@ -32,7 +32,10 @@ async function make(folder: string): Promise<void> {
 }
 
 async function exists(path: string): Promise<boolean> {
-  return await stat(path).then(() => true, () => false);
+  return await stat(path).then(
+    () => true,
+    () => false,
+  );
 }
 
 /** What the file system says of the folder, as a Failure. */

@@ -17,7 +17,10 @@ interface Page {
  * Errors: Failure; those of the file system.
  */
 export async function exportRecords(
-  folder: string, path: string, options: ApiClientOptions, onPage: (count: number, share: number | undefined) => void,
+  folder: string,
+  path: string,
+  options: ApiClientOptions,
+  onPage: (count: number, share: number | undefined) => void,
 ): Promise<number> {
   const file = join(folder, `${path}.ndjson`);
   const partial = `${file}.partial`;

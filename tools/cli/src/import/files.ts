@@ -52,7 +52,10 @@ function filesAt(name: string): string[] {
   try {
     if (!statSync(name).isDirectory()) return [name];
     const entries = readdirSync(name, { withFileTypes: true });
-    return entries.filter((entry) => entry.isFile()).map((entry) => join(name, entry.name)).sort();
+    return entries
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(name, entry.name))
+      .sort();
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code;
     if (code === 'ENOENT') throw new Failure(`${name} does not exist: give a folder or files such as invoices.ndjson.`, EXIT.usage);
@@ -66,5 +69,8 @@ export function suggestion(path: string, known: readonly Resource[]): string {
   const distances = known.map((candidate) => ({ path: candidate.path, steps: editDistance(path.toLowerCase().replaceAll('_', '-'), candidate.path) }));
   const [nearest] = distances.sort((a, b) => a.steps - b.steps);
   if (nearest !== undefined && nearest.steps <= Math.max(2, path.length / 3)) return `Did you mean ${nearest.path}${ENDING}?`;
-  return `Known names: ${known.map((candidate) => candidate.path).sort().join(', ')}.`;
+  return `Known names: ${known
+    .map((candidate) => candidate.path)
+    .sort()
+    .join(', ')}.`;
 }

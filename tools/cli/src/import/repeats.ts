@@ -21,7 +21,13 @@ export class Repeats {
       if (id === undefined) return;
       const before = this.#lines.get(id);
       this.#lines.set(id, line);
-      if (before !== undefined) repeats.push({ line: before, field: 'id', code: 'INVALID_FORMAT', message: `Line ${line} has the same id and has replaced this one: leave one of them out.` });
+      if (before !== undefined)
+        repeats.push({
+          line: before,
+          field: 'id',
+          code: 'INVALID_FORMAT',
+          message: `Line ${line} has the same id and has replaced this one: leave one of them out.`,
+        });
     });
     return repeats;
   }

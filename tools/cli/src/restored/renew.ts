@@ -2,7 +2,20 @@
 // is gone is published as removed, and consumers go on behind all that was published before (docs/adr/0007).
 import { topics } from '@truckroll/contract';
 import {
-  append, beginEpoch, currentEpoch, endsOf, epochOf, moveGroup, overallOf, replay, takeWaiting, type Ends, type KafkaClient, type Placed, type Restored, type State,
+  append,
+  beginEpoch,
+  currentEpoch,
+  endsOf,
+  epochOf,
+  moveGroup,
+  overallOf,
+  replay,
+  takeWaiting,
+  type Ends,
+  type KafkaClient,
+  type Placed,
+  type Restored,
+  type State,
 } from '@truckroll/outbox';
 import type { Database, Transaction } from '@truckroll/service-kit';
 import { restored as billing } from '@truckroll/billing/restored';
@@ -63,11 +76,17 @@ export async function renew({ databases, kafka, lagSeconds, signal, tell, progre
     };
     if (ends.has(state.topic.name)) {
       const place = overall(state.topic.name);
-      await replay({ kafka, topic: state.topic, signal, progress: (share) => progress(read, place(share)), apply: async (events) => {
-        read += events.length;
-        for (const { version } of events) newest = Math.max(newest, version);
-        await look(events.map(({ key }) => key));
-      } });
+      await replay({
+        kafka,
+        topic: state.topic,
+        signal,
+        progress: (share) => progress(read, place(share)),
+        apply: async (events) => {
+          read += events.length;
+          for (const { version } of events) newest = Math.max(newest, version);
+          await look(events.map(({ key }) => key));
+        },
+      });
     }
     // Also where the topic has forgotten them, or was lost itself.
     for (const holder of SERVICES) {
@@ -85,7 +104,10 @@ export async function renew({ databases, kafka, lagSeconds, signal, tell, progre
 
   const epoch = 1 + Math.max(epochOf(newest), ...(await Promise.all(SERVICES.map((service) => currentEpoch(of(service))))));
   tell(`beginning epoch ${epoch} …`);
-  const deliveries = await maySendTwice(of(integrations), window.repeated.map(({ published }) => published));
+  const deliveries = await maySendTwice(
+    of(integrations),
+    window.repeated.map(({ published }) => published),
+  );
   let [messages, mails]: [UnknownMessage[], UnknownMail[]] = [[], []];
   for (const service of SERVICES) {
     await of(service).transaction(async (tx) => {
@@ -98,7 +120,15 @@ export async function renew({ databases, kafka, lagSeconds, signal, tell, progre
     });
   }
   for (const { groups } of SERVICES) {
-    for (const { group, topics: read } of groups) await moveGroup(kafka, group, only(ends, read.map(({ name }) => name)));
+    for (const { group, topics: read } of groups)
+      await moveGroup(
+        kafka,
+        group,
+        only(
+          ends,
+          read.map(({ name }) => name),
+        ),
+      );
   }
   const removed = Object.fromEntries(states.map(({ state }) => [state.topic.name, missing.get(state)!.size]));
   return { epoch, asOf, removed, repeated: window.repeated.length, undone: window.undone, deliveries, messages, mails };
@@ -117,7 +147,10 @@ async function retell(tx: Transaction, { states }: Restored, epoch: number, repe
 async function tellGone(tx: Transaction, { topic, removed }: State, gone: ReadonlySet<string>): Promise<void> {
   const keys = [...gone];
   for (let start = 0; start < keys.length; start += CHUNK) {
-    await append(tx, keys.slice(start, start + CHUNK).map((key) => ({ topic: topic.name, key, type: removed, companyId: key.split('/', 1)[0]!, payload: null })));
+    await append(
+      tx,
+      keys.slice(start, start + CHUNK).map((key) => ({ topic: topic.name, key, type: removed, companyId: key.split('/', 1)[0]!, payload: null })),
+    );
   }
 }
 

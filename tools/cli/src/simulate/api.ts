@@ -53,7 +53,10 @@ export class SchedulingApi {
   /** The visit with the technician. Errors: Refused. */
   add(visit: Visit, teamMemberId: string, tell: boolean): Promise<Visit> {
     return this.#write(visit, 'POST', '/v1/job-assignments', {
-      appointment_id: visit.id, team_member_id: teamMemberId, starts_at: visit.window_start_at, ends_at: visit.window_end_at,
+      appointment_id: visit.id,
+      team_member_id: teamMemberId,
+      starts_at: visit.window_start_at,
+      ends_at: visit.window_end_at,
       customer_notification: tell ? {} : null,
     });
   }

@@ -29,7 +29,10 @@ export async function playDay(options: DayOptions): Promise<Tally> {
   const scene: Scene = { ...options, signal, companyId, clock, accounts, technicians, tally, say, freeVisit: () => visits.shift() };
 
   const scenarios = new Set<Promise<void>>();
-  const end = clock.wait(minutes).catch(() => undefined).then(() => over.abort());
+  const end = clock
+    .wait(minutes)
+    .catch(() => undefined)
+    .then(() => over.abort());
   while (!signal.aborted) {
     await clock.wait(chance.gap(options.requestsPerHour)).catch(() => undefined);
     if (signal.aborted) break;

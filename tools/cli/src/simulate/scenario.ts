@@ -6,7 +6,15 @@ import { ServiceRequestChannel, ServiceRequestStatus, type ServiceRequest } from
 import type { Named, Visit } from './api.ts';
 import type { Scene } from './scene.ts';
 
-const WISHES = ['AC not cooling', 'No hot water', 'Furnace makes a banging noise', 'Kitchen drain is clogged', 'Quote for a new heat pump', 'Thermostat is blank', 'Water under the sink'];
+const WISHES = [
+  'AC not cooling',
+  'No hot water',
+  'Furnace makes a banging noise',
+  'Kitchen drain is clogged',
+  'Quote for a new heat pump',
+  'Thermostat is blank',
+  'Water under the sink',
+];
 const CHANNELS = [ServiceRequestChannel.PHONE, ServiceRequestChannel.PHONE, ServiceRequestChannel.WEB, ServiceRequestChannel.SMS, ServiceRequestChannel.EMAIL];
 const ENDS = [
   { status: ServiceRequestStatus.CLOSED, reason: 'Wanted a price only' },
@@ -54,8 +62,13 @@ async function talk({ intake, companyId, chance, clock, technicians, tally, say 
   const [id, started_at] = [randomUUID(), now()];
   const of = { company_id: companyId, id };
   await intake.recordInteraction({
-    ...of, channel: InteractionChannel.CALL, direction: inbound ? InteractionDirection.INBOUND : InteractionDirection.OUTBOUND,
-    account_id: request.account?.id, handled_by_id: chance.one(technicians).id, started_at, service_request_id: request.id,
+    ...of,
+    channel: InteractionChannel.CALL,
+    direction: inbound ? InteractionDirection.INBOUND : InteractionDirection.OUTBOUND,
+    account_id: request.account?.id,
+    handled_by_id: chance.one(technicians).id,
+    started_at,
+    service_request_id: request.id,
   });
   await clock.wait(chance.between(3, 9));
   // As long as it took in simulated time, so that what receivers see looks like a call.

@@ -26,7 +26,9 @@ export function requestName(text: string): string | undefined {
 /** All lines that were written on behalf of the request, in the order of time. Throws ENOENT where there is no such folder. */
 export async function linesOf(folder: string, name: string): Promise<LogLine[]> {
   const found: LogLine[] = [];
-  for (const file of readdirSync(folder).filter((each) => LOG.test(each)).sort()) {
+  for (const file of readdirSync(folder)
+    .filter((each) => LOG.test(each))
+    .sort()) {
     for await (const text of createInterface({ input: createReadStream(join(folder, file)), crlfDelay: Infinity })) {
       // Logs have hundreds of thousands of lines, of which few are parsed.
       if (!text.includes(name)) continue;

@@ -12,7 +12,12 @@ export interface Broken extends BrokenRule {
   path: string;
 }
 
-export async function checkRules(owner: Channel, company: string, signal: AbortSignal, tell: (count: number) => void): Promise<{ checked: number; broken: Broken[] }> {
+export async function checkRules(
+  owner: Channel,
+  company: string,
+  signal: AbortSignal,
+  tell: (count: number) => void,
+): Promise<{ checked: number; broken: Broken[] }> {
   const found: Broken[] = [];
   let total = 0;
   for await (const { path, checked, broken } of owner.client(RecordCheckServiceService).checkRecords({ company_id: company }, { signal })) {

@@ -37,12 +37,23 @@ export interface BillTerms {
   readonly adjusted: boolean;
 }
 
-const FLAT_DISCOUNTS = [['Coupon: $25 off', 2_500], ['Neighbor referral', 5_000], ['Loyalty 🎁', 1_999]] as const;
+const FLAT_DISCOUNTS = [
+  ['Coupon: $25 off', 2_500],
+  ['Neighbor referral', 5_000],
+  ['Loyalty 🎁', 1_999],
+] as const;
 const RATE_DISCOUNTS = [
-  ['Membership 10 %', 0.1], ['Veterans 7.5 %', 0.075], ['Spring special', 0.15], ['Treueprämie ⅛', 0.125],
+  ['Membership 10 %', 0.1],
+  ['Veterans 7.5 %', 0.075],
+  ['Spring special', 0.15],
+  ['Treueprämie ⅛', 0.125],
 ] as const;
 const TAXES = [
-  ['Sales tax', 0.0825], ['Sales tax', 0.0825], ['City + county tax', 0.06625], ['Tax 8.875 %', 0.08875], ['Tax exempt', 0],
+  ['Sales tax', 0.0825],
+  ['Sales tax', 0.0825],
+  ['City + county tax', 0.06625],
+  ['Tax 8.875 %', 0.08875],
+  ['Tax exempt', 0],
 ] as const;
 
 const ADJUSTMENT = {

@@ -79,9 +79,7 @@ export function estimateOfLead(company: Company, n: number): EstimatePlan | null
   const lead = planLead(company, n);
   if (lead.outcome === 'WON' || lead.stranger) return null;
   const draw = drawOf(company, PLANS, n, 1);
-  const status = lead.outcome === 'LOST'
-    ? draw.pick(['DECLINED', 'EXPIRED'] as const)
-    : draw.pick(['DRAFT', 'SENT'] as const);
+  const status = lead.outcome === 'LOST' ? draw.pick(['DECLINED', 'EXPIRED'] as const) : draw.pick(['DRAFT', 'SENT'] as const);
   return planned(company, draw, { a: n, b: 1, status, job: lead.job, lead, createdAt: lead.createdAt, soldAt: null });
 }
 

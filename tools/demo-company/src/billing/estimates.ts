@@ -17,7 +17,11 @@ import { makerOf } from '../shapes/maker.ts';
 const make = makerOf<Estimate>('estimates');
 const OPTIONS = stream('estimate options');
 const DETAILS = stream('estimate details');
-const OPTION_COUNTS = new Rota('options of an estimate', [[1, 2], [2, 2], [3, 3]]);
+const OPTION_COUNTS = new Rota('options of an estimate', [
+  [1, 2],
+  [2, 2],
+  [3, 3],
+]);
 const OPTION_NAMES = [['Repair'], ['Good', 'Better'], ['Good', 'Better', 'Best 🥇']] as const;
 
 export function* estimatesOf(company: Company, job: JobPlan) {
@@ -78,22 +82,27 @@ function buildEstimate(company: Company, plan: EstimatePlan) {
   const { job, lead, createdAt, a, b } = plan;
   const draw = drawOf(company, DETAILS, a, b);
   const visit = lead === null && createdAt >= job.bookedAt ? job.visits.at(-1) : undefined;
-  return make(company, a * 2 + b, {
-    id: plan.id,
-    number: `${lead === null ? 'E' : 'EL'}-${20_001 + a}`,
-    name: `${job.type.ref.name} – ${draw.pick(['options', 'proposal', '報價', 'devis'])}`,
-    status: plan.status,
-    ...(lead !== null && { job_id: null }),
-    appointment_id: visit ? idOf(company, VISITS, visit.index) : null,
-    job_lead_id: lead?.id ?? null,
-    job_class: job.jobClass,
-    options: optionsOf(company, plan),
-    sold_at: plan.soldAt,
-    sold_by: plan.soldBy,
-    sent_at: plan.sentAt,
-    expires_at: plan.sentAt === null || draw.chance(0.2) ? null : plan.sentAt + 30 * DAY,
-    created_by: draw.orNull(0.15, draw.pick(company.members.sales).ref),
-    created_at: createdAt,
-    updated_at: Math.max(createdAt, plan.soldAt ?? plan.sentAt ?? createdAt),
-  }, job);
+  return make(
+    company,
+    a * 2 + b,
+    {
+      id: plan.id,
+      number: `${lead === null ? 'E' : 'EL'}-${20_001 + a}`,
+      name: `${job.type.ref.name} – ${draw.pick(['options', 'proposal', '報價', 'devis'])}`,
+      status: plan.status,
+      ...(lead !== null && { job_id: null }),
+      appointment_id: visit ? idOf(company, VISITS, visit.index) : null,
+      job_lead_id: lead?.id ?? null,
+      job_class: job.jobClass,
+      options: optionsOf(company, plan),
+      sold_at: plan.soldAt,
+      sold_by: plan.soldBy,
+      sent_at: plan.sentAt,
+      expires_at: plan.sentAt === null || draw.chance(0.2) ? null : plan.sentAt + 30 * DAY,
+      created_by: draw.orNull(0.15, draw.pick(company.members.sales).ref),
+      created_at: createdAt,
+      updated_at: Math.max(createdAt, plan.soldAt ?? plan.sentAt ?? createdAt),
+    },
+    job,
+  );
 }

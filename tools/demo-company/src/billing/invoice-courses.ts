@@ -5,8 +5,19 @@ import type { Spelled } from '../shapes/given.ts';
 
 /** What was paid on an invoice, and with what success (payment-plan.ts says how). */
 export type Paid =
-  | 'nothing' | 'whole' | 'halves' | 'retried' | 'rounded up' | 'part' | 'too much'
-  | 'pending' | 'processing' | 'failed' | 'canceled' | 'submitting' | 'unknown';
+  | 'nothing'
+  | 'whole'
+  | 'halves'
+  | 'retried'
+  | 'rounded up'
+  | 'part'
+  | 'too much'
+  | 'pending'
+  | 'processing'
+  | 'failed'
+  | 'canceled'
+  | 'submitting'
+  | 'unknown';
 
 export interface Course {
   readonly status: Spelled<InvoiceStatus>;
@@ -14,8 +25,7 @@ export interface Course {
   readonly due: Due;
 }
 
-const course = (status: Course['status'], paid: Paid, due: Due, weight: number) =>
-  [{ status, paid, due }, weight] as const;
+const course = (status: Course['status'], paid: Paid, due: Due, weight: number) => [{ status, paid, due }, weight] as const;
 
 /** Status, payment and due date are dealt together, so that every mixture occurs in a small company. */
 export const COURSES = new Rota<Course>('courses of invoices', [

@@ -13,8 +13,19 @@ import type { Spelled } from '../shapes/given.ts';
 const INVOICES = stream('invoices');
 const PLANS = stream('plans of invoices');
 
-const LINES = new Rota('lines of an invoice', [[1, 3], [2, 6], [3, 6], [4, 3], [5, 1], [9, 1]]);
-const DISCOUNTS = new Rota('discounts of an invoice', [[0, 12], [1, 7], [2, 1]]);
+const LINES = new Rota('lines of an invoice', [
+  [1, 3],
+  [2, 6],
+  [3, 6],
+  [4, 3],
+  [5, 1],
+  [9, 1],
+]);
+const DISCOUNTS = new Rota('discounts of an invoice', [
+  [0, 12],
+  [1, 7],
+  [2, 1],
+]);
 const MULTIPLIERS = [1, 1, 1, 1, 1, 1.15, 1.25, 0.9, 1.05];
 
 /** `work`: what a job came to. `advance`: a deposit, or a credit. `membership`: without a job. */
@@ -89,15 +100,7 @@ function courseOf(company: Company, job: JobPlan, card: Course): Course {
   return fresh && card.status === 'PAID' && job.n % 2 === 0 ? { status: 'OPEN', paid: 'nothing', due: 'terms' } : card;
 }
 
-function planInvoice(
-  company: Company,
-  job: JobPlan,
-  slot: Slot,
-  { status, paid, due }: Course,
-  createdAt: number,
-  terms: BillTerms,
-  draw: Draw,
-): InvoicePlan {
+function planInvoice(company: Company, job: JobPlan, slot: Slot, { status, paid, due }: Course, createdAt: number, terms: BillTerms, draw: Draw): InvoicePlan {
   const b = SLOTS.indexOf(slot);
   /** Some drafts are still empty. */
   const empty = status === 'DRAFT' && job.n % 3 === 0 ? { lines: 0, adjusted: false } : {};

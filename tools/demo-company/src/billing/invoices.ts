@@ -25,23 +25,26 @@ function buildInvoice(company: Company, plan: InvoicePlan) {
   const { job, bill } = plan;
   const draw = drawOf(company, DETAILS, job.n);
   const membership = plan.slot === 'membership';
-  return make(company, job.n * SLOTS.length + SLOTS.indexOf(plan.slot), {
-    id: plan.id,
-    number: invoiceNumber(plan),
-    status: plan.status,
-    ...(membership ? WITHOUT_JOB : { job_class: job.jobClass }),
-    maintenance_plan_id: membership || job.type.jobClass === 'MAINTENANCE'
-      ? maintenancePlanId(company, job.account)
-      : null,
-    created_by: draw.orNull(0.15, draw.pick(company.members.office).ref),
-    created_at: plan.createdAt,
-    updated_at: plan.editedAt,
-    issued_at: plan.issuedAt,
-    due_at: plan.dueAt,
-    pricing_multiplier: plan.multiplier,
-    line_items: bill.lines,
-    discounts: bill.discounts,
-    tax: bill.tax,
-    amounts: bill.amounts,
-  }, job);
+  return make(
+    company,
+    job.n * SLOTS.length + SLOTS.indexOf(plan.slot),
+    {
+      id: plan.id,
+      number: invoiceNumber(plan),
+      status: plan.status,
+      ...(membership ? WITHOUT_JOB : { job_class: job.jobClass }),
+      maintenance_plan_id: membership || job.type.jobClass === 'MAINTENANCE' ? maintenancePlanId(company, job.account) : null,
+      created_by: draw.orNull(0.15, draw.pick(company.members.office).ref),
+      created_at: plan.createdAt,
+      updated_at: plan.editedAt,
+      issued_at: plan.issuedAt,
+      due_at: plan.dueAt,
+      pricing_multiplier: plan.multiplier,
+      line_items: bill.lines,
+      discounts: bill.discounts,
+      tax: bill.tax,
+      amounts: bill.amounts,
+    },
+    job,
+  );
 }

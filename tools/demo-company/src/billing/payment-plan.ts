@@ -18,13 +18,26 @@ type Status = Spelled<PaymentStatus> | null;
 type Method = Spelled<PaymentMethod>;
 
 const METHODS = new Rota<Method>('payment methods', [
-  ['CARD', 12], ['ACH', 6], ['CHECK', 6], ['CASH', 4], ['VENMO', 2], ['PAYPAL', 2], ['CASHAPP', 2], ['OTHER', 2],
+  ['CARD', 12],
+  ['ACH', 6],
+  ['CHECK', 6],
+  ['CASH', 4],
+  ['VENMO', 2],
+  ['PAYPAL', 2],
+  ['CASHAPP', 2],
+  ['OTHER', 2],
   ['WISETACK_LOAN', 2],
 ]);
 
 /** Money that came before there was an invoice to apply it to. */
 const PREPAID_EVERY = 29;
-const PREPAYMENTS = new Rota<Status>('prepayments', [['PAID', 3], ['PENDING', 1], ['PROCESSING', 1], ['SUBMITTING', 1], [null, 1]]);
+const PREPAYMENTS = new Rota<Status>('prepayments', [
+  ['PAID', 3],
+  ['PENDING', 1],
+  ['PROCESSING', 1],
+  ['SUBMITTING', 1],
+  [null, 1],
+]);
 
 export interface PaymentPlan {
   readonly id: string;
@@ -46,19 +59,41 @@ function attemptsOf(paid: Paid, total: number, draw: Draw): readonly Attempt[] {
   const part = Math.max(1, Math.floor(total * draw.pick([0.25, 0.5, 0.6])));
   const roundedUp = Math.ceil((total + 1) / 1_000) * 1_000;
   switch (paid) {
-    case 'nothing': return [];
-    case 'whole': return [['PAID', total, total]];
-    case 'halves': return [['PAID', part, part], ['PAID', total - part, total - part]];
-    case 'retried': return [['FAILED', total, total], ['PAID', total, total]];
-    case 'rounded up': return [['PAID', roundedUp, total]];
-    case 'part': return [['PAID', part, part]];
-    case 'too much': return [['PAID', roundedUp, roundedUp]];
-    case 'pending': return [['PENDING', total, total]];
-    case 'processing': return [['PAID', part, part], ['PROCESSING', total - part, total - part]];
-    case 'failed': return [['FAILED', total, total]];
-    case 'canceled': return [['CANCELED', part, part]];
-    case 'submitting': return [['SUBMITTING', total, total]];
-    case 'unknown': return [[null, total, total]];
+    case 'nothing':
+      return [];
+    case 'whole':
+      return [['PAID', total, total]];
+    case 'halves':
+      return [
+        ['PAID', part, part],
+        ['PAID', total - part, total - part],
+      ];
+    case 'retried':
+      return [
+        ['FAILED', total, total],
+        ['PAID', total, total],
+      ];
+    case 'rounded up':
+      return [['PAID', roundedUp, total]];
+    case 'part':
+      return [['PAID', part, part]];
+    case 'too much':
+      return [['PAID', roundedUp, roundedUp]];
+    case 'pending':
+      return [['PENDING', total, total]];
+    case 'processing':
+      return [
+        ['PAID', part, part],
+        ['PROCESSING', total - part, total - part],
+      ];
+    case 'failed':
+      return [['FAILED', total, total]];
+    case 'canceled':
+      return [['CANCELED', part, part]];
+    case 'submitting':
+      return [['SUBMITTING', total, total]];
+    case 'unknown':
+      return [[null, total, total]];
   }
 }
 

@@ -17,16 +17,21 @@ export function* buildPayments(company: Company, job: JobPlan) {
 /** Payments by card reader and from other systems have no number. */
 function buildPayment(company: Company, payment: PaymentPlan, p: number) {
   const { n, number } = payment.job;
-  return make(company, n * MOST + p, {
-    id: payment.id,
-    number: n % 7 === 3 ? null : `PAY-${number}-${p + 1}`,
-    status: payment.status,
-    method: payment.method,
-    amount_cents: payment.cents,
-    occurred_at: payment.occurredAt,
-    created_at: payment.createdAt,
-    updated_at: payment.editedAt,
-    collected_by: payment.collectedBy,
-    invoice_allocations: payment.allocations,
-  }, payment.job);
+  return make(
+    company,
+    n * MOST + p,
+    {
+      id: payment.id,
+      number: n % 7 === 3 ? null : `PAY-${number}-${p + 1}`,
+      status: payment.status,
+      method: payment.method,
+      amount_cents: payment.cents,
+      occurred_at: payment.occurredAt,
+      created_at: payment.createdAt,
+      updated_at: payment.editedAt,
+      collected_by: payment.collectedBy,
+      invoice_allocations: payment.allocations,
+    },
+    payment.job,
+  );
 }

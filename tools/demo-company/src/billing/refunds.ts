@@ -12,7 +12,12 @@ import { makerOf } from '../shapes/maker.ts';
 
 const make = makerOf<Refund>('refunds');
 const REFUNDS = stream('refunds');
-const STATUSES = new Rota<Spelled<RefundStatus>>('refunds', [['SUCCEEDED', 4], ['PENDING', 1], ['FAILED', 1], ['CANCELED', 1]]);
+const STATUSES = new Rota<Spelled<RefundStatus>>('refunds', [
+  ['SUCCEEDED', 4],
+  ['PENDING', 1],
+  ['FAILED', 1],
+  ['CANCELED', 1],
+]);
 const REFUNDED = 0.03;
 
 /** The first payment of every method is refunded, and then a few; some twice, in parts. */
@@ -35,14 +40,19 @@ export function* buildRefunds(company: Company) {
 
 function buildRefund(company: Company, payment: PaymentPlan, id: string, n: number, parts: number, draw: Draw) {
   const createdAt = Math.min(company.until, payment.createdAt + draw.between(0, 25) * DAY + draw.below(DAY));
-  return make(company, n, {
-    id,
-    payment_id: payment.id,
-    status: STATUSES.at(company.seed, n),
-    amount_cents: parts === 1 && draw.chance(0.6) ? payment.cents : Math.max(1, Math.floor(payment.cents / 2)),
-    occurred_at: draw.chance(0.2) ? Math.floor(createdAt / SECOND) * SECOND : createdAt,
-    created_at: createdAt,
-    payment_method: payment.method,
-    collected_by: payment.collectedBy,
-  }, payment.job);
+  return make(
+    company,
+    n,
+    {
+      id,
+      payment_id: payment.id,
+      status: STATUSES.at(company.seed, n),
+      amount_cents: parts === 1 && draw.chance(0.6) ? payment.cents : Math.max(1, Math.floor(payment.cents / 2)),
+      occurred_at: draw.chance(0.2) ? Math.floor(createdAt / SECOND) * SECOND : createdAt,
+      created_at: createdAt,
+      payment_method: payment.method,
+      collected_by: payment.collectedBy,
+    },
+    payment.job,
+  );
 }

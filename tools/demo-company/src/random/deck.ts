@@ -10,9 +10,7 @@ export class Deck {
 
   constructor(weights: readonly (readonly [count: number, weight: number])[]) {
     const draw = new Draw(0, ORDER, 0);
-    const cards = weights
-      .flatMap(([count, weight]) => Array.from({ length: weight }, () => ({ count, order: draw.next() })))
-      .sort((x, y) => x.order - y.order);
+    const cards = weights.flatMap(([count, weight]) => Array.from({ length: weight }, () => ({ count, order: draw.next() }))).sort((x, y) => x.order - y.order);
     let total = 0;
     this.#counts = cards.map(({ count }) => count);
     this.#before = this.#counts.map((count) => (total += count) - count);

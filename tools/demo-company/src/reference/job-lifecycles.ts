@@ -10,7 +10,10 @@ const STATUSES = stream('lifecycle statuses');
 type Stage = Spelled<LifecycleStage>;
 type StatusRow = readonly [stage: Stage, name: string, special?: Spelled<LifecycleSpecialStatus>];
 
-const OPENING: readonly StatusRow[] = [['NEW', 'New'], ['SCHEDULED', 'Scheduled']];
+const OPENING: readonly StatusRow[] = [
+  ['NEW', 'New'],
+  ['SCHEDULED', 'Scheduled'],
+];
 const WORK: readonly StatusRow[] = [
   ...OPENING,
   ['IN_PROGRESS', 'In progress'],

@@ -85,8 +85,5 @@ export function buildJobTypes(ground: Ground, units: readonly Unit[], lifecycles
 }
 
 export function buildSeasons(jobTypes: readonly JobType[]): readonly (readonly JobType[])[] {
-  return Array.from(
-    { length: 12 },
-    (_, month) => jobTypes.flatMap((type) => Array.from({ length: type.months[month] ?? 0 }, () => type)),
-  );
+  return Array.from({ length: 12 }, (_, month) => jobTypes.flatMap((type) => Array.from({ length: type.months[month] ?? 0 }, () => type)));
 }

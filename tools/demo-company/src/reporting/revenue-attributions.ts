@@ -36,13 +36,18 @@ function creditsOf(company: Company, job: JobPlan, draw: Draw): Credit[] {
   const sold = estimate?.soldBy ? soldAmounts(company, estimate) : null;
   if (estimate?.soldBy && estimate.soldAt !== null && sold) {
     credits.push({
-      ...NEITHER, estimate_id: estimate.id, team_member: estimate.soldBy, credit_type: 'SOLD', share: 1, amount_cents: sold.subtotal_cents,
-      basis: 'ESTIMATE_SUBTOTAL', source: 'AUTOMATIC', at: estimate.soldAt,
+      ...NEITHER,
+      estimate_id: estimate.id,
+      team_member: estimate.soldBy,
+      credit_type: 'SOLD',
+      share: 1,
+      amount_cents: sold.subtotal_cents,
+      basis: 'ESTIMATE_SUBTOTAL',
+      source: 'AUTOMATIC',
+      at: estimate.soldAt,
     });
   }
-  const invoice = invoicesOf(company, job).find(({ slot, status }) =>
-    slot === 'work' && (status === 'OPEN' || status === 'PAID')
-  );
+  const invoice = invoicesOf(company, job).find(({ slot, status }) => slot === 'work' && (status === 'OPEN' || status === 'PAID'));
   if (invoice && job.completedAt !== null) {
     const [first] = job.visits;
     const crew = first ? crewOf(company, job, first).map(({ member }) => member.ref) : [];
@@ -51,8 +56,15 @@ function creditsOf(company: Company, job: JobPlan, draw: Draw): Credit[] {
       const source = draw.chance(0.9) ? 'AUTOMATIC' : 'MANUAL';
       const cents = Math.round(invoice.bill.amounts.subtotal_cents * share) + 0;
       credits.push({
-        ...NEITHER, invoice_id: invoice.id, team_member: member, credit_type: 'EARNED', share, amount_cents: cents,
-        basis: 'INVOICE_SUBTOTAL', source, at: job.completedAt,
+        ...NEITHER,
+        invoice_id: invoice.id,
+        team_member: member,
+        credit_type: 'EARNED',
+        share,
+        amount_cents: cents,
+        basis: 'INVOICE_SUBTOTAL',
+        source,
+        at: job.completedAt,
       });
     }
   }
@@ -61,8 +73,14 @@ function creditsOf(company: Company, job: JobPlan, draw: Draw): Credit[] {
     const type = draw.chance(0.7) ? 'EARNED' : 'SOLD';
     const at = job.completedAt ?? job.bookedAt;
     credits.push({
-      ...NEITHER, team_member: member, credit_type: type, share: draw.pick([0, 0.25, 1]), amount_cents: draw.between(-20, 20) * 500,
-      basis: 'MANUAL', source: 'MANUAL', at,
+      ...NEITHER,
+      team_member: member,
+      credit_type: type,
+      share: draw.pick([0, 0.25, 1]),
+      amount_cents: draw.between(-20, 20) * 500,
+      basis: 'MANUAL',
+      source: 'MANUAL',
+      at,
     });
   }
   return credits;
@@ -71,12 +89,17 @@ function creditsOf(company: Company, job: JobPlan, draw: Draw): Credit[] {
 function buildCredit(company: Company, job: JobPlan, credit: Credit, position: number, draw: Draw) {
   const manual = credit.source === 'MANUAL';
   const office = draw.pick<Member>(company.members.office).ref;
-  return make(company, job.n * MOST + position, {
-    id: idOf(company, CREDITS, job.n, position),
-    ...credit,
-    attributed_on: dateText(company.zone.day(credit.at)),
-    saved_by: manual ? office : null,
-    created_at: credit.at,
-    updated_at: manual ? Math.min(company.until, credit.at + draw.below(DAY)) : credit.at,
-  }, job);
+  return make(
+    company,
+    job.n * MOST + position,
+    {
+      id: idOf(company, CREDITS, job.n, position),
+      ...credit,
+      attributed_on: dateText(company.zone.day(credit.at)),
+      saved_by: manual ? office : null,
+      created_at: credit.at,
+      updated_at: manual ? Math.min(company.until, credit.at + draw.below(DAY)) : credit.at,
+    },
+    job,
+  );
 }

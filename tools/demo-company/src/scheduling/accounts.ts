@@ -11,8 +11,14 @@ import { accountCreatedAt, accountId, cityOf, customerOf, editedAt, survivorOf }
 
 const make = makerOf<Account>('accounts');
 const DETAILS = stream('account details');
-const ARCHIVED = new Rota('archived accounts', [[true, 1], [false, 14]]);
-const REFUSED = new Rota('accounts without service', [[true, 1], [false, 19]]);
+const ARCHIVED = new Rota('archived accounts', [
+  [true, 1],
+  [false, 14],
+]);
+const REFUSED = new Rota('accounts without service', [
+  [true, 1],
+  [false, 19],
+]);
 
 export function buildAccount(company: Company, n: number) {
   const { name, person, building } = customerOf(company, n);

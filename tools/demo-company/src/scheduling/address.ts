@@ -15,14 +15,7 @@ export interface Address {
 const ADDRESSES = stream('addresses');
 
 /** An address in the city; `a` and `b` name its owner among all addresses. */
-export function addressIn(
-  ground: Ground,
-  city: City,
-  draw: Draw,
-  a: number,
-  b: number,
-  line2 = draw.orNull(0.8, draw.pick(SECOND_LINES)),
-): Address {
+export function addressIn(ground: Ground, city: City, draw: Draw, a: number, b: number, line2 = draw.orNull(0.8, draw.pick(SECOND_LINES))): Address {
   const line1 = `${draw.between(1, 9_899)} ${draw.pick(STREETS)}`;
   const postal = `${city.postal}${String(draw.between(1, 60)).padStart(2, '0')}`;
   return {

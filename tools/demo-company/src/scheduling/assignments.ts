@@ -31,9 +31,17 @@ export interface AssignmentPlan {
 type Status = AssignmentPlan['status'];
 
 /** What assignments of visits that are over, and of visits of this moment, have come to. */
-const PAST = new Rota<Status>('past assignments', [['COMPLETED', 34], ['CANCELED', 2], ['TO_DO', 1]]);
+const PAST = new Rota<Status>('past assignments', [
+  ['COMPLETED', 34],
+  ['CANCELED', 2],
+  ['TO_DO', 1],
+]);
 const PRESENT = new Rota<Status>('present assignments', [
-  ['EN_ROUTE', 3], ['IN_PROGRESS', 4], ['PAUSED', 2], ['COMPLETED', 1], ['TO_DO', 1],
+  ['EN_ROUTE', 3],
+  ['IN_PROGRESS', 4],
+  ['PAUSED', 2],
+  ['COMPLETED', 1],
+  ['TO_DO', 1],
 ]);
 
 /** Who is sent on a visit: the members of the job's business unit that come first are sent most. */
@@ -76,9 +84,7 @@ function statusOf(company: Company, job: number, visit: VisitPlan, m: number, dr
   if (visit.startsAt > until) return ['TO_DO', null];
   if (visit.endsAt <= until) {
     const status = PAST.at(seed, visit.index * 2 + m);
-    return status === 'TO_DO'
-      ? [status, null]
-      : [status, Math.min(until, visit.endsAt + draw.between(-9, 20) * MINUTE + draw.below(1_000_000))];
+    return status === 'TO_DO' ? [status, null] : [status, Math.min(until, visit.endsAt + draw.between(-9, 20) * MINUTE + draw.below(1_000_000))];
   }
   const status = PRESENT.at(seed, (boardPlace(company, job) ?? job) + m);
   return status === 'TO_DO' ? [status, null] : [status, until - Math.floor(draw.next() * (until - visit.startsAt))];
@@ -90,17 +96,22 @@ export function* buildAssignments(company: Company, plan: JobPlan) {
     if (crew.length === 0) continue;
     const appointmentId = idOf(company, VISITS, visit.index);
     for (const [m, assignment] of crew.entries()) {
-      yield make(company, visit.index * MOST + m, {
-        id: assignment.id,
-        appointment_id: appointmentId,
-        team_member: assignment.member.ref,
-        starts_at: assignment.startsAt,
-        ends_at: assignment.endsAt,
-        status: assignment.status,
-        status_updated_at: assignment.statusAt,
-        created_at: assignment.assignedAt,
-        updated_at: assignment.editedAt,
-      }, plan);
+      yield make(
+        company,
+        visit.index * MOST + m,
+        {
+          id: assignment.id,
+          appointment_id: appointmentId,
+          team_member: assignment.member.ref,
+          starts_at: assignment.startsAt,
+          ends_at: assignment.endsAt,
+          status: assignment.status,
+          status_updated_at: assignment.statusAt,
+          created_at: assignment.assignedAt,
+          updated_at: assignment.editedAt,
+        },
+        plan,
+      );
     }
   }
 }

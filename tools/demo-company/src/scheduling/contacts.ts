@@ -16,7 +16,12 @@ const NAMES = stream('names of contacts');
 const CHANNELS = stream('channels');
 /** An account has fewer contacts, and a contact fewer channels. */
 const MOST = 4;
-const COUNTS = new Rota('contacts of an account', [[0, 1], [1, 10], [2, 6], [3, 3]]);
+const COUNTS = new Rota('contacts of an account', [
+  [0, 1],
+  [1, 10],
+  [2, 6],
+  [3, 3],
+]);
 
 /** An account's contacts are numbered from 0; the first is its primary one. */
 export function contactCount(company: Company, account: number): number {

@@ -10,7 +10,10 @@ import { personOf, type Person } from './person.ts';
 const ACCOUNTS = stream('accounts');
 const CITIES = stream('cities of accounts');
 
-const KINDS = new Rota('account kinds', [['residential', 4], ['commercial', 1]]);
+const KINDS = new Rota('account kinds', [
+  ['residential', 4],
+  ['commercial', 1],
+]);
 
 /** One account of this many was merged into the one before it. */
 const MERGED_EVERY = 41;
@@ -66,8 +69,7 @@ export function accountCreatedAt(company: Company, n: number): number {
   const before = Math.ceil(size.accounts * BEFORE_HISTORY);
   const imported = Math.ceil(size.accounts * IMPORTED);
   if (n < imported) return founded;
-  if (n < before)
-    return founded + Math.floor(((n - imported + 1) / (before + 1)) * ((since - founded) / DAY)) * DAY + n * MINUTE;
+  if (n < before) return founded + Math.floor(((n - imported + 1) / (before + 1)) * ((since - founded) / DAY)) * DAY + n * MINUTE;
   return company.signups.bookedAt(n - before) - HOUR;
 }
 

@@ -19,7 +19,13 @@ const PHOTOS = stream('photos');
 type Capture = 'none' | 'one' | 'two' | 'partial' | 'unsupported';
 
 /** Whether the planned form was filled in, how often, and whether its capture can be read. */
-const CAPTURES = new Rota<Capture>('captures', [['none', 6], ['one', 10], ['two', 1], ['partial', 2], ['unsupported', 1]]);
+const CAPTURES = new Rota<Capture>('captures', [
+  ['none', 6],
+  ['one', 10],
+  ['two', 1],
+  ['partial', 2],
+  ['unsupported', 1],
+]);
 
 const NAMES = [...Object.values(FORMS).map(({ name }) => name as string), AD_HOC_FORM.name];
 
@@ -45,20 +51,25 @@ function buildResponse(company: Company, plan: JobPlan, visit: VisitPlan, r: num
   const crew = crewOf(company, plan, visit);
   const createdAt = Math.min(company.until, visit.startsAt + draw.between(5, 30) * MINUTE + draw.below(SECOND));
   const questions = capture === 'unsupported' ? null : questionsOf(company, form, number, capture === 'partial', draw);
-  return make(company, number, {
-    id: idOf(company, RESPONSES, number),
-    form_id: idOf(company, FORM_IDS, NAMES.indexOf(form.name)),
-    name: form.name,
-    instance_number: adHoc ? 1 : r + 1,
-    label: draw.pick(LABELS),
-    ad_hoc: adHoc,
-    appointment_id: idOf(company, VISITS, visit.index),
-    last_edited_by: crew[0]?.member.ref ?? draw.pick(company.members.technicians).ref,
-    created_at: createdAt,
-    updated_at: Math.min(company.until, createdAt + draw.below(60) * MINUTE),
-    completed: questions && questions.every(({ required, value }) => !required || value !== null),
-    questions,
-  }, plan);
+  return make(
+    company,
+    number,
+    {
+      id: idOf(company, RESPONSES, number),
+      form_id: idOf(company, FORM_IDS, NAMES.indexOf(form.name)),
+      name: form.name,
+      instance_number: adHoc ? 1 : r + 1,
+      label: draw.pick(LABELS),
+      ad_hoc: adHoc,
+      appointment_id: idOf(company, VISITS, visit.index),
+      last_edited_by: crew[0]?.member.ref ?? draw.pick(company.members.technicians).ref,
+      created_at: createdAt,
+      updated_at: Math.min(company.until, createdAt + draw.below(60) * MINUTE),
+      completed: questions && questions.every(({ required, value }) => !required || value !== null),
+      questions,
+    },
+    plan,
+  );
 }
 
 /** A partial capture leaves its last required question open. */
@@ -83,9 +94,7 @@ function questionsOf(company: Company, form: Form, response: number, partial: bo
       helper_text: question.helper,
       value: answered ? answer : null,
       photo_requirement: question.photo,
-      attached_photo_url: photo && answered
-        ? `https://photos.example.com/${idOf(company, PHOTOS, response, q)}.jpg`
-        : null,
+      attached_photo_url: photo && answered ? `https://photos.example.com/${idOf(company, PHOTOS, response, q)}.jpg` : null,
     };
   });
 }

@@ -48,8 +48,7 @@ function accountOf(company: Company, n: number, draw: Draw): number {
   const batch = batchOf(company, n);
   const bound = accountsAt(company, batch ?? n);
   let account = Math.floor(draw.next() ** 2 * bound);
-  for (let step = 0; batch !== null && step < 12 && !isCommercial(company, account); step++)
-    account = (account + 1) % bound;
+  for (let step = 0; batch !== null && step < 12 && !isCommercial(company, account); step++) account = (account + 1) % bound;
   return survivorOf(account);
 }
 

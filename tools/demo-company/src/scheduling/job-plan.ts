@@ -15,7 +15,12 @@ const PLANS = stream('plans of jobs');
 
 type Fate = 'complete' | 'cancel' | 'hold' | 'open';
 
-const FATES = new Rota<Fate>('fates of jobs', [['complete', 33], ['cancel', 3], ['hold', 2], ['open', 1]]);
+const FATES = new Rota<Fate>('fates of jobs', [
+  ['complete', 33],
+  ['cancel', 3],
+  ['hold', 2],
+  ['open', 1],
+]);
 
 function jobNumber(n: number): string {
   return `${10_001 + n}`;
@@ -54,14 +59,7 @@ export function planJob(company: Company, n: number): JobPlan {
   };
 }
 
-function stageOf(
-  company: Company,
-  type: JobType,
-  fate: Fate,
-  appointments: readonly Appointment[],
-  bookedAt: number,
-  draw: Draw,
-): Spelled<LifecycleStage> {
+function stageOf(company: Company, type: JobType, fate: Fate, appointments: readonly Appointment[], bookedAt: number, draw: Draw): Spelled<LifecycleStage> {
   const { until } = company;
   const last = appointments.at(-1);
   if (fate === 'cancel') return 'CANCELED';
@@ -81,14 +79,7 @@ function cancellation(company: Company, bookedAt: number, appointments: readonly
 }
 
 /** Of a canceled job the visits after the cancellation are canceled; otherwise now and then one that was moved. */
-function visitsOf(
-  company: Company,
-  n: number,
-  bookedAt: number,
-  canceledAt: number | null,
-  appointments: readonly Appointment[],
-  draw: Draw,
-): VisitPlan[] {
+function visitsOf(company: Company, n: number, bookedAt: number, canceledAt: number | null, appointments: readonly Appointment[], draw: Draw): VisitPlan[] {
   const first = company.visitDeck.before(n);
   return appointments.map(({ startsAt, endsAt }, k) => {
     const [windowStartsAt, windowEndsAt] = windowOf(company, startsAt, draw);

@@ -11,7 +11,10 @@ import { makerOf } from '../shapes/maker.ts';
 const make = makerOf<Location>('locations');
 const LOCATIONS = stream('locations');
 const COUNTS = stream('locations of an account');
-const FORMER_OWNERS = new Rota('former owners', [[true, 1], [false, 11]]);
+const FORMER_OWNERS = new Rota('former owners', [
+  [true, 1],
+  [false, 11],
+]);
 /** An account has fewer. */
 const MOST = 8;
 /** Day number of 1 January 1890. */
@@ -45,10 +48,7 @@ export function* buildLocations(company: Company, account: number) {
       municipality: city.name,
       estimated_square_footage: building === null ? draw.between(60, 480) * 10 : draw.between(20, 900) * 100,
       estimated_build_date: draw.orNull(0.25, dateText(BUILT_FROM + draw.below(130 * 365))),
-      description: draw.orNull(
-        0.7,
-        draw.pick(['Blue door, ring twice', 'Gate code #4471', 'Entrée par la cour', 'Roof access by ladder\nBring harness']),
-      ),
+      description: draw.orNull(0.7, draw.pick(['Blue door, ring twice', 'Gate code #4471', 'Entrée par la cour', 'Roof access by ladder\nBring harness'])),
       accounts: ownersOf(company, account, k),
       latitude: placed ? around(city.latitude) : null,
       longitude: placed ? around(city.longitude) : null,
@@ -64,7 +64,10 @@ function ownersOf(company: Company, account: number, k: number) {
   const owner = { account: accountRef(company, account), archived: false };
   const survivor = survivorOf(account);
   if (survivor !== account) {
-    return [{ account: accountRef(company, survivor), archived: false }, { ...owner, archived: true }];
+    return [
+      { account: accountRef(company, survivor), archived: false },
+      { ...owner, archived: true },
+    ];
   }
   if (!FORMER_OWNERS.at(company.seed, account + k)) return [owner];
   const former = hash(company.seed, COUNTS, account, 1 + k) % company.size.accounts;

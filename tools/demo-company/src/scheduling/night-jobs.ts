@@ -12,7 +12,12 @@ export interface NightWork {
 export type NightJobs = ReadonlyMap<number, NightWork>;
 
 /** Minutes from the change to start and end: across it, from it, in the hour after it, in the hour before it. */
-const AROUND = [[-90, 90], [0, 60], [30, 45], [-30, -15]] as const;
+const AROUND = [
+  [-90, 90],
+  [0, 60],
+  [30, 45],
+  [-30, -15],
+] as const;
 
 /** At every change of the clocks in the history, the last jobs booked before it are done during that night. */
 export function nightJobsOf(zone: Zone, calendar: Calendar, since: number, until: number): NightJobs {

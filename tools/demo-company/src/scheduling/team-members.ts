@@ -43,11 +43,7 @@ export function buildMembers(ground: Ground, units: readonly Unit[], tags: reado
   for (let n = 0; n < ground.size.members; n++) {
     const place = n - OFFICE.length;
     const role = (place < 0 ? OFFICE[n] : FIELD[place % FIELD.length]) as Role;
-    const unit = role === 'TECHNICIAN'
-      ? (FIELD_UNITS[place % FIELD.length] ?? 0)
-      : role === 'SALES'
-      ? UNIT_OF_SALES
-      : null;
+    const unit = role === 'TECHNICIAN' ? (FIELD_UNITS[place % FIELD.length] ?? 0) : role === 'SALES' ? UNIT_OF_SALES : null;
     unitOf.push(unit);
     all.push(buildMember(ground, units, tags, n, role, unit));
   }
@@ -63,27 +59,21 @@ export function buildMembers(ground: Ground, units: readonly Unit[], tags: reado
 }
 
 /** Of eleven field places the fifth has left, the eighth is invited and the last is away since a month. */
-function buildMember(
-  ground: Ground,
-  units: readonly Unit[],
-  tags: readonly Tag[],
-  n: number,
-  role: Role,
-  unit: number | null,
-): Member {
+function buildMember(ground: Ground, units: readonly Unit[], tags: readonly Tag[], n: number, role: Role, unit: number | null): Member {
   const draw = drawOf(ground, MEMBERS, n);
   const person = personOf(draw, n % 12 === 9);
   const city = draw.pick(ground.cities);
   const place = role === 'TECHNICIAN' ? (n - OFFICE.length) % FIELD.length : -1;
   const status: Spelled<TeamMemberStatus> = place === 4 ? 'INACTIVE' : place === 7 ? 'INVITED' : 'ACTIVE';
   const createdAt = status === 'INVITED' ? ground.until - 2 * DAY - n : ground.founded + n * HOUR;
-  const leftAt = status === 'INVITED'
-    ? 0
-    : status === 'INACTIVE'
-    ? ground.since + draw.between(300, 600) * DAY
-    : place === 10
-    ? ground.until - 30 * DAY
-    : Number.POSITIVE_INFINITY;
+  const leftAt =
+    status === 'INVITED'
+      ? 0
+      : status === 'INACTIVE'
+        ? ground.since + draw.between(300, 600) * DAY
+        : place === 10
+          ? ground.until - 30 * DAY
+          : Number.POSITIVE_INFINITY;
   const ref: Reference = { id: idOf(ground, MEMBERS, n), name: person.name };
   const given: Given<TeamMember> = {
     ...ref,
@@ -92,11 +82,7 @@ function buildMember(
     email: n % 10 === 9 ? null : `${person.handle}.${n}@example.com`,
     phone: n % 5 === 3 ? null : phoneIn(city, draw),
     role,
-    title: n % 4 === 1
-      ? null
-      : role === 'TECHNICIAN'
-      ? (n % 3 === 0 ? 'Lead technician' : 'Technician')
-      : titleOf(role),
+    title: n % 4 === 1 ? null : role === 'TECHNICIAN' ? (n % 3 === 0 ? 'Lead technician' : 'Technician') : titleOf(role),
     status,
     assignable: (role === 'TECHNICIAN' || role === 'SALES') && leftAt > ground.until,
     business_unit: unit === null ? null : (units[unit] as Unit).ref,

@@ -24,9 +24,18 @@ type Activity = Spelled<TimeEntryActivity>;
 type Span = readonly [activity: Activity, startsAt: number, endsAt: number | null];
 
 const ODD_HOURS = new Rota<Activity | null>('odd hours', [
-  [null, 4], ['TRAINING', 2], ['SHOP', 3], ['TIME_OFF', 2], ['OTHER', 1], ['BREAK', 1],
+  [null, 4],
+  ['TRAINING', 2],
+  ['SHOP', 3],
+  ['TIME_OFF', 2],
+  ['OTHER', 1],
+  ['BREAK', 1],
 ]);
-const SOURCES = new Rota<Spelled<TimeEntrySource>>('sources of time', [['CLOCK', 8], ['MANUAL', 2], ['AUTOMATIC', 2]]);
+const SOURCES = new Rota<Spelled<TimeEntrySource>>('sources of time', [
+  ['CLOCK', 8],
+  ['MANUAL', 2],
+  ['AUTOMATIC', 2],
+]);
 
 const NOWHERE = { job_id: null, appointment_id: null, assignment_id: null, source: 'MANUAL' } as const;
 
@@ -99,29 +108,26 @@ function* entriesElsewhere(company: Company, member: Member, period: number) {
 }
 
 /** Its number, and what only its place tells of it. */
-function buildEntry(
-  company: Company,
-  n: number,
-  member: Member,
-  [activity, startsAt, endsAt]: Span,
-  own: Given<TimeEntry>,
-  draw: Draw,
-  job?: JobPlan,
-) {
+function buildEntry(company: Company, n: number, member: Member, [activity, startsAt, endsAt]: Span, own: Given<TimeEntry>, draw: Draw, job?: JobPlan) {
   const edited = draw.chance(0.12);
   const last = endsAt ?? startsAt;
-  return make(company, n, {
-    ...own,
-    team_member: member.ref,
-    timesheet_id: timesheetFor(company, member, startsAt),
-    activity,
-    starts_at: startsAt,
-    ends_at: endsAt,
-    duration_minutes: endsAt === null ? null : Math.floor((endsAt - startsAt) / MINUTE),
-    paid: activity === 'MEAL' ? false : activity === 'TIME_OFF' || activity === 'BREAK' ? draw.chance(0.6) : true,
-    note: draw.orNull(0.88, draw.pick(TIME_NOTES)),
-    edited_by: edited ? draw.pick(company.members.office).ref : null,
-    created_at: own.source === 'MANUAL' ? last : startsAt,
-    updated_at: edited ? Math.min(company.until, last + draw.between(1, 40) * HOUR) : last,
-  }, job);
+  return make(
+    company,
+    n,
+    {
+      ...own,
+      team_member: member.ref,
+      timesheet_id: timesheetFor(company, member, startsAt),
+      activity,
+      starts_at: startsAt,
+      ends_at: endsAt,
+      duration_minutes: endsAt === null ? null : Math.floor((endsAt - startsAt) / MINUTE),
+      paid: activity === 'MEAL' ? false : activity === 'TIME_OFF' || activity === 'BREAK' ? draw.chance(0.6) : true,
+      note: draw.orNull(0.88, draw.pick(TIME_NOTES)),
+      edited_by: edited ? draw.pick(company.members.office).ref : null,
+      created_at: own.source === 'MANUAL' ? last : startsAt,
+      updated_at: edited ? Math.min(company.until, last + draw.between(1, 40) * HOUR) : last,
+    },
+    job,
+  );
 }

@@ -16,7 +16,11 @@ const MISSING = stream('entries without a timesheet');
 const PERIOD_DAYS = 14;
 
 /** What became of sheets of finished periods; the last one is not approved yet. */
-const STATUSES = new Rota<Spelled<TimesheetStatus>>('timesheets', [['APPROVED', 22], ['SUBMITTED', 2], ['OPEN', 1]]);
+const STATUSES = new Rota<Spelled<TimesheetStatus>>('timesheets', [
+  ['APPROVED', 22],
+  ['SUBMITTED', 2],
+  ['OPEN', 1],
+]);
 
 /** Local days: the first Monday of a period, counted from the one that the history begins in. */
 export function periodStart(company: Company, period: number): number {
@@ -35,10 +39,7 @@ export function periodCount(company: Company, member: Member): number {
 
 /** The sheet that an entry is on; null for the salaried, and for a few that nobody has put on one. */
 export function timesheetFor(company: Company, member: Member, at: number): string | null {
-  if (
-    member.role !== 'TECHNICIAN' ||
-    hash(company.seed, MISSING, member.n, Math.floor(at / MINUTE) % 4_294_967_296) % 25 === 0
-  ) return null;
+  if (member.role !== 'TECHNICIAN' || hash(company.seed, MISSING, member.n, Math.floor(at / MINUTE) % 4_294_967_296) % 25 === 0) return null;
   const period = periodOf(company, at);
   return period >= 0 && period < periodCount(company, member) ? idOf(company, TIMESHEETS, member.n, period) : null;
 }
@@ -57,18 +58,10 @@ function buildTimesheet(company: Company, member: Member, period: number) {
   const start = periodStart(company, period);
   const end = start + PERIOD_DAYS;
   const card = STATUSES.at(company.seed, member.n * 53 + period);
-  const status = end > company.today
-    ? 'OPEN'
-    : end + PERIOD_DAYS > company.today && card === 'APPROVED'
-    ? 'SUBMITTED'
-    : card;
+  const status = end > company.today ? 'OPEN' : end + PERIOD_DAYS > company.today && card === 'APPROVED' ? 'SUBMITTED' : card;
   const createdAt = zone.startOfDay(start);
-  const submittedAt = status === 'OPEN'
-    ? null
-    : Math.min(until, zone.instant(end * DAY + 7 * HOUR + draw.below(9 * HOUR)));
-  const approvedAt = status === 'APPROVED' && submittedAt !== null
-    ? Math.min(until, submittedAt + draw.between(10, 60) * HOUR)
-    : null;
+  const submittedAt = status === 'OPEN' ? null : Math.min(until, zone.instant(end * DAY + 7 * HOUR + draw.below(9 * HOUR)));
+  const approvedAt = status === 'APPROVED' && submittedAt !== null ? Math.min(until, submittedAt + draw.between(10, 60) * HOUR) : null;
   return make(company, period * company.size.members + member.n, {
     id: idOf(company, TIMESHEETS, member.n, period),
     team_member: member.ref,

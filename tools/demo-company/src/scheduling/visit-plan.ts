@@ -34,14 +34,7 @@ export interface Appointment {
   endsAt: number;
 }
 
-export function appointmentsOf(
-  company: Company,
-  n: number,
-  type: JobType,
-  bookedAt: number,
-  night: NightWork | undefined,
-  draw: Draw,
-): Appointment[] {
+export function appointmentsOf(company: Company, n: number, type: JobType, bookedAt: number, night: NightWork | undefined, draw: Draw): Appointment[] {
   const count = company.visitDeck.count(n);
   const place = boardPlace(company, n);
   const [least, most] = LEAD_DAYS[type.jobClass];
@@ -53,8 +46,7 @@ export function appointmentsOf(
     const hour = type.minutes > 200 ? 8 : draw.pick(START_HOURS);
     const local = workday(company.zone.day(after) + leadDays, type) * DAY + hour * HOUR + draw.below(3) * 15 * MINUTE;
     let startsAt = company.zone.instant(local);
-    if (startsAt < after + HOUR)
-      startsAt = company.zone.instant(workday(Math.floor(local / DAY) + 1, type) * DAY + (local % DAY));
+    if (startsAt < after + HOUR) startsAt = company.zone.instant(workday(Math.floor(local / DAY) + 1, type) * DAY + (local % DAY));
     let endsAt = startsAt + minutes * MINUTE;
     if (k === 0 && night) ({ startsAt, endsAt } = night);
     else if (k === 0 && place !== null) {
@@ -86,12 +78,7 @@ export function windowOf(company: Company, startsAt: number, draw: Draw): readon
   const local = company.zone.local(startsAt);
   const midnight = Math.floor(local / DAY) * DAY;
   const hour = Math.floor((local - midnight) / HOUR);
-  const [from, to] = hour < 8 || hour > 16 || draw.chance(0.5)
-    ? [hour - (hour % 2), hour - (hour % 2) + 2]
-    : draw.chance(0.2)
-    ? [8, 18]
-    : hour < 12
-    ? [8, 12]
-    : [12, 18];
+  const [from, to] =
+    hour < 8 || hour > 16 || draw.chance(0.5) ? [hour - (hour % 2), hour - (hour % 2) + 2] : draw.chance(0.2) ? [8, 18] : hour < 12 ? [8, 12] : [12, 18];
   return [company.zone.instant(midnight + from * HOUR), company.zone.instant(midnight + to * HOUR)];
 }

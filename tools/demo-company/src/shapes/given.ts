@@ -7,14 +7,16 @@ type Bare<E extends string, P extends string> = E extends `${P}${infer S}` ? Exc
 export type Spelled<E extends string> = Bare<E, Prefix<E>>;
 
 type One<T> = [T] extends [string]
-  ? (string extends T ? string : Spelled<T> | Lowercase<Spelled<T>>)
+  ? string extends T
+    ? string
+    : Spelled<T> | Lowercase<Spelled<T>>
   : T extends readonly (infer U)[]
-  ? readonly One<U>[]
-  : T extends { values: readonly (infer U)[] }
-  ? readonly One<U>[]
-  : T extends object
-  ? Given<T>
-  : T;
+    ? readonly One<U>[]
+    : T extends { values: readonly (infer U)[] }
+      ? readonly One<U>[]
+      : T extends object
+        ? Given<T>
+        : T;
 
 /**
  * Fields of a record as JSON has them, but instants are microseconds. Fields that are left out follow from the shape; in an

@@ -22,7 +22,10 @@ function generatorOf(field: Field, place: Place): Generator {
   const value = field.repeated ? listOf(field, place) : oneOf(field, place);
   // Of a reference the job may know better.
   if (!field.nullable || field.refersTo !== undefined) return value;
-  const nulls = new Rota(`${place.at} is null`, [[true, 1], [false, 3]]);
+  const nulls = new Rota(`${place.at} is null`, [
+    [true, 1],
+    [false, 3],
+  ]);
   return (subject) => (nulls.at(subject.company.seed, subject.n) ? null : value(subject));
 }
 
@@ -68,7 +71,10 @@ function momentOf({ createdAt, updatedAt }: Subject, { moment }: Place): number 
 
 /** Values dealt like cards, so that each occurs in a small company. */
 function dealt(at: string, values: readonly unknown[]): Generator {
-  const rota = new Rota(at, values.map((value) => [value, 1] as const));
+  const rota = new Rota(
+    at,
+    values.map((value) => [value, 1] as const),
+  );
   return ({ company, n }) => rota.at(company.seed, n);
 }
 
@@ -84,7 +90,10 @@ function numberOf({ range = {} }: Field, at: string, usual: number, parts: numbe
 /** None to two more than the fewest. */
 function listOf(field: Field, place: Place): Generator {
   const { minItems = 0, maxItems = Infinity } = field.range ?? {};
-  const counts = new Rota(`how many ${place.at}`, [0, 1, 2].map((more) => [Math.min(minItems + more, maxItems), 1] as const));
+  const counts = new Rota(
+    `how many ${place.at}`,
+    [0, 1, 2].map((more) => [Math.min(minItems + more, maxItems), 1] as const),
+  );
   const countOf = ({ company, n }: Subject) => counts.at(company.seed, n);
   if (field.refersTo !== undefined) {
     const references = referencesOf(place.path, place.at, field);

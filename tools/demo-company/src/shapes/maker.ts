@@ -49,12 +49,13 @@ function oneWriter(field: Field): Writer | undefined {
   if (field.kind === 'timestamp') return (at) => instantText(at as number);
   if (field.kind === 'list') return oneWriter(field.shape?.fields[0] as Field);
   if (field.kind !== 'object') return undefined;
-  const writers = new Map((field.shape as Shape).fields.flatMap((inner) => {
-    const write = writerOf(inner);
-    return write === undefined ? [] : [[inner.name, write] as const];
-  }));
-  if (writers.size === 0) return undefined;
-  return (object) => Object.fromEntries(
-    Object.entries(object as Facts).map(([name, value]) => [name, value === null ? null : (writers.get(name)?.(value) ?? value)]),
+  const writers = new Map(
+    (field.shape as Shape).fields.flatMap((inner) => {
+      const write = writerOf(inner);
+      return write === undefined ? [] : [[inner.name, write] as const];
+    }),
   );
+  if (writers.size === 0) return undefined;
+  return (object) =>
+    Object.fromEntries(Object.entries(object as Facts).map(([name, value]) => [name, value === null ? null : (writers.get(name)?.(value) ?? value)]));
 }

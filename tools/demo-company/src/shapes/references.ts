@@ -23,7 +23,10 @@ export function referenceOf(path: string, at: string, field: Field): (subject: S
   const target = field.refersTo as string;
   const candidates = candidatesOf(path, target);
   const of = stream(at);
-  const nulls = new Rota(`${at} is null`, [[true, field.nullable ? 1 : 0], [false, 3]]);
+  const nulls = new Rota(`${at} is null`, [
+    [true, field.nullable ? 1 : 0],
+    [false, 3],
+  ]);
   return (subject) => {
     const { company, n, job } = subject;
     const said = company.saidBy(job, target, field);

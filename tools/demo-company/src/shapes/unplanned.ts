@@ -18,7 +18,9 @@ const RUN = 4;
  */
 export function unplanned({ path, record: shape }: Pick<Resource, 'path' | 'record'>, factsOf = NOTHING): Records {
   const make = recordMaker(path, shape);
-  const required = recordedFields(shape).filter(({ nullable }) => !nullable).map(({ name }) => name);
+  const required = recordedFields(shape)
+    .filter(({ nullable }) => !nullable)
+    .map(({ name }) => name);
 
   function recordOf(company: Company, n: number): readonly [job: number, DemoRecord] | undefined {
     for (let number = n * RUN; number < Math.min((n + 1) * RUN, company.size.jobs); number++) {

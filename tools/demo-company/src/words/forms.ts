@@ -14,7 +14,11 @@ export interface Form {
 }
 
 const ask = (
-  section: string, label: string, type: Question['type'], required = true, photo: Question['photo'] = 'NONE',
+  section: string,
+  label: string,
+  type: Question['type'],
+  required = true,
+  photo: Question['photo'] = 'NONE',
   helper: string | null = null,
 ): Question => ({ section, label, type, required, helper, photo });
 
@@ -45,11 +49,7 @@ export const FORMS = {
   },
   maintenance: {
     name: 'Tune-up report',
-    questions: [
-      ask('Report', 'Filter replaced?', 'YES_NO'),
-      ask('Report', 'Condition in general', 'PASS_FAIL_FLAG', true, 'OPTIONAL'),
-      ...COMPLETION,
-    ],
+    questions: [ask('Report', 'Filter replaced?', 'YES_NO'), ask('Report', 'Condition in general', 'PASS_FAIL_FLAG', true, 'OPTIONAL'), ...COMPLETION],
   },
   plumbing: {
     name: 'Plumbing work order',
@@ -57,11 +57,7 @@ export const FORMS = {
   },
   electrical: {
     name: 'Electrical inspection',
-    questions: [
-      ask('Panel', 'Torque checked', 'PASS_FAIL_FLAG'),
-      ask('Panel', 'Photo of the directory', 'TEXT', false, 'REQUIRED'),
-      ...COMPLETION,
-    ],
+    questions: [ask('Panel', 'Torque checked', 'PASS_FAIL_FLAG'), ask('Panel', 'Photo of the directory', 'TEXT', false, 'REQUIRED'), ...COMPLETION],
   },
   install: {
     name: 'Commissioning report ✔︎',

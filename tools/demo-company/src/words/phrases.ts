@@ -1,19 +1,35 @@
 /** What people type. Some of it is there to be awkward: quotes, line breaks, tabs, markup, other scripts, emoji. */
 
 export const SUMMARIES = [
-  'Not cooling upstairs', 'Water under the unit', 'Makes a “clunk” at start', 'Annual tune-up',
+  'Not cooling upstairs',
+  'Water under the unit',
+  'Makes a “clunk” at start',
+  'Annual tune-up',
   'Breaker trips at night',
-  'Slow kitchen drain', 'Replace 1998 furnace', 'No hot water since Tuesday', 'Quote for second floor',
+  'Slow kitchen drain',
+  'Replace 1998 furnace',
+  'No hot water since Tuesday',
+  'Quote for second floor',
   'Thermostat is blank',
-  'Llamar antes de llegar – no hablan inglés', '空调不制冷', 'الرجاء الاتصال قبل الوصول', '🔥 smell of burning 🔥',
-  "Tenant's key is at the office", 'See e-mail:\n1. attic unit\n2. garage unit', '<b>URGENT</b> & "ASAP"',
+  'Llamar antes de llegar – no hablan inglés',
+  '空调不制冷',
+  'الرجاء الاتصال قبل الوصول',
+  '🔥 smell of burning 🔥',
+  "Tenant's key is at the office",
+  'See e-mail:\n1. attic unit\n2. garage unit',
+  '<b>URGENT</b> & "ASAP"',
   'Noise @ 100% fan\tspeed',
 ] as const;
 
 export const VISIT_NOTES = [
-  'Bring the tall ladder', 'Customer asked for the same technician', 'Second visit: install part',
+  'Bring the tall ladder',
+  'Customer asked for the same technician',
+  'Second visit: install part',
   'Call 30 minutes ahead',
-  '', 'Park in the rear 🚚', 'Follow-up: check charge', 'Zweiter Termin – Ersatzteil einbauen',
+  '',
+  'Park in the rear 🚚',
+  'Follow-up: check charge',
+  'Zweiter Termin – Ersatzteil einbauen',
 ] as const;
 
 export const CANCEL_REASONS = ['CUSTOMER_RESCHEDULED', 'NOBODY_HOME', 'WEATHER', 'DUPLICATE', 'PRICE'] as const;
@@ -22,6 +38,4 @@ export const CANCEL_NOTES = ['Called at 7:10', 'Will call back', 'Ice on the roa
 
 export const LOST_REASONS = ['Too expensive', 'Chose a competitor', 'No answer after 3 calls', 'Out of area', '已取消'] as const;
 
-export const TIME_NOTES = [
-  'Forgot to clock out', 'Corrected by office', 'Truck inspection', 'Überstunden', 'Traffic on I-35',
-] as const;
+export const TIME_NOTES = ['Forgot to clock out', 'Corrected by office', 'Truck inspection', 'Überstunden', 'Traffic on I-35'] as const;

@@ -9,14 +9,14 @@ export interface City {
   readonly areaCode: string;
 }
 
-const city = (
-  name: string,
-  state: string,
-  postal: string,
-  latitude: number,
-  longitude: number,
-  areaCode: string,
-): City => ({ name, state, postal, latitude, longitude, areaCode });
+const city = (name: string, state: string, postal: string, latitude: number, longitude: number, areaCode: string): City => ({
+  name,
+  state,
+  postal,
+  latitude,
+  longitude,
+  areaCode,
+});
 
 const CENTRAL = [
   city('Austin', 'TX', '787', 30.2672, -97.7431, '512'),
@@ -64,9 +64,26 @@ export function citiesOf(timezone: string): readonly City[] {
 }
 
 export const STREETS = [
-  'Maple Ave', 'Oak St', '2nd Ave', 'Cedar Ln', 'Pine St', 'Washington Blvd', 'Lake Dr', 'Hillcrest Rd', 'Elm St',
-  'County Road 12', 'Sunset Ter', 'Park Pl', 'Church St', 'Mill Creek Way', 'Jefferson Ave', 'Heron Ct', 'Ridge Rd',
-  'Camino Niño', 'St. Mary’s Pkwy', 'Ranch Road 620',
+  'Maple Ave',
+  'Oak St',
+  '2nd Ave',
+  'Cedar Ln',
+  'Pine St',
+  'Washington Blvd',
+  'Lake Dr',
+  'Hillcrest Rd',
+  'Elm St',
+  'County Road 12',
+  'Sunset Ter',
+  'Park Pl',
+  'Church St',
+  'Mill Creek Way',
+  'Jefferson Ave',
+  'Heron Ct',
+  'Ridge Rd',
+  'Camino Niño',
+  'St. Mary’s Pkwy',
+  'Ranch Road 620',
 ] as const;
 
 export const SECOND_LINES = ['Apt 2B', 'Unit 14', 'Suite 300', 'Bldg C', '# 5', 'c/o Front desk'] as const;

@@ -89,7 +89,10 @@ export class Daemon {
 
   /** Resolves when the output holds a match, and to false when the process ends without one. */
   async printed(pattern: RegExp): Promise<boolean> {
-    const ended = this.exited.then(() => true, () => true);
+    const ended = this.exited.then(
+      () => true,
+      () => true,
+    );
     for (;;) {
       if (pattern.test(this.output.text())) return true;
       if (await Promise.race([ended, this.output.changed().then(() => false)])) return pattern.test(this.output.text());

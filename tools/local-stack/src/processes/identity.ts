@@ -21,7 +21,9 @@ export function isRunning(identity: ProcessIdentity): boolean {
 function startOnLinux(pid: number): string | undefined {
   try {
     // Field 2 is the program's name in brackets and may hold blanks; state is field 3 and start time field 22.
-    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\) /s, '').split(' ');
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+      .replace(/^.*\) /s, '')
+      .split(' ');
     if (fields[0] === 'Z' || fields[0] === 'X') return undefined;
     return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()} ${fields[19]}`;
   } catch {
@@ -31,7 +33,9 @@ function startOnLinux(pid: number): string | undefined {
 
 function startElsewhere(pid: number): string | undefined {
   try {
-    const [state = '', ...start] = execFileSync('ps', ['-o', 'stat=,lstart=', '-p', String(pid)], { encoding: 'utf8' }).trim().split(/\s+/);
+    const [state = '', ...start] = execFileSync('ps', ['-o', 'stat=,lstart=', '-p', String(pid)], { encoding: 'utf8' })
+      .trim()
+      .split(/\s+/);
     return state.startsWith('Z') ? undefined : start.join(' ');
   } catch {
     return undefined;

@@ -22,7 +22,9 @@ export class LogTail {
   }
 
   lines(): string[] {
-    return this.text().split('\n').filter((line) => line.trim() !== '');
+    return this.text()
+      .split('\n')
+      .filter((line) => line.trim() !== '');
   }
 
   /** Resolves after the file has grown, or after a while. */

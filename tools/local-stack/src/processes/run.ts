@@ -34,6 +34,8 @@ export async function works(command: string, ...args: string[]): Promise<boolean
 export function shown(command: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
   return new Promise((resolve) => {
     // Standard output is for results: see say.ts.
-    spawn(command, args, { stdio: ['ignore', 2, 2], env }).once('error', () => resolve()).once('close', () => resolve());
+    spawn(command, args, { stdio: ['ignore', 2, 2], env })
+      .once('error', () => resolve())
+      .once('close', () => resolve());
   });
 }

@@ -71,8 +71,11 @@ export async function startServers(options: ServerOptions): Promise<Servers> {
   if (failed) throw failed.reason;
   const address = (name: ServerName) => kinds[name].given || running.get(name)!.url;
   return {
-    databaseUrl: address('postgres'), redisUrl: address('redis'), kafkaBrokers: address('kafka'),
-    running, restart: begin,
+    databaseUrl: address('postgres'),
+    redisUrl: address('redis'),
+    kafkaBrokers: address('kafka'),
+    running,
+    restart: begin,
   };
 }
 

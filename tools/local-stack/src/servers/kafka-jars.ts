@@ -54,7 +54,9 @@ export async function kafkaJars(say: Say): Promise<string> {
 async function verified(jars: string, remedy: string): Promise<string> {
   const difference = await differenceFrom(PINNED, jars);
   if (difference === undefined) return jars;
-  throw new Problem(`These are not the jars of Kafka ${KAFKA_VERSION} that this release was built with: in ${jars}, ${difference}. Nothing of it was run: ${remedy}, or name your own Kafka in KAFKA_BROKERS.`);
+  throw new Problem(
+    `These are not the jars of Kafka ${KAFKA_VERSION} that this release was built with: in ${jars}, ${difference}. Nothing of it was run: ${remedy}, or name your own Kafka in KAFKA_BROKERS.`,
+  );
 }
 
 async function requireMaven(): Promise<void> {
@@ -77,7 +79,12 @@ async function download(folder: string, say: Say): Promise<void> {
     if (line.includes('[ERROR]')) faults.push(line.replace(/^.*\[ERROR\]\s*/, '').replace(/\.*$/, ''));
   }
   if ((await exited) !== 0) {
-    throw fullDisk(faults.join(' '), folder) ?? new Problem(`Maven could not download Kafka ${KAFKA_VERSION} (${faults[0] ?? 'no reason given'}): check the network and Maven's settings, or name your own Kafka in KAFKA_BROKERS.`);
+    throw (
+      fullDisk(faults.join(' '), folder) ??
+      new Problem(
+        `Maven could not download Kafka ${KAFKA_VERSION} (${faults[0] ?? 'no reason given'}): check the network and Maven's settings, or name your own Kafka in KAFKA_BROKERS.`,
+      )
+    );
   }
   say(`Kafka ${KAFKA_VERSION}: downloaded in ${since(startedAt)}`);
 }

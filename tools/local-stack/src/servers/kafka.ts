@@ -53,12 +53,19 @@ async function requireJava(): Promise<string> {
 function javaOptions(jars: string): string[] {
   const log = (name: string) => `-Dorg.slf4j.simpleLogger.${name}`;
   return [
-    '-Xms128m', '-Xmx512m', '-XX:+UseSerialGC', '-XX:+ExitOnOutOfMemoryError',
+    '-Xms128m',
+    '-Xmx512m',
+    '-XX:+UseSerialGC',
+    '-XX:+ExitOnOutOfMemoryError',
     // Half of a short run would otherwise be spent on compiling code that is about to end, and of a long one, which has little to do, too.
-    '-XX:TieredStopAtLevel=1', '-XX:-UsePerfData',
-    log('defaultLogLevel=warn'), log('log.kafka.server.KafkaRaftServer=info'), log('showDateTime=true'),
+    '-XX:TieredStopAtLevel=1',
+    '-XX:-UsePerfData',
+    log('defaultLogLevel=warn'),
+    log('log.kafka.server.KafkaRaftServer=info'),
+    log('showDateTime=true'),
     log("dateTimeFormat=yyyy-MM-dd'T'HH:mm:ss.SSSXXX"),
-    '-cp', join(jars, '*'),
+    '-cp',
+    join(jars, '*'),
   ];
 }
 
@@ -83,7 +90,7 @@ function properties(data: string, address: string, port: number, controller: num
     'node.id': 1,
     // Voters named here rather than in the log, so that the ports may differ at the next start.
     'controller.quorum.voters': `1@127.0.0.1:${controller}`,
-    'listeners': `PLAINTEXT://${address}:${port},CONTROLLER://127.0.0.1:${controller}`,
+    listeners: `PLAINTEXT://${address}:${port},CONTROLLER://127.0.0.1:${controller}`,
     'advertised.listeners': `PLAINTEXT://${address}:${port}`,
     'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT',
     'controller.listener.names': 'CONTROLLER',
@@ -110,5 +117,7 @@ function properties(data: string, address: string, port: number, controller: num
     'metadata.max.idle.interval.ms': 0,
     'log.cleaner.dedupe.buffer.size': 16 << 20,
   };
-  return Object.entries(settings).map(([name, value]) => `${name}=${value}\n`).join('');
+  return Object.entries(settings)
+    .map(([name, value]) => `${name}=${value}\n`)
+    .join('');
 }

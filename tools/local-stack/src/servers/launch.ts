@@ -40,6 +40,9 @@ export async function launch(options: Launch): Promise<Daemon> {
 function reason(daemon: Daemon, fallback: string): string {
   const lines = daemon.output.lines();
   const line = lines.find((text) => /FATAL|PANIC|ERROR|Exception|# |Bad file format|Fatal/i.test(text)) ?? lines.at(-1) ?? fallback;
-  const message = line.replace(/^.*?\b(FATAL|PANIC|ERROR)\b:?\s*/, '').replace(/\.$/, '').trim();
+  const message = line
+    .replace(/^.*?\b(FATAL|PANIC|ERROR)\b:?\s*/, '')
+    .replace(/\.$/, '')
+    .trim();
   return message.length > 200 ? `${message.slice(0, 200)}…` : message;
 }

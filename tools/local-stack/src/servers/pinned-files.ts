@@ -5,7 +5,12 @@ import { pipeline } from 'node:stream/promises';
 
 /** Why the folder does not hold exactly the files of the list, or undefined where it does. The list is sha256sum's. */
 export async function differenceFrom(list: string, folder: string): Promise<string | undefined> {
-  const pinned = new Map(readFileSync(list, 'utf8').trim().split('\n').map((line) => [line.slice(66), line.slice(0, 64)] as const));
+  const pinned = new Map(
+    readFileSync(list, 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => [line.slice(66), line.slice(0, 64)] as const),
+  );
   const present = readdirSync(folder);
   const missing = [...pinned.keys()].find((name) => !present.includes(name));
   if (missing !== undefined) return `${missing} is missing`;

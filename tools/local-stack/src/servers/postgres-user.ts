@@ -23,10 +23,15 @@ export function postgresUser(binary: string, folder: string): PostgresUser | und
   const direct = spawnSync(probe[0]!, probe.slice(1), { ...ids, stdio: 'ignore' });
   if (direct.status === 0) return { ...ids, prefix: [] };
   const prefix = [
-    'setpriv', `--reuid=${ids.uid}`, `--regid=${ids.gid}`, '--clear-groups',
-    '--inh-caps=+dac_override', '--ambient-caps=+dac_override',
+    'setpriv',
+    `--reuid=${ids.uid}`,
+    `--regid=${ids.gid}`,
+    '--clear-groups',
+    '--inh-caps=+dac_override',
+    '--ambient-caps=+dac_override',
     // Without it access(2), which initdb asks, takes no account of that right.
-    '--securebits=+no_setuid_fixup', '--',
+    '--securebits=+no_setuid_fixup',
+    '--',
   ];
   const privileged = spawnSync(prefix[0]!, [...prefix.slice(1), ...probe], { stdio: 'ignore' });
   if (privileged.status === 0) return { ...ids, prefix };
@@ -36,7 +41,10 @@ export function postgresUser(binary: string, folder: string): PostgresUser | und
 }
 
 function find(): { uid: number; gid: number } | undefined {
-  const fields = readFileSync('/etc/passwd', 'utf8').split('\n').map((line) => line.split(':')).find(([name]) => name === NAME);
+  const fields = readFileSync('/etc/passwd', 'utf8')
+    .split('\n')
+    .map((line) => line.split(':'))
+    .find(([name]) => name === NAME);
   return fields && { uid: Number(fields[2]), gid: Number(fields[3]) };
 }
 

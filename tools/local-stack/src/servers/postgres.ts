@@ -57,9 +57,7 @@ async function binaries(): Promise<{ initdb: string; postgres: string }> {
 }
 
 /** Made under another name first: a folder that exists is whole. */
-async function initialise(
-  initdb: string, data: string, password: string, user: PostgresUser | undefined, careless: boolean,
-): Promise<void> {
+async function initialise(initdb: string, data: string, password: string, user: PostgresUser | undefined, careless: boolean): Promise<void> {
   const partial = `${data}.new`;
   const passwordFile = `${data}.password`;
   rmSync(partial, { recursive: true, force: true });
@@ -67,10 +65,21 @@ async function initialise(
   try {
     writeFileSync(passwordFile, password, { mode: 0o600 });
     if (user) for (const path of [partial, passwordFile]) chownSync(path, user.uid, user.gid);
-    const { command, args, user: ids } = as(user, initdb, [
-      '-D', partial, `--username=${ADMIN}`, '--auth=scram-sha-256', `--pwfile=${passwordFile}`, '--encoding=UTF8',
+    const {
+      command,
+      args,
+      user: ids,
+    } = as(user, initdb, [
+      '-D',
+      partial,
+      `--username=${ADMIN}`,
+      '--auth=scram-sha-256',
+      `--pwfile=${passwordFile}`,
+      '--encoding=UTF8',
       // The same order of text on every platform.
-      '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8',
+      '--locale=C',
+      '--locale-provider=builtin',
+      '--builtin-locale=C.UTF-8',
       ...(careless ? ['--no-sync'] : []),
     ]);
     const result = await run(command, args, { user: ids, env: { ...process.env, LC_ALL: 'C' } });
@@ -97,9 +106,13 @@ function check(data: string): void {
   const version = existsSync(join(data, 'PG_VERSION')) ? readFileSync(join(data, 'PG_VERSION'), 'utf8').trim() : undefined;
   if (version === MAJOR) return;
   if (version !== undefined && /^\d+$/.test(version)) {
-    throw new Problem(`The data folder ${data} was written by PostgreSQL ${version} and this is ${MAJOR}: move it with pg_upgrade, or delete it to begin with an empty database.`);
+    throw new Problem(
+      `The data folder ${data} was written by PostgreSQL ${version} and this is ${MAJOR}: move it with pg_upgrade, or delete it to begin with an empty database.`,
+    );
   }
-  throw new Problem(`The data folder ${data} is damaged (PG_VERSION is missing or unreadable): put back a copy of the folder, or delete it to begin with an empty database.`);
+  throw new Problem(
+    `The data folder ${data} is damaged (PG_VERSION is missing or unreadable): put back a copy of the folder, or delete it to begin with an empty database.`,
+  );
 }
 
 /**

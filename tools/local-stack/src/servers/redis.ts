@@ -13,11 +13,24 @@ export async function startRedis(context: ServerContext): Promise<RunningServer>
   const daemon = await launch({
     command,
     args: [
-      '--bind', context.address, '--protected-mode', 'no', '--port', String(port), '--dir', data, '--daemonize', 'no',
+      '--bind',
+      context.address,
+      '--protected-mode',
+      'no',
+      '--port',
+      String(port),
+      '--dir',
+      data,
+      '--daemonize',
+      'no',
       // What expires is looked for once a second instead of ten times; who asks for it does not get it in either case.
-      '--hz', '1',
+      '--hz',
+      '1',
       // Counters of limits and copies of keys: losing fifteen minutes of them costs nothing.
-      '--save', context.careless ? '' : '900 1', '--appendonly', 'no',
+      '--save',
+      context.careless ? '' : '900 1',
+      '--appendonly',
+      'no',
     ],
     name: 'redis',
     title: 'Redis',
@@ -34,5 +47,8 @@ export async function startRedis(context: ServerContext): Promise<RunningServer>
 
 function redisServer({ say }: ServerContext): Promise<string> {
   const how = process.platform === 'darwin' ? 'brew install redis' : 'sudo apt-get install redis-server';
-  return fromDebian({ title: 'Redis', package: 'redis-server', commands: ['redis-server'], otherwise: `install it (${how}), or name your own server in REDIS_URL` }, say);
+  return fromDebian(
+    { title: 'Redis', package: 'redis-server', commands: ['redis-server'], otherwise: `install it (${how}), or name your own server in REDIS_URL` },
+    say,
+  );
 }

@@ -63,7 +63,10 @@ export async function plan(options: PlanOptions): Promise<Plan> {
     const METRICS_PORT = new URL(metricsUrl).port;
     if (!existsSync(script)) return;
     processes.push({
-      name, script, order, metricsUrl,
+      name,
+      script,
+      order,
+      metricsUrl,
       readyUrl: `${publicUrl ?? metricsUrl}/readyz`,
       environment: { ...common, METRICS_PORT, ...settings },
     });
@@ -79,19 +82,44 @@ export async function plan(options: PlanOptions): Promise<Plan> {
   const credential = (name: CallerName) => ({ CALL_CREDENTIAL: secrets.callCredentials[name] });
   for (const name of SCHEMAS) {
     const [, PORT = ''] = addresses[name]!.split(':');
-    const settings = { PORT, CALLER_CREDENTIALS, ...credential(name), DATABASE_URL: databaseUrls[name], REDIS_URL: redisUrl, KAFKA_BROKERS: kafkaBrokers, ...peers, ...own[name] };
+    const settings = {
+      PORT,
+      CALLER_CREDENTIALS,
+      ...credential(name),
+      DATABASE_URL: databaseUrls[name],
+      REDIS_URL: redisUrl,
+      KAFKA_BROKERS: kafkaBrokers,
+      ...peers,
+      ...own[name],
+    };
     await add(name, `services/${name}`, 'service', settings);
   }
   await add(DISPATCHER, `services/${DISPATCHER}`, 'service', {
-    PORT: String(await ports.take(DISPATCHER)), KAFKA_BROKERS: kafkaBrokers, INTEGRATIONS_ADDRESS: addresses['integrations']!, ...credential(DISPATCHER), ...targets,
+    PORT: String(await ports.take(DISPATCHER)),
+    KAFKA_BROKERS: kafkaBrokers,
+    INTEGRATIONS_ADDRESS: addresses['integrations']!,
+    ...credential(DISPATCHER),
+    ...targets,
   });
   const port = await gatewayPort(options);
   const baseUrl = `http://${HOST}:${port}`;
   const ownTokens = environment['TOKEN_JWKS_URL'] || environment['TOKEN_JWKS_FILE'];
   const issuer = { TOKEN_ISSUER: tokens.issuer, TOKEN_AUDIENCE: tokens.audience, TOKEN_JWKS_FILE: tokens.jwksFile };
-  await add('gateway', 'gateway', 'gateway', {
-    PORT: String(port), REDIS_URL: redisUrl, CURSOR_KEYS: secrets.cursorKeys, IDENTITY_KEYS: secrets.identityKeys, ...credential('gateway'), ...peers, ...(ownTokens ? {} : issuer),
-  }, baseUrl);
+  await add(
+    'gateway',
+    'gateway',
+    'gateway',
+    {
+      PORT: String(port),
+      REDIS_URL: redisUrl,
+      CURSOR_KEYS: secrets.cursorKeys,
+      IDENTITY_KEYS: secrets.identityKeys,
+      ...credential('gateway'),
+      ...peers,
+      ...(ownTokens ? {} : issuer),
+    },
+    baseUrl,
+  );
   return { baseUrl, addresses, processes };
 }
 

@@ -70,7 +70,11 @@ async function bringUp({ state, environment, observed = false }: StartOptions, w
   const databaseUrl = new URL(servers.databaseUrl);
   if (own.database !== undefined) databaseUrl.pathname = `/${own.database}`;
   const whole = await plan({
-    state, ports, say, environment, databaseUrls,
+    state,
+    ports,
+    say,
+    environment,
+    databaseUrls,
     redisUrl: servers.redisUrl,
     kafkaBrokers: servers.kafkaBrokers,
     secrets,
@@ -95,7 +99,12 @@ async function bringUp({ state, environment, observed = false }: StartOptions, w
   });
   signal.throwIfAborted();
   const prometheusUrl = observed ? await observe({ state, ports, watchdog, say, processes: whole.processes }) : undefined;
-  announce(state, whole, access, { ...(prometheusUrl === undefined ? {} : { prometheusUrl }), databaseUrl: databaseUrl.href, redisUrl: servers.redisUrl, kafkaBrokers: servers.kafkaBrokers });
+  announce(state, whole, access, {
+    ...(prometheusUrl === undefined ? {} : { prometheusUrl }),
+    databaseUrl: databaseUrl.href,
+    redisUrl: servers.redisUrl,
+    kafkaBrokers: servers.kafkaBrokers,
+  });
   process.stdout.write(welcome(whole, access, since(startedAt), prometheusUrl));
 }
 

@@ -105,7 +105,10 @@ export class Supervised {
     const lines = daemon.output.lines();
     const port = lines.map((line) => /EADDRINUSE[^\d]*(?:[\d.:a-f]*:)?(\d+)/.exec(line)?.[1]).find(Boolean);
     if (port) return `${this.name} cannot listen on port ${port}, which is in use: stop what uses it and start again.`;
-    const plain = lines.filter((line) => !line.startsWith('{')).slice(0, 5).join('\n');
+    const plain = lines
+      .filter((line) => !line.startsWith('{'))
+      .slice(0, 5)
+      .join('\n');
     return `${this.name} cannot start (${exitText(exit)}): ${this.log} has the details.${plain ? `\n${plain}` : ''}`;
   }
 }

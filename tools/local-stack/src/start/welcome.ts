@@ -3,7 +3,14 @@ import type { Plan } from './plan.ts';
 
 /** What the person at the keyboard reads when everything is ready. */
 export function welcome({ baseUrl }: Plan, access: DemoAccess | undefined, duration: string, prometheusUrl?: string): string {
-  const lines = ['', `Truckroll is ready after ${duration}.`, '', `  API         ${baseUrl}`, `  Docs        ${baseUrl}/docs`, `  Console     ${baseUrl}/console  (sign in with a user token)`];
+  const lines = [
+    '',
+    `Truckroll is ready after ${duration}.`,
+    '',
+    `  API         ${baseUrl}`,
+    `  Docs        ${baseUrl}/docs`,
+    `  Console     ${baseUrl}/console  (sign in with a user token)`,
+  ];
   if (prometheusUrl !== undefined) lines.push(`  Prometheus  ${prometheusUrl}  (dashboards for Grafana are in deploy/dashboards)`);
   if (access) {
     lines.push(

@@ -16,8 +16,14 @@ for (const order of ['server', 'service', 'gateway'] satisfies StopOrder[]) {
     console.log('up');
   `;
   const daemon = new Daemon({
-    name: order, command: process.execPath, args: ['-e', script, ends], log: join(folder, 'run', `${order}.log`),
-    order, stopSignal: 'SIGTERM', graceMs: 30_000, watchdog,
+    name: order,
+    command: process.execPath,
+    args: ['-e', script, ends],
+    log: join(folder, 'run', `${order}.log`),
+    order,
+    stopSignal: 'SIGTERM',
+    graceMs: 30_000,
+    watchdog,
   });
   await daemon.printed(/up/);
   pids[order] = daemon.pid!;
