@@ -15,6 +15,7 @@ const checks = [
   ['code is generated', script('generate')],
   ['types are right', script('typecheck')],
   ['lint is clean', script('lint')],
+  ['code is formatted', script('format:check')],
   ['imports go in no circle and point where they may', script('check:imports')],
   ['no export, file or dependency is unused', script('check:unused')],
   ['the contract follows the style', buf('lint', 'proto')],
