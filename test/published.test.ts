@@ -76,7 +76,7 @@ describe('what an owner holds', () => {
     await owners.databases.billing.query({ text: 'update payments set document = document where company_id = $1 and id = $2', values: [company, id] });
     await until(async () => (await told()).length > 0);
     expect(await told()).toEqual([`${company}/${id}`]);
-    expect((await owners.databases.billing.query({ text: 'select from unpublished' })).rowCount).toBe(0);
+    await until(async () => (await owners.databases.billing.query({ text: 'select from unpublished' })).rowCount === 0);
   });
 });
 

@@ -65,7 +65,7 @@ message ServiceRequestContacted {
 `,
   );
   const events = 'services/scheduling/src/intake/events.ts';
-  tree.replace(events, 'import { InteractionCompleted, ServiceRequestBooked,', 'import { InteractionCompleted, ServiceRequestBooked, ServiceRequestContacted,');
+  tree.replace(events, '  ServiceRequestBooked,\n', '  ServiceRequestBooked,\n  ServiceRequestContacted,\n');
   tree.replace(events, "'service_request.created' | 'service_request.booked'", `'service_request.created' | 'service_request.booked' | '${ADDED_TYPE}'`);
   tree.replace(
     events,
