@@ -198,7 +198,11 @@ test('a topic that an operator made for smaller messages is held to its own limi
   const topic = newTopic();
   const admin = kafka.admin();
   await admin.connect();
-  await admin.createTopics({ topics: [{ topic: topic.name, configEntries: [{ name: 'max.message.bytes', value: '1000000' }] }], waitForLeaders: true });
+  await admin.createTopics({ topics: [{ topic: topic.name, configEntries: [{ name: 'max.message.bytes', value: '1000000' }] }], waitForLeaders: false });
+  await eventually(
+    () => admin.listTopics(),
+    (names) => names.includes(topic.name),
+  );
   await admin.disconnect();
   const { outbox } = await startOutbox([topic]);
   const write = (bytes: number) => setting.database.transaction((tx) => outbox.append(tx, [event(topic, 'k', 'x'.repeat(bytes))]));

@@ -4,6 +4,7 @@ import Decoder from 'kafkajs/src/protocol/decoder.js';
 import Encoder from 'kafkajs/src/protocol/encoder.js';
 import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
 import { repairKafkajs } from '../src/kafkajs-repairs.ts';
+import { eventually } from './setting.ts';
 
 const [host = '', port = ''] = (process.env['KAFKA_BROKERS'] ?? '').split(',')[0]!.split(':');
 beforeAll(repairKafkajs);
@@ -87,7 +88,12 @@ test('a consumer that stops does not wait until the broker answers a fetch for w
   const topic = `test.${process.pid}.${Date.now()}.silent`;
   const admin = kafka.admin();
   await admin.connect();
-  await admin.createTopics({ topics: [{ topic, numPartitions: 3 }], waitForLeaders: true });
+  // Asked at once, a broker may not know of it yet, for which kafkajs does not wait.
+  await admin.createTopics({ topics: [{ topic, numPartitions: 3 }], waitForLeaders: false });
+  await eventually(
+    () => admin.fetchTopicMetadata({ topics: [topic] }).catch(() => undefined),
+    (known) => known?.topics[0]?.partitions.filter(({ leader }) => leader >= 0).length === 3,
+  );
   await admin.disconnect();
   const consumer = kafka.consumer({ groupId: topic, maxWaitTimeInMs: 3_600_000 });
   const fetching = new Promise((resolve) => consumer.on(consumer.events.FETCH_START, resolve));
