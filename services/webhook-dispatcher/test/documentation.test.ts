@@ -1,11 +1,11 @@
 // The receivers of docs/guides/verify.md, run as they are printed there.
 import { spawn, spawnSync } from 'node:child_process';
-import { randomBytes, randomInt, randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { choosePort } from '@truckroll/local-stack';
 import { signatureOf } from '../src/http/signature.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../../../docs/guides/verify.md'), 'utf8');
@@ -15,20 +15,6 @@ function block(language: string): string {
   const found = new RegExp(`\`\`\`${language}\n([^]*?)\`\`\``).exec(page)?.[1];
   if (found === undefined) throw new Error(`the page shows nothing in ${language}`);
   return found;
-}
-
-/** Below those that the system gives to connections, of which one could take it before the receiver does. */
-async function freePort(): Promise<number> {
-  const port = randomInt(20_000, 32_000);
-  const server = createServer().listen(port, '127.0.0.1');
-  const taken = await once(server, 'listening').then(
-    () => false,
-    () => true,
-  );
-  if (taken) return freePort();
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 function post(port: number, body: string, change: Record<string, string> = {}): Promise<Response> {
@@ -53,7 +39,7 @@ test.each(receivers)('the receiver in %s takes what is ours and refuses everythi
   const folder = mkdtempSync(join(tmpdir(), 'truckroll-receiver-'));
   symlinkSync(join(import.meta.dirname, '../node_modules'), join(folder, 'node_modules'));
   writeFileSync(join(folder, file), block(language));
-  const port = await freePort();
+  const port = await choosePort();
   const env = { PATH: process.env['PATH'], PORT: String(port), WEBHOOK_SECRET: `whsec_${secret.toString('base64')}` };
   const child = spawn(program, [join(folder, file)], { env, stdio: ['ignore', 'pipe', 'inherit'] });
   const ended = once(child, 'exit');

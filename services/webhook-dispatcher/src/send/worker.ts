@@ -75,7 +75,7 @@ export class Worker implements BackgroundPart {
   #leasing = false;
   /** Ends when nothing more is being lent to this worker. */
   #lending: Promise<unknown> = Promise.resolve();
-  /** Rings when there may be more room for what comes. */
+  /** Notified when there may be more room for what comes. */
   readonly #left = new Notifier();
   /** As far as is known here, how many deliveries are due that nobody was lent. */
   #due = 0;
