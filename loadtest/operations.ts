@@ -39,7 +39,7 @@ await runMain(async () => {
   try {
     const client = nodeClient(target.env.BASE_URL);
     const huge = target.env.API_KEY_HUGE as string;
-    const world = await discover(client.send, { usual: huge }, `operations ${Date.now()}`);
+    const world = await discover(client.send, { usual: huge }, `operations-${Date.now()}`);
     const api = JSON.parse(readFileSync(join(ROOT, 'gateway/openapi.json'), 'utf8')) as OpenApi;
     const subjects: Subject[] = [
       ...(await readSubjects(api, client.send, huge, world.period)),
@@ -51,7 +51,7 @@ await runMain(async () => {
     const slowest = slowestForms(times).slice(0, Number(options.slowest));
     const plans = await explaining(system.stack, async (explained) => {
       const lines: string[] = [];
-      for (const { subject } of slowest) lines.push(await explained(subject.send, EXPLAINED));
+      for (const { subject, operation } of slowest) lines.push(await explained(subject, operation, EXPLAINED));
       return lines;
     });
     await tidy(client.send, world);

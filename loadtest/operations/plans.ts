@@ -28,9 +28,11 @@ const SETTINGS = {
   'auto_explain.log_parameter_max_length': '0',
 };
 const READY_MS = 30_000;
-const untimed: Timed = (_, __, work) => work();
+/** PostgreSQL has answered before it has written what it did. */
+const WRITTEN_MS = 30;
 
-export type Explained = (send: Subject['send'], times: number) => Promise<string>;
+/** What PostgreSQL does for an operation of a subject, in a line. */
+export type Explained = (subject: Subject, operation: string, times: number) => Promise<string>;
 
 /** Has every statement explained while `work` runs; services connect anew before and after, so that nothing else of theirs ever is. */
 export async function explaining<T>(stack: Stack, work: (explained: Explained) => Promise<T>): Promise<T> {
@@ -40,7 +42,7 @@ export async function explaining<T>(stack: Stack, work: (explained: Explained) =
     await client.query(`load 'auto_explain'`);
     for (const [name, value] of Object.entries(SETTINGS)) await client.query(`alter system set ${name} = '${value}'`);
     await connectAnew(client);
-    return await work((send, times) => longestPlan(join(stack.folder, 'logs/postgres.log'), send, times));
+    return await work((subject, operation, times) => longestPlan(join(stack.folder, 'logs/postgres.log'), subject, operation, times));
   } finally {
     for (const name of Object.keys(SETTINGS)) await client.query(`alter system reset ${name}`);
     await connectAnew(client);
@@ -53,14 +55,22 @@ async function connectAnew(client: pg.Client): Promise<void> {
   await client.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()');
 }
 
-/** Of the statements that every sending runs, the one that takes longest in all. */
-async function longestPlan(log: string, send: Subject['send'], times: number): Promise<string> {
-  await answered(() => send(untimed));
-  const from = sizeOf(log);
-  for (let i = 0; i < times; i++) await send(untimed);
-  const own = [...Map.groupBy(entriesOf(tail(log, from)), ({ text }) => text).values()].filter((same) => same.length >= times);
+/** Of the statements that every sending of the operation runs, the one that takes longest in all. */
+async function longestPlan(file: string, { send }: Subject, operation: string, times: number): Promise<string> {
+  await answered(() => send((_, __, work) => work()));
+  let log = '';
+  const logged: Timed = async (name, _, work) => {
+    if (name !== operation) return await work();
+    const from = sizeOf(file);
+    const result = await work();
+    await delay(WRITTEN_MS);
+    log += tail(file, from);
+    return result;
+  };
+  for (let i = 0; i < times; i++) await send(logged);
+  const own = [...Map.groupBy(entriesOf(log), ({ text }) => text).values()].filter((same) => same.length >= times);
   const total = (entries: readonly Entry[]): number => entries.reduce((sum, { ms }) => sum + ms, 0);
-  const [longest] = own.toSorted((a, b) => total(b) - total(a));
+  const [longest] = own.toSorted((x, y) => total(y) - total(x));
   if (longest === undefined) return 'no statement';
   return `${(total(longest) / longest.length).toFixed(2)} ms: ${planLine((longest.at(-1) as Entry).plan)}`;
 }
@@ -110,6 +120,7 @@ export function planLine(node: PlanNode): string {
   const what = index ?? relation;
   const rows = Math.round(node['Actual Rows'] * node['Actual Loops']);
   const own = what === undefined ? type : `${type} ${what} ${rows}`;
+  if (type === 'Append') return `${inner.length} parts, each ${planLine(inner[0] as PlanNode)}`;
   // What only passes rows on says nothing of the cost.
   if (['Limit', 'Subquery Scan', 'Memoize', 'Materialize', 'Result'].includes(type) && inner.length === 1) return planLine(inner[0] as PlanNode);
   return inner.length === 0 ? own : `${own} (${inner.map(planLine).join(', ')})`;

@@ -68,6 +68,6 @@ test('a plan asks for as many requests a second as it is told, however many an i
 test('scenarios without credentials are left out, and the others ask for what those would have', () => {
   const plan = planOf({ test: 'average', rate: 100, seconds: 10, has: { huge: false, empty: false, userToken: false } });
   expect(Object.keys(plan)).toEqual(['list', 'detail', 'filter', 'report', 'write']);
-  expect(Object.values(askedOf(plan)).reduce((sum, count) => sum + count, 0)).toBeCloseTo(1000);
+  expect(Object.values(askedOf(plan)).reduce((sum, count) => sum + count, 0)).toBeCloseTo(1000, 0);
   expect(() => planOf({ test: 'average', only: ['list_huge'], has: { huge: false, empty: true, userToken: true } })).toThrow(/None of the scenarios can run/);
 });
