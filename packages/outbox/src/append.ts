@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { activeTraceparent, currentRequest, type Queryable, type Statement } from '@truckroll/service-kit';
+import { activeTraceparent, binaryArrays, currentRequest, type Queryable, type Statement } from '@truckroll/service-kit';
 import type { OutboxRow, OutgoingEvent } from './event.ts';
 import { largestPayload } from './topic-limits.ts';
 
@@ -41,13 +41,13 @@ export function appending(events: readonly OutgoingEvent[]): Statement {
         with ordinality as event (event_id, topic, key, type, company_id, sequence, payload, position)
       order by position`,
     values: [
-      events.map((event) => event.id ?? randomUUID()),
-      events.map((event) => event.topic),
-      events.map((event) => event.key),
-      events.map((event) => event.type),
-      events.map((event) => event.companyId),
-      events.map((event) => event.sequence ?? null),
-      events.map((event) => event.payload && asBuffer(event.payload)),
+      binaryArrays.uuid(events.map((event) => event.id ?? randomUUID())),
+      binaryArrays.text(events.map((event) => event.topic)),
+      binaryArrays.text(events.map((event) => event.key)),
+      binaryArrays.text(events.map((event) => event.type)),
+      binaryArrays.uuid(events.map((event) => event.companyId)),
+      binaryArrays.bigint(events.map((event) => event.sequence)),
+      binaryArrays.bytes(events.map((event) => event.payload)),
       activeTraceparent() ?? null,
       currentRequest()?.requestId ?? null,
     ],
@@ -102,9 +102,4 @@ export function appendingMade(
 function refuseLarge(event: Omit<OutgoingEvent, 'payload'>, bytes: number): void {
   const most = largestPayload(event.topic);
   if (bytes > most) throw new EventTooLarge(event, bytes, most);
-}
-
-/** pg writes a Buffer as bytea, but a plain Uint8Array inside an array as a list of numbers. */
-function asBuffer(bytes: Uint8Array): Buffer {
-  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

@@ -1,6 +1,7 @@
 import {
   Notifier,
   backoffMs,
+  binaryArrays,
   kafkaDurations,
   logOutage,
   pause,
@@ -241,7 +242,7 @@ export class Relay implements BackgroundPart {
       await session.query({
         name: 'outbox_delete',
         text: 'delete from outbox where id = any($1::bigint[])',
-        values: [rows.map((row) => row.id)],
+        values: [binaryArrays.bigint(rows.map((row) => row.id))],
       });
       this.#published.inc({}, rows.length);
       news = true;
