@@ -11,7 +11,7 @@ import { startServices, type Services } from '../system/programs.ts';
 import type { Stack } from '../system/stack.ts';
 
 /** What is measured: all else of a company is there before. */
-export const MEASURED = ['payments', 'invoices'] as const;
+const MEASURED = ['payments', 'invoices'] as const;
 const SERVICES = ['integrations', 'scheduling', 'billing', 'reporting'] as const;
 const TIMEZONE = 'America/Chicago';
 const UNTIL = '2026-06-30T18:00:00Z';
