@@ -1,7 +1,6 @@
 import {
   Notifier,
   backoffMs,
-  binaryArrays,
   kafkaDurations,
   logOutage,
   pause,
@@ -40,7 +39,7 @@ const NOTIFY_MS = 20;
  * event on its own leaves at once, those of a busy time leave together, the busier the more. A batch costs us, PostgreSQL and
  * Kafka as much as thirty events, which nobody else misses while a batch is quick.
  */
-const GATHER = { atRestMs: 5, mostMs: 50 };
+const GATHER = { atRestMs: 5, mostMs: 20 };
 /**
  * Milliseconds between watermarks: while there is something new here, while another owner has something new, which counts in
  * reports once all owners have published a later moment, and while nobody has.
@@ -202,9 +201,9 @@ export class Relay implements BackgroundPart {
       const announceMs = news ? ANNOUNCE.busy : readAt - this.#newsAt < NEWS_MS ? ANNOUNCE.following : this.#restMs(ANNOUNCE.idle);
       const due = publisher.announce !== undefined && readAt - announcedAt > announceMs;
       // In this order: what was committed before the moment is in the rows, and known to be incomplete where it is.
-      const [moment, rows, complete] = await Promise.all([
+      const [moment, { rows }, complete] = await Promise.all([
         due ? clock(session) : undefined,
-        readBatch(session),
+        session.query<ReadRow>(READ_BATCH),
         due && (this.#options.complete?.(session) ?? true),
       ]);
       const announce = async (): Promise<void> => {
@@ -239,21 +238,23 @@ export class Relay implements BackgroundPart {
         await Promise.race([pause(backoffMs(failures), this.#stopping.signal), lost]);
         continue;
       }
-      await session.query({
-        name: 'outbox_delete',
-        text: 'delete from outbox where id = any($1::bigint[])',
-        values: [binaryArrays.bigint(rows.map((row) => row.id))],
-      });
       this.#published.inc({}, rows.length);
       news = true;
-      if (publisher.announce !== undefined && performance.now() - this.#newsAt > ANNOUNCE.following) {
-        this.#newsAt = performance.now();
-        await session.query({ name: 'notify_outbox_news', text: `select pg_notify('${NEWS_CHANNEL}', '')` });
-      }
+      await Promise.all([
+        session.query({ name: 'outbox_delete', text: 'delete from outbox where id = any($1::bigint[])', values: [rows.map((row) => row.id)] }),
+        this.#tellNews(session),
+      ]);
       await announce();
       const tookMs = performance.now() - readAt;
       if (rows.length < BATCH_ROWS) await pause(Math.min(GATHER.mostMs, tookMs ** 2 / GATHER.atRestMs), this.#stopping.signal);
     }
+  }
+
+  /** Unless somebody has told of news a moment ago. */
+  async #tellNews(session: Session): Promise<void> {
+    if (this.#options.publisher.announce === undefined || performance.now() - this.#newsAt <= ANNOUNCE.following) return;
+    this.#newsAt = performance.now();
+    await session.query({ name: 'notify_outbox_news', text: `select pg_notify('${NEWS_CHANNEL}', '')` });
   }
 
   async #measure(session: Session): Promise<void> {
@@ -285,17 +286,14 @@ interface ReadRow extends OutboxRow {
   readonly found: number;
 }
 
-/** The lowest rows, as many as one request may carry: at least one, and no more than BATCH_BYTES otherwise. */
-async function readBatch(session: Session): Promise<ReadRow[]> {
-  const { rows } = await session.query<ReadRow>({
-    name: 'outbox_read',
-    text: `select id, event_id, topic, key, type, company_id, sequence, trace, request_id, payload, created_at, found
-      from (
-        select *, count(*) over () as found, sum(coalesce(octet_length(payload), 0)) over (order by id rows unbounded preceding) as bytes
-        from outbox order by id limit ${BATCH_ROWS}
-      ) lowest
-      where bytes <= ${BATCH_BYTES} or bytes = coalesce(octet_length(payload), 0)
-      order by id`,
-  });
-  return rows;
-}
+/** The lowest rows, as many as one request may carry: at least one, and no more than BATCH_BYTES otherwise. Of what waits behind them nothing is read. */
+export const READ_BATCH = {
+  name: 'outbox_read',
+  text: `select id, event_id, topic, key, type, company_id, sequence, trace, request_id, payload, created_at, found
+    from (
+      select *, count(*) over () as found, sum(coalesce(octet_length(payload), 0)) over (order by id rows unbounded preceding) as bytes
+      from (select * from outbox order by id limit ${BATCH_ROWS}) first
+    ) lowest
+    where bytes <= ${BATCH_BYTES} or bytes = coalesce(octet_length(payload), 0)
+    order by id`,
+};

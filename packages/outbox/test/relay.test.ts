@@ -2,7 +2,7 @@ import { Database, createSession, type Transaction } from '@truckroll/service-ki
 import type { OutboxRow } from '../src/event.ts';
 import { append } from '../src/index.ts';
 import type { Publisher } from '../src/publisher.ts';
-import { Relay, type RelayOptions } from '../src/relay.ts';
+import { READ_BATCH, Relay, type RelayOptions } from '../src/relay.ts';
 import { Collected, SCHEMA, createMetrics, event, killLockHolder, metric, newTopic, openSetting, rowsLeft, silentLog, textOf } from './setting.ts';
 
 let setting: Awaited<ReturnType<typeof openSetting>>;
@@ -64,6 +64,18 @@ test('events of one subject leave in the order in which its changes were committ
   );
   await published.count(50);
   expect(published.items.map(textOf)).toEqual(Array.from({ length: 50 }, (_, index) => String(index + 1)));
+});
+
+test('however much waits, a batch reads no more than one request carries', async () => {
+  await setting.database.transaction((tx) =>
+    append(
+      tx,
+      Array.from({ length: 2000 }, (_, index) => event(topic, `k${index}`, 'waits')),
+    ),
+  );
+  const { rows } = await setting.database.query<{ 'QUERY PLAN': string }>({ text: `explain (analyze, costs off, timing off, summary off) ${READ_BATCH.text}` });
+  const read = rows.flatMap((row) => Number(/actual rows=([\d.]+)/.exec(row['QUERY PLAN'])?.[1] ?? 0));
+  expect(Math.max(...read)).toBe(500);
 });
 
 test('what is rolled back is never published', async () => {
