@@ -58,6 +58,9 @@ export function createIntegrations(config: IntegrationsConfig): Service {
       // A day's partition is empty at midnight: plans that are made then, and kept, would read all of it by noon.
       const settings = {
         enable_seqscan: 'off',
+        // Rows of the queue come and go: an index scan marks the entries of those that have gone, so that the next one passes them by, a bitmap
+        // scan visits all of them again, every time, until vacuum comes.
+        enable_bitmapscan: 'off',
         // Attempts are counted here (attempts.ts), not by the trigger that counts for older replicas.
         'truckroll.counts_attempts': 'on',
       };
