@@ -3,6 +3,8 @@ import { activeTraceparent, binaryArrays, currentRequest, type Queryable, type S
 import type { OutboxRow, OutgoingEvent } from './event.ts';
 import { largestPayload } from './topic-limits.ts';
 
+const { bigint, bytes, text, uuid } = binaryArrays;
+
 /** Of the outbox, what is stored with an event. */
 const COLUMNS = 'event_id, topic, key, type, company_id, sequence, payload, trace, request_id';
 
@@ -41,13 +43,13 @@ export function appending(events: readonly OutgoingEvent[]): Statement {
         with ordinality as event (event_id, topic, key, type, company_id, sequence, payload, position)
       order by position`,
     values: [
-      binaryArrays.uuid(events.map((event) => event.id ?? randomUUID())),
-      binaryArrays.text(events.map((event) => event.topic)),
-      binaryArrays.text(events.map((event) => event.key)),
-      binaryArrays.text(events.map((event) => event.type)),
-      binaryArrays.uuid(events.map((event) => event.companyId)),
-      binaryArrays.bigint(events.map((event) => event.sequence)),
-      binaryArrays.bytes(events.map((event) => event.payload)),
+      uuid(events.map((event) => event.id ?? randomUUID())),
+      text(events.map((event) => event.topic)),
+      text(events.map((event) => event.key)),
+      text(events.map((event) => event.type)),
+      uuid(events.map((event) => event.companyId)),
+      bigint(events.map((event) => event.sequence ?? null)),
+      bytes(events.map((event) => event.payload)),
       activeTraceparent() ?? null,
       currentRequest()?.requestId ?? null,
     ],

@@ -2,7 +2,9 @@
 // alone needs as many.
 import type { ServiceRequest } from '@truckroll/contract/gen/scheduling/v1/service_requests';
 import { appendingRows, type MadeColumns } from '@truckroll/outbox';
-import { CompaniesAbout, Places, StatementError, gather, type Database, type Statement } from '@truckroll/service-kit';
+import { CompaniesAbout, Places, StatementError, binaryArrays, gather, type Database, type Statement } from '@truckroll/service-kit';
+
+const { bytes, text, uuid } = binaryArrays;
 
 /** A service request that is to be recorded, but for its number. */
 export interface Recording {
@@ -100,18 +102,18 @@ function recording(recordings: readonly Recording[]): Statement {
       appended as (${appendingRows('events', 'place')})
       select r.number, k.fingerprint, k.recorded from given g left join record r on r.place = g.place left join known k on k.place = g.place order by g.place`,
     values: [
-      of(({ companyId }) => companyId),
-      of(({ id }) => id),
-      of(({ before }) => before),
-      of(({ after }) => after),
-      of(({ fingerprint }) => fingerprint),
-      of(({ head }) => head),
-      of(({ event }) => event.event_id),
-      of(({ event }) => event.topic),
-      of(({ event }) => event.key),
-      of(({ event }) => event.type),
-      of(({ event }) => event.trace),
-      of(({ event }) => event.request_id),
+      uuid(of(({ companyId }) => companyId)),
+      uuid(of(({ id }) => id)),
+      bytes(of(({ before }) => before)),
+      bytes(of(({ after }) => after)),
+      bytes(of(({ fingerprint }) => fingerprint)),
+      bytes(of(({ head }) => head)),
+      uuid(of(({ event }) => event.event_id)),
+      text(of(({ event }) => event.topic)),
+      text(of(({ event }) => event.key)),
+      text(of(({ event }) => event.type)),
+      text(of(({ event }) => event.trace)),
+      uuid(of(({ event }) => event.request_id)),
     ],
   };
 }
