@@ -41,3 +41,20 @@ test('a call that fails fails for its items, and the next is made all the same',
   made[1]!.end(['c']);
   expect(await Promise.all(results)).toEqual(['away', 'away', 'c']);
 });
+
+test('a call that would carry little waits for what comes later, one that carries enough does not', async () => {
+  const { made, work } = calls();
+  const give = gather((n: number) => n / 10, work, { ms: 50, enough: 0.5 });
+  const results = [give(1)];
+  await turn();
+  expect(made).toHaveLength(0);
+  results.push(give(2));
+  while (made.length === 0) await turn();
+  expect(made[0]!.items).toEqual([1, 2]);
+  made[0]!.end(['a', 'b']);
+  results.push(...[2, 3].map(give));
+  await turn();
+  expect(made[1]!.items).toEqual([2, 3]);
+  made[1]!.end(['c', 'd']);
+  expect(await Promise.all(results)).toEqual(['a', 'b', 'c', 'd']);
+});

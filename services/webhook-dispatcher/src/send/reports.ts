@@ -12,6 +12,8 @@ export interface ReportOptions {
 /** Of one request. */
 const MOST_ATTEMPTS = 100;
 const MOST_BYTES = 2 * 1024 * 1024;
+/** A request costs as much as ten attempts and nobody waits for one that got through, but its endpoint for another place: as many as those are enough. */
+const PATIENCE = { ms: 15, enough: 8 / MOST_ATTEMPTS };
 
 /**
  * Stores an attempt, together with those that end while others are being stored. Where that fails, each is tried on its
@@ -19,7 +21,7 @@ const MOST_BYTES = 2 * 1024 * 1024;
  * aborted.
  */
 export function createReport({ report, reportAll, log }: ReportOptions): (attempt: ReportRequest, signal: AbortSignal) => Promise<ReportResponse> {
-  const together = gather(loadOf, async (attempts) => (await reportAll({ attempts: [...attempts] })).answers);
+  const together = gather(loadOf, async (attempts) => (await reportAll({ attempts: [...attempts] })).answers, PATIENCE);
 
   return async (attempt, signal) => {
     const { delivery_id: delivery } = attempt;
