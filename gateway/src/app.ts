@@ -115,7 +115,7 @@ export function createGateway({ config, log: given, operations = all }: GatewayO
         }),
       );
       return {
-        ...createHttpServer(app, app),
+        ...createHttpServer(app),
         setServing(serving) {
           ready = serving;
           draining.active = !serving;

@@ -55,7 +55,10 @@ export function subscribeInvalidations(url: string, log: Logger, metrics: Metric
   return {
     start: () => link.start(),
     stop: () => link.stop(),
-    proven: () => link.ready && performance.now() - link.provenAt < TRUST_MS,
+    proven() {
+      link.rely();
+      return link.ready && performance.now() - link.provenAt < TRUST_MS;
+    },
     get generation() {
       return generation;
     },

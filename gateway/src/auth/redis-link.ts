@@ -3,7 +3,8 @@
 import { createClient } from 'redis';
 import { backoffMs, databaseDurations, type Durations, type Logger, type Metrics } from '@truckroll/service-kit';
 
-const TICK_MS = 250;
+/** Between pings while somebody relies on the connection, and once nobody has for `restAfter`: the first who does has one sent at once. */
+const TICK_MS = { busy: 250, atRest: 1000, restAfter: 5000 };
 /** An unanswered ping of this age means that Redis hangs. */
 const HUNG_MS = 750;
 const CONNECT_MS = 2000;
@@ -41,6 +42,10 @@ export class RedisLink {
   #pingSentAt: number | undefined;
   #provenAt = -Infinity;
   #tickedAt = 0;
+  #waitMs = TICK_MS.busy;
+  #reliedAt = -Infinity;
+  /** Sends the next ping before its time; undefined unless the connection is at rest. */
+  #wake: (() => void) | undefined;
 
   constructor(options: RedisLinkOptions) {
     this.#options = options;
@@ -68,8 +73,15 @@ export class RedisLink {
     return this.#provenAt;
   }
 
+  /** Somebody relies on it now: pings follow each other closely for a while. */
+  rely(): void {
+    this.#reliedAt = performance.now();
+    this.#wake?.();
+  }
+
   /** Runs commands, which metrics know by a name. Rejects at once where Redis is known to be away. */
   async run<T>(name: string, work: (client: RedisClient) => Promise<T>): Promise<T> {
+    this.rely();
     if (!this.#ready || this.#client === undefined) throw new Error('Redis is away');
     const startedAt = performance.now();
     try {
@@ -114,9 +126,10 @@ export class RedisLink {
   /** Sends a ping, or gives up on a server that has not answered the last one. */
   #tick(client: RedisClient, fail: (error: unknown) => void): void {
     if (this.#client !== client || this.#stopped) return;
+    this.#wake = undefined;
     const now = performance.now();
     // After a pause of our own the answer may be here and unread: look again at the next tick.
-    const paused = now - this.#tickedAt > 2 * TICK_MS;
+    const paused = now - this.#tickedAt > 2 * this.#waitMs;
     this.#tickedAt = now;
     if (this.#pingSentAt === undefined) {
       this.#pingSentAt = now;
@@ -128,7 +141,16 @@ export class RedisLink {
     } else if (now - this.#pingSentAt > HUNG_MS && !paused) {
       return fail(new Error('Redis hangs'));
     }
-    this.#timer = setTimeout(() => this.#tick(client, fail), TICK_MS);
+    const atRest = now - this.#reliedAt > TICK_MS.restAfter;
+    this.#waitMs = atRest ? TICK_MS.atRest : TICK_MS.busy;
+    const next = (): void => this.#tick(client, fail);
+    const timer = setTimeout(next, this.#waitMs);
+    this.#timer = timer;
+    if (!atRest) return;
+    this.#wake = () => {
+      clearTimeout(timer);
+      next();
+    };
   }
 
   /** Ends the connection; commands under way reject. */
@@ -136,6 +158,7 @@ export class RedisLink {
     const client = this.#client;
     this.#client = undefined;
     this.#ready = false;
+    this.#wake = undefined;
     clearTimeout(this.#timer);
     try {
       client?.destroy();

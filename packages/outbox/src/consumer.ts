@@ -38,8 +38,8 @@ export interface ConsumerOptions {
 
 /** Events in one call of handle, hence in one transaction. */
 const CHUNK = 500;
-/** How long a fetch waits at the broker where nothing comes: a heartbeat follows each, of which the session needs one in six seconds. */
-const WAIT_MS = 1000;
+/** How long a fetch waits at the broker where nothing comes: a heartbeat follows each, and a session of six seconds has three of them. */
+const WAIT_MS = 2000;
 const RETRY = { firstMs: 50, mostMs: 2000 };
 /**
  * How long a place that was reached may be known to this process alone. Telling Kafka takes as long as handling a few

@@ -1,7 +1,7 @@
 // DeliveryService.Lease: deliveries that are due, lent to one worker for a time.
 import { now } from '@truckroll/contract';
 import type { LeaseRequest, LeaseResponse } from '@truckroll/contract/gen/integrations/v1/deliveries';
-import type { Transaction } from '@truckroll/service-kit';
+import type { Database, Transaction } from '@truckroll/service-kit';
 import type { Context } from '../context.ts';
 import { checked } from '../requests.ts';
 
@@ -39,6 +39,7 @@ interface Row {
 
 export async function lease({ database, secrets }: Context, request: LeaseRequest): Promise<LeaseResponse> {
   const asked = checked('LeaseRequest', request);
+  if (await isEmpty(database)) return { deliveries: [], next_due_at: null };
   const { rows, nextDueAt } = await database.transaction(async (tx) => {
     // Sent together.
     const lock = tx.query({ name: 'lock_webhook_leases', text: `select pg_advisory_xact_lock(${LEASE_LOCK})` });
@@ -66,6 +67,12 @@ export async function lease({ database, secrets }: Context, request: LeaseReques
     })),
     next_due_at: nextDueAt,
   };
+}
+
+/** Of the queue. Dispatchers ask from time to time also where nobody has sent anything for hours. */
+async function isEmpty(database: Database): Promise<boolean> {
+  const { rows } = await database.query<{ empty: boolean }>({ name: 'webhook_queue_is_empty', text: 'select not exists (select from webhook_queue) as empty' });
+  return rows[0]?.empty === true;
 }
 
 /** Opens each endpoint's secrets once. */

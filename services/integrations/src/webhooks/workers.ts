@@ -1,6 +1,6 @@
 // DeliveryService.Renew: which workers are alive. A lease lasts as long as its worker, and no longer than lease.ts allows.
 import type { RenewRequest, RenewResponse } from '@truckroll/contract/gen/integrations/v1/deliveries';
-import type { Transaction } from '@truckroll/service-kit';
+import type { Database, Transaction } from '@truckroll/service-kit';
 import type { Context } from '../context.ts';
 import { checked } from '../requests.ts';
 
@@ -14,6 +14,7 @@ const OUTAGE = `interval '2 seconds'`;
 
 export async function renew({ database, log }: Context, request: RenewRequest): Promise<RenewResponse> {
   const { worker_id: worker, leaving } = checked('RenewRequest', request);
+  if (!leaving && (await heardAmongOthers(database, worker))) return {};
   const gone = await database.transaction(
     async (tx) => {
       const [, silent] = await Promise.all([hear(tx, worker, leaving), silentOnes(tx)]);
@@ -24,6 +25,20 @@ export async function renew({ database, log }: Context, request: RenewRequest): 
   );
   if (gone.length > 0) log.warn({ gone }, 'webhook dispatchers have gone silent: what they had is due again');
   return {};
+}
+
+/** While nobody is silent and none of them was away, which is nearly always: one statement, and nothing that others wait for. False where it is otherwise. */
+async function heardAmongOthers(database: Database, worker: string): Promise<boolean> {
+  const { rowCount } = await database.query({
+    name: 'hear_webhook_worker_among_others',
+    text: `insert into webhook_workers as w (id, seen_at)
+      select $1, statement_timestamp() from webhook_workers
+      having max(seen_at) >= statement_timestamp() - ${OUTAGE}
+        and coalesce(min(seen_at) filter (where id <> $1) >= statement_timestamp() - ${SILENCE}, true)
+      on conflict (id) do update set seen_at = excluded.seen_at`,
+    values: [worker],
+  });
+  return rowCount === 1;
 }
 
 /** One call at a time, so that the first one after an outage is known to be the first. */
