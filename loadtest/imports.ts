@@ -1,108 +1,50 @@
-// npm run bench:imports: what it takes to store invoices and their payments as documents, through the import, and as
-// rows of normalised tables (docs/adr/0001).
+// npm run bench:imports: what an import takes until everything that follows from it can be read, beside COPY.
 import { parseArgs } from 'node:util';
-import { runMain, say } from '@truckroll/local-stack';
 import pg from 'pg';
-import { batches, createBaseline } from './data/baseline.ts';
-import { columnTypes, insertBatch } from './data/baseline-insert.ts';
-import { ROWS } from './data/baseline-rows.ts';
-import { evenCompanies, type BenchmarkCompany } from './data/companies.ts';
-import { copyRows } from './data/copy.ts';
-import { importFile } from './data/import.ts';
-import { rounded } from './measure/report.ts';
-import { costOf, costTable, type Cost } from './measure/storage.ts';
-import { drained } from './system/outbox.ts';
-import { postgresPid } from './system/postgres.ts';
-import { startServices } from './system/programs.ts';
-import { Stack } from './system/stack.ts';
+import { stored } from './imports/stored.ts';
+import { whole } from './imports/whole.ts';
+import { runBenchmark } from './system/benchmark.ts';
 
+const HELP = `npm run bench:imports -- [--only whole|memory|stored] [--jobs 5000] [--rounds 5] [--companies 4] [--invoices 200000]
+
+whole   one company's payments, then its invoices, which is the dearest order: every invoice is derived with payments that are there, and its
+        job's financials and all sums with it. From the first line until everything can be read: stored, acknowledged by Kafka, and applied
+        by reporting. Beside it, unchecked COPY of the very rows that this has left in billing and reporting, into tables with the same
+        columns and indexes, from files. Then --companies at once, against as many COPYs at once. Medians of --rounds rounds in turn.
+memory  resident memory of the services while ten times --jobs are stored, beside that while --jobs are
+stored  --invoices as documents and as rows of normalised tables: processor time, log and room (docs/adr/0001)
+`;
 const DATABASE = 'truckroll_imports';
-/** As many as the import sends at once. */
-const BATCH = 500;
-const COPIED = 5000;
-const PATHS = ['invoices', 'payments'] as const;
-const BASELINE = ['invoices', 'line_items', 'discounts', 'payments', 'payment_applications'];
-const DOCUMENTS = ['invoices', 'payments', 'payment_allocations'];
 
-const { values: options } = parseArgs({ options: { invoices: { type: 'string', default: '200000' } } });
-
-await runMain(async () => {
-  const stack = await Stack.start(DATABASE);
-  try {
-    const client = new pg.Client({ connectionString: stack.databaseUrl });
-    await client.connect();
-    const [company] = evenCompanies({ database: DATABASE, companies: 1, invoicesEach: Number(options.invoices), invoicesDeep: 0 });
-    const costs = await measure(stack, client, company as BenchmarkCompany);
-    await client.end();
-    process.stdout.write(`\n${costTable(costs)}`);
-    const [copied, inserted, imported] = costs as [Cost, Cost, Cost];
-    const room = ({ tables, indexes }: Cost): number => tables + indexes;
-    const figures = {
-      import_records_per_second: Math.round(imported.records / imported.seconds),
-      import_postgres_cpu: rounded((imported.cpu['PostgreSQL'] as number) / (inserted.cpu['PostgreSQL'] as number)),
-      import_log: rounded(imported.log / inserted.log),
-      import_room: rounded(room(imported) / room(copied)),
-    };
-    process.stdout.write(`figures: ${JSON.stringify(figures)}\n`);
-    return 0;
-  } finally {
-    await stack.close();
-  }
+const { values: options } = parseArgs({
+  options: {
+    only: { type: 'string' },
+    jobs: { type: 'string', default: '5000' },
+    rounds: { type: 'string', default: '5' },
+    companies: { type: 'string', default: '4' },
+    invoices: { type: 'string', default: '200000' },
+    help: { type: 'boolean', default: false },
+  },
 });
 
-async function measure(stack: Stack, client: pg.Client, company: BenchmarkCompany): Promise<Cost[]> {
-  const postgres = [await postgresPid(stack)];
-  const baseline = { schema: 'baseline', tables: BASELINE, groups: { PostgreSQL: postgres } };
-  say(`Storing ${options.invoices} invoices and as many payments in three ways …`);
-  await createBaseline(client);
-  const copied = await costOf(client, { ...baseline, name: 'rows, by COPY', work: () => copy(client, company) });
-  await createBaseline(client);
-  const inserted = await costOf(client, { ...baseline, name: `rows, ${BATCH} records a transaction`, work: () => insert(client, company) });
-
-  await client.query('drop schema if exists billing cascade');
-  const services = await startServices(stack, ['billing']);
-  const groups = { service: [services.running.billing.pid], PostgreSQL: postgres };
-  const work = async (): Promise<number> => {
-    const records = await stored(company, (path, file) => importFile(services.channels, company.id, { path, records: file }, () => undefined));
-    // What the import has to tell is part of what it takes.
-    await drained(client, 'billing');
-    return records;
-  };
-  const imported = await costOf(client, { name: 'documents, by the import', schema: 'billing', tables: DOCUMENTS, groups, work });
-  await services.stop('billing');
-  return [copied, inserted, imported];
-}
-
-/** Stores the company's invoices, then its payments; returns how many records they were. */
-async function stored(
-  company: BenchmarkCompany,
-  store: (path: string, records: BenchmarkCompany['files'][number]['records']) => Promise<void>,
-): Promise<number> {
-  for (const path of PATHS) {
-    const file = company.files.find((candidate) => candidate.path === path);
-    if (file !== undefined) await store(path, file.records);
-  }
-  return Number(options.invoices) * PATHS.length;
-}
-
-function copy(client: pg.Client, company: BenchmarkCompany): Promise<number> {
-  return stored(company, async (path, records) => {
-    for (const batch of batches(records, COPIED)) {
-      for (const { table, columns, rowsOf } of ROWS[path] ?? []) {
-        await copyRows(
-          client,
-          `baseline.${table}`,
-          ['company_id', ...columns],
-          batch.flatMap((record) => rowsOf(record).map((row) => [company.id, ...row])),
-        );
-      }
+await runBenchmark({
+  help: HELP,
+  asked: options.help,
+  database: DATABASE,
+  run: async (stack) => {
+    const client = new pg.Client({ connectionString: stack.databaseUrl });
+    await client.connect();
+    const asked = (part: string): boolean => options.only === undefined || options.only === part;
+    const parts = { whole: asked('whole'), memory: asked('memory') };
+    try {
+      return {
+        ...(parts.whole || parts.memory
+          ? await whole(stack, client, { jobs: Number(options.jobs), rounds: Number(options.rounds), companies: Number(options.companies), ...parts })
+          : {}),
+        ...(asked('stored') ? await stored(stack, client, DATABASE, Number(options.invoices)) : {}),
+      };
+    } finally {
+      await client.end();
     }
-  });
-}
-
-async function insert(client: pg.Client, company: BenchmarkCompany): Promise<number> {
-  const types = await columnTypes(client);
-  return stored(company, async (path, records) => {
-    for (const batch of batches(records, BATCH)) await insertBatch(client, types, company.id, path, batch);
-  });
-}
+  },
+});

@@ -12,7 +12,7 @@ const [name = '', ...args] = process.argv.slice(2);
 
 /** `supervised` programs own other processes and end them when this one is gone; they are told through a channel. */
 const programs = {
-  start: { script: 'tools/local-stack/src/start-main.ts', supervised: true },
+  start: { script: 'tools/local-stack/src/start-main.ts', supervised: true, env: { NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/compiled') } },
   servers: { script: 'tools/local-stack/src/servers-main.ts', supervised: true },
   test: { script: 'tools/local-stack/src/test-main.ts', supervised: true },
   // npm changes to the root; paths among the arguments are meant from where the command was typed.

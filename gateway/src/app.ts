@@ -115,7 +115,7 @@ export function createGateway({ config, log: given, operations = all }: GatewayO
         }),
       );
       return {
-        ...createHttpServer(app),
+        ...createHttpServer(app, app),
         setServing(serving) {
           ready = serving;
           draining.active = !serving;

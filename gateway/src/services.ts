@@ -33,19 +33,22 @@ export function connectServices(config: GatewayConfig, metrics: Metrics): Servic
       const changes = verb !== 'GET';
       const channel = channels[owner];
       return async (request, { requestId, res }) => {
-        const gone = new AbortController();
-        const abort = (): void => gone.abort();
-        res.once('close', abort);
-        const said: { metadata?: ResponseMetadata } = {};
-        const onMetadata = (metadata: ResponseMetadata): void => void (said.metadata = metadata);
+        const under: { metadata?: ResponseMetadata; cancel?: () => void; gone?: boolean } = {};
+        const leave = (): void => {
+          under.gone = true;
+          under.cancel?.();
+        };
+        res.once('close', leave);
+        const onStart = (cancel: () => void): void => void (under.cancel = cancel);
+        const onMetadata = (metadata: ResponseMetadata): void => void (under.metadata = metadata);
         try {
-          const bytes = await channel.call(rpc, request, { requestId, signal: gone.signal, ...(changes ? { onMetadata } : {}) });
-          return { bytes, ...said };
+          const bytes = await channel.call(rpc, request, { requestId, onStart, ...(changes ? { onMetadata } : {}) });
+          return under.metadata === undefined ? { bytes } : { bytes, metadata: under.metadata };
         } catch (error) {
-          if (gone.signal.aborted) throw new ClientGone();
+          if (under.gone === true) throw new ClientGone();
           throw ApiError.from(error);
         } finally {
-          res.off('close', abort);
+          res.off('close', leave);
         }
       };
     },

@@ -30,6 +30,8 @@ export interface Run {
   readonly name?: string;
   /** The core that it is to keep to. */
   readonly core?: number | undefined;
+  /** Whether whatever else runs there comes first, as it does where two generators have one core. */
+  readonly yields?: boolean;
   /** Told its process number. */
   readonly onStart?: (pid: number) => void;
   /** Whether what k6 says is shown. */
@@ -37,11 +39,12 @@ export interface Run {
 }
 
 /** Resolves to its summary when it has ended, thresholds crossed or not. */
-export async function runK6({ k6, test, env, folder, name = 'run', core, onStart, shown = false }: Run): Promise<Summary> {
+export async function runK6({ k6, test, env, folder, name = 'run', core, yields = false, onStart, shown = false }: Run): Promise<Summary> {
   const file = join(folder, `summary-${process.pid}-${name}.json`);
   rmSync(file, { force: true });
   const args = ['run', '--quiet', '--no-color', '--no-usage-report', '--address', '', join(FOLDER, 'tests', `${test}.ts`)];
-  const [command, rest] = core === undefined ? [k6, args] : ['taskset', ['-c', String(core), k6, ...args]];
+  const onCore = core === undefined ? [] : ['taskset', '-c', String(core)];
+  const [command = k6, ...rest] = [...(yields ? ['chrt', '--idle', '0'] : []), ...onCore, k6, ...args];
   // One core is what it is judged by, on a machine of any size.
   const child = spawn(command, rest, {
     stdio: ['ignore', shown ? 2 : 'ignore', 'pipe'],

@@ -16,18 +16,24 @@ export interface Search {
 }
 
 const FACTOR = 1.6;
+/** A rate is too high where so many trials of it fail: what else the machine did in one of them would end the search far too low. */
+const FAILURES = 2;
 /** Trials of one rate that may be void one after the other. */
 const MOST_VOID = 3;
 const LEAST = 1;
 
 /** Resolves to that rate. Rejects where a trial stays void, for then nothing is known, or where even a request a second is too many. */
 export async function findKnee({ start, most, within, trial }: Search): Promise<number> {
-  const passes = async (rate: number): Promise<boolean> => {
+  const valid = async (rate: number): Promise<boolean> => {
     for (let tries = 1; ; tries++) {
       const { pass, void: reasons } = await trial(rate);
       if (reasons.length === 0) return pass;
       if (tries === MOST_VOID) throw new Error(`at ${Math.round(rate)} requests a second every trial was void: ${reasons.join('; ')}`);
     }
+  };
+  const passes = async (rate: number): Promise<boolean> => {
+    for (let failures = 0; failures < FAILURES; failures++) if (await valid(rate)) return true;
+    return false;
   };
   let good = 0;
   let bad = Infinity;

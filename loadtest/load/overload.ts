@@ -1,24 +1,17 @@
 // What becomes of the system beyond its knee: how much is still answered, how the rest is refused, what another company notices,
 // and when all is as before.
-import { setPriority } from 'node:os';
-import { setTimeout as delay } from 'node:timers/promises';
 import { say } from '@truckroll/local-stack';
 import type { ScenarioName } from '../k6/scenarios/index.ts';
+import { besideFlood, type Beside } from './beside.ts';
 import { trialOf, worstOf } from './capacity.ts';
 import { watchGateway, type Second } from './gateway-watch.ts';
 import { findKnee } from './knee.ts';
-import { runK6 } from './k6.ts';
-import { CORES, FOLDER } from './own-system.ts';
 import { runTest, type Outcome, type Session } from './session.ts';
-import { mean } from './usage.ts';
-import type { Row, Summary } from './verdict.ts';
+import type { Row } from './verdict.ts';
 
 const SECONDS = 15;
 const START = 200;
 const RECOVERY_SECONDS = 20;
-/** Requests a second of the company beside the flood: what nobody would notice. */
-const BESIDE = 40;
-const ROUNDS = 2;
 /** Of trials and of the warming up. */
 const TRIAL_SECONDS = 6;
 
@@ -35,8 +28,7 @@ export interface Overload {
   readonly memory: number;
   /** Seconds after the flood until a second of usual load was answered wholly; undefined where that was not seen. */
   readonly recovery: number | undefined;
-  /** p99 of another company's requests beside the flood ÷ without it, of each round. */
-  readonly beside: readonly number[];
+  readonly beside: Beside;
 }
 
 export async function measureOverload(
@@ -68,8 +60,7 @@ export async function measureOverload(
       `${name}: ${goodput(outcome.rows).toFixed(0)}/s answered of ${asked(outcome.rows).toFixed(0)}/s${outcome.void.length === 0 ? '' : ` (void: ${outcome.void.join('; ')})`}`,
     );
   }
-  const beside: number[] = [];
-  for (let round = 1; round <= ROUNDS; round++) beside.push(await besideFlood(session, knee, only, round));
+  const beside = await besideFlood(session, 2 * knee, only);
   return {
     knee,
     goodputAtKnee: goodput(atKnee.rows),
@@ -111,41 +102,4 @@ function recoveryOf(seconds: readonly Second[], knee: number): number | undefine
   const well = seconds.findIndex(({ good }, index) => index > last && good >= 0.45 * knee);
   const flooded = seconds.findLastIndex(({ good, refused }) => good + refused > 1.2 * knee);
   return well < 0 ? undefined : Math.max(0, (seconds[well]?.at ?? 0) - (seconds[Math.max(flooded, 0)]?.at ?? 0));
-}
-
-/** One company asks for twice the knee, and another for a little of the same at the same time. */
-async function besideFlood({ k6, target, pinned }: Session, knee: number, only: readonly ScenarioName[] | undefined, round: number): Promise<number> {
-  const core = pinned ? CORES.generator : undefined;
-  const reader = {
-    ...target.env,
-    API_KEY: target.env.API_KEY_HUGE ?? target.env.API_KEY,
-    RATE: String(BESIDE),
-    DURATION: '8',
-    ONLY: 'detail',
-    API_KEY_HUGE: undefined,
-    API_KEY_EMPTY: undefined,
-    USER_TOKEN: undefined,
-  };
-  const read = (name: string) => runK6({ k6, test: 'average', folder: FOLDER, core, env: reader, name });
-  const alone = await read('alone');
-  const flood = runK6({
-    k6,
-    test: 'average',
-    folder: FOLDER,
-    core,
-    name: 'flood',
-    env: { ...target.env, RATE: String(2 * knee), DURATION: '16', ONLY: only?.join(), API_KEY_HUGE: undefined },
-    // Both generators have one core: what the reader waits for there is not the system's doing.
-    onStart: (pid) => setPriority(pid, 10),
-  });
-  await delay(5000);
-  const beside = await read('beside');
-  await flood;
-  const ratio = p99Of(beside) / p99Of(alone);
-  say(`round ${round}, another company beside the flood: p99 ${p99Of(beside).toFixed(1)} ms, without it ${p99Of(alone).toFixed(1)} ms`);
-  return ratio;
-}
-
-function p99Of({ metrics }: Summary): number {
-  return metrics['latency{op:detail}']?.values['p(99)'] ?? mean([]);
 }

@@ -58,7 +58,8 @@ export function textOf(result: Outcome): string {
   const all = [HEAD, ...cellsOf(result)];
   const widths = HEAD.map((_, column) => Math.max(...all.map((row) => (row[column] ?? '').length)));
   const lines = all.map((row) => row.map((cell, column) => (column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0))).join('  '));
-  const why = [...result.void.map((reason) => `void: ${reason}\n`), ...(result.endurance?.faults ?? []).map((fault) => `FAIL: ${fault}\n`)].join('');
+  const broke = result.brokeAt === undefined ? '' : `a threshold was crossed when ${result.brokeAt.toFixed(0)} requests a second were asked for\n`;
+  const why = [broke, ...result.void.map((reason) => `void: ${reason}\n`), ...(result.endurance?.faults ?? []).map((fault) => `FAIL: ${fault}\n`)].join('');
   return `${lines.join('\n')}\n${why}`;
 }
 

@@ -61,20 +61,29 @@ export interface Retention {
 export async function measureRetention(days = DAYS): Promise<Retention> {
   const stack = await Stack.start(DATABASE, FOLDER);
   const sinks = await startSinks();
+  const database = new Database({ url: stack.databaseUrl, schema: 'scheduling', maxConnections: 2 });
+  const client = new pg.Client({ connectionString: stack.databaseUrl });
   try {
-    return await live(stack, sinks, days);
+    await client.connect();
+    return await live({ stack, sinks, database, client }, days);
   } finally {
     sinks.stop();
+    await client.end();
+    await database.close();
     await stack.close();
   }
 }
 
-async function live(stack: Stack, sinks: Sinks, days: number): Promise<Retention> {
+interface Site {
+  readonly stack: Stack;
+  readonly sinks: Sinks;
+  readonly database: Database;
+  readonly client: pg.Client;
+}
+
+async function live({ stack, sinks, database, client }: Site, days: number): Promise<Retention> {
   const env = { KAFKA_PREFIX: `${randomBytes(4).toString('hex')}.`, WEBHOOK_ALLOWED_TARGETS: sinks.targets.join(), LOG_LEVEL: 'warn' };
-  const database = new Database({ url: stack.databaseUrl, schema: 'scheduling', maxConnections: 2 });
   for (const schema of ['scheduling', 'integrations']) await database.query({ text: `drop schema if exists ${schema} cascade` });
-  const client = new pg.Client({ connectionString: stack.databaseUrl });
-  await client.connect();
   const company = companyId('retention');
   const keys = new KeyFile(join(FOLDER, 'keys.json'));
   keys.forget();
@@ -117,8 +126,6 @@ async function live(stack: Stack, sinks: Sinks, days: number): Promise<Retention
     }
     await makeOlder(client);
   }
-  await client.end();
-  await database.close();
   return { looks, growth: growthOf(looks) };
 }
 
@@ -138,6 +145,8 @@ function worldOf({ send }: ReturnType<typeof nodeClient>, usual: string, day: nu
 
 /** Everything that is kept for a time becomes a day older; the log's rows move to the part of the day before. */
 async function makeOlder(client: pg.Client): Promise<void> {
+  // Triggers count what comes and goes; here nothing does.
+  await client.query('set session_replication_role = replica');
   await client.query(`update scheduling.idempotency_keys set created_at = created_at - interval '1 day'`);
   // From the oldest on, for a count may be in the way of the one a day after it.
   await client.query('create temporary table aged as select * from integrations.webhook_counts');
@@ -146,13 +155,15 @@ async function makeOlder(client: pg.Client): Promise<void> {
   await client.query('insert into integrations.webhook_counts select * from aged');
   await client.query('drop table aged');
   const { rows } = await client.query<{ oldest: string | null }>(`select (min(day) - 1)::text as oldest from integrations.webhook_events`);
-  const oldest = rows[0]?.oldest;
-  if (oldest == null) return;
-  for (const table of LOG) {
-    const part = `integrations.${table}_${oldest.replaceAll('-', '')}`;
-    await client.query(`create table if not exists ${part} partition of integrations.${table} for values from ('${oldest}') to ('${oldest}'::date + 1)`);
-    await client.query(`update integrations.${table} set day = day - 1`);
+  const oldest = rows[0]?.oldest ?? undefined;
+  if (oldest !== undefined) {
+    for (const table of LOG) {
+      const part = `integrations.${table}_${oldest.replaceAll('-', '')}`;
+      await client.query(`create table if not exists ${part} partition of integrations.${table} for values from ('${oldest}') to ('${oldest}'::date + 1)`);
+      await client.query(`update integrations.${table} set day = day - 1`);
+    }
   }
+  await client.query('reset session_replication_role');
 }
 
 async function lookAt(client: pg.Client, table: string): Promise<Omit<Look, 'day'>> {

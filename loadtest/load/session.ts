@@ -1,6 +1,6 @@
 // One run of k6 against a system, with everything that is needed to believe it.
 import type { ScenarioName } from '../k6/scenarios/index.ts';
-import { TESTS, askedOf, durationOf, planOf, type Test, type TestName } from '../k6/workloads/plan.ts';
+import { TESTS, askedOf, durationOf, planOf, requestsAt, type Test, type TestName } from '../k6/workloads/plan.ts';
 import type { Slo } from '../k6/workloads/thresholds.ts';
 import { startImports, type Imported } from './imports.ts';
 import { runK6 } from './k6.ts';
@@ -42,6 +42,8 @@ export interface Outcome {
   readonly imports?: Imported;
   /** Of a soak. */
   readonly endurance?: Endurance;
+  /** Of a test that ends at a threshold: requests a second that were asked for then. */
+  readonly brokeAt?: number;
   readonly samples: readonly Sample[];
 }
 
@@ -75,7 +77,7 @@ export async function runTest(
   // A test that ends at a threshold did not come to ask for all of it.
   const planned = durationOf(plan);
   const lasted = settings.aborts === true ? Math.min(planned, summary.state.testRunDurationMs / 1000) : planned;
-  const rows = rowsOf(summary, { slo, asked: askedOf(plan), seconds: lasted, times: settings.thorough !== true });
+  const rows = rowsOf(summary, { slo, asked: askedOf(plan, lasted), seconds: lasted, times: settings.thorough !== true });
   const dropped = summary.metrics['dropped_iterations']?.values['count'] ?? 0;
   const conditions = {
     dropped,
@@ -99,6 +101,7 @@ export async function runTest(
     samples,
     ...(imported === undefined ? {} : { imports: imported }),
     ...(endurance === undefined ? {} : { endurance }),
+    ...(settings.aborts === true && lasted < planned ? { brokeAt: requestsAt(plan, lasted) } : {}),
   };
 }
 

@@ -1,5 +1,5 @@
 // When iterations are to begin: what waiting is counted from.
-import { arrivalsOf, countOf, dueMs, executorOf, secondsOf, type Arrivals } from '../../loadtest/k6/workloads/arrivals.ts';
+import { arrivalsOf, countOf, dueMs, executorOf, rateAt, secondsOf, type Arrivals } from '../../loadtest/k6/workloads/arrivals.ts';
 import { TESTS, askedOf, durationOf, planOf } from '../../loadtest/k6/workloads/plan.ts';
 
 const STEADY: Arrivals = { from: 50, stages: [{ seconds: 10, to: 50 }] };
@@ -27,6 +27,12 @@ test('on a ramp so many are due as its area has grown to', () => {
   expect(dueMs(RAMP, 1750)).toBeUndefined();
 });
 
+test('a run that ends early was asked for what its ramp had come to by then', () => {
+  expect(countOf(RAMP, 5)).toBe(125);
+  expect(countOf(RAMP, 22.5)).toBe(500 + 1000 + 187.5);
+  expect([0, 5, 15, 22.5, 30].map((seconds) => rateAt(RAMP, seconds))).toEqual([0, 50, 100, 50, 0]);
+});
+
 test('no iteration is due before the one that comes first', () => {
   for (const { profile, rate, seconds } of Object.values(TESTS)) {
     const arrivals = arrivalsOf(profile, rate, seconds);
@@ -34,6 +40,13 @@ test('no iteration is due before the one that comes first', () => {
     expect(due.every((at, index) => index === 0 || at >= (due[index - 1] as number))).toBe(true);
     expect(due.at(-1)).toBeLessThanOrEqual(1000 * secondsOf(arrivals) + 1e-6);
   }
+});
+
+test('an iteration of a seldom scenario is due when k6 begins it, however long a run lasts', () => {
+  const arrivals = arrivalsOf(TESTS.soak.profile, 0.384, 1200);
+  const { rate, timeUnit } = executorOf(arrivals) as { rate: number; timeUnit: string };
+  const last = Math.floor(countOf(arrivals)) - 1;
+  expect(dueMs(arrivals, last)).toBeCloseTo((1000 * last * parseInt(timeUnit, 10)) / rate);
 });
 
 test('k6 is asked for an open model: rates, never workers in a loop', () => {
@@ -55,6 +68,6 @@ test('a plan asks for as many requests a second as it is told, however many an i
 test('scenarios without credentials are left out, and the others ask for what those would have', () => {
   const plan = planOf({ test: 'average', rate: 100, seconds: 10, has: { huge: false, empty: false, userToken: false } });
   expect(Object.keys(plan)).toEqual(['list', 'detail', 'filter', 'report', 'write']);
-  expect(Object.values(askedOf(plan)).reduce((sum, count) => sum + count, 0)).toBeCloseTo(1000);
+  expect(Object.values(askedOf(plan)).reduce((sum, count) => sum + count, 0)).toBeCloseTo(1000, 0);
   expect(() => planOf({ test: 'average', only: ['list_huge'], has: { huge: false, empty: true, userToken: true } })).toThrow(/None of the scenarios can run/);
 });

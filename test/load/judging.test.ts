@@ -85,9 +85,24 @@ test.each([7, 99, 100, 101, 640, 2345])(
     const { found, rates } = await search(knee);
     expect(found).toBeLessThanOrEqual(knee);
     expect(found).toBeGreaterThanOrEqual(knee * 0.95);
-    expect(rates.length).toBeLessThan(14);
+    expect(rates.length).toBeLessThan(22);
+    expect(new Set(rates).size).toBeLessThan(14);
   },
 );
+
+test('a rate that was failed once and kept when it was asked for again does not end the search below it', async () => {
+  const asked = new Map<number, number>();
+  const found = await findKnee({
+    start: 100,
+    most: 10_000,
+    within: 0.05,
+    trial: async (rate) => {
+      asked.set(rate, (asked.get(rate) ?? 0) + 1);
+      return { pass: rate <= 640 && asked.get(rate) === 2, void: [] };
+    },
+  });
+  expect(found).toBeGreaterThanOrEqual(640 * 0.95);
+});
 
 test('what takes everything is not asked for more than the most', async () => {
   expect((await search(Infinity, { most: 300 })).found).toBe(300);

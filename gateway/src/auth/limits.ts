@@ -1,5 +1,6 @@
 // Request limits per minute (decisions §3, §12), of each key and of its company over all keys and users: counted in Redis
-// by all gateways together; without Redis every gateway counts for itself, and requests go on.
+// by all gateways together; without Redis every gateway counts for itself, and requests go on. Who asks often is counted some
+// requests ahead: every request that is let through has been counted in Redis before, but not each by a trip of its own.
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible';
@@ -13,6 +14,13 @@ const WINDOW_SECONDS = 60;
 const COMPANY_FACTOR = 3;
 /** Callers over their limit that are remembered: more than are over it in a minute. */
 const MOST_BLOCKED = 10_000;
+/** Requests are counted ahead that are likely within so many milliseconds: other gateways see them that much early. */
+const AHEAD_MS = 250;
+const MOST_AHEAD = 64;
+/** Of a limit, counted ahead by one gateway at most: what it has not used when the minute ends is lost to the caller. */
+const AHEAD_SHARE = 0.01;
+/** Callers of whom is known how often they ask; one that is forgotten is counted one by one again. */
+const MOST_STOCKS = 10_000;
 
 /** Classes of requests, each with a limit of its own. */
 export type LimitClass = 'reads' | 'reports' | 'writes';
@@ -25,9 +33,11 @@ const POLICIES: Readonly<Record<Scope, Readonly<Record<LimitClass, string>>>> = 
 };
 
 export interface Limits {
-  /** Counts one request; the limit that is nearer, and `exceeded` where the request is one too many. Never rejects. */
-  consume(principal: Principal, limitClass: LimitClass): Promise<LimitState & { exceeded: boolean }>;
+  /** Counts one request; the limit that is nearer, and `exceeded` where the request is one too many. Never throws or rejects. */
+  consume(principal: Principal, limitClass: LimitClass): Promise<Standing> | Standing;
 }
+
+type Standing = LimitState & { exceeded: boolean };
 
 export interface LimitsOptions {
   redis: RedisLink;
@@ -45,8 +55,19 @@ interface Counted {
 
 interface Count {
   consumed: number;
-  /** Milliseconds until the window starts anew. */
-  resetMs: number;
+  /** performance.now() when the window starts anew. */
+  endsAt: number;
+}
+
+/** Requests of one key and class that Redis has counted and that are still to come. */
+interface Stock {
+  /** After all of them: of the key, of its company. */
+  readonly counts: readonly Count[];
+  readonly size: number;
+  left: number;
+  readonly takenAt: number;
+  /** Whether more of them are being asked for. */
+  asking: boolean;
 }
 
 export function createLimits({ redis, perMinute, metrics }: LimitsOptions): Limits {
@@ -56,31 +77,66 @@ export function createLimits({ redis, perMinute, metrics }: LimitsOptions): Limi
   /** When the windows of those end that are over their limit: until then they are refused from memory and cost nobody anything. */
   const blocked = new LRUCache<string, number>({ max: MOST_BLOCKED });
 
-  function standing(limitClass: LimitClass, { scope, name, quota }: Counted, { consumed, resetMs }: Count): LimitState & { exceeded: boolean } {
+  const stocks = new LRUCache<string, Stock>({ max: MOST_STOCKS });
+
+  function standing(limitClass: LimitClass, { scope, name, quota }: Counted, { consumed, endsAt }: Count): Standing {
     const exceeded = consumed > quota;
     if (exceeded) {
-      blocked.set(name, performance.now() + resetMs);
+      blocked.set(name, endsAt);
       refused.inc({ scope });
     }
-    const resetSeconds = Math.min(WINDOW_SECONDS, Math.max(1, Math.ceil(resetMs / 1000)));
+    const resetSeconds = Math.min(WINDOW_SECONDS, Math.max(1, Math.ceil((endsAt - performance.now()) / 1000)));
     return { policy: POLICIES[scope][limitClass], quota, remaining: Math.max(0, quota - consumed), resetSeconds, exceeded, ofCompany: scope === 'company' };
   }
 
+  /** `ahead` of the requests that are in the counts are still to come. */
+  function nearest(limitClass: LimitClass, counted: readonly Counted[], counts: readonly Count[], ahead: number): Standing {
+    const states = counts.map(({ consumed, endsAt }, index) => standing(limitClass, counted[index] as Counted, { consumed: consumed - ahead, endsAt }));
+    // The key's own where both are as near.
+    return states.reduce((near, state) => (state.exceeded || state.remaining < near.remaining ? state : near));
+  }
+
+  async function count(limitClass: LimitClass, counted: readonly [Counted, Counted]): Promise<Standing> {
+    const [{ name }] = counted;
+    const known = stocks.get(name);
+    const takenAt = performance.now();
+    // While one request asks for more, others are counted by themselves: none waits for another.
+    const wanted = known === undefined || known.asking ? 1 : likely(known, takenAt, counted);
+    if (known !== undefined && wanted > 1) known.asking = true;
+    try {
+      const { granted, counts } = await together(counted, wanted);
+      // Of what was counted ahead meanwhile nothing is thrown away.
+      const own = wanted > 1 || (stocks.get(name) === known && known?.asking !== true);
+      if (own) stocks.set(name, { counts, size: granted, left: granted - 1, takenAt, asking: false });
+      return nearest(limitClass, counted, counts, granted - 1);
+    } catch {
+      stocks.delete(name);
+      return nearest(limitClass, counted, await alone(counted), 0);
+    }
+  }
+
   return {
-    async consume(principal, limitClass) {
+    consume(principal, limitClass) {
       const counted = countersOf(principal, limitClass, perMinute[limitClass]);
+      const now = performance.now();
       if (blocked.size > 0) {
         for (const one of counted) {
-          const resetMs = (blocked.get(one.name) ?? 0) - performance.now();
-          if (resetMs > 0) return standing(limitClass, one, { consumed: Infinity, resetMs });
+          const endsAt = blocked.get(one.name) ?? 0;
+          if (endsAt > now) return standing(limitClass, one, { consumed: Infinity, endsAt });
         }
       }
-      const counts = await together(counted).catch(() => alone(counted));
-      const states = counts.map((count, index) => standing(limitClass, counted[index] as Counted, count));
-      // The key's own where both are as near.
-      return states.reduce((nearest, state) => (state.exceeded || state.remaining < nearest.remaining ? state : nearest));
+      const stock = stocks.get(counted[0].name);
+      if (stock === undefined || stock.left === 0 || stock.counts.some(({ endsAt }) => endsAt <= now)) return count(limitClass, counted);
+      stock.left -= 1;
+      return nearest(limitClass, counted, stock.counts, stock.left);
     },
   };
+}
+
+/** How many requests to count with this one, by how long the last ones took to come. */
+function likely({ size, left, takenAt }: Stock, now: number, counted: readonly Counted[]): number {
+  const most = Math.min(MOST_AHEAD, 2 * size, ...counted.map(({ quota }) => Math.floor(quota * AHEAD_SHARE)));
+  return Math.max(1, Math.min(most, Math.floor(((size - left) * AHEAD_MS) / (now - takenAt))));
 }
 
 /** A key's own counter, then its company's. */
@@ -94,30 +150,38 @@ function countersOf(principal: Principal, limitClass: LimitClass, usual: number)
   ];
 }
 
-/** Counts for both in one trip. What a key's own limit refuses does not count for its company. */
+/**
+ * Counts for both in one trip, so many requests where all of them fit, else the one at hand. What a key's own limit refuses
+ * does not count for its company.
+ */
 const SCRIPT = `
-local counts = {}
+local granted = tonumber(ARGV[3])
 for i = 1, 2 do
-  local consumed = redis.call('INCR', KEYS[i])
+  if granted > 1 and tonumber(redis.call('GET', KEYS[i]) or 0) + granted > tonumber(ARGV[i]) then granted = 1 end
+end
+local answer = { granted }
+for i = 1, 2 do
+  local consumed = redis.call('INCRBY', KEYS[i], granted)
   local reset = redis.call('PTTL', KEYS[i])
   if reset < 0 then
     reset = ${WINDOW_SECONDS * 1000}
     redis.call('PEXPIRE', KEYS[i], reset)
   end
-  counts[2 * i - 1] = consumed
-  counts[2 * i] = reset
+  answer[2 * i] = consumed
+  answer[2 * i + 1] = reset
   if consumed > tonumber(ARGV[i]) then break end
 end
-return counts`;
+return answer`;
 
-type Counting = (counted: readonly [Counted, Counted]) => Promise<Count[]>;
+type Counting = (counted: readonly [Counted, Counted], wanted: number) => Promise<{ granted: number; counts: Count[] }>;
 
 function countTogether(redis: RedisLink): Counting {
   // By its hash, which saves sending it every time.
   const sha = createHash('sha1').update(SCRIPT).digest('hex');
-  return async ([key, company]) => {
-    const options = { keys: [key.name, company.name], arguments: [String(key.quota), String(company.quota)] };
-    const answer = (await redis.run('count_request', async (client) => {
+  return async ([key, company], wanted) => {
+    const options = { keys: [key.name, company.name], arguments: [String(key.quota), String(company.quota), String(wanted)] };
+    const askedAt = performance.now();
+    const [granted = 1, ...answer] = (await redis.run('count_request', async (client) => {
       try {
         return await client.evalSha(sha, options);
       } catch (error) {
@@ -126,19 +190,19 @@ function countTogether(redis: RedisLink): Counting {
       }
     })) as number[];
     const counts: Count[] = [];
-    for (let at = 0; at < answer.length; at += 2) counts.push({ consumed: answer[at] as number, resetMs: answer[at + 1] as number });
-    return counts;
+    for (let at = 0; at < answer.length; at += 2) counts.push({ consumed: answer[at] as number, endsAt: askedAt + (answer[at + 1] as number) });
+    return { granted, counts };
   };
 }
 
-function countAlone(): Counting {
+function countAlone(): (counted: readonly Counted[]) => Promise<Count[]> {
   // Counts on whatever the quota, which differs from caller to caller.
   const memory = new RateLimiterMemory({ points: Number.MAX_SAFE_INTEGER, duration: WINDOW_SECONDS });
   return async (counted) => {
     const counts: Count[] = [];
     for (const { name, quota } of counted) {
       const { consumedPoints, msBeforeNext }: RateLimiterRes = await memory.consume(name);
-      counts.push({ consumed: consumedPoints, resetMs: msBeforeNext });
+      counts.push({ consumed: consumedPoints, endsAt: performance.now() + msBeforeNext });
       if (consumedPoints > quota) break;
     }
     return counts;

@@ -8,7 +8,7 @@ import { describeSpan, failSpan, onBehalfOf, readTraceparent, withRemoteSpan } f
 import type { Admission } from '../admission/admission.ts';
 import type { Authenticate } from '../auth/authenticate.ts';
 import type { KeyUses } from '../auth/key-uses.ts';
-import type { LimitClass, Limits } from '../auth/limits.ts';
+import type { Limits } from '../auth/limits.ts';
 import { sendError, type Draining, type Headers } from '../http/answer.ts';
 import { RequestAborted, readBody } from '../http/body.ts';
 import { splitTarget, type Exchange } from '../http/exchange.ts';
@@ -84,7 +84,8 @@ async function serve(exchange: Exchange, parts: ApiParts, extra: Headers): Promi
     // One error for all of them: making one takes longer than anything else here.
     throw parts.admission.refusal;
   }
-  await limit(exchange, parts.limits, target?.limitClass ?? 'reads');
+  const counted = parts.limits.consume(principal, target?.limitClass ?? 'reads');
+  refuseBeyond(exchange, counted instanceof Promise ? await counted : counted);
   if (match === undefined) {
     throw new ApiError('NOT_FOUND', 'Nothing is at this path. /openapi.json lists what there is.');
   }
@@ -111,9 +112,8 @@ async function serve(exchange: Exchange, parts: ApiParts, extra: Headers): Promi
   }
 }
 
-async function limit(exchange: Exchange, limits: Limits, limitClass: LimitClass): Promise<void> {
-  const principal = exchange.principal as NonNullable<Exchange['principal']>;
-  const state = await limits.consume(principal, limitClass);
+/** Throws ApiError 429 where the request is one too many. */
+function refuseBeyond(exchange: Exchange, state: Awaited<ReturnType<Limits['consume']>>): void {
   exchange.limit = state;
   if (!state.exceeded) return;
   const whose = state.ofCompany ? ' by all keys and users of the company' : '';

@@ -20,8 +20,17 @@ export interface Profile {
 
 export const STEADY: Profile = { from: 1, stages: [[1, 1]] };
 
+/** k6 takes whole numbers: of iterations in so many seconds. */
+const UNIT = 100;
+
+/** Of rates that k6 can be told: one that it rounds would begin later and later after what it is held against. */
 export function arrivalsOf({ from, stages }: Profile, rate: number, seconds: number): Arrivals {
-  return { from: from * rate, stages: stages.map(([share, to]) => ({ seconds: share * seconds, to: to * rate })) };
+  const rateOf = (multiple: number): number => whole(multiple * rate) / UNIT;
+  return { from: rateOf(from), stages: stages.map(([share, to]) => ({ seconds: share * seconds, to: rateOf(to) })) };
+}
+
+function whole(rate: number): number {
+  return Math.max(1, Math.round(rate * UNIT));
 }
 
 function isConstant({ from, stages }: Arrivals): boolean {
@@ -32,9 +41,31 @@ export function secondsOf({ stages }: Arrivals): number {
   return stages.reduce((sum, { seconds }) => sum + seconds, 0);
 }
 
-/** Iterations that are to begin in all. */
-export function countOf({ from, stages }: Arrivals): number {
-  return stages.reduce(({ sum, rate }, { seconds, to }) => ({ sum: sum + ((rate + to) / 2) * seconds, rate: to }), { sum: 0, rate: from }).sum;
+/** Iterations that are to begin within so many seconds, or in all. */
+export function countOf(arrivals: Arrivals, within = Infinity): number {
+  let rate = arrivals.from;
+  let left = within;
+  let sum = 0;
+  for (const { seconds, to } of arrivals.stages) {
+    const lasts = Math.min(seconds, left);
+    const reached = rate + ((to - rate) * lasts) / seconds;
+    sum += ((rate + reached) / 2) * lasts;
+    left -= lasts;
+    rate = to;
+  }
+  return sum;
+}
+
+/** Iterations a second that are asked for when so many seconds have passed. */
+export function rateAt(arrivals: Arrivals, seconds: number): number {
+  let rate = arrivals.from;
+  let left = seconds;
+  for (const stage of arrivals.stages) {
+    if (left <= stage.seconds) return rate + ((stage.to - rate) * left) / stage.seconds;
+    left -= stage.seconds;
+    rate = stage.to;
+  }
+  return rate;
 }
 
 function highest({ from, stages }: Arrivals): number {
@@ -65,8 +96,6 @@ function timeFor(count: number, rate: number, slope: number): number {
   return (2 * count) / (rate + Math.sqrt(Math.max(0, rate * rate + 2 * slope * count)));
 }
 
-/** k6 takes whole numbers: of iterations in so many seconds. */
-const UNIT = 100;
 /** Workers begin at once where answers take so long; beyond the most, iterations are dropped and the run is void. */
 const SLOW_SECONDS = 0.4;
 const SLOWEST_SECONDS = 4;
@@ -77,7 +106,6 @@ const LEAST_WORKERS = 10;
 export function executorOf(arrivals: Arrivals): Record<string, unknown> {
   const rates = highest(arrivals);
   const workers = { preAllocatedVUs: Math.ceil(LEAST_WORKERS + rates * SLOW_SECONDS), maxVUs: Math.ceil(4 * LEAST_WORKERS + rates * SLOWEST_SECONDS) };
-  const whole = (rate: number): number => Math.max(1, Math.round(rate * UNIT));
   const shared = { timeUnit: `${UNIT}s`, gracefulStop: '10s', ...workers };
   if (isConstant(arrivals)) return { executor: 'constant-arrival-rate', rate: whole(arrivals.from), duration: `${secondsOf(arrivals)}s`, ...shared };
   const stages = arrivals.stages.map(({ seconds, to }) => ({ duration: `${Math.round(seconds * 1000)}ms`, target: whole(to) }));

@@ -1,7 +1,7 @@
 // Which scenarios a test runs, and at which rates: the same for k6, which makes the load, and for whoever judges it.
 import { MIXED, SCENARIOS, SCENARIO_NAMES, requestsOf, type ScenarioName } from '../scenarios/index.ts';
 import type { Operation } from '../scenarios/api.ts';
-import { STEADY, arrivalsOf, countOf, secondsOf, type Arrivals, type Profile } from './arrivals.ts';
+import { STEADY, arrivalsOf, countOf, rateAt, secondsOf, type Arrivals, type Profile } from './arrivals.ts';
 
 export interface Test {
   readonly about: string;
@@ -64,7 +64,7 @@ export const TESTS = {
     seconds: 60,
   },
   soak: { about: 'most of what it takes, for long', profile: STEADY, rate: 100, seconds: 1200 },
-  breakpoint: { about: 'more and more until a threshold is crossed', profile: { from: 0.1, stages: [[1, 1]] }, rate: 1500, seconds: 180, aborts: true },
+  breakpoint: { about: 'more and more until a threshold is crossed', profile: { from: 0.05, stages: [[1, 1]] }, rate: 600, seconds: 240, aborts: true },
 } as const satisfies Record<string, Test>;
 export type TestName = keyof typeof TESTS;
 
@@ -95,14 +95,19 @@ export function planOf({ test, rate, seconds, only, has }: Asked): Plan {
   );
 }
 
-/** Requests of each operation that a plan asks for. */
-export function askedOf(plan: Plan): Partial<Record<Operation, number>> {
+/** Requests of each operation that a plan asks for within so many seconds, or in all. */
+export function askedOf(plan: Plan, within?: number): Partial<Record<Operation, number>> {
   const asked: Partial<Record<Operation, number>> = {};
   for (const [name, arrivals] of Object.entries(plan) as [ScenarioName, Arrivals][]) {
     for (const [operation, sends] of Object.entries(SCENARIOS[name].sends) as [Operation, number][])
-      asked[operation] = (asked[operation] ?? 0) + countOf(arrivals) * sends;
+      asked[operation] = (asked[operation] ?? 0) + countOf(arrivals, within) * sends;
   }
   return asked;
+}
+
+/** Requests a second of all operations together that a plan asks for when so many seconds have passed. */
+export function requestsAt(plan: Plan, seconds: number): number {
+  return (Object.entries(plan) as [ScenarioName, Arrivals][]).reduce((sum, [name, arrivals]) => sum + rateAt(arrivals, seconds) * requestsOf(name), 0);
 }
 
 export function durationOf(plan: Plan): number {

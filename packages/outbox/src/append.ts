@@ -3,8 +3,6 @@ import { activeTraceparent, binaryArrays, currentRequest, type Queryable, type S
 import type { OutboxRow, OutgoingEvent } from './event.ts';
 import { largestPayload } from './topic-limits.ts';
 
-const { bigint, bytes, text, uuid } = binaryArrays;
-
 /** Of the outbox, what is stored with an event. */
 const COLUMNS = 'event_id, topic, key, type, company_id, sequence, payload, trace, request_id';
 
@@ -43,13 +41,13 @@ export function appending(events: readonly OutgoingEvent[]): Statement {
         with ordinality as event (event_id, topic, key, type, company_id, sequence, payload, position)
       order by position`,
     values: [
-      uuid(events.map((event) => event.id ?? randomUUID())),
-      text(events.map((event) => event.topic)),
-      text(events.map((event) => event.key)),
-      text(events.map((event) => event.type)),
-      uuid(events.map((event) => event.companyId)),
-      bigint(events.map((event) => event.sequence ?? null)),
-      bytes(events.map((event) => event.payload)),
+      binaryArrays.uuid(events.map((event) => event.id ?? randomUUID())),
+      binaryArrays.text(events.map((event) => event.topic)),
+      binaryArrays.text(events.map((event) => event.key)),
+      binaryArrays.text(events.map((event) => event.type)),
+      binaryArrays.uuid(events.map((event) => event.companyId)),
+      binaryArrays.bigint(events.map((event) => event.sequence)),
+      binaryArrays.bytes(events.map((event) => event.payload)),
       activeTraceparent() ?? null,
       currentRequest()?.requestId ?? null,
     ],

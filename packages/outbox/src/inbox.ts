@@ -1,4 +1,4 @@
-import type { Queryable } from '@truckroll/service-kit';
+import { binaryArrays, type Queryable } from '@truckroll/service-kit';
 import type { IncomingEvent } from './event.ts';
 
 /**
@@ -41,7 +41,7 @@ async function newerThanStored(tx: Queryable, consumer: string, events: readonly
       select $1, $2, * from unnest($3::text[], $4::bigint[])
       on conflict (consumer, topic, key) do update set version = excluded.version where seen.version ${orEqual ? '<=' : '<'} excluded.version
       returning key`,
-    values: [consumer, topic, sorted.map((event) => event.key), sorted.map((event) => event.version)],
+    values: [consumer, topic, binaryArrays.text(sorted.map((event) => event.key)), binaryArrays.bigint(sorted.map((event) => event.version))],
   });
   const fresh = new Set(rows.map((row) => row.key));
   return events.filter((event) => fresh.has(event.key));

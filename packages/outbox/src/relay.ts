@@ -1,6 +1,7 @@
 import {
   Notifier,
   backoffMs,
+  binaryArrays,
   kafkaDurations,
   logOutage,
   pause,
@@ -241,7 +242,11 @@ export class Relay implements BackgroundPart {
       this.#published.inc({}, rows.length);
       news = true;
       await Promise.all([
-        session.query({ name: 'outbox_delete', text: 'delete from outbox where id = any($1::bigint[])', values: [rows.map((row) => row.id)] }),
+        session.query({
+          name: 'outbox_delete',
+          text: 'delete from outbox where id = any($1::bigint[])',
+          values: [binaryArrays.bigint(rows.map((row) => row.id))],
+        }),
         this.#tellNews(session),
       ]);
       await announce();

@@ -1,15 +1,18 @@
+import { FRAME_BYTES, messageBehindRoom } from '@truckroll/service-kit';
+
 /** From this many bytes on, a copy by the runtime is quicker than one in a loop. */
 const LONG = 48;
 /** Enough for 256 MiB. Protobuf allows a varint longer than it needs to be. */
 const LENGTH_BYTES = 4;
 
-/** Growing bytes, written front to back. */
+/** Growing bytes, written front to back behind room for gRPC's frame. */
 export class ByteBuffer {
   bytes: Buffer;
-  length = 0;
+  /** Up to where something is written, the room included. */
+  length = FRAME_BYTES;
 
   constructor(size = 64 * 1024) {
-    this.bytes = Buffer.allocUnsafeSlow(size);
+    this.bytes = Buffer.allocUnsafeSlow(FRAME_BYTES + size);
   }
 
   reserve(more: number): void {
@@ -63,8 +66,8 @@ export class ByteBuffer {
     }
   }
 
-  /** What has been written. */
+  /** What has been written. As the answer of an rpc it goes out without being copied. */
   view(): Buffer {
-    return this.bytes.subarray(0, this.length);
+    return messageBehindRoom(this.bytes, this.length);
   }
 }

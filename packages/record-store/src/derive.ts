@@ -1,7 +1,7 @@
 // Derived fields, told by the table's own rule: for a batch about to be stored, and again for stored records when what
 // they follow from has changed. One rule for both, so the order in which records arrive does not matter.
 import { codec, encodeFragment } from '@truckroll/contract';
-import type { Transaction } from '@truckroll/service-kit';
+import { arrayOf, binaryArrays, type Transaction } from '@truckroll/service-kit';
 import { publishChanged } from './messaging.ts';
 import { uuidOf } from './position.ts';
 import type { Changed, Table } from './table.ts';
@@ -41,7 +41,7 @@ async function refreshChunk<R>(tx: Transaction, table: Table<R>, companyId: stri
     name: `hold_${table.table}`,
     text: `select t.id, t.document from unnest($2::uuid[]) u(id) join ${table.table} t on t.company_id = $1 and t.id = u.id
       order by t.id for no key update of t`,
-    values: [companyId, ids],
+    values: [companyId, binaryArrays.uuid(ids)],
   });
   const stored = rows.map(([id, document]): Changed<R> => {
     return { id: uuidOf(id as Buffer), record: decode(document as Buffer) as R, document: document as Buffer };
@@ -61,9 +61,14 @@ async function refreshChunk<R>(tx: Transaction, table: Table<R>, companyId: stri
       returning t.id`,
     values: [
       companyId,
-      batch.map(({ id }) => id),
-      batch.map(({ derived }) => Buffer.from(derived ?? [])),
-      ...columns.map((column) => batch.map(({ record }) => column.of?.(record as never))),
+      binaryArrays.uuid(batch.map(({ id }) => id)),
+      binaryArrays.bytes(batch.map(({ derived }) => derived ?? new Uint8Array())),
+      ...columns.map(({ type, of }) =>
+        arrayOf(
+          type,
+          batch.map(({ record }) => of?.(record as never)),
+        ),
+      ),
     ],
   });
   const differing = new Set(different.map(({ id }) => id));

@@ -1,6 +1,6 @@
 // Projecting records anew from their stored documents, a batch of one company in a transaction (docs/adr/0005).
 import { codec } from '@truckroll/contract';
-import { isContention, isUnavailable, type Database, type Transaction } from '@truckroll/service-kit';
+import { arrayOf, binaryArrays, isContention, isUnavailable, type Database, type Transaction } from '@truckroll/service-kit';
 import { withDerived } from './derive.ts';
 import { idType } from './list-query.ts';
 import { lockCompany } from './lock.ts';
@@ -130,9 +130,17 @@ async function store<R>(tx: Transaction, table: Table<R>, companyId: string, bat
       returning t.id, n.differs`,
     values: [
       companyId,
-      batch.map(({ id }) => id),
-      ...columns.map((column) => batch.map(({ record }) => column.of?.(record as never))),
-      ...(derives ? [batch.map(({ derived }) => Buffer.from(derived ?? []))] : []),
+      arrayOf(
+        idType(table),
+        batch.map(({ id }) => id),
+      ),
+      ...columns.map(({ type, of }) =>
+        arrayOf(
+          type,
+          batch.map(({ record }) => of?.(record as never)),
+        ),
+      ),
+      ...(derives ? [binaryArrays.bytes(batch.map(({ derived }) => derived ?? new Uint8Array()))] : []),
     ],
   });
   return new Set(rows.filter(({ differs }) => differs).map(({ id }) => id));

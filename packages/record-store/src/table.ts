@@ -129,7 +129,7 @@ export interface TableDefinition<R> {
 export interface Column {
   name: string;
   type: SqlType;
-  /** Absent for maintained columns. */
+  /** Absent for maintained columns. As arrayOf takes it. */
   of?: (record: never) => unknown;
   /** Turns a filter's value, as the generated request holds it, into the column's. */
   fromRequest: (value: unknown) => unknown;
@@ -252,7 +252,7 @@ function columnOf<R>(resource: Resource, name: string, source: string | Computed
     const value = tail === undefined ? record[head] : (record[head] as Record<string, unknown> | null | undefined)?.[tail];
     if (value === null || value === undefined) return null;
     if (spelling !== undefined) return spelling.get(value as string) ?? null;
-    return toSql(type, value);
+    return value;
   };
   return { name, type, of: read, fromRequest: spelling ? (value) => spelling.get(value as string) : fromRequest(type) };
 }

@@ -1,10 +1,13 @@
 // Records into tables: one statement for a batch, links beside it, and nothing at all for what has not changed.
 import { codec } from '@truckroll/contract';
-import type { Transaction } from '@truckroll/service-kit';
+import { arrayOf, binaryArrays, type Transaction } from '@truckroll/service-kit';
 import { withDerived } from './derive.ts';
 import { idType } from './list-query.ts';
 import { publishChanged } from './messaging.ts';
 import { idOf, type Changed, type Link, type Table } from './table.ts';
+
+/** The derived part of a record that has nothing in it. */
+const NOTHING = new Uint8Array();
 
 /** What became of a batch. */
 export interface Upserted<R> {
@@ -42,9 +45,14 @@ export async function upsertRecords<R>(tx: Transaction, table: Table<R>, company
       returning id, xmax = 0 as created`,
     values: [
       companyId,
-      ...columns.map((column) => batch.map(({ record }) => column.of?.(record as never))),
-      batch.map(({ document }) => Buffer.from(document)),
-      ...(table.derive === undefined ? [] : [batch.map(({ derived }) => Buffer.from(derived ?? []))]),
+      ...columns.map(({ type, of }) =>
+        arrayOf(
+          type,
+          batch.map(({ record }) => of?.(record as never)),
+        ),
+      ),
+      binaryArrays.bytes(batch.map(({ document }) => document)),
+      ...(table.derive === undefined ? [] : [binaryArrays.bytes(batch.map(({ derived }) => derived ?? NOTHING))]),
     ],
   });
   const changed = rows.map(({ id }) => byId.get(id) as Changed<R>);
@@ -67,7 +75,7 @@ async function recall<R>(tx: Transaction, table: Table<R>, companyId: string, by
     text: `select ${['id', ...(table.remembers ?? [])].map((name) => `t.${name}`).join(', ')}
       from unnest($2::${idType(table)}[]) u(id) join ${table.table} t on t.company_id = $1 and t.id = u.id
       order by t.id for no key update of t`,
-    values: [companyId, [...byId.keys()]],
+    values: [companyId, arrayOf(idType(table), [...byId.keys()])],
   });
   for (const { id, ...before } of rows) byId.set(id, { ...(byId.get(id) as Changed<R>), before });
 }
@@ -100,13 +108,18 @@ async function writeLinks(
   pairs: readonly { id: string; value: string }[],
 ): Promise<void> {
   const list = (alias: string): string => table.order.map((name) => `${alias}.${name}`).join(', ');
+  const linked = binaryArrays.uuid(pairs.map((pair) => pair.id));
+  const values = arrayOf(
+    type,
+    pairs.map((pair) => pair.value),
+  );
   await tx.query({
     name: `unlink_${link}`,
     text: `delete from ${link} l using unnest($2::uuid[]) gone(id) where l.company_id = $1 and l.id = gone.id
       and (l.value, ${list('l')}) not in (
         select kept.value, ${list('t')} from unnest($3::uuid[], $4::${type}[]) kept(id, value)
         join ${table.table} t on t.company_id = $1 and t.id = kept.id)`,
-    values: [companyId, ids, pairs.map((pair) => pair.id), pairs.map((pair) => pair.value)],
+    values: [companyId, binaryArrays.uuid(ids), linked, values],
   });
   if (pairs.length === 0) return;
   await tx.query({
@@ -115,6 +128,6 @@ async function writeLinks(
       select t.company_id, p.value, ${list('t')}
       from unnest($2::uuid[], $3::${type}[]) p(id, value) join ${table.table} t on t.company_id = $1 and t.id = p.id
       on conflict do nothing`,
-    values: [companyId, pairs.map((pair) => pair.id), pairs.map((pair) => pair.value)],
+    values: [companyId, linked, values],
   });
 }

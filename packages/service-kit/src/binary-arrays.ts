@@ -6,7 +6,19 @@
 // length (-1 is null) and bytes; 32-bit numbers, big-endian.
 
 /** Of what is the same in every PostgreSQL (pg_type.dat). */
-const OIDS = { boolean: 16, bytes: 17, bigint: 20, smallint: 21, integer: 23, text: 25, date: 1082, instant: 1184, uuid: 2950, json: 3802 } as const;
+const OIDS = {
+  boolean: 16,
+  bytes: 17,
+  bigint: 20,
+  smallint: 21,
+  integer: 23,
+  text: 25,
+  double: 701,
+  date: 1082,
+  instant: 1184,
+  uuid: 2950,
+  json: 3802,
+} as const;
 const HEAD = 20;
 const NULL = -1;
 /** PostgreSQL counts from 2000-01-01. */
@@ -14,7 +26,7 @@ const EPOCH_DAYS = 10_957;
 const EPOCH_MICROS = EPOCH_DAYS * 86_400_000_000;
 const UUID_BYTES = 16;
 
-type Values<T> = readonly (T | null)[];
+type Values<T> = readonly (T | null | undefined)[];
 /** Writes an element at a place; returns how many bytes those are. */
 type Write<T> = (value: T, into: Buffer, at: number) => number;
 
@@ -23,15 +35,15 @@ function arrays<T>(oid: number, sizeOf: (value: T) => number, write: Write<T>): 
     let size = HEAD;
     let nulls = 0;
     for (const value of values) {
-      size += 4 + (value === null ? 0 : sizeOf(value));
-      if (value === null) nulls = 1;
+      size += 4 + (value == null ? 0 : sizeOf(value));
+      if (value == null) nulls = 1;
     }
     const into = Buffer.allocUnsafe(size);
     // An array without elements has no dimension, and PostgreSQL takes one of length 0 for it.
     [1, nulls, oid, values.length, 1].forEach((number, index) => into.writeInt32BE(number, 4 * index));
     let at = HEAD;
     for (const value of values) {
-      const length = value === null ? NULL : write(value, into, at + 4);
+      const length = value == null ? NULL : write(value, into, at + 4);
       into.writeInt32BE(length, at);
       at += 4 + Math.max(0, length);
     }
@@ -78,6 +90,7 @@ export const binaryArrays = {
   smallint: fixed<number>(OIDS.smallint, 2, (value, into, at) => void into.writeInt16BE(value, at)),
   integer: fixed<number>(OIDS.integer, 4, (value, into, at) => void into.writeInt32BE(value, at)),
   bigint: fixed<number>(OIDS.bigint, 8, writeInt64),
+  double: fixed<number>(OIDS.double, 8, (value, into, at) => void into.writeDoubleBE(value, at)),
   /** timestamptz, from microseconds since 1970. */
   instant: fixed<number>(OIDS.instant, 8, (value, into, at) => writeInt64(value - EPOCH_MICROS, into, at)),
   /** From `2026-03-01`. */
@@ -93,3 +106,25 @@ export const binaryArrays = {
     },
   ),
 } as const;
+
+/** By SQL's names of the elements' types. */
+const BY_TYPE = {
+  uuid: binaryArrays.uuid,
+  text: binaryArrays.text,
+  bytea: binaryArrays.bytes,
+  boolean: binaryArrays.boolean,
+  smallint: binaryArrays.smallint,
+  integer: binaryArrays.integer,
+  bigint: binaryArrays.bigint,
+  'double precision': binaryArrays.double,
+  timestamptz: binaryArrays.instant,
+  date: binaryArrays.date,
+  jsonb: binaryArrays.json,
+} satisfies Record<string, (values: never) => Buffer>;
+
+export type ArrayType = keyof typeof BY_TYPE;
+
+/** The parameter for `$1::<type>[]`, where the type is only known at run time: instants are microseconds since 1970, dates `2026-03-01`. */
+export function arrayOf(type: ArrayType, values: readonly unknown[]): Buffer {
+  return BY_TYPE[type](values as never);
+}

@@ -39,9 +39,10 @@ export function callerInterceptor({ accepted, mode = 'enforce', mayCall = caller
     log.warn({ caller: claimed, method, reason, peer }, told);
   }
 
-  return ({ path }, call) => {
+  return ({ path, responseStream }, call) => {
     if (path.startsWith(OPEN)) return new ServerInterceptingCall(call);
-    return new ServerInterceptingCall(call, {
+    const Call = responseStream ? ServerInterceptingCall : UnaryCall;
+    return new Call(call, {
       start(next) {
         next({
           onReceiveMetadata(metadata, proceed) {
@@ -58,4 +59,12 @@ export function callerInterceptor({ accepted, mode = 'enforce', mayCall = caller
       },
     });
   };
+}
+
+/** The status goes with the only message, not after it has been sent: one write for the server, one read for the client. */
+class UnaryCall extends ServerInterceptingCall {
+  override sendMessage(message: unknown, sent: () => void): void {
+    super.sendMessage(message, () => undefined);
+    sent();
+  }
 }

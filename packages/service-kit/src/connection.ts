@@ -77,8 +77,6 @@ export function connectionConfig(options: ConnectionOptions): pg.PoolConfig {
   };
 }
 
-const rawTypes = { getTypeParser: () => (value: unknown) => value };
-
 /** Statements that are sent before anything is waited for leave in one system call, which costs more than they do. */
 function gather(stream: Writable): void {
   stream.cork();
@@ -109,6 +107,32 @@ function makeRoom({ prepared, connection }: Preparing, name: string): void {
   connection.close({ type: 'S', name: oldest });
 }
 
+type Answered = (error: Error | null, result: pg.QueryResult) => void;
+
+/** pg's own class, as far as it is used here: with a text, and not a configuration, which it copies property by property. */
+interface Query extends pg.Query {
+  name: string | undefined;
+  queryMode?: 'extended';
+  binary?: boolean;
+  readonly _result: { rows: unknown[] };
+}
+const Query = pg.Query as unknown as new (text: string, values: readonly unknown[], callback: Answered) => Query;
+
+/** A statement whose rows stay the columns that PostgreSQL sent (see readBinaryRows). */
+class BinaryQuery extends Query {
+  constructor(text: string, values: readonly unknown[], callback: Answered) {
+    super(text, values, callback);
+    this.queryMode = 'extended';
+    this.binary = true;
+  }
+
+  handleRowDescription(): void {}
+
+  handleDataRow({ fields }: { fields: BinaryRow }): void {
+    this._result.rows.push(fields);
+  }
+}
+
 /**
  * Runs one statement on a connection; rejects with pg's own error. The query is made here, with its callback: pg assigns
  * functions to `query.callback` otherwise, also for its own query_timeout, and V8 puts functions that are written down
@@ -125,17 +149,13 @@ export function execute(client: pg.ClientBase, statement: Statement, binary: boo
   return new Promise((resolve, reject) => {
     // Answers come in order: behind one that does not come, nothing else will.
     const late = giveUpMs > 0 ? setTimeout(() => stream.destroy(), giveUpMs) : undefined;
-    const config = {
-      text: statement.text,
-      values: statement.values ?? [],
-      ...(statement.name === undefined ? {} : { name: statement.name }),
-      ...(binary ? { binary: true, queryMode: 'extended', rowMode: 'array', types: rawTypes } : {}),
-      callback: (error: Error | null, result: pg.QueryResult) => {
-        clearTimeout(late);
-        if (error) reject(error);
-        else resolve(result);
-      },
+    const answered: Answered = (error, result) => {
+      clearTimeout(late);
+      if (error) reject(error);
+      else resolve(result);
     };
-    client.query(new pg.Query(config as unknown as pg.QueryConfig));
+    const query = new (binary ? BinaryQuery : Query)(statement.text, statement.values ?? [], answered);
+    query.name = statement.name;
+    client.query(query);
   });
 }

@@ -1,6 +1,15 @@
 import { once } from 'node:events';
-import { Client, Metadata, status as GrpcStatus, type CallOptions as GrpcCallOptions, type ChannelOptions, type ServiceError } from '@grpc/grpc-js';
+import {
+  Client,
+  Metadata,
+  status as GrpcStatus,
+  type CallOptions as GrpcCallOptions,
+  type ChannelOptions,
+  type ServiceError,
+  type StatusObject,
+} from '@grpc/grpc-js';
 import { ApiError, ERROR_TRAILER, decodeError } from '@truckroll/contract';
+import { directCalls } from './direct-call.ts';
 import { CREDENTIAL, entryByRpc, type CallCredential } from './caller-credentials.ts';
 import { durations } from './durations.ts';
 import type { CallOptions, Callers, Definition } from './grpc-handlers.ts';
@@ -40,9 +49,12 @@ export interface ChannelSettings {
 const REFUSALS = 5;
 
 /** REFUSED_STREAM says that nothing was done (RFC 9113, 8.7), so that a write may be made again too. grpc-js does so once. */
-function isRefused({ code, details }: ServiceError): boolean {
+function isRefused({ code, details }: Failure): boolean {
   return code === GrpcStatus.UNAVAILABLE && details === 'Stream refused by server';
 }
+
+/** A status that is not OK, as an error. */
+type Failure = Pick<ServiceError, 'code' | 'details' | 'metadata' | 'message'>;
 
 /** Told the status with which a call has ended, once. */
 type Ended = (code: GrpcStatus) => void;
@@ -70,24 +82,57 @@ export function openChannel(address: string, settings: ChannelSettings = {}): Ch
     return limit === undefined ? {} : { deadline: Date.now() + limit };
   };
 
+  const direct = directCalls(peer);
+
   function unary<Req, Res>(path: string, encode: (value: Req) => Buffer, decode: (bytes: Buffer) => Res, request: Req, options?: CallOptions): Promise<Res> {
-    const limit = deadline(options, false);
+    const limitMs = options?.deadlineMs ?? defaultDeadlineMs;
+    const until = Date.now() + limitMs;
+    const { signal, onStart, onMetadata } = options ?? {};
+    let cancelled = false;
+    const told = (metadata: Metadata): void => onMetadata?.((name) => metadata.get(name)[0]?.toString());
     const attempt = (left: number, ended: Ended): Promise<Res> =>
       new Promise<Res>((resolve, reject) => {
-        const call = peer.makeUnaryRequest(path, encode, decode, request, metadataOf(options, entryOf(path)), limit, (error, response) => {
-          options?.signal?.removeEventListener('abort', cancel);
-          if (error && left > 0 && isRefused(error) && !options?.signal?.aborted) setImmediate(() => void attempt(left - 1, ended).then(resolve, reject));
-          else {
-            ended(error?.code ?? GrpcStatus.OK);
-            if (error) reject(translate(error));
-            else resolve(response as Res);
+        const end = (error: Failure | undefined, answer: () => Res): void => {
+          signal?.removeEventListener('abort', cancel);
+          if (error !== undefined && left > 0 && isRefused(error) && !cancelled) {
+            setImmediate(() => void attempt(left - 1, ended).then(resolve, reject));
+            return;
           }
+          ended(error?.code ?? GrpcStatus.OK);
+          if (error !== undefined) return reject(translate(error));
+          try {
+            resolve(answer());
+          } catch (cause) {
+            reject(ApiError.internal(cause));
+          }
+        };
+        const headers = headersOf(options, entryOf(path));
+        const message = encode(request);
+        const started = direct({
+          path,
+          message,
+          headers,
+          deadlineMs: Math.max(1, until - Date.now()),
+          onMetadata: told,
+          onEnd: (status, bytes) => end(status.code === GrpcStatus.OK ? undefined : failureOf(status), () => decode(bytes as Buffer)),
         });
-        const { onMetadata } = options ?? {};
-        if (onMetadata !== undefined) call.once('metadata', (metadata: Metadata) => onMetadata((name) => metadata.get(name)[0]?.toString()));
-        const cancel = () => call.cancel();
-        if (options?.signal?.aborted) cancel();
-        else options?.signal?.addEventListener('abort', cancel, { once: true });
+        const stop = started ?? waiting();
+        const cancel = (): void => {
+          cancelled = true;
+          stop();
+        };
+        onStart?.(cancel);
+        if (signal?.aborted) cancel();
+        else signal?.addEventListener('abort', cancel, { once: true });
+
+        /** Where no connection is up the library makes one, for as long as the call may take. */
+        function waiting(): () => void {
+          const call = peer.makeUnaryRequest(path, asIs, asIs, message, metadataOf(headers), { deadline: until }, (error, bytes) => {
+            end(error ?? undefined, () => decode(bytes as Buffer));
+          });
+          call.once('metadata', told);
+          return () => call.cancel();
+        }
       });
     return traced(path, () => timed(path, (ended) => attempt(REFUSALS, ended)));
   }
@@ -103,8 +148,8 @@ export function openChannel(address: string, settings: ChannelSettings = {}): Ch
           options?.signal,
           () => {
             if (!method.requestStream)
-              return peer.makeServerStreamRequest(path, encode, decode, input, metadataOf(options, entryOf(path)), deadline(options, true));
-            const call = peer.makeBidiStreamRequest(path, encode, decode, metadataOf(options, entryOf(path)), deadline(options, true));
+              return peer.makeServerStreamRequest(path, encode, decode, input, metadataOf(headersOf(options, entryOf(path))), deadline(options, true));
+            const call = peer.makeBidiStreamRequest(path, encode, decode, metadataOf(headersOf(options, entryOf(path))), deadline(options, true));
             send(call, input as AsyncIterable<unknown>, options).catch((error: unknown) => call.destroy(error as Error));
             return call;
           },
@@ -125,14 +170,20 @@ export function openChannel(address: string, settings: ChannelSettings = {}): Ch
   };
 }
 
-function metadataOf(options: CallOptions | undefined, credential: string | undefined): Metadata {
-  const metadata = new Metadata();
-  if (credential !== undefined) metadata.set(CREDENTIAL, credential);
+function headersOf(options: CallOptions | undefined, credential: string | undefined): Record<string, string> {
+  const headers: Record<string, string> = {};
+  if (credential !== undefined) headers[CREDENTIAL] = credential;
   const requestId = options?.requestId ?? currentRequest()?.requestId;
-  if (requestId !== undefined) metadata.set(REQUEST_ID, requestId);
-  for (const [key, value] of Object.entries(options?.metadata ?? {})) metadata.set(key, value);
+  if (requestId !== undefined) headers[REQUEST_ID] = requestId;
+  Object.assign(headers, options?.metadata);
   const traceparent = activeTraceparent();
-  if (traceparent !== undefined) metadata.set('traceparent', traceparent);
+  if (traceparent !== undefined) headers['traceparent'] = traceparent;
+  return headers;
+}
+
+function metadataOf(headers: Readonly<Record<string, string>>): Metadata {
+  const metadata = new Metadata();
+  for (const [key, value] of Object.entries(headers)) metadata.set(key, value);
   return metadata;
 }
 
@@ -140,7 +191,11 @@ function traced<T>(path: string, work: () => Promise<T>): Promise<T> {
   return withSpan(path, 'CLIENT', { 'rpc.system.name': 'grpc', 'rpc.method': path.slice(1) }, work);
 }
 
-function translate(error: ServiceError): ApiError {
+function failureOf(status: StatusObject): Failure {
+  return Object.assign(new Error(`${status.code} ${GrpcStatus[status.code]}: ${status.details}`), status);
+}
+
+function translate(error: Failure): ApiError {
   const trailer = error.metadata?.get(ERROR_TRAILER)[0];
   // A peer that stops cuts its last calls off with this code.
   if (error.code === GrpcStatus.CANCELLED) return ApiError.unavailable(error);

@@ -37,6 +37,8 @@ export interface CallOptions {
   /** Milliseconds from now. */
   readonly deadlineMs?: number;
   readonly signal?: AbortSignal;
+  /** Told how to cancel the call each time that it is sent: what a signal does, for less than it costs. Unary calls only. */
+  readonly onStart?: (cancel: () => void) => void;
   readonly requestId?: string;
   readonly metadata?: Readonly<Record<string, string>>;
   /** Told what the peer says beside its answer, before the answer itself. Unary calls only. */

@@ -24,6 +24,7 @@ export function serverOptions({ maxConnectionAgeMs }: ServerLimits = {}): Channe
     'grpc.max_connection_age_grace_ms': 30_000,
     'grpc.keepalive_time_ms': 30_000,
     'grpc.keepalive_timeout_ms': 10_000,
+    'grpc.enable_channelz': 0,
   };
 }
 

@@ -14,6 +14,7 @@ import { ERROR_TRAILER, callersOf, encodeError, operations } from '@truckroll/co
 import { HealthImplementation } from 'grpc-health-check';
 import { CallCancelled, CallContext } from './call-context.ts';
 import { callerInterceptor, type CallerCheck } from './caller-check.ts';
+import './grpc-framing.ts';
 import { passingBytes, type Definition, type Handlers } from './grpc-handlers.ts';
 import { serverCredentials, type TlsConfig } from './grpc-tls.ts';
 import { serverOptions, type ServerLimits } from './grpc-options.ts';

@@ -7,7 +7,7 @@ export { databaseDurations, durations, kafkaDurations, type Durations } from './
 export { createMetrics, type CounterMetric, type MetricDescription, type Metrics } from './metrics.ts';
 export { activeTraceparent, describeSpan, failSpan, startTracing, withBatchSpan, withRemoteSpan, withSpan } from './tracing.ts';
 export { currentRequest, onBehalfOf, readRequestId, readTraceparent, requestOf, traceIdOf, type RequestContext } from './request-context.ts';
-export { binaryArrays } from './binary-arrays.ts';
+export { arrayOf, binaryArrays, type ArrayType } from './binary-arrays.ts';
 export type { BinaryRow, Statement } from './connection.ts';
 export { CompaniesAbout, Places } from './places.ts';
 export { Database, type CompanyDatabase, type Queryable, type Transaction } from './database.ts';
@@ -24,6 +24,7 @@ export { apiKeyEnds, generateApiKey, hashApiKey, isApiKey } from './api-key.ts';
 export { acceptanceOf, newCallCredential, parseCallCredential, parseCallerCredentials, type CallCredential } from './caller-credentials.ts';
 export type { CallerCheck } from './caller-check.ts';
 export { createGrpcServer, type GrpcServer } from './grpc-server.ts';
+export { FRAME_BYTES, messageBehindRoom } from './grpc-framing.ts';
 export type { Callers, Definition, Handlers, ResponseMetadata } from './grpc-handlers.ts';
 export { tlsSettings, type TlsConfig } from './grpc-tls.ts';
 export { openChannel, type Channel } from './grpc-client.ts';

@@ -1,7 +1,7 @@
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { freshDatabase, openProxy, type TestDatabase } from '@truckroll/testing';
 import { ApiError } from '@truckroll/contract';
-import { Database, StatementError, binaryArrays, createMetrics, isUnavailable, isUniqueViolation } from '../src/index.ts';
+import { Database, StatementError, arrayOf, binaryArrays, createMetrics, isUnavailable, isUniqueViolation } from '../src/index.ts';
 import { MOST_PREPARED } from '../src/connection.ts';
 
 let server: TestDatabase;
@@ -45,6 +45,8 @@ describe('columns', () => {
       ['smallint', binaryArrays.smallint([-32_768, 7]), [-32_768, 7]],
       ['integer', binaryArrays.integer([-2_147_483_648, 7]), [-2_147_483_648, 7]],
       ['bigint', binaryArrays.bigint([Number.MAX_SAFE_INTEGER, -1, -Number.MAX_SAFE_INTEGER]), [Number.MAX_SAFE_INTEGER, -1, -Number.MAX_SAFE_INTEGER]],
+      ['double precision', binaryArrays.double([0.1, -1e300, 0, null]), [0.1, -1e300, 0, null]],
+      ['bigint', arrayOf('bigint', [7, undefined]), [7, null]],
       [
         'timestamptz',
         binaryArrays.instant([1_772_377_445_123_457, 0, -1, null]),

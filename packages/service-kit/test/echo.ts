@@ -51,13 +51,14 @@ const handlers: EchoHandlers = {
 /** The first of the test's callers may call everything. */
 export const echoCallers = () => new Set([testCallers[0]!.caller]);
 
-/** A server on a free port and a channel to it. */
+/** A server on a free port and a channel that is connected to it. */
 export async function startEcho(own: Partial<EchoHandlers> = {}, port = 0, log: Logger = silentLog, callers: Partial<CallerCheck> = {}) {
   const metrics = createMetrics('echo');
   const server = createGrpcServer({ log, metrics, callers: { accepted: testConfig.callerCredentials, mayCall: echoCallers, ...callers } });
   server.implement(EchoService, { ...handlers, ...own });
   const bound = await server.listen(port, '127.0.0.1');
   const channel = openChannel(`127.0.0.1:${bound}`, { deadlineMs: 5000, credentials: testCallers.slice(0, 1) });
+  await channel.check(5000);
   return {
     server,
     metrics,

@@ -30,6 +30,7 @@ export async function choosePort(taken: ReadonlySet<number> = new Set()): Promis
 export class Ports {
   readonly #file: string;
   readonly #chosen: Record<string, number>;
+  #taking: Promise<unknown> = Promise.resolve();
 
   constructor(file: string) {
     this.#file = file;
@@ -37,7 +38,14 @@ export class Ports {
   }
 
   /** The port kept under this name, or `preferred`, or any other, whichever is the first that is free. */
-  async take(name: string, preferred?: number): Promise<number> {
+  take(name: string, preferred?: number): Promise<number> {
+    // One after the other, so that two who ask at once do not get the same.
+    const taking = this.#taking.then(() => this.#take(name, preferred));
+    this.#taking = taking.catch(() => undefined);
+    return taking;
+  }
+
+  async #take(name: string, preferred: number | undefined): Promise<number> {
     const taken = new Set(
       Object.entries(this.#chosen)
         .filter(([other]) => other !== name)

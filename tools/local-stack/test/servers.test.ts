@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { requireSpace } from '../src/files.ts';
 import { fullDisk } from '../src/problem.ts';
 import { Ports } from '../src/ports.ts';
-import { startServers } from '../src/servers/index.ts';
+import { beginServers, startServers } from '../src/servers/index.ts';
 import { readSecrets } from '../src/secrets.ts';
 import { silent } from '../src/say.ts';
 import { tokenIssuer } from '../src/token-issuer.ts';
@@ -27,6 +27,16 @@ test('servers that the environment names are used and none is started', async ()
 test('only what the environment does not name is started', async () => {
   const servers = await start({ ...given, REDIS_URL: '' });
   expect([...servers.running.keys()]).toEqual(['redis']);
+});
+
+test('a server can be used before the others are there', async () => {
+  const options = { folder: scratch.folder(), watchdog: scratch.watchdog(), say: silent, password: 'secret', careless: true };
+  const servers = await beginServers({ ...options, environment: { ...given, DATABASE_URL: '', REDIS_URL: '' } });
+  let all = false;
+  void servers.all.then(() => (all = true));
+  expect(await servers.address('redis')).toMatch(/^redis:/);
+  expect(all).toBe(false);
+  expect((await servers.all).redisUrl).toBe(await servers.address('redis'));
 });
 
 test.each([

@@ -45,6 +45,13 @@ test('a process that dies is started again, and this is said', async () => {
   supervised.release();
 });
 
+test('a process that is given other settings begins anew with them', async () => {
+  const { supervised, readyUrl } = await supervise(SERVES.replace("end('ready')", 'end(process.env.KAFKA_BROKERS)'));
+  await supervised.change({ KAFKA_BROKERS: '127.0.0.1:9093' });
+  expect(await (await fetch(readyUrl)).text()).toBe('127.0.0.1:9093');
+  supervised.release();
+});
+
 test('a process that is being stopped is not started again', async () => {
   const { supervised, said, readyUrl, watchdog } = await supervise(SERVES);
   await supervised.ready;

@@ -4,7 +4,7 @@ import { resource } from '@truckroll/contract';
 import { InvoiceStatus, type Invoice, type PaymentApplication } from '@truckroll/contract/gen/billing/v1/invoices';
 import type { PaymentStatus } from '@truckroll/contract/gen/billing/v1/payments';
 import { heldCents, type Changed } from '@truckroll/record-store';
-import type { Transaction } from '@truckroll/service-kit';
+import { binaryArrays, type Transaction } from '@truckroll/service-kit';
 import { openBalance, settle } from './amounts.ts';
 
 /** Derived fields by invoice. */
@@ -38,10 +38,14 @@ function statusOf(spelling: string | null): PaymentStatus | null {
 async function applicationsOf(tx: Transaction, companyId: string, ids: readonly string[]): Promise<Map<string, PaymentApplication[]>> {
   const { rows } = await tx.query<{ invoice_id: string; payment_id: string; applied_cents: number; status: string | null }>({
     name: 'applications_of_invoices',
-    text: `select a.value as invoice_id, a.id as payment_id, a.applied_cents, p.status
-      from payment_allocations a join payments p on p.company_id = a.company_id and p.id = a.id
-      where a.company_id = $1 and a.value = any($2::uuid[]) order by a.value, a.created_at, a.id`,
-    values: [companyId, ids],
+    // Each invoice's by a walk along an index, whatever the planner believes of tables that an import is filling: offset 0 keeps it so.
+    text: `select u.id as invoice_id, a.id as payment_id, a.applied_cents, p.status
+      from unnest($2::uuid[]) u(id)
+      cross join lateral (
+        select a.id, a.created_at, a.applied_cents from payment_allocations a where a.company_id = $1 and a.value = u.id offset 0) a
+      cross join lateral (select p.status from payments p where p.company_id = $1 and p.id = a.id offset 0) p
+      order by u.id, a.created_at, a.id`,
+    values: [companyId, binaryArrays.uuid(ids)],
   });
   const byInvoice = new Map<string, PaymentApplication[]>();
   for (const { invoice_id, payment_id, applied_cents, status } of rows) {

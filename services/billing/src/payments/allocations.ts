@@ -1,7 +1,8 @@
 // Allocations come from payments and from nowhere else (decisions §10); an invoice's applications follow from them.
-import { formatInstant, type JsonProblem } from '@truckroll/contract';
+import type { JsonProblem } from '@truckroll/contract';
 import type { Payment } from '@truckroll/contract/gen/billing/v1/payments';
 import { refreshRecords, type Maintains } from '@truckroll/record-store';
+import { binaryArrays } from '@truckroll/service-kit';
 import { invoices } from '../resources/invoices.ts';
 
 /** An allocation's identity is (payment id, invoice_id), so an invoice stands once in a payment. */
@@ -23,7 +24,7 @@ export function allocationTo({ invoice_allocations }: Payment, invoiceId: string
 
 /** Replaces the allocations of changed payments and refreshes every invoice that they pay or used to pay. */
 export const storeAllocations: Maintains<Payment> = async (tx, companyId, changed) => {
-  const ids = changed.map(({ id }) => id);
+  const ids = binaryArrays.uuid(changed.map(({ id }) => id));
   const { rows: before } = await tx.query<{ value: string }>({
     name: 'drop_allocations',
     text: `delete from payment_allocations where company_id = $1 and id = any($2::uuid[]) returning value`,
@@ -38,10 +39,10 @@ export const storeAllocations: Maintains<Payment> = async (tx, companyId, change
       select $1, * from unnest($2::uuid[], $3::timestamptz[], $4::uuid[], $5::bigint[])`,
     values: [
       companyId,
-      rows.map((row) => row.invoice_id),
-      rows.map((row) => formatInstant(row.created_at)),
-      rows.map((row) => row.id),
-      rows.map((row) => row.applied_cents),
+      binaryArrays.uuid(rows.map((row) => row.invoice_id)),
+      binaryArrays.instant(rows.map((row) => row.created_at)),
+      binaryArrays.uuid(rows.map((row) => row.id)),
+      binaryArrays.bigint(rows.map((row) => row.applied_cents)),
     ],
   });
   const affected = new Set([...before.map(({ value }) => value), ...rows.map(({ invoice_id }) => invoice_id)]);

@@ -1,6 +1,6 @@
 import type { Payment } from '@truckroll/contract/gen/billing/v1/payments';
 import { refreshRecords, type Changed } from '@truckroll/record-store';
-import type { Transaction } from '@truckroll/service-kit';
+import { binaryArrays, type Transaction } from '@truckroll/service-kit';
 import { refunds } from '../resources/refunds.ts';
 
 /** Refunds follow the payments that are stored. */
@@ -8,7 +8,7 @@ export async function refreshRefunds(tx: Transaction, companyId: string, changed
   const { rows } = await tx.query<{ id: string }>({
     name: 'refunds_of_payments',
     text: 'select r.id from unnest($2::uuid[]) u(id) join refunds r on r.company_id = $1 and r.payment_id = u.id',
-    values: [companyId, changed.map(({ id }) => id)],
+    values: [companyId, binaryArrays.uuid(changed.map(({ id }) => id))],
   });
   await refreshRecords(
     tx,

@@ -1,5 +1,5 @@
 // Facts that another service's record is by itself: invoices, payments and refunds.
-import type { Queryable } from '@truckroll/service-kit';
+import { binaryArrays, type Queryable } from '@truckroll/service-kit';
 import { COLLECTIONS, INVOICES } from '../summaries/definitions.ts';
 import { entryOf, type Counted, type Entry, type FactKind } from './fact.ts';
 
@@ -20,7 +20,7 @@ function factsOf<Row extends { id: string }>({ name, columns, entries, counted }
       const { rows } = await db.query<Row>({
         name: `facts_of_${name}`,
         text: `select f.id, ${columns} from unnest($2::uuid[]) u(id) join ${name} f on f.company_id = $1 and f.id = u.id`,
-        values: [companyId, ids],
+        values: [companyId, binaryArrays.uuid(ids)],
       });
       return new Map(
         rows.flatMap((row) => {

@@ -1,7 +1,7 @@
 import { topics } from '@truckroll/contract';
 import type { Invoice } from '@truckroll/contract/gen/billing/v1/invoices';
 import { invoiceFacts } from '../facts/records.ts';
-import { instant, recordReadModel, spelling } from './record-read-model.ts';
+import { recordReadModel, spelling } from './record-read-model.ts';
 
 const statusOf = spelling('invoices', 'status');
 const classOf = spelling('invoices', 'job_class');
@@ -15,8 +15,8 @@ export const invoices = recordReadModel<Invoice>({
     job_id: { type: 'uuid', of: ({ job_id }) => job_id ?? null },
     number: { type: 'text', of: ({ number }) => number },
     status: { type: 'text', of: ({ status }) => statusOf(status) },
-    issued_at: { type: 'timestamptz', of: ({ issued_at }) => instant(issued_at) },
-    created_at: { type: 'timestamptz', of: ({ created_at }) => instant(created_at) },
+    issued_at: { type: 'timestamptz', of: ({ issued_at }) => issued_at ?? null },
+    created_at: { type: 'timestamptz', of: ({ created_at }) => created_at },
     account_id: { type: 'uuid', of: ({ account }) => account?.id ?? null },
     business_unit_id: { type: 'uuid', of: ({ business_unit }) => business_unit?.id ?? null },
     job_type_id: { type: 'uuid', of: ({ job_type }) => job_type?.id ?? null },

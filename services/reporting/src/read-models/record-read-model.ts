@@ -1,14 +1,12 @@
 // Read models of public records: which of their facts are kept, in which columns, and how rows follow the owner's.
-import { codec, formatInstant, resource, type TopicDefinition } from '@truckroll/contract';
-import type { Queryable } from '@truckroll/service-kit';
+import { codec, resource, type TopicDefinition } from '@truckroll/contract';
+import { arrayOf, binaryArrays, type ArrayType, type Queryable } from '@truckroll/service-kit';
 import type { FactKind } from '../facts/fact.ts';
 import type { ReadModel } from './read-model.ts';
 
-type SqlType = 'uuid' | 'text' | 'timestamptz' | 'bigint' | 'bytea';
-
 export interface ReadModelColumn<R> {
-  type: SqlType;
-  /** Never undefined: null where the record has no such fact. */
+  type: ArrayType;
+  /** As arrayOf takes it. Never undefined: null where the record has no such fact. */
   of: (record: R) => string | number | Buffer | null;
   /** It holds names, which an owner shows as they are now and a read model as they were: no difference. */
   followsNames?: true;
@@ -47,13 +45,19 @@ export function recordReadModel<R extends { id: string }>({
   const decode = (payload: Buffer): R => codec(record.typeName).decode(payload) as R;
   const names = Object.keys(columns);
   const compared = names.filter((name) => columns[name]?.followsNames === undefined);
-  const values = (payloads: readonly Buffer[]): unknown[][] => {
-    const records = payloads.map(decode);
-    return [records.map(({ id }) => id), ...names.map((name) => records.map((value) => columns[name]?.of(value)))];
+  const values = (records: readonly R[]): Buffer[] => {
+    const own = Object.values(columns).map(({ type, of }) => arrayOf(type, records.map(of)));
+    return [binaryArrays.uuid(records.map(({ id }) => id)), ...own];
   };
   const parameters = ['uuid', ...names.map((name) => columns[name]?.type)].map((type, i) => `$${i + 2}::${type}[]`).join(', ');
 
-  async function jobsOf(tx: Queryable, companyId: string, ids: readonly unknown[]): Promise<string[]> {
+  /** As the column holds it once the record is stored. */
+  const jobOf = (record: R): string | null => {
+    if (jobColumn === undefined) return null;
+    return jobColumn === 'id' ? record.id : (columns[jobColumn]?.of(record) as string | null);
+  };
+
+  async function jobsOf(tx: Queryable, companyId: string, ids: Buffer): Promise<string[]> {
     if (jobColumn === undefined) return [];
     const text = `select distinct ${jobColumn} as job from ${table} where company_id = $1 and id = any($2::uuid[]) and ${jobColumn} is not null`;
     const { rows } = await tx.query<{ job: string }>({ name: `jobs_of_${table}`, text, values: [companyId, ids] });
@@ -67,7 +71,8 @@ export function recordReadModel<R extends { id: string }>({
     version,
     ...(facts === undefined ? {} : { facts }),
     async store(tx, companyId, events) {
-      const [ids = [], ...fields] = values(events.map(({ payload }) => payload));
+      const records = events.map(({ payload }) => decode(payload));
+      const [ids, ...fields] = values(records) as [Buffer, ...Buffer[]];
       // A record may have moved to another job: both jobs' figures follow.
       const before = await jobsOf(tx, companyId, ids);
       await tx.query({
@@ -76,11 +81,12 @@ export function recordReadModel<R extends { id: string }>({
           on conflict (company_id, id) do update set copied_at = default, projection = excluded.projection, ${names.map((name) => `${name} = excluded.${name}`).join(', ')}`,
         values: [companyId, ids, ...fields],
       });
-      return [...before, ...(await jobsOf(tx, companyId, ids))];
+      return [...new Set([...before, ...records.flatMap((record) => jobOf(record) ?? [])])];
     },
     async remove(tx, companyId, ids) {
-      const jobs = await jobsOf(tx, companyId, ids);
-      await tx.query({ name: `remove_${table}`, text: `delete from ${table} where company_id = $1 and id = any($2::uuid[])`, values: [companyId, ids] });
+      const gone = binaryArrays.uuid(ids);
+      const jobs = await jobsOf(tx, companyId, gone);
+      await tx.query({ name: `remove_${table}`, text: `delete from ${table} where company_id = $1 and id = any($2::uuid[])`, values: [companyId, gone] });
       return jobs;
     },
     async differing(db, companyId, payloads) {
@@ -90,16 +96,11 @@ export function recordReadModel<R extends { id: string }>({
         text: `select o.id from unnest(${parameters}) o(id, ${names.join(', ')})
           left join ${table} c on c.company_id = $1 and c.id = o.id
           where c.id is null or (${list('o')}) is distinct from (${list('c')})`,
-        values: [companyId, ...values(payloads)],
+        values: [companyId, ...values(payloads.map(decode))],
       });
       return rows.map(({ id }) => id);
     },
   };
-}
-
-/** Microseconds as SQL's own text. */
-export function instant(micros: number | null | undefined): string | null {
-  return micros == null ? null : formatInstant(micros);
 }
 
 /** The public spelling of an enumeration value, by the record's path and the field's name. */

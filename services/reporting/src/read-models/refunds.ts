@@ -1,7 +1,7 @@
 import { topics } from '@truckroll/contract';
 import type { Refund } from '@truckroll/contract/gen/billing/v1/refunds';
 import { refundFacts } from '../facts/records.ts';
-import { instant, recordReadModel, spelling } from './record-read-model.ts';
+import { recordReadModel, spelling } from './record-read-model.ts';
 
 const statusOf = spelling('refunds', 'status');
 const methodOf = spelling('refunds', 'payment_method');
@@ -16,6 +16,6 @@ export const refunds = recordReadModel<Refund>({
     account_id: { type: 'uuid', of: ({ account }) => account?.id ?? null },
     collected_by_id: { type: 'uuid', of: ({ collected_by }) => collected_by?.id ?? null },
     amount_cents: { type: 'bigint', of: ({ amount_cents }) => amount_cents },
-    occurred_at: { type: 'timestamptz', of: ({ occurred_at }) => instant(occurred_at) },
+    occurred_at: { type: 'timestamptz', of: ({ occurred_at }) => occurred_at },
   },
 });

@@ -1,5 +1,5 @@
 // Changes of sums: folded in memory, so that a batch writes each row once, and written in the order of their keys.
-import type { Queryable } from '@truckroll/service-kit';
+import { binaryArrays, type Queryable } from '@truckroll/service-kit';
 import { datesOf, type Entry } from '../facts/fact.ts';
 import { DEFINITIONS, measuresOf, type SummaryDefinition } from './definitions.ts';
 
@@ -78,11 +78,17 @@ async function writeRows(tx: Queryable, companyId: string, definition: SummaryDe
   };
   const columns = [...keys, ...measures];
   const from = (names: readonly string[]): string => `unnest(${names.map((name, i) => `$${i + 2}::${typeOf(name)}[]`).join(', ')}) d(${names.join(', ')})`;
+  const keysOf = (some: readonly Delta[]): Buffer[] =>
+    keys.map((name, i) => {
+      const column = some.map(({ key }) => key[i]);
+      if (name === 'generation') return binaryArrays.integer(column.map(Number));
+      return name === 'period' ? binaryArrays.date(column) : binaryArrays.text(column);
+    });
   await tx.query({
     name: `add_to_${table}`,
     text: `insert into ${table} as s (company_id, ${columns.join(', ')}) select $1, * from ${from(columns)}
       on conflict (company_id, ${keys.join(', ')}) do update set ${measures.map((name) => `${name} = s.${name} + excluded.${name}`).join(', ')}`,
-    values: [companyId, ...keys.map((_, i) => rows.map(({ key }) => key[i])), ...measures.map((_, i) => rows.map((row) => String(row.measures[i])))],
+    values: [companyId, ...keysOf(rows), ...measures.map((_, i) => rows.map((row) => String(row.measures[i])))],
   });
   const fewer = rows.filter((row) => definition.counts.some((_, i) => (row.measures[i] as bigint) < 0n));
   if (fewer.length === 0) return;
@@ -90,6 +96,6 @@ async function writeRows(tx: Queryable, companyId: string, definition: SummaryDe
     name: `remove_empty_of_${table}`,
     text: `delete from ${table} s using ${from(keys)} where s.company_id = $1 and ${keys.map((name) => `s.${name} = d.${name}`).join(' and ')}
       and ${definition.counts.map((name) => `s.${name} = 0`).join(' and ')}`,
-    values: [companyId, ...keys.map((_, i) => fewer.map(({ key }) => key[i]))],
+    values: [companyId, ...keysOf(fewer)],
   });
 }

@@ -45,8 +45,21 @@ export interface Servers extends Addresses {
   restart(name: ServerName): Promise<void>;
 }
 
+/** Servers that are being started. */
+export interface StartingServers {
+  /** Resolves to the address of one as soon as it can be used: of PostgreSQL an administrator's. */
+  address(name: ServerName): Promise<string>;
+  /** Resolves when all can be used. Rejects with the error of the first that failed, after the others have come up or failed too. */
+  readonly all: Promise<Servers>;
+}
+
 /** Starts the servers that the environment does not name, side by side. The watchdog stops them, also those beside a failed one. */
 export async function startServers(options: ServerOptions): Promise<Servers> {
+  return await (await beginServers(options)).all;
+}
+
+/** The same, for whoever can go on as soon as some of them are there. Rejects where a server that the environment names does not answer. */
+export async function beginServers(options: ServerOptions): Promise<StartingServers> {
   const { folder, ports = new Ports(join(folder, 'ports.json')), environment = {}, say, watchdog, careless = false, address: at = LOOPBACK } = options;
   const context: ServerContext = { folder, ports, say, watchdog, careless, address: at, logs: join(folder, 'logs') };
   const kinds = {
@@ -56,27 +69,26 @@ export async function startServers(options: ServerOptions): Promise<Servers> {
   };
   const names = Object.keys(kinds) as ServerName[];
   const running = new Map<ServerName, RunningServer>();
-  const begin = async (name: ServerName) => {
+  const begin = async (name: ServerName): Promise<string> => {
     const { title, start } = kinds[name];
     const startedAt = performance.now();
     const server = await retryingPorts(start);
     running.set(name, server);
     say(`${title} is ready on port ${server.port} after ${since(startedAt)}`);
+    return server.url;
   };
-  const missing = names.filter((name) => !kinds[name].given);
-  if (missing.length > 0) requireSpace(folder, NEEDED_SPACE);
+  if (names.some((name) => !kinds[name].given)) requireSpace(folder, NEEDED_SPACE);
   await Promise.all(names.map(async (name) => kinds[name].given && requireAnswer(name, kinds[name].given)));
-  const results = await Promise.allSettled(missing.map(begin));
-  const failed = results.find((result) => result.status === 'rejected');
-  if (failed) throw failed.reason;
-  const address = (name: ServerName) => kinds[name].given || running.get(name)!.url;
-  return {
-    databaseUrl: address('postgres'),
-    redisUrl: address('redis'),
-    kafkaBrokers: address('kafka'),
-    running,
-    restart: begin,
-  };
+  const addresses = new Map(names.map((name) => [name, kinds[name].given ? Promise.resolve(kinds[name].given) : begin(name)]));
+  const all = Promise.allSettled(addresses.values()).then(async (results): Promise<Servers> => {
+    const failed = results.find((result) => result.status === 'rejected');
+    if (failed) throw failed.reason;
+    const [databaseUrl = '', redisUrl = '', kafkaBrokers = ''] = await Promise.all(addresses.values());
+    return { databaseUrl, redisUrl, kafkaBrokers, running, restart: async (name) => void (await begin(name)) };
+  });
+  // Who waits for one of them alone hears of its failure there.
+  all.catch(() => undefined);
+  return { address: (name) => addresses.get(name)!, all };
 }
 
 /** Another process may take a port between the moment when it was found free and the one when the server binds it. */

@@ -27,12 +27,14 @@ const PINNED = join(import.meta.dirname, 'kafka-jars.sha256');
 
 /**
  * The folder of Kafka's jars, shared by all checkouts of this user; filled by Maven at the first use. Throws Problem where a
- * jar is another than the one that was pinned, whether it came so or was changed since.
+ * jar is another than the one that was pinned, whether it came so or was changed since. Nothing is downloaded before `worthwhile`
+ * resolves, nor where it rejects.
  */
-export async function kafkaJars(say: Say): Promise<string> {
+export async function kafkaJars(say: Say, worthwhile?: Promise<unknown>): Promise<string> {
   const cache = join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'truckroll');
   const jars = join(cache, `kafka-${KAFKA_VERSION}`);
   if (existsSync(jars)) return await verified(jars, `delete ${jars} and start again`);
+  await worthwhile;
   await requireMaven();
   mkdirSync(cache, { recursive: true });
   const partial = mkdtempSync(`${jars}.partial-`);

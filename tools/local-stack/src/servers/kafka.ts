@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:f
 import { join } from 'node:path';
 import { Problem, fullDisk } from '../problem.ts';
 import { run } from '../processes/run.ts';
+import { classArchive } from './class-archive.ts';
 import { kafkaJars } from './kafka-jars.ts';
 import { launch } from './launch.ts';
 import type { RunningServer, ServerContext } from './server.ts';
@@ -9,10 +10,42 @@ import type { RunningServer, ServerContext } from './server.ts';
 const CLUSTER_ID = 'truckroll-local-stack1';
 const NEEDED_JAVA = 17;
 
+/** What a node is run by. */
+export interface KafkaProgram {
+  readonly java: string;
+  /** What Java is told before the class. */
+  readonly options: readonly string[];
+  /** The class, and its file of settings. */
+  readonly main: readonly [string, string];
+  readonly data: string;
+  readonly port: number;
+  /** What it prints when it can be used. */
+  readonly ready: RegExp;
+}
+
 /** One real Kafka node in KRaft mode, broker and controller in one process, on one address. */
 export async function startKafka(context: ServerContext): Promise<RunningServer> {
-  const java = await requireJava();
-  const jars = await kafkaJars(context.say);
+  const { java, options, main, data, port, ready } = await prepareKafka(context);
+  const daemon = await launch({
+    command: java,
+    args: [...options, ...main],
+    name: 'kafka',
+    title: 'Kafka',
+    dataFolder: data,
+    afterDeletion: 'to begin without the events of the past',
+    log: join(context.logs, 'kafka.log'),
+    stopSignal: 'SIGTERM',
+    graceMs: 20_000,
+    ready,
+    watchdog: context.watchdog,
+  });
+  return { daemon, port, url: `${context.address}:${port}` };
+}
+
+/** Finds Java and Kafka's jars, and writes what the node is told; its data folder is made where it is missing. */
+export async function prepareKafka(context: ServerContext): Promise<KafkaProgram> {
+  const checking = requireJava();
+  const [{ java, version }, jars] = await Promise.all([checking, kafkaJars(context.say, checking)]);
   const folder = join(context.folder, 'kafka');
   const data = join(folder, 'data');
   mkdirSync(folder, { recursive: true });
@@ -22,32 +55,22 @@ export async function startKafka(context: ServerContext): Promise<RunningServer>
   if (!existsSync(data)) await format(java, options, folder, properties(`${data}.new`, context.address, port, controller));
   const config = join(folder, 'server.properties');
   writeFileSync(config, properties(data, context.address, port, controller));
-  const daemon = await launch({
-    command: java,
-    args: [...options, 'kafka.Kafka', config],
-    name: 'kafka',
-    title: 'Kafka',
-    dataFolder: data,
-    afterDeletion: 'to begin without the events of the past',
-    log: join(context.logs, 'kafka.log'),
-    stopSignal: 'SIGTERM',
-    graceMs: 20_000,
-    ready: /Kafka Server started/,
-    watchdog: context.watchdog,
-  });
-  return { daemon, port, url: `${context.address}:${port}` };
+  // Writing it takes as long as it saves, which what ends with a test run does not live to see.
+  const archive = context.careless ? [] : classArchive(folder, version);
+  return { java, options: [...archive, ...options], main: ['kafka.Kafka', config], data, port, ready: /Kafka Server started/ };
 }
 
-async function requireJava(): Promise<string> {
+async function requireJava(): Promise<{ java: string; version: string }> {
   const home = process.env['JAVA_HOME'];
   const java = home && existsSync(join(home, 'bin/java')) ? join(home, 'bin/java') : 'java';
   const how = process.platform === 'darwin' ? 'brew install openjdk@21' : 'sudo apt-get install openjdk-17-jre-headless';
   const remedy = `install Java ${NEEDED_JAVA} or newer (${how}), or name your own Kafka in KAFKA_BROKERS`;
   const result = await run(java, ['-version']);
   if (result.code !== 0) throw new Problem(`Java is missing, which Kafka needs: ${remedy}.`);
-  const version = Number(/version "(?:1\.)?(\d+)/.exec(result.stderr)?.[1]);
-  if (version < NEEDED_JAVA) throw new Problem(`Java ${version} is too old for Kafka: ${remedy}.`);
-  return java;
+  const [, version = ''] = /version "(?:1\.)?([\w.+-]+)/.exec(result.stderr) ?? [];
+  const major = Number.parseInt(version, 10);
+  if (major < NEEDED_JAVA) throw new Problem(`Java ${major} is too old for Kafka: ${remedy}.`);
+  return { java, version };
 }
 
 function javaOptions(jars: string): string[] {

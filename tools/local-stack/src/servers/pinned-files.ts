@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
-import { createReadStream, readFileSync, readdirSync } from 'node:fs';
+import { hash } from 'node:crypto';
+import { readFileSync, readdirSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 
 /** Why the folder does not hold exactly the files of the list, or undefined where it does. The list is sha256sum's. */
 export async function differenceFrom(list: string, folder: string): Promise<string | undefined> {
@@ -14,13 +14,11 @@ export async function differenceFrom(list: string, folder: string): Promise<stri
   const present = readdirSync(folder);
   const missing = [...pinned.keys()].find((name) => !present.includes(name));
   if (missing !== undefined) return `${missing} is missing`;
-  for (const name of present) {
+  const digests = await Promise.all(present.map(async (name) => (pinned.has(name) ? hash('sha256', await readFile(join(folder, name))) : '')));
+  for (const [index, name] of present.entries()) {
     const expected = pinned.get(name);
     if (expected === undefined) return `${name} does not belong there`;
-    const digest = createHash('sha256');
-    await pipeline(createReadStream(join(folder, name)), digest);
-    const found = digest.digest('hex');
-    if (found !== expected) return `${name} has the SHA-256 ${found} instead of ${expected}`;
+    if (digests[index] !== expected) return `${name} has the SHA-256 ${digests[index]} instead of ${expected}`;
   }
   return undefined;
 }

@@ -10,13 +10,14 @@ export interface DemoAccess {
   readonly otherApiKey: string;
 }
 
-/** Has the command line make the demo companies unless they are there; it keeps their keys in the state folder. */
-export async function demoAccess(state: string, environment: NodeJS.ProcessEnv): Promise<DemoAccess> {
+/** Has the command line make the demo companies unless they are there; it keeps their keys in the state folder. The signal ends it. */
+export async function demoAccess(state: string, environment: NodeJS.ProcessEnv, signal: AbortSignal): Promise<DemoAccess> {
   const child = spawn(process.execPath, [join(ROOT, 'tools/cli/src/main.ts'), 'demo', '--ensure', '--json'], {
     // The command line looks for the state folder from here upwards.
     cwd: dirname(state),
     stdio: ['ignore', 'pipe', 'inherit'],
     env: environment,
+    signal,
   });
   let output = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));

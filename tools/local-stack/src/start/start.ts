@@ -7,15 +7,16 @@ import { Watchdog, endLeftovers } from '../processes/watchdog.ts';
 import { provision } from '../roles.ts';
 import { say, since } from '../say.ts';
 import { SECRET_NAMES, readSecrets } from '../secrets.ts';
-import { startServers } from '../servers/index.ts';
+import { beginServers } from '../servers/index.ts';
+import { LOOPBACK } from '../servers/server.ts';
 import { lockState } from '../state-lock.ts';
 import { tokenIssuer } from '../token-issuer.ts';
 import { demoAccess, type DemoAccess } from './demo.ts';
 import { keepServers } from './keep-servers.ts';
-import { LogWatch } from './log-watch.ts';
 import { observe } from './observe.ts';
 import { plan, type Plan } from './plan.ts';
-import { DRAIN_TIMEOUT, Supervised } from './supervised.ts';
+import { DRAIN_TIMEOUT } from './supervised.ts';
+import { runSystem } from './system.ts';
 import { welcome } from './welcome.ts';
 
 export interface StartOptions {
@@ -59,51 +60,46 @@ export async function start(options: StartOptions): Promise<number> {
 
 async function bringUp({ state, environment, observed = false }: StartOptions, watchdog: Watchdog, signal: AbortSignal): Promise<void> {
   const startedAt = performance.now();
-  const logs = join(state, 'logs');
   const secrets = readSecrets(state);
   const ports = new Ports(join(state, 'ports.json'));
-  const servers = await startServers({ folder: state, ports, watchdog, say, password: secrets.databasePassword, environment });
+  // Chosen before Kafka takes it, for processes that are told of it while Kafka starts.
+  const kafkaBrokers = environment['KAFKA_BROKERS'] || `${LOOPBACK}:${await ports.take('kafka')}`;
+  const servers = await beginServers({ folder: state, ports, watchdog, say, password: secrets.databasePassword, environment });
+  const [adminUrl, redisUrl] = await Promise.all([servers.address('postgres'), servers.address('redis')]);
   signal.throwIfAborted();
-  keepServers(servers, say, signal);
-  const own = servers.running.has('postgres') ? { database: 'truckroll' } : {};
-  const databaseUrls = await provision({ adminUrl: servers.databaseUrl, secret: secrets.databasePassword, ...own });
-  const databaseUrl = new URL(servers.databaseUrl);
+  const own = environment['DATABASE_URL'] ? {} : { database: 'truckroll' };
+  const databaseUrls = await provision({ adminUrl, secret: secrets.databasePassword, ...own });
+  const databaseUrl = new URL(adminUrl);
   if (own.database !== undefined) databaseUrl.pathname = `/${own.database}`;
-  const whole = await plan({
-    state,
-    ports,
-    say,
-    environment,
-    databaseUrls,
-    redisUrl: servers.redisUrl,
-    kafkaBrokers: servers.kafkaBrokers,
-    secrets,
-    tokens: tokenIssuer(state),
-  });
+  const whole = await plan({ state, ports, say, environment, databaseUrls, redisUrl, kafkaBrokers, secrets, tokens: tokenIssuer(state) });
   writeJson(join(state, 'services.json'), whole.addresses);
   const inherited: NodeJS.ProcessEnv = { ...environment, DRAIN_TIMEOUT, NODE_COMPILE_CACHE: join(state, 'compile-cache') };
   // Each process gets its own addresses of servers and its own secrets, or none.
   for (const name of ['DATABASE_URL', 'REDIS_URL', 'KAFKA_BROKERS', ...SECRET_NAMES]) for (const each of [name, `${name}_FILE`]) delete inherited[each];
   signal.throwIfAborted();
-  const processes = whole.processes.map((one) => new Supervised({ plan: one, logs, watchdog, say, environment: inherited }));
-  const watches = processes.map((one) => new LogWatch(one.name, one.log, say));
-  signal.addEventListener('abort', () => {
-    for (const part of processes) part.release();
-    for (const watch of watches) watch.stop();
+  // Kafka takes longest to start; processes serve without it meanwhile, and keep what they have to tell in their outboxes.
+  const system = runSystem({ processes: whole.processes, state, watchdog, say, environment: inherited, signal });
+  const withKafka = servers.all.then(async (all) => {
+    signal.throwIfAborted();
+    keepServers(all, say, signal);
+    await system.kafkaIsAt(all.kafkaBrokers);
+    return all.kafkaBrokers;
   });
-  await Promise.all(processes.map((one) => one.ready));
-  signal.throwIfAborted();
-  const access = await demoAccess(state, { ...inherited, TRUCKROLL_URL: whole.baseUrl }).catch((error: unknown) => {
-    say(describe(error));
-    return undefined;
+  const withDemo = system.ready.then(async () => {
+    signal.throwIfAborted();
+    return await demoAccess(state, { ...inherited, TRUCKROLL_URL: whole.baseUrl }, signal).catch((error: unknown) => {
+      if (!signal.aborted) say(describe(error));
+      return undefined;
+    });
   });
+  const [brokers, access] = await Promise.all([withKafka, withDemo]);
   signal.throwIfAborted();
   const prometheusUrl = observed ? await observe({ state, ports, watchdog, say, processes: whole.processes }) : undefined;
   announce(state, whole, access, {
     ...(prometheusUrl === undefined ? {} : { prometheusUrl }),
     databaseUrl: databaseUrl.href,
-    redisUrl: servers.redisUrl,
-    kafkaBrokers: servers.kafkaBrokers,
+    redisUrl,
+    kafkaBrokers: brokers,
   });
   process.stdout.write(welcome(whole, access, since(startedAt), prometheusUrl));
 }

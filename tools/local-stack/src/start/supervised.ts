@@ -7,7 +7,7 @@ import { since, type Say } from '../say.ts';
 import type { ProcessPlan } from './plan.ts';
 import { isReady } from './readiness.ts';
 
-const POLL_MS = 50;
+const POLL_MS = 100;
 /** A process that has never been ready is tried this often: its configuration or code is wrong, not its luck. */
 const FIRST_TRIES = 3;
 const FIRST_PAUSE_MS = 250;
@@ -36,16 +36,28 @@ export class Supervised {
   readonly #options: SupervisedOptions;
   readonly #stopping = new AbortController();
   #daemon: Daemon | undefined;
+  #readiness = Promise.withResolvers<void>();
+  /** What it is told beyond its plan. */
+  #changes: Readonly<Record<string, string>> = {};
 
   constructor(options: SupervisedOptions) {
     this.name = options.plan.name;
     this.log = join(options.logs, `${this.name}.log`);
     this.#options = options;
-    this.ready = new Promise((resolve, reject) => void this.#keep(resolve).catch(reject));
+    this.ready = this.#readiness.promise;
+    this.#keep().catch((error: unknown) => this.#readiness.reject(error));
   }
 
   get pid(): number | undefined {
     return this.#daemon?.pid;
+  }
+
+  /** Starts the process anew with some settings that differ from its plan's. Resolves when it is ready with them. */
+  async change(settings: Readonly<Record<string, string>>): Promise<void> {
+    this.#changes = { ...this.#changes, ...settings };
+    await this.ready;
+    this.#readiness = Promise.withResolvers();
+    await Promise.all([this.#daemon?.stop(), this.#readiness.promise]);
   }
 
   /** No more restarts; the process itself is stopped by whoever stops everything, in order. */
@@ -53,7 +65,7 @@ export class Supervised {
     this.#stopping.abort();
   }
 
-  async #keep(firstReady: () => void): Promise<void> {
+  async #keep(): Promise<void> {
     const { say } = this.#options;
     let everReady = false;
     for (let failures = 1; ; failures += 1) {
@@ -64,7 +76,7 @@ export class Supervised {
       if (readyAt !== undefined) {
         say(`${this.name} is ready ${everReady ? 'again ' : ''}after ${since(startedAt)}`);
         everReady = true;
-        firstReady();
+        this.#readiness.resolve();
       }
       const exit = await daemon.exited;
       if (this.#stopping.signal.aborted) return;
@@ -83,7 +95,7 @@ export class Supervised {
       name: this.name,
       command: process.execPath,
       args: [plan.script],
-      env: { ...environment, ...plan.environment },
+      env: { ...environment, ...plan.environment, ...this.#changes },
       log: this.log,
       order: plan.order,
       stopSignal: 'SIGTERM',

@@ -1,0 +1,101 @@
+// The system that imports are measured on: every service, a company with all that invoices and payments lead to, and when it is all there.
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { describeCompany, generateCompany, type DemoFile, type DemoRecord } from '@truckroll/demo-company';
+import { say } from '@truckroll/local-stack';
+import type pg from 'pg';
+import { importFile } from '../data/import.ts';
+import { built } from '../reports/prepare.ts';
+import { Operator } from '../system/operator.ts';
+import { startServices, type Services } from '../system/programs.ts';
+import type { Stack } from '../system/stack.ts';
+
+/** What is measured: all else of a company is there before. */
+const MEASURED = ['payments', 'invoices'] as const;
+const SERVICES = ['integrations', 'scheduling', 'billing', 'reporting'] as const;
+const TIMEZONE = 'America/Chicago';
+const UNTIL = '2026-06-30T18:00:00Z';
+const LOOK_MS = 20;
+
+export interface Company {
+  readonly id: string;
+  /** Of MEASURED, in that order. */
+  readonly files: readonly (DemoFile & { readonly records: readonly DemoRecord[] })[];
+  readonly records: number;
+}
+
+export class World {
+  readonly services: Services;
+  readonly #client: pg.Client;
+  readonly #operator: Operator;
+  #seed = 0;
+
+  private constructor(client: pg.Client, services: Services) {
+    this.#client = client;
+    this.services = services;
+    this.#operator = new Operator(services.running.integrations.port);
+  }
+
+  /** Begins with empty schemas and topics of its own. */
+  static async start(stack: Stack, client: pg.Client): Promise<World> {
+    await client.query(`drop schema if exists ${SERVICES.join(', ')} cascade`);
+    const services = await startServices(stack, SERVICES, { KAFKA_PREFIX: `imports-${Date.now()}-` });
+    return new World(client, services);
+  }
+
+  /** A company of so many jobs, with job financials, assignments and everything else but what is measured. */
+  async company(jobs: number): Promise<Company> {
+    const options = { seed: ++this.#seed, size: jobs, timezone: TIMEZONE, until: UNTIL };
+    const id = randomUUID();
+    await this.#operator.createCompany({ id, name: describeCompany(options).name, timezone: TIMEZONE, files: [] });
+    const files = new Map([...generateCompany(options)].map((file) => [file.path, file]));
+    const needed = [
+      'business-units',
+      'job-lifecycles',
+      'job-types',
+      'team-members',
+      'accounts',
+      'jobs',
+      'job-appointments',
+      'job-assignments',
+      'job-financials',
+    ];
+    for (const path of needed) {
+      const file = files.get(path);
+      if (file !== undefined) await this.#import(id, file);
+    }
+    await this.#settled('scheduling');
+    await built(this.#client, id);
+    const measured = MEASURED.map((path) => ({ path, records: [...(files.get(path)?.records ?? [])] }));
+    return { id, files: measured, records: measured.reduce((sum, { records }) => sum + records.length, 0) };
+  }
+
+  /** Stores what is measured of companies side by side; resolves to the seconds until all of it can be read, sums included. */
+  async store(companies: readonly Company[]): Promise<number> {
+    const startedAt = performance.now();
+    await Promise.all(
+      companies.map(async ({ id, files }) => {
+        for (const file of files) await this.#import(id, file);
+      }),
+    );
+    const imported = performance.now();
+    await this.#settled('billing');
+    say(`${((imported - startedAt) / 1000).toFixed(1)} s until stored, ${((performance.now() - startedAt) / 1000).toFixed(1)} s until all of it can be read`);
+    return (performance.now() - startedAt) / 1000;
+  }
+
+  async stop(): Promise<void> {
+    for (const name of SERVICES.toReversed()) await this.services.stop(name);
+  }
+
+  #import(companyId: string, file: DemoFile): Promise<void> {
+    return importFile(this.services.channels, companyId, file, () => undefined);
+  }
+
+  /** What the owner has committed by now has been acknowledged by Kafka and applied by reporting, which its watermark says (docs/adr/0006). */
+  async #settled(owner: 'scheduling' | 'billing'): Promise<void> {
+    const { rows } = await this.#client.query<{ now: string }>('select clock_timestamp()::text as now');
+    const reached = 'select from reporting.applied_until where source = $1 and at >= $2::timestamptz';
+    while ((await this.#client.query(reached, [`/truckroll/${owner}`, rows[0]?.now])).rowCount === 0) await delay(LOOK_MS);
+  }
+}

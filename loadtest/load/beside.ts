@@ -1,0 +1,73 @@
+// What one company's flood does to another company that asks for a little.
+import { setTimeout as delay } from 'node:timers/promises';
+import { say } from '@truckroll/local-stack';
+import type { ScenarioName } from '../k6/scenarios/index.ts';
+import { median } from '../measure/rounds.ts';
+import { runK6 } from './k6.ts';
+import { CORES, FOLDER } from './own-system.ts';
+import type { Session } from './session.ts';
+import type { Summary } from './verdict.ts';
+
+/** Requests a second of the company beside the flood: what nobody would notice. */
+const RATE = 40;
+const SECONDS = 8;
+/** The flood has begun, and all that it needs is compiled, when so much of it is over; it goes on until the other has ended. */
+const FLOOD_BEFORE_SECONDS = 5;
+const FLOOD_SECONDS = FLOOD_BEFORE_SECONDS + SECONDS + 3;
+/** In turn without the flood and beside it, for a p99 of a few hundred requests is one of the slowest three. */
+const ROUNDS = 5;
+
+export interface Beside {
+  /** p99 beside the flood ÷ without it, median of the rounds. */
+  readonly ratio: number;
+  readonly rounds: readonly Round[];
+}
+
+interface Round {
+  /** Milliseconds of the other company's requests. */
+  readonly alone: Times;
+  readonly beside: Times;
+  /** Requests of the flood that were answered, a second. */
+  readonly flood: number;
+}
+
+interface Times {
+  readonly p50: number;
+  readonly p90: number;
+  readonly p99: number;
+}
+
+/** One company asks for everything so many times a second, and another for single records. */
+export async function besideFlood({ k6, target, pinned }: Session, rate: number, only: readonly ScenarioName[] | undefined): Promise<Beside> {
+  const core = pinned ? CORES.generator : undefined;
+  const { API_KEY_HUGE, API_KEY_EMPTY: _empty, USER_TOKEN, ...flooding } = target.env;
+  const reading = { ...flooding, API_KEY: API_KEY_HUGE ?? flooding.API_KEY, RATE: String(RATE), DURATION: String(SECONDS), ONLY: 'detail' };
+  const asking = { ...flooding, USER_TOKEN, RATE: String(rate), DURATION: String(FLOOD_SECONDS), ONLY: only?.join() };
+  const shared = { k6, test: 'average', folder: FOLDER, core };
+  const read = (name: string) => runK6({ ...shared, env: reading, name });
+  const rounds: Round[] = [];
+  for (let number = 1; number <= ROUNDS; number++) {
+    const alone = timesOf(await read('alone'));
+    // What the other company's generator waits for is not to be the flood's.
+    const flooded = runK6({ ...shared, env: asking, name: 'flood', yields: true });
+    await delay(FLOOD_BEFORE_SECONDS * 1000);
+    const beside = timesOf(await read('beside'));
+    const flood = answeredBy(await flooded) / FLOOD_SECONDS;
+    say(`round ${number}, another company beside a flood: ${text(beside)}; without it: ${text(alone)}; ${flood.toFixed(0)}/s of the flood were answered`);
+    rounds.push({ alone, beside, flood });
+  }
+  return { ratio: median(rounds.map(({ alone, beside }) => beside.p99 / alone.p99)), rounds };
+}
+
+function timesOf({ metrics }: Summary): Times {
+  const values = metrics['latency{op:detail}']?.values ?? {};
+  return { p50: values['med'] ?? NaN, p90: values['p(90)'] ?? NaN, p99: values['p(99)'] ?? NaN };
+}
+
+function answeredBy({ metrics }: Summary): number {
+  return Object.entries(metrics).reduce((sum, [name, { values }]) => (name.startsWith('answered{') ? sum + (values['count'] ?? 0) : sum), 0);
+}
+
+function text({ p50, p99 }: Times): string {
+  return `p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`;
+}

@@ -1,0 +1,49 @@
+// To what the time of a stack belongs: the innermost function that says so. What a library of Node's does for somebody is
+// that somebody's, but where Node does a task of its own.
+import type { Frame, Stack } from './cpu-profile.ts';
+
+const RULES: readonly (readonly [pattern: RegExp, group: string])[] = [
+  [/\/contract\/src\/json-(writer|buffer|plan)/, 'JSON from wire bytes'],
+  [/\/contract\/src\//, 'contract: messages, checks'],
+  [/\/record-store\/src\//, 'records: statement, assembly'],
+  [/\/gateway\/src\/auth\//, 'authentication and limits'],
+  [/\/gateway\/src\/(http\/request-log)/, 'log'],
+  [/\/gateway\/src\//, 'gateway: routing, query, answer'],
+  [/\/service-kit\/src\/(log)\.ts/, 'log'],
+  [/\/service-kit\/src\/(metrics|durations)\.ts/, 'metrics'],
+  [/\/service-kit\/src\/(grpc|call|caller)-/, 'gRPC: ours'],
+  [/\/service-kit\/src\//, 'database: ours'],
+  [/\/services\//, 'service: rules and statements'],
+  [/node_modules\/@grpc\//, 'gRPC: grpc-js'],
+  [/node_modules\/(express|router|proxy-addr|forwarded|ipaddr\.js|finalhandler)\//, 'Express'],
+  [/node_modules\/(pg|pg-[a-z]+|postgres-[a-z]+)\//, 'database: pg'],
+  [/node_modules\/(@redis|redis|rate-limiter-flexible)\//, 'authentication and limits'],
+  [/node_modules\/(pino|sonic-boom|safe-stable-stringify|quick-format-unescaped)/, 'log'],
+  [/node_modules\/prom-client\//, 'metrics'],
+  [/node_modules\/kafkajs\//, 'Kafka'],
+  [/^node:internal\/http2/, 'HTTP/2: node'],
+  [/^node:(_http|internal\/http$)/, 'HTTP/1.1: node'],
+];
+
+/** V8's and Node's own time outside every function. */
+const OUTSIDE: Readonly<Record<string, string>> = {
+  '(garbage collector)': 'garbage collection',
+  '(program)': 'outside JavaScript: system calls, parsers',
+};
+
+function groupOf(frames: readonly Frame[]): string {
+  const outside = OUTSIDE[frames.at(-1)?.functionName ?? ''];
+  if (outside !== undefined) return outside;
+  for (const { url } of frames.toReversed()) {
+    const rule = url === '' ? undefined : RULES.find(([pattern]) => pattern.test(url));
+    if (rule !== undefined) return rule[1];
+  }
+  return 'Node: other';
+}
+
+/** Microseconds by group, the largest first. */
+export function byGroup(stacks: readonly Stack[]): Map<string, number> {
+  const groups = new Map<string, number>();
+  for (const { frames, micros } of stacks) groups.set(groupOf(frames), (groups.get(groupOf(frames)) ?? 0) + micros);
+  return new Map([...groups].toSorted(([, a], [, b]) => b - a));
+}

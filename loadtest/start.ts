@@ -1,0 +1,63 @@
+// npm run bench:start: how long everything takes to come up, beside Kafka alone.
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { STATE, runMain, say } from '@truckroll/local-stack';
+import { median } from './measure/rounds.ts';
+import { rounded } from './measure/report.ts';
+import { emptyHome } from './start/empty-home.ts';
+import { kafkaAlone, type KafkaStyle } from './start/kafka-alone.ts';
+import { started } from './start/whole.ts';
+
+const HELP = `npm run bench:start -- [--rounds 5] [--empty-home]
+
+Tells, in seconds, medians of rounds in turn, until each can be used:
+  kafka        Kafka alone, as npm start starts it, with the data of the installation of again
+  kafka_plain  the same with the options of Kafka's own scripts
+  again        npm start with packages and an installation that was there before
+  first        npm start with packages and no installation yet, demo companies included
+again and first begin with npm and end when ready.json is written.
+
+--empty-home   instead, once: npm start in a fresh clone of what is committed here, with an empty home but for the settings of npm and Go
+`;
+const FOLDER = join(STATE, 'benchmarks-start');
+
+const { values: options } = parseArgs({
+  options: { rounds: { type: 'string', default: '5' }, 'empty-home': { type: 'boolean', default: false }, help: { type: 'boolean', default: false } },
+});
+
+await runMain(async () => {
+  if (options.help) {
+    process.stdout.write(HELP);
+    return 0;
+  }
+  process.stdout.write(
+    `figures: ${JSON.stringify(options['empty-home'] ? await emptyHome(join(FOLDER, 'empty-home')) : await inTurn(Number(options.rounds)))}\n`,
+  );
+  return 0;
+});
+
+async function inTurn(rounds: number): Promise<Record<string, number>> {
+  const kept = join(FOLDER, 'kept');
+  const fresh = join(FOLDER, 'fresh');
+  const kafka = (style: KafkaStyle) => () => kafkaAlone(kept, style);
+  const first = (): Promise<number> => {
+    rmSync(fresh, { recursive: true, force: true });
+    return started(fresh);
+  };
+  const kinds: Record<string, () => Promise<number>> = { kafka: kafka('ours'), kafka_plain: kafka('plain'), again: () => started(kept), first };
+  // The installation is made, and everything was in the machine's memory once.
+  say(`the first of all, which does not count: ${(await started(kept)).toFixed(1)} s`);
+  const seconds = new Map<string, number[]>(Object.keys(kinds).map((name) => [name, []]));
+  for (let round = 0; round < rounds; round += 1) {
+    for (const [name, run] of Object.entries(kinds)) seconds.get(name)!.push(await run());
+    say([...seconds].map(([name, all]) => `${name} ${all.at(-1)!.toFixed(1)} s`).join(', '));
+  }
+  const of = (name: string): number => median(seconds.get(name)!);
+  return {
+    ...Object.fromEntries(Object.keys(kinds).map((name) => [`${name}_seconds`, rounded(of(name))])),
+    start_by_kafka: rounded(of('again') / of('kafka')),
+    start_by_kafka_plain: rounded(of('again') / of('kafka_plain')),
+    first_by_kafka: rounded(of('first') / of('kafka')),
+  };
+}

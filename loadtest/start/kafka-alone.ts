@@ -1,0 +1,54 @@
+// Kafka and nothing else, on the data of an installation that does not run.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Daemon, Ports, Problem, Watchdog, prepareKafka, say } from '@truckroll/local-stack';
+
+/** As npm start runs it, or with the options and settings that it has where nothing is set (bin/kafka-server-start.sh, Kafka's documentation). */
+export type KafkaStyle = 'ours' | 'plain';
+
+const PLAIN = [
+  '-Xmx1G',
+  '-Xms1G',
+  '-server',
+  '-XX:+UseG1GC',
+  '-XX:MaxGCPauseMillis=20',
+  '-XX:InitiatingHeapOccupancyPercent=35',
+  '-XX:+ExplicitGCInvokesConcurrent',
+  '-Djava.awt.headless=true',
+];
+/** Settings that are a choice: the others say who it is, where it listens, where its data lies, and that it is alone. */
+const CHOSEN = /^(auto\.create|message\.max|group\.|num\.|metadata\.|log\.cleaner|broker\.heartbeat)/;
+
+/** Seconds from the launch of Java until Kafka says that it has started. */
+export async function kafkaAlone(state: string, style: KafkaStyle): Promise<number> {
+  const watchdog = new Watchdog();
+  const logs = join(state, 'logs');
+  const context = { folder: state, logs, ports: new Ports(join(state, 'ports.json')), watchdog, say, careless: false, address: '127.0.0.1' };
+  const { java, options, main, ready } = await prepareKafka(context);
+  const [name, settings] = main;
+  try {
+    const args = style === 'ours' ? [...options, ...main] : [...PLAIN, ...options.filter((option) => !option.startsWith('-X')), name, plain(settings)];
+    const startedAt = performance.now();
+    const daemon = new Daemon({
+      name: 'kafka',
+      command: java,
+      args,
+      log: join(logs, 'kafka.log'),
+      order: 'server',
+      stopSignal: 'SIGTERM',
+      graceMs: 20_000,
+      watchdog,
+    });
+    if (!(await daemon.printed(ready))) throw new Problem(`Kafka did not start: see ${join(logs, 'kafka.log')}.`);
+    return (performance.now() - startedAt) / 1000;
+  } finally {
+    await watchdog.stopAll();
+  }
+}
+
+function plain(settings: string): string {
+  const file = `${settings}.plain`;
+  const lines = readFileSync(settings, 'utf8').split('\n');
+  writeFileSync(file, lines.filter((line) => !CHOSEN.test(line)).join('\n'));
+  return file;
+}

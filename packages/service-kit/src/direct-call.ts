@@ -1,0 +1,96 @@
+// A unary call on a connection that grpc-js has made, found and looks after, without what stands between a client and its
+// connections for what we do not use: interceptors, compression, retries by configuration, each with promises and copies of
+// the metadata of its own (docs/adr/0010).
+import { status as GrpcStatus, type Client, type Metadata, type StatusObject } from '@grpc/grpc-js';
+import { FRAME_BYTES } from './grpc-framing.ts';
+
+/** grpc-js's own, as far as it is used here. */
+interface SubchannelCall {
+  sendMessageWithContext(context: object, frame: Buffer): void;
+  halfClose(): void;
+  startRead(): void;
+  cancelWithStatus(code: GrpcStatus, details: string): void;
+}
+interface Listener {
+  onReceiveMetadata(metadata: Metadata): void;
+  onReceiveMessage(frame: Buffer): void;
+  onReceiveStatus(status: StatusObject): void;
+}
+interface Subchannel {
+  createCall(metadata: { toHttp2Headers(): Record<string, string> }, host: string, method: string, listener: Listener, number: number): SubchannelCall;
+}
+interface InternalChannel {
+  readonly defaultAuthority: string;
+  /** Round robin among the connections that are up. */
+  doPick(metadata: undefined, extra: object): { pickResultType: number; subchannel: { getRealSubchannel(): Subchannel } | null };
+  onCallStart(): void;
+  onCallEnd(status: StatusObject): void;
+}
+
+export interface DirectCall {
+  readonly path: string;
+  readonly message: Buffer;
+  readonly headers: Record<string, string>;
+  readonly deadlineMs: number;
+  /** Beside the answer, before it. */
+  onMetadata(metadata: Metadata): void;
+  /** Once. The answer is there where the status is OK. */
+  onEnd(status: StatusObject, message: Buffer | undefined): void;
+}
+
+/** Ends a call early, with CANCELLED. */
+export type Cancel = () => void;
+
+const PICKED = 0;
+/** Only what is not compressed is understood. */
+const HEADERS = { 'grpc-accept-encoding': 'identity', 'accept-encoding': 'identity' };
+let number = 0;
+
+/** A function that starts calls; it starts none and returns undefined where no connection is up just now. */
+export function directCalls(client: Client): (call: DirectCall) => Cancel | undefined {
+  const { internalChannel: channel } = client.getChannel() as unknown as { internalChannel: InternalChannel };
+  if (typeof channel?.doPick !== 'function') throw new Error('this version of @grpc/grpc-js has no internalChannel.doPick');
+
+  return ({ path, message, headers, deadlineMs, onMetadata, onEnd }) => {
+    const { pickResultType, subchannel } = channel.doPick(undefined, {});
+    if (pickResultType !== PICKED || subchannel === null) return undefined;
+    let answer: Buffer | undefined;
+    let answers = 0;
+    const listener: Listener = {
+      onReceiveMetadata: onMetadata,
+      onReceiveMessage(frame) {
+        answers += 1;
+        if (frame[0] === 0) answer = frame.subarray(FRAME_BYTES);
+        call.startRead();
+      },
+      onReceiveStatus(status) {
+        clearTimeout(late);
+        channel.onCallEnd(status);
+        const whole = status.code !== GrpcStatus.OK || (answers === 1 && answer !== undefined);
+        onEnd(whole ? status : { ...status, code: GrpcStatus.UNIMPLEMENTED, details: 'not one answer that is not compressed' }, answer);
+      },
+    };
+    const all = { ...headers, ...HEADERS, 'grpc-timeout': `${Math.ceil(deadlineMs)}m` };
+    let call: SubchannelCall;
+    try {
+      call = subchannel.getRealSubchannel().createCall({ toHttp2Headers: () => all }, channel.defaultAuthority, path, listener, (number += 1));
+    } catch {
+      // The connection has just gone; nothing was sent.
+      return undefined;
+    }
+    channel.onCallStart();
+    const late = setTimeout(() => call.cancelWithStatus(GrpcStatus.DEADLINE_EXCEEDED, `no answer within ${deadlineMs} ms`), deadlineMs);
+    call.startRead();
+    call.sendMessageWithContext({}, framed(message));
+    call.halfClose();
+    return () => call.cancelWithStatus(GrpcStatus.CANCELLED, 'Cancelled on client');
+  };
+}
+
+function framed(message: Buffer): Buffer {
+  const frame = Buffer.allocUnsafe(FRAME_BYTES + message.length);
+  frame[0] = 0;
+  frame.writeUInt32BE(message.length, 1);
+  frame.set(message, FRAME_BYTES);
+  return frame;
+}

@@ -1,0 +1,33 @@
+import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { classArchive } from '../src/servers/class-archive.ts';
+import { Scratch } from './support.ts';
+
+const scratch = new Scratch();
+afterAll(() => scratch.end());
+
+const WHOLE = Buffer.from('a80bbaf00b000000', 'hex');
+
+test('Java keeps its classes where the program ended for the first time, and uses what is whole', () => {
+  const folder = scratch.folder();
+  const [writes] = classArchive(folder, '17.0.15');
+  const fresh = writes!.replace('-XX:ArchiveClassesAtExit=', '');
+  expect(fresh).toBe(join(folder, 'classes-17.0.15.jsa.new'));
+
+  writeFileSync(fresh, Buffer.alloc(WHOLE.length));
+  expect(classArchive(folder, '17.0.15')).toEqual([writes]);
+  expect(existsSync(fresh)).toBe(false);
+
+  writeFileSync(fresh, WHOLE);
+  const archive = join(folder, 'classes-17.0.15.jsa');
+  expect(classArchive(folder, '17.0.15')).toEqual([`-XX:SharedArchiveFile=${archive}`]);
+  expect(readFileSync(archive)).toEqual(WHOLE);
+});
+
+test('the classes of another Java are not kept, and all else in the folder is', () => {
+  const folder = scratch.folder();
+  mkdirSync(join(folder, 'data'));
+  writeFileSync(join(folder, 'classes-17.0.14.jsa'), WHOLE);
+  expect(classArchive(folder, '17.0.15')).toEqual([`-XX:ArchiveClassesAtExit=${join(folder, 'classes-17.0.15.jsa.new')}`]);
+  expect(readdirSync(folder)).toEqual(['data']);
+});
