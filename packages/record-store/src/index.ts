@@ -1,5 +1,5 @@
 export { recordStoreMigrations } from './migrations.ts';
-export { EVERY_COMPANY, defineTable, registered, type AfterChange, type Changed, type Maintains, type ReadContext, type Table } from './table.ts';
+export { EVERY_COMPANY, defineTable, registered, valueOf, type AfterChange, type Changed, type Maintains, type ReadContext, type Table } from './table.ts';
 export { NameCache, writeNames } from './names.ts';
 export { RecordReader } from './read.ts';
 export { refreshRecords } from './derive.ts';

@@ -257,6 +257,12 @@ function columnOf<R>(resource: Resource, name: string, source: string | Computed
   return { name, type, of: read, fromRequest: spelling ? (value) => spelling.get(value as string) : fromRequest(type) };
 }
 
+/** What a column holds of a record, as a parameter of its own: not in an array. */
+export function valueOf<R>({ type, of }: Column, record: R): unknown {
+  const value = of?.(record as never);
+  return value == null ? null : toSql(type, value);
+}
+
 /** Microseconds as PostgreSQL's own text; everything else passes as it is. */
 function toSql(type: SqlType, value: unknown): unknown {
   return type === 'timestamptz' ? formatInstant(value as number) : value;

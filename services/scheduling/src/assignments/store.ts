@@ -5,6 +5,7 @@ import { encodeFragment } from '@truckroll/contract';
 import { Visit } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
 import { Assignment } from '@truckroll/contract/gen/scheduling/v1/job_assignments';
 import { TeamMember } from '@truckroll/contract/gen/scheduling/v1/team_members';
+import { valueOf } from '@truckroll/record-store';
 import type { Expressions, Transaction } from '@truckroll/service-kit';
 import { jobAppointments } from '../resources/job-appointments.ts';
 import { jobAssignments } from '../resources/job-assignments.ts';
@@ -102,7 +103,7 @@ const ADD = `visit as (${VISIT} returning created_at),
 /** Stores a new assignment, what its visit shows now, and the filters by team member. */
 export function storingAdded(companyId: string, changed: Changed, assignment: Assignment): { document: Uint8Array; change: Expressions } {
   const document = Assignment.encode(assignment).finish();
-  const columns = ASSIGNMENT_COLUMNS.map(({ of }) => of?.(assignment as never));
+  const columns = ASSIGNMENT_COLUMNS.map((column) => valueOf(column, assignment));
   const own = [assignment.team_member?.id, changed.visit.job_id, Buffer.from(document)];
   return { document, change: { text: ADD, values: [...visitValues(companyId, changed), ...own, ...columns] } };
 }
