@@ -44,16 +44,18 @@ export class Deltas {
    * same columns whose names begin with it.
    */
   async write(tx: Queryable, companyId: string, prefix = ''): Promise<void> {
+    const writing: Promise<unknown>[] = [];
     for (const definition of DEFINITIONS) {
       for (const table of [definition.table, definition.combinations]) {
         const changed = [...(this.#tables.get(table) ?? [])].filter(([, { measures }]) => measures.some((value) => value !== 0n));
         const sorted = changed.sort(([a], [b]) => (a < b ? -1 : 1)).map(([, delta]) => delta);
         for (let start = 0; start < sorted.length; start += CHUNK) {
-          await writeRows(tx, companyId, definition, { keys: keyColumns(definition, table), into: prefix + table }, sorted.slice(start, start + CHUNK));
+          writing.push(writeRows(tx, companyId, definition, { keys: keyColumns(definition, table), into: prefix + table }, sorted.slice(start, start + CHUNK)));
         }
       }
     }
     this.#tables.clear();
+    await Promise.all(writing);
   }
 }
 
@@ -66,6 +68,7 @@ interface Target {
   into: string;
 }
 
+/** Sends its statements without waiting in between: PostgreSQL carries them out in their order, while what follows is being made. */
 async function writeRows(tx: Queryable, companyId: string, definition: SummaryDefinition, target: Target, rows: readonly Delta[]): Promise<void> {
   const keys = ['generation', ...target.keys];
   const table = target.into;
@@ -84,18 +87,19 @@ async function writeRows(tx: Queryable, companyId: string, definition: SummaryDe
       if (name === 'generation') return binaryArrays.integer(column.map(Number));
       return name === 'period' ? binaryArrays.date(column) : binaryArrays.text(column);
     });
-  await tx.query({
+  const added = tx.query({
     name: `add_to_${table}`,
     text: `insert into ${table} as s (company_id, ${columns.join(', ')}) select $1, * from ${from(columns)}
       on conflict (company_id, ${keys.join(', ')}) do update set ${measures.map((name) => `${name} = s.${name} + excluded.${name}`).join(', ')}`,
     values: [companyId, ...keysOf(rows), ...measures.map((_, i) => rows.map((row) => String(row.measures[i])))],
   });
   const fewer = rows.filter((row) => definition.counts.some((_, i) => (row.measures[i] as bigint) < 0n));
-  if (fewer.length === 0) return;
-  await tx.query({
+  if (fewer.length === 0) return void (await added);
+  const removed = tx.query({
     name: `remove_empty_of_${table}`,
     text: `delete from ${table} s using ${from(keys)} where s.company_id = $1 and ${keys.map((name) => `s.${name} = d.${name}`).join(' and ')}
       and ${definition.counts.map((name) => `s.${name} = 0`).join(' and ')}`,
     values: [companyId, ...keysOf(fewer)],
   });
+  await Promise.all([added, removed]);
 }
