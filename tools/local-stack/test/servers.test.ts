@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { requireSpace } from '../src/files.ts';
 import { fullDisk } from '../src/problem.ts';
@@ -29,14 +29,21 @@ test('only what the environment does not name is started', async () => {
   expect([...servers.running.keys()]).toEqual(['redis']);
 });
 
-test('a server can be used before the others are there', async () => {
-  const options = { folder: scratch.folder(), watchdog: scratch.watchdog(), say: silent, password: 'secret', careless: true };
-  const servers = await beginServers({ ...options, environment: { ...given, DATABASE_URL: '', REDIS_URL: '' } });
-  let all = false;
-  void servers.all.then(() => (all = true));
-  expect(await servers.address('redis')).toMatch(/^redis:/);
-  expect(all).toBe(false);
-  expect((await servers.all).redisUrl).toBe(await servers.address('redis'));
+test('a server can be used while another is missing, and what is missing is told', async () => {
+  const former = process.env['JAVA_HOME'];
+  const home = scratch.folder();
+  mkdirSync(join(home, 'bin'));
+  writeFileSync(join(home, 'bin/java'), `#!/bin/sh\necho 'openjdk version "11.0.22"' >&2\n`, { mode: 0o755 });
+  process.env['JAVA_HOME'] = home;
+  try {
+    const options = { folder: scratch.folder(), watchdog: scratch.watchdog(), say: silent, password: 'secret', careless: true };
+    const servers = await beginServers({ ...options, environment: { ...given, REDIS_URL: '', KAFKA_BROKERS: '' } });
+    await expect(servers.all).rejects.toThrow(/^Java 11 is too old for Kafka/);
+    expect(await servers.address('redis')).toMatch(/^redis:/);
+  } finally {
+    if (former === undefined) delete process.env['JAVA_HOME'];
+    else process.env['JAVA_HOME'] = former;
+  }
 });
 
 test.each([
