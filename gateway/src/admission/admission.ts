@@ -1,9 +1,12 @@
 // Who is let in when there is more to do than can be done: as many calls at once as services answer quickly, companies in
-// turn, a short queue for each, and at once a refusal for what does not fit (docs/operations.md, Beyond capacity).
+// turn, fewer of who asks for most, a short queue for each, and at once a refusal for what does not fit (docs/operations.md,
+// Beyond capacity).
 import { ApiError, type Owner } from '@truckroll/contract';
 import { CompaniesAbout, Places, type Logger, type Metrics } from '@truckroll/service-kit';
 import type { LimitClass } from '../auth/limits.ts';
 import { AdaptiveLimit, LEAST } from './adaptive-limit.ts';
+import { Slowness } from './slowness.ts';
+import { Throttle } from './throttle.ts';
 
 /** Around calls that slow each other down, those of one kind to one service: what fills one leaves room in the others. */
 export interface Bulkhead {
@@ -11,11 +14,12 @@ export interface Bulkhead {
   full(companyId: string): boolean;
   /** Resolves when it is the call's turn; undefined where that is now. Throws or rejects with ApiError 429 or 503. `leave` must follow. */
   enter(companyId: string): Promise<void> | undefined;
-  /** After `enter` has let it in. `milliseconds` is how long a right answer took: what is refused is quick and says nothing. */
-  leave(companyId: string, milliseconds?: number): void;
+  /** After `enter` has let it in, so many milliseconds ago. `right` is an answer as it should be: what is refused is quick and says nothing. */
+  leave(companyId: string, milliseconds: number, right: boolean): void;
 }
 
 export interface Admission {
+  /** Of one operation. */
   bulkhead(owner: Owner, limitClass: LimitClass): Bulkhead;
   /** The one answer to all that does not fit; counted and told of by `refused`. */
   readonly refusal: ApiError;
@@ -33,17 +37,21 @@ const MOST_WAITING = 200;
 /** Refusals are told of together. Milliseconds. */
 const TOLD_EVERY_MS = 1000;
 
+/** Calls that share a service's time. */
+interface Kind {
+  readonly places: Places;
+  readonly limit: AdaptiveLimit;
+}
+
 export function createAdmission(log: Logger, metrics: Metrics): Admission {
-  const bulkheads = new Map<string, { bulkhead: Bulkhead; places: Places; limit: AdaptiveLimit }>();
+  const kinds = new Map<string, Kind>();
   const about = new CompaniesAbout();
+  const throttle = new Throttle();
   const refusals = metrics.counter('gateway_shed_total', 'Requests refused as too many of one company were under way or waiting');
-  const sum = (of: (one: { places: Places; limit: AdaptiveLimit }) => number) => (): number =>
-    [...bulkheads.values()].reduce((total, one) => total + of(one), 0);
-  metrics.observedGauge(
-    'gateway_calls_waiting',
-    'Requests that wait for their company’s turn',
-    sum(({ places }) => places.waiting),
-  );
+  const sum = (of: (kind: Kind) => number) => (): number => [...kinds.values()].reduce((total, kind) => total + of(kind), 0);
+  const waiting = sum(({ places }) => places.waiting);
+  metrics.observedGauge('gateway_calls_waiting', 'Requests that wait for their company’s turn', () => waiting() + throttle.waiting);
+  metrics.observedGauge('gateway_throttle_limit', 'Calls at once of a company that asks for most, beside others, of all kinds together', () => throttle.limit);
   metrics.observedGauge(
     'gateway_calls_limit',
     'Calls that may be under way at once, of all kinds together',
@@ -61,7 +69,7 @@ export function createAdmission(log: Logger, metrics: Metrics): Admission {
     }, TOLD_EVERY_MS).unref();
   }
 
-  function open(): { bulkhead: Bulkhead; places: Places; limit: AdaptiveLimit } {
+  function open(): Kind {
     const limit = new AdaptiveLimit();
     const places = new Places({
       get places() {
@@ -80,38 +88,62 @@ export function createAdmission(log: Logger, metrics: Metrics): Admission {
       patienceMs: PATIENCE_MS,
       onRefused: refused,
     });
-    return {
-      places,
-      limit,
-      bulkhead: {
-        full(companyId) {
-          if (places.waiting === 0) return false;
-          const own = places.waitingOf(companyId);
-          return own >= limit.queue || (own > 0 && places.waiting >= MOST_WAITING);
-        },
-        enter(companyId) {
-          const turn = places.enter(companyId);
-          if (turn !== undefined) limit.waited();
-          return turn;
-        },
-        leave(companyId, milliseconds) {
-          if (milliseconds !== undefined) limit.ended(milliseconds);
-          places.leave(companyId);
-        },
-      },
-    };
+    return { places, limit };
   }
 
   return {
     bulkhead(owner, limitClass) {
       const name = `${owner} ${limitClass}`;
-      let one = bulkheads.get(name);
-      if (one === undefined) bulkheads.set(name, (one = open()));
-      return one.bulkhead;
+      let kind = kinds.get(name);
+      if (kind === undefined) kinds.set(name, (kind = open()));
+      return bulkheadOf(kind, throttle);
     },
     refusal: new ApiError('RATE_LIMITED', 'Too much of this company is under way at once. Send it again after the time in Retry-After.', {
       retryAfterSeconds: 1,
     }),
     refused,
+  };
+}
+
+/** A place of its kind comes before the throttle: a service that stands still holds up what is asked of it, and nothing else. */
+function bulkheadOf({ places, limit }: Kind, throttle: Throttle): Bulkhead {
+  const slowness = new Slowness();
+
+  function full(companyId: string): boolean {
+    if (throttle.full(companyId)) return true;
+    if (places.waiting === 0) return false;
+    const own = places.waitingOf(companyId);
+    return own >= limit.queue || (own > 0 && places.waiting >= MOST_WAITING);
+  }
+
+  function enterThrottle(companyId: string): Promise<void> | undefined {
+    return throttle.enter(companyId)?.catch((error: unknown) => {
+      places.leave(companyId);
+      throw error;
+    });
+  }
+
+  return {
+    full(companyId) {
+      throttle.asked(companyId, slowness.best);
+      return full(companyId);
+    },
+    enter(companyId) {
+      const turn = places.enter(companyId);
+      if (turn === undefined) return enterThrottle(companyId);
+      throttle.waited();
+      // What waits for the throttle as well says nothing of the service.
+      if (!throttle.limits(companyId)) limit.waited();
+      return turn.then(() => enterThrottle(companyId));
+    },
+    leave(companyId, milliseconds, right) {
+      if (right) {
+        limit.ended(milliseconds);
+        if (throttle.isLarge(companyId)) slowness.answered(milliseconds);
+        else throttle.answeredOthers(slowness.answeredOthers(milliseconds));
+      }
+      throttle.leave(companyId, milliseconds);
+      places.leave(companyId);
+    },
   };
 }

@@ -108,7 +108,7 @@ async function serve(exchange: Exchange, parts: ApiParts, extra: Headers): Promi
     if (!exchange.res.destroyed) await target.handle(exchange, match.values, body);
   } finally {
     const { res } = exchange;
-    bulkhead.leave(principal.company_id, res.headersSent && res.statusCode < 400 ? performance.now() - since : undefined);
+    bulkhead.leave(principal.company_id, performance.now() - since, res.headersSent && res.statusCode < 400);
   }
 }
 

@@ -7,6 +7,8 @@ export interface PlacesOptions {
   readonly share: number;
   /** The same while another company is about: see CompaniesAbout. By default as much. */
   readonly shareBeside?: number;
+  /** In place of both where it depends on who asks. It may grow at any time: `fill` follows then. */
+  readonly shareOf?: (name: string) => number;
   /** Who is about; several Places may have one. */
   readonly about?: CompaniesAbout;
   /** Waiting at once for one company; one more is refused with 429. */
@@ -75,6 +77,10 @@ export class Places {
     return this.#waiting;
   }
 
+  get held(): number {
+    return this.#held;
+  }
+
   /** Of one company. */
   waitingOf(name: string): number {
     return this.#holders.get(name)?.waiting.length ?? 0;
@@ -105,7 +111,7 @@ export class Places {
       });
     }
     const turn = this.#wait(holder, patienceMs);
-    this.#fill();
+    this.fill();
     return turn;
   }
 
@@ -113,12 +119,12 @@ export class Places {
     const holder = this.#holders.get(name) as Holder;
     holder.held -= 1;
     this.#held -= 1;
-    this.#fill();
+    this.fill();
     this.#forget(holder);
   }
 
   /** Gives free places to those whose turn it is: several where a company's share has grown, for the others are gone. */
-  #fill(): void {
+  fill(): void {
     for (const next of this.#turns) {
       if (this.#held >= this.#options.places) break;
       if (next.held < this.#shareOf(next.name)) this.#admit(next);
@@ -126,8 +132,9 @@ export class Places {
   }
 
   #shareOf(name: string): number {
-    const { places, share, shareBeside = share, about } = this.#options;
+    const { places, share, shareBeside = share, shareOf, about } = this.#options;
     if (name === NO_COMPANY) return places;
+    if (shareOf !== undefined) return shareOf(name);
     return about?.othersThan(name) ? shareBeside : share;
   }
 

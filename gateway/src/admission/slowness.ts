@@ -1,0 +1,34 @@
+// How many times as long as at best answers of one operation take.
+
+/** Of the newest answer in what they usually take. */
+const WEIGHT = 0.2;
+/** By how much the best is forgotten with each answer: what is asked for changes. */
+const FORGETTING = 1.0005;
+
+export class Slowness {
+  #usual: number | undefined;
+  #ofOthers: number | undefined;
+  #best = Infinity;
+
+  /** Milliseconds that an answer takes when nothing is in its way; 1 as long as none was given. */
+  get best(): number {
+    return this.#best === Infinity ? 1 : this.#best;
+  }
+
+  /** An answer took so many milliseconds. */
+  answered(milliseconds: number): void {
+    this.#usual = mixed(this.#usual, milliseconds);
+    this.#best = Math.min(this.#best * FORGETTING, this.#usual);
+  }
+
+  /** The same of an answer to a company that asks for little. Returns how many times as long as at best those take by now. */
+  answeredOthers(milliseconds: number): number {
+    this.answered(milliseconds);
+    this.#ofOthers = mixed(this.#ofOthers, milliseconds);
+    return this.#ofOthers / this.#best;
+  }
+}
+
+function mixed(before: number | undefined, now: number): number {
+  return before === undefined ? now : before + WEIGHT * (now - before);
+}
