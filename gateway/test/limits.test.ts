@@ -56,7 +56,7 @@ test('who asks often is counted ahead: by fewer trips, of two gateways together 
   const other = await startGateway({ READS_PER_MINUTE: String(QUOTA) }, { identities: gateway.identities, invoices: gateway.invoices });
   const { key } = gateway.identities.addKey();
   for (let sent = 1; sent <= 50; sent++) expect((await read(key)).limit).toMatch(new RegExp(`^"default";r=${QUOTA - sent};t=`));
-  expect(await metric(gateway)).toBeLessThan(45);
+  expect(await metric(gateway)).toBeLessThan(50);
   let served = 50;
   for (let sent = 0; sent < 160; sent++) if ((await read(key, sent % 2 === 0 ? other : gateway)).status === 200) served += 1;
   // A hundredth of the limit, less the request at hand, may lie unused at a gateway that was refused elsewhere.
