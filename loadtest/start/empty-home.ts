@@ -23,7 +23,9 @@ export async function emptyHome(folder: string): Promise<Record<string, number>>
   const file = `${folder}.log`;
   const log = openSync(file, 'w');
   // None of what this process was given by the npm that runs it.
-  const inherited = Object.entries(process.env).filter(([name]) => !/^(npm_|NODE_OPTIONS|NODE_COMPILE_CACHE|XDG_|INIT_CWD|DATABASE_URL|REDIS_URL|KAFKA_BROKERS)/.test(name));
+  const inherited = Object.entries(process.env).filter(
+    ([name]) => !/^(npm_|NODE_OPTIONS|NODE_COMPILE_CACHE|XDG_|INIT_CWD|DATABASE_URL|REDIS_URL|KAFKA_BROKERS)/.test(name),
+  );
   const env = { ...Object.fromEntries(inherited), HOME: home, PORT: String(await choosePort()) };
   say('npm start in a fresh clone, with an empty home …');
   const startedAt = performance.now();
