@@ -87,6 +87,17 @@ describe('a throttle', () => {
     expect(others(3, 20, false)).toBe(512);
   });
 
+  test('falls only as long as its own calls slow each other down: those that do not leave processors to others', () => {
+    const { throttle, others } = scene();
+    for (let judgement = 0; judgement < 20; judgement++) {
+      throttle.answeredMost(1.2);
+      others(3, 1);
+    }
+    expect(throttle.limit).toBe(512);
+    throttle.answeredMost(2);
+    expect(others(3, 1)).toBeLessThan(512);
+  });
+
   test('does not let a call that stands still hold up the others of its company', async () => {
     const { throttle, begun, enter, others } = scene();
     others(3);

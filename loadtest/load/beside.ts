@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { say } from '@truckroll/local-stack';
 import type { ScenarioName } from '../k6/scenarios/index.ts';
 import { median } from '../measure/rounds.ts';
+import { watchGateway } from './gateway-watch.ts';
 import { runK6 } from './k6.ts';
 import { CORES, FOLDER } from './own-system.ts';
 import type { Session } from './session.ts';
@@ -27,7 +28,7 @@ interface Round {
   /** Milliseconds of the other company's requests. */
   readonly alone: Times;
   readonly beside: Times;
-  /** Requests of the flood that were answered, a second. */
+  /** Requests of the flood that were answered, a second, while the other company asked. */
   readonly flood: number;
 }
 
@@ -38,7 +39,12 @@ interface Times {
 }
 
 /** One company asks for everything so many times a second, and another for single records. */
-export async function besideFlood({ k6, target, pinned }: Session, rate: number, only: readonly ScenarioName[] | undefined): Promise<Beside> {
+export async function besideFlood(
+  { k6, target, pinned }: Session,
+  metricsPort: number,
+  rate: number,
+  only: readonly ScenarioName[] | undefined,
+): Promise<Beside> {
   const core = pinned ? CORES.generator : undefined;
   const { API_KEY_HUGE, API_KEY_EMPTY: _empty, USER_TOKEN, ...flooding } = target.env;
   const reading = { ...flooding, API_KEY: API_KEY_HUGE ?? flooding.API_KEY, RATE: String(RATE), DURATION: String(SECONDS), ONLY: 'detail' };
@@ -51,8 +57,11 @@ export async function besideFlood({ k6, target, pinned }: Session, rate: number,
     // What the other company's generator waits for is not to be the flood's.
     const flooded = runK6({ ...shared, env: asking, name: 'flood', yields: true });
     await delay(FLOOD_BEFORE_SECONDS * 1000);
+    const watching = watchGateway(metricsPort);
     const beside = timesOf(await read('beside'));
-    const flood = answeredBy(await flooded) / FLOOD_SECONDS;
+    // The first and the last second have k6's start and end in them.
+    const flood = median((await watching.stop()).slice(1, -1).map(({ good }) => good)) - RATE;
+    await flooded;
     say(`round ${number}, another company beside a flood: ${text(beside)}; without it: ${text(alone)}; ${flood.toFixed(0)}/s of the flood were answered`);
     rounds.push({ alone, beside, flood });
   }
@@ -62,10 +71,6 @@ export async function besideFlood({ k6, target, pinned }: Session, rate: number,
 function timesOf({ metrics }: Summary): Times {
   const values = metrics['latency{op:detail}']?.values ?? {};
   return { p50: values['med'] ?? NaN, p90: values['p(90)'] ?? NaN, p99: values['p(99)'] ?? NaN };
-}
-
-function answeredBy({ metrics }: Summary): number {
-  return Object.entries(metrics).reduce((sum, [name, { values }]) => (name.startsWith('answered{') ? sum + (values['count'] ?? 0) : sum), 0);
 }
 
 function text({ p50, p99 }: Times): string {

@@ -139,7 +139,7 @@ function bulkheadOf({ places, limit }: Kind, throttle: Throttle): Bulkhead {
     leave(companyId, milliseconds, right) {
       if (right) {
         limit.ended(milliseconds);
-        if (throttle.isLarge(companyId)) slowness.answered(milliseconds);
+        if (throttle.isLarge(companyId)) throttle.answeredMost(slowness.answered(milliseconds));
         else throttle.answeredOthers(slowness.answeredOthers(milliseconds));
       }
       throttle.leave(companyId, milliseconds);

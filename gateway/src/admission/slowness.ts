@@ -15,10 +15,11 @@ export class Slowness {
     return this.#best === Infinity ? 1 : this.#best;
   }
 
-  /** An answer took so many milliseconds. */
-  answered(milliseconds: number): void {
+  /** An answer took so many milliseconds. Returns how many times as long as at best answers take by now. */
+  answered(milliseconds: number): number {
     this.#usual = mixed(this.#usual, milliseconds);
     this.#best = Math.min(this.#best * FORGETTING, this.#usual);
+    return this.#usual / this.#best;
   }
 
   /** The same of an answer to a company that asks for little. Returns how many times as long as at best those take by now. */

@@ -10,7 +10,7 @@ const LEAST = 1;
 const ABOUT_MS = 1000;
 /** Answers to others that a judgement is made on. */
 const WINDOW = 10;
-/** Others are slowed down whose answers take so many times as long as at best. */
+/** Answers that take so many times as long as at best have waited for other calls. */
 const TOLERANCE = 1.5;
 const SHRINK = 0.7;
 const GROW = 1.05;
@@ -32,6 +32,8 @@ export class Throttle {
   });
   #limit = MOST;
   #slowness = { sum: 0, count: 0 };
+  /** The same of those that are held back, once they have begun. */
+  #own = { sum: 0, count: 0 };
   /** Somebody waited: the limit is what holds calls back. */
   #bound = false;
   #othersAt = -Infinity;
@@ -87,6 +89,12 @@ export class Throttle {
     this.#places.leave(companyId);
   }
 
+  /** A company that asks for most got an answer; how many times as long as at best these take. */
+  answeredMost(slowness: number): void {
+    this.#own.sum += slowness;
+    this.#own.count += 1;
+  }
+
   /** A company that asks for little got an answer; how many times as long as at best these take. */
   answeredOthers(slowness: number): void {
     this.#othersAt = performance.now();
@@ -94,10 +102,13 @@ export class Throttle {
     this.#slowness.count += 1;
     if (this.#slowness.count < WINDOW) return;
     const mean = this.#slowness.sum / WINDOW;
+    // Calls that do not slow each other down have processors enough: fewer of them would give others nothing.
+    const crowded = this.#own.count === 0 || this.#own.sum / this.#own.count > TOLERANCE;
     // Where nobody waits, others are slow for another reason than too many calls.
-    if (mean > TOLERANCE && this.#bound) this.#limit = Math.max(LEAST, Math.min(this.#limit, this.#places.held) * SHRINK);
+    if (mean > TOLERANCE && crowded && this.#bound) this.#limit = Math.max(LEAST, Math.min(this.#limit, this.#places.held) * SHRINK);
     else this.#limit = Math.min(MOST, this.#limit * GROW);
     this.#slowness = { sum: 0, count: 0 };
+    this.#own = { sum: 0, count: 0 };
     this.#bound = false;
   }
 
