@@ -73,7 +73,10 @@ export function managementSubjects(client: Client, world: World): Subject[] {
 function timedClient(client: Client, timed: Timed): Client {
   return {
     ...client,
-    ask: (operation, ask) => timed(operation, `${ask.method ?? 'GET'} ${withoutIds(ask.path)}`, () => client.ask(operation, ask)),
+    ask(operation, ask) {
+      const form = `${ask.method ?? 'GET'} ${withoutIds(ask.path)}`;
+      return timed(operation, operation === 'replay' ? `${form}, again under its key` : form, () => client.ask(operation, ask));
+    },
   };
 }
 
