@@ -3,11 +3,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { ROOT, runMain, say } from '@truckroll/local-stack';
+import { SCENARIOS } from './k6/scenarios/index.ts';
 import { discover, tidy } from './k6/scenarios/world.ts';
 import { nodeClient } from './load/node-client.ts';
 import { startOwnSystem, type OwnSystem } from './load/own-system.ts';
 import { rounded } from './measure/report.ts';
-import { managementSubjects, readSubjects, writeSubjects, type OpenApi, type Subject } from './operations/subjects.ts';
+import { readSubjects, scenarioSubject, type OpenApi, type Subject } from './operations/subjects.ts';
 import { explaining } from './operations/plans.ts';
 import { timesOf, type Time } from './operations/times.ts';
 
@@ -43,8 +44,9 @@ await runMain(async () => {
     const api = JSON.parse(readFileSync(join(ROOT, 'gateway/openapi.json'), 'utf8')) as OpenApi;
     const subjects: Subject[] = [
       ...(await readSubjects(api, client.send, huge, world.period)),
-      ...writeSubjects(client, world),
-      ...managementSubjects(client, { ...world, userToken: target.env.USER_TOKEN as string }),
+      scenarioSubject(SCENARIOS.write.run, client, world),
+      // Endpoints of a user, who may not be of the company whose records are read.
+      scenarioSubject(SCENARIOS.webhook.run, client, { ...world, userToken: target.env.USER_TOKEN as string }),
     ];
     const times: Time[] = [];
     for (const subject of subjects) times.push(...(await timesOf(subject, { groups: target.groups, times: Number(options.times), uncounted: UNCOUNTED })));

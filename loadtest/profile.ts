@@ -3,18 +3,16 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Problem, say } from '@truckroll/local-stack';
-import { FULL, QUICK, evenCompanies } from './data/companies.ts';
-import { prepareData } from './data/prepare.ts';
-import { collectTargets, type Caller } from './data/targets.ts';
+import { FULL, QUICK } from './data/companies.ts';
+import { startReading } from './data/reading.ts';
+import { collectTargets } from './data/targets.ts';
 import { perEach, withCpu, type CpuMs } from './measure/cpu.ts';
 import { requireWrk, runLoad, writeTargets } from './measure/wrk.ts';
 import { microsNow, readStacks, type Window } from './profile/cpu-profile.ts';
 import { flameGraph } from './profile/flame-graph.ts';
 import { byGroup } from './profile/groups.ts';
 import { runBenchmark } from './system/benchmark.ts';
-import { KeyFile, Operator } from './system/operator.ts';
 import { postgresPid } from './system/postgres.ts';
-import { startGateway, startServices } from './system/programs.ts';
 import type { Stack } from './system/stack.ts';
 
 const HELP = `npm run bench:profile -- [--connections 16] [--seconds 15] [--quick]
@@ -56,17 +54,11 @@ interface Seen {
 }
 
 async function benchmark(stack: Stack): Promise<Record<string, number>> {
-  const keys = new KeyFile(join(stack.folder, `${set.database}-keys.json`));
-  await prepareData(stack, set, keys);
   const folder = join(stack.folder, 'profiles');
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   const env = { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${folder}` };
-  const services = await startServices(stack, ['integrations', 'billing'], env);
-  const gateway = await startGateway(stack, services, env);
-  const operator = new Operator(services.running.integrations.port);
-  const callers: Caller[] = [];
-  for (const { id } of evenCompanies(set)) callers.push({ companyId: id, key: await keys.of(id, operator) });
+  const { services, gateway, callers } = await startReading(stack, set, env);
   const pids = { gateway: gateway.pid, billing: services.running.billing.pid };
   const groups = { gateway: [pids.gateway], billing: [pids.billing], PostgreSQL: [await postgresPid(stack)], Redis: [stack.pidOf('redis') ?? 0] };
 

@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Problem, say } from '@truckroll/local-stack';
-import { FULL, QUICK, deepCompany, evenCompanies } from './data/companies.ts';
-import { prepareData } from './data/prepare.ts';
+import { FULL, QUICK, deepCompany } from './data/companies.ts';
+import { startReading } from './data/reading.ts';
 import { collectTargets, deepPage, type Caller, type Pair } from './data/targets.ts';
 import type { Groups } from './measure/cpu.ts';
 import { pageDepth } from './measure/depth.ts';
@@ -12,9 +12,8 @@ import { rounded, table } from './measure/report.ts';
 import { measure, warmUp, type Figures, type Variant } from './measure/rounds.ts';
 import { requireWrk, writeTargets } from './measure/wrk.ts';
 import { runBenchmark } from './system/benchmark.ts';
-import { KeyFile, Operator } from './system/operator.ts';
 import { postgresPid } from './system/postgres.ts';
-import { startBaseline, startGateway, startServices } from './system/programs.ts';
+import { startBaseline } from './system/programs.ts';
 import type { Stack } from './system/stack.ts';
 
 const HELP = `npm run bench:reads -- [--rounds 3] [--seconds 10] [--only list|detail|depth|encodings] [--quick]
@@ -60,13 +59,7 @@ await runBenchmark({
 });
 
 async function benchmark(stack: Stack): Promise<Record<string, number>> {
-  const keys = new KeyFile(join(stack.folder, `${set.database}-keys.json`));
-  await prepareData(stack, set, keys);
-  const services = await startServices(stack, ['integrations', 'billing']);
-  const gateway = await startGateway(stack, services);
-  const operator = new Operator(services.running.integrations.port);
-  const callers: Caller[] = [];
-  for (const { id } of evenCompanies(set)) callers.push({ companyId: id, key: await keys.of(id, operator) });
+  const { services, gateway, callers, callerOf } = await startReading(stack, set);
 
   const postgres = await postgresPid(stack);
   const systemGroups: Groups = {
@@ -99,7 +92,7 @@ async function benchmark(stack: Stack): Promise<Record<string, number>> {
   }
   if (only === undefined || only === 'depth') {
     const { id } = deepCompany(set);
-    figures['page_depth'] = await depth(gateway.port, { companyId: id, key: await keys.of(id, operator) });
+    figures['page_depth'] = await depth(gateway.port, await callerOf(id));
   }
   if (only === 'encodings') {
     const system = { port: gateway.port, file: targetFiles(stack, 'list', targets.pages).system, groups: systemGroups };

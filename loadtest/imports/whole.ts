@@ -112,7 +112,7 @@ async function memory(world: World, jobs: number): Promise<Record<string, number
   const [few = {}, many = {}] = peaks;
   return Object.fromEntries(
     Object.keys(pids).flatMap((name) => [
-      [`memory_mb_${name}`, Math.round(many[name]! / 2 ** 20)],
+      [`memory_mb_${name}`, Math.round(many[name]!)],
       [`memory_growth_${name}`, rounded(many[name]! / few[name]!)],
     ]),
   );

@@ -58,7 +58,8 @@ function each(groups: Groups, of: (pid: number) => number): Record<string, numbe
   return Object.fromEntries(Object.entries(groups).map(([name, pids]) => [name, pids.reduce((sum, pid) => sum + of(pid), 0)]));
 }
 
-function memoryOf(pid: number): number {
+/** Resident, in MB; 0 of a process that is gone. */
+export function memoryOf(pid: number): number {
   try {
     return Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1] ?? 0) / 1024;
   } catch {

@@ -1,5 +1,5 @@
 // What PostgreSQL does for a request, by its own auto_explain: the services' statements as they are, with their values.
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
@@ -61,7 +61,7 @@ async function longestPlan(file: string, { send }: Subject, operation: string, t
   let log = '';
   const logged: Timed = async (name, _, work) => {
     if (name !== operation) return await work();
-    const from = sizeOf(file);
+    const from = statSync(file).size;
     const result = await work();
     await delay(WRITTEN_MS);
     log += tail(file, from);
@@ -87,23 +87,8 @@ async function answered(send: () => Promise<void>): Promise<void> {
   }
 }
 
-function sizeOf(file: string): number {
-  const handle = openSync(file, 'r');
-  try {
-    return fstatSync(handle).size;
-  } finally {
-    closeSync(handle);
-  }
-}
-
 function tail(file: string, from: number): string {
-  const handle = openSync(file, 'r');
-  try {
-    const bytes = Buffer.alloc(Math.max(0, fstatSync(handle).size - from));
-    return bytes.toString('utf8', 0, readSync(handle, bytes, 0, bytes.length, from));
-  } finally {
-    closeSync(handle);
-  }
+  return readFileSync(file).toString('utf8', from);
 }
 
 /** Plans in a piece of PostgreSQL's log, whose further lines begin with a tab. */

@@ -1,8 +1,7 @@
 // What is asked, from what the API says of itself: a new list, detail or report is measured without a line here.
 import { type Ask, type Client, type World } from '../k6/scenarios/api.ts';
-import { webhook } from '../k6/scenarios/webhooks.ts';
+import type { Scenario } from '../k6/scenarios/index.ts';
 import type { Send } from '../k6/scenarios/world.ts';
-import { write } from '../k6/scenarios/writes.ts';
 
 interface Named {
   readonly name?: string;
@@ -58,16 +57,10 @@ function get(path: string, credential: string): Ask {
   return { path, credential, expect: [200] };
 }
 
-/** Both writes, with the visit that is read before and the repetition of one under its key. */
-export function writeSubjects(client: Client, world: World): Subject[] {
+/** Whatever an iteration of a scenario sends, one operation after the other. */
+export function scenarioSubject(run: Scenario['run'], client: Client, world: World): Subject {
   let number = 0;
-  return [{ send: (timed) => write(timedClient(client, timed), world, { number: number++, own: {} }) }];
-}
-
-/** Endpoints of a user, who may not be the one whose records are read. */
-export function managementSubjects(client: Client, world: World): Subject[] {
-  let number = 0;
-  return [{ send: (timed) => webhook(timedClient(client, timed), world, { number: number++, own: {} }) }];
+  return { send: (timed) => run(timedClient(client, timed), world, { number: number++, own: {} }) };
 }
 
 function timedClient(client: Client, timed: Timed): Client {

@@ -6,7 +6,7 @@ import { CompaniesAbout, Places, type Logger, type Metrics } from '@truckroll/se
 import type { LimitClass } from '../auth/limits.ts';
 import { AdaptiveLimit, LEAST } from './adaptive-limit.ts';
 import { Slowness } from './slowness.ts';
-import { Throttle } from './throttle.ts';
+import { PATIENCE_MS, Throttle } from './throttle.ts';
 
 /** Around calls that slow each other down, those of one kind to one service: what fills one leaves room in the others. */
 export interface Bulkhead {
@@ -26,8 +26,6 @@ export interface Admission {
   refused(): void;
 }
 
-/** A wait that is longer than a queue explains: a service stands still. Milliseconds. */
-const PATIENCE_MS = 5000;
 /** Of the places, one company's: another that comes finds one. */
 const SHARE = 3 / 4;
 /** The same while others are about: what they ask for begins at once, beside few calls of its. */
@@ -109,13 +107,6 @@ export function createAdmission(log: Logger, metrics: Metrics): Admission {
 function bulkheadOf({ places, limit }: Kind, throttle: Throttle): Bulkhead {
   const slowness = new Slowness();
 
-  function full(companyId: string): boolean {
-    if (throttle.full(companyId)) return true;
-    if (places.waiting === 0) return false;
-    const own = places.waitingOf(companyId);
-    return own >= limit.queue || (own > 0 && places.waiting >= MOST_WAITING);
-  }
-
   function enterThrottle(companyId: string): Promise<void> | undefined {
     return throttle.enter(companyId)?.catch((error: unknown) => {
       places.leave(companyId);
@@ -126,7 +117,10 @@ function bulkheadOf({ places, limit }: Kind, throttle: Throttle): Bulkhead {
   return {
     full(companyId) {
       throttle.asked(companyId, slowness.best);
-      return full(companyId);
+      if (throttle.full(companyId)) return true;
+      if (places.waiting === 0) return false;
+      const own = places.waitingOf(companyId);
+      return own >= limit.queue || (own > 0 && places.waiting >= MOST_WAITING);
     },
     enter(companyId) {
       const turn = places.enter(companyId);

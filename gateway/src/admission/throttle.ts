@@ -17,7 +17,7 @@ const GROW = 1.05;
 /** As many as a client sends at once wait for their turn. */
 const QUEUE = 64;
 /** A wait that is longer than a queue explains. Milliseconds. */
-const PATIENCE_MS = 5000;
+export const PATIENCE_MS = 5000;
 /** A call that takes longer waits for something else than processors, and is no reason for others of its company to wait. Milliseconds. */
 const STALLED_MS = 250;
 

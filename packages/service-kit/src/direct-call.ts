@@ -2,7 +2,7 @@
 // connections for what we do not use: interceptors, compression, retries by configuration, each with promises and copies of
 // the metadata of its own (docs/adr/0010).
 import { status as GrpcStatus, type Client, type Metadata, type StatusObject } from '@grpc/grpc-js';
-import { FRAME_BYTES } from './grpc-framing.ts';
+import { FRAME_BYTES, headed } from './grpc-framing.ts';
 
 /** grpc-js's own, as far as it is used here. */
 interface SubchannelCall {
@@ -89,8 +89,6 @@ export function directCalls(client: Client): (call: DirectCall) => Cancel | unde
 
 function framed(message: Buffer): Buffer {
   const frame = Buffer.allocUnsafe(FRAME_BYTES + message.length);
-  frame[0] = 0;
-  frame.writeUInt32BE(message.length, 1);
   frame.set(message, FRAME_BYTES);
-  return frame;
+  return headed(frame);
 }

@@ -16,6 +16,13 @@ export function messageBehindRoom(bytes: Buffer, end: number): Buffer {
   return Object.defineProperty(message, room, { value: true });
 }
 
+/** Writes what stands before a message that is not compressed into its room. Returns the whole frame. */
+export function headed(frame: Buffer): Buffer {
+  frame[0] = 0;
+  frame.writeUInt32BE(frame.length - FRAME_BYTES, 1);
+  return frame;
+}
+
 interface Serializing {
   serializeMessage(message: unknown): Buffer;
 }
@@ -26,9 +33,5 @@ if (typeof copying !== 'function') throw new Error('this version of @grpc/grpc-j
 
 prototype.serializeMessage = function (this: Serializing, message: unknown): Buffer {
   if (!Buffer.isBuffer(message) || (message as Framable)[room] !== true) return copying.call(this, message);
-  const frame = Buffer.from(message.buffer, message.byteOffset - FRAME_BYTES, message.length + FRAME_BYTES);
-  // Not compressed.
-  frame[0] = 0;
-  frame.writeUInt32BE(message.length, 1);
-  return frame;
+  return headed(Buffer.from(message.buffer, message.byteOffset - FRAME_BYTES, message.length + FRAME_BYTES));
 };

@@ -1,0 +1,21 @@
+// What reads are measured on: billing behind the gateway, its data, and a key of each company.
+import { join } from 'node:path';
+import { KeyFile, Operator } from '../system/operator.ts';
+import { startGateway, startServices } from '../system/programs.ts';
+import type { Stack } from '../system/stack.ts';
+import { evenCompanies, type DataSet } from './companies.ts';
+import { prepareData } from './prepare.ts';
+import type { Caller } from './targets.ts';
+
+/** Makes the data where it is missing, and starts what serves it with these settings. */
+export async function startReading(stack: Stack, set: DataSet, env: Record<string, string> = {}) {
+  const keys = new KeyFile(join(stack.folder, `${set.database}-keys.json`));
+  await prepareData(stack, set, keys);
+  const services = await startServices(stack, ['integrations', 'billing'], env);
+  const gateway = await startGateway(stack, services, env);
+  const operator = new Operator(services.running.integrations.port);
+  const callerOf = async (companyId: string): Promise<Caller> => ({ companyId, key: await keys.of(companyId, operator) });
+  const callers: Caller[] = [];
+  for (const { id } of evenCompanies(set)) callers.push(await callerOf(id));
+  return { services, gateway, callers, callerOf };
+}
