@@ -15,6 +15,7 @@ import { drained } from '../system/outbox.ts';
 import { postgresPid } from '../system/postgres.ts';
 import { callCredential, startGateway, startServices } from '../system/programs.ts';
 import { Stack, type Running } from '../system/stack.ts';
+import { chartNodeOptions } from './chart.ts';
 import pg from 'pg';
 
 export const FOLDER = join(STATE, 'load');
@@ -43,7 +44,7 @@ export interface OwnSystem {
 
 export async function startOwnSystem({ jobs, pinned }: { jobs: number; pinned: boolean }): Promise<Target> {
   if (pinned && availableParallelism() < 2) throw new Problem('--pinned needs two cores: one for k6 and one for the system.');
-  const stack = await Stack.start(DATABASE, FOLDER);
+  const stack = await Stack.start(DATABASE, FOLDER, chartNodeOptions());
   try {
     return await startPrograms(stack, jobs, pinned);
   } catch (error) {

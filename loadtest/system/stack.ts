@@ -39,6 +39,9 @@ export interface Launch {
   readonly onePort?: boolean;
 }
 
+/** Of one of our programs, by its name. */
+type NodeOptions = (name: string) => string;
+
 /** Everything that a benchmark starts. The watchdog stops it also when this process is killed. */
 export class Stack {
   readonly databaseUrl: string;
@@ -47,9 +50,11 @@ export class Stack {
   readonly #release: () => void;
   /** Where data, logs and lists of requests are. */
   readonly folder: string;
+  readonly #nodeOptions: NodeOptions | undefined;
 
-  private constructor(folder: string, servers: Servers, watchdog: Watchdog, databaseUrl: string, release: () => void) {
+  private constructor(folder: string, servers: Servers, watchdog: Watchdog, databaseUrl: string, release: () => void, nodeOptions?: NodeOptions) {
     this.folder = folder;
+    this.#nodeOptions = nodeOptions;
     this.#servers = servers;
     this.#watchdog = watchdog;
     this.databaseUrl = databaseUrl;
@@ -57,7 +62,7 @@ export class Stack {
   }
 
   /** Servers that the environment names are used as they are; the database is made where it is missing. */
-  static async start(database: string, folder = FOLDER): Promise<Stack> {
+  static async start(database: string, folder = FOLDER, nodeOptions?: NodeOptions): Promise<Stack> {
     const lock = lockState(folder, 'a benchmark');
     const record = join(folder, 'processes.json');
     await endLeftovers(record);
@@ -65,7 +70,7 @@ export class Stack {
     try {
       const password = readSecrets(folder).databasePassword;
       const servers = await startServers({ folder, watchdog, say, password, environment: process.env });
-      return new Stack(folder, servers, watchdog, await createDatabase(servers.databaseUrl, database), lock.release);
+      return new Stack(folder, servers, watchdog, await createDatabase(servers.databaseUrl, database), lock.release, nodeOptions);
     } catch (error) {
       await watchdog.stopAll();
       lock.release();
@@ -86,7 +91,15 @@ export class Stack {
   async launch({ name, script, args = [], env = {}, onePort = false }: Launch): Promise<Running> {
     const port = await choosePort();
     const metricsPort = onePort ? port : await choosePort(new Set([port]));
-    const settings = { NODE_ENV: 'production', HOST: '127.0.0.1', PORT: String(port), METRICS_PORT: String(metricsPort), ...this.environment, ...env };
+    const settings = {
+      NODE_ENV: 'production',
+      HOST: '127.0.0.1',
+      PORT: String(port),
+      METRICS_PORT: String(metricsPort),
+      ...this.#nodeOptionsOf(name),
+      ...this.environment,
+      ...env,
+    };
     const daemon = this.#start(
       { name, script, args, env: settings },
       { order: name === 'gateway' ? 'gateway' : 'service', stopSignal: 'SIGTERM', graceMs: 20_000 },
@@ -110,6 +123,12 @@ export class Stack {
       watchdog: this.#watchdog,
       ...how,
     });
+  }
+
+  /** In addition to those that this process has, of a profiler for example. */
+  #nodeOptionsOf(name: string): Record<string, string> {
+    if (this.#nodeOptions === undefined) return {};
+    return { NODE_OPTIONS: `${process.env['NODE_OPTIONS'] ?? ''} ${this.#nodeOptions(name)}`.trim() };
   }
 
   #log(name: string): string {

@@ -1,0 +1,32 @@
+// What the chart tells Node, where the system under load is to be as production runs it.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Problem, ROOT } from '@truckroll/local-stack';
+import { parseAllDocuments } from 'yaml';
+
+/** The chart rendered with its own values, which check:chart keeps as it is. */
+const RENDERED = join(ROOT, 'deploy/helm/golden/minimal.yaml');
+
+interface Deployment {
+  readonly kind: string;
+  readonly spec: { readonly template: { readonly spec: { readonly containers: readonly Container[] } } };
+}
+
+interface Container {
+  readonly image: string;
+  readonly env: readonly { readonly name: string; readonly value?: string }[];
+}
+
+/**
+ * NODE_OPTIONS of each component, by its name: the bound of its heap above all. Without one V8 lets a heap grow with the memory that
+ * the machine has, long before it collects what is no longer used.
+ */
+export function chartNodeOptions(): (component: string) => string {
+  const manifests = parseAllDocuments(readFileSync(RENDERED, 'utf8')).map((each) => each.toJSON() as Deployment);
+  const containers = manifests.filter(({ kind }) => kind === 'Deployment').flatMap(({ spec }) => spec.template.spec.containers);
+  return (component) => {
+    const options = containers.find(({ image }) => image.includes(`/${component}:`))?.env.find(({ name }) => name === 'NODE_OPTIONS')?.value;
+    if (options === undefined) throw new Problem(`${RENDERED} has no NODE_OPTIONS for ${component}: run npm run check:chart -- --write.`);
+    return options;
+  };
+}

@@ -1,0 +1,15 @@
+// Whose heap the system under load has.
+import { chartNodeOptions } from '../../loadtest/load/chart.ts';
+
+const optionsOf = chartNodeOptions();
+
+test.each(['gateway', 'scheduling', 'billing', 'reporting', 'integrations', 'webhook-dispatcher'])(
+  '%s has the bound of its heap that the chart gives it',
+  (name) => {
+    expect(optionsOf(name)).toMatch(/^--max-old-space-size=[1-9]\d*$/);
+  },
+);
+
+test('a component that the chart does not have is told of', () => {
+  expect(() => optionsOf('scheduler')).toThrow(/minimal\.yaml has no NODE_OPTIONS for scheduler/);
+});
