@@ -5,6 +5,7 @@ import { Problem, runMain, say } from '@truckroll/local-stack';
 import type { TestName } from './k6/workloads/plan.ts';
 import type { Slo } from './k6/workloads/thresholds.ts';
 import { HELP, readOptions, type Options } from './load/arguments.ts';
+import { besideFlood } from './load/beside.ts';
 import { capacityText, measureCapacity, type Capacity } from './load/capacity.ts';
 import { requireK6 } from './load/k6.ts';
 import { machineFacts, spinCheck } from './load/machine.ts';
@@ -17,6 +18,8 @@ import { stallCheck } from './load/stall-check.ts';
 import { storedIn } from './load/storage.ts';
 
 const EXIT = { pass: 0, fail: 1, void: 2 };
+/** Where none is given: requests a second of a day's mixture that one core takes (docs/operations.md, Sizing). */
+const KNEE = 160;
 const WARM_UP = { rate: 120, seconds: 40 };
 
 await runMain(async () => {
@@ -56,6 +59,8 @@ function run(session: Session, options: Options): Promise<number> {
       return capacity(session, options);
     case 'overload':
       return overload(session, options);
+    case 'flood':
+      return flood(session, options);
     case 'retention':
       return retention(options);
     default:
@@ -90,6 +95,13 @@ async function capacity(session: Session, { only, seconds, out }: Options): Prom
 async function overload(session: Session, { rate, seconds, only, out }: Options): Promise<number> {
   const figures = await measureOverload(session, { rate, seconds, only });
   keep(out, 'overload', { ...factsOf(session), ...figures });
+  process.stdout.write(`figures: ${JSON.stringify(figures)}\n`);
+  return EXIT.pass;
+}
+
+async function flood(session: Session, { rate = KNEE, only, out }: Options): Promise<number> {
+  const figures = await besideFlood(session, 2 * rate, only);
+  keep(out, 'flood', { ...factsOf(session), ...figures });
   process.stdout.write(`figures: ${JSON.stringify(figures)}\n`);
   return EXIT.pass;
 }

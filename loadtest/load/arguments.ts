@@ -9,9 +9,13 @@ import { TESTS, type TestName } from '../k6/workloads/plan.ts';
 const STUDIES = {
   capacity: 'the highest rate of each operation that keeps its thresholds, until two searches agree',
   overload: 'twice that rate: what is still answered, what becomes of others, and how it ends',
+  flood: 'what one company’s flood of twice that rate does to another company, the last part of overload',
   retention: 'a month and a half of keeping and removing, by moving the times of rows',
 } as const;
 export type StudyName = keyof typeof STUDIES;
+
+/** Those that are about what one core takes. */
+const PINNED: ReadonlySet<string> = new Set<StudyName>(['capacity', 'overload', 'flood']);
 
 const what = Object.entries({ ...Object.fromEntries(Object.entries(TESTS).map(([name, { about }]) => [name, about])), ...STUDIES });
 export const HELP = `npm run load -- ${what.map(([name]) => name).join('|')} [--rate N] [--seconds N] [--only ${SCENARIO_NAMES.join(',')}]
@@ -61,7 +65,7 @@ export function readOptions(args: readonly string[], environment: Readonly<Recor
   return {
     what: name as Options['what'],
     imports: values.imports,
-    pinned: values.pinned || name === 'capacity' || name === 'overload',
+    pinned: values.pinned || PINNED.has(name),
     jobs: positive('jobs', values.jobs) ?? 20_000,
     ...(rate === undefined ? {} : { rate }),
     ...(seconds === undefined ? {} : { seconds }),

@@ -11,11 +11,11 @@ import type { Summary } from './verdict.ts';
 
 /** Requests a second of the company beside the flood: what nobody would notice. */
 const RATE = 40;
-const SECONDS = 8;
+const SECONDS = 12;
 /** The flood has begun, and all that it needs is compiled, when so much of it is over; it goes on until the other has ended. */
 const FLOOD_BEFORE_SECONDS = 5;
 const FLOOD_SECONDS = FLOOD_BEFORE_SECONDS + SECONDS + 3;
-/** In turn without the flood and beside it, for a p99 of a few hundred requests is one of the slowest three. */
+/** In turn without the flood and beside it, for a p99 of a few hundred requests is one of the slowest five. */
 const ROUNDS = 5;
 
 export interface Beside {
@@ -39,12 +39,9 @@ interface Times {
 }
 
 /** One company asks for everything so many times a second, and another for single records. */
-export async function besideFlood(
-  { k6, target, pinned }: Session,
-  metricsPort: number,
-  rate: number,
-  only: readonly ScenarioName[] | undefined,
-): Promise<Beside> {
+export async function besideFlood({ k6, target, pinned }: Session, rate: number, only: readonly ScenarioName[] | undefined): Promise<Beside> {
+  if (target.system === undefined) throw new Error('a flood needs a system of its own');
+  const { metricsPort } = target.system.gateway;
   const core = pinned ? CORES.generator : undefined;
   const { API_KEY_HUGE, API_KEY_EMPTY: _empty, USER_TOKEN, ...flooding } = target.env;
   const reading = { ...flooding, API_KEY: API_KEY_HUGE ?? flooding.API_KEY, RATE: String(RATE), DURATION: String(SECONDS), ONLY: 'detail' };

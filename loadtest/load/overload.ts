@@ -60,7 +60,7 @@ export async function measureOverload(
       `${name}: ${goodput(outcome.rows).toFixed(0)}/s answered of ${asked(outcome.rows).toFixed(0)}/s${outcome.void.length === 0 ? '' : ` (void: ${outcome.void.join('; ')})`}`,
     );
   }
-  const beside = await besideFlood(session, system.gateway.metricsPort, 2 * knee, only);
+  const beside = await besideFlood(session, 2 * knee, only);
   return {
     knee,
     goodputAtKnee: goodput(atKnee.rows),

@@ -42,11 +42,11 @@ test.each([
   expect(() => read(line)).toThrow(message);
 });
 
-test.each(['capacity', 'overload', 'retention', 'average --pinned', 'average --imports'])('%s cannot be done to a system that is given', (line) => {
+test.each(['capacity', 'overload', 'flood', 'retention', 'average --pinned', 'average --imports'])('%s cannot be done to a system that is given', (line) => {
   expect(() => read(line, { BASE_URL: 'http://127.0.0.1:8080' })).toThrow(/leave BASE_URL out/);
 });
 
 test('the help tells of everything that can be run', () => {
-  for (const name of ['smoke', 'average', 'day', 'stress', 'spike', 'soak', 'breakpoint', 'capacity', 'overload', 'retention'])
+  for (const name of ['smoke', 'average', 'day', 'stress', 'spike', 'soak', 'breakpoint', 'capacity', 'overload', 'flood', 'retention'])
     expect(HELP).toContain(`  ${name}`);
 });
