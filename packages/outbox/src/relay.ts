@@ -193,6 +193,7 @@ export class Relay implements BackgroundPart {
     let measuredAt = -Infinity;
     let announcedAt = -Infinity;
     let news = true;
+    let behind = false;
     while (!this.#stopped()) {
       if (performance.now() - measuredAt > MEASURE_MS) {
         await this.#measure(session);
@@ -200,16 +201,18 @@ export class Relay implements BackgroundPart {
       }
       const readAt = performance.now();
       const announceMs = news ? ANNOUNCE.busy : readAt - this.#newsAt < NEWS_MS ? ANNOUNCE.following : this.#restMs(ANNOUNCE.idle);
-      const due = publisher.announce !== undefined && readAt - announcedAt > announceMs;
+      // At once where a backlog may end with this batch: who waits for it has waited for long.
+      const due: boolean = publisher.announce !== undefined && (behind || readAt - announcedAt > announceMs);
       // In this order: what was committed before the moment is in the rows, and known to be incomplete where it is.
-      const [moment, { rows }, complete] = await Promise.all([
+      const [moment, read, complete] = await Promise.all([
         due ? clock(session) : undefined,
         session.query<ReadRow>(READ_BATCH),
         due && (this.#options.complete?.(session) ?? true),
       ]);
+      const rows: readonly ReadRow[] = read.rows;
+      behind = rows.length === BATCH_ROWS || (rows[0] !== undefined && rows[0].found > rows.length);
       const announce = async (): Promise<void> => {
-        const all = rows.length < BATCH_ROWS && (rows[0] === undefined || rows[0].found === rows.length);
-        if (moment === undefined || !complete || !all) return;
+        if (moment === undefined || !complete || behind) return;
         announcedAt = performance.now();
         news = false;
         const announced = publisher.announce?.(moment).catch((error: unknown) => log.debug({ error }, 'a watermark was not published'));

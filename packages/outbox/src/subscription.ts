@@ -22,7 +22,7 @@ import type { Topic } from './topics.ts';
 export interface Subscription {
   readonly topic: Topic;
   readonly deduplicate: Deduplication;
-  /** Applies new events of one partition, in order, in the transaction that marks them as seen. */
+  /** Applies new events, those of one partition in order, in the transaction that marks them as seen. */
   apply(tx: Transaction, events: readonly IncomingEvent[]): Promise<void>;
 }
 
@@ -42,10 +42,23 @@ export interface SubscriberOptions {
 
 /** Tries of one event on its own before it becomes a dead letter. */
 const TRIES = 3;
+/** Events in one transaction, unless those of one partition are more: others' events of the same companies wait for it. */
+const MOST_TOGETHER = 2000;
+/** Topics whose events may be applied at the same time. */
+const TOPICS_AT_ONCE = 2;
+/** Every partition that has events waits here for its turn, not in the client, so that those of a topic go together. */
+const PARTITIONS_AT_ONCE = 64;
+
+/** Events of one partition whose turn has not come. */
+interface Waiting {
+  readonly events: readonly IncomingEvent[];
+  readonly applied: () => void;
+  readonly failed: (error: unknown) => void;
+}
 
 /**
- * Applies events to a service's own tables: each batch in one transaction together with its deduplication. A batch
- * that fails is applied event by event; one that fails on its own becomes a dead letter, counted and logged, and the rest goes on.
+ * Applies events to a service's own tables: what waits of all partitions of a topic in one transaction together with its
+ * deduplication. If that fails, each partition's are applied on their own, and of one that fails again event by event; one that fails on its own becomes a dead letter, counted and logged, and the rest goes on.
  * Loss of PostgreSQL makes none: the batch waits.
  */
 export class Subscriber implements BackgroundPart {
@@ -54,6 +67,8 @@ export class Subscriber implements BackgroundPart {
   readonly #byTopic: ReadonlyMap<string, Subscription>;
   readonly #consumer: Consumer;
   readonly #events;
+  readonly #waiting: Waiting[] = [];
+  readonly #busy = new Set<string>();
 
   constructor(options: SubscriberOptions) {
     this.#options = options;
@@ -65,6 +80,7 @@ export class Subscriber implements BackgroundPart {
       ...options,
       topics: subscriptions.map((subscription) => subscription.topic),
       handle: (events) => this.handle(events),
+      concurrency: PARTITIONS_AT_ONCE,
       passed: async (topic, partition, offset) => options.reached?.(database, topic, partition, offset),
       unreadable: async (topic, partition, { key, value, headers, offset }) => {
         const readable = Object.fromEntries(Object.entries(headers ?? {}).map(([name, header]) => [`header ${name}`, String(header)]));
@@ -82,12 +98,62 @@ export class Subscriber implements BackgroundPart {
     await this.#consumer.stop();
   }
 
-  /** Applies events of one partition. Rejects only where trying the same again may help. */
+  /** Applies events of one partition, together with what waits of others of its topic. Rejects only where trying the same again may help. */
   async handle(events: readonly IncomingEvent[]): Promise<void> {
+    if (events.length === 0) return;
+    const { promise, resolve: applied, reject: failed } = Promise.withResolvers<void>();
+    this.#waiting.push({ events, applied, failed });
+    // After the other partitions of the same answer of Kafka.
+    setImmediate(() => this.#next());
+    await promise;
+  }
+
+  /** Begins with what has waited longest, of topics of which nothing is being applied. */
+  #next(): void {
+    while (this.#busy.size < TOPICS_AT_ONCE) {
+      const topic = this.#waiting.find(({ events: [first] }) => !this.#busy.has(first!.topic))?.events[0]?.topic;
+      if (topic === undefined) return;
+      this.#busy.add(topic);
+      void this.#applyTogether(this.#take(topic)).finally(() => {
+        this.#busy.delete(topic);
+        this.#next();
+      });
+    }
+  }
+
+  #take(topic: string): Waiting[] {
+    const taken: Waiting[] = [];
+    let count = 0;
+    for (const each of this.#waiting.filter(({ events: [first] }) => first!.topic === topic)) {
+      count += each.events.length;
+      if (taken.length > 0 && count > MOST_TOGETHER) break;
+      taken.push(each);
+      this.#waiting.splice(this.#waiting.indexOf(each), 1);
+    }
+    return taken;
+  }
+
+  /** Never rejects. */
+  async #applyTogether(batches: readonly Waiting[]): Promise<void> {
+    if (batches.length > 1) {
+      const all = batches.map(({ events }) => events);
+      try {
+        await this.#applyAll(all);
+        for (const { applied } of batches) applied();
+        return;
+      } catch (error) {
+        if (isPassing(error)) return batches.forEach(({ failed }) => failed(error));
+      }
+    }
+    for (const { events, applied, failed } of batches) await this.#applyApart(events).then(applied, failed);
+  }
+
+  /** Rejects only where trying the same again may help. */
+  async #applyApart(events: readonly IncomingEvent[]): Promise<void> {
     // What is written because of several is on behalf of none of them.
     const [only] = events.length === 1 ? events : [];
     try {
-      await onBehalfOf(only && requestOf(only.requestId, only.trace), () => this.#applyAll(events));
+      await onBehalfOf(only && requestOf(only.requestId, only.trace), () => this.#applyAll([events]));
     } catch (error) {
       if (isPassing(error)) throw error;
       for (const event of events) await onBehalfOf(requestOf(event.requestId, event.trace), () => this.#applyOne(event));
@@ -118,7 +184,9 @@ export class Subscriber implements BackgroundPart {
     return count - 1;
   }
 
-  async #applyAll(events: readonly IncomingEvent[]): Promise<void> {
+  /** Of partitions of one topic. */
+  async #applyAll(batches: readonly (readonly IncomingEvent[])[]): Promise<void> {
+    const events = batches.flat();
     const first = events[0];
     if (first === undefined) return;
     const { database, group } = this.#options;
@@ -130,7 +198,7 @@ export class Subscriber implements BackgroundPart {
         async (tx) => {
           const fresh = await unseen(tx, group, subscription.deduplicate, events);
           if (fresh.length > 0) await subscription.apply(tx, fresh);
-          await this.#reached(tx, events.at(-1) as IncomingEvent);
+          await Promise.all(batches.map((batch) => this.#reached(tx, batch.at(-1) as IncomingEvent)));
           return fresh.length;
         },
         { retryContention: true },
@@ -145,7 +213,7 @@ export class Subscriber implements BackgroundPart {
     const { database, group, log } = this.#options;
     for (let tries = 1; ; tries += 1) {
       try {
-        return await this.#applyAll([event]);
+        return await this.#applyAll([[event]]);
       } catch (error) {
         if (isPassing(error)) throw error;
         if (tries < TRIES) continue;

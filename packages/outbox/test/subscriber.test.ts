@@ -147,6 +147,36 @@ test('an event that cannot be applied becomes a dead letter and holds up nothing
   expect(rows.map((row) => row['payload'])).toEqual(['before', 'after', 'poison']);
 });
 
+test('what waits of several partitions is applied in one transaction, and what is wrong in one of them holds up no other', async () => {
+  const topic = await createTopic('latest', 4);
+  const batches: string[][] = [];
+  const { subscriber, applied } = subscribe(topic, {
+    apply: async (tx, events) => {
+      const told = events.map((item) => textOf(item) as string);
+      batches.push(told);
+      if (told.includes('poison')) throw new TypeError('cannot read it');
+      tx.afterCommit(() => applied.add(...events));
+    },
+  });
+  const keys = Array.from({ length: 20 }, (_, i) => `key ${i}`);
+  await send(
+    topic,
+    ...keys.flatMap((key) => [
+      { key, text: `${key} first` },
+      { key, text: `${key} last` },
+    ]),
+  );
+  await subscriber.start();
+  await applied.count(keys.length);
+  expect(new Set(applied.items.map(({ partition }) => partition)).size).toBe(4);
+  expect(batches.length).toBeLessThan(4);
+  expect(texts(applied).toSorted()).toEqual(keys.map((key) => `${key} last`).toSorted());
+  await send(topic, ...keys.map((key, i) => ({ key, text: i === 7 ? 'poison' : `${key} again` })));
+  await applied.count(2 * keys.length - 1);
+  const { rows } = await setting.database.query({ text: `select convert_from(payload, 'UTF8') as payload from parked_event` });
+  expect(rows).toEqual([{ payload: 'poison' }]);
+});
+
 test('a dead letter of a compacted topic does not undo a newer one', async () => {
   const topic = await createTopic('latest');
   let broken = true;

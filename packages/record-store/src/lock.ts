@@ -14,3 +14,17 @@ export async function lockCompany(tx: Transaction, companyId: string): Promise<v
     values: [companyId],
   });
 }
+
+/**
+ * The same for a part of what follows from the company's records, which nothing of another part reads or writes: parts do not wait for
+ * each other, and whoever locks the company waits for all of them.
+ */
+export async function lockPart(tx: Transaction, companyId: string, part: string): Promise<void> {
+  await tx.query({
+    name: 'lock_part_of_company',
+    text: `select pg_advisory_xact_lock_shared(hashtextextended('records of ' || $1, 0)),
+      pg_advisory_xact_lock_shared(hashtextextended('records of ' || $1 || ' in ' || current_schema(), 0)),
+      pg_advisory_xact_lock(hashtextextended($2 || ' of ' || $1 || ' in ' || current_schema(), 0))`,
+    values: [companyId, part],
+  });
+}

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Database, isLockTimeout, type Transaction } from '@truckroll/service-kit';
 import { freshDatabase, type TestDatabase } from '@truckroll/testing';
-import { lockCompany } from '../src/lock.ts';
+import { lockCompany, lockPart } from '../src/lock.ts';
 
 let fresh: TestDatabase;
 let billing: Database;
@@ -15,11 +15,11 @@ afterAll(async () => {
   await fresh.drop();
 });
 
-/** Whether another transaction would have to wait for the company. */
-async function isHeld(database: Database, companyId: string): Promise<boolean> {
+/** Whether another transaction would have to wait for the company, or for a part of it. */
+async function isHeld(database: Database, companyId: string, part?: string): Promise<boolean> {
   const look = async (tx: Transaction): Promise<void> => {
     await tx.query({ text: `set local lock_timeout = '100ms'` });
-    await lockCompany(tx, companyId);
+    await (part === undefined ? lockCompany(tx, companyId) : lockPart(tx, companyId, part));
   };
   return await database.transaction(look).then(
     () => false,
@@ -47,5 +47,19 @@ test('a replica of the release before, which locks the company for all services,
     await tx.query({ text: `select pg_advisory_xact_lock(hashtextextended('records of ' || $1, 0))`, values: [companyId] });
     expect(await isHeld(reporting, companyId)).toBe(true);
     expect(await isHeld(billing, companyId)).toBe(true);
+  });
+});
+
+test('parts of a company do not wait for each other, and whoever locks the company waits for all of them', async () => {
+  const companyId = randomUUID();
+  await reporting.transaction(async (tx) => {
+    await lockPart(tx, companyId, 'one');
+    expect(await isHeld(reporting, companyId, 'one')).toBe(true);
+    expect(await isHeld(reporting, companyId, 'other')).toBe(false);
+    expect(await isHeld(reporting, companyId)).toBe(true);
+  });
+  await reporting.transaction(async (tx) => {
+    await lockCompany(tx, companyId);
+    expect(await isHeld(reporting, companyId, 'one')).toBe(true);
   });
 });

@@ -16,6 +16,7 @@ const OIDS = {
   double: 701,
   date: 1082,
   instant: 1184,
+  numeric: 1700,
   uuid: 2950,
   json: 3802,
 } as const;
@@ -68,6 +69,29 @@ function writeInt64(value: number, into: Buffer, at: number): void {
   into.writeUInt32BE(value - high * 2 ** 32, at + 4);
 }
 
+/** A numeric is written in digits to this base, after how many there are, the first one's power, its sign, and the digits after the point. */
+const NUMERIC_BASE = 10_000;
+const NUMERIC_HEAD = 8;
+const NEGATIVE = 0x4000;
+
+function numericDigits(value: bigint): number[] {
+  const digits: number[] = [];
+  let large = value < 0n ? -value : value;
+  for (; large > Number.MAX_SAFE_INTEGER; large /= BigInt(NUMERIC_BASE)) digits.push(Number(large % BigInt(NUMERIC_BASE)));
+  for (let rest = Number(large); rest > 0; rest = Math.floor(rest / NUMERIC_BASE)) digits.push(rest % NUMERIC_BASE);
+  return digits.reverse();
+}
+
+function writeNumeric(value: bigint, into: Buffer, at: number): number {
+  const digits = numericDigits(value);
+  into.writeInt16BE(digits.length, at);
+  into.writeInt16BE(Math.max(0, digits.length - 1), at + 2);
+  into.writeUInt16BE(value < 0n ? NEGATIVE : 0, at + 4);
+  into.writeInt16BE(0, at + 6);
+  digits.forEach((digit, i) => into.writeInt16BE(digit, at + NUMERIC_HEAD + 2 * i));
+  return NUMERIC_HEAD + 2 * digits.length;
+}
+
 /** Of each type, what makes an array of values; the statement casts its parameter to that type: `$1::uuid[]`. */
 export const binaryArrays = {
   uuid: fixed<string>(OIDS.uuid, UUID_BYTES, (value, into, at) => {
@@ -90,6 +114,8 @@ export const binaryArrays = {
   smallint: fixed<number>(OIDS.smallint, 2, (value, into, at) => void into.writeInt16BE(value, at)),
   integer: fixed<number>(OIDS.integer, 4, (value, into, at) => void into.writeInt32BE(value, at)),
   bigint: fixed<number>(OIDS.bigint, 8, writeInt64),
+  /** Whole, however large. */
+  numeric: arrays<bigint>(OIDS.numeric, (value) => NUMERIC_HEAD + 2 * numericDigits(value).length, writeNumeric),
   double: fixed<number>(OIDS.double, 8, (value, into, at) => void into.writeDoubleBE(value, at)),
   /** timestamptz, from microseconds since 1970. */
   instant: fixed<number>(OIDS.instant, 8, (value, into, at) => writeInt64(value - EPOCH_MICROS, into, at)),

@@ -54,6 +54,11 @@ describe('columns', () => {
       ],
       ['date', binaryArrays.date(['1970-01-01', '2026-03-01', '9999-12-31']), ['1970-01-01', '2026-03-01', '9999-12-31']],
       ['jsonb', binaryArrays.json(['[{"name":"a\\"","value":"é"}]', 'null', null]), ['[{"name":"a\\"","value":"é"}]', 'null', null]],
+      [
+        'numeric',
+        binaryArrays.numeric([0n, 7n, -10_000n, 123_400_005_678n, BigInt(Number.MAX_SAFE_INTEGER), -(10n ** 30n) - 1n, null]),
+        ['0', '7', '-10000', '123400005678', '9007199254740991', '-1000000000000000000000000000001', null],
+      ],
       ['text', binaryArrays.text([]), []],
     ];
     for (const [type, binary, text] of arrays) {

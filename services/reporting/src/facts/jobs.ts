@@ -1,9 +1,10 @@
 // What a job brings into both job reports, from the same read models as its financials (decisions §2): stored in job_facts,
 // so that what was counted can be taken back.
-import { formatInstant, resource } from '@truckroll/contract';
+import { resource } from '@truckroll/contract';
 import { CostCategory, CostTrackingStatus, CostVerificationStatus, JobFinancials, type CostEntry } from '@truckroll/contract/gen/reporting/v1/job_financials';
-import { Job } from '@truckroll/contract/gen/scheduling/v1/jobs';
-import type { Queryable } from '@truckroll/service-kit';
+import { binaryArrays, type Queryable, type Statement } from '@truckroll/service-kit';
+import { readSources, sourcesOf, type Sources } from '../financials/sources.ts';
+import { isCounted } from '../financials/totals.ts';
 import { JOBS, PARTICIPATION, standingOf } from '../summaries/definitions.ts';
 import { entryOf, type Entry, type FactKind } from './fact.ts';
 
@@ -20,18 +21,7 @@ const COLUMN: Partial<Record<CostCategory, CostColumn>> = {
 
 const classSpellings = resource('jobs').record.byName.get('job_class')?.enum?.spellings;
 
-interface Sources {
-  id: string;
-  financial: Buffer;
-  job: Buffer | null;
-  /** Exact, as text. */
-  revenue: string | null;
-  /** First issue of an OPEN or PAID invoice. */
-  issued_at: number | null;
-  members: string[] | null;
-}
-
-interface JobFact extends Record<CostColumn | 'revenue_cents', bigint> {
+export interface JobFact extends Record<CostColumn | 'revenue_cents', bigint> {
   id: string;
   reported_at: number;
   account: string | null;
@@ -42,24 +32,24 @@ interface JobFact extends Record<CostColumn | 'revenue_cents', bigint> {
   members: string[];
 }
 
-/** Undefined where the job's costs are not tracked: it is in no report. */
-function factOf({ id, financial, job: known, revenue, issued_at, members }: Sources): JobFact | undefined {
-  const recorded = JobFinancials.decode(financial);
+/** By its financial as recorded. Undefined where the job's costs are not tracked: it is in no report. */
+export function jobFactOf(recorded: JobFinancials, { job, invoices, participants }: Sources): JobFact | undefined {
   const { costing } = recorded;
   if (costing?.tracking_status !== CostTrackingStatus.TRACKED) return undefined;
-  const job = known === null ? undefined : Job.decode(known);
   const { account, business_unit, job_type, job_class, created_at } = job ?? recorded;
   const included = costing.job_type_included && job_type != null;
+  const counted = invoices.filter(isCounted);
+  const issued = counted.flatMap(({ issued_at }) => issued_at ?? []);
   return {
-    id,
-    reported_at: issued_at ?? job?.completed_at ?? created_at,
+    id: recorded.id,
+    reported_at: issued.length > 0 ? Math.min(...issued) : (job?.completed_at ?? created_at),
     account: account?.id ?? null,
     business_unit: business_unit?.id ?? null,
     job_type: job_type?.id ?? null,
     job_class: job_class == null ? null : (classSpellings?.get(job_class) ?? null),
     standing: standingOf(included, costing.verification_status === CostVerificationStatus.VERIFIED),
-    members: members ?? [],
-    revenue_cents: BigInt(revenue ?? 0),
+    members: participants.map(({ id }) => id),
+    revenue_cents: counted.reduce((sum, { subtotal_cents }) => sum + BigInt(subtotal_cents), 0n),
     ...costsOf(recorded.cost_entries),
   };
 }
@@ -74,58 +64,75 @@ function costsOf(entries: readonly CostEntry[]): Record<CostColumn, bigint> {
   return sums;
 }
 
-/** What the jobs bring in, by the read models as they are now. */
-async function derive(db: Queryable, companyId: string, ids: readonly string[]): Promise<JobFact[]> {
-  const { rows } = await db.query<Sources>({
-    name: 'sources_of_job_facts',
-    text: `select f.id, f.document as financial, j.document as job, r.revenue::text, r.issued_at, m.members
-      from unnest($2::uuid[]) u(id)
-      join job_financials f on f.company_id = $1 and f.id = u.id
-      left join jobs j on j.company_id = $1 and j.id = u.id
-      cross join lateral (
-        select sum(subtotal_cents) as revenue, min(issued_at) as issued_at from invoices i
-        where i.company_id = $1 and i.job_id = u.id and i.status in ('OPEN', 'PAID')) r
-      cross join lateral (
-        select array_agg(distinct team_member_id order by team_member_id) as members from assignments a
-        where a.company_id = $1 and a.job_id = u.id) m`,
-    values: [companyId, ids],
+/** What jobs bring in by the read models as they are now. */
+export async function factsOfJobs(db: Queryable, companyId: string, ids: readonly string[]): Promise<JobFact[]> {
+  const [{ rows }, readModels] = await Promise.all([
+    db.query<{ document: Buffer }>({
+      name: 'financials_of_facts',
+      text: 'select f.document from unnest($2::uuid[]) u(id) join job_financials f on f.company_id = $1 and f.id = u.id',
+      values: [companyId, binaryArrays.uuid(ids)],
+    }),
+    readSources(db, companyId, ids),
+  ]);
+  return rows.flatMap(({ document }) => {
+    const recorded = JobFinancials.decode(document);
+    return jobFactOf(recorded, sourcesOf(readModels, recorded.id)) ?? [];
   });
-  return rows.flatMap((row) => factOf(row) ?? []);
 }
 
 /** Entries by id as the read models have them now, whatever is stored. */
 export async function derivedJobFacts(db: Queryable, companyId: string, ids: readonly string[]): Promise<ReadonlyMap<string, readonly Entry[]>> {
-  return new Map((await derive(db, companyId, ids)).map((fact) => [fact.id, entriesOf(fact)]));
+  return entriesById(await factsOfJobs(db, companyId, ids));
 }
 
-/** Stores what the jobs bring in now, in the caller's transaction, which holds the company's lock. */
-export async function storeJobFacts(tx: Queryable, companyId: string, ids: readonly string[]): Promise<void> {
-  const facts = await derive(tx, companyId, ids);
+const entriesById = (facts: readonly JobFact[]): ReadonlyMap<string, readonly Entry[]> => new Map(facts.map((fact) => [fact.id, entriesOf(fact)]));
+
+/**
+ * Stores what jobs bring in, of `ids` those that bring in anything, in the caller's transaction, which holds the company's
+ * lock. Returns the entries of all of them.
+ */
+export async function storeJobFacts(
+  tx: Queryable,
+  companyId: string,
+  ids: readonly string[],
+  facts: readonly JobFact[],
+): Promise<ReadonlyMap<string, readonly Entry[]>> {
   const counted = new Set(facts.map(({ id }) => id));
   const gone = ids.filter((id) => !counted.has(id));
-  if (gone.length > 0) {
-    await tx.query({ name: 'drop_job_facts', text: 'delete from job_facts where company_id = $1 and id = any($2::uuid[])', values: [companyId, gone] });
-  }
-  if (facts.length === 0) return;
-  const cents = ['revenue_cents', ...COSTS] as const;
-  const columns = ['reported_at', 'account_id', 'business_unit_id', 'job_type_id', 'job_class', 'standing', 'members', ...cents];
-  await tx.query({
+  const dropped =
+    gone.length > 0 &&
+    tx.query({
+      name: 'drop_job_facts',
+      text: 'delete from job_facts where company_id = $1 and id = any($2::uuid[])',
+      values: [companyId, binaryArrays.uuid(gone)],
+    });
+  const stored = facts.length > 0 && tx.query(storing(companyId, facts));
+  await Promise.all([dropped, stored]);
+  return entriesById(facts);
+}
+
+const CENTS = ['revenue_cents', ...COSTS] as const;
+
+function storing(companyId: string, facts: readonly JobFact[]): Statement {
+  const columns = ['reported_at', 'account_id', 'business_unit_id', 'job_type_id', 'job_class', 'standing', 'members', ...CENTS];
+  return {
     name: 'store_job_facts',
     text: `insert into job_facts as f (company_id, id, ${columns.join(', ')})
-      select $1, id, reported_at, account_id, business_unit_id, job_type_id, job_class, standing, members::uuid[], ${cents.join(', ')}
+      select $1, id, reported_at, account_id, business_unit_id, job_type_id, job_class, standing, members::uuid[], ${CENTS.join(', ')}
       from unnest($2::uuid[], $3::timestamptz[], $4::uuid[], $5::uuid[], $6::uuid[], $7::text[], $8::text[], $9::text[],
-        ${cents.map((_, i) => `$${i + 10}::numeric[]`).join(', ')}) d(id, ${columns.join(', ')})
+        ${CENTS.map((_, i) => `$${i + 10}::numeric[]`).join(', ')}) d(id, ${columns.join(', ')})
       on conflict (company_id, id) do update set ${columns.map((name) => `${name} = excluded.${name}`).join(', ')}
       where (${columns.map((name) => `f.${name}`).join(', ')}) is distinct from (${columns.map((name) => `excluded.${name}`).join(', ')})`,
     values: [
       companyId,
-      facts.map(({ id }) => id),
-      facts.map(({ reported_at }) => formatInstant(reported_at)),
-      ...(['account', 'business_unit', 'job_type', 'job_class', 'standing'] as const).map((name) => facts.map((fact) => fact[name])),
-      facts.map(({ members }) => `{${members.join()}}`),
-      ...cents.map((name) => facts.map((fact) => String(fact[name]))),
+      binaryArrays.uuid(facts.map(({ id }) => id)),
+      binaryArrays.instant(facts.map(({ reported_at }) => reported_at)),
+      ...(['account', 'business_unit', 'job_type'] as const).map((name) => binaryArrays.uuid(facts.map((fact) => fact[name]))),
+      ...(['job_class', 'standing'] as const).map((name) => binaryArrays.text(facts.map((fact) => fact[name]))),
+      binaryArrays.text(facts.map(({ members }) => `{${members.join()}}`)),
+      ...CENTS.map((name) => binaryArrays.numeric(facts.map((fact) => fact[name]))),
     ],
-  });
+  };
 }
 
 type Row = Omit<JobFact, CostColumn | 'revenue_cents'> & Record<CostColumn | 'revenue_cents', string>;
@@ -144,9 +151,9 @@ export const jobFacts: FactKind = {
     const { rows } = await db.query<Row>({
       name: 'facts_of_jobs',
       text: `select f.id, reported_at, account_id as account, business_unit_id as business_unit, job_type_id as job_type, job_class, standing,
-          members::text[] as members, revenue_cents, ${COSTS.join(', ')}
+          members::text[] as members, ${CENTS.join(', ')}
         from unnest($2::uuid[]) u(id) join job_facts f on f.company_id = $1 and f.id = u.id`,
-      values: [companyId, ids],
+      values: [companyId, binaryArrays.uuid(ids)],
     });
     return new Map(rows.map((row) => [row.id, entriesOf(row)]));
   },
@@ -164,7 +171,7 @@ export const jobFacts: FactKind = {
 };
 
 function entriesOf({ reported_at, standing, members, account, business_unit, job_type, job_class, ...row }: Row | JobFact): Entry[] {
-  const cents = Object.fromEntries((['revenue_cents', ...COSTS] as const).map((name) => [name, BigInt(row[name])]));
+  const cents = Object.fromEntries(CENTS.map((name) => [name, BigInt(row[name])]));
   const measures = { job_count: 1n, ...cents };
   return [
     entryOf(JOBS, reported_at, { account, business_unit, job_type, job_class }, standing, measures),

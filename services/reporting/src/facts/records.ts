@@ -3,23 +3,33 @@ import { binaryArrays, type Queryable } from '@truckroll/service-kit';
 import { COLLECTIONS, INVOICES } from '../summaries/definitions.ts';
 import { entryOf, type Counted, type Entry, type FactKind } from './fact.ts';
 
+type Value = string | number | Buffer | null;
+
 interface RecordFact<Row> {
   name: string;
-  columns: string;
+  /** What `entries` needs of a row, by its columns. */
+  columns: Readonly<Record<Exclude<keyof Row & string, 'id'>, string>>;
   entries(row: Row): readonly Entry[];
   /** What `entries` makes of a row. */
   counted: Counted;
 }
 
 /** Facts in the rows of a read model. */
-function factsOf<Row extends { id: string }>({ name, columns, entries, counted }: RecordFact<Row>): FactKind {
+export interface RecordFacts extends FactKind {
+  /** Entries of a row, from what its columns hold. */
+  entriesOf(id: string, column: (name: string) => Value): readonly Entry[];
+}
+
+function factsOf<Row extends { id: string }>({ name, columns, entries, counted }: RecordFact<Row>): RecordFacts {
+  const named = Object.entries<string>(columns);
   return {
     name,
     counted: [counted],
     async read(db, companyId, ids) {
       const { rows } = await db.query<Row>({
         name: `facts_of_${name}`,
-        text: `select f.id, ${columns} from unnest($2::uuid[]) u(id) join ${name} f on f.company_id = $1 and f.id = u.id`,
+        text: `select f.id, ${named.map(([as, column]) => `${column} as ${as}`).join(', ')}
+          from unnest($2::uuid[]) u(id) join ${name} f on f.company_id = $1 and f.id = u.id`,
         values: [companyId, binaryArrays.uuid(ids)],
       });
       return new Map(
@@ -29,6 +39,7 @@ function factsOf<Row extends { id: string }>({ name, columns, entries, counted }
         }),
       );
     },
+    entriesOf: (id, column) => entries({ id, ...Object.fromEntries(named.map(([as, from]) => [as, column(from)])) } as unknown as Row),
     next: (db, companyId, after, limit) => idsAfter(db, name, companyId, after, limit),
   };
 }
@@ -55,8 +66,17 @@ export const invoiceFacts = factsOf<{
   tax_cents: number;
 }>({
   name: 'invoices',
-  columns: `status, issued_at, account_id as account, business_unit_id as business_unit, job_type_id as job_type, job_class,
-    subtotal_cents, discount_cents, tax_cents`,
+  columns: {
+    status: 'status',
+    issued_at: 'issued_at',
+    account: 'account_id',
+    business_unit: 'business_unit_id',
+    job_type: 'job_type_id',
+    job_class: 'job_class',
+    subtotal_cents: 'subtotal_cents',
+    discount_cents: 'discount_cents',
+    tax_cents: 'tax_cents',
+  },
   entries({ status, issued_at, subtotal_cents, discount_cents, tax_cents, ...values }) {
     if (issued_at === null) return [];
     const cents = { subtotal_cents: BigInt(subtotal_cents), discount_cents: BigInt(discount_cents), tax_cents: BigInt(tax_cents) };
@@ -84,7 +104,14 @@ const COUNTED = '';
 
 export const paymentFacts = factsOf<Movement>({
   name: 'payments',
-  columns: 'status, account_id as account, method as payment_method, collected_by_id as collector, occurred_at, amount_cents',
+  columns: {
+    status: 'status',
+    account: 'account_id',
+    payment_method: 'method',
+    collector: 'collected_by_id',
+    occurred_at: 'occurred_at',
+    amount_cents: 'amount_cents',
+  },
   entries({ status, occurred_at, amount_cents, ...values }) {
     if (status !== 'PAID') return [];
     return [entryOf(COLLECTIONS, occurred_at, { ...values }, COUNTED, { payment_count: 1n, received_cents: BigInt(amount_cents) })];
@@ -99,7 +126,14 @@ export const paymentFacts = factsOf<Movement>({
 /** By its own status, whatever became of its payment (decisions §13). */
 export const refundFacts = factsOf<Movement>({
   name: 'refunds',
-  columns: 'status, account_id as account, payment_method, collected_by_id as collector, occurred_at, amount_cents',
+  columns: {
+    status: 'status',
+    account: 'account_id',
+    payment_method: 'payment_method',
+    collector: 'collected_by_id',
+    occurred_at: 'occurred_at',
+    amount_cents: 'amount_cents',
+  },
   entries({ status, occurred_at, amount_cents, ...values }) {
     if (status !== 'SUCCEEDED') return [];
     return [entryOf(COLLECTIONS, occurred_at, { ...values }, COUNTED, { refund_count: 1n, refunded_cents: BigInt(amount_cents) })];

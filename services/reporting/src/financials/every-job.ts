@@ -3,7 +3,10 @@
 import { CostTrackingStatus, CostVerificationStatus, JobFinancials } from '@truckroll/contract/gen/reporting/v1/job_financials';
 import { lockCompany, refreshRecords, upsertRecords } from '@truckroll/record-store';
 import { PeriodicTask, type BackgroundPart, type Database, type Logger, type Queryable, type Transaction } from '@truckroll/service-kit';
+import { jobFactOf, storeJobFacts, jobFacts, type JobFact } from '../facts/jobs.ts';
 import { jobFinancials } from '../resources/job-financials.ts';
+import type { Following } from '../summaries/follow.ts';
+import { deriveFinancials } from './derive.ts';
 
 /** Jobs that are looked at together, each company's in one transaction. */
 const CHUNK = 500;
@@ -32,6 +35,25 @@ export async function refreshFinancials(tx: Transaction, companyId: string, jobI
     companyId,
     jobIds.filter((id) => !made.has(id)),
   );
+}
+
+/**
+ * The same, and what the jobs bring into reports, from one look at what both follow from. `following` writes how the sums differ.
+ */
+export async function refreshJobs(tx: Transaction, companyId: string, jobs: readonly string[], following: Following): Promise<void> {
+  if (jobs.length === 0) return;
+  const missing = await missingOf(tx, companyId, jobs);
+  // Their facts are stored with them.
+  if (missing.length > 0) await upsertRecords(tx, jobFinancials, companyId, missing.map(unrecorded));
+  const made = new Set(missing);
+  const ids = jobs.filter((id) => !made.has(id));
+  const facts: JobFact[] = [];
+  const observed: typeof jobFinancials = {
+    ...jobFinancials,
+    derive: (_, company, batch) => deriveFinancials(tx, company, batch, (recorded, sources) => facts.push(...[jobFactOf(recorded, sources) ?? []].flat())),
+  };
+  await Promise.all([following.changing(jobFacts, ids), refreshRecords(tx, observed, companyId, ids)]);
+  following.became(jobFacts, await storeJobFacts(tx, companyId, ids, facts));
 }
 
 /** Removes the financials of jobs that are gone, as far as nothing is recorded of them. The company is locked. */

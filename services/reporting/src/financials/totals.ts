@@ -6,6 +6,8 @@ import { CostCategory, ReportDateBasis, type CostEntry, type JobInvoice, type Jo
 /** Invoices with these statuses are revenue and can date the job. */
 const COUNTED: readonly JobInvoice['status'][] = [InvoiceStatus.OPEN, InvoiceStatus.PAID];
 
+export const isCounted = ({ status }: Pick<JobInvoice, 'status'>): boolean => COUNTED.includes(status);
+
 const NOTHING: JobTotals = {
   revenue_cents: 0,
   labor_cost_cents: 0,
@@ -31,7 +33,7 @@ const COST_COLUMNS = Object.values(COLUMN);
 export function totalsOf(invoices: readonly JobInvoice[], costs: readonly CostEntry[]): JobTotals | { beyond: keyof JobTotals } {
   const cents = new Map<keyof JobTotals, number[]>(COST_COLUMNS.map((column) => [column, []]));
   for (const { category, total_cents } of costs) cents.get(COLUMN[category] as keyof JobTotals)?.push(total_cents);
-  const counted = invoices.filter(({ status }) => COUNTED.includes(status));
+  const counted = invoices.filter(isCounted);
   cents.set(
     'revenue_cents',
     counted.map(({ subtotal_cents }) => subtotal_cents),
@@ -64,7 +66,7 @@ export interface Dates {
 
 /** The company-local date that a job is reported under, and why that one. */
 export function reportDate(invoices: readonly JobInvoice[], job: Dates, timeZone: string): { date: string; basis: ReportDateBasis } {
-  const issued = invoices.flatMap(({ status, issued_at }) => (COUNTED.includes(status) && issued_at != null ? [issued_at] : []));
+  const issued = invoices.filter(isCounted).flatMap(({ issued_at }) => issued_at ?? []);
   const on = (micros: number): string => formatDate(countedDay(micros, timeZone));
   if (issued.length > 0) return { date: on(Math.min(...issued)), basis: ReportDateBasis.INVOICE_ISSUED };
   if (job.completed_at !== null) return { date: on(job.completed_at), basis: ReportDateBasis.JOB_COMPLETED };

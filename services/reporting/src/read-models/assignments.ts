@@ -5,6 +5,7 @@ import { recordReadModel } from './record-read-model.ts';
 export const assignments = recordReadModel<Assignment>({
   topic: topics.assignments,
   path: 'job-assignments',
+  part: 'jobs',
   jobColumn: 'job_id',
   columns: {
     job_id: { type: 'uuid', of: ({ job_id }) => job_id },

@@ -29,13 +29,13 @@ export const companies: ReadModel = {
           changed_at = case when c.time_zone = excluded.time_zone then c.changed_at else excluded.changed_at end`,
       values: [companyId, settings.timezone, settings.costing_enabled, settings.verified_only, formatInstant(time)],
     });
-    if (!moved && before[0]?.costing_enabled === settings.costing_enabled) return [];
+    if (!moved && before[0]?.costing_enabled === settings.costing_enabled) return { jobs: [] };
     await tx.query({
       text: `insert into financials_to_refresh (company_id) values ($1) on conflict (company_id) do update set after = null`,
       values: [companyId],
     });
     if (moved) await beginGeneration(tx, companyId);
-    return [];
+    return { jobs: [] };
   },
   /** Its owner had published it, and was restored to a moment before that. What was counted of it goes with its records. */
   async remove(tx, companyId) {

@@ -9,6 +9,7 @@ const classOf = spelling('invoices', 'job_class');
 export const invoices = recordReadModel<Invoice>({
   topic: topics.invoices,
   path: 'invoices',
+  part: 'jobs',
   jobColumn: 'job_id',
   facts: invoiceFacts,
   columns: {

@@ -8,6 +8,7 @@ import { recordReadModel, type RecordReadModel } from './record-read-model.ts';
 const model = recordReadModel<Job>({
   topic: topics.jobs,
   path: 'jobs',
+  part: 'jobs',
   jobColumn: 'id',
   columns: {
     document: { type: 'bytea', of: (job) => Buffer.from(Job.encode(shown(job)).finish()), followsNames: true },

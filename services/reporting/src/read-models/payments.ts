@@ -9,6 +9,7 @@ const methodOf = spelling('payments', 'method');
 export const payments = recordReadModel<Payment>({
   topic: topics.payments,
   path: 'payments',
+  part: 'movements',
   facts: paymentFacts,
   columns: {
     status: { type: 'text', of: ({ status }) => statusOf(status) },

@@ -2,11 +2,11 @@
 // figures and which sums follow from it.
 import type { TopicDefinition } from '@truckroll/contract';
 import type { IncomingEvent, Subscription } from '@truckroll/outbox';
-import { byCompany, lockCompany } from '@truckroll/record-store';
+import { byCompany, lockCompany, lockPart } from '@truckroll/record-store';
 import type { Queryable, Transaction } from '@truckroll/service-kit';
-import type { FactKind } from '../facts/fact.ts';
-import { refreshFinancials } from '../financials/every-job.ts';
-import { follow, refreshJobFacts } from '../summaries/follow.ts';
+import type { Entry, FactKind } from '../facts/fact.ts';
+import { refreshJobs } from '../financials/every-job.ts';
+import { follow } from '../summaries/follow.ts';
 
 export interface ReadModel {
   topic: TopicDefinition;
@@ -15,12 +15,21 @@ export interface ReadModel {
   version: number;
   /** What reports count of the rows. */
   facts?: FactKind;
+  /** Jobs and money that was moved share neither rows nor sums, and need not wait for each other; without it, for both. */
+  part?: 'jobs' | 'movements';
   /** The column that names a row among those of its company, where it is not `id`. */
   readonly id?: 'company_id';
-  /** Stores the records of one company; returns the jobs whose figures may have changed. */
-  store(tx: Queryable, companyId: string, events: readonly StateEvent[]): Promise<readonly string[]>;
+  /** Stores the records of one company. */
+  store(tx: Queryable, companyId: string, events: readonly StateEvent[]): Promise<Consequences>;
   /** Removes records that their owner has deleted; returns the jobs concerned. */
   remove?(tx: Queryable, companyId: string, ids: readonly string[]): Promise<readonly string[]>;
+}
+
+export interface Consequences {
+  /** Jobs whose figures may have changed. */
+  jobs: readonly string[];
+  /** What reports count of the rows now, by id; ids without any are absent. */
+  facts?: ReadonlyMap<string, readonly Entry[]>;
 }
 
 /** The latest of a record that is there. */
@@ -30,30 +39,38 @@ export type StateEvent = Pick<IncomingEvent, 'key' | 'time'> & { payload: Buffer
 export async function applyTo(model: ReadModel, tx: Transaction, events: readonly IncomingEvent[]): Promise<void> {
   for (const [companyId, ofCompany] of byCompany(events)) {
     // An import of financials that is under way does not see these read models, nor is it seen: one of the two must wait.
-    await lockCompany(tx, companyId);
+    await lock(model, tx, companyId);
     const stored = ofCompany.filter((event): event is IncomingEvent & { payload: Buffer } => event.payload !== null);
     const gone = ofCompany.filter(({ payload }) => payload === null).map(idOf);
-    await change(tx, companyId, model, [...stored.map(idOf), ...gone], async () => [
-      ...(stored.length > 0 ? await model.store(tx, companyId, stored) : []),
-      ...(gone.length > 0 ? ((await model.remove?.(tx, companyId, gone)) ?? []) : []),
-    ]);
+    await change(tx, companyId, model, [...stored.map(idOf), ...gone], async () => {
+      const { jobs, facts } = stored.length > 0 ? await model.store(tx, companyId, stored) : NOTHING;
+      const others = gone.length > 0 ? ((await model.remove?.(tx, companyId, gone)) ?? []) : [];
+      return { jobs: [...jobs, ...others], ...(facts === undefined ? {} : { facts }) };
+    });
   }
 }
 
+const NOTHING: Consequences = { jobs: [], facts: new Map() };
+
 /** Removes rows that no topic has any more. */
 export async function removeFrom(model: ReadModel, tx: Transaction, companyId: string, ids: readonly string[]): Promise<void> {
-  await lockCompany(tx, companyId);
-  await change(tx, companyId, model, ids, async () => (await model.remove?.(tx, companyId, ids)) ?? []);
+  await lock(model, tx, companyId);
+  await change(tx, companyId, model, ids, async () => ({ ...NOTHING, jobs: (await model.remove?.(tx, companyId, ids)) ?? [] }));
 }
 
-/** Changes rows, and everything that follows from them. `work` returns the jobs whose figures may differ. */
-async function change(tx: Transaction, companyId: string, { facts }: ReadModel, ids: readonly string[], work: () => Promise<readonly string[]>): Promise<void> {
+async function lock({ part }: ReadModel, tx: Transaction, companyId: string): Promise<void> {
+  if (part === undefined) await lockCompany(tx, companyId);
+  else await lockPart(tx, companyId, part);
+}
+
+/** Changes rows, and everything that follows from them. */
+async function change(tx: Transaction, companyId: string, { facts }: ReadModel, ids: readonly string[], work: () => Promise<Consequences>): Promise<void> {
   const following = follow(tx, companyId);
   if (facts !== undefined) await following.changing(facts, ids);
-  const jobs = await work();
+  const changed = await work();
+  if (facts !== undefined && changed.facts !== undefined) following.became(facts, changed.facts);
+  await refreshJobs(tx, companyId, changed.jobs, following);
   await following.changed();
-  await refreshFinancials(tx, companyId, jobs);
-  await refreshJobFacts(tx, companyId, jobs);
 }
 
 function idOf({ key }: Pick<IncomingEvent, 'key'>): string {

@@ -1,8 +1,8 @@
 // Read models of public records: which of their facts are kept, in which columns, and how rows follow the owner's.
 import { codec, resource, type TopicDefinition } from '@truckroll/contract';
 import { arrayOf, binaryArrays, type ArrayType, type Queryable } from '@truckroll/service-kit';
-import type { FactKind } from '../facts/fact.ts';
-import type { ReadModel } from './read-model.ts';
+import type { RecordFacts } from '../facts/records.ts';
+import type { Consequences, ReadModel } from './read-model.ts';
 
 export interface ReadModelColumn<R> {
   type: ArrayType;
@@ -21,7 +21,9 @@ export interface RecordReadModelDefinition<R> {
   /** Column that holds the job whose figures follow from the record. */
   jobColumn?: string;
   /** What reports count of it. */
-  facts?: FactKind;
+  facts?: RecordFacts;
+  /** As in ReadModel. */
+  part: NonNullable<ReadModel['part']>;
   columns: Record<string, ReadModelColumn<R>>;
 }
 
@@ -38,6 +40,7 @@ export function recordReadModel<R extends { id: string }>({
   version = 1,
   jobColumn,
   facts,
+  part,
   columns,
 }: RecordReadModelDefinition<R>): RecordReadModel {
   const { record } = resource(path);
@@ -64,24 +67,31 @@ export function recordReadModel<R extends { id: string }>({
     return rows.map(({ job }) => job);
   }
 
+  const entriesOf = (kind: RecordFacts, records: readonly R[]): NonNullable<Consequences['facts']> =>
+    new Map(records.map((record) => [record.id, kind.entriesOf(record.id, (name) => columns[name]?.of(record) ?? null)]));
+
   return {
     topic,
     path,
     table,
     version,
+    part,
     ...(facts === undefined ? {} : { facts }),
     async store(tx, companyId, events) {
       const records = events.map(({ payload }) => decode(payload));
       const [ids, ...fields] = values(records) as [Buffer, ...Buffer[]];
-      // A record may have moved to another job: both jobs' figures follow.
-      const before = await jobsOf(tx, companyId, ids);
-      await tx.query({
-        name: `read_model_${table}`,
-        text: `insert into ${table} (company_id, projection, id, ${names.join(', ')}) select $1, ${version}, * from unnest(${parameters})
-          on conflict (company_id, id) do update set copied_at = default, projection = excluded.projection, ${names.map((name) => `${name} = excluded.${name}`).join(', ')}`,
-        values: [companyId, ids, ...fields],
-      });
-      return [...new Set([...before, ...records.flatMap((record) => jobOf(record) ?? [])])];
+      const [before] = await Promise.all([
+        // A record may have moved to another job: both jobs' figures follow.
+        jobsOf(tx, companyId, ids),
+        tx.query({
+          name: `read_model_${table}`,
+          text: `insert into ${table} (company_id, projection, id, ${names.join(', ')}) select $1, ${version}, * from unnest(${parameters})
+            on conflict (company_id, id) do update set copied_at = default, projection = excluded.projection, ${names.map((name) => `${name} = excluded.${name}`).join(', ')}`,
+          values: [companyId, ids, ...fields],
+        }),
+      ]);
+      const jobs = [...new Set([...before, ...records.flatMap((record) => jobOf(record) ?? [])])];
+      return facts === undefined ? { jobs } : { jobs, facts: entriesOf(facts, records) };
     },
     async remove(tx, companyId, ids) {
       const gone = binaryArrays.uuid(ids);

@@ -9,6 +9,7 @@ const methodOf = spelling('refunds', 'payment_method');
 export const refunds = recordReadModel<Refund>({
   topic: topics.refunds,
   path: 'refunds',
+  part: 'movements',
   facts: refundFacts,
   columns: {
     status: { type: 'text', of: ({ status }) => statusOf(status) },

@@ -3,40 +3,63 @@ import { binaryArrays, type Queryable } from '@truckroll/service-kit';
 import { datesOf, type Entry } from '../facts/fact.ts';
 import { DEFINITIONS, measuresOf, type SummaryDefinition } from './definitions.ts';
 
-interface Delta {
-  key: readonly string[];
-  measures: bigint[];
-}
+/** A row's measures, in the order of measuresOf. */
+type Measures = bigint[];
 
+/** Between the parts of a key in memory: no text of PostgreSQL's has it. */
+const SEPARATOR = '\0';
 /** Rows of one statement. */
 const CHUNK = 5000;
 
-export class Deltas {
-  readonly #tables = new Map<string, Map<string, Delta>>();
+interface Target {
+  generation: number;
+  time_zone: string;
+}
 
-  /** Adds entries to a generation, or takes them back. */
-  add(generation: { generation: number; time_zone: string }, entries: readonly Entry[], sign: 1n | -1n): void {
-    for (const { summary, at, values, standing, measures } of entries) {
-      const { day, month } = datesOf(at, generation.time_zone);
-      const number = String(generation.generation);
-      const sums = (part: string, value: string): void => {
-        this.#fold(summary.table, [number, `${part}day`, day, value, standing], measures, sign);
-        this.#fold(summary.table, [number, `${part}month`, month, value, standing], measures, sign);
-      };
-      if (summary.whole) sums('', '');
-      for (const dimension of summary.dimensions) sums(`${dimension}/`, values[dimension] as string);
-      const few = summary.few.map((dimension) => values[dimension] as string);
-      this.#fold(summary.combinations, [number, month, ...few, standing], measures, sign);
+export class Deltas {
+  /** By table and by key. */
+  readonly #tables = new Map<string, Map<string, Measures>>();
+
+  /** Adds to a generation what an entry has become: `before` is taken back. */
+  change(generation: Target, before: readonly Entry[], now: readonly Entry[]): void {
+    for (let i = 0; i < Math.max(before.length, now.length); i += 1) {
+      const [old, next] = [before[i], now[i]];
+      if (old !== undefined && next !== undefined && sameRows(old, next, generation.time_zone)) {
+        this.#add(
+          generation,
+          old,
+          next.measures.map((value, m) => value - (old.measures[m] as bigint)),
+        );
+        continue;
+      }
+      if (old !== undefined)
+        this.#add(
+          generation,
+          old,
+          old.measures.map((value) => -value),
+        );
+      if (next !== undefined) this.#add(generation, next, next.measures);
     }
   }
 
-  #fold(table: string, key: readonly string[], measures: readonly bigint[], sign: 1n | -1n): void {
+  #add({ generation, time_zone }: Target, { summary, at, values, standing }: Entry, measures: readonly bigint[]): void {
+    const { day, month } = datesOf(at, time_zone);
+    const sums = this.#rowsOf(summary.table);
+    const part = (name: string, value: string): void => {
+      const rest = `${SEPARATOR}${value}${SEPARATOR}${standing}`;
+      fold(sums, `${generation}${SEPARATOR}${name}day${SEPARATOR}${day}${rest}`, measures);
+      fold(sums, `${generation}${SEPARATOR}${name}month${SEPARATOR}${month}${rest}`, measures);
+    };
+    if (summary.whole) part('', '');
+    for (const dimension of summary.dimensions) part(`${dimension}/`, values[dimension] as string);
+    const few = summary.few.map((dimension) => values[dimension] as string);
+    fold(this.#rowsOf(summary.combinations), [generation, month, ...few, standing].join(SEPARATOR), measures);
+  }
+
+  #rowsOf(table: string): Map<string, Measures> {
     let rows = this.#tables.get(table);
     if (rows === undefined) this.#tables.set(table, (rows = new Map()));
-    const name = key.join('\0');
-    const known = rows.get(name);
-    if (known === undefined) rows.set(name, { key, measures: measures.map((value) => sign * value) });
-    else measures.forEach((value, i) => (known.measures[i] = (known.measures[i] as bigint) + sign * value));
+    return rows;
   }
 
   /**
@@ -47,9 +70,10 @@ export class Deltas {
     const writing: Promise<unknown>[] = [];
     for (const definition of DEFINITIONS) {
       for (const table of [definition.table, definition.combinations]) {
-        const changed = [...(this.#tables.get(table) ?? [])].filter(([, { measures }]) => measures.some((value) => value !== 0n));
-        const sorted = changed.sort(([a], [b]) => (a < b ? -1 : 1)).map(([, delta]) => delta);
+        const changed = [...(this.#tables.get(table) ?? [])].filter(([, measures]) => measures.some((value) => value !== 0n));
+        const sorted = changed.sort(([a], [b]) => (a < b ? -1 : 1));
         for (let start = 0; start < sorted.length; start += CHUNK) {
+          if (writing.length === 0) writing.push(tx.query(BY_KEY));
           writing.push(writeRows(tx, companyId, definition, { keys: keyColumns(definition, table), into: prefix + table }, sorted.slice(start, start + CHUNK)));
         }
       }
@@ -59,19 +83,39 @@ export class Deltas {
   }
 }
 
+function sameRows(a: Entry, b: Entry, timeZone: string): boolean {
+  if (a.summary !== b.summary || a.standing !== b.standing) return false;
+  if (a.summary.dimensions.some((dimension) => a.values[dimension] !== b.values[dimension])) return false;
+  return a.at === b.at || datesOf(a.at, timeZone).day === datesOf(b.at, timeZone).day;
+}
+
+function fold(rows: Map<string, Measures>, key: string, measures: readonly bigint[]): void {
+  const known = rows.get(key);
+  if (known === undefined) rows.set(key, [...measures]);
+  else for (let i = 0; i < known.length; i += 1) known[i] = (known[i] as bigint) + (measures[i] as bigint);
+}
+
 export function keyColumns(definition: SummaryDefinition, table: string): readonly string[] {
   return table === definition.table ? ['part', 'period', 'value', 'standing'] : ['period', ...definition.few, 'standing'];
 }
 
-interface Target {
+interface Place {
   keys: readonly string[];
   into: string;
 }
 
-/** Sends its statements without waiting in between: PostgreSQL carries them out in their order, while what follows is being made. */
-async function writeRows(tx: Queryable, companyId: string, definition: SummaryDefinition, target: Target, rows: readonly Delta[]): Promise<void> {
-  const keys = ['generation', ...target.keys];
-  const table = target.into;
+/** Each row is found by its key, whatever the planner believes of tables that an import is filling; until the transaction ends. */
+const BY_KEY = { name: 'sums_by_key', text: `select set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)` };
+
+/** Sends its statement without waiting: PostgreSQL carries them out in their order, while what follows is being made. */
+function writeRows(
+  tx: Queryable,
+  companyId: string,
+  definition: SummaryDefinition,
+  { keys: own, into: table }: Place,
+  rows: readonly (readonly [string, Measures])[],
+): Promise<unknown> {
+  const keys = ['generation', ...own];
   const measures = measuresOf(definition);
   const typeOf = (name: string): string => {
     if (name === 'generation') return 'integer';
@@ -80,26 +124,23 @@ async function writeRows(tx: Queryable, companyId: string, definition: SummaryDe
     return definition.cents.includes(name) ? 'numeric' : 'text';
   };
   const columns = [...keys, ...measures];
-  const from = (names: readonly string[]): string => `unnest(${names.map((name, i) => `$${i + 2}::${typeOf(name)}[]`).join(', ')}) d(${names.join(', ')})`;
-  const keysOf = (some: readonly Delta[]): Buffer[] =>
-    keys.map((name, i) => {
-      const column = some.map(({ key }) => key[i]);
-      if (name === 'generation') return binaryArrays.integer(column.map(Number));
-      return name === 'period' ? binaryArrays.date(column) : binaryArrays.text(column);
-    });
-  const added = tx.query({
+  const parts = rows.map(([key]) => key.split(SEPARATOR));
+  const keysOf = keys.map((name, i) => {
+    const column = parts.map((part) => part[i]);
+    if (name === 'generation') return binaryArrays.integer(column.map(Number));
+    return name === 'period' ? binaryArrays.date(column) : binaryArrays.text(column);
+  });
+  const measuresIn = measures.map((name, i) => {
+    const column = rows.map(([, values]) => values[i] as bigint);
+    return definition.counts.includes(name) ? binaryArrays.bigint(column.map(Number)) : binaryArrays.numeric(column);
+  });
+  return tx.query({
     name: `add_to_${table}`,
-    text: `insert into ${table} as s (company_id, ${columns.join(', ')}) select $1, * from ${from(columns)}
-      on conflict (company_id, ${keys.join(', ')}) do update set ${measures.map((name) => `${name} = s.${name} + excluded.${name}`).join(', ')}`,
-    values: [companyId, ...keysOf(rows), ...measures.map((_, i) => rows.map((row) => String(row.measures[i])))],
+    text: `merge into ${table} s using unnest(${columns.map((name, i) => `$${i + 2}::${typeOf(name)}[]`).join(', ')}) d(${columns.join(', ')})
+      on s.company_id = $1 and ${keys.map((name) => `s.${name} = d.${name}`).join(' and ')}
+      when matched and ${definition.counts.map((name) => `s.${name} + d.${name} = 0`).join(' and ')} then delete
+      when matched then update set ${measures.map((name) => `${name} = s.${name} + d.${name}`).join(', ')}
+      when not matched then insert (company_id, ${columns.join(', ')}) values ($1, ${columns.map((name) => `d.${name}`).join(', ')})`,
+    values: [companyId, ...keysOf, ...measuresIn],
   });
-  const fewer = rows.filter((row) => definition.counts.some((_, i) => (row.measures[i] as bigint) < 0n));
-  if (fewer.length === 0) return void (await added);
-  const removed = tx.query({
-    name: `remove_empty_of_${table}`,
-    text: `delete from ${table} s using ${from(keys)} where s.company_id = $1 and ${keys.map((name) => `s.${name} = d.${name}`).join(' and ')}
-      and ${definition.counts.map((name) => `s.${name} = 0`).join(' and ')}`,
-    values: [companyId, ...keysOf(fewer)],
-  });
-  await Promise.all([added, removed]);
 }

@@ -51,7 +51,7 @@ async function verify(tx: Queryable, companyId: string, tell: (step: VerifyRepor
         differences.push(...ids.filter((id) => !sameEntries(entries.get(id), derived.get(id))).map(ofJob));
       }
       const deltas = new Deltas();
-      for (const of of entries.values()) deltas.add(current, of, 1n);
+      for (const of of entries.values()) deltas.change(current, [], of);
       await deltas.write(tx, companyId, COMPUTED);
       facts += ids.length;
       tell({ facts, sums: 0, built: true, differences: [] });

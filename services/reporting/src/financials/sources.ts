@@ -1,0 +1,86 @@
+// What a job's financial and what it brings into reports are reckoned from, as the read models have it now.
+import { resource } from '@truckroll/contract';
+import type { InvoiceStatus } from '@truckroll/contract/gen/billing/v1/invoices';
+import type { JobInvoice } from '@truckroll/contract/gen/reporting/v1/job_financials';
+import { Job } from '@truckroll/contract/gen/scheduling/v1/jobs';
+import { binaryArrays, type Queryable } from '@truckroll/service-kit';
+
+interface CompanySettings {
+  time_zone: string;
+  costing_enabled: boolean;
+}
+
+/** Of several jobs. */
+export interface ReadModels {
+  jobs: ReadonlyMap<string, Job>;
+  invoices: ReadonlyMap<string, readonly JobInvoice[]>;
+  participants: ReadonlyMap<string, readonly Participant[]>;
+  settings: CompanySettings;
+}
+
+interface Participant {
+  id: string;
+  name: string;
+}
+
+/** Of one job. */
+export interface Sources {
+  /** Undefined until it has arrived. */
+  job: Job | undefined;
+  /** In the order of their issue. */
+  invoices: readonly JobInvoice[];
+  /** Each once, in the order of their ids. */
+  participants: readonly Participant[];
+}
+
+/** Until integrations has published a company's settings. */
+const UNKNOWN_COMPANY: CompanySettings = { time_zone: 'UTC', costing_enabled: true };
+
+const invoiceStatuses = resource('invoices').record.byName.get('status')?.enum?.generated;
+
+export function sourcesOf({ jobs, invoices, participants }: ReadModels, id: string): Sources {
+  return { job: jobs.get(id), invoices: invoices.get(id) ?? [], participants: participants.get(id) ?? [] };
+}
+
+export async function readSources(db: Queryable, companyId: string, jobIds: readonly string[]): Promise<ReadModels> {
+  const ids = binaryArrays.uuid(jobIds);
+  const [jobs, invoices, members, settings] = await Promise.all([
+    db.query<{ id: string; document: Buffer }>({
+      name: 'jobs_of_financials',
+      text: 'select id, document from jobs where company_id = $1 and id = any($2::uuid[])',
+      values: [companyId, ids],
+    }),
+    db.query<Omit<JobInvoice, 'status'> & { job_id: string; status: string }>({
+      name: 'invoices_of_jobs',
+      text: `select job_id, id, number, status, issued_at, subtotal_cents from invoices
+        where company_id = $1 and job_id = any($2::uuid[]) order by job_id, issued_at, created_at, id`,
+      values: [companyId, ids],
+    }),
+    db.query<{ job_id: string; id: string; name: string }>({
+      name: 'participants_of_jobs',
+      text: `select job_id, team_member_id as id, min(team_member_name) as name from assignments
+        where company_id = $1 and job_id = any($2::uuid[]) group by job_id, team_member_id order by job_id, team_member_id`,
+      values: [companyId, ids],
+    }),
+    db.query<CompanySettings>({ text: 'select time_zone, costing_enabled from companies where company_id = $1', values: [companyId] }),
+  ]);
+  const invoiceOf = ({ job_id: _, status, ...invoice }: (typeof invoices.rows)[number]): JobInvoice => {
+    return { ...invoice, status: (invoiceStatuses?.get(status) ?? status) as InvoiceStatus };
+  };
+  return {
+    jobs: new Map(jobs.rows.map(({ id, document }) => [id, Job.decode(document)])),
+    invoices: mapValues(
+      Map.groupBy(invoices.rows, (row) => row.job_id),
+      invoiceOf,
+    ),
+    participants: mapValues(
+      Map.groupBy(members.rows, (row) => row.job_id),
+      ({ id, name }) => ({ id, name }),
+    ),
+    settings: settings.rows[0] ?? UNKNOWN_COMPANY,
+  };
+}
+
+function mapValues<A, B>(groups: Map<string, A[]>, of: (value: A) => B): Map<string, B[]> {
+  return new Map([...groups].map(([key, values]) => [key, values.map(of)]));
+}
