@@ -1,5 +1,5 @@
 // Changes of sums: folded in memory, so that a batch writes each row once, and written in the order of their keys.
-import { binaryArrays, type Queryable } from '@truckroll/service-kit';
+import { binaryArrays, type Queryable, type Statement } from '@truckroll/service-kit';
 import { datesOf, type Entry } from '../facts/fact.ts';
 import { DEFINITIONS, measuresOf, type SummaryDefinition } from './definitions.ts';
 
@@ -73,12 +73,13 @@ export class Deltas {
         const changed = [...(this.#tables.get(table) ?? [])].filter(([, measures]) => measures.some((value) => value !== 0n));
         const sorted = changed.sort(([a], [b]) => (a < b ? -1 : 1));
         for (let start = 0; start < sorted.length; start += CHUNK) {
-          if (writing.length === 0) writing.push(tx.query(BY_KEY));
+          if (writing.length === 0) writing.push(tx.query(byKey(true)));
           writing.push(writeRows(tx, companyId, definition, { keys: keyColumns(definition, table), into: prefix + table }, sorted.slice(start, start + CHUNK)));
         }
       }
     }
     this.#tables.clear();
+    if (writing.length > 0) writing.push(tx.query(byKey(false)));
     await Promise.all(writing);
   }
 }
@@ -104,8 +105,16 @@ interface Place {
   into: string;
 }
 
-/** Each row is found by its key, whatever the planner believes of tables that an import is filling; until the transaction ends. */
-const BY_KEY = { name: 'sums_by_key', text: `select set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)` };
+/**
+ * Whether each row is found by its key, whatever the planner believes of tables that an import is filling: it would compare all with all.
+ * Until the transaction ends, unless it is taken back.
+ */
+const byKey = (only: boolean): Statement => ({
+  name: 'sums_by_key',
+  text: `select set_config('enable_' || way, $1, true) from unnest(array['hashjoin', 'mergejoin', 'seqscan', 'bitmapscan', 'material']) way`,
+  // Null is how it was.
+  values: [only ? 'off' : null],
+});
 
 /** Sends its statement without waiting: PostgreSQL carries them out in their order, while what follows is being made. */
 function writeRows(
