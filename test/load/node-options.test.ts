@@ -1,12 +1,12 @@
-// Whose heap the system under load has.
+// Whose heap, and how many of V8's threads, the system under load has.
 import { chartNodeOptions } from '../../loadtest/load/chart.ts';
 
 const optionsOf = chartNodeOptions();
 
 test.each(['gateway', 'scheduling', 'billing', 'reporting', 'integrations', 'webhook-dispatcher'])(
-  '%s has the bound of its heap that the chart gives it',
+  '%s has the bound of its heap and the threads beside it that the chart gives it',
   (name) => {
-    expect(optionsOf(name)).toMatch(/^--max-old-space-size=[1-9]\d*$/);
+    expect(optionsOf(name)).toMatch(/^--max-old-space-size=[1-9]\d* --v8-pool-size=1$/);
   },
 );
 
