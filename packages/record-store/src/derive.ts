@@ -7,7 +7,7 @@ import { uuidOf } from './position.ts';
 import type { Changed, Table } from './table.ts';
 
 /** Rows that are locked, derived and updated together. */
-const CHUNK = 500;
+const CHUNK = 2000;
 
 /** The batch with its derived fields; as it is where the table has none. */
 export async function withDerived<R>(tx: Transaction, table: Table<R>, companyId: string, batch: readonly Changed<R>[]): Promise<readonly Changed<R>[]> {

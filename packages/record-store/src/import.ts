@@ -2,6 +2,7 @@
 import { ApiError } from '@truckroll/contract';
 import type { ImportRequest, ImportResponse, LineProblem } from '@truckroll/contract/gen/records/v1/records';
 import { isContention, type Database, type Transaction } from '@truckroll/service-kit';
+import { planForAnyCompany } from './any-company.ts';
 import { Defects, isDefect, type Told } from './defects.ts';
 import { readLines, type Line } from './import-lines.ts';
 import { lockCompany } from './lock.ts';
@@ -80,7 +81,7 @@ async function storeApart(lines: readonly Line[], storing: Storing): Promise<Out
 
 async function storeTogether(database: Database, table: Table<unknown>, companyId: string, lines: readonly Line[], then: 'keep' | 'undo'): Promise<Outcome> {
   const store = async (tx: Transaction): Promise<Outcome> => {
-    await lockCompany(tx, companyId);
+    await Promise.all([planForAnyCompany(tx), lockCompany(tx, companyId)]);
     const { created, changed, unchanged } = await upsertRecords(
       tx,
       table,

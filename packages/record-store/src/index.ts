@@ -6,6 +6,7 @@ export { refreshRecords } from './derive.ts';
 export { upsertRecords } from './upsert.ts';
 export { importBatch } from './import.ts';
 export { RecordError, heldCents } from './record-error.ts';
+export { planForAnyCompany } from './any-company.ts';
 export { lockCompany, lockPart } from './lock.ts';
 export { serveRecords } from './serve.ts';
 export { companiesBehind, withProjections, type Projected } from './projection.ts';

@@ -16,6 +16,7 @@ export { expression, together, type Expressions } from './together.ts';
 export { createSession, type Session } from './session.ts';
 export { MigrationError, migrate, migrationsIn, missingMigrations, type MigrationSet, type Schema } from './migrate.ts';
 export { gather } from './gather.ts';
+export { heard } from './heard.ts';
 export { Notifier } from './notifier.ts';
 export { PeriodicTask } from './periodic-task.ts';
 export { backoffMs, logOutage, pause, retrying } from './retry.ts';

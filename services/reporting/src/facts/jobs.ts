@@ -82,21 +82,21 @@ export async function factsOfJobs(db: Queryable, companyId: string, ids: readonl
 
 /** Entries by id as the read models have them now, whatever is stored. */
 export async function derivedJobFacts(db: Queryable, companyId: string, ids: readonly string[]): Promise<ReadonlyMap<string, readonly Entry[]>> {
-  return entriesById(await factsOfJobs(db, companyId, ids));
+  return entriesOfJobs(await factsOfJobs(db, companyId, ids));
 }
 
-const entriesById = (facts: readonly JobFact[]): ReadonlyMap<string, readonly Entry[]> => new Map(facts.map((fact) => [fact.id, entriesOf(fact)]));
+export const entriesOfJobs = (facts: readonly JobFact[]): ReadonlyMap<string, readonly Entry[]> => new Map(facts.map((fact) => [fact.id, entriesOf(fact)]));
 
 /**
  * Stores what jobs bring in, of `ids` those that bring in anything, in the caller's transaction, which holds the company's
- * lock. Returns the entries of all of them.
+ * lock.
  */
 export async function storeJobFacts(
   tx: Queryable,
   companyId: string,
   ids: readonly string[],
   facts: readonly JobFact[],
-): Promise<ReadonlyMap<string, readonly Entry[]>> {
+): Promise<void> {
   const counted = new Set(facts.map(({ id }) => id));
   const gone = ids.filter((id) => !counted.has(id));
   const dropped =
@@ -108,7 +108,6 @@ export async function storeJobFacts(
     });
   const stored = facts.length > 0 && tx.query(storing(companyId, facts));
   await Promise.all([dropped, stored]);
-  return entriesById(facts);
 }
 
 const CENTS = ['revenue_cents', ...COSTS] as const;

@@ -1,13 +1,16 @@
 // Every job has a job financial from the moment the job is known (decisions §12). One without a recorded line is stored
 // as a line that says nothing but what this page of the decisions says for it.
+import { setImmediate as turn } from 'node:timers/promises';
 import { CostTrackingStatus, CostVerificationStatus, JobFinancials } from '@truckroll/contract/gen/reporting/v1/job_financials';
 import { lockCompany, refreshRecords, upsertRecords } from '@truckroll/record-store';
-import { PeriodicTask, type BackgroundPart, type Database, type Logger, type Queryable, type Transaction } from '@truckroll/service-kit';
-import { jobFactOf, storeJobFacts, jobFacts, type JobFact } from '../facts/jobs.ts';
+import { PeriodicTask, heard, type BackgroundPart, type Database, type Logger, type Queryable, type Transaction } from '@truckroll/service-kit';
+import { entriesOfJobs, jobFactOf, jobFacts, storeJobFacts, type JobFact } from '../facts/jobs.ts';
 import { jobFinancials } from '../resources/job-financials.ts';
 import type { Following } from '../summaries/follow.ts';
 import { deriveFinancials } from './derive.ts';
 
+/** Jobs that are refreshed together: no more than refreshRecords takes at once. */
+const AT_ONCE = 2000;
 /** Jobs that are looked at together, each company's in one transaction. */
 const CHUNK = 500;
 const EVERY_MS = 60_000;
@@ -38,22 +41,46 @@ export async function refreshFinancials(tx: Transaction, companyId: string, jobI
 }
 
 /**
- * The same, and what the jobs bring into reports, from one look at what both follow from. `following` writes how the sums differ.
+ * The same, and what the jobs bring into reports, from one look at what both follow from. While PostgreSQL looks that up, `meanwhile` may
+ * send it more to do.
  */
-export async function refreshJobs(tx: Transaction, companyId: string, jobs: readonly string[], following: Following): Promise<void> {
+export async function refreshJobs(tx: Transaction, companyId: string, jobs: readonly string[], following: Following, meanwhile: () => void): Promise<void> {
   if (jobs.length === 0) return;
   const missing = await missingOf(tx, companyId, jobs);
   // Their facts are stored with them.
   if (missing.length > 0) await upsertRecords(tx, jobFinancials, companyId, missing.map(unrecorded));
   const made = new Set(missing);
   const ids = jobs.filter((id) => !made.has(id));
+  for (let start = 0; start < ids.length; start += AT_ONCE) await refreshSome(tx, companyId, ids.slice(start, start + AT_ONCE), following, meanwhile);
+  await following.changed(jobFacts);
+}
+
+async function refreshSome(tx: Transaction, companyId: string, ids: readonly string[], following: Following, meanwhile: () => void): Promise<void> {
+  const changing = following.changing(jobFacts, ids);
   const facts: JobFact[] = [];
+  const count = async (): Promise<void> => {
+    const became = await changing;
+    const stored = storeJobFacts(tx, companyId, ids, facts);
+    became(entriesOfJobs(facts));
+    await stored;
+  };
+  let counting: Promise<void> | undefined;
   const observed: typeof jobFinancials = {
     ...jobFinancials,
-    derive: (_, company, batch) => deriveFinancials(tx, company, batch, (recorded, sources) => facts.push(...[jobFactOf(recorded, sources) ?? []].flat())),
+    async derive(_, company, batch) {
+      const deriving = deriveFinancials(tx, company, batch, (recorded, sources) => {
+        const fact = jobFactOf(recorded, sources);
+        if (fact !== undefined) facts.push(fact);
+      });
+      meanwhile();
+      const derived = await deriving;
+      // After it was sent what is derived: it stores that while sums are made.
+      counting = heard(turn().then(count));
+      return derived;
+    },
   };
-  await Promise.all([following.changing(jobFacts, ids), refreshRecords(tx, observed, companyId, ids)]);
-  following.became(jobFacts, await storeJobFacts(tx, companyId, ids, facts));
+  await Promise.all([changing, refreshRecords(tx, observed, companyId, ids)]);
+  await (counting ?? count());
 }
 
 /** Removes the financials of jobs that are gone, as far as nothing is recorded of them. The company is locked. */

@@ -2,8 +2,8 @@
 // figures and which sums follow from it.
 import type { TopicDefinition } from '@truckroll/contract';
 import type { IncomingEvent, Subscription } from '@truckroll/outbox';
-import { byCompany, lockCompany, lockPart } from '@truckroll/record-store';
-import type { Queryable, Transaction } from '@truckroll/service-kit';
+import { byCompany, lockCompany, lockPart, planForAnyCompany } from '@truckroll/record-store';
+import { heard, type Queryable, type Transaction } from '@truckroll/service-kit';
 import type { Entry, FactKind } from '../facts/fact.ts';
 import { refreshJobs } from '../financials/every-job.ts';
 import { follow } from '../summaries/follow.ts';
@@ -30,6 +30,8 @@ export interface Consequences {
   jobs: readonly string[];
   /** What reports count of the rows now, by id; ids without any are absent. */
   facts?: ReadonlyMap<string, readonly Entry[]>;
+  /** When the rows are there, where that was not waited for. */
+  written?: Promise<unknown>;
 }
 
 /** The latest of a record that is there. */
@@ -43,9 +45,9 @@ export async function applyTo(model: ReadModel, tx: Transaction, events: readonl
     const stored = ofCompany.filter((event): event is IncomingEvent & { payload: Buffer } => event.payload !== null);
     const gone = ofCompany.filter(({ payload }) => payload === null).map(idOf);
     await change(tx, companyId, model, [...stored.map(idOf), ...gone], async () => {
-      const { jobs, facts } = stored.length > 0 ? await model.store(tx, companyId, stored) : NOTHING;
+      const changed = stored.length > 0 ? await model.store(tx, companyId, stored) : NOTHING;
       const others = gone.length > 0 ? ((await model.remove?.(tx, companyId, gone)) ?? []) : [];
-      return { jobs: [...jobs, ...others], ...(facts === undefined ? {} : { facts }) };
+      return { ...changed, jobs: [...changed.jobs, ...others] };
     });
   }
 }
@@ -59,18 +61,22 @@ export async function removeFrom(model: ReadModel, tx: Transaction, companyId: s
 }
 
 async function lock({ part }: ReadModel, tx: Transaction, companyId: string): Promise<void> {
-  if (part === undefined) await lockCompany(tx, companyId);
-  else await lockPart(tx, companyId, part);
+  await Promise.all([planForAnyCompany(tx), part === undefined ? lockCompany(tx, companyId) : lockPart(tx, companyId, part)]);
 }
 
-/** Changes rows, and everything that follows from them. */
+/**
+ * Changes rows, and everything that follows from them. What does not wait for each other's answers is sent ahead, so that PostgreSQL
+ * has something to do while sums are made here, and the other way round.
+ */
 async function change(tx: Transaction, companyId: string, { facts }: ReadModel, ids: readonly string[], work: () => Promise<Consequences>): Promise<void> {
   const following = follow(tx, companyId);
-  if (facts !== undefined) await following.changing(facts, ids);
+  const became = await (facts && following.changing(facts, ids));
   const changed = await work();
-  if (facts !== undefined && changed.facts !== undefined) following.became(facts, changed.facts);
-  await refreshJobs(tx, companyId, changed.jobs, following);
-  await following.changed();
+  if (changed.facts !== undefined) became?.(changed.facts);
+  let sums: Promise<void> | undefined;
+  const sendSums = (): Promise<void> | undefined => (sums ??= facts && heard(following.changed(facts)));
+  await refreshJobs(tx, companyId, changed.jobs, following, sendSums);
+  await Promise.all([changed.written, sendSums()]);
 }
 
 function idOf({ key }: Pick<IncomingEvent, 'key'>): string {

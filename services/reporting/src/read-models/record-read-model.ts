@@ -1,6 +1,6 @@
 // Read models of public records: which of their facts are kept, in which columns, and how rows follow the owner's.
 import { codec, resource, type TopicDefinition } from '@truckroll/contract';
-import { arrayOf, binaryArrays, type ArrayType, type Queryable } from '@truckroll/service-kit';
+import { arrayOf, binaryArrays, heard, type ArrayType, type Queryable } from '@truckroll/service-kit';
 import type { RecordFacts } from '../facts/records.ts';
 import type { Consequences, ReadModel } from './read-model.ts';
 
@@ -80,18 +80,18 @@ export function recordReadModel<R extends { id: string }>({
     async store(tx, companyId, events) {
       const records = events.map(({ payload }) => decode(payload));
       const [ids, ...fields] = values(records) as [Buffer, ...Buffer[]];
-      const [before] = await Promise.all([
-        // A record may have moved to another job: both jobs' figures follow.
-        jobsOf(tx, companyId, ids),
+      // A record may have moved to another job: both jobs' figures follow.
+      const jobsBefore = jobsOf(tx, companyId, ids);
+      const written = heard(
         tx.query({
           name: `read_model_${table}`,
           text: `insert into ${table} (company_id, projection, id, ${names.join(', ')}) select $1, ${version}, * from unnest(${parameters})
             on conflict (company_id, id) do update set copied_at = default, projection = excluded.projection, ${names.map((name) => `${name} = excluded.${name}`).join(', ')}`,
           values: [companyId, ids, ...fields],
         }),
-      ]);
-      const jobs = [...new Set([...before, ...records.flatMap((record) => jobOf(record) ?? [])])];
-      return facts === undefined ? { jobs } : { jobs, facts: entriesOf(facts, records) };
+      );
+      const jobs = [...new Set([...(await jobsBefore), ...records.flatMap((record) => jobOf(record) ?? [])])];
+      return { jobs, written, ...(facts && { facts: entriesOf(facts, records) }) };
     },
     async remove(tx, companyId, ids) {
       const gone = binaryArrays.uuid(ids);

@@ -3,56 +3,62 @@
 import type { Queryable } from '@truckroll/service-kit';
 import { sameEntries, type Entry, type FactKind } from '../facts/fact.ts';
 import { FACTS } from '../facts/index.ts';
-import { factsOfJobs, jobFacts, storeJobFacts } from '../facts/jobs.ts';
+import { entriesOfJobs, factsOfJobs, jobFacts, storeJobFacts } from '../facts/jobs.ts';
 import { Deltas } from './deltas.ts';
 import { holds, liveGenerations, type Generation } from './generations.ts';
 
 /** Entries of facts by id; ids without any are absent. */
 type Entries = ReadonlyMap<string, readonly Entry[]>;
 
+/** Folds what facts have become, told by whoever stores them, into their sums. */
+type Became = (now: Entries) => void;
+
 export interface Following {
-  /** Facts that are about to change, of one kind: send what changes them after this was called. */
-  changing(kind: FactKind, ids: readonly string[]): Promise<void>;
-  /** Of those, what they have become, from whoever stores them: they are not read again. */
-  became(kind: FactKind, entries: Entries): void;
-  /** Writes how the sums differ now that they have changed. */
-  changed(): Promise<void>;
+  /** Facts that are about to change, of one kind: await it before sending what changes them. */
+  changing(kind: FactKind, ids: readonly string[]): Promise<Became>;
+  /** Sends how the sums of a kind differ; reads what nobody has told. */
+  changed(kind: FactKind): Promise<void>;
 }
 
 interface Followed {
   kind: FactKind;
-  ids: readonly string[];
+  ids: ReadonlySet<string>;
   before: Entries;
-  now?: Entries;
 }
 
 /** Watches facts of one company in a transaction that holds the company's lock. */
 export function follow(tx: Queryable, companyId: string): Following {
   // The lock keeps them as they are.
   let live: Promise<Generation[]> | undefined;
-  const generationsNow = (): Promise<Generation[]> => (live ??= liveGenerations(tx, companyId));
-  const followed: Followed[] = [];
+  const sums = new Map<FactKind, Deltas>();
+  const untold = new Set<Followed>();
+
+  function fold(followed: Followed, generations: readonly Generation[], now: Entries): void {
+    untold.delete(followed);
+    const { kind, ids, before } = followed;
+    const stage = FACTS.indexOf(kind);
+    const deltas = sums.get(kind) ?? new Deltas();
+    sums.set(kind, deltas);
+    for (const id of ids) {
+      const [old, next] = [before.get(id) ?? [], now.get(id) ?? []];
+      if (sameEntries(old, next)) continue;
+      for (const generation of generations) if (holds(generation, stage, id)) deltas.change(generation, old, next);
+    }
+  }
+
   return {
     async changing(kind, ids) {
-      if (ids.length === 0 || (await generationsNow()).length === 0) return;
-      followed.push({ kind, ids, before: await kind.read(tx, companyId, ids) });
+      const generations = ids.length === 0 ? [] : await (live ??= liveGenerations(tx, companyId));
+      if (generations.length === 0) return () => undefined;
+      const followed = { kind, ids: new Set(ids), before: await kind.read(tx, companyId, ids) };
+      untold.add(followed);
+      return (now) => fold(followed, generations, now);
     },
-    became(kind, entries) {
-      for (const each of followed) if (each.kind === kind) each.now = entries;
-    },
-    async changed() {
-      if (followed.length === 0) return;
-      const generations = await generationsNow();
-      const deltas = new Deltas();
-      for (const { kind, ids, before, now = await kind.read(tx, companyId, ids) } of followed) {
-        const stage = FACTS.indexOf(kind);
-        for (const id of new Set(ids)) {
-          const [old, next] = [before.get(id) ?? [], now.get(id) ?? []];
-          if (sameEntries(old, next)) continue;
-          for (const generation of generations) if (holds(generation, stage, id)) deltas.change(generation, old, next);
-        }
+    async changed(kind) {
+      for (const followed of untold) {
+        if (followed.kind === kind) fold(followed, (await live) ?? [], await kind.read(tx, companyId, [...followed.ids]));
       }
-      await deltas.write(tx, companyId);
+      await sums.get(kind)?.write(tx, companyId);
     },
   };
 }
@@ -62,7 +68,8 @@ export async function refreshJobFacts(tx: Queryable, companyId: string, jobs: It
   const ids = [...new Set(jobs)].sort();
   if (ids.length === 0) return;
   const following = follow(tx, companyId);
-  await following.changing(jobFacts, ids);
-  following.became(jobFacts, await storeJobFacts(tx, companyId, ids, await factsOfJobs(tx, companyId, ids)));
-  await following.changed();
+  const became = await following.changing(jobFacts, ids);
+  const facts = await factsOfJobs(tx, companyId, ids);
+  became(entriesOfJobs(facts));
+  await Promise.all([storeJobFacts(tx, companyId, ids, facts), following.changed(jobFacts)]);
 }
