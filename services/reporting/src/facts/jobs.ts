@@ -91,12 +91,7 @@ export const entriesOfJobs = (facts: readonly JobFact[]): ReadonlyMap<string, re
  * Stores what jobs bring in, of `ids` those that bring in anything, in the caller's transaction, which holds the company's
  * lock.
  */
-export async function storeJobFacts(
-  tx: Queryable,
-  companyId: string,
-  ids: readonly string[],
-  facts: readonly JobFact[],
-): Promise<void> {
+export async function storeJobFacts(tx: Queryable, companyId: string, ids: readonly string[], facts: readonly JobFact[]): Promise<void> {
   const counted = new Set(facts.map(({ id }) => id));
   const gone = ids.filter((id) => !counted.has(id));
   const dropped =
