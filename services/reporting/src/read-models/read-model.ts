@@ -73,10 +73,13 @@ async function change(tx: Transaction, companyId: string, { facts }: ReadModel, 
   const became = await (facts && following.changing(facts, ids));
   const changed = await work();
   if (changed.facts !== undefined) became?.(changed.facts);
-  let sums: Promise<void> | undefined;
-  const sendSums = (): Promise<void> | undefined => (sums ??= facts && heard(following.changed(facts)));
+  const sums: Promise<void>[] = [];
+  const sendSums = (): void => {
+    if (facts !== undefined && sums.length === 0) sums.push(heard(following.changed(facts)));
+  };
   await refreshJobs(tx, companyId, changed.jobs, following, sendSums);
-  await Promise.all([changed.written, sendSums()]);
+  sendSums();
+  await Promise.all([changed.written, ...sums]);
 }
 
 function idOf({ key }: Pick<IncomingEvent, 'key'>): string {
