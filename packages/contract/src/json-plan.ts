@@ -21,7 +21,7 @@ export const INTEGER = 5;
 export const BOOLEAN = 6;
 export const ENUM = 7;
 export const NUMBER = 8;
-export const BYTES = 9;
+const BYTES = 9;
 export const CURSOR = 10;
 
 export interface FieldPlan {

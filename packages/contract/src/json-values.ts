@@ -1,0 +1,114 @@
+// Single values as JSON. Each function writes at `to`, where its caller has reserved room, and returns where it has ended.
+import type { Text } from './json-buffer.ts';
+import { dateText } from './json-plan.ts';
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const DAY = 86_400_000_000;
+/** `00` to `99`, the tens first where they are written as a little-endian number. */
+const PAIRS = Uint16Array.from({ length: 100 }, (_, value) => 0x3030 + ((value / 10) | 0) + ((value % 10) << 8));
+const END_OF_INSTANT = 0x225a;
+
+/** A text that is known before. */
+export function text(data: DataView, to: number, { words, length }: Text): number {
+  for (let i = 0, at = to; i < words.length; i++, at += 8) data.setFloat64(at, words[i] as number, true);
+  return to + length;
+}
+
+/** A string in which nothing must be escaped. */
+export function plain(from: DataView, start: number, end: number, data: DataView, to: number): number {
+  const size = end - start;
+  data.setUint8(to, QUOTE);
+  copy(from, start, size, data, to + 1);
+  data.setUint8(to + 1 + size, QUOTE);
+  return to + size + 2;
+}
+
+/** A string of UTF-8. */
+export function string(from: DataView, start: number, end: number, data: DataView, to: number): number {
+  let at = start;
+  let out = to + 1;
+  data.setUint8(to, QUOTE);
+  while (at < end) {
+    for (; at + 4 <= end; at += 4, out += 4) {
+      const word = from.getInt32(at, true);
+      if (mustEscape(word)) break;
+      data.setInt32(out, word, true);
+    }
+    for (const stop = Math.min(at + 4, end); at < stop; at++) {
+      const byte = from.getUint8(at);
+      if (byte >= 0x20 && byte !== QUOTE && byte !== BACKSLASH) data.setUint8(out++, byte);
+      else out = ascii(data, out, JSON.stringify(String.fromCharCode(byte)).slice(1, -1));
+    }
+  }
+  data.setUint8(out, QUOTE);
+  return out + 1;
+}
+
+/** Whether any of four bytes is a control character, a quote or a backslash. */
+function mustEscape(word: number): boolean {
+  const control = (word - 0x2020_2020) & ~word;
+  const quote = word ^ 0x2222_2222;
+  const backslash = word ^ 0x5c5c_5c5c;
+  const others = ((quote - 0x0101_0101) & ~quote) | ((backslash - 0x0101_0101) & ~backslash);
+  return ((control | others) & 0x8080_8080) !== 0;
+}
+
+/** The last word overlaps the one before it, so that no byte goes alone. */
+function copy(from: DataView, start: number, size: number, data: DataView, to: number): void {
+  if (size >= 8) {
+    const last = size - 8;
+    for (let i = 0; i < last; i += 8) data.setFloat64(to + i, from.getFloat64(start + i, true), true);
+    data.setFloat64(to + last, from.getFloat64(start + last, true), true);
+  } else for (let i = 0; i < size; i++) data.setUint8(to + i, from.getUint8(start + i));
+}
+
+/** `"2026-03-01T15:04:05.123456Z"` of microseconds since 1970. */
+export function instant(data: DataView, to: number, micros: number): number {
+  const days = Math.floor(micros / DAY);
+  const rest = micros - days * DAY;
+  const seconds = Math.floor(rest / 1_000_000);
+  const fraction = rest - seconds * 1_000_000;
+  const minutes = (seconds / 60) | 0;
+  const hours = (minutes / 60) | 0;
+  let at = text(data, to, dateText(days));
+  data.setUint16(at, PAIRS[hours] as number, true);
+  data.setUint8(at + 2, 0x3a);
+  data.setUint16(at + 3, PAIRS[minutes - hours * 60] as number, true);
+  data.setUint8(at + 5, 0x3a);
+  data.setUint16(at + 6, PAIRS[seconds - minutes * 60] as number, true);
+  at += 8;
+  if (fraction !== 0) {
+    const tens = (fraction / 100) | 0;
+    const hundreds = (tens / 100) | 0;
+    data.setUint8(at, 0x2e);
+    data.setUint16(at + 1, PAIRS[hundreds] as number, true);
+    data.setUint16(at + 3, PAIRS[tens - hundreds * 100] as number, true);
+    data.setUint16(at + 5, PAIRS[fraction - tens * 100] as number, true);
+    at += 7;
+  }
+  data.setUint16(at, END_OF_INSTANT, true);
+  return at + 2;
+}
+
+export function integer(data: DataView, to: number, value: number): number {
+  if (value < 0 || value > 0x7fff_ffff) return ascii(data, to, String(value));
+  let rest = value | 0;
+  let width = 1;
+  for (let bound = 10; rest >= bound && width < 10; bound *= 10) width++;
+  let at = to + width;
+  while (rest >= 100) {
+    const hundredth = (rest / 100) | 0;
+    at -= 2;
+    data.setUint16(at, PAIRS[rest - hundredth * 100] as number, true);
+    rest = hundredth;
+  }
+  if (rest >= 10) data.setUint16(to, PAIRS[rest] as number, true);
+  else data.setUint8(to, 0x30 + rest);
+  return to + width;
+}
+
+export function ascii(data: DataView, to: number, value: string): number {
+  for (let i = 0; i < value.length; i++) data.setUint8(to + i, value.charCodeAt(i));
+  return to + value.length;
+}
