@@ -18,6 +18,7 @@ import { consolePages } from './console.ts';
 import { docsPages, missingPages } from './docs.ts';
 import type { Draining } from './http/answer.ts';
 import { OutputPool } from './http/output-pool.ts';
+import { Turns } from './http/turns.ts';
 import { Document } from './http/documents.ts';
 import { createRequestLog } from './http/request-log.ts';
 import { createHttpServer } from './http/server.ts';
@@ -82,6 +83,7 @@ export function createGateway({ config, log: given, operations = all }: GatewayO
         services,
         cursors: createCursors(config.cursorKeys),
         outputs: new OutputPool(),
+        turns: new Turns(),
         draining,
         admission,
         base,

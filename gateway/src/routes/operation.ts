@@ -10,6 +10,7 @@ import { compileDeprecation } from '../http/deprecation.ts';
 import { compileEnvelope } from '../http/envelope.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { OutputPool } from '../http/output-pool.ts';
+import type { Turns } from '../http/turns.ts';
 import { unauthenticated } from '../auth/authenticate.ts';
 import type { LimitClass } from '../auth/limits.ts';
 import type { Services } from '../services.ts';
@@ -37,6 +38,7 @@ export interface OperationContext {
   services: Services;
   cursors: Cursors;
   outputs: OutputPool;
+  turns: Turns;
   draining: Draining;
   admission: Admission;
   /** The gateway's public address; empty where it is not known. */
@@ -49,7 +51,7 @@ export interface OperationContext {
 const RESPONSE_HEADERS = { 'http-location': 'Location', 'idempotent-replayed': 'Idempotent-Replayed' };
 
 export function compileOperation(operation: Operation, context: OperationContext): CompiledOperation {
-  const { services, cursors, outputs, draining, admission, base } = context;
+  const { services, cursors, outputs, turns, draining, admission, base } = context;
   const inputs = inputsOf(operation);
   const parseQuery = compileQuery(inputs);
   const encode = compileRequest(operation, inputs);
@@ -81,6 +83,8 @@ export function compileOperation(operation: Operation, context: OperationContext
     const scope: CursorScope = { companyId: principal.company_id, operation: operation.name, filters: query.filters };
     const after = query.cursor === undefined ? undefined : openCursor(cursors, scope, query.cursor, nextCursor);
     const answer = await call(encode({ principal, path, query, after, headers, body: message }), exchange);
+    const turn = turns.enter();
+    if (turn !== undefined) await turn;
     if (exchange.res.destroyed) return;
 
     const { metadata } = answer;
