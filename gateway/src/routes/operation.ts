@@ -1,6 +1,6 @@
 // One public operation, compiled: HTTP request in, gRPC call, HTTP answer out.
 import { ApiError, formatInstant, now, type Field, type Operation } from '@truckroll/contract';
-import type { ResponseMetadata } from '@truckroll/service-kit';
+import { giveBack, type ResponseMetadata } from '@truckroll/service-kit';
 import type { Admission, Bulkhead } from '../admission/admission.ts';
 import { JSON_TYPE, send, type Draining, type Headers } from '../http/answer.ts';
 import { sendSmall } from '../http/data.ts';
@@ -103,6 +103,7 @@ export function compileOperation(operation: Operation, context: OperationContext
     const meta = (timeZone = principal.time_zone): string =>
       `{"request_id":"${exchange.requestId}","generated_at":"${formatInstant(now())}","timezone":"${timeZone}"}`;
     writeEnvelope(answer.bytes, { meta, seal }, out);
+    giveBack(answer.bytes);
     // An answer that was cut off may still be in the socket's hands; its buffer is not used again.
     exchange.res.once('finish', () => outputs.giveBack(out));
     const status = Number(metadata?.('http-status') ?? operation.status);

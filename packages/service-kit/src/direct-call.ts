@@ -2,10 +2,13 @@
 // connections for what we do not use: interceptors, compression, retries by configuration, each with promises and copies of
 // the metadata of its own (docs/adr/0010).
 import { status as GrpcStatus, type Client, type Metadata, type StatusObject } from '@grpc/grpc-js';
+import { FrameDecoder } from './frame-decoder.ts';
 import { FRAME_BYTES, headed } from './grpc-framing.ts';
+import { LARGEST_MESSAGE } from './grpc-options.ts';
 
 /** grpc-js's own, as far as it is used here. */
 interface SubchannelCall {
+  decoder: { write(data: Buffer): Buffer[] };
   sendMessageWithContext(context: object, frame: Buffer): void;
   halfClose(): void;
   startRead(): void;
@@ -78,6 +81,8 @@ export function directCalls(client: Client): (call: DirectCall) => Cancel | unde
       // The connection has just gone; nothing was sent.
       return undefined;
     }
+    if (typeof call.decoder?.write !== 'function') throw new Error('this version of @grpc/grpc-js has calls without a decoder');
+    call.decoder = new FrameDecoder(LARGEST_MESSAGE);
     channel.onCallStart();
     const late = setTimeout(() => call.cancelWithStatus(GrpcStatus.DEADLINE_EXCEEDED, `no answer within ${deadlineMs} ms`), deadlineMs);
     call.startRead();

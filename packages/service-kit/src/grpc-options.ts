@@ -2,7 +2,8 @@ import type { ChannelOptions } from '@grpc/grpc-js';
 
 /** A page of a list is about 100 KB; the default HTTP/2 window of 64 KB would cost a round trip in each. Bytes. */
 const FLOW_CONTROL_WINDOW = 4 * 1024 * 1024;
-const LARGEST_MESSAGE = 16 * 1024 * 1024;
+/** Bytes. */
+export const LARGEST_MESSAGE = 16 * 1024 * 1024;
 
 /** Metadata key that carries the id of the public request through every call made for it. */
 export const REQUEST_ID = 'x-request-id';

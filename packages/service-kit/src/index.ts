@@ -25,6 +25,7 @@ export { apiKeyEnds, generateApiKey, hashApiKey, isApiKey } from './api-key.ts';
 export { acceptanceOf, newCallCredential, parseCallCredential, parseCallerCredentials, type CallCredential } from './caller-credentials.ts';
 export type { CallerCheck } from './caller-check.ts';
 export { createGrpcServer, type GrpcServer } from './grpc-server.ts';
+export { giveBack } from './frame-decoder.ts';
 export { FRAME_BYTES, messageBehindRoom } from './grpc-framing.ts';
 export type { Callers, Definition, Handlers, ResponseMetadata } from './grpc-handlers.ts';
 export { tlsSettings, type TlsConfig } from './grpc-tls.ts';
