@@ -1,6 +1,6 @@
 // List and detail of every record: one statement, no objects, protobuf bytes out.
 import { ApiError, codec, type Operation } from '@truckroll/contract';
-import type { BinaryRow, Database, Queryable } from '@truckroll/service-kit';
+import type { Database, Queryable, WireRow } from '@truckroll/service-kit';
 import { replacedFields } from './as-read.ts';
 import { Assembler } from './assemble.ts';
 import { ByteBuffer } from './byte-buffer.ts';
@@ -56,8 +56,8 @@ export class RecordReader {
     const records = page.map((row) => this.#parts(row, keys, { companyId, timeZone }));
     const out = await this.#assemble(companyId, records);
     if (rows.length > limit) {
-      const last = page.at(-1) as BinaryRow;
-      const next = encodePosition(last.slice(0, keys) as Buffer[], idType(this.#table));
+      const last = page.at(-1) as WireRow;
+      const next = encodePosition(last.columns().slice(0, keys) as Buffer[], idType(this.#table));
       out.byte(NEXT_TAG);
       out.varint(next.length);
       out.append(next);
@@ -66,15 +66,15 @@ export class RecordReader {
   }
 
   /** Empty where a filter's gate is shut: then it is told why, or the page is read again, as the gate has just opened. */
-  async #page(request: ListRequest): Promise<BinaryRow[]> {
+  async #page(request: ListRequest): Promise<WireRow[]> {
     const { company_id: companyId } = request.collection;
     const database = this.#database.of(companyId);
     const statement = listStatement(this.#table, request);
-    const rows = await database.queryBinary(statement);
+    const rows = await database.queryWire(statement);
     const gate = rows.length === 0 ? gateOf(this.#table, request) : undefined;
     if (gate === undefined) return rows;
     await passGate(database, this.#table, companyId, gate);
-    const again = await database.queryBinary(statement);
+    const again = await database.queryWire(statement);
     if (again.length === 0) await passGate(database, this.#table, companyId, gate);
     return again;
   }
@@ -86,7 +86,7 @@ export class RecordReader {
     const key = this.#table.columns.find(({ name }) => name === 'id')?.fromRequest(id) ?? id;
     const values = [storedUnder(this.#table, companyId), key];
     const statement = { name: `detail_${this.#table.table}`, text: this.#detail, values };
-    const [row] = await this.#database.of(companyId).queryBinary(statement);
+    const [row] = await this.#database.of(companyId).queryWire(statement);
     if (row === undefined) throw ApiError.notFound();
     const out = await this.#assemble(companyId, [this.#parts(row, 0, { companyId, timeZone })]);
     return out.view();
@@ -101,11 +101,11 @@ export class RecordReader {
     return out.view();
   }
 
-  #parts(row: BinaryRow, keys: number, context: ReadContext): Parts {
-    const all: Uint8Array[] = [row[keys] as Buffer];
-    const derived = row[keys + 1];
-    if (derived != null) all.push(derived);
-    const fragment = this.#table.onRead?.fragment(row.slice(keys + 2), context);
+  #parts(row: WireRow, keys: number, context: ReadContext): Parts {
+    const all: Uint8Array[] = [row.column(keys) as Buffer];
+    const derived = row.column(keys + 1);
+    if (derived !== null) all.push(derived);
+    const fragment = this.#table.onRead?.fragment((index) => row.column(keys + 2 + index), context);
     if (fragment !== undefined) all.push(fragment);
     return { all, derived: derived != null };
   }

@@ -122,8 +122,8 @@ export interface TableDefinition<R> {
   afterChange?: AfterChange<R>;
   /** Where records are published as they are read, whenever one is stored or a derived field of it changes. */
   publishes?: { topic: TopicDefinition; type: string };
-  /** Fields that depend on the moment of reading: encoded, in order, from these columns' raw values. */
-  onRead?: { columns: readonly string[]; fragment: (values: readonly (Buffer | null)[], context: ReadContext) => Uint8Array | undefined };
+  /** Fields that depend on the moment of reading: encoded, in order, from the raw values of these columns, which are numbered from 0. */
+  onRead?: { columns: readonly string[]; fragment: (column: (index: number) => Buffer | null, context: ReadContext) => Uint8Array | undefined };
 }
 
 export interface Column {

@@ -13,35 +13,57 @@ interface ProtocolConnection extends EventEmitter {
   attachListeners(stream: EventEmitter): void;
 }
 
+/** A row as it came. Its columns are found when they are asked for: most of those of a page never are. */
+export class WireRow {
+  readonly #bytes: Buffer;
+  readonly #start: number;
+
+  /** `start` is where the count of columns is. */
+  constructor(bytes: Buffer, start: number) {
+    this.#bytes = bytes;
+    this.#start = start;
+  }
+
+  /** From 0. */
+  column(index: number): Buffer | null {
+    const bytes = this.#bytes;
+    let offset = this.#start + 2;
+    for (let before = 0; before < index; before += 1) offset += 4 + Math.max(0, bytes.readInt32BE(offset));
+    const length = bytes.readInt32BE(offset);
+    return length === -1 ? null : bytes.subarray(offset + 4, offset + 4 + length);
+  }
+
+  columns(): (Buffer | null)[] {
+    return rowFields(this.#bytes, this.#start);
+  }
+}
+
 const DATA_ROW = 0x44;
 const HEADER = 5;
 
-/** Changes one connection of pg, before it connects. Throws when this version of pg has no such connection. */
-export function readBinaryRows(connection: ProtocolConnection): void {
+/**
+ * Changes one connection of pg, before it connects. `rowsOf` tells where rows of the statement go that is being answered, and
+ * undefined where they are pg's. Throws when this version of pg has no such connection.
+ */
+export function readBinaryRows(connection: ProtocolConnection, rowsOf: () => WireRow[] | undefined): void {
   const attachListeners = connection.attachListeners?.bind(connection);
   if (attachListeners === undefined) throw new Error('this version of pg has no connection.attachListeners');
   connection.attachListeners = (stream) => {
     const rest = new EventEmitter();
-    let binary = false;
-    connection.on('rowDescription', (message: { fields: { format: string }[] }) => {
-      binary = message.fields[0]?.format === 'binary';
-    });
     attachListeners(rest);
-    const splitter = createSplitter(
-      () => binary,
-      (fields) => connection.emit('dataRow', { name: 'dataRow', length: 0, fields }),
-      (bytes) => rest.emit('data', bytes),
+    stream.on(
+      'data',
+      createSplitter(rowsOf, (bytes) => rest.emit('data', bytes)),
     );
-    stream.on('data', splitter);
     stream.on('end', () => rest.emit('end'));
   };
 }
 
 /**
- * Cuts a stream of bytes into messages: rows of binary results go to onRow, runs of all other messages to onRest, in
- * order. isBinary is asked at each row, after all earlier messages were handed on.
+ * Cuts a stream of bytes into messages: rows go where rowsOf says, if anywhere, and runs of all other messages to onRest, in
+ * order. rowsOf is asked at each row, after all earlier messages were handed on.
  */
-export function createSplitter(isBinary: () => boolean, onRow: (fields: (Buffer | null)[]) => void, onRest: (bytes: Buffer) => void): (chunk: Buffer) => void {
+export function createSplitter(rowsOf: () => WireRow[] | undefined, onRest: (bytes: Buffer) => void): (chunk: Buffer) => void {
   let partial: Buffer | undefined;
 
   return (chunk) => {
@@ -69,7 +91,7 @@ export function createSplitter(isBinary: () => boolean, onRow: (fields: (Buffer 
   function scan(bytes: Buffer): void {
     let offset = 0;
     let runStart = 0;
-    // Whether the run holds anything that pg must see before isBinary can be asked.
+    // Whether the run holds anything that pg must see before rowsOf can be asked.
     let pending = false;
     while (offset + HEADER <= bytes.length) {
       const end = offset + messageLength(bytes, offset);
@@ -82,8 +104,9 @@ export function createSplitter(isBinary: () => boolean, onRow: (fields: (Buffer 
           runStart = offset;
           pending = false;
         }
-        if (isBinary()) {
-          onRow(rowFields(bytes, offset + HEADER));
+        const rows = rowsOf();
+        if (rows !== undefined) {
+          rows.push(new WireRow(bytes, offset + HEADER));
           runStart = end;
         }
       }

@@ -1,6 +1,7 @@
+import type { EventEmitter } from 'node:events';
 import type { Writable } from 'node:stream';
 import pg from 'pg';
-import { readBinaryRows } from './binary-rows.ts';
+import { readBinaryRows, type WireRow } from './binary-rows.ts';
 import { typeParsers } from './database-types.ts';
 
 /** One statement. A named one is planned once per connection; text must be constant for a name. */
@@ -48,7 +49,17 @@ export class Connection extends pg.Client {
   constructor({ query_timeout: giveUpMs, ...config }: pg.ClientConfig) {
     super({ ...config, pipeline: true });
     this.giveUpMs = typeof giveUpMs === 'number' ? giveUpMs : 0;
-    readBinaryRows((this as unknown as { connection: Parameters<typeof readBinaryRows>[0] }).connection);
+    const { connection } = this as unknown as { connection: ProtocolConnection };
+    const active = this as unknown as { _getActiveQuery(): unknown };
+    if (typeof active._getActiveQuery !== 'function') throw new Error('this version of pg has no client._getActiveQuery');
+    readBinaryRows(connection, () => {
+      const query = active._getActiveQuery();
+      return query instanceof BinaryQuery ? query.wireRows : undefined;
+    });
+    const describe = connection.describe.bind(connection);
+    connection.describe = (message) => {
+      if (connection.columnsKnown !== true) describe(message);
+    };
     // Without a listener the loss of a connection would end the process. The statements that ran on it have failed.
     this.on('error', () => undefined);
   }
@@ -92,7 +103,19 @@ export const MOST_PREPARED = 250;
 interface Preparing {
   /** Names in the order of their last use. */
   prepared: Set<string>;
-  connection: { parsedStatements: Record<string, string>; close(message: { type: 'S'; name: string }): void };
+  readonly connection: Pick<ProtocolConnection, 'parsedStatements' | 'columnsByName' | 'close'>;
+}
+
+/** pg's own, as far as it is used here. */
+interface ProtocolConnection extends EventEmitter {
+  parsedStatements: Record<string, string>;
+  attachListeners(stream: EventEmitter): void;
+  describe(message: object): void;
+  close(message: { type: 'S'; name: string }): void;
+  /** While a statement is sent of which nobody needs to be told what its columns are. */
+  columnsKnown?: boolean;
+  /** Of named statements that have been run: null where they give no rows. */
+  columnsByName?: Map<string, object | null>;
 }
 
 /** Notes the use of a name, and closes the one whose use is longest ago where there are too many. */
@@ -103,6 +126,7 @@ function makeRoom({ prepared, connection }: Preparing, name: string): void {
   const oldest = prepared.values().next().value as string;
   prepared.delete(oldest);
   delete connection.parsedStatements[oldest];
+  connection.columnsByName?.delete(oldest);
   // The protocol's Close, which PostgreSQL also takes in a transaction that has failed; the next statement's Sync ends it.
   connection.close({ type: 'S', name: oldest });
 }
@@ -114,22 +138,68 @@ interface Query extends pg.Query {
   name: string | undefined;
   queryMode?: 'extended';
   binary?: boolean;
-  readonly _result: { rows: unknown[] };
+  prepare(connection: ProtocolConnection): void;
+  handleRowDescription(columns: object): void;
+  handleCommandComplete(message: object, connection: ProtocolConnection): void;
 }
 const Query = pg.Query as unknown as new (text: string, values: readonly unknown[], callback: Answered) => Query;
 
-/** A statement whose rows stay the columns that PostgreSQL sent (see readBinaryRows). */
+/** Sends a statement without asking what its columns are. */
+function sendUndescribed(connection: ProtocolConnection, send: () => void): void {
+  connection.columnsKnown = true;
+  try {
+    send();
+  } finally {
+    connection.columnsKnown = false;
+  }
+}
+
+/**
+ * A statement whose rows become objects. PostgreSQL is asked what columns a named one has when a connection first runs it: they
+ * cannot change afterwards, for it refuses to run a statement whose columns have (0A000).
+ */
+class TextQuery extends Query {
+  #connection: ProtocolConnection | undefined;
+  #columns: object | null = null;
+
+  override prepare(connection: ProtocolConnection): void {
+    const { name } = this;
+    const known = name === undefined || connection.parsedStatements[name] === undefined ? undefined : connection.columnsByName?.get(name);
+    if (known === undefined) {
+      this.#connection = connection;
+      super.prepare(connection);
+    } else {
+      sendUndescribed(connection, () => super.prepare(connection));
+      if (known !== null) super.handleRowDescription(known);
+    }
+  }
+
+  override handleRowDescription(columns: object): void {
+    this.#columns = columns;
+    super.handleRowDescription(columns);
+  }
+
+  override handleCommandComplete(message: object, connection: ProtocolConnection): void {
+    if (this.name !== undefined && this.#connection !== undefined) (connection.columnsByName ??= new Map()).set(this.name, this.#columns);
+    super.handleCommandComplete(message, connection);
+  }
+}
+
+/**
+ * A statement whose rows stay as PostgreSQL sent them (see readBinaryRows). It is never asked what their columns are, for which it
+ * would look up every type and send a message that is larger than many rows.
+ */
 class BinaryQuery extends Query {
+  readonly wireRows: WireRow[] = [];
+
   constructor(text: string, values: readonly unknown[], callback: Answered) {
     super(text, values, callback);
     this.queryMode = 'extended';
     this.binary = true;
   }
 
-  handleRowDescription(): void {}
-
-  handleDataRow({ fields }: { fields: BinaryRow }): void {
-    this._result.rows.push(fields);
+  override prepare(connection: ProtocolConnection): void {
+    sendUndescribed(connection, () => super.prepare(connection));
   }
 }
 
@@ -139,7 +209,18 @@ class BinaryQuery extends Query {
  * as assigned to a property where only a full collection finds them. Each would keep its answer until then, which took
  * half of the time of a read (loadtest/reads.ts).
  */
-export function execute(client: pg.ClientBase, statement: Statement, binary: boolean): Promise<pg.QueryResult> {
+export function execute(client: pg.ClientBase, statement: Statement): Promise<pg.QueryResult> {
+  return sent(client, statement, TextQuery, (_, result) => result);
+}
+
+/** The same with rows as they came. */
+export function executeBinary(client: pg.ClientBase, statement: Statement): Promise<WireRow[]> {
+  return sent(client, statement, BinaryQuery, ({ wireRows }) => wireRows);
+}
+
+type Kind<Q extends Query> = new (text: string, values: readonly unknown[], callback: Answered) => Q;
+
+function sent<Q extends Query, T>(client: pg.ClientBase, statement: Statement, OfKind: Kind<Q>, resultOf: (query: Q, result: pg.QueryResult) => T): Promise<T> {
   const {
     giveUpMs,
     connection: { stream },
@@ -152,9 +233,9 @@ export function execute(client: pg.ClientBase, statement: Statement, binary: boo
     const answered: Answered = (error, result) => {
       clearTimeout(late);
       if (error) reject(error);
-      else resolve(result);
+      else resolve(resultOf(query, result));
     };
-    const query = new (binary ? BinaryQuery : Query)(statement.text, statement.values ?? [], answered);
+    const query = new OfKind(statement.text, statement.values ?? [], answered);
     query.name = statement.name;
     client.query(query);
   });

@@ -1,5 +1,15 @@
 import pg from 'pg';
-import { Connection, connectionConfig, execute, type BinaryRow, type ConnectionOptions, type Statement, type StatementResult } from './connection.ts';
+import type { WireRow } from './binary-rows.ts';
+import {
+  Connection,
+  connectionConfig,
+  execute,
+  executeBinary,
+  type BinaryRow,
+  type ConnectionOptions,
+  type Statement,
+  type StatementResult,
+} from './connection.ts';
 import { StatementError, isContention, isUnavailable, translateDatabaseError } from './database-errors.ts';
 import { databaseDurations } from './durations.ts';
 import type { Metrics } from './metrics.ts';
@@ -46,6 +56,8 @@ export interface Transaction extends Queryable {
 
 /** A Database with the share of its connections that one company may have. */
 export interface CompanyDatabase extends Queryable {
+  /** As queryBinary, for rows of which few columns are looked at. */
+  queryWire(statement: Statement): Promise<WireRow[]>;
   transaction<T>(work: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T>;
 }
 
@@ -113,18 +125,19 @@ export class Database implements Queryable {
   /** For everything that is done because a company asked for it. Errors: as below, and ApiError 429 where too much of it waits. */
   of(companyId: string): CompanyDatabase {
     return {
-      query: (statement) => this.#read(companyId, statement, false),
-      queryBinary: async (statement) => (await this.#read(companyId, statement, true)).rows,
+      query: (statement) => this.#read(companyId, statement, run),
+      queryBinary: async (statement) => columnsOf(await this.#read(companyId, statement, executeBinary)),
+      queryWire: (statement) => this.#read(companyId, statement, executeBinary),
       transaction: (work, options = {}) => this.#transact(companyId, work, options),
     };
   }
 
   query<R = Record<string, unknown>>(statement: Statement): Promise<StatementResult<R>> {
-    return this.#read(NO_COMPANY, statement, false) as Promise<StatementResult<R>>;
+    return this.#read(NO_COMPANY, statement, run) as Promise<StatementResult<R>>;
   }
 
   async queryBinary(statement: Statement): Promise<BinaryRow[]> {
-    return (await this.#read(NO_COMPANY, statement, true)).rows;
+    return columnsOf(await this.#read(NO_COMPANY, statement, executeBinary));
   }
 
   /**
@@ -154,11 +167,11 @@ export class Database implements Queryable {
     if (!this.#pool.ending) await this.#pool.end();
   }
 
-  async #read(companyId: string, statement: Statement, binary: boolean): Promise<StatementResult<any>> {
+  async #read<T>(companyId: string, statement: Statement, how: Run<T>): Promise<T> {
     const turn = this.#reads.enter(companyId);
     if (turn !== undefined) await turn;
     try {
-      return await this.#once(statement, binary);
+      return await this.#once(statement, how);
     } finally {
       this.#reads.leave(companyId);
     }
@@ -177,7 +190,7 @@ export class Database implements Queryable {
     }
   }
 
-  #once(statement: Statement, binary: boolean): Promise<StatementResult<any>> {
+  #once<T>(statement: Statement, how: Run<T>): Promise<T> {
     return spanned(
       statement,
       () =>
@@ -185,12 +198,12 @@ export class Database implements Queryable {
           this.#pool.connect((connectError, client, release) => {
             if (connectError || client === undefined) return reject(translateDatabaseError(connectError));
             const startedAt = performance.now();
-            execute(client, statement, binary).then(
+            how(client, statement).then(
               (result) => {
                 release();
                 this.#answeredAt = performance.now();
                 this.#observe(statement, startedAt);
-                resolve(resultOf(result));
+                resolve(result);
               },
               (thrown: unknown) => {
                 const error = translateDatabaseError(thrown);
@@ -214,13 +227,13 @@ export class Database implements Queryable {
     // Statements are sent without waiting for each other: the one that failed may be heard of after those that PostgreSQL
     // refused because of it, which say nothing of the reason.
     let reason: Error | undefined;
-    const run = async (statement: Statement, binary: boolean): Promise<StatementResult<any>> => {
+    const runOne = async <R>(statement: Statement, how: Run<R>): Promise<R> => {
       options.signal?.throwIfAborted();
       const startedAt = performance.now();
       try {
-        const result = await spanned(statement, () => execute(client, statement, binary));
+        const result = await spanned(statement, () => how(client, statement));
         this.#observe(statement, startedAt);
-        return resultOf(result);
+        return result;
       } catch (thrown) {
         const error = translateDatabaseError(thrown);
         this.#observe(statement, startedAt, error);
@@ -229,26 +242,26 @@ export class Database implements Queryable {
         throw follows && reason !== undefined ? reason : error;
       }
     };
-    const given = async (statement: Statement, binary: boolean): Promise<StatementResult<any>> => {
+    const given = async <R>(statement: Statement, how: Run<R>): Promise<R> => {
       if (!open || finished !== undefined) throw new Error('a statement was run after its transaction had ended');
-      return run(statement, binary);
+      return runOne(statement, how);
     };
     const commit = async (): Promise<void> => {
-      const end = await run({ text: 'commit' }, false);
+      const end = await runOne({ text: 'commit' }, run);
       if (end.command !== 'COMMIT') throw new Error('a transaction was committed although one of its statements had failed');
     };
     let discard = false;
     try {
       // Not awaited: it shares a round trip with the first statement. If it fails, so does everything after it.
-      const begun = run({ text: beginText(options) }, false);
+      const begun = runOne({ text: beginText(options) }, run);
       begun.catch(() => undefined);
       const result = await work({
-        query: (statement) => given(statement, false),
-        queryBinary: async (statement) => (await given(statement, true)).rows,
+        query: (statement) => given(statement, run),
+        queryBinary: async (statement) => columnsOf(await given(statement, executeBinary)),
         afterCommit: (action) => actions.push(action),
         finish: async (statements) => {
           // After a failed statement PostgreSQL answers COMMIT with ROLLBACK; the statement's own error comes first here.
-          const all = Promise.all([...statements.map((statement) => given(statement, false)), commit()]);
+          const all = Promise.all([...statements.map((statement) => given(statement, run)), commit()]);
           finished = all.then((answers) => answers.slice(0, -1) as StatementResult<any>[]);
           return finished;
         },
@@ -275,7 +288,7 @@ export class Database implements Queryable {
 }
 
 function rolledBack(client: pg.PoolClient): Promise<boolean> {
-  return execute(client, { text: 'rollback' }, false).then(
+  return execute(client, { text: 'rollback' }).then(
     () => true,
     () => false,
   );
@@ -286,8 +299,16 @@ function beginText(options: TransactionOptions): string {
   return `begin${isolation}${options.readOnly ? ' read only' : ''}`;
 }
 
-function resultOf(result: pg.QueryResult): StatementResult<any> {
-  return { rows: result.rows, rowCount: result.rowCount ?? 0, command: result.command };
+/** A way to run a statement on a connection. */
+type Run<T> = (client: pg.ClientBase, statement: Statement) => Promise<T>;
+
+const run: Run<StatementResult<any>> = async (client, statement) => {
+  const { rows, rowCount, command } = await execute(client, statement);
+  return { rows, rowCount: rowCount ?? 0, command };
+};
+
+function columnsOf(rows: readonly WireRow[]): BinaryRow[] {
+  return rows.map((row) => row.columns());
 }
 
 /** Statement and lock timeouts leave a connection whole; so does a refused statement, unless its cached plan is stale. */

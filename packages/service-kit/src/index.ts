@@ -8,7 +8,8 @@ export { createMetrics, type CounterMetric, type MetricDescription, type Metrics
 export { activeTraceparent, describeSpan, failSpan, startTracing, withBatchSpan, withRemoteSpan, withSpan } from './tracing.ts';
 export { currentRequest, onBehalfOf, readRequestId, readTraceparent, requestOf, traceIdOf, type RequestContext } from './request-context.ts';
 export { arrayOf, binaryArrays, type ArrayType } from './binary-arrays.ts';
-export type { BinaryRow, Statement } from './connection.ts';
+export type { WireRow } from './binary-rows.ts';
+export type { Statement } from './connection.ts';
 export { CompaniesAbout, Places } from './places.ts';
 export { Database, type CompanyDatabase, type Queryable, type Transaction } from './database.ts';
 export { DatabaseClientError, StatementError, isContention, isLockTimeout, isUnavailable, isUniqueViolation } from './database-errors.ts';

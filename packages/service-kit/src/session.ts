@@ -25,7 +25,7 @@ export async function createSession(options: ConnectionOptions): Promise<Session
     ended,
     async query(statement) {
       try {
-        const result = await execute(client, statement, false);
+        const result = await execute(client, statement);
         return { rows: result.rows, rowCount: result.rowCount ?? 0, command: result.command };
       } catch (error) {
         throw translateDatabaseError(error);

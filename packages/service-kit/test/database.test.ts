@@ -76,6 +76,35 @@ describe('columns', () => {
     expect(await database.queryBinary({ text: 'select 7 where false' })).toEqual([]);
   });
 
+  test('a statement that is run again gives the same rows, whether it has any or changes something', async () => {
+    const read = { name: 'again_read', text: 'select id, doc, amount from thing order by id' };
+    const write = { name: 'again_write', text: 'insert into thing (id, amount) values ($1, $2)' };
+    const run = async (round: number) => {
+      await database.query({ ...write, values: [round, round * 10] });
+      const before = await database.query(read);
+      const [row] = await database.queryBinary({ name: 'again_binary', text: 'select count(*)::int from thing' });
+      return [before, row?.[0]?.readInt32BE(0)];
+    };
+    for (let round = 1; round <= 3; round += 1) {
+      const rows = Array.from({ length: round }, (_, index) => ({ id: index + 1, doc: null, amount: (index + 1) * 10 }));
+      expect(await run(round)).toEqual([{ rows, rowCount: round, command: 'SELECT' }, round]);
+    }
+  });
+
+  test('a statement whose columns have changed is refused once and then tells the new ones', async () => {
+    const one = new Database({ url: server.url, schema: 'trial', maxConnections: 1 });
+    try {
+      const read = { name: 'changing', text: 'select * from changing' };
+      await one.query({ text: 'create table changing as select 1 as a' });
+      for (let round = 0; round < 2; round += 1) expect((await one.query(read)).rows).toEqual([{ a: 1 }]);
+      await one.query({ text: 'alter table changing add b text default $$new$$' });
+      await expect(one.query(read)).rejects.toMatchObject({ sqlState: '0A000' });
+      for (let round = 0; round < 2; round += 1) expect((await one.query(read)).rows).toEqual([{ a: 1, b: 'new' }]);
+    } finally {
+      await one.close();
+    }
+  });
+
   test('bigint is a number, a timestamp is microseconds, a date stays text', async () => {
     const { rows } = await database.query({
       text: `select 9007199254740991::bigint as big, '2026-03-01T15:04:05.123456-05'::timestamptz as at, date '2026-03-01' as day`,

@@ -28,9 +28,11 @@ const OPEN = Buffer.from('OPEN');
 /** Appends the age of OPEN invoices to what is stored. */
 export const agingOnRead = {
   columns: ['status', 'due_at'],
-  fragment([status, dueAt]: readonly (Buffer | null)[], { timeZone }: ReadContext): Uint8Array | undefined {
-    if (status == null || !OPEN.equals(status)) return undefined;
-    const aging = agingAt(now(), dueAt == null ? null : instantOf(dueAt), timeZone);
+  fragment(column: (index: number) => Buffer | null, { timeZone }: ReadContext): Uint8Array | undefined {
+    const status = column(0);
+    if (status === null || !OPEN.equals(status)) return undefined;
+    const dueAt = column(1);
+    const aging = agingAt(now(), dueAt === null ? null : instantOf(dueAt), timeZone);
     const days = aging.days_past_due ?? null;
     let fragment = fragments.get(days);
     if (fragment === undefined) {

@@ -23,9 +23,10 @@ export function checkShown(record: JobFinancials): void {
 /** Errors: 500 that names record and field. */
 export const refuseUnshown = {
   columns: ['id', 'unshown'],
-  fragment([id, field]: readonly (Buffer | null)[]): undefined {
-    if (field == null) return;
-    const where = `${field.toString()} of job-financials/${uuidOf(id as Buffer)}`;
+  fragment(column: (index: number) => Buffer | null): undefined {
+    const field = column(1);
+    if (field === null) return;
+    const where = `${field.toString()} of job-financials/${uuidOf(column(0) as Buffer)}`;
     const message = `${where} is beyond ${LIMIT} and is never rounded: correct the invoices or costs of this job. Other records are served.`;
     throw new ApiError('INTERNAL_ERROR', message);
   },
