@@ -3,6 +3,7 @@
 import { Notifier, backoffMs, isUnavailable, logOutage, retrying, type BackgroundPart, type Logger } from '@truckroll/service-kit';
 import { DEFAULT_TIMEOUT_MS } from './choose.ts';
 import type { Attempt, Outcome } from './provider.ts';
+import { onQueued } from './queued.ts';
 
 /** A message that this process is trying to deliver: nobody else ever will. */
 export interface Lease {
@@ -39,14 +40,9 @@ export interface SenderOptions<L extends Lease> {
   readonly timeoutMs?: number | undefined;
 }
 
-export interface Sender extends BackgroundPart {
-  /** There is something new: call after a commit. */
-  look(): void;
-}
-
 const MOST_AT_ONCE = 8;
-/** Between looks for what other replicas queued or left behind, and what is due again. */
-const LOOK_MS = 1000;
+/** Between looks for what other replicas queued or left behind, and what is due again: the longer nothing was found, the more seldom. */
+const LOOK_MS = { first: 1000, most: 5000 };
 const FORGET_EVERY_MS = 3_600_000;
 /** Beyond the provider's time, to store how an attempt ended. */
 const GRACE_MS = 30_000;
@@ -54,24 +50,28 @@ const GRACE_MS = 30_000;
 const MOST_ATTEMPTS = 8;
 const AGAIN = { firstMs: 30_000, mostMs: 900_000 };
 
-export function createSender<L extends Lease>({ name, postbox, log, timeoutMs = DEFAULT_TIMEOUT_MS }: SenderOptions<L>): Sender {
+export function createSender<L extends Lease>({ name, postbox, log, timeoutMs = DEFAULT_TIMEOUT_MS }: SenderOptions<L>): BackgroundPart {
   const stopping = new AbortController();
   const attempts = new Set<Promise<void>>();
   const news = new Notifier();
   let running: Promise<void> = Promise.resolve();
+  let endHearing = (): void => undefined;
   let forgetAt = 0;
 
   async function run(): Promise<void> {
+    let restMs = LOOK_MS.first;
     for (let failures = 0; !stopping.signal.aborted; ) {
       try {
-        if (attempts.size < MOST_AT_ONCE && (await postbox.hasWork())) await round();
+        const work = attempts.size < MOST_AT_ONCE && (await postbox.hasWork());
+        if (work) await round();
+        restMs = work || attempts.size > 0 ? LOOK_MS.first : Math.min(LOOK_MS.most, restMs * 1.5);
         if (Date.now() >= forgetAt) await forget();
         failures = 0;
       } catch (error) {
         failures += 1;
         logOutage(log, `${name} wait for the database`, failures, error);
       }
-      await news.wait(failures > 0 ? backoffMs(failures) : LOOK_MS, stopping.signal);
+      await news.wait(failures > 0 ? backoffMs(failures) : restMs, stopping.signal);
     }
   }
 
@@ -117,12 +117,13 @@ export function createSender<L extends Lease>({ name, postbox, log, timeoutMs = 
 
   return {
     name,
-    look: () => news.notify(),
     async start() {
+      endHearing = onQueued(() => news.notify());
       running = run();
     },
     /** Begins nothing more, and lets the attempts under way come to their end. */
     async stop() {
+      endHearing();
       stopping.abort();
       await running;
       await Promise.all(attempts);

@@ -32,7 +32,7 @@ const BATCH_BYTES = 700_000;
  * Milliseconds between looks at an empty outbox. Whoever appends pokes the relay here or has the other one notified; a look finds
  * what nobody told of: rows of a replica that died with its commit, of an earlier release, and of those that do not poke.
  */
-const POLL = { first: 10, most: 1000 };
+const POLL = { first: 10, most: 2000 };
 /** Between notifications of a replica that is not active. */
 const NOTIFY_MS = 20;
 /**
@@ -43,7 +43,8 @@ const NOTIFY_MS = 20;
 const GATHER = { atRestMs: 5, mostMs: 20 };
 /**
  * Milliseconds between watermarks: while there is something new here, while another owner has something new, which counts in
- * reports once all owners have published a later moment, and while nobody has.
+ * reports once all owners have published a later moment, and while nobody has. Then all owners publish theirs at the same moments,
+ * so that those who wait for them wake up once.
  */
 const ANNOUNCE = { busy: 200, following: 500, idle: 2000 };
 /** A watermark that cannot be published yet is thought of again after as many milliseconds. */
@@ -194,15 +195,16 @@ export class Relay implements BackgroundPart {
     let announcedAt = -Infinity;
     let news = true;
     let behind = false;
+    const dueAt = (): number => {
+      if (publisher.announce === undefined) return Infinity;
+      if (news) return announcedAt + ANNOUNCE.busy;
+      const following = performance.now() - this.#newsAt < NEWS_MS;
+      return following ? announcedAt + ANNOUNCE.following : nextOfAll(announcedAt, this.#restMs(ANNOUNCE.idle));
+    };
     while (!this.#stopped()) {
-      if (performance.now() - measuredAt > MEASURE_MS) {
-        await this.#measure(session);
-        measuredAt = performance.now();
-      }
       const readAt = performance.now();
-      const announceMs = news ? ANNOUNCE.busy : readAt - this.#newsAt < NEWS_MS ? ANNOUNCE.following : this.#restMs(ANNOUNCE.idle);
       // At once where a backlog may end with this batch: who waits for it has waited for long.
-      const due: boolean = publisher.announce !== undefined && (behind || readAt - announcedAt > announceMs);
+      const due: boolean = publisher.announce !== undefined && (behind || readAt >= dueAt());
       // In this order: what was committed before the moment is in the rows, and known to be incomplete where it is.
       const [moment, read, complete] = await Promise.all([
         due ? clock(session) : undefined,
@@ -211,6 +213,11 @@ export class Relay implements BackgroundPart {
       ]);
       const rows: readonly ReadRow[] = read.rows;
       behind = rows.length === BATCH_ROWS || (rows[0] !== undefined && rows[0].found > rows.length);
+      if (!behind) this.#waiting(rows);
+      else if (readAt - measuredAt > MEASURE_MS) {
+        await this.#measure(session);
+        measuredAt = readAt;
+      }
       const announce = async (): Promise<void> => {
         if (moment === undefined || !complete || behind) return;
         announcedAt = performance.now();
@@ -222,7 +229,8 @@ export class Relay implements BackgroundPart {
         await announce();
         // Dead rows that a long transaction elsewhere keeps from being vacuumed make a look dear: look less often then.
         const dearMs = 4 * (performance.now() - readAt);
-        const untilDue = publisher.announce === undefined ? Infinity : announcedAt + announceMs - performance.now();
+        // Timers count in whole milliseconds.
+        const untilDue = Math.ceil(dueAt() - performance.now());
         await this.#arrivals.wait(Math.max(Math.min(pollMs, Math.max(AGAIN_MS, untilDue)), dearMs), this.#stopping.signal);
         pollMs = Math.min(this.#restMs(POLL.most), pollMs * 1.5);
         continue;
@@ -265,6 +273,14 @@ export class Relay implements BackgroundPart {
     await session.query({ name: 'notify_outbox_news', text: `select pg_notify('${NEWS_CHANNEL}', '')` });
   }
 
+  /** Rows that are all there are. */
+  #waiting(rows: readonly OutboxRow[]): void {
+    const [oldest] = rows;
+    this.#rows.set({}, rows.length);
+    this.#oldest.set({}, oldest === undefined ? 0 : Math.max(0, Date.now() / 1000 - oldest.created_at / 1e6));
+  }
+
+  /** Where there are more than one look sees. */
   async #measure(session: Session): Promise<void> {
     const { rows } = await session.query<{ count: number; age: number | null }>({
       text: `select count(*), extract(epoch from now() - min(created_at))::float8 as age
@@ -281,6 +297,12 @@ export class Relay implements BackgroundPart {
   #stopped(): boolean {
     return this.#stopping.signal.aborted;
   }
+}
+
+/** The first moment after one, both by performance.now(), that is a multiple of so many milliseconds by the clock. */
+function nextOfAll(after: number, everyMs: number): number {
+  const clockMs = Date.now() - performance.now();
+  return (Math.floor((after + clockMs) / everyMs) + 1) * everyMs - clockMs;
 }
 
 /** Now, by the clock that the moments of commits are told by. Microseconds since 1970. */

@@ -3,6 +3,7 @@
 import { codec, type TopicDefinition } from '@truckroll/contract';
 import type { PublishResponse, PublishingServiceService } from '@truckroll/contract/gen/records/v1/records';
 import {
+  Notifier,
   logOutage,
   pause,
   type BackgroundPart,
@@ -29,7 +30,10 @@ const BATCH = 500;
 /** Rows in the outbox beyond which publishing waits for the relay: what changes now should not stand behind all of it. */
 const MOST_WAITING = 5000;
 const BUSY_MS = 50;
-const IDLE_MS = 1000;
+/** Between looks at how far a pass has come that somebody asked for, and at a database that was away. */
+const AGAIN_MS = 1000;
+/** Between looks where nothing is known to be left: the replica whose relay is active looks whenever a watermark could not be told. */
+const REST_MS = 10_000;
 
 type Published = Table & { publishes: NonNullable<Table['publishes']> };
 
@@ -41,6 +45,7 @@ export class Publication implements BackgroundPart {
   readonly #options: PublicationOptions;
   readonly #tables: readonly Published[];
   readonly #stopping = new AbortController();
+  readonly #left = new Notifier();
   #running: Promise<void> = Promise.resolve();
 
   constructor(options: PublicationOptions) {
@@ -49,7 +54,7 @@ export class Publication implements BackgroundPart {
     this.topics = this.#tables.map(({ publishes }) => publishes.topic);
   }
 
-  /** Whether every record was published at least once, and every change of a replica of an earlier release as well. */
+  /** Whether every record was published at least once, and every change of a replica of an earlier release as well; what is not is published. */
   readonly complete = async (session: Pick<Session, 'query'>): Promise<boolean> => {
     const { rows } = await session.query<{ complete: boolean }>({
       name: 'publication_complete',
@@ -57,7 +62,9 @@ export class Publication implements BackgroundPart {
         and not exists (select from unpublished) as complete`,
       values: [this.#paths()],
     });
-    return rows[0]?.complete === true;
+    const complete = rows[0]?.complete === true;
+    if (!complete) this.#left.notify();
+    return complete;
   };
 
   /** Waits for the first batches: a schema without records has nothing left to publish before it takes any. */
@@ -82,6 +89,7 @@ export class Publication implements BackgroundPart {
       text: `update publications set company_id = null, after = null, published = 0, done = false where done and path = any($1::text[])`,
       values: [this.#paths()],
     });
+    this.#left.notify();
     const totals = new Map<string, number>();
     for (const table of this.#tables) totals.set(table.resource.path, await about(database, table));
     for (const published = new Set<string>(); published.size < this.#tables.length; ) {
@@ -95,7 +103,7 @@ export class Publication implements BackgroundPart {
         yield { ...row, total: totals.get(row.path) ?? 0 };
       }
       signal.throwIfAborted();
-      if (published.size < this.#tables.length) await pause(IDLE_MS, this.#stopping.signal);
+      if (published.size < this.#tables.length) await pause(AGAIN_MS, this.#stopping.signal);
     }
   }
 
@@ -109,12 +117,14 @@ export class Publication implements BackgroundPart {
       try {
         const published = await this.#some(database);
         failures = 0;
-        if (published) poke();
-        await pause(published ? BUSY_MS : IDLE_MS, this.#stopping.signal);
+        if (published) {
+          poke();
+          await pause(BUSY_MS, this.#stopping.signal);
+        } else await this.#left.wait(REST_MS, this.#stopping.signal);
       } catch (error) {
         failures += 1;
         logOutage(log, 'stored records could not be published; trying again', failures, error);
-        await pause(IDLE_MS, this.#stopping.signal);
+        await pause(AGAIN_MS, this.#stopping.signal);
       }
     }
   }

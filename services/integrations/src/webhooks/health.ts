@@ -1,5 +1,6 @@
 // Storing how an endpoint fares, and what happens when it is disabled.
 import { formatInstant } from '@truckroll/contract';
+import { queued } from '@truckroll/mail';
 import type { Transaction } from '@truckroll/service-kit';
 import { queueMail } from '../mails/store.ts';
 import type { DisabledReason, HealthChange } from './rules.ts';
@@ -51,6 +52,7 @@ async function disableFor(tx: Transaction, endpointId: string, reason: DisabledR
   ].join('\n\n');
   const subject = `Webhook endpoint disabled: ${endpoint.name}`;
   await queueMail(tx, { companyId: endpoint.company_id, userId: endpoint.created_by, subject, body });
+  tx.afterCommit(queued);
 }
 
 /**

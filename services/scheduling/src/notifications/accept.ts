@@ -6,10 +6,10 @@ import type { CustomerNotification } from '@truckroll/contract/gen/scheduling/v1
 import { NotificationStatus } from '@truckroll/contract/gen/scheduling/v1/assignment_commands';
 import { Contact } from '@truckroll/contract/gen/scheduling/v1/contacts';
 import type { Visit, VisitJob } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
+import { queued } from '@truckroll/mail';
 import type { Transaction } from '@truckroll/service-kit';
 import { recipientOf } from './recipient.ts';
 import { defaultMessage, subjectOf } from './text.ts';
-import { queued } from './queued.ts';
 
 export interface NotificationInput {
   companyId: string;

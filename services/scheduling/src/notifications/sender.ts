@@ -4,7 +4,6 @@ import type { BackgroundPart, Database, Logger, Metrics } from '@truckroll/servi
 import { recordSent } from './interaction.ts';
 import type { Providers } from './providers/choose.ts';
 import { finish, postpone, take, type Lease } from './store.ts';
-import { onQueued } from './queued.ts';
 
 export interface SenderOptions {
   database: Database;
@@ -39,17 +38,5 @@ export function notificationSender({ database, providers, log, metrics, poke, ti
     },
     postpone: (lease, delayMs, detail) => database.transaction((tx) => postpone(tx, lease, delayMs, detail)),
   };
-  const sender = createSender({ name: 'customer notifications', postbox, log, timeoutMs });
-  let forget = (): void => undefined;
-  return {
-    name: sender.name,
-    async start() {
-      forget = onQueued(sender.look);
-      await sender.start();
-    },
-    async stop() {
-      forget();
-      await sender.stop();
-    },
-  };
+  return createSender({ name: 'customer notifications', postbox, log, timeoutMs });
 }
