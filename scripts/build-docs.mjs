@@ -10,23 +10,23 @@ const source = join(root, 'gateway/docs');
 const out = join(source, 'gen');
 const stamp = join(out, '.stamp');
 
-export async function buildDocs() {
-  const hash = createHash('sha256');
+/** What tells that they were made. */
+export const docsStamp = stamp;
+
+/** What they are made of. */
+export function docsSources() {
   const within = (folder) =>
     readdirSync(folder, { recursive: true })
       .filter((name) => /\.(ts|css|md)$/.test(name) && !name.startsWith('gen'))
       .sort()
       .map((name) => join(folder, name));
   const styles = join(root, 'gateway/console/styles/base.css');
-  const sources = [
-    ...within(source),
-    ...within(join(root, 'docs')),
-    styles,
-    join(root, 'gateway/openapi.json'),
-    join(root, 'pnpm-lock.yaml'),
-    import.meta.filename,
-  ];
-  for (const name of sources) hash.update(name.slice(root.length)).update(readFileSync(name));
+  return [...within(source), ...within(join(root, 'docs')), styles, join(root, 'gateway/openapi.json'), join(root, 'pnpm-lock.yaml'), import.meta.filename];
+}
+
+export async function buildDocs() {
+  const hash = createHash('sha256');
+  for (const name of docsSources()) hash.update(name.slice(root.length)).update(readFileSync(name));
   const digest = hash.digest('hex');
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === digest) return;
 

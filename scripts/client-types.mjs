@@ -11,11 +11,15 @@ const client = join(root, 'packages/client');
 const out = join(client, 'src/gen');
 const description = join(root, 'gateway/openapi.json');
 
+/** What they are made of, and what is made. */
+export const clientTypeSources = [description, join(root, 'pnpm-lock.yaml'), import.meta.filename];
+export const clientTypes = join(out, 'api.ts');
+
 export async function writeClientTypes() {
   const hash = createHash('sha256');
-  for (const file of [description, join(root, 'pnpm-lock.yaml'), import.meta.filename]) hash.update(readFileSync(file));
+  for (const file of clientTypeSources) hash.update(readFileSync(file));
   const stamp = `// ${hash.digest('hex')}\n`;
-  const file = join(out, 'api.ts');
+  const file = clientTypes;
   if (existsSync(file) && readFileSync(file, 'utf8').startsWith(stamp)) return;
   const place = dirname(createRequire(join(client, 'package.json')).resolve('openapi-typescript/package.json'));
   const { default: generate, astToString } = await import(pathToFileURL(join(place, 'dist/index.mjs')).href);

@@ -1,26 +1,29 @@
-// Turns proto/ into what machines read: TypeScript types, codecs and gRPC stubs, and one descriptor image, both in
+// Turns proto/ into what machines read: TypeScript types, codecs and gRPC stubs, and descriptor images with and without comments, all in
 // packages/contract/src/gen, which git ignores. Skipped while proto/ is as it was at the last run. Bundles the console, makes the pages of the
-// documentation and writes the client's types, too.
+// documentation and writes the client's types, too. Notes the files that all of it is made of, so that run.mjs need not ask.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
-import { buildConsole } from './build-console.mjs';
-import { buildDocs } from './build-docs.mjs';
-import { writeClientTypes } from './client-types.mjs';
+import { delimiter, dirname, join, relative } from 'node:path';
+import { note } from './as-noted.mjs';
+import { buildConsole, consoleSources, consoleStamp } from './build-console.mjs';
+import { buildDocs, docsSources, docsStamp } from './build-docs.mjs';
+import { clientTypeSources, clientTypes, writeClientTypes } from './client-types.mjs';
 import { deriveProtos } from './derive-protos.mjs';
 
 const root = join(import.meta.dirname, '..');
 const proto = join(root, 'proto');
 const out = join(root, 'packages/contract/src/gen');
 const stamp = join(out, '.stamp');
+const beganAt = Date.now();
 
 for (const path of deriveProtos()) console.error(`wrote proto/${path}`);
 const hash = createHash('sha256');
-const sources = readdirSync(proto, { recursive: true })
+const protos = readdirSync(proto, { recursive: true })
   .filter((name) => /\.(proto|yaml)$/.test(name))
   .sort();
-for (const name of [...sources.map((source) => join(proto, source)), join(root, 'pnpm-lock.yaml'), import.meta.filename]) {
+const protoSources = [...protos.map((source) => join(proto, source)), join(root, 'pnpm-lock.yaml'), import.meta.filename];
+for (const name of protoSources) {
   hash.update(name.slice(root.length)).update(readFileSync(name));
 }
 const digest = hash.digest('hex');
@@ -38,6 +41,7 @@ if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== digest) {
   mkdirSync(fresh, { recursive: true });
   run('generate', '-o', fresh);
   run('build', '-o', join(fresh, 'truckroll.binpb'));
+  run('build', '--exclude-source-info', '-o', join(fresh, 'uncommented.binpb'));
   // The type registry knows a message only once its module is loaded; this module loads them all.
   const modules = readdirSync(fresh, { recursive: true })
     .filter((name) => name.endsWith('.ts'))
@@ -49,7 +53,7 @@ if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== digest) {
   rmSync(former, { recursive: true, force: true });
   await writeOwners();
   writeFileSync(stamp, digest);
-  console.error(`generated code for ${sources.length} proto files`);
+  console.error(`generated code for ${protos.length} proto files`);
 }
 
 /** Which records each service owns, as types: what a service must register (registered() of record-store). */
@@ -62,3 +66,16 @@ async function writeOwners() {
 await buildConsole();
 await buildDocs();
 await writeClientTypes();
+
+const sources = [...protoSources, ...consoleSources(), ...docsSources(), ...clientTypeSources, join(root, 'scripts/derive-protos.mjs')].map(below);
+const folders = new Set(sources.flatMap((name) => parents(name)));
+note('generated', { sources: [...sources, ...folders], made: [stamp, consoleStamp, docsStamp, clientTypes].map(below), beganAt });
+
+function below(path) {
+  return relative(root, path);
+}
+
+function parents(name) {
+  const parent = dirname(name);
+  return parent === '.' ? [] : [parent, ...parents(parent)];
+}

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Principal } from '@truckroll/contract/gen/integrations/v1/identity';
 import { KeyRing, generateApiKey, hashApiKey, isApiKey, newCallCredential } from '@truckroll/service-kit';
-import { createClient } from 'redis';
+import { createClient } from '@redis/client';
 import { createIdentitySeal } from '../src/auth/identity-seal.ts';
 import { eventually, publishInvalidation, redisUrl, request, startGateway, untilMetric, type Answer, type TestGateway } from './support/gateway.ts';
 import { wireTo, type StallableWire } from './support/faults.ts';

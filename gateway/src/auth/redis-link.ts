@@ -1,6 +1,6 @@
 // One connection to Redis that knows whether Redis answers. It never makes a request wait for a server that is away or
 // hangs: commands fail at once then, and those under way fail within a second.
-import { createClient } from 'redis';
+import { createClient } from '@redis/client';
 import { backoffMs, databaseDurations, type Durations, type Logger, type Metrics } from '@truckroll/service-kit';
 
 /** Between pings while somebody relies on the connection, and once nobody has for `restAfter`: the first who does has one sent at once. */

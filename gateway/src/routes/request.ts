@@ -86,7 +86,15 @@ export function readHeaders(inputs: Inputs, header: (name: string) => string | u
 /** The part of a request message that is its JSON body, as a shape of its own. */
 export function bodyShape(operation: Operation, inputs: Inputs): Shape | undefined {
   if (inputs.body.length === 0) return undefined;
-  return { ...operation.request, fields: inputs.body, byName: new Map(inputs.body.map((field) => [field.name, field])) };
+  const { request } = operation;
+  return {
+    typeName: request.typeName,
+    get doc() {
+      return request.doc;
+    },
+    fields: inputs.body,
+    byName: new Map(inputs.body.map((field) => [field.name, field])),
+  };
 }
 
 export function readJson(operation: Operation, shape: Shape, json: unknown, problems: ErrorDetail[]): Message {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { createClient } from 'redis';
+import { createClient } from '@redis/client';
 import { testCaller, type Service } from '@truckroll/service-kit';
 import { createGateway } from '../../src/app.ts';
 import { gatewayConfig } from '../../src/config.ts';

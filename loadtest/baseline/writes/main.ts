@@ -4,7 +4,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import express from 'express';
 import { LRUCache } from 'lru-cache';
 import { RateLimiterRedis } from 'rate-limiter-flexible';
-import { createClient } from 'redis';
+import { createClient } from '@redis/client';
 import { openPool } from '../database.ts';
 import { Refusal, add, remove, type Answer, type Caller } from './assignments.ts';
 import { ASSIGNMENTS, COMPANY_OF_KEY, HOLD_VISIT } from './statements.ts';

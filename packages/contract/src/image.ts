@@ -1,12 +1,14 @@
-// The descriptor image that `buf build` writes: everything proto/ says, comments included, at run time.
+// The descriptor images that `buf build` writes: everything proto/ says, at run time. Comments are most of it and seldom asked for, so they
+// are read when they are.
 import { createFileRegistry, fromBinary, getOption, hasOption } from '@bufbuild/protobuf';
 import type { DescEnum, DescExtension, DescField, DescMessage, DescMethod, DescService } from '@bufbuild/protobuf';
-import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
+import { FileDescriptorSetSchema, type FileDescriptorSet } from '@bufbuild/protobuf/wkt';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const bytes = readFileSync(join(import.meta.dirname, 'gen', 'truckroll.binpb'));
-export const registry = createFileRegistry(fromBinary(FileDescriptorSetSchema, bytes));
+const image = (name: string): FileDescriptorSet => fromBinary(FileDescriptorSetSchema, readFileSync(join(import.meta.dirname, 'gen', name)));
+
+export const registry = createFileRegistry(image('uncommented.binpb'));
 
 type Described = DescMessage | DescField | DescMethod | DescService | DescEnum;
 
@@ -29,7 +31,7 @@ export function option<T>(desc: Described, name: string): T | undefined {
 export function allServices(): DescService[] {
   return [...registry]
     .filter((desc): desc is DescService => desc.kind === 'service' && desc.typeName.startsWith('truckroll.'))
-    .sort((a, b) => a.typeName.localeCompare(b.typeName));
+    .sort((a, b) => (a.typeName < b.typeName ? -1 : 1));
 }
 
 /** The leading comment of an element, and the value of its `Example:` line. */
@@ -83,17 +85,19 @@ function sourcePath(desc: Described | DescEnum['values'][number]): number[] {
   }
 }
 
-const commentCache = new Map<DescMessage['file'], Map<string, string>>();
+let files: Map<string, FileDescriptorSet['file'][number]> | undefined;
+const commentCache = new Map<string, Map<string, string>>();
 
-function commentsOf(file: DescMessage['file']): Map<string, string> {
-  let found = commentCache.get(file);
+function commentsOf({ proto: { name } }: DescMessage['file']): Map<string, string> {
+  let found = commentCache.get(name);
   if (found === undefined) {
+    files ??= new Map(image('truckroll.binpb').file.map((file) => [file.name, file]));
     found = new Map(
-      (file.proto.sourceCodeInfo?.location ?? [])
+      (files.get(name)?.sourceCodeInfo?.location ?? [])
         .filter((location) => location.leadingComments !== '')
         .map((location) => [location.path.join('.'), location.leadingComments]),
     );
-    commentCache.set(file, found);
+    commentCache.set(name, found);
   }
   return found;
 }

@@ -126,7 +126,9 @@ function operationOf(method: DescMethod): Operation | undefined {
     parameters: parameters.map((parameter) => ({ ...parameter, name: spelled(parameter.name) })),
     bodyFields: http.body === '*' ? request.fields.filter((field) => !pathNames.includes(field.name)) : [],
     ...(deprecation === undefined ? {} : { deprecation }),
-    doc: documentation(method).text,
+    get doc() {
+      return documentation(method).text;
+    },
   };
 }
 
@@ -164,7 +166,12 @@ function collectionParameters(request: Shape, response: Shape, isReport: boolean
 /** A parameter that takes a record's ids takes its codes where its id is a code (job-classes). */
 function asIdOf(field: Field, record: Shape | undefined): Field {
   const codes = record?.byName.get('id')?.enum;
-  return codes !== undefined && (field.name === 'id' || field.name === 'ids') ? { ...field, kind: 'enum', enum: codes } : field;
+  return codes !== undefined && (field.name === 'id' || field.name === 'ids') ? changed(field, { kind: 'enum', enum: codes }) : field;
+}
+
+/** A copy whose documentation is still read when somebody asks for it. */
+function changed(field: Field, changes: Partial<Field>): Field {
+  return Object.defineProperties({}, { ...Object.getOwnPropertyDescriptors(field), ...Object.getOwnPropertyDescriptors(changes) }) as Field;
 }
 
 /** Every operation that has a public route. */

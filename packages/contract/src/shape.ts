@@ -92,7 +92,7 @@ export interface Field {
   /** Of a cursor: name of the operation whose list it is a place in. */
   cursorOf?: string;
   doc: string;
-  example?: string;
+  example?: string | undefined;
 }
 
 export interface Shape {
@@ -153,7 +153,14 @@ export function shapeOf(message: DescMessage): Shape {
   if (known !== undefined) return known;
   const fields: Field[] = [];
   const byName = new Map<string, Field>();
-  const shape: Shape = { typeName: message.typeName, doc: documentation(message).text, fields, byName };
+  const shape: Shape = {
+    typeName: message.typeName,
+    get doc() {
+      return documentation(message).text;
+    },
+    fields,
+    byName,
+  };
   shapes.set(message.typeName, shape);
   for (const desc of message.fields.toSorted((a, b) => a.number - b.number)) {
     const field = Object.freeze(fieldOf(desc));
@@ -201,13 +208,13 @@ function fieldOf(desc: DescField): Field {
     ...(after === undefined ? {} : { after }),
     ...(cursorOf === undefined ? {} : { cursorOf }),
     ...(defaults === undefined ? {} : { defaults }),
-    ...docOf(desc),
+    get doc() {
+      return documentation(desc).text;
+    },
+    get example() {
+      return documentation(desc).example;
+    },
   };
-}
-
-function docOf(desc: DescField): { doc: string; example?: string } {
-  const { text, example } = documentation(desc);
-  return example === undefined ? { doc: text } : { doc: text, example };
 }
 
 /** Only the bounds that are set; protobuf hands unset ones out as undefined or as prototype defaults. */
@@ -246,9 +253,13 @@ function enumOf(desc: DescEnum, lowerCase: boolean): EnumShape {
   };
   return {
     typeName: desc.typeName,
-    doc: documentation(desc).text,
+    get doc() {
+      return documentation(desc).text;
+    },
     names: new Map(values.map((value) => [value.number, spelling(value.name)])),
-    docs: new Map(values.map((value) => [spelling(value.name), documentation(value).text])),
+    get docs() {
+      return new Map(values.map((value) => [spelling(value.name), documentation(value).text]));
+    },
     generated: new Map(values.map((value) => [spelling(value.name), value.name])),
     zero: desc.values.find((value) => value.number === 0)?.name ?? '',
     spellings: new Map(values.map((value) => [value.name, spelling(value.name)])),

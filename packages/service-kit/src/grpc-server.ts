@@ -11,11 +11,11 @@ import {
   type sendUnaryData,
 } from '@grpc/grpc-js';
 import { ERROR_TRAILER, callersOf, encodeError, operations } from '@truckroll/contract';
-import { HealthImplementation } from 'grpc-health-check';
 import { CallCancelled, CallContext } from './call-context.ts';
 import { callerInterceptor, type CallerCheck } from './caller-check.ts';
 import './grpc-framing.ts';
 import { passingBytes, type Definition, type Handlers } from './grpc-handlers.ts';
+import { addHealth } from './grpc-health.ts';
 import { serverCredentials, type TlsConfig } from './grpc-tls.ts';
 import { serverOptions, type ServerLimits } from './grpc-options.ts';
 import { durations } from './durations.ts';
@@ -60,8 +60,7 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
   const server = new Server({ ...serverOptions(options), interceptors: [callerInterceptor(options.callers, log, metrics)] });
   let address: string | undefined;
   const transport = serverCredentials(options.tls ?? {});
-  const health = new HealthImplementation({ '': 'NOT_SERVING' });
-  health.addToServer(server);
+  const health = addHealth(server);
   const calls = durations(metrics, 'rpc_server_call_duration_seconds', 'Calls that were served, by rpc and gRPC status', [
     'rpc_method',
     'rpc_response_status_code',
@@ -145,7 +144,7 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
           resolve(bound);
         });
       }),
-    setServing: (serving) => health.setStatus('', serving ? 'SERVING' : 'NOT_SERVING'),
+    setServing: (serving) => health.setServing(serving),
     async drain(graceMs, delayMs = 0) {
       if (delayMs > 0 && address !== undefined) {
         server.drain(address, delayMs + graceMs);

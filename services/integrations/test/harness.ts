@@ -19,7 +19,7 @@ import type { MailConfig } from '@truckroll/mail';
 import { kafkaSettings } from '@truckroll/outbox';
 import { KeyRing, migrationsIn, openChannel, readConfig, testCallers, testConfig } from '@truckroll/service-kit';
 import { freshDatabase, openProxy } from '@truckroll/testing';
-import { createClient } from 'redis';
+import { createClient } from '@redis/client';
 import { createIntegrations } from '../src/integrations.ts';
 
 export async function startHarness(mail: MailConfig = {}) {

@@ -1,6 +1,6 @@
 // The only file of this service that knows the Redis client.
 import { randomUUID } from 'node:crypto';
-import { createClient } from 'redis';
+import { createClient } from '@redis/client';
 import { databaseDurations, type Logger, type Metrics } from '@truckroll/service-kit';
 
 /** Names that the gateways know (proto/truckroll/integrations/v1/identity.proto). */

@@ -4,4 +4,12 @@ import type { WebhookEventType } from '@truckroll/contract/gen/integrations/v1/w
 
 export const eventTypes: readonly WebhookEventType[] = publicEvents
   .filter(({ subscribable }) => subscribable)
-  .map(({ type, body }) => ({ type, description: body.doc, example: JSON.stringify(exampleRecord(body, 'snake')) }));
+  .map(({ type, body }) => ({
+    type,
+    get description() {
+      return body.doc;
+    },
+    get example() {
+      return JSON.stringify(exampleRecord(body, 'snake'));
+    },
+  }));
