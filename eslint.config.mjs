@@ -30,7 +30,7 @@ const CLIENTS = {
   express: ['gateway', 'loadtest'],
   'prom-client': ['packages/service-kit'],
   pino: ['packages/service-kit'],
-  jose: ['gateway', 'tools/cli'],
+  jose: ['gateway', 'tools/local-stack'],
   nodemailer: ['packages/mail'],
 };
 const TESTS = ['**/test/**', '**/*.test.ts', 'tools/testing/**'];

@@ -4,15 +4,20 @@ import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
+import { isAsNoted } from './as-noted.mjs';
+import { COMPILED, bundleOf } from './bundles.mjs';
 import { alone, install } from './install.mjs';
 import { environmentFor, findNode } from './node24.mjs';
 
 const root = join(import.meta.dirname, '..');
 const [name = '', ...args] = process.argv.slice(2);
 
-/** `supervised` programs own other processes and end them when this one is gone; they are told through a channel. */
+/**
+ * `supervised` programs own other processes and end them when this one is gone; they are told through a channel. Of `bundled` ones the bundle
+ * is run where there is one, and their sources otherwise.
+ */
 const programs = {
-  start: { script: 'tools/local-stack/src/start-main.ts', supervised: true, env: { NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/compiled') } },
+  start: { script: 'tools/local-stack/src/start-main.ts', bundled: true, supervised: true, env: { NODE_COMPILE_CACHE: COMPILED } },
   servers: { script: 'tools/local-stack/src/servers-main.ts', supervised: true },
   test: { script: 'tools/local-stack/src/test-main.ts', supervised: true },
   // npm changes to the root; paths among the arguments are meant from where the command was typed.
@@ -69,13 +74,15 @@ try {
 function prepare() {
   install();
   const node = findNode();
+  if (isAsNoted('generated')) return node;
   const generated = spawnSync(node, [join(root, 'scripts/generate.mjs')], { stdio: ['ignore', 2, 2], env: environmentFor(node) });
   if (generated.status !== 0) throw new Error('Code could not be generated from proto/, for the reason above.');
   return node;
 }
 
 function run(node, program) {
-  const child = spawn(node, [join(root, program.script), ...(program.args ?? []), ...args], {
+  const script = (program.bundled && bundleOf(program.script)) || join(root, program.script);
+  const child = spawn(node, [script, ...(program.args ?? []), ...args], {
     stdio: ['inherit', 'inherit', 'inherit', ...(program.supervised ? ['ipc'] : [])],
     cwd: program.cwd ?? root,
     env: { ...program.env, ...environmentFor(node) },

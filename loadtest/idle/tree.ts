@@ -26,7 +26,7 @@ export function treeCpu(root: number): Map<string, number> {
 
 function nameOf(pid: number): string {
   const line = commandOf(pid);
-  const service = /(?:services\/)?([\w-]+)\/src\/main\.ts/.exec(line)?.[1];
+  const service = /(?:services\/)?([\w-]+)\/src\/main\.(?:ts|mjs)/.exec(line)?.[1];
   if (service !== undefined) return service;
   if (line.includes('kafka.Kafka')) return 'Kafka';
   if (line.includes('redis-server')) return 'Redis';

@@ -4,10 +4,12 @@ import { mkdirSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Problem, ROOT } from '@truckroll/local-stack';
+import { COMPILED, bundleOf } from '../../scripts/bundles.mjs';
 
 const POLL_MS = 20;
 const LONGEST_MS = 600_000;
 /** npm and what npm start does before it starts anything, then what it starts: see scripts/run.mjs. */
+const PROGRAM = 'loadtest/idle/start-main.ts';
 const COMMAND = 'npm run -s generate && exec "$0" "$1" "$2"';
 
 /** Seconds until the installation is ready; it is stopped afterwards. */
@@ -15,8 +17,8 @@ export async function started(state: string): Promise<number> {
   mkdirSync(state, { recursive: true, mode: 0o700 });
   const log = openSync(`${state}.log`, 'a');
   const startedAt = performance.now();
-  const program = [process.execPath, join(import.meta.dirname, '../idle/start-main.ts'), state];
-  const env = { ...process.env, NODE_COMPILE_CACHE: join(ROOT, 'node_modules/.cache/compiled') };
+  const program = [process.execPath, bundleOf(PROGRAM) ?? join(ROOT, PROGRAM), state];
+  const env = { ...process.env, NODE_COMPILE_CACHE: COMPILED };
   const child = spawn('sh', ['-c', COMMAND, ...program], { cwd: ROOT, env, stdio: ['ignore', log, log] });
   return await untilReady(child, join(state, 'ready.json'), startedAt, `${state}.log`);
 }

@@ -38,6 +38,8 @@ export async function runService(name: string, create: () => Service): Promise<v
   process.once('SIGTERM', stop).once('SIGINT', stop);
   try {
     await service.start();
+    // Whoever supervises this process by Node's channel need not ask until then.
+    process.send?.('serving', undefined, undefined, () => undefined);
   } catch (error) {
     if (process.exitCode !== undefined) return;
     log.error({ error }, 'starting failed');

@@ -4,7 +4,7 @@ import { isoNow, moment, seedNumber } from '../arguments.ts';
 import { formatInstant } from '@truckroll/contract';
 import { EXIT, Failure } from '../failure.ts';
 import { totalsTable } from '../import/totals.ts';
-import { issueToken } from '../issuer.ts';
+import { issueToken } from '@truckroll/local-stack/issue-token';
 import type { Session } from '../session.ts';
 import { card } from '../table.ts';
 

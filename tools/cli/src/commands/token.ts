@@ -3,7 +3,7 @@ import { UserAdminServiceService, type User } from '@truckroll/contract/gen/inte
 import type { Command } from 'commander';
 import { seconds } from '../arguments.ts';
 import { EXIT, Failure } from '../failure.ts';
-import { issueToken } from '../issuer.ts';
+import { issueToken } from '@truckroll/local-stack/issue-token';
 import type { Session } from '../session.ts';
 
 interface Given {

@@ -3,6 +3,7 @@ import { resource } from '@truckroll/contract';
 import { CompanyAdminServiceService, KeyAdminServiceService, UserAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
 import { IdentityServiceService } from '@truckroll/contract/gen/integrations/v1/identity';
 import { describeCompany, generateCompany, type DemoOptions, type DemoRecord } from '@truckroll/demo-company';
+import type { NotedCompany } from '@truckroll/local-stack/demo-companies';
 import { hashApiKey } from '@truckroll/service-kit';
 import { NotImported, importRecords } from '../import/importer.ts';
 import { batches } from '../import/lines.ts';
@@ -10,13 +11,8 @@ import type { Totals } from '../import/totals.ts';
 import type { Session } from '../session.ts';
 
 /** What is kept about a demo company, so that the next start finds it again. */
-export interface DemoCompany {
+export interface DemoCompany extends NotedCompany {
   readonly options: DemoOptions;
-  readonly companyId: string;
-  readonly userId: string;
-  readonly apiKey: string;
-  /** Whether all records were taken in. */
-  readonly imported: boolean;
 }
 
 export async function createDemoCompany(session: Session, options: DemoOptions, name?: string): Promise<DemoCompany> {

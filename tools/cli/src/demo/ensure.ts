@@ -3,21 +3,11 @@ import type { Owner } from '@truckroll/contract';
 import type { DemoOptions } from '@truckroll/demo-company';
 import { EXIT, Failure } from '../failure.ts';
 import type { Totals } from '../import/totals.ts';
-import { issueToken } from '../issuer.ts';
+import { DEMO_COMPANIES_FILE, accessTo, type DemoAccess } from '@truckroll/local-stack/demo-companies';
 import { readState, writeState } from '../state.ts';
 import type { Session } from '../session.ts';
 import { authenticates, createCredentials, createDemoCompany, exists, importDemo, type DemoCompany } from './create.ts';
 
-/** Credentials that scripts find in ready.json. */
-export interface DemoCredentials {
-  readonly apiKey: string;
-  readonly userToken: string;
-  /** Of another company, with no id in common. */
-  readonly otherApiKey: string;
-}
-
-const FILE = 'demo-companies.json';
-const TOKEN_SECONDS = 30 * 86_400;
 /** For services that are being started beside us. */
 const START_MS = 30_000;
 const OWNERS: readonly Owner[] = ['integrations', 'scheduling', 'billing', 'reporting'];
@@ -28,22 +18,21 @@ const DEMOS = [
   { seed: 2, timezone: 'America/New_York' },
 ] as const;
 
-export async function ensureDemo(session: Session, size: DemoOptions['size'], until: string): Promise<DemoCredentials> {
+export async function ensureDemo(session: Session, size: DemoOptions['size'], until: string): Promise<DemoAccess> {
   for (const owner of OWNERS) await session.ready(owner, START_MS);
-  const kept = readState<{ companies: DemoCompany[] }>(session.state, FILE)?.companies ?? [];
+  const kept = readState<{ companies: DemoCompany[] }>(session.state, DEMO_COMPANIES_FILE)?.companies ?? [];
   const companies: DemoCompany[] = [];
   for (const [index, demo] of DEMOS.entries()) {
     const keep = (company: DemoCompany): DemoCompany => {
       companies[index] = company;
       // At every step, so that a start which is interrupted goes on instead of beginning anew.
-      writeState(session.state, FILE, { companies: [...companies, ...kept.slice(companies.length)] });
+      writeState(session.state, DEMO_COMPANIES_FILE, { companies: [...companies, ...kept.slice(companies.length)] });
       return company;
     };
     await ensureCompany(session, kept[index], { ...demo, size, until }, keep);
   }
   const [first, second] = companies as [DemoCompany, DemoCompany];
-  const { token } = await issueToken(session.state, { subject: first.userId, companyId: first.companyId, lifetimeSeconds: TOKEN_SECONDS });
-  return { apiKey: first.apiKey, userToken: token, otherApiKey: second.apiKey };
+  return await accessTo(session.state, first, second);
 }
 
 async function ensureCompany(

@@ -20,6 +20,8 @@ export interface DaemonOptions {
   readonly stopSignal: NodeJS.Signals;
   readonly graceMs: number;
   readonly watchdog: Watchdog;
+  /** Whether it is a program of ours, which may tell through Node's channel that it serves. */
+  readonly tells?: boolean;
 }
 
 export interface Exit {
@@ -40,6 +42,8 @@ export class Daemon {
   readonly name: string;
   /** Resolves when the process has ended, for whatever reason. */
   readonly exited: Promise<Exit>;
+  /** Resolves when it tells that it serves; never where it does not tell. */
+  readonly told: Promise<unknown>;
   /** What it has printed since it was started. */
   readonly output: LogTail;
   readonly #options: DaemonOptions;
@@ -55,12 +59,13 @@ export class Daemon {
     const log = openSync(options.log, 'a');
     this.#child = spawn(options.command, options.args, {
       detached: true,
-      stdio: ['ignore', log, log],
+      stdio: ['ignore', log, log, ...(options.tells === true ? (['ipc'] as const) : [])],
       env: options.env ?? process.env,
       ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
       ...options.user,
     });
     closeSync(log);
+    this.told = new Promise((resolve) => this.#child.once('message', resolve));
     this.exited = new Promise((resolve, reject) => {
       this.#child.once('error', (error) => (this.#child.pid === undefined ? reject(error) : undefined));
       this.#child.once('exit', (code, signal) => {

@@ -63,9 +63,10 @@ export async function beginServers(options: ServerOptions): Promise<StartingServ
   const { folder, ports = new Ports(join(folder, 'ports.json')), environment = {}, say, watchdog, careless = false, address: at = LOOPBACK } = options;
   const context: ServerContext = { folder, ports, say, watchdog, careless, address: at, logs: join(folder, 'logs') };
   const kinds = {
+    // It takes longest.
+    kafka: { title: 'Kafka', given: environment['KAFKA_BROKERS'], start: () => startKafka(context) },
     postgres: { title: 'PostgreSQL', given: environment['DATABASE_URL'], start: () => startPostgres({ ...context, password: options.password }) },
     redis: { title: 'Redis', given: environment['REDIS_URL'], start: () => startRedis(context) },
-    kafka: { title: 'Kafka', given: environment['KAFKA_BROKERS'], start: () => startKafka(context) },
   };
   const names = Object.keys(kinds) as ServerName[];
   const running = new Map<ServerName, RunningServer>();
@@ -83,7 +84,7 @@ export async function beginServers(options: ServerOptions): Promise<StartingServ
   const all = Promise.allSettled(addresses.values()).then(async (results): Promise<Servers> => {
     const failed = results.find((result) => result.status === 'rejected');
     if (failed) throw failed.reason;
-    const [databaseUrl = '', redisUrl = '', kafkaBrokers = ''] = await Promise.all(addresses.values());
+    const [kafkaBrokers = '', databaseUrl = '', redisUrl = ''] = await Promise.all(addresses.values());
     return { databaseUrl, redisUrl, kafkaBrokers, running, restart: async (name) => void (await begin(name)) };
   });
   // Who waits for one of them alone hears of its failure there.

@@ -1,5 +1,6 @@
-import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { readJson, writeJson } from '../files.ts';
 import { Problem, fullDisk } from '../problem.ts';
 import { run } from '../processes/run.ts';
 import { classArchive } from './class-archive.ts';
@@ -44,11 +45,11 @@ export async function startKafka(context: ServerContext): Promise<RunningServer>
 
 /** Finds Java and Kafka's jars, and writes what the node is told; its data folder is made where it is missing. */
 export async function prepareKafka(context: ServerContext): Promise<KafkaProgram> {
-  const checking = requireJava();
-  const [{ java, version }, jars] = await Promise.all([checking, kafkaJars(context.say, checking)]);
   const folder = join(context.folder, 'kafka');
   const data = join(folder, 'data');
   mkdirSync(folder, { recursive: true });
+  const checking = requireJava(join(folder, 'java.json'));
+  const [{ java, version }, jars] = await Promise.all([checking, kafkaJars(context.say, checking)]);
   const port = await context.ports.take('kafka');
   const controller = await context.ports.take('kafka-controller');
   const options = javaOptions(jars);
@@ -60,9 +61,14 @@ export async function prepareKafka(context: ServerContext): Promise<KafkaProgram
   return { java, options: [...archive, ...options], main: ['kafka.Kafka', config], data, port, ready: /Kafka Server started/ };
 }
 
-async function requireJava(): Promise<{ java: string; version: string }> {
+/** A Java that was asked for its version before is not asked again: that takes as long as a tenth of Kafka's start. */
+async function requireJava(noted: string): Promise<{ java: string; version: string }> {
   const home = process.env['JAVA_HOME'];
-  const java = home && existsSync(join(home, 'bin/java')) ? join(home, 'bin/java') : 'java';
+  const folders = [...(home ? [join(home, 'bin')] : []), ...(process.env['PATH'] ?? '').split(delimiter)];
+  const java = folders.map((each) => join(each, 'java')).find((each) => existsSync(each)) ?? 'java';
+  const program = identityOf(java);
+  const before = readJson<{ program: string; version: string }>(noted);
+  if (program !== undefined && before?.program === program) return { java, version: before.version };
   const how = process.platform === 'darwin' ? 'brew install openjdk@21' : 'sudo apt-get install openjdk-17-jre-headless';
   const remedy = `install Java ${NEEDED_JAVA} or newer (${how}), or name your own Kafka in KAFKA_BROKERS`;
   const result = await run(java, ['-version']);
@@ -70,7 +76,16 @@ async function requireJava(): Promise<{ java: string; version: string }> {
   const [, version = ''] = /version "(?:1\.)?([\w.+-]+)/.exec(result.stderr) ?? [];
   const major = Number.parseInt(version, 10);
   if (major < NEEDED_JAVA) throw new Problem(`Java ${major} is too old for Kafka: ${remedy}.`);
+  if (program !== undefined) writeJson(noted, { program, version });
   return { java, version };
+}
+
+/** Differs from one Java to another, and after an update. */
+function identityOf(java: string): string | undefined {
+  if (!existsSync(java)) return undefined;
+  const path = realpathSync(java);
+  const { mtimeMs, size } = statSync(path);
+  return `${path} ${mtimeMs} ${size}`;
 }
 
 function javaOptions(jars: string): string[] {

@@ -1,6 +1,7 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { Problem } from '../problem.ts';
+import { run } from '../processes/run.ts';
 
 /** How to run a command so that PostgreSQL, which refuses to run as root, accepts it. */
 export interface PostgresUser {
@@ -16,12 +17,12 @@ const NAME = 'postgres';
  * Undefined unless this process is root. Root's checkout may lie in a folder that only root can enter; the user then keeps
  * the right to enter it, and nothing else of root's.
  */
-export function postgresUser(binary: string, folder: string): PostgresUser | undefined {
+export async function postgresUser(binary: string, folder: string): Promise<PostgresUser | undefined> {
   if (process.getuid?.() !== 0) return undefined;
   const ids = find() ?? create();
   const probe = ['/bin/sh', '-c', 'cd "$1" && "$2" --version', 'sh', folder, binary];
-  const direct = spawnSync(probe[0]!, probe.slice(1), { ...ids, stdio: 'ignore' });
-  if (direct.status === 0) return { ...ids, prefix: [] };
+  const direct = await run(probe[0]!, probe.slice(1), { user: ids });
+  if (direct.code === 0) return { ...ids, prefix: [] };
   const prefix = [
     'setpriv',
     `--reuid=${ids.uid}`,
@@ -33,8 +34,8 @@ export function postgresUser(binary: string, folder: string): PostgresUser | und
     '--securebits=+no_setuid_fixup',
     '--',
   ];
-  const privileged = spawnSync(prefix[0]!, [...prefix.slice(1), ...probe], { stdio: 'ignore' });
-  if (privileged.status === 0) return { ...ids, prefix };
+  const privileged = await run(prefix[0]!, [...prefix.slice(1), ...probe]);
+  if (privileged.code === 0) return { ...ids, prefix };
   throw new Problem(
     `PostgreSQL does not run as root, and the user ${NAME} cannot enter ${folder}: move the checkout to a folder that every user can enter, or run as another user.`,
   );

@@ -19,7 +19,7 @@ export async function startPostgres(context: ServerContext & { password: string 
   const { initdb, postgres } = await binaries();
   const data = join(context.folder, 'postgres');
   mkdirSync(context.folder, { recursive: true });
-  const user = postgresUser(postgres, context.folder);
+  const user = await postgresUser(postgres, context.folder);
   if (!existsSync(data)) await initialise(initdb, data, context.password, user, context.careless);
   else check(data);
   await endLeftover(data);

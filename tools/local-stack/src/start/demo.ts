@@ -1,17 +1,33 @@
 import { spawn } from 'node:child_process';
 import { dirname, join } from 'node:path';
+import { DEMO_COMPANIES_FILE, accessTo, type DemoAccess, type NotedCompany } from '../demo-companies.ts';
+import { readJson } from '../files.ts';
 import { ROOT } from '../folder.ts';
 import { Problem } from '../problem.ts';
+import { read } from './readiness.ts';
 
-/** How a person gets in. */
-export interface DemoAccess {
-  readonly apiKey: string;
-  readonly userToken: string;
-  readonly otherApiKey: string;
+/**
+ * Finds the demo companies, or has the command line make what is missing of them; it keeps their keys in the state folder. The signal ends
+ * it.
+ */
+export async function demoAccess(state: string, baseUrl: string, environment: NodeJS.ProcessEnv, signal: AbortSignal): Promise<DemoAccess> {
+  return (await foundAgain(state, baseUrl)) ?? (await made(state, { ...environment, TRUCKROLL_URL: baseUrl }, signal));
 }
 
-/** Has the command line make the demo companies unless they are there; it keeps their keys in the state folder. The signal ends it. */
-export async function demoAccess(state: string, environment: NodeJS.ProcessEnv, signal: AbortSignal): Promise<DemoAccess> {
+/** Where both are whole, and each key still opens its own. */
+async function foundAgain(state: string, baseUrl: string): Promise<DemoAccess | undefined> {
+  const [first, second] = readJson<{ companies: (NotedCompany | undefined)[] }>(join(state, DEMO_COMPANIES_FILE))?.companies ?? [];
+  if (first?.imported !== true || second?.imported !== true) return undefined;
+  const opens = await Promise.all([first, second].map((company) => isOpenedByItsKey(company, baseUrl)));
+  return opens.every(Boolean) ? await accessTo(state, first, second) : undefined;
+}
+
+async function isOpenedByItsKey({ companyId, apiKey }: NotedCompany, baseUrl: string): Promise<boolean> {
+  const answer = await read(`${baseUrl}/v1/company`, { authorization: `Bearer ${apiKey}` });
+  return answer?.status === 200 && (JSON.parse(answer.body) as { data?: { id?: string } }).data?.id === companyId;
+}
+
+async function made(state: string, environment: NodeJS.ProcessEnv, signal: AbortSignal): Promise<DemoAccess> {
   const child = spawn(process.execPath, [join(ROOT, 'tools/cli/src/main.ts'), 'demo', '--ensure', '--json'], {
     // The command line looks for the state folder from here upwards.
     cwd: dirname(state),

@@ -37,6 +37,8 @@ export interface PlanOptions {
   readonly kafkaBrokers: string;
   readonly secrets: Secrets;
   readonly tokens: { readonly issuer: string; readonly audience: string; readonly jwksFile: string };
+  /** What is run of a program, `services/billing/src/main.ts`, instead of its modules. */
+  readonly bundles?: ReadonlyMap<string, string>;
   /** What the person at the keyboard has set. */
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
@@ -50,7 +52,7 @@ const DISPATCHER = 'webhook-dispatcher';
 
 /** Chooses the ports and writes down what every process is told. Processes that this checkout lacks are left out. */
 export async function plan(options: PlanOptions): Promise<Plan> {
-  const { state, ports, databaseUrls, redisUrl, kafkaBrokers, secrets, tokens, environment } = options;
+  const { state, ports, databaseUrls, redisUrl, kafkaBrokers, secrets, tokens, bundles, environment } = options;
   const addresses: Record<string, string> = {};
   for (const name of SCHEMAS) addresses[name] = `${HOST}:${await ports.take(name)}`;
   const peers = Object.fromEntries(SCHEMAS.map((name) => [`${name.toUpperCase()}_ADDRESS`, addresses[name]!]));
@@ -58,13 +60,14 @@ export async function plan(options: PlanOptions): Promise<Plan> {
 
   const processes: ProcessPlan[] = [];
   const add = async (name: string, folder: string, order: StopOrder, settings: Record<string, string>, publicUrl?: string) => {
-    const script = join(ROOT, folder, 'src/main.ts');
+    const program = `${folder}/src/main.ts`;
     const metricsUrl = `http://${HOST}:${await ports.take(`${name}-metrics`)}`;
     const METRICS_PORT = new URL(metricsUrl).port;
-    if (!existsSync(script)) return;
+    if (!existsSync(join(ROOT, program))) return;
     processes.push({
       name,
-      script,
+      // Where modules could not be bundled, their own words say what is wrong with them.
+      script: bundles?.get(program) ?? join(ROOT, program),
       order,
       metricsUrl,
       readyUrl: `${publicUrl ?? metricsUrl}/readyz`,

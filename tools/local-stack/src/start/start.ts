@@ -1,5 +1,8 @@
 import { rmSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { COMPILED, bundleSupervisor, bundleSystem } from '../../../../scripts/bundles.mjs';
+import type { DemoAccess } from '../demo-companies.ts';
 import { writeJson } from '../files.ts';
 import { Ports } from '../ports.ts';
 import { describe } from '../problem.ts';
@@ -11,7 +14,7 @@ import { beginServers } from '../servers/index.ts';
 import { LOOPBACK } from '../servers/server.ts';
 import { lockState } from '../state-lock.ts';
 import { tokenIssuer } from '../token-issuer.ts';
-import { demoAccess, type DemoAccess } from './demo.ts';
+import { demoAccess } from './demo.ts';
 import { keepServers } from './keep-servers.ts';
 import { observe } from './observe.ts';
 import { plan, type Plan } from './plan.ts';
@@ -65,15 +68,20 @@ async function bringUp({ state, environment, observed = false }: StartOptions, w
   // Chosen before Kafka takes it, for processes that are told of it while Kafka starts.
   const kafkaBrokers = environment['KAFKA_BROKERS'] || `${LOOPBACK}:${await ports.take('kafka')}`;
   const servers = await beginServers({ folder: state, ports, watchdog, say, password: secrets.databasePassword, environment });
+  const bundling = bundleSystem().catch((error: unknown) => {
+    say(`The processes run from their modules, which could not be bundled: ${describe(error)}`);
+    return new Map<string, string>();
+  });
   const [adminUrl, redisUrl] = await Promise.all([servers.address('postgres'), servers.address('redis')]);
   signal.throwIfAborted();
   const own = environment['DATABASE_URL'] ? {} : { database: 'truckroll' };
   const databaseUrls = await provision({ adminUrl, secret: secrets.databasePassword, ...own });
   const databaseUrl = new URL(adminUrl);
   if (own.database !== undefined) databaseUrl.pathname = `/${own.database}`;
-  const whole = await plan({ state, ports, say, environment, databaseUrls, redisUrl, kafkaBrokers, secrets, tokens: tokenIssuer(state) });
+  const bundles = await bundling;
+  const whole = await plan({ state, ports, say, environment, databaseUrls, redisUrl, kafkaBrokers, secrets, bundles, tokens: tokenIssuer(state) });
   writeJson(join(state, 'services.json'), whole.addresses);
-  const inherited: NodeJS.ProcessEnv = { ...environment, DRAIN_TIMEOUT, NODE_COMPILE_CACHE: join(state, 'compile-cache') };
+  const inherited: NodeJS.ProcessEnv = { ...environment, DRAIN_TIMEOUT, NODE_COMPILE_CACHE: COMPILED };
   // Each process gets its own addresses of servers and its own secrets, or none.
   for (const name of ['DATABASE_URL', 'REDIS_URL', 'KAFKA_BROKERS', ...SECRET_NAMES]) for (const each of [name, `${name}_FILE`]) delete inherited[each];
   signal.throwIfAborted();
@@ -87,7 +95,7 @@ async function bringUp({ state, environment, observed = false }: StartOptions, w
   });
   const withDemo = system.ready.then(async () => {
     signal.throwIfAborted();
-    return await demoAccess(state, { ...inherited, TRUCKROLL_URL: whole.baseUrl }, signal).catch((error: unknown) => {
+    return await demoAccess(state, whole.baseUrl, inherited, signal).catch((error: unknown) => {
       if (!signal.aborted) say(describe(error));
       return undefined;
     });
@@ -102,6 +110,9 @@ async function bringUp({ state, environment, observed = false }: StartOptions, w
     kafkaBrokers: brokers,
   });
   process.stdout.write(welcome(whole, access, since(startedAt), prometheusUrl));
+  // Where an earlier release kept compiled code.
+  await rm(join(state, 'compile-cache'), { recursive: true, force: true });
+  await bundleSupervisor().catch(() => undefined);
 }
 
 /** The same for scripts. */

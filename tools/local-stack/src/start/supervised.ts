@@ -8,6 +8,8 @@ import type { ProcessPlan } from './plan.ts';
 import { isReady } from './readiness.ts';
 
 const POLL_MS = 100;
+/** The same of a process that has not told that it serves: each question costs it as much as a request. */
+const UNTOLD_MS = 500;
 /** A process that has never been ready is tried this often: its configuration or code is wrong, not its luck. */
 const FIRST_TRIES = 3;
 const FIRST_PAUSE_MS = 250;
@@ -101,14 +103,19 @@ export class Supervised {
       stopSignal: 'SIGTERM',
       graceMs: GRACE_MS,
       watchdog,
+      tells: true,
     });
   }
 
   /** When it became ready; undefined when it ended before. */
   async #untilReady(daemon: Daemon): Promise<number | undefined> {
+    let told = false;
+    const telling = daemon.told.then(() => {
+      told = true;
+    });
     while (daemon.running) {
+      await Promise.race([told ? delay(POLL_MS) : Promise.race([telling, delay(UNTOLD_MS)]), daemon.exited]);
       if (await isReady(this.#options.plan.readyUrl)) return performance.now();
-      await Promise.race([delay(POLL_MS), daemon.exited]);
     }
     return undefined;
   }

@@ -1,4 +1,4 @@
-import type { DemoAccess } from './demo.ts';
+import type { DemoAccess } from '../demo-companies.ts';
 import type { Plan } from './plan.ts';
 
 /** What the person at the keyboard reads when everything is ready. */

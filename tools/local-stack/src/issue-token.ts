@@ -1,5 +1,6 @@
 // User tokens of the development issuer that a local installation trusts. Others have an issuer of their own.
 import { SignJWT, importJWK, type JWK } from 'jose';
+import { tokenIssuer } from './token-issuer.ts';
 
 export interface Claims {
   readonly subject: string;
@@ -21,8 +22,6 @@ export interface IssuedToken {
 
 /** Signs with the key below the state folder, which is made where it is missing. */
 export async function issueToken(stateFolder: string, claims: Claims): Promise<IssuedToken> {
-  // Loaded here, for it brings the embedded servers along.
-  const { tokenIssuer } = await import('@truckroll/local-stack');
   const development = tokenIssuer(stateFolder);
   const { alg, kid } = development.privateKey as { alg: string; kid: string };
   const issuer = claims.issuer ?? development.issuer;
