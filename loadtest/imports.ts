@@ -11,7 +11,8 @@ whole   one company's payments, then its invoices, which is the dearest order: e
         job's financials and all sums with it. From the first line until everything can be read: stored, acknowledged by Kafka, and applied
         by reporting. Beside it, unchecked COPY of the very rows that this has left in billing and reporting, into tables with the same
         columns and indexes, from files. Then --companies at once, against as many COPYs at once. Medians of --rounds rounds in turn.
-memory  resident memory of the services while ten times --jobs are stored, beside that while --jobs are
+memory  resident memory of the services, whose heaps are bounded as the chart bounds them, while ten times --jobs are stored, beside that
+        while --jobs are, after --jobs were stored twice
 stored  --invoices as documents and as rows of normalised tables: processor time, log and room (docs/adr/0001)
 `;
 const DATABASE = 'truckroll_imports';

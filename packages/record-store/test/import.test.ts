@@ -30,6 +30,11 @@ const table = defineTable<Location>({
   links: { account_id: { table: 'location_accounts', of: () => [] } },
   check: ({ name }) => (name === 'check' ? fail() : []),
   async afterChange(tx, _companyId, changed) {
+    const { rows } = await tx.query<{ name: string }>({
+      text: `select name from pg_prepared_statements where name in ('upsert_locations', 'unlink_location_accounts')
+        and generic_plans > 0 and custom_plans = 0 order by name`,
+    });
+    plannedForAny.push(rows.map(({ name }) => name));
     for (const {
       record: { name },
     } of changed) {
@@ -44,6 +49,9 @@ const table = defineTable<Location>({
 function fail(): never {
   throw new TypeError('a defect');
 }
+
+/** Statements that were planned for any company alone, as each batch was stored. */
+const plannedForAny: string[][] = [];
 
 let fresh: TestDatabase;
 let database: Database;
@@ -113,4 +121,12 @@ test('what this database does not know ends the import, as does a rule that fail
   await expect(importNames(...Array.from({ length: 50 }, () => 'check'))).rejects.toMatchObject({ message: 'a defect' });
   expect(logged.length).toBe(40);
   expect(await count()).toBe(0);
+});
+
+test('statements of an import are planned for any company, not for what PostgreSQL believes of one that it has not seen', async () => {
+  plannedForAny.length = 0;
+  expect((await importNames('first')).problems).toEqual([]);
+  expect((await importNames('second')).problems).toEqual([]);
+  const planned = ['unlink_location_accounts', 'upsert_locations'];
+  expect(plannedForAny).toEqual([planned, planned]);
 });

@@ -60,7 +60,7 @@ async function refreshSome(tx: Transaction, companyId: string, ids: readonly str
   const facts: JobFact[] = [];
   const count = async (): Promise<void> => {
     const became = await changing;
-    const stored = storeJobFacts(tx, companyId, ids, facts);
+    const stored = heard(storeJobFacts(tx, companyId, ids, facts));
     became(entriesOfJobs(facts));
     await stored;
   };
