@@ -41,13 +41,14 @@ describe('a throttle', () => {
       if (turn === undefined) begun.push(name);
       else void turn.then(() => begun.push(name));
     };
-    const others = (slowness: number, judgements = 20, waited = true): number => {
+    const others = async (slowness: number, judgements = 20, waited = true): Promise<number> => {
       throttle.asked('flood', 1000);
       throttle.asked('other', 10);
       for (let answer = 0; answer < 10 * judgements; answer++) {
-        if (waited) throttle.waited();
-        throttle.answeredOthers(slowness);
+        if (waited) void throttle.heldUp(Promise.resolve());
+        throttle.answeredOthers(slowness, slowness);
       }
+      await clock.advanceTimersByTimeAsync(0);
       return throttle.limit;
     };
     return { throttle, begun, enter, others };
@@ -62,7 +63,7 @@ describe('a throttle', () => {
 
   test('lets one call at a time begin of a company that asks for most while others are slowed down, and none of theirs wait', async () => {
     const { throttle, begun, enter, others } = scene();
-    expect(others(3)).toBe(1);
+    expect(await others(3)).toBe(1);
     for (const name of ['flood', 'flood', 'flood', 'other', 'other']) enter(name);
     expect(begun).toEqual(['flood', 'other', 'other']);
     throttle.leave('flood', 8);
@@ -72,9 +73,9 @@ describe('a throttle', () => {
 
   test('lets more begin again while others are as quick as they can be, and holds nobody back when they are gone', async () => {
     const { throttle, begun, enter, others } = scene();
-    others(3);
-    expect(others(1, 60)).toBeGreaterThan(4);
-    others(3);
+    await others(3);
+    expect(await others(1, 60)).toBeGreaterThan(4);
+    await others(3);
     for (let call = 0; call < 10; call++) enter('flood');
     expect(begun).toHaveLength(1);
     await clock.advanceTimersByTimeAsync(2000);
@@ -82,28 +83,95 @@ describe('a throttle', () => {
     expect(throttle.waiting).toBe(0);
   });
 
-  test('falls only where calls wait: others are slow for another reason then', () => {
-    const { others } = scene();
-    expect(others(3, 20, false)).toBe(512);
+  /** Others are late while calls of the flood wait. */
+  async function flooded() {
+    const all = scene();
+    await all.others(10);
+    for (const name of ['flood', 'flood']) all.enter(name);
+    await all.others(10, 1, false);
+    return all;
+  }
+
+  test('leaves pauses after calls of a flood while answers to others are late even beside one at a time, half of the time at most', async () => {
+    const { throttle, begun, enter } = await flooded();
+    expect(throttle.time).toBe(1 / 2);
+    throttle.leave('flood', 20);
+    await clock.advanceTimersByTimeAsync(19);
+    enter('other');
+    expect(begun).toEqual(['flood', 'other']);
+    await clock.advanceTimersByTimeAsync(1);
+    expect(begun).toEqual(['flood', 'other', 'flood']);
   });
 
-  test('falls only as long as its own calls slow each other down: those that do not leave processors to others', () => {
+  test('leaves no pauses after calls of a company beside which others ask for more than a tenth', async () => {
+    const { throttle, begun } = await flooded();
+    throttle.asked('third', 400);
+    throttle.leave('flood', 20);
+    await clock.advanceTimersByTimeAsync(0);
+    expect(begun).toEqual(['flood', 'flood']);
+  });
+
+  test('comes back from pauses while fewer than one in a hundred answers to others are late', async () => {
+    const { throttle, others } = await flooded();
+    for (let hundred = 0; hundred < 20; hundred++) await others(1.2, 10, false);
+    throttle.limits('flood');
+    expect(throttle.time).toBeGreaterThan(1 / 2);
+  });
+
+  test('keeps few calls under way of a company that is alone while others may come back, and all that it asks for afterwards', async () => {
+    const { throttle, begun, enter, others } = scene();
+    await others(1, 1);
+    for (let call = 0; call < 60; call++) enter('flood');
+    await clock.advanceTimersByTimeAsync(2000);
+    for (let answer = 0; answer < 100; answer++) {
+      throttle.asked('flood', 1000);
+      throttle.answeredMost(10);
+    }
+    for (let call = 0; call < 60; call++) throttle.leave('flood', 40);
+    begun.length = 0;
+    for (let call = 0; call < 20; call++) enter('flood');
+    expect(begun).toHaveLength(8);
+    for (let call = 0; call < 20; call++) throttle.leave('flood', 40);
+    await clock.advanceTimersByTimeAsync(60_000);
+    begun.length = 0;
+    for (let call = 0; call < 20; call++) enter('flood');
+    expect(begun).toHaveLength(20);
+  });
+
+  test('lets a call begin in the stead of one that waits for a service that stands still', async () => {
+    const { throttle, begun, enter, others } = scene();
+    await others(3);
+    for (const name of ['flood', 'flood']) enter(name);
+    expect(begun).toHaveLength(1);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    void throttle.heldUp(promise);
+    await clock.advanceTimersByTimeAsync(0);
+    expect(begun).toHaveLength(2);
+    resolve();
+  });
+
+  test('falls only where calls wait: others are slow for another reason then', async () => {
+    const { others } = scene();
+    expect(await others(3, 20, false)).toBe(512);
+  });
+
+  test('falls only as long as its own calls slow each other down: those that do not leave processors to others', async () => {
     const { throttle, others } = scene();
     for (let judgement = 0; judgement < 20; judgement++) {
       throttle.answeredMost(1.2);
-      others(3, 1);
+      await others(3, 1);
     }
     expect(throttle.limit).toBe(512);
     throttle.answeredMost(2);
-    expect(others(3, 1)).toBeLessThan(512);
+    expect(await others(3, 1)).toBeLessThan(512);
   });
 
   test('does not let a call that stands still hold up the others of its company', async () => {
     const { throttle, begun, enter, others } = scene();
-    others(3);
+    await others(3);
     for (let call = 0; call < 3; call++) enter('flood');
     for (let until = 0; until < 300; until += 100) {
-      others(3, 1);
+      await others(3, 1, false);
       await clock.advanceTimersByTimeAsync(100);
     }
     expect(begun).toHaveLength(2);
@@ -112,9 +180,9 @@ describe('a throttle', () => {
     expect(begun).toHaveLength(3);
   });
 
-  test('is full for a company of which as many wait as a client sends at once', () => {
+  test('is full for a company of which as many wait as a client sends at once', async () => {
     const { throttle, enter, others } = scene();
-    others(3);
+    await others(3);
     for (let call = 0; call < 64; call++) enter('flood');
     expect(throttle.full('flood')).toBe(false);
     enter('flood');

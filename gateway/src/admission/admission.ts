@@ -103,15 +103,26 @@ export function createAdmission(log: Logger, metrics: Metrics): Admission {
   };
 }
 
-/** A place of its kind comes before the throttle: a service that stands still holds up what is asked of it, and nothing else. */
+/**
+ * The throttle comes before a place of its kind: what it holds back is to hold none that another company waits for. A service that
+ * stands still holds up what is asked of it and nothing else, for who waits for its places lets others begin in its stead.
+ */
 function bulkheadOf({ places, limit }: Kind, throttle: Throttle): Bulkhead {
   const slowness = new Slowness();
 
-  function enterThrottle(companyId: string): Promise<void> | undefined {
-    return throttle.enter(companyId)?.catch((error: unknown) => {
-      places.leave(companyId);
+  function enterPlaces(companyId: string): Promise<void> | undefined {
+    const abandon = (error: unknown): never => {
+      throttle.leave(companyId, 0);
       throw error;
-    });
+    };
+    try {
+      const turn = places.enter(companyId);
+      if (turn === undefined) return undefined;
+      limit.waited();
+      return throttle.heldUp(turn).catch(abandon);
+    } catch (error) {
+      return abandon(error);
+    }
   }
 
   return {
@@ -123,18 +134,14 @@ function bulkheadOf({ places, limit }: Kind, throttle: Throttle): Bulkhead {
       return own >= limit.queue || (own > 0 && places.waiting >= MOST_WAITING);
     },
     enter(companyId) {
-      const turn = places.enter(companyId);
-      if (turn === undefined) return enterThrottle(companyId);
-      throttle.waited();
-      // What waits for the throttle as well says nothing of the service.
-      if (!throttle.limits(companyId)) limit.waited();
-      return turn.then(() => enterThrottle(companyId));
+      const turn = throttle.enter(companyId);
+      return turn === undefined ? enterPlaces(companyId) : turn.then(() => enterPlaces(companyId));
     },
     leave(companyId, milliseconds, right) {
       if (right) {
         limit.ended(milliseconds);
         if (throttle.isLarge(companyId)) throttle.answeredMost(slowness.answered(milliseconds));
-        else throttle.answeredOthers(slowness.answeredOthers(milliseconds));
+        else throttle.answeredOthers(milliseconds / slowness.best, slowness.answeredOthers(milliseconds));
       }
       throttle.leave(companyId, milliseconds);
       places.leave(companyId);

@@ -14,6 +14,7 @@ interface Asked {
 export class Demand {
   readonly #asked = new Map<string, Asked>();
   #most: Asked = { amount: 0, at: 0 };
+  readonly #all: Asked = { amount: 0, at: 0 };
 
   /** `cost` is in any unit that is the same for all. */
   note(companyId: string, cost: number, now = performance.now()): void {
@@ -22,8 +23,10 @@ export class Demand {
       if (this.#asked.size >= MOST_KNOWN) this.#forget(now);
       this.#asked.set(companyId, (asked = { amount: 0, at: now }));
     }
-    asked.amount = left(asked, now) + cost;
-    asked.at = now;
+    for (const sum of [asked, this.#all]) {
+      sum.amount = left(sum, now) + cost;
+      sum.at = now;
+    }
     if (asked.amount > left(this.#most, now)) this.#most = asked;
   }
 
@@ -31,6 +34,12 @@ export class Demand {
   isLarge(companyId: string, now = performance.now()): boolean {
     const asked = this.#asked.get(companyId);
     return asked !== undefined && left(asked, now) >= LARGE * left(this.#most, now);
+  }
+
+  /** Of what all companies ask for, the share of one. */
+  shareOf(companyId: string, now = performance.now()): number {
+    const asked = this.#asked.get(companyId);
+    return asked === undefined ? 0 : left(asked, now) / left(this.#all, now);
   }
 
   #forget(now: number): void {

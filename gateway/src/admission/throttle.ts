@@ -4,16 +4,36 @@ import { Places } from '@truckroll/service-kit';
 import { Demand } from './demand.ts';
 
 const MOST = 512;
-/** Calls that follow each other keep the processors that they visit busy: with pauses between them most of what could be answered would be refused. */
 const LEAST = 1;
+/** Who asks for such a share of what all ask for floods: others are a few, and not as many as it. */
+const FLOOD = 0.9;
+/** Of the time, calls of a company that floods may take at least, however much they slow others down one after the other. */
+const LEAST_TIME = 1 / 2;
+/** While so few are under way at once, single answers to others are looked at, for they tell what one call in their way costs. */
+const FEW = 2;
+/** An answer that takes so many times as long as at best is late: what others notice. */
+const LATE = 6;
+/** Such pauses that one in a hundred answers to others is late: as much longer for each as shorter for ninety-nine others. */
+const LATE_SHARE = 0.01;
 /** How long ago an answer to another company counts. Milliseconds. */
 const ABOUT_MS = 1000;
+/** For so long others may come back at any moment, and are to find little under way. Milliseconds. */
+const EXPECTED_MS = 60_000;
+/** While others are expected, so many calls at once keep the processors busy of which a company's own slow each other down. */
+const ENOUGH = 8;
+/** Answers that take so many times as long as at best have waited for each other: more of them at once make each slower. */
+const CROWDED = 4;
 /** Answers to others that a judgement is made on. */
 const WINDOW = 10;
 /** Answers that take so many times as long as at best have waited for other calls. */
 const TOLERANCE = 1.5;
 const SHRINK = 0.7;
+/** At once, where others take so many times longer than they may: each judgement takes a quarter of a second of who asks seldom. */
+const STEEPEST = 1 / 4;
 const GROW = 1.05;
+const GROW_ONE = SHRINK ** (-LATE_SHARE / (1 - LATE_SHARE));
+/** Between two calls, the most. Milliseconds. */
+const LONGEST_PAUSE_MS = 200;
 /** As many as a client sends at once wait for their turn. */
 const QUEUE = 64;
 /** A wait that is longer than a queue explains. Milliseconds. */
@@ -31,19 +51,33 @@ export class Throttle {
     patienceMs: PATIENCE_MS,
   });
   #limit = MOST;
+  /** Of the time, calls of a company that floods may take one after the other. Kept as long as none does. */
+  #time = 1;
+  /** The same while nobody else is about. */
+  #alone = MOST;
   #slowness = { sum: 0, count: 0 };
   /** The same of those that are held back, once they have begun. */
   #own = { sum: 0, count: 0 };
+  #ownAlone = { sum: 0, count: 0 };
   /** Somebody waited: the limit is what holds calls back. */
   #bound = false;
   #othersAt = -Infinity;
   #begun = 0;
   #stalled = 0;
+  /** Calls that may begin but for a service that stands still: others of their company go on meanwhile. */
+  #heldUp = 0;
+  /** Places that are held for a while after their call. */
+  #pausing = 0;
   #watching = false;
 
   /** Calls at once. */
   get limit(): number {
     return Math.floor(this.#limit);
+  }
+
+  /** Of the time, that a flood's calls may take. */
+  get time(): number {
+    return this.#time;
   }
 
   get waiting(): number {
@@ -69,35 +103,57 @@ export class Throttle {
     return this.#places.waiting > 0 && this.#places.waitingOf(companyId) >= QUEUE;
   }
 
-  /** A call waits, here or before. */
-  waited(): void {
-    this.#bound = true;
-  }
-
   /** As Places.enter; `leave` must follow. */
   enter(companyId: string): Promise<void> | undefined {
     const turn = this.#places.enter(companyId);
     if (turn === undefined) return undefined;
-    this.waited();
+    this.#bound = true;
     this.#watch();
     return turn.then(() => void (this.#begun += 1));
+  }
+
+  /** A call that has a place here waits for one of its kind; `heldUp` until it has that. */
+  async heldUp(turn: Promise<void>): Promise<void> {
+    this.#bound = true;
+    this.#heldUp += 1;
+    this.#places.fill();
+    try {
+      await turn;
+    } finally {
+      this.#heldUp -= 1;
+    }
   }
 
   /** After a call of so many milliseconds. */
   leave(companyId: string, milliseconds: number): void {
     if (milliseconds >= STALLED_MS && this.#stalled > 0) this.#stalled -= 1;
-    this.#places.leave(companyId);
+    const paused = this.#limit < FEW && this.limits(companyId) && this.#demand.shareOf(companyId) >= FLOOD;
+    const pause = paused ? Math.min(LONGEST_PAUSE_MS, milliseconds * (1 / this.#time - 1)) : 0;
+    if (pause < 1) return void this.#places.leave(companyId);
+    this.#pausing += 1;
+    setTimeout(() => {
+      this.#pausing -= 1;
+      this.#places.leave(companyId);
+    }, pause);
   }
 
   /** A company that asks for most got an answer; how many times as long as at best these take. */
   answeredMost(slowness: number): void {
     this.#own.sum += slowness;
     this.#own.count += 1;
+    this.#ownAlone.sum += slowness;
+    this.#ownAlone.count += 1;
+    if (this.#ownAlone.count < WINDOW) return;
+    if (this.#ownAlone.sum / WINDOW > CROWDED) this.#alone = Math.max(ENOUGH, Math.min(this.#alone, this.#places.held) * SHRINK);
+    else if (this.#places.waiting > 0) this.#alone = Math.min(MOST, this.#alone * GROW);
+    this.#ownAlone = { sum: 0, count: 0 };
   }
 
-  /** A company that asks for little got an answer; how many times as long as at best these take. */
-  answeredOthers(slowness: number): void {
+  /** A company that asks for little got an answer: how many times as long as at best it took, and these take by now. */
+  answeredOthers(took: number, slowness: number): void {
     this.#othersAt = performance.now();
+    if (this.#limit < FEW && this.#places.waiting > 0)
+      this.#time = took > LATE ? Math.max(LEAST_TIME, this.#time * SHRINK) : Math.min(1, this.#time * GROW_ONE);
     this.#slowness.sum += slowness;
     this.#slowness.count += 1;
     if (this.#slowness.count < WINDOW) return;
@@ -105,7 +161,8 @@ export class Throttle {
     // Calls that do not slow each other down have processors enough: fewer of them would give others nothing.
     const crowded = this.#own.count === 0 || this.#own.sum / this.#own.count > TOLERANCE;
     // Where nobody waits, others are slow for another reason than too many calls.
-    if (mean > TOLERANCE && crowded && this.#bound) this.#limit = Math.max(LEAST, Math.min(this.#limit, this.#places.held) * SHRINK);
+    if (this.#bound && mean > TOLERANCE && crowded)
+      this.#limit = Math.max(LEAST, Math.min(this.#limit, this.#places.held) * Math.max(STEEPEST, Math.min(SHRINK, TOLERANCE / mean)));
     else this.#limit = Math.min(MOST, this.#limit * GROW);
     this.#slowness = { sum: 0, count: 0 };
     this.#own = { sum: 0, count: 0 };
@@ -113,7 +170,9 @@ export class Throttle {
   }
 
   #shareOf(companyId: string): number {
-    return this.limits(companyId) ? this.limit + this.#stalled : Infinity;
+    const since = performance.now() - this.#othersAt;
+    if (since >= EXPECTED_MS || !this.isLarge(companyId)) return Infinity;
+    return (since < ABOUT_MS ? this.limit : Math.floor(this.#alone)) + this.#stalled + this.#heldUp;
   }
 
   /** While somebody waits: finds out that none has begun for long, and lets in what others' absence allows. */
@@ -127,7 +186,7 @@ export class Throttle {
         this.#stalled = 0;
         return;
       }
-      if (this.#begun === before) this.#stalled += 1;
+      if (this.#begun === before && this.#pausing === 0) this.#stalled += 1;
       this.#places.fill();
       this.#watch();
     }, STALLED_MS).unref();
