@@ -29,7 +29,11 @@ export function bundleOf(program) {
 
 /** Bundles the programs of a system where they are not as their modules are. Resolves to where they lie. Rejects where a module is wrong. */
 export async function bundleSystem() {
-  if (!isAsNoted(nameOf(SYSTEM))) await bundle(SYSTEM);
+  if (!isAsNoted(nameOf(SYSTEM))) {
+    await bundle(SYSTEM);
+    // Of modules that have changed, under names that nobody asks for any more.
+    rmSync(COMPILED, { recursive: true, force: true });
+  }
   return new Map(SYSTEM.map((program) => [program, join(root, placeOf(program))]));
 }
 
@@ -67,6 +71,9 @@ const nameOf = (programs) => `bundles of ${programs[0]}`;
 const folderOf = (programs) => `${FOLDER}/${programs === SYSTEM ? 'system' : 'supervisor'}`;
 const placeOf = (program) => `${folderOf(SYSTEM.includes(program) ? SYSTEM : SUPERVISOR)}/${program.replace(/\.ts$/, '.mjs')}`;
 
+/** Not in one word: this module is bundled too, and what it looks for would be replaced in it. */
+const META = ['import', 'meta'].join('.');
+
 /** Modules that look beside themselves for files do so where they stand in the checkout. */
 const WHERE_THEY_STAND = {
   name: 'where they stand',
@@ -79,7 +86,7 @@ const WHERE_THEY_STAND = {
     onLoad({ filter: /\bnode_modules\b.*\.js$/ }, ({ path }) => place({ __dirname: dirname(path) }, path, 'js'));
     onLoad({ filter: /\.(ts|mjs)$/ }, ({ path }) =>
       place(
-        { 'import.meta.url': pathToFileURL(path).href, 'import.meta.dirname': dirname(path), 'import.meta.filename': path },
+        { [`${META}.url`]: pathToFileURL(path).href, [`${META}.dirname`]: dirname(path), [`${META}.filename`]: path },
         path,
         path.endsWith('.ts') ? 'ts' : 'js',
       ),
