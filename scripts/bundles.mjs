@@ -43,7 +43,7 @@ export async function bundleSupervisor() {
 }
 
 async function bundle(programs) {
-  const { build } = createRequire(join(root, 'gateway/package.json'))('esbuild');
+  const { build, stop } = createRequire(join(root, 'gateway/package.json'))('esbuild');
   const folder = join(root, folderOf(programs));
   // Made beside and put in place whole, for others who start meanwhile.
   const fresh = `${folder}.${process.pid}`;
@@ -57,7 +57,7 @@ async function bundle(programs) {
     metafile: true,
     legalComments: 'none',
     plugins: [...AS_A_MODULE.plugins, WHERE_THEY_STAND],
-  });
+  }).finally(() => stop());
   const former = `${fresh}.former`;
   if (existsSync(folder)) renameSync(folder, former);
   renameSync(fresh, folder);
