@@ -28,8 +28,6 @@ const WINDOW = 10;
 /** Answers that take so many times as long as at best have waited for other calls. */
 const TOLERANCE = 1.5;
 const SHRINK = 0.7;
-/** At once, where others take so many times longer than they may: each judgement takes a quarter of a second of who asks seldom. */
-const STEEPEST = 1 / 4;
 const GROW = 1.05;
 const GROW_ONE = SHRINK ** (-LATE_SHARE / (1 - LATE_SHARE));
 /** Between two calls, the most. Milliseconds. */
@@ -161,8 +159,7 @@ export class Throttle {
     // Calls that do not slow each other down have processors enough: fewer of them would give others nothing.
     const crowded = this.#own.count === 0 || this.#own.sum / this.#own.count > TOLERANCE;
     // Where nobody waits, others are slow for another reason than too many calls.
-    if (this.#bound && mean > TOLERANCE && crowded)
-      this.#limit = Math.max(LEAST, Math.min(this.#limit, this.#places.held) * Math.max(STEEPEST, Math.min(SHRINK, TOLERANCE / mean)));
+    if (this.#bound && mean > TOLERANCE && crowded) this.#limit = Math.max(LEAST, Math.min(this.#limit, this.#places.held) * SHRINK);
     else this.#limit = Math.min(MOST, this.#limit * GROW);
     this.#slowness = { sum: 0, count: 0 };
     this.#own = { sum: 0, count: 0 };
