@@ -83,7 +83,7 @@ export function compileOperation(operation: Operation, context: OperationContext
     const scope: CursorScope = { companyId: principal.company_id, operation: operation.name, filters: query.filters };
     const after = query.cursor === undefined ? undefined : openCursor(cursors, scope, query.cursor, nextCursor);
     const answer = await call(encode({ principal, path, query, after, headers, body: message }), exchange);
-    const turn = turns.enter();
+    const turn = turns.enter(answer.bytes.length);
     if (turn !== undefined) await turn;
     if (exchange.res.destroyed) return;
 
