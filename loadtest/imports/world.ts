@@ -5,6 +5,7 @@ import { describeCompany, generateCompany, type DemoFile, type DemoRecord } from
 import { say } from '@truckroll/local-stack';
 import type pg from 'pg';
 import { importFile } from '../data/import.ts';
+import { chartHeap } from '../load/chart.ts';
 import { built } from '../reports/prepare.ts';
 import { Operator } from '../system/operator.ts';
 import { startServices, type Services } from '../system/programs.ts';
@@ -16,8 +17,6 @@ const SERVICES = ['integrations', 'scheduling', 'billing', 'reporting'] as const
 const TIMEZONE = 'America/Chicago';
 const UNTIL = '2026-06-30T18:00:00Z';
 const LOOK_MS = 20;
-/** Megabytes of V8's old space, as the chart bounds it for a service with its limit of 512 Mi. */
-const HEAP_MB = 358;
 
 export interface Company {
   readonly id: string;
@@ -41,7 +40,7 @@ export class World {
   /** Begins with empty schemas and topics of its own. */
   static async start(stack: Stack, client: pg.Client): Promise<World> {
     await client.query(`drop schema if exists ${SERVICES.join(', ')} cascade`);
-    const bound = `${process.env['NODE_OPTIONS'] ?? ''} --max-old-space-size=${HEAP_MB}`;
+    const bound = `${process.env['NODE_OPTIONS'] ?? ''} ${chartHeap('billing')}`;
     const services = await startServices(stack, SERVICES, { KAFKA_PREFIX: `imports-${Date.now()}-`, NODE_OPTIONS: bound });
     return new World(client, services);
   }

@@ -30,3 +30,11 @@ export function chartNodeOptions(): (component: string) => string {
     return options;
   };
 }
+
+/** Of those, the bound of a component's heap alone. */
+export function chartHeap(component: string): string {
+  return chartNodeOptions()(component)
+    .split(' ')
+    .filter((option) => option.startsWith('--max-old-space-size='))
+    .join(' ');
+}

@@ -8,8 +8,8 @@ import { COMPILED, bundleOf } from '../../scripts/bundles.mjs';
 
 const POLL_MS = 20;
 const LONGEST_MS = 600_000;
-/** npm and what npm start does before it starts anything, then what it starts: see scripts/run.mjs. */
 const PROGRAM = 'loadtest/idle/start-main.ts';
+/** npm and what npm start does before it starts anything, then what it starts: see scripts/run.mjs. */
 const COMMAND = 'npm run -s generate && exec "$0" "$1" "$2"';
 
 /** Seconds until the installation is ready; it is stopped afterwards. */

@@ -3,6 +3,7 @@ import {
   backoffMs,
   binaryArrays,
   kafkaDurations,
+  heard,
   logOutage,
   pause,
   type BackgroundPart,
@@ -184,10 +185,11 @@ export class Relay implements BackgroundPart {
 
   async #lead(session: Session): Promise<void> {
     const { publisher, log } = this.#options;
-    const lost = session.ended.then(() => {
-      throw new Error('the session that holds the relay lock has ended');
-    });
-    lost.catch(() => undefined);
+    const lost = heard(
+      session.ended.then(() => {
+        throw new Error('the session that holds the relay lock has ended');
+      }),
+    );
     this.#active.set({}, 1);
     let pollMs = POLL.first;
     let failures = 0;

@@ -7,7 +7,7 @@ import { uuidOf } from './position.ts';
 import type { Changed, Table } from './table.ts';
 
 /** Rows that are locked, derived and updated together. */
-const CHUNK = 2000;
+export const DERIVED_TOGETHER = 2000;
 
 /** The batch with its derived fields; as it is where the table has none. */
 export async function withDerived<R>(tx: Transaction, table: Table<R>, companyId: string, batch: readonly Changed<R>[]): Promise<readonly Changed<R>[]> {
@@ -29,8 +29,8 @@ export async function withDerived<R>(tx: Transaction, table: Table<R>, companyId
 export async function refreshRecords<R>(tx: Transaction, table: Table<R>, companyId: string, ids: Iterable<string>): Promise<Changed<R>[]> {
   const sorted = [...new Set(ids)].sort();
   const changed: Changed<R>[] = [];
-  for (let start = 0; start < sorted.length; start += CHUNK) {
-    changed.push(...(await refreshChunk(tx, table, companyId, sorted.slice(start, start + CHUNK))));
+  for (let start = 0; start < sorted.length; start += DERIVED_TOGETHER) {
+    changed.push(...(await refreshChunk(tx, table, companyId, sorted.slice(start, start + DERIVED_TOGETHER))));
   }
   return changed;
 }

@@ -2,7 +2,7 @@ export { recordStoreMigrations } from './migrations.ts';
 export { EVERY_COMPANY, defineTable, registered, valueOf, type AfterChange, type Changed, type Maintains, type ReadContext, type Table } from './table.ts';
 export { NameCache, writeNames } from './names.ts';
 export { RecordReader } from './read.ts';
-export { refreshRecords } from './derive.ts';
+export { DERIVED_TOGETHER, refreshRecords } from './derive.ts';
 export { upsertRecords } from './upsert.ts';
 export { importBatch } from './import.ts';
 export { RecordError, heldCents } from './record-error.ts';

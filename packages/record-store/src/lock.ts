@@ -1,5 +1,9 @@
 import type { Transaction } from '@truckroll/service-kit';
 
+/** The locks of a company, for all services and for the one whose schema it is. */
+const EVERYWHERE = `hashtextextended('records of ' || $1, 0)`;
+const HERE = `hashtextextended('records of ' || $1 || ' in ' || current_schema(), 0)`;
+
 /**
  * Until the transaction ends, the only one of this service that stores records of the company or what they follow from:
  * values that are derived from several records see all of them or are refreshed by the one that comes later. Services
@@ -9,8 +13,7 @@ import type { Transaction } from '@truckroll/service-kit';
 export async function lockCompany(tx: Transaction, companyId: string): Promise<void> {
   await tx.query({
     name: 'lock_company',
-    text: `select pg_advisory_xact_lock_shared(hashtextextended('records of ' || $1, 0)),
-      pg_advisory_xact_lock(hashtextextended('records of ' || $1 || ' in ' || current_schema(), 0))`,
+    text: `select pg_advisory_xact_lock_shared(${EVERYWHERE}), pg_advisory_xact_lock(${HERE})`,
     values: [companyId],
   });
 }
@@ -22,8 +25,7 @@ export async function lockCompany(tx: Transaction, companyId: string): Promise<v
 export async function lockPart(tx: Transaction, companyId: string, part: string): Promise<void> {
   await tx.query({
     name: 'lock_part_of_company',
-    text: `select pg_advisory_xact_lock_shared(hashtextextended('records of ' || $1, 0)),
-      pg_advisory_xact_lock_shared(hashtextextended('records of ' || $1 || ' in ' || current_schema(), 0)),
+    text: `select pg_advisory_xact_lock_shared(${EVERYWHERE}), pg_advisory_xact_lock_shared(${HERE}),
       pg_advisory_xact_lock(hashtextextended($2 || ' of ' || $1 || ' in ' || current_schema(), 0))`,
     values: [companyId, part],
   });

@@ -9,7 +9,8 @@ import { EventEmitter } from 'node:events';
  * 16-bit column count and, for each column, a 32-bit length (-1 is NULL) and that many bytes.
  */
 
-interface ProtocolConnection extends EventEmitter {
+/** pg's own, as far as it is used here. */
+export interface RowConnection extends EventEmitter {
   attachListeners(stream: EventEmitter): void;
 }
 
@@ -45,7 +46,7 @@ const HEADER = 5;
  * Changes one connection of pg, before it connects. `rowsOf` tells where rows of the statement go that is being answered, and
  * undefined where they are pg's. Throws when this version of pg has no such connection.
  */
-export function readBinaryRows(connection: ProtocolConnection, rowsOf: () => WireRow[] | undefined): void {
+export function readBinaryRows(connection: RowConnection, rowsOf: () => WireRow[] | undefined): void {
   const attachListeners = connection.attachListeners?.bind(connection);
   if (attachListeners === undefined) throw new Error('this version of pg has no connection.attachListeners');
   connection.attachListeners = (stream) => {

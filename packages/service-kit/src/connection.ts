@@ -1,7 +1,6 @@
-import type { EventEmitter } from 'node:events';
 import type { Writable } from 'node:stream';
 import pg from 'pg';
-import { readBinaryRows, type WireRow } from './binary-rows.ts';
+import { readBinaryRows, type RowConnection, type WireRow } from './binary-rows.ts';
 import { typeParsers } from './database-types.ts';
 
 /** One statement. A named one is planned once per connection; text must be constant for a name. */
@@ -107,9 +106,8 @@ interface Preparing {
 }
 
 /** pg's own, as far as it is used here. */
-interface ProtocolConnection extends EventEmitter {
+interface ProtocolConnection extends RowConnection {
   parsedStatements: Record<string, string>;
-  attachListeners(stream: EventEmitter): void;
   describe(message: object): void;
   close(message: { type: 'S'; name: string }): void;
   /** While a statement is sent of which nobody needs to be told what its columns are. */

@@ -12,6 +12,7 @@ import {
 } from './connection.ts';
 import { StatementError, isContention, isUnavailable, translateDatabaseError } from './database-errors.ts';
 import { databaseDurations } from './durations.ts';
+import { heard } from './heard.ts';
 import type { Metrics } from './metrics.ts';
 import { CompaniesAbout, NO_COMPANY, Places } from './places.ts';
 import { createSession, type Session } from './session.ts';
@@ -253,8 +254,7 @@ export class Database implements Queryable {
     let discard = false;
     try {
       // Not awaited: it shares a round trip with the first statement. If it fails, so does everything after it.
-      const begun = runOne({ text: beginText(options) }, run);
-      begun.catch(() => undefined);
+      const begun = heard(runOne({ text: beginText(options) }, run));
       const result = await work({
         query: (statement) => given(statement, run),
         queryBinary: async (statement) => columnsOf(await given(statement, executeBinary)),

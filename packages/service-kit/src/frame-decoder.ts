@@ -56,7 +56,7 @@ export class FrameDecoder {
 
   #begin(): void {
     const size = this.#head.readUInt32BE(1);
-    if (this.#most >= 0 && size > this.#most) throw new Error(`Received message larger than max (${size} vs ${this.#most})`);
+    if (size > this.#most) throw new Error(`Received message larger than max (${size} vs ${this.#most})`);
     this.#frame = take(FRAME_BYTES + size);
     this.#head.copy(this.#frame);
   }

@@ -2,15 +2,13 @@
 // as a line that says nothing but what this page of the decisions says for it.
 import { setImmediate as turn } from 'node:timers/promises';
 import { CostTrackingStatus, CostVerificationStatus, JobFinancials } from '@truckroll/contract/gen/reporting/v1/job_financials';
-import { lockCompany, refreshRecords, upsertRecords } from '@truckroll/record-store';
+import { DERIVED_TOGETHER, lockCompany, refreshRecords, upsertRecords } from '@truckroll/record-store';
 import { PeriodicTask, heard, type BackgroundPart, type Database, type Logger, type Queryable, type Transaction } from '@truckroll/service-kit';
 import { entriesOfJobs, jobFactOf, jobFacts, storeJobFacts, type JobFact } from '../facts/jobs.ts';
 import { jobFinancials } from '../resources/job-financials.ts';
 import type { Following } from '../summaries/follow.ts';
 import { deriveFinancials } from './derive.ts';
 
-/** Jobs that are refreshed together: no more than refreshRecords takes at once. */
-const AT_ONCE = 2000;
 /** Jobs that are looked at together, each company's in one transaction. */
 const CHUNK = 500;
 const EVERY_MS = 60_000;
@@ -51,10 +49,13 @@ export async function refreshJobs(tx: Transaction, companyId: string, jobs: read
   if (missing.length > 0) await upsertRecords(tx, jobFinancials, companyId, missing.map(unrecorded));
   const made = new Set(missing);
   const ids = jobs.filter((id) => !made.has(id));
-  for (let start = 0; start < ids.length; start += AT_ONCE) await refreshSome(tx, companyId, ids.slice(start, start + AT_ONCE), following, meanwhile);
+  for (let start = 0; start < ids.length; start += DERIVED_TOGETHER) {
+    await refreshSome(tx, companyId, ids.slice(start, start + DERIVED_TOGETHER), following, meanwhile);
+  }
   await following.changed(jobFacts);
 }
 
+/** No more than refreshRecords takes at once. */
 async function refreshSome(tx: Transaction, companyId: string, ids: readonly string[], following: Following, meanwhile: () => void): Promise<void> {
   const changing = following.changing(jobFacts, ids);
   const facts: JobFact[] = [];
