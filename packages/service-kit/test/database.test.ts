@@ -262,7 +262,7 @@ describe('errors', () => {
   });
 
   test('a pool without a free connection answers 503 instead of waiting for ever', async () => {
-    const small = new Database({ url: server.url, schema: 'trial', maxConnections: 1, connectTimeoutMs: 50 });
+    const small = new Database({ url: server.url, schema: 'trial', maxConnections: 1, connectTimeoutMs: 500 });
     await small.transaction(async () => {
       await expect(small.query({ text: 'select 1' })).rejects.toMatchObject({ status: 503 });
     });
