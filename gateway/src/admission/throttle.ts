@@ -2,6 +2,7 @@
 // under way at once, of all kinds together (docs/adr/0011).
 import { Places } from '@truckroll/service-kit';
 import { Demand } from './demand.ts';
+import { Mean } from './mean.ts';
 
 const MOST = 512;
 const LEAST = 1;
@@ -29,6 +30,11 @@ const WINDOW = 10;
 const TOLERANCE = 1.5;
 const SHRINK = 0.7;
 const GROW = 1.05;
+/** Where less than such a share is asked for of what slowed others down, that is over. */
+const OVER = 1 / 2;
+const GROW_OVER = 1.5;
+/** Of that, what is left after each judgement that answers are still slow: the last of what has ended are slow too. */
+const FORGETTING = 0.9;
 const GROW_ONE = SHRINK ** (-LATE_SHARE / (1 - LATE_SHARE));
 /** Between two calls, the most. Milliseconds. */
 const LONGEST_PAUSE_MS = 200;
@@ -49,14 +55,18 @@ export class Throttle {
     patienceMs: PATIENCE_MS,
   });
   #limit = MOST;
+  /** What all asked for together when calls slowed others down, in the unit of `asked`. */
+  #crowd = 0;
   /** Of the time, calls of a company that floods may take one after the other. Kept as long as none does. */
   #time = 1;
-  /** The same while nobody else is about. */
+  /** Calls at once while nobody else is about. */
   #alone = MOST;
-  #slowness = { sum: 0, count: 0 };
+  /** Of answers to others, since the last judgement on them. */
+  readonly #slowness = new Mean();
   /** The same of those that are held back, once they have begun. */
-  #own = { sum: 0, count: 0 };
-  #ownAlone = { sum: 0, count: 0 };
+  readonly #own = new Mean();
+  /** The same since the last judgement on #alone. */
+  readonly #ownAlone = new Mean();
   /** Somebody waited: the limit is what holds calls back. */
   #bound = false;
   #othersAt = -Infinity;
@@ -93,7 +103,7 @@ export class Throttle {
   }
 
   /** Whether a call of the company is held back here, should it be one too many. */
-  limits(companyId: string): boolean {
+  #limits(companyId: string): boolean {
     return performance.now() - this.#othersAt < ABOUT_MS && this.isLarge(companyId);
   }
 
@@ -125,7 +135,7 @@ export class Throttle {
   /** After a call of so many milliseconds. */
   leave(companyId: string, milliseconds: number): void {
     if (milliseconds >= STALLED_MS && this.#stalled > 0) this.#stalled -= 1;
-    const paused = this.#limit < FEW && this.limits(companyId) && this.#demand.shareOf(companyId) >= FLOOD;
+    const paused = this.#limit < FEW && this.#limits(companyId) && this.#demand.shareOf(companyId) >= FLOOD;
     const pause = paused ? Math.min(LONGEST_PAUSE_MS, milliseconds * (1 / this.#time - 1)) : 0;
     if (pause < 1) return void this.#places.leave(companyId);
     this.#pausing += 1;
@@ -137,14 +147,12 @@ export class Throttle {
 
   /** A company that asks for most got an answer; how many times as long as at best these take. */
   answeredMost(slowness: number): void {
-    this.#own.sum += slowness;
-    this.#own.count += 1;
-    this.#ownAlone.sum += slowness;
-    this.#ownAlone.count += 1;
+    this.#own.note(slowness);
+    this.#ownAlone.note(slowness);
     if (this.#ownAlone.count < WINDOW) return;
-    if (this.#ownAlone.sum / WINDOW > CROWDED) this.#alone = Math.max(ENOUGH, Math.min(this.#alone, this.#places.held) * SHRINK);
+    if (this.#ownAlone.value > CROWDED) this.#alone = Math.max(ENOUGH, Math.min(this.#alone, this.#places.held) * SHRINK);
     else if (this.#places.waiting > 0) this.#alone = Math.min(MOST, this.#alone * GROW);
-    this.#ownAlone = { sum: 0, count: 0 };
+    this.#ownAlone.clear();
   }
 
   /** A company that asks for little got an answer: how many times as long as at best it took, and these take by now. */
@@ -152,17 +160,17 @@ export class Throttle {
     this.#othersAt = performance.now();
     if (this.#limit < FEW && this.#places.waiting > 0)
       this.#time = took > LATE ? Math.max(LEAST_TIME, this.#time * SHRINK) : Math.min(1, this.#time * GROW_ONE);
-    this.#slowness.sum += slowness;
-    this.#slowness.count += 1;
+    this.#slowness.note(slowness);
     if (this.#slowness.count < WINDOW) return;
-    const mean = this.#slowness.sum / WINDOW;
     // Calls that do not slow each other down have processors enough: fewer of them would give others nothing.
-    const crowded = this.#own.count === 0 || this.#own.sum / this.#own.count > TOLERANCE;
+    const crowded = this.#own.count === 0 || this.#own.value > TOLERANCE;
     // Where nobody waits, others are slow for another reason than too many calls.
-    if (this.#bound && mean > TOLERANCE && crowded) this.#limit = Math.max(LEAST, Math.min(this.#limit, this.#places.held) * SHRINK);
-    else this.#limit = Math.min(MOST, this.#limit * GROW);
-    this.#slowness = { sum: 0, count: 0 };
-    this.#own = { sum: 0, count: 0 };
+    if (this.#bound && this.#slowness.value > TOLERANCE && crowded) {
+      this.#limit = Math.max(LEAST, Math.min(this.#limit, this.#places.held) * SHRINK);
+      this.#crowd = Math.max(this.#demand.all(), this.#crowd * FORGETTING);
+    } else this.#limit = Math.min(MOST, this.#limit * (this.#demand.all() < OVER * this.#crowd ? GROW_OVER : GROW));
+    this.#slowness.clear();
+    this.#own.clear();
     this.#bound = false;
   }
 

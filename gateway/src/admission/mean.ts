@@ -1,0 +1,24 @@
+/** The mean of what was noted since it was cleared. */
+export class Mean {
+  #sum = 0;
+  #count = 0;
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** NaN where nothing was noted. */
+  get value(): number {
+    return this.#sum / this.#count;
+  }
+
+  note(value: number): void {
+    this.#sum += value;
+    this.#count += 1;
+  }
+
+  clear(): void {
+    this.#sum = 0;
+    this.#count = 0;
+  }
+}
