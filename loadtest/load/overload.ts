@@ -28,6 +28,8 @@ export interface Overload {
   readonly memory: number;
   /** Seconds after the flood until a second of usual load was answered wholly; undefined where that was not seen. */
   readonly recovery: number | undefined;
+  /** What the gateway answered from the beginning of twice the knee to the end of the usual load after it. */
+  readonly watched: readonly Second[];
   readonly beside: Beside;
 }
 
@@ -54,7 +56,7 @@ export async function measureOverload(
   const watching = watchGateway(system.gateway.metricsPort);
   const atTwice = await runTest(session, { test: 'average', rate: 2 * knee, seconds, only });
   const after = await runTest(session, { test: 'average', rate: knee / 2, seconds: RECOVERY_SECONDS, only });
-  const recovery = recoveryOf(await watching.stop(), knee);
+  const watched = await watching.stop();
   for (const [name, outcome] of Object.entries({ 'at the knee': atKnee, 'at twice the knee': atTwice, afterwards: after })) {
     say(
       `${name}: ${goodput(outcome.rows).toFixed(0)}/s answered of ${asked(outcome.rows).toFixed(0)}/s${outcome.void.length === 0 ? '' : ` (void: ${outcome.void.join('; ')})`}`,
@@ -69,7 +71,8 @@ export async function measureOverload(
     shed: share(atTwice.rows, ({ shed }) => shed),
     failed: share(atTwice.rows, ({ errors, shed }) => errors - shed),
     memory: memoryOf(atTwice, target.groups) / memoryOf(atKnee, target.groups),
-    recovery,
+    recovery: recoveryOf(watched, knee),
+    watched,
     beside,
   };
 }
