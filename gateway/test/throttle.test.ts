@@ -83,15 +83,6 @@ describe('a throttle', () => {
     expect(throttle.waiting).toBe(0);
   });
 
-  test('lets many begin again soon when what slowed others down is over', async () => {
-    const { throttle, others } = scene();
-    await others(3);
-    await clock.advanceTimersByTimeAsync(3000);
-    throttle.asked('flood', 200);
-    for (let answer = 0; answer < 100; answer++) throttle.answeredOthers(1, 1);
-    expect(throttle.limit).toBeGreaterThan(32);
-  });
-
   /** Others are late while calls of the flood wait. */
   async function flooded() {
     const all = scene();

@@ -30,11 +30,6 @@ export class Demand {
     if (asked.amount > left(this.#most, now)) this.#most = asked;
   }
 
-  /** Of all companies together, lately. */
-  all(now = performance.now()): number {
-    return left(this.#all, now);
-  }
-
   /** Whether nobody asks for twice as much. */
   isLarge(companyId: string, now = performance.now()): boolean {
     const asked = this.#asked.get(companyId);

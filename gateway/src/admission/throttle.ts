@@ -30,11 +30,6 @@ const WINDOW = 10;
 const TOLERANCE = 1.5;
 const SHRINK = 0.7;
 const GROW = 1.05;
-/** Where less than such a share is asked for of what slowed others down, that is over. */
-const OVER = 1 / 2;
-const GROW_OVER = 1.5;
-/** Of that, what is left after each judgement that answers are still slow: the last of what has ended are slow too. */
-const FORGETTING = 0.9;
 const GROW_ONE = SHRINK ** (-LATE_SHARE / (1 - LATE_SHARE));
 /** Between two calls, the most. Milliseconds. */
 const LONGEST_PAUSE_MS = 200;
@@ -55,8 +50,6 @@ export class Throttle {
     patienceMs: PATIENCE_MS,
   });
   #limit = MOST;
-  /** What all asked for together when calls slowed others down, in the unit of `asked`. */
-  #crowd = 0;
   /** Of the time, calls of a company that floods may take one after the other. Kept as long as none does. */
   #time = 1;
   /** Calls at once while nobody else is about. */
@@ -165,10 +158,8 @@ export class Throttle {
     // Calls that do not slow each other down have processors enough: fewer of them would give others nothing.
     const crowded = this.#own.count === 0 || this.#own.value > TOLERANCE;
     // Where nobody waits, others are slow for another reason than too many calls.
-    if (this.#bound && this.#slowness.value > TOLERANCE && crowded) {
-      this.#limit = Math.max(LEAST, Math.min(this.#limit, this.#places.held) * SHRINK);
-      this.#crowd = Math.max(this.#demand.all(), this.#crowd * FORGETTING);
-    } else this.#limit = Math.min(MOST, this.#limit * (this.#demand.all() < OVER * this.#crowd ? GROW_OVER : GROW));
+    if (this.#bound && this.#slowness.value > TOLERANCE && crowded) this.#limit = Math.max(LEAST, Math.min(this.#limit, this.#places.held) * SHRINK);
+    else this.#limit = Math.min(MOST, this.#limit * GROW);
     this.#slowness.clear();
     this.#own.clear();
     this.#bound = false;
