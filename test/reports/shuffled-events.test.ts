@@ -6,14 +6,13 @@ import { CompanyAccount } from '@truckroll/contract/gen/integrations/v1/admin';
 import { generateCompany } from '@truckroll/demo-company';
 import { Subscriber, createKafka, type IncomingEvent } from '../../packages/outbox/src/index.ts';
 import { importBatch } from '../../packages/record-store/src/index.ts';
-import { Database, createMetrics, silentLog, type BackgroundPart } from '@truckroll/service-kit';
+import { Database, createMetrics, silentLog } from '@truckroll/service-kit';
 import { freshDatabase, type TestDatabase } from '@truckroll/testing';
 import fc from 'fast-check';
-import { subscriptionOf } from '../../services/reporting/src/read-models/read-model.ts';
-import { readModels } from '../../services/reporting/src/read-models/index.ts';
+import { readModelSubscriptions } from '../../services/reporting/src/read-models/index.ts';
 import { tables } from '../../services/reporting/src/resources/index.ts';
 import { schema } from '../../services/reporting/src/schema.ts';
-import { summaryBuilder } from '../../services/reporting/src/summaries/builder.ts';
+import { summaryBuilder, type SummaryBuilder } from '../../services/reporting/src/summaries/builder.ts';
 import { DEFINITIONS, measuresOf } from '../../services/reporting/src/summaries/definitions.ts';
 import { keyColumns } from '../../services/reporting/src/summaries/deltas.ts';
 import { verifyReports } from '../../services/reporting/src/summaries/verify.ts';
@@ -28,7 +27,7 @@ const DAY_MS = 86_400_000;
 
 let fresh: TestDatabase;
 let database: Database;
-let builder: BackgroundPart;
+let builder: SummaryBuilder;
 let subscriber: Subscriber;
 let applied = 0;
 
@@ -36,11 +35,12 @@ beforeAll(async () => {
   fresh = await freshDatabase({ [schema.schema]: schema.migrations });
   database = new Database({ url: fresh.url, schema: schema.schema, settings: { ...schema.settings, 'truckroll.keeps_summaries': 'on' }, maxConnections: 6 });
   const metrics = createMetrics('reporting');
-  builder = summaryBuilder(database, silentLog, metrics);
+  // It is told of everything here, and never looks by itself.
+  builder = summaryBuilder(database, silentLog, metrics, 2 ** 31 - 1);
   await builder.start?.();
   // Handed its events here: it is not started.
   const kafka = createKafka('test', { kafkaBrokers: ['127.0.0.1:1'] }, silentLog);
-  subscriber = new Subscriber({ database, kafka, group: 'reporting', subscriptions: readModels.map(subscriptionOf), log: silentLog, metrics });
+  subscriber = new Subscriber({ database, kafka, group: 'reporting', subscriptions: readModelSubscriptions(() => builder.look()), log: silentLog, metrics });
 });
 afterAll(async () => {
   await builder.stop();

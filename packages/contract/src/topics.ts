@@ -32,3 +32,6 @@ export const topics = Object.freeze({
   /** The four public event types by `<company>/<service request or interaction>` (decisions §6). */
   serviceRequests: events('truckroll.scheduling.service-requests'),
 });
+
+/** Who tells watermarks: the owners of what reports are made of. */
+export const watermarkSources = ['/truckroll/integrations', '/truckroll/scheduling', '/truckroll/billing'] as const;

@@ -12,6 +12,7 @@ import {
   type Metrics,
   type Session,
 } from '@truckroll/service-kit';
+import { watermarkSources } from '@truckroll/contract';
 import type { OutboxRow } from './event.ts';
 import type { Publisher } from './publisher.ts';
 
@@ -33,7 +34,7 @@ const BATCH_BYTES = 700_000;
  * Milliseconds between looks at an empty outbox. Whoever appends pokes the relay here or has the other one notified; a look finds
  * what nobody told of: rows of a replica that died with its commit, of an earlier release, and of those that do not poke.
  */
-const POLL = { first: 10, most: 2000 };
+const POLL = { first: 10, most: 6000 };
 /** Between notifications of a replica that is not active. */
 const NOTIFY_MS = 20;
 /**
@@ -44,10 +45,11 @@ const NOTIFY_MS = 20;
 const GATHER = { atRestMs: 5, mostMs: 20 };
 /**
  * Milliseconds between watermarks: while there is something new here, while another owner has something new, which counts in
- * reports once all owners have published a later moment, and while nobody has. Then all owners publish theirs at the same moments,
- * so that those who wait for them wake up once.
+ * reports once all owners have published a later moment, while nobody has, and once nobody had for a while. Then all owners publish
+ * theirs at the same moments, so that those who wait for them wake up once. Who is not sure to hear of all others' news takes no rest.
  */
-const ANNOUNCE = { busy: 200, following: 500, idle: 2000 };
+const ANNOUNCE = { busy: 200, following: 500, idle: 2000, rest: 6000 };
+const REST_AFTER_MS = 60_000;
 /** A watermark that cannot be published yet is thought of again after as many milliseconds. */
 const AGAIN_MS = 100;
 /** How long news of another owner are news. */
@@ -61,6 +63,8 @@ const MOST_COUNTED = 100_000;
 const channelOf = (schema: string): string => `${schema}_outbox`;
 /** On which relays of one database hear that another has news. Those of other databases publish their watermarks when they would anyway. */
 const NEWS_CHANNEL = 'truckroll_outbox_news';
+/** On which a relay that begins to lead, and those that it tells, name their schemas: who hears of each other's news. */
+const GREETING_CHANNEL = 'truckroll_outbox_relays';
 
 /** What the advisory lock that a schema's active relay holds is named after. */
 export function relayLock(schema: string): string {
@@ -94,11 +98,13 @@ export class Relay implements BackgroundPart {
   #leads = false;
   /** When a relay of this database last told that it has news. */
   #newsAt = -Infinity;
+  /** The schemas of other relays of this database that have led since this one does. */
+  readonly #others = new Set<string>();
   #notifying: NodeJS.Timeout | undefined;
 
   constructor(options: RelayOptions) {
     this.#options = options;
-    this.#lockName = relayLock(options.database.options.schema ?? '');
+    this.#lockName = relayLock(this.#schema);
     const { metrics } = options;
     this.#published = metrics.counter('outbox_published_total', 'Events acknowledged by Kafka');
     this.#failures = metrics.counter('outbox_failures_total', 'Batches that Kafka did not acknowledge');
@@ -132,7 +138,7 @@ export class Relay implements BackgroundPart {
     const { database, log } = this.#options;
     // It may have taken over meanwhile.
     if (this.#leads) return this.#arrivals.notify();
-    const statement = { name: 'notify_outbox_relay', text: 'select pg_notify($1, $2)', values: [channelOf(database.options.schema ?? ''), ''] };
+    const statement = { name: 'notify_outbox_relay', text: 'select pg_notify($1, $2)', values: [channelOf(this.#schema), ''] };
     await database.query(statement).catch((error: unknown) => log.debug({ error }, 'the active relay was not told of an event, and finds it by looking'));
   }
 
@@ -146,12 +152,15 @@ export class Relay implements BackgroundPart {
           failures = 0;
           // A deletion that a crash undoes is a repeat, as is one that was not sent: not worth a wait for the disk.
           await session.query({ text: 'set synchronous_commit = off' });
-          session.onNotification((_, channel) => {
+          const own = session;
+          session.onNotification((payload, channel) => {
+            if (channel === GREETING_CHANNEL) return this.#meet(own, payload);
             if (channel === NEWS_CHANNEL) this.#newsAt = performance.now();
             this.#arrivals.notify();
           });
-          for (const channel of [channelOf(database.options.schema ?? ''), NEWS_CHANNEL]) await session.query({ text: `listen "${channel}"` });
+          for (const channel of [channelOf(this.#schema), NEWS_CHANNEL, GREETING_CHANNEL]) await session.query({ text: `listen "${channel}"` });
           this.#leads = true;
+          await this.#greet(session);
           await this.#lead(session);
         }
       } catch (error) {
@@ -160,6 +169,7 @@ export class Relay implements BackgroundPart {
         await pause(backoffMs(failures), this.#stopping.signal);
       } finally {
         this.#leads = false;
+        this.#others.clear();
         this.#active.set({}, 0);
         this.#rows.set({}, 0);
         this.#oldest.set({}, 0);
@@ -200,8 +210,8 @@ export class Relay implements BackgroundPart {
     const dueAt = (): number => {
       if (publisher.announce === undefined) return Infinity;
       if (news) return announcedAt + ANNOUNCE.busy;
-      const following = performance.now() - this.#newsAt < NEWS_MS;
-      return following ? announcedAt + ANNOUNCE.following : nextOfAll(announcedAt, this.#restMs(ANNOUNCE.idle));
+      const everyMs = betweenWatermarks(performance.now() - this.#newsAt, this.#others.size);
+      return everyMs === ANNOUNCE.following ? announcedAt + everyMs : nextOfAll(announcedAt, this.#restMs(everyMs));
     };
     while (!this.#stopped()) {
       const readAt = performance.now();
@@ -275,6 +285,19 @@ export class Relay implements BackgroundPart {
     await session.query({ name: 'notify_outbox_news', text: `select pg_notify('${NEWS_CHANNEL}', '')` });
   }
 
+  /** Tells relays that lead of this one. */
+  async #greet(session: Session): Promise<void> {
+    if (this.#options.publisher.announce === undefined) return;
+    await session.query({ name: 'greet_outbox_relays', text: `select pg_notify('${GREETING_CHANNEL}', $1)`, values: [this.#schema] });
+  }
+
+  #meet(session: Session, schema: string): void {
+    if (schema === this.#schema || this.#others.has(schema)) return;
+    this.#others.add(schema);
+    // It has begun to listen since this relay greeted.
+    this.#greet(session).catch((error: unknown) => this.#options.log.debug({ error }, 'another relay was not told of this one, and takes no rest'));
+  }
+
   /** Rows that are all there are. */
   #waiting(rows: readonly OutboxRow[]): void {
     const [oldest] = rows;
@@ -292,6 +315,10 @@ export class Relay implements BackgroundPart {
     this.#oldest.set({}, Math.max(0, rows[0]?.age ?? 0));
   }
 
+  get #schema(): string {
+    return this.#options.database.options.schema ?? '';
+  }
+
   #restMs(ms: number): number {
     return this.#options.restMs ?? ms;
   }
@@ -299,6 +326,12 @@ export class Relay implements BackgroundPart {
   #stopped(): boolean {
     return this.#stopping.signal.aborted;
   }
+}
+
+/** Milliseconds from one watermark to the next while there is nothing new here, of so many other relays heard of and so long after their last news. */
+export function betweenWatermarks(quietMs: number, others: number): number {
+  if (quietMs < NEWS_MS) return ANNOUNCE.following;
+  return quietMs > REST_AFTER_MS && others >= watermarkSources.length - 1 ? ANNOUNCE.rest : ANNOUNCE.idle;
 }
 
 /** The first moment after one, both by performance.now(), that is a multiple of so many milliseconds by the clock. */

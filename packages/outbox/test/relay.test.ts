@@ -2,7 +2,7 @@ import { Database, createSession, type Transaction } from '@truckroll/service-ki
 import type { OutboxRow } from '../src/event.ts';
 import { append } from '../src/index.ts';
 import type { Publisher } from '../src/publisher.ts';
-import { READ_BATCH, Relay, type RelayOptions } from '../src/relay.ts';
+import { READ_BATCH, Relay, betweenWatermarks, type RelayOptions } from '../src/relay.ts';
 import { Collected, SCHEMA, createMetrics, event, killLockHolder, metric, newTopic, openSetting, rowsLeft, silentLog, textOf } from './setting.ts';
 
 let setting: Awaited<ReturnType<typeof openSetting>>;
@@ -283,13 +283,45 @@ test('an event of a replica whose relay is not active leaves without a look of t
   }
 });
 
+/** Of the same database. */
+async function otherOwner(): Promise<Database> {
+  await setting.database.query({ text: 'create schema other' });
+  await setting.database.query({ text: 'create table other.outbox (like outbox including all)' });
+  return new Database({ url: setting.server.url, schema: 'other' });
+}
+
+test('owners of one database know of each other, whoever came first', async () => {
+  const greetings = new Collected<string>();
+  const listening = await setting.database.session();
+  listening.onNotification((schema) => greetings.add(schema));
+  await listening.query({ text: 'listen truckroll_outbox_relays' });
+  const announce = async () => undefined;
+  const other = await otherOwner();
+  try {
+    await startRelay(async () => undefined, undefined, { announce });
+    await greetings.count(1);
+    await startRelay(async () => undefined, undefined, { database: other, announce });
+    // The one that was there answers, which the new one answers: it may be new to the other, too.
+    await greetings.count(4);
+    expect(greetings.items).toEqual([SCHEMA, 'other', SCHEMA, 'other']);
+    await Promise.all(running.splice(0).map((each) => each.stop()));
+  } finally {
+    await listening.close();
+    await other.close();
+  }
+});
+
+test('an owner rests only where it would hear of all others, and none has had news for a while', () => {
+  expect(betweenWatermarks(1000, 2)).toBeLessThan(betweenWatermarks(30_000, 2));
+  expect(betweenWatermarks(30_000, 2)).toBeLessThan(betweenWatermarks(90_000, 2));
+  expect(betweenWatermarks(90_000, 1)).toBe(betweenWatermarks(30_000, 1));
+});
+
 test('an owner that is idle tells a later watermark as soon as another has news', async () => {
   const told = new Collected<number>();
   await startRelay(async () => undefined, undefined, { restMs: NEVER_MS, announce: async (at) => told.add(at) });
   await told.count(1);
-  await setting.database.query({ text: 'create schema other' });
-  await setting.database.query({ text: 'create table other.outbox (like outbox including all)' });
-  const other = new Database({ url: setting.server.url, schema: 'other' });
+  const other = await otherOwner();
   try {
     const { relay } = await startRelay(async () => undefined, undefined, { database: other, restMs: NEVER_MS, announce: async () => undefined });
     await other.transaction((tx) => add(tx, 'news'));

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { identify, isRunning } from '../src/processes/identity.ts';
@@ -47,6 +48,11 @@ test('one command brings up a company that can be read, stops whole, and finds t
 
   const running = JSON.parse(readFileSync(join(state, 'processes.json'), 'utf8')) as Watched[];
   expect(running.filter(({ order }) => order === 'server')).toHaveLength(3);
+  const ours = running
+    .filter(({ order }) => order !== 'server')
+    .map(({ pid }) => execFileSync('ps', ['-ww', '-o', 'args=', '-p', String(pid)], { encoding: 'utf8' }));
+  expect(ours).toHaveLength(6);
+  for (const command of ours) expect(command).toContain('node_modules/.cache/bundles/');
   first.child.kill('SIGTERM');
   expect(await first.exited).toBe(0);
   expect(running.some((one) => isRunning(one))).toBe(false);

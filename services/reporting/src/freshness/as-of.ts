@@ -1,9 +1,6 @@
 // Up to when everything that any owner committed is in the figures (docs/adr/0006).
-import { topics } from '@truckroll/contract';
+import { topics, watermarkSources } from '@truckroll/contract';
 import type { Queryable } from '@truckroll/service-kit';
-
-/** Who commits what reports are made of. */
-export const SOURCES = ['/truckroll/integrations', '/truckroll/scheduling', '/truckroll/billing'] as const;
 
 /** Topics whose events move figures. */
 export const COUNTED_TOPICS = [topics.companies, topics.jobs, topics.assignments, topics.invoices, topics.payments, topics.refunds].map(({ name }) => name);
@@ -24,10 +21,10 @@ export async function asOf(db: Queryable, companyId: string): Promise<number | u
       least((select min(at) from applied_until where source = any($2::text[])), (
         select min(${PUBLISHED_AT}) from parked_event p
         where p.topic = any($3::text[]) and p.headers ->> 'companyId' = $1 and ${HOLDS_BACK})) as at`,
-    values: [companyId, SOURCES, COUNTED_TOPICS],
+    values: [companyId, watermarkSources, COUNTED_TOPICS],
   });
   const [row] = rows;
-  return row === undefined || row.at === null || row.sources < SOURCES.length ? undefined : row.at;
+  return row === undefined || row.at === null || row.sources < watermarkSources.length ? undefined : row.at;
 }
 
 /** How many seconds as_of is behind for what reason: each owner by its last part, and dead letters for the company that is furthest behind. */
@@ -38,7 +35,7 @@ export async function agesOfAsOf(db: Queryable): Promise<Map<string, number>> {
       select split_part(source, '/', 3) as because_of, at from applied_until where source = any($1::text[])
       union all select 'dead_letters', min(${PUBLISHED_AT}) from parked_event p where p.topic = any($2::text[]) and ${HOLDS_BACK}) known
       where at is not null`,
-    values: [SOURCES, COUNTED_TOPICS],
+    values: [watermarkSources, COUNTED_TOPICS],
   });
   return new Map(rows.map(({ because_of, seconds }) => [because_of, seconds]));
 }

@@ -1,9 +1,10 @@
 // How far reports are behind, and how many companies wait for theirs: by reason, never by company.
+import { watermarkSources } from '@truckroll/contract';
 import { pause, type BackgroundPart, type Database, type Logger, type Metrics } from '@truckroll/service-kit';
-import { SOURCES, agesOfAsOf } from './as-of.ts';
+import { agesOfAsOf } from './as-of.ts';
 
 const EVERY_MS = 5000;
-const REASONS = [...SOURCES.map((source) => source.split('/')[2] as string), 'dead_letters'];
+const REASONS = [...watermarkSources.map((source) => source.split('/')[2] as string), 'dead_letters'];
 
 export function freshnessMetrics(database: Database, log: Logger, metrics: Metrics): BackgroundPart {
   const ages = metrics.gauge('report_as_of_age_seconds', 'How far as_of is behind because of an owner, or of events that are set aside', ['because_of']);

@@ -20,12 +20,20 @@ import { rebuildAll } from './rebuild.ts';
 
 const PAGE = 10_000;
 
-export function readModelAdmin(database: Database, kafka: KafkaClient, group: string) {
+export interface ReadModelAdminOptions {
+  readonly database: Database;
+  readonly kafka: KafkaClient;
+  readonly group: string;
+  /** Called when sums were begun that are to be built. */
+  readonly begun: () => void;
+}
+
+export function readModelAdmin({ database, kafka, group, begun }: ReadModelAdminOptions) {
   return {
     rebuild: (_: RebuildRequest, { signal }: CallContext): AsyncIterable<RebuildResponse> =>
       streamOf(async (tell) => {
         await rebuildAll(readModels, { database, kafka, group, signal }, tell);
-        await rebuildSummaries(database, signal, tell);
+        await rebuildSummaries({ database, begun, signal }, tell);
       }),
 
     verifyReports: ({ company_id }: VerifyReportsRequest, { signal }: CallContext): AsyncIterable<VerifyReportsResponse> =>

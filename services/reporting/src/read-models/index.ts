@@ -1,6 +1,7 @@
+import type { Subscription } from '@truckroll/outbox';
 import { assignments } from './assignments.ts';
 import { companies } from './companies.ts';
-import type { ReadModel } from './read-model.ts';
+import { subscriptionOf, type ReadModel } from './read-model.ts';
 import { invoices } from './invoices.ts';
 import { jobs } from './jobs.ts';
 import { payments } from './payments.ts';
@@ -12,3 +13,8 @@ export const recordReadModels: readonly RecordReadModel[] = [jobs, assignments, 
 
 /** What reporting keeps of the other services' records. */
 export const readModels: readonly ReadModel[] = [companies, ...recordReadModels];
+
+/** `settingsChanged` is called after the commit of events about companies, by whose settings sums are made. */
+export function readModelSubscriptions(settingsChanged: () => void): Subscription[] {
+  return readModels.map((model) => subscriptionOf(model, model === companies ? settingsChanged : undefined));
+}

@@ -86,6 +86,14 @@ function idOf({ key }: Pick<IncomingEvent, 'key'>): string {
   return key.slice(key.indexOf('/') + 1);
 }
 
-export function subscriptionOf(model: ReadModel): Subscription {
-  return { topic: model.topic, deduplicate: 'version', apply: (tx, events) => applyTo(model, tx, events) };
+/** `applied` is called after the commit of events that were applied. */
+export function subscriptionOf(model: ReadModel, applied?: () => void): Subscription {
+  return {
+    topic: model.topic,
+    deduplicate: 'version',
+    async apply(tx, events) {
+      await applyTo(model, tx, events);
+      if (applied !== undefined) tx.afterCommit(applied);
+    },
+  };
 }

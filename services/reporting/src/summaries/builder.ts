@@ -1,6 +1,6 @@
 // Builds generations in batches, each in a transaction of its own that holds the company's lock for moments: the first
 // one, one for another time zone, one for repair. Any replica may take the next batch.
-import { backoffMs, logOutage, pause, type BackgroundPart, type Database, type Logger, type Metrics, type Transaction } from '@truckroll/service-kit';
+import { Notifier, backoffMs, logOutage, pause, type BackgroundPart, type Database, type Logger, type Metrics, type Transaction } from '@truckroll/service-kit';
 import { lockCompany, refreshRecords } from '@truckroll/record-store';
 import { FACTS } from '../facts/index.ts';
 import { jobFacts } from '../facts/jobs.ts';
@@ -15,11 +15,22 @@ import { addRange } from './range.ts';
 /** Financials, and rows of retired generations, that one transaction deals with. */
 const BATCH = 1000;
 const REMOVED = 5000;
-/** Between looks where there was nothing: the longer that was so, the fewer. */
-const IDLE = { firstMs: 250, mostMs: 1000 };
+/** Between looks while sums wait that are spoiled again and again. */
+const WAITING_MS = 1000;
+/**
+ * Between looks where nothing waits. Of what this replica applies it is told: a look finds what another did not live to build, and
+ * what writers of earlier releases have spoiled.
+ */
+const REST_MS = 5000;
 
-/** Looks for companies whose sums are missing, spoiled or of another time zone, and builds them. */
-export function summaryBuilder(database: Database, log: Logger, metrics: Metrics): BackgroundPart {
+export interface SummaryBuilder extends BackgroundPart {
+  /** There may be something to build: call after a commit. */
+  look(): void;
+}
+
+/** Looks for companies whose sums are missing, spoiled or of another time zone, and builds them. `restMs` is REST_MS unless given. */
+export function summaryBuilder(database: Database, log: Logger, metrics: Metrics, restMs = REST_MS): SummaryBuilder {
+  const news = new Notifier();
   const stopping = new AbortController();
   const patience = new Patience();
   const pace = new Pace();
@@ -31,12 +42,11 @@ export function summaryBuilder(database: Database, log: Logger, metrics: Metrics
   const finished = metrics.counter('report_builds_finished_total', 'Times that sums that were built took the place of those before');
   let running: Promise<void> = Promise.resolve();
   async function run(): Promise<void> {
-    for (let failures = 0, idleMs = IDLE.firstMs; !stopping.signal.aborted; ) {
+    for (let failures = 0; !stopping.signal.aborted; ) {
       try {
-        const busy = await buildSome({ database, patience, pace, begun, finished }, stopping.signal);
+        const { built, waiting } = await buildSome({ database, patience, pace, begun, finished }, stopping.signal);
         failures = 0;
-        idleMs = busy ? IDLE.firstMs : Math.min(IDLE.mostMs, idleMs * 1.2);
-        if (!busy) await pause(idleMs, stopping.signal);
+        if (built === 0) await news.wait(waiting > 0 ? WAITING_MS : restMs, stopping.signal);
       } catch (error) {
         failures += 1;
         logOutage(log, 'sums for reports could not be built; trying again', failures, error);
@@ -46,6 +56,7 @@ export function summaryBuilder(database: Database, log: Logger, metrics: Metrics
   }
   return {
     name: 'summaries',
+    look: () => news.notify(),
     async start() {
       running = run();
     },
@@ -67,8 +78,8 @@ interface Building {
 type Count = ReturnType<Metrics['counter']>;
 type Outcome = 'missing' | 'spoiled' | 'finished' | 'proceeds';
 
-/** One batch for each company that needs one; whether there was any. */
-async function buildSome({ database, patience, pace, begun, finished }: Building, signal: AbortSignal): Promise<boolean> {
+/** One batch for each company that needs one and whose time it is; how many those were, and how many wait for theirs. */
+async function buildSome({ database, patience, pace, begun, finished }: Building, signal: AbortSignal): Promise<{ built: number; waiting: number }> {
   const { rows } = await database.query<{ company_id: string; spoiled: boolean }>({
     name: 'companies_to_build',
     text: `select company_id, exists (select from spoiled_summaries s where s.company_id = c.company_id) as spoiled from (
@@ -92,7 +103,7 @@ async function buildSome({ database, patience, pace, begun, finished }: Building
     if (outcome === 'finished') finished.inc({});
     else if (outcome !== 'proceeds') begun.inc({ reason: outcome });
   }
-  return due.length > 0;
+  return { built: due.length, waiting: rows.length - due.length };
 }
 
 async function step(tx: Transaction, companyId: string, pace: Pace): Promise<Outcome> {

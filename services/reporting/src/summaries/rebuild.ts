@@ -7,8 +7,15 @@ import { beginGeneration } from './generations.ts';
 
 const LOOK_EVERY_MS = 100;
 
+interface Rebuilding {
+  readonly database: Database;
+  /** Called when some were begun. */
+  readonly begun: () => void;
+  readonly signal: AbortSignal;
+}
+
 /** Begins a generation for every company, which the builder builds; resolves when all have taken their places. */
-export async function rebuildSummaries(database: Database, signal: AbortSignal, progress: (step: RebuildResponse) => void): Promise<void> {
+export async function rebuildSummaries({ database, begun, signal }: Rebuilding, progress: (step: RebuildResponse) => void): Promise<void> {
   const { rows: companies } = await database.query<{ company_id: string }>({ text: 'select company_id from companies order by company_id' });
   for (const { company_id: companyId } of companies) {
     signal.throwIfAborted();
@@ -16,6 +23,7 @@ export async function rebuildSummaries(database: Database, signal: AbortSignal, 
       await lockCompany(tx, companyId);
       await beginGeneration(tx, companyId);
     });
+    begun();
   }
   for (let left = companies.length; left > 0; ) {
     const { rows } = await database.query<{ count: number }>({ text: `select count(*) from generations where state = 'building'` });

@@ -3,7 +3,8 @@ import { LONGEST_LOG } from '../processes/daemon.ts';
 import { read } from '../processes/log-tail.ts';
 import type { Say } from '../say.ts';
 
-const POLL_MS = 250;
+/** Within this a warning is on the terminal. */
+const POLL_MS = 1000;
 const NEWLINE = 10;
 /** The same sentence of the same process is shown once in this time, in milliseconds. */
 const REPEAT_MS = 30_000;
