@@ -1,13 +1,9 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import type { Build } from './build.ts';
+import { NEVER_MS, watchEventLoop } from './event-loop-lag.ts';
 
 /** Seconds; from cached reads (well under a millisecond) to the default deadline. */
 const LATENCY_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
-/**
- * Between looks at the event loop: an idle process would do nothing else. An undisturbed loop has this much as its lag, which is
- * told of a loop that stands still for longer.
- */
-const LAG_PRECISION_MS = 200;
 /** Gauges that prom-client names as if they were counters; `promtool check metrics` is right to refuse them. */
 const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
 
@@ -86,7 +82,8 @@ export function createMetrics(component: string): Metrics {
       return { observe: (values, seconds) => metric.observe(values, seconds), of: (values) => metric.labels(values) };
     },
     watchProcess({ version, commit }) {
-      collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LAG_PRECISION_MS });
+      collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: NEVER_MS });
+      watchEventLoop(registry);
       for (const name of MISNAMED) registry.removeSingleMetric(name);
       new Gauge({ name: 'build_info', help: 'What this process was built from; always 1', labelNames: ['version', 'commit'], registers }).set(
         { version, commit },

@@ -147,8 +147,10 @@ function properties(data: string, address: string, port: number, controller: num
     'share.coordinator.state.topic.min.isr': 1,
     // One consumer per group: nobody else is worth waiting for.
     'group.initial.rebalance.delay.ms': 0,
-    // A broker for one machine's processes: threads that look for work all the time, and records that tell other controllers that
-    // this one lives, would be most of what it does.
+    // A broker for one machine's processes: threads that look for work all the time, and telling other controllers and itself that
+    // it lives, would be most of what it does.
+    'broker.heartbeat.interval.ms': 4000,
+    'group.share.persister.class.name': 'org.apache.kafka.server.share.persister.NoOpStatePersister',
     'num.network.threads': 1,
     'num.io.threads': 2,
     'group.coordinator.threads': 1,
