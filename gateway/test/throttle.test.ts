@@ -83,6 +83,25 @@ describe('a throttle', () => {
     expect(throttle.waiting).toBe(0);
   });
 
+  test('knows after a few answers to others that they are slow: ten of them can no longer be quick on the average', () => {
+    const { throttle } = scene();
+    for (const name of ['flood', 'other']) throttle.asked(name, name === 'flood' ? 1000 : 10);
+    void throttle.heldUp(Promise.resolve());
+    throttle.answeredOthers(6, 6);
+    expect(throttle.limit).toBe(512);
+    throttle.answeredOthers(6, 6);
+    expect(throttle.limit).toBeLessThan(512);
+  });
+
+  test('is found by a flood that comes again within a minute, and forgotten after that', async () => {
+    const { throttle, others } = scene();
+    await others(3);
+    expect(await others(1, 100, false)).toBe(1);
+    await clock.advanceTimersByTimeAsync(60_000);
+    expect(await others(1, 100, false)).toBeGreaterThan(100);
+    expect(throttle.time).toBe(1);
+  });
+
   /** Others are late while calls of the flood wait. */
   async function flooded() {
     const all = scene();
@@ -155,14 +174,19 @@ describe('a throttle', () => {
   });
 
   test('falls only as long as its own calls slow each other down: those that do not leave processors to others', async () => {
-    const { throttle, others } = scene();
-    for (let judgement = 0; judgement < 20; judgement++) {
-      throttle.answeredMost(1.2);
-      await others(3, 1);
-    }
+    const { throttle } = scene();
+    const judged = async (own: number): Promise<number> => {
+      throttle.asked('flood', 1000);
+      for (let answer = 0; answer < 10; answer++) {
+        throttle.answeredMost(own);
+        await throttle.heldUp(Promise.resolve());
+        throttle.answeredOthers(3, 3);
+      }
+      return throttle.limit;
+    };
+    for (let judgement = 0; judgement < 20; judgement++) await judged(1.2);
     expect(throttle.limit).toBe(512);
-    throttle.answeredMost(2);
-    expect(await others(3, 1)).toBeLessThan(512);
+    expect(await judged(2)).toBeLessThan(512);
   });
 
   test('does not let a call that stands still hold up the others of its company', async () => {

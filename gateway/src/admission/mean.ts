@@ -7,6 +7,10 @@ export class Mean {
     return this.#count;
   }
 
+  get sum(): number {
+    return this.#sum;
+  }
+
   /** NaN where nothing was noted. */
   get value(): number {
     return this.#sum / this.#count;

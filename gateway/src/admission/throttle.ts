@@ -18,7 +18,7 @@ const LATE = 6;
 const LATE_SHARE = 0.01;
 /** How long ago an answer to another company counts. Milliseconds. */
 const ABOUT_MS = 1000;
-/** For so long others may come back at any moment, and are to find little under way. Milliseconds. */
+/** For so long others, or a flood, may come back at any moment: others are to find little under way. Milliseconds. */
 const EXPECTED_MS = 60_000;
 /** While others are expected, so many calls at once keep the processors busy of which a company's own slow each other down. */
 const ENOUGH = 8;
@@ -62,6 +62,7 @@ export class Throttle {
   readonly #ownAlone = new Mean();
   /** Somebody waited: the limit is what holds calls back. */
   #bound = false;
+  #loweredAt = -Infinity;
   #othersAt = -Infinity;
   #begun = 0;
   #stalled = 0;
@@ -154,12 +155,17 @@ export class Throttle {
     if (this.#limit < FEW && this.#places.waiting > 0)
       this.#time = took > LATE ? Math.max(LEAST_TIME, this.#time * SHRINK) : Math.min(1, this.#time * GROW_ONE);
     this.#slowness.note(slowness);
-    if (this.#slowness.count < WINDOW) return;
+    // None takes less than at best, so that fewer than all may show that they are slow on the average.
+    const slow = this.#slowness.sum + WINDOW - this.#slowness.count > WINDOW * TOLERANCE;
+    if (!slow && this.#slowness.count < WINDOW) return;
     // Calls that do not slow each other down have processors enough: fewer of them would give others nothing.
     const crowded = this.#own.count === 0 || this.#own.value > TOLERANCE;
     // Where nobody waits, others are slow for another reason than too many calls.
-    if (this.#bound && this.#slowness.value > TOLERANCE && crowded) this.#limit = Math.max(LEAST, Math.min(this.#limit, this.#places.held) * SHRINK);
-    else this.#limit = Math.min(MOST, this.#limit * GROW);
+    if (this.#bound && slow && crowded) {
+      this.#limit = Math.max(LEAST, Math.min(this.#limit, this.#places.held) * SHRINK);
+      this.#loweredAt = this.#othersAt;
+      // While nobody waits nothing tells what a higher limit would do, and a flood that comes again is to find this one.
+    } else if (this.#bound || this.#othersAt - this.#loweredAt >= EXPECTED_MS) this.#limit = Math.min(MOST, this.#limit * GROW);
     this.#slowness.clear();
     this.#own.clear();
     this.#bound = false;
