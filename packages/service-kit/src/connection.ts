@@ -2,6 +2,7 @@ import type { Writable } from 'node:stream';
 import pg from 'pg';
 import { readBinaryRows, type RowConnection, type WireRow } from './binary-rows.ts';
 import { typeParsers } from './database-types.ts';
+import { sharedSyncs, type SharingQuery, type Syncs } from './shared-sync.ts';
 
 /** One statement. A named one is planned once per connection; text must be constant for a name. */
 export interface Statement {
@@ -44,6 +45,7 @@ export class Connection extends pg.Client {
   /** After so many milliseconds without an answer the connection counts as lost; 0 = never. */
   readonly giveUpMs: number;
   readonly prepared = new Set<string>();
+  readonly syncs: Syncs<Query>;
 
   constructor({ query_timeout: giveUpMs, ...config }: pg.ClientConfig) {
     super({ ...config, pipeline: true });
@@ -59,6 +61,12 @@ export class Connection extends pg.Client {
     connection.describe = (message) => {
       if (connection.columnsKnown !== true) describe(message);
     };
+    this.syncs = sharedSyncs<Query>(this, (queries) =>
+      makeRoom(
+        this as unknown as Preparing,
+        queries.flatMap(({ name }) => name ?? []),
+      ),
+    );
     // Without a listener the loss of a connection would end the process. The statements that ran on it have failed.
     this.on('error', () => undefined);
   }
@@ -116,31 +124,57 @@ interface ProtocolConnection extends RowConnection {
   columnsByName?: Map<string, object | null>;
 }
 
-/** Notes the use of a name, and closes the one whose use is longest ago where there are too many. */
-function makeRoom({ prepared, connection }: Preparing, name: string): void {
-  prepared.delete(name);
-  prepared.add(name);
-  if (prepared.size <= MOST_PREPARED) return;
-  const oldest = prepared.values().next().value as string;
-  prepared.delete(oldest);
-  delete connection.parsedStatements[oldest];
-  connection.columnsByName?.delete(oldest);
-  // The protocol's Close, which PostgreSQL also takes in a transaction that has failed; the next statement's Sync ends it.
-  connection.close({ type: 'S', name: oldest });
+/** Notes the use of names, and closes those whose use is longest ago where there are too many. */
+function makeRoom({ prepared, connection }: Preparing, names: readonly string[]): void {
+  for (const name of names) {
+    prepared.delete(name);
+    prepared.add(name);
+  }
+  while (prepared.size > MOST_PREPARED) {
+    const oldest = prepared.values().next().value as string;
+    prepared.delete(oldest);
+    delete connection.parsedStatements[oldest];
+    connection.columnsByName?.delete(oldest);
+    // The protocol's Close, before anything that could fail: PostgreSQL passes over what follows that, up to the next Sync.
+    connection.close({ type: 'S', name: oldest });
+  }
 }
 
 type Answered = (error: Error | null, result: pg.QueryResult) => void;
 
 /** pg's own class, as far as it is used here: with a text, and not a configuration, which it copies property by property. */
-interface Query extends pg.Query {
+interface PgQuery extends Omit<pg.Query, 'submit'> {
   name: string | undefined;
   queryMode?: 'extended';
   binary?: boolean;
   prepare(connection: ProtocolConnection): void;
   handleRowDescription(columns: object): void;
   handleCommandComplete(message: object, connection: ProtocolConnection): void;
+  submit(connection: ProtocolConnection): Error | null;
+  handleError(error: Error, connection: object): void;
+  requiresPreparation(): boolean;
 }
-const Query = pg.Query as unknown as new (text: string, values: readonly unknown[], callback: Answered) => Query;
+const PgQuery = pg.Query as unknown as new (text: string, values: readonly unknown[], callback: Answered) => PgQuery;
+
+/** A statement that knows whether pg refused to send it: because of its name, or of values that it cannot write down. */
+class Query extends PgQuery implements SharingQuery {
+  sharesSync = false;
+  unsent = false;
+  #sending = false;
+
+  override submit(connection: ProtocolConnection): Error | null {
+    this.#sending = true;
+    const refusal = super.submit(connection);
+    this.#sending = false;
+    if (refusal !== null) this.unsent = true;
+    return refusal;
+  }
+
+  override handleError(error: Error, connection: object): void {
+    if (this.#sending) this.unsent = true;
+    super.handleError(error, connection);
+  }
+}
 
 /** Sends a statement without asking what its columns are. */
 function sendUndescribed(connection: ProtocolConnection, send: () => void): void {
@@ -207,24 +241,32 @@ class BinaryQuery extends Query {
  * as assigned to a property where only a full collection finds them. Each would keep its answer until then, which took
  * half of the time of a read (loadtest/reads.ts).
  */
-export function execute(client: pg.ClientBase, statement: Statement): Promise<pg.QueryResult> {
-  return sent(client, statement, TextQuery, (_, result) => result);
+export function execute(client: pg.ClientBase, statement: Statement, how: Sending = 'at once'): Promise<pg.QueryResult> {
+  return sent(client, statement, how, TextQuery, (_, result) => result);
 }
 
 /** The same with rows as they came. */
-export function executeBinary(client: pg.ClientBase, statement: Statement): Promise<WireRow[]> {
-  return sent(client, statement, BinaryQuery, ({ wireRows }) => wireRows);
+export function executeBinary(client: pg.ClientBase, statement: Statement, how: Sending = 'at once'): Promise<WireRow[]> {
+  return sent(client, statement, how, BinaryQuery, ({ wireRows }) => wireRows);
 }
+
+/** Every statement of an explicit transaction is sent `together`, with others before anything is waited for; no statement outside of one may be: see shared-sync.ts. */
+export type Sending = 'at once' | 'together';
 
 type Kind<Q extends Query> = new (text: string, values: readonly unknown[], callback: Answered) => Q;
 
-function sent<Q extends Query, T>(client: pg.ClientBase, statement: Statement, OfKind: Kind<Q>, resultOf: (query: Q, result: pg.QueryResult) => T): Promise<T> {
+function sent<Q extends Query, T>(
+  client: pg.ClientBase,
+  statement: Statement,
+  how: Sending,
+  OfKind: Kind<Q>,
+  resultOf: (query: Q, result: pg.QueryResult) => T,
+): Promise<T> {
   const {
     giveUpMs,
+    syncs,
     connection: { stream },
   } = client as unknown as Connection & { connection: { stream: Writable } };
-  gather(stream);
-  if (statement.name !== undefined) makeRoom(client as unknown as Preparing, statement.name);
   return new Promise((resolve, reject) => {
     // Answers come in order: behind one that does not come, nothing else will.
     const late = giveUpMs > 0 ? setTimeout(() => stream.destroy(), giveUpMs) : undefined;
@@ -235,6 +277,9 @@ function sent<Q extends Query, T>(client: pg.ClientBase, statement: Statement, O
     };
     const query = new OfKind(statement.text, statement.values ?? [], answered);
     query.name = statement.name;
-    client.query(query);
+    if (how === 'together') return syncs.send(query);
+    gather(stream);
+    if (statement.name !== undefined) makeRoom(client as unknown as Preparing, [statement.name]);
+    client.query(query as unknown as pg.Query);
   });
 }

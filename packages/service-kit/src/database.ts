@@ -7,6 +7,7 @@ import {
   executeBinary,
   type BinaryRow,
   type ConnectionOptions,
+  type Sending,
   type Statement,
   type StatementResult,
 } from './connection.ts';
@@ -232,7 +233,7 @@ export class Database implements Queryable {
       options.signal?.throwIfAborted();
       const startedAt = performance.now();
       try {
-        const result = await spanned(statement, () => how(client, statement));
+        const result = await spanned(statement, () => how(client, statement, 'together'));
         this.#observe(statement, startedAt);
         return result;
       } catch (thrown) {
@@ -248,13 +249,13 @@ export class Database implements Queryable {
       return runOne(statement, how);
     };
     const commit = async (): Promise<void> => {
-      const end = await runOne({ text: 'commit' }, run);
+      const end = await runOne(COMMIT, run);
       if (end.command !== 'COMMIT') throw new Error('a transaction was committed although one of its statements had failed');
     };
     let discard = false;
     try {
       // Not awaited: it shares a round trip with the first statement. If it fails, so does everything after it.
-      const begun = heard(runOne({ text: beginText(options) }, run));
+      const begun = heard(runOne(beginning(options), run));
       const result = await work({
         query: (statement) => given(statement, run),
         queryBinary: async (statement) => columnsOf(await given(statement, executeBinary)),
@@ -288,22 +289,25 @@ export class Database implements Queryable {
 }
 
 function rolledBack(client: pg.PoolClient): Promise<boolean> {
-  return execute(client, { text: 'rollback' }).then(
+  return execute(client, { text: 'rollback' }, 'together').then(
     () => true,
     () => false,
   );
 }
 
-function beginText(options: TransactionOptions): string {
+const COMMIT: Statement = { name: 'commit', text: 'commit' };
+
+function beginning(options: TransactionOptions): Statement {
   const isolation = options.isolation === undefined ? '' : ` isolation level ${options.isolation}`;
-  return `begin${isolation}${options.readOnly ? ' read only' : ''}`;
+  const text = `begin${isolation}${options.readOnly ? ' read only' : ''}`;
+  return { name: text, text };
 }
 
 /** A way to run a statement on a connection. */
-type Run<T> = (client: pg.ClientBase, statement: Statement) => Promise<T>;
+type Run<T> = (client: pg.ClientBase, statement: Statement, how?: Sending) => Promise<T>;
 
-const run: Run<StatementResult<any>> = async (client, statement) => {
-  const { rows, rowCount, command } = await execute(client, statement);
+const run: Run<StatementResult<any>> = async (client, statement, how) => {
+  const { rows, rowCount, command } = await execute(client, statement, how);
   return { rows, rowCount: rowCount ?? 0, command };
 };
 

@@ -39,24 +39,24 @@ export async function crashingProxy(target: { host: string; port: number }): Pro
       'data',
       splitter(true, (message) => {
         const type = String.fromCharCode(message[0] as number);
-        if (armed !== undefined && !armed.taken && type === 'Q' && message.toString('utf8', 5, 10) === 'begin') {
+        if (armed !== undefined && !armed.taken && type === 'B' && message.includes(BEGIN)) {
           plan = armed;
           plan.taken = true;
           [sent, done] = [-1, -1];
         }
-        if (plan === armed && plan !== undefined && (type === 'Q' || type === 'S')) {
+        if (plan === armed && plan !== undefined && type === 'E') {
           sent++;
           if (sent === plan.n) plan.reached = true;
           if (plan.moment === 'before' && sent >= plan.n) return crash();
         }
-        // Messages that belong to a statement precede its Sync and say nothing without it.
+        // Messages that belong to a statement precede its Execute and do nothing without it.
         if (!client.destroyed) upstream.write(message);
       }),
     );
     upstream.on(
       'data',
       splitter(false, (message) => {
-        if (plan === armed && plan?.moment === 'after' && message[0] === READY && ++done >= plan.n) return crash();
+        if (plan === armed && plan?.moment === 'after' && message[0] === COMPLETE && ++done >= plan.n) return crash();
         if (!client.destroyed) client.write(message);
       }),
     );
@@ -80,8 +80,10 @@ export async function crashingProxy(target: { host: string; port: number }): Pro
   };
 }
 
-/** ReadyForQuery: the answer to a Sync or a simple query. */
-const READY = 'Z'.charCodeAt(0);
+/** CommandComplete: the end of a statement's answer. */
+const COMPLETE = 'C'.charCodeAt(0);
+/** In a Bind, names of portal and statement. */
+const BEGIN = '\0begin\0';
 
 /** Cuts a stream of PostgreSQL's protocol into messages. A client's first one has no type byte. */
 function splitter(startup: boolean, onMessage: (message: Buffer) => void): (chunk: Buffer) => void {
