@@ -14,6 +14,8 @@ const DECODERS: Readonly<Record<string, (bytes: Buffer, options: { maxOutputLeng
   br: promisify(brotliDecompress),
 };
 
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
+
 /** The body's bytes, decompressed; empty where there is none. Throws ApiError 400. */
 export async function readBody(request: IncomingMessage): Promise<Buffer> {
   const { 'content-length': length, 'transfer-encoding': chunked, 'content-encoding': encoding } = request.headers;
@@ -30,26 +32,28 @@ export function parseJsonBody(bytes: Buffer, contentType: string | undefined, pr
   const fail = (location: 'header' | 'body', field: string, code: DetailCode, message: string): undefined => {
     problems.push({ location, field, code, message });
   };
-  const [type = '', ...parameters] = (contentType ?? 'application/json')
+  const refusal = contentType === undefined || contentType === 'application/json' ? undefined : refuseType(contentType);
+  if (refusal !== undefined) return fail('header', 'Content-Type', 'INVALID_FORMAT', refusal);
+  if (bytes.length === 0) return fail('body', 'body', 'MISSING', 'Send a JSON object as the body.');
+  try {
+    return JSON.parse(UTF8.decode(bytes));
+  } catch {
+    return fail('body', 'body', 'INVALID_FORMAT', 'The body is not JSON in UTF-8: send a JSON object.');
+  }
+}
+
+/** Why a body of this type cannot be read, if so. */
+function refuseType(contentType: string): string | undefined {
+  const [type = '', ...parameters] = contentType
     .toLowerCase()
     .split(';')
     .map((part) => part.trim());
-  if (!/^application\/(.+\+)?json$/.test(type)) {
-    return fail('header', 'Content-Type', 'INVALID_FORMAT', 'Send JSON, and say so: Content-Type: application/json.');
-  }
+  if (!/^application\/(.+\+)?json$/.test(type)) return 'Send JSON, and say so: Content-Type: application/json.';
   const charset = parameters
     .find((part) => part.startsWith('charset='))
     ?.slice('charset='.length)
     .replaceAll('"', '');
-  if (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8') {
-    return fail('header', 'Content-Type', 'INVALID_FORMAT', 'Encode the body as UTF-8.');
-  }
-  if (bytes.length === 0) return fail('body', 'body', 'MISSING', 'Send a JSON object as the body.');
-  try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
-  } catch {
-    return fail('body', 'body', 'INVALID_FORMAT', 'The body is not JSON in UTF-8: send a JSON object.');
-  }
+  return charset === undefined || charset === 'utf-8' || charset === 'utf8' ? undefined : 'Encode the body as UTF-8.';
 }
 
 function collect(request: IncomingMessage): Promise<Buffer> {
