@@ -20,13 +20,16 @@ const types = {
   getTypeParser: (oid: number, format?: 'text' | 'binary') => parsers.get(oid) ?? pg.types.getTypeParser(oid, format),
 };
 
-/** The pool’s tables are those of the schema. */
-export function openPool(connectionString: string, schema = 'baseline'): pg.Pool {
+/** The pool’s tables are those of the schema; `settings` are further ones of its sessions. */
+export function openPool(connectionString: string, schema = 'baseline', settings: Readonly<Record<string, string>> = {}): pg.Pool {
+  const all = { TimeZone: 'UTC', search_path: schema, jit: 'off', ...settings };
   return new pg.Pool({
     connectionString,
     max: 10,
     application_name: 'truckroll-baseline',
-    options: `-c TimeZone=UTC -c search_path=${schema} -c jit=off`,
+    options: Object.entries(all)
+      .map(([name, value]) => `-c ${name}=${value}`)
+      .join(' '),
     types,
   });
 }

@@ -70,7 +70,7 @@ export function add(pool: pg.Pool, caller: Caller, key: string, asked: Row): Pro
     const next = [...present, assignment].toSorted((a, b) => Date.parse(a['starts_at']) - Date.parse(b['starts_at']) || (a['id'] < b['id'] ? -1 : 1));
     const visit = changed(row, next, asked['expected_revision']);
     await client.query(ADD([caller.id, made.id, made.job_id, made.visit_id, made.team_member_id, made.starts_at, made.ends_at, at]));
-    await tell(client, caller, visit, assignment, 'added');
+    await tell(client, caller, visit, row['event_sequence'] + 1, assignment, 'added');
     return { status: 201, location: `/v1/job-assignments/${made.id}`, response: { data: visit, notification: { status: 'NOT_REQUESTED' } } };
   });
 }
@@ -91,7 +91,7 @@ export function remove(pool: pg.Pool, caller: Caller, key: string, asked: Row): 
       asked['expected_revision'],
     );
     await client.query(REMOVE([caller.id, asked['id']]));
-    await tell(client, caller, visit, assignment, 'removed');
+    await tell(client, caller, visit, row['event_sequence'] + 1, assignment, 'removed');
     return { status: 200, location: null, response: { data: visit, notification: { status: 'NOT_REQUESTED' } } };
   });
 }
@@ -144,10 +144,10 @@ function changed(row: Row, next: readonly Row[], expected: string): Row {
   return changedVisit(row, next);
 }
 
-async function tell(client: pg.PoolClient, { id }: Caller, visit: Row, assignment: Row, what: 'added' | 'removed'): Promise<void> {
+async function tell(client: pg.PoolClient, { id }: Caller, visit: Row, sequence: number, assignment: Row, what: 'added' | 'removed'): Promise<void> {
   const { id: visitId, revision, dispatch_status } = visit;
-  await client.query(CHANGE_VISIT([id, visitId, revision, dispatch_status]));
-  const told = JSON.stringify({ visit_id: visitId, assignment, revision, dispatch_status });
+  await client.query(CHANGE_VISIT([id, visitId, revision, dispatch_status, sequence]));
+  const told = JSON.stringify({ visit_id: visitId, assignment, revision, dispatch_status, sequence });
   await client.query(
     APPEND([
       randomUUID(),
@@ -159,6 +159,7 @@ async function tell(client: pg.PoolClient, { id }: Caller, visit: Row, assignmen
       `${id}/${assignment['id']}`,
       `assignment.${what}`,
       JSON.stringify(what === 'added' ? assignment : null),
+      sequence,
     ]),
   );
 }

@@ -3,7 +3,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import express from 'express';
 import { LRUCache } from 'lru-cache';
-import { RateLimiterRedis } from 'rate-limiter-flexible';
+import { RateLimiterRedis, type RateLimiterRes } from 'rate-limiter-flexible';
 import { createClient } from '@redis/client';
 import { openPool } from '../database.ts';
 import { Refusal, add, remove, type Answer, type Caller } from './assignments.ts';
@@ -13,17 +13,19 @@ import { assignmentOf, visitOf, type Row } from './visit.ts';
 /** A key that is revoked is refused within a second. */
 const KEY_BELIEVED_MS = 1000;
 
-const pool = openPool(process.env['DATABASE_URL'] ?? '', 'baseline_writes');
+/** Of a company over all its keys, in those of one key. */
+const COMPANY_FACTOR = 3;
+const WINDOW_SECONDS = 60;
+
+const pool = openPool(process.env['DATABASE_URL'] ?? '', 'baseline_writes', { lock_timeout: '5s', statement_timeout: '15s' });
 const redis = createClient({ url: process.env['REDIS_URL'] ?? '' });
 await redis.connect();
 const [highest] = (await pool.query<{ writes_per_minute: number }>('select max(writes_per_minute) as writes_per_minute from companies')).rows;
-const limiter = new RateLimiterRedis({
-  storeClient: redis,
-  useRedisPackage: true,
-  keyPrefix: 'baseline',
-  points: highest?.writes_per_minute ?? 0,
-  duration: 60,
-});
+const perMinute = highest?.writes_per_minute ?? 0;
+const limiterOf = (keyPrefix: string, points: number): RateLimiterRedis =>
+  new RateLimiterRedis({ storeClient: redis, useRedisPackage: true, keyPrefix, points, duration: WINDOW_SECONDS });
+const ofKeys = limiterOf('baseline-key', perMinute);
+const ofCompanies = limiterOf('baseline-company', COMPANY_FACTOR * perMinute);
 const callers = new LRUCache<string, Caller>({ max: 10_000, ttl: KEY_BELIEVED_MS });
 
 const app = express()
@@ -32,20 +34,20 @@ const app = express()
   .use(express.json({ limit: '256kb' }));
 
 app.post('/v1/job-assignments', async (request, response) => {
-  const caller = await allowed(request);
+  const caller = await allowed(request, response);
   const body = validated(request.body, ['appointment_id', 'team_member_id'], ['starts_at', 'ends_at']);
   if (Date.parse(body['ends_at']) <= Date.parse(body['starts_at'])) throw new Refusal(400, 'INVALID_RANGE', 'ends_at must be after starts_at.');
   answer(response, caller, await add(pool, caller, keyOf(request), body));
 });
 
 app.delete('/v1/job-assignments/:id', async (request, response) => {
-  const caller = await allowed(request);
+  const caller = await allowed(request, response);
   const body = validated({ ...request.body, id: request.params.id }, ['id'], []);
   answer(response, caller, await remove(pool, caller, keyOf(request), body));
 });
 
 app.get('/v1/job-appointments/:id', async (request, response) => {
-  const caller = await allowed(request);
+  const caller = await allowed(request, response);
   const [row] = (await pool.query<Row>(HOLD_VISIT([caller.id, request.params.id]))).rows;
   if (row === undefined) throw new Refusal(404, 'NOT_FOUND', 'There is no such visit.');
   const assignments = (await pool.query<Row>(ASSIGNMENTS([caller.id, request.params.id]))).rows.map(assignmentOf);
@@ -62,7 +64,7 @@ app.use((error: Error, _request: express.Request, response: express.Response, _n
 const server = app.listen(Number(process.env['PORT'] ?? 8091), '127.0.0.1');
 process.once('SIGTERM', () => server.close(() => void Promise.all([pool.end(), redis.close()])));
 
-async function allowed(request: express.Request): Promise<Caller> {
+async function allowed(request: express.Request, response: express.Response): Promise<Caller> {
   const key = /^Bearer (\S+)$/.exec(request.get('authorization') ?? '')?.[1];
   if (key === undefined) throw new Refusal(401, 'UNAUTHENTICATED', 'Send your API key.');
   let caller = callers.get(key);
@@ -71,11 +73,19 @@ async function allowed(request: express.Request): Promise<Caller> {
     if (found === undefined) throw new Refusal(401, 'UNAUTHENTICATED', 'The API key is not known.');
     callers.set(key, (caller = found));
   }
-  await limiter.consume(caller.id).catch(() => {
+  // The limit that is nearer is told.
+  const [own, company] = await Promise.all([ofKeys.consume(caller.user_id), ofCompanies.consume(caller.id)]).catch((): never => {
     throw new Refusal(429, 'RATE_LIMITED', 'Too many requests.');
   });
+  const near =
+    own.remainingPoints <= company.remainingPoints
+      ? { name: 'writes', quota: perMinute, ...told(own) }
+      : { name: 'company-writes', quota: COMPANY_FACTOR * perMinute, ...told(company) };
+  response.set('RateLimit-Policy', `"${near.name}";q=${near.quota};w=${WINDOW_SECONDS}`).set('RateLimit', `"${near.name}";r=${near.left};t=${near.seconds}`);
   return caller;
 }
+
+const told = ({ remainingPoints: left, msBeforeNext }: RateLimiterRes) => ({ left, seconds: Math.ceil(msBeforeNext / 1000) });
 
 function keyOf(request: express.Request): string {
   const key = request.get('idempotency-key') ?? '';
@@ -94,6 +104,7 @@ function validated(body: Row, ids: readonly string[], times: readonly string[]):
 
 function answer(response: express.Response, { time_zone }: Caller, { status, location, response: body }: Answer): void {
   if (location !== null) response.set('Location', location);
-  response.status(status).set('Cache-Control', 'private, no-store');
-  response.json({ ...(body as object), meta: { request_id: randomUUID(), generated_at: new Date().toISOString(), timezone: time_zone } });
+  const requestId = randomUUID();
+  response.status(status).set('Cache-Control', 'private, no-store').set('X-Request-Id', requestId);
+  response.json({ ...(body as object), meta: { request_id: requestId, generated_at: new Date().toISOString(), timezone: time_zone } });
 }

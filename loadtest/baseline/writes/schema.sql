@@ -52,6 +52,8 @@ create table visits (
   ends_at timestamptz not null,
   revision text not null,
   dispatch_status text not null,
+  -- Of the latest event about the visit.
+  event_sequence bigint not null default 0,
   primary key (company_id, id),
   foreign key (company_id, job_id) references jobs
 );
@@ -105,6 +107,7 @@ create table outbox (
   key text not null,
   type text not null,
   company_id uuid not null,
+  sequence bigint,
   payload jsonb not null,
   created_at timestamptz not null default now()
 );

@@ -62,10 +62,13 @@ export const ADD = statement(
   values ($1, $2, $3, $4, $5, $6, $7, 'TO_DO', $8, $8)`,
 );
 export const REMOVE = statement('remove', `delete from assignments where company_id = $1 and id = $2`);
-export const CHANGE_VISIT = statement('change_visit', `update visits set revision = $3, dispatch_status = $4 where company_id = $1 and id = $2`);
+export const CHANGE_VISIT = statement(
+  'change_visit',
+  `update visits set revision = $3, dispatch_status = $4, event_sequence = $5 where company_id = $1 and id = $2`,
+);
 export const APPEND = statement(
   'append',
   `
-  insert into outbox (event_id, topic, key, type, company_id, payload) values
-    ($1, 'scheduling', $2, $3, $4, $5), ($6, 'assignments', $7, $8, $4, $9)`,
+  insert into outbox (event_id, topic, key, type, company_id, sequence, payload) values
+    ($1, 'scheduling', $2, $3, $4, $10, $5), ($6, 'assignments', $7, $8, $4, null, $9)`,
 );
