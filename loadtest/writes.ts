@@ -1,19 +1,18 @@
 // npm run bench:writes: the two scheduling writes over HTTP, in turn with the same statements run by pgbench on the same
 // database (issue 5).
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
-import { Problem, STATE, say } from '@truckroll/local-stack';
+import { Problem, say } from '@truckroll/local-stack';
 import pg from 'pg';
 import { importFile } from './data/import.ts';
-import { TECHNICIANS, VISITS, accountFile, idInSql, idOf, visitFiles } from './data/visits.ts';
+import { TECHNICIANS, VISITS, idInSql, idOf, visitFiles } from './data/visits.ts';
 import { cpuText, perEach, withCpu } from './measure/cpu.ts';
 import { pgbenchPath, runPgbench, scriptOf, type Script } from './measure/pgbench.ts';
 import { startRecorder } from './measure/recorder.ts';
 import { rounded } from './measure/report.ts';
 import { median } from './measure/rounds.ts';
-import { requireWrk, runLoad, runWrites, writeTargets, type Outcome } from './measure/wrk.ts';
+import { requireWrk, runLoad, writeTargets } from './measure/wrk.ts';
 import { runBenchmark } from './system/benchmark.ts';
 import { KeyFile, Operator } from './system/operator.ts';
 import { drained } from './system/outbox.ts';
@@ -21,26 +20,22 @@ import { postgresPid } from './system/postgres.ts';
 import { startGateway, startServices } from './system/programs.ts';
 import type { Running, Stack } from './system/stack.ts';
 import { measureNoise } from './writes/noisy.ts';
-import { measureBesideUsual, type Visit } from './writes/usual-service.ts';
+import { COMPANY, DATABASE, FOLDER, prepareCompany, readVisits, writeLoad, type Visit } from './writes/system.ts';
+import { measureBesideUsual } from './writes/usual-service.ts';
 
-const HELP = `npm run bench:writes -- [--rounds 3] [--seconds 10] [--quick] [--only noise|usual]
+const HELP = `npm run bench:writes -- [--rounds 3] [--seconds 10] [--quick] [--only noise|usual] [--before FOLDER]
 
 Adds and removes technicians on 10,000 visits with 16 connections over HTTP, in turn with pgbench, which runs the
 statements that the service was seen to send, in the same transactions, on the same database: as pgbench does by default,
 prepared as the service does, and in the service's pipelines too. Nothing else runs beside pgbench. Reads of one visit
 are measured too: the same road with a single statement. Then come, in turn, the writes and those of an Express process with
-the same promises (loadtest/baseline/writes), while nobody publishes. Last, two \`truckroll simulate --speed 600 --per-hour 600\` flood
+the same promises (loadtest/baseline/writes), while nobody publishes; and of another checkout with --before. Last, two \`truckroll simulate --speed 600 --per-hour 600\` flood
 one company beside a reader of another, whose p99 is compared with the same without them: five rounds. --quick runs one short round: for developing only.
 `;
-const DATABASE = 'truckroll_writes';
-/** Of its own: it can run beside the other benchmarks’ data. */
-const FOLDER = join(STATE, 'benchmarks-writes');
-const COMPANY = { id: '7d1c0f52-3e0b-8c41-a6f2-0d4b8e1f9a37', name: 'Benchmark of writes', timezone: 'America/Chicago', files: [] };
 /** Whose reads are measured beside a flood of the other's writes. */
 const READER = { ...COMPANY, id: '7d1c0f52-3e0b-8c41-a6f2-0d4b8e1f9a38', name: 'Reader beside a flood' };
 const CONNECTIONS = 16;
 const TITLES = { writes: 'writes', reads: 'reads of one visit', simple: 'pgbench', prepared: 'pgbench, prepared', pipelined: 'pgbench, in pipelines' };
-const PAGE = 100;
 
 const { values: options } = parseArgs({
   options: {
@@ -48,6 +43,7 @@ const { values: options } = parseArgs({
     seconds: { type: 'string' },
     quick: { type: 'boolean', default: false },
     only: { type: 'string' },
+    before: { type: 'string' },
     help: { type: 'boolean', default: false },
   },
 });
@@ -75,22 +71,11 @@ async function benchmark(stack: Stack): Promise<Record<string, number>> {
   const { key, readerKey, scripts, settings } = await prepare(stack);
   const rounds = Number(options.rounds ?? (options.quick ? 1 : 3));
   const seconds = Number(options.seconds ?? (options.quick ? 4 : 10));
-  const write = (port: number, visits: readonly Visit[], duration: number): Promise<Outcome> => {
-    const file = join(FOLDER, 'writes.targets');
-    writeFileSync(
-      file,
-      shuffled(visits)
-        .map(({ id, revision, assignments }) => `${id}\t${revision}\t${assignments[0]?.id ?? '-'}\n`)
-        .join(''),
-    );
-    const technicians = Array.from({ length: TECHNICIANS }, (_, i) => idOf('technician', i + 1)).join(',');
-    const args = [file, `Bearer ${key}`, technicians, randomBytes(8).toString('hex')];
-    return runWrites({ port, connections: CONNECTIONS, seconds: duration, args });
-  };
+  const write = writeLoad(key, CONNECTIONS);
   const postgres = await postgresPid(stack);
-  const start = async () => {
-    const services = await startServices(stack, ['integrations', 'scheduling']);
-    const gateway = await startGateway(stack, services);
+  const start = async (checkout?: string) => {
+    const services = await startServices(stack, ['integrations', 'scheduling'], {}, checkout);
+    const gateway = await startGateway(stack, services, {}, checkout);
     const groups = {
       gateway: [gateway.pid],
       scheduling: [services.running.scheduling.pid],
@@ -105,17 +90,19 @@ async function benchmark(stack: Stack): Promise<Record<string, number>> {
     return { services, gateway, groups, stop, visits: () => readVisits(gateway, key) };
   };
   const besideUsual = async (): Promise<Record<string, number>> => {
-    const { throughput, cpu } = await measureBesideUsual({
+    const { usual, before } = await measureBesideUsual({
       stack,
       company: COMPANY,
       key,
       rounds: Math.max(rounds, options.quick ? 1 : 5),
       seconds,
       start,
+      before: options.before,
       write,
       postgres,
     });
-    return { write_throughput_usual: rounded(throughput), write_cpu_usual: rounded(cpu) };
+    const than = before === undefined ? {} : { write_throughput_before: rounded(before.throughput), write_cpu_before: rounded(before.cpu) };
+    return { write_throughput_usual: rounded(usual.throughput), write_cpu_usual: rounded(usual.cpu), ...than };
   };
   if (options.only === 'usual') return besideUsual();
   const system = await start();
@@ -217,13 +204,9 @@ async function prepare(stack: Stack): Promise<{ key: string; readerKey: string; 
   const others = await startServices(stack, ['integrations']);
   const services = await startServices(stack, ['scheduling'], { DATABASE_URL: url.href });
   const operator = new Operator(others.running.integrations.port);
-  const keys = new KeyFile(join(FOLDER, `${DATABASE}-keys.json`));
-  await operator.createCompany(COMPANY);
-  const key = await keys.of(COMPANY.id, operator);
-  say(`Importing ${VISITS} visits, where they are not there yet …`);
-  for (const file of [...visitFiles(), accountFile()]) await importFile(services.channels, COMPANY.id, file, () => undefined);
+  const key = await prepareCompany(operator, services.channels);
   await operator.createCompany(READER);
-  const readerKey = await keys.of(READER.id, operator);
+  const readerKey = await new KeyFile(join(FOLDER, `${DATABASE}-keys.json`)).of(READER.id, operator);
   for (const file of visitFiles()) await importFile(services.channels, READER.id, file, () => undefined);
 
   const gateway = await startGateway(stack, { running: { ...others.running, ...services.running } });
@@ -269,27 +252,4 @@ async function write(gateway: Running, key: string, method: string, path: string
   const response = await fetch(`http://127.0.0.1:${gateway.port}/v1/job-assignments${path}`, { method, headers, body: JSON.stringify(body) });
   if (!response.ok) throw new Error(`a write was refused: ${await response.text()}`);
   return ((await response.json()) as { data: Visit }).data;
-}
-
-async function readVisits(gateway: Running, key: string): Promise<Visit[]> {
-  const visits: Visit[] = [];
-  for (let cursor: string | null = ''; cursor !== null; ) {
-    const after = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`;
-    const response = await fetch(`http://127.0.0.1:${gateway.port}/v1/job-appointments?limit=${PAGE}${after}`, { headers: { authorization: `Bearer ${key}` } });
-    if (!response.ok) throw new Error(`visits could not be read: ${await response.text()}`);
-    const page = (await response.json()) as { data: Visit[]; pagination: { next_cursor: string | null } };
-    visits.push(...page.data);
-    cursor = page.pagination.next_cursor;
-  }
-  return visits;
-}
-
-/** The same order in every run, and no order of the data. */
-function shuffled<T>(values: readonly T[]): T[] {
-  let state = 1;
-  const random = (): number => (state = (state * 48_271) % 0x7fffffff);
-  return values
-    .map((value) => [random(), value] as const)
-    .toSorted(([a], [b]) => a - b)
-    .map(([, value]) => value);
 }

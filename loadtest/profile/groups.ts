@@ -16,7 +16,7 @@ const RULES: readonly (readonly [pattern: RegExp, group: string])[] = [
   [/\/service-kit\/src\/(grpc|call|caller|direct)-/, 'gRPC: ours'],
   [/\/service-kit\/src\/(sealing|key-ring)\./, 'cursors'],
   [/\/service-kit\/src\/places\./, 'admission'],
-  [/\/service-kit\/src\/(database|connection|binary|session|together)/, 'database: ours'],
+  [/\/service-kit\/src\/(database|connection|shared-sync|binary|session|together)/, 'database: ours'],
   [/\/service-kit\/src\//, 'service-kit: the rest'],
   [/\/services\//, 'service: rules and statements'],
   [/node_modules\/@grpc\//, 'gRPC: grpc-js'],

@@ -1,5 +1,7 @@
 // The system as it is measured: every part a process of its own, with the settings of production.
 import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { ROOT } from '@truckroll/local-stack';
 import { acceptanceOf, newCallCredential, openChannel, type CallCredential, type Channel } from '@truckroll/service-kit';
 import type { Owner } from '@truckroll/contract';
 import type { Running, Stack } from './stack.ts';
@@ -28,11 +30,12 @@ export async function startServices(
   stack: Stack,
   names: readonly ServiceName[],
   env: Record<string, string> = {},
+  checkout = ROOT,
 ): Promise<Partial<Services> & Pick<Services, 'running' | 'channels' | 'stop'>> {
   const running = {} as Record<ServiceName, Running>;
   const channels = {} as Record<ServiceName, Channel>;
   for (const name of names) {
-    running[name] = await stack.launch({ name, script: `services/${name}/src/main.ts`, env: { CALLER_CREDENTIALS, ...OWN[name], ...env } });
+    running[name] = await stack.launch({ name, script: join(checkout, `services/${name}/src/main.ts`), env: { CALLER_CREDENTIALS, ...OWN[name], ...env } });
     channels[name] = openChannel(`127.0.0.1:${running[name].port}`, { credentials: CALLERS });
   }
   return {
@@ -46,13 +49,18 @@ export async function startServices(
 }
 
 /** Starts the gateway in front of the services that run. Cursors live as long as it: its key is made anew. */
-export function startGateway(stack: Stack, { running }: { running: Partial<Services['running']> }, env: Record<string, string> = {}): Promise<Running> {
+export function startGateway(
+  stack: Stack,
+  { running }: { running: Partial<Services['running']> },
+  env: Record<string, string> = {},
+  checkout = ROOT,
+): Promise<Running> {
   // Nothing of the others is asked for; a channel opens no connection until something is.
   const absent = '127.0.0.1:9';
   const address = (name: ServiceName): string => (running[name] === undefined ? absent : `127.0.0.1:${running[name].port}`);
   return stack.launch({
     name: 'gateway',
-    script: 'gateway/src/main.ts',
+    script: join(checkout, 'gateway/src/main.ts'),
     env: {
       BILLING_ADDRESS: address('billing'),
       INTEGRATIONS_ADDRESS: address('integrations'),

@@ -1,5 +1,5 @@
 // Backing servers of the benchmarks' own, with data that is kept between runs, and the processes that are measured.
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import {
   Daemon,
   Problem,
@@ -31,7 +31,7 @@ export interface Running {
 
 export interface Launch {
   readonly name: string;
-  /** Below the checkout. */
+  /** Below this checkout, or a whole path. */
   readonly script: string;
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
@@ -117,7 +117,7 @@ export class Stack {
     return new Daemon({
       name,
       command: process.execPath,
-      args: [join(ROOT, script), ...args],
+      args: [resolve(ROOT, script), ...args],
       env: { ...process.env, ...env },
       log: this.#log(name),
       watchdog: this.#watchdog,

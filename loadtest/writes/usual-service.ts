@@ -4,7 +4,6 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { relayLock } from '@truckroll/outbox';
 import { say } from '@truckroll/local-stack';
 import pg from 'pg';
 import { copyRows, type Value } from '../data/copy.ts';
@@ -13,6 +12,7 @@ import { requireEqual } from '../measure/equal.ts';
 import { median } from '../measure/rounds.ts';
 import type { Outcome } from '../measure/wrk.ts';
 import type { Running, Stack } from '../system/stack.ts';
+import { stopPublishing, type Visit } from './system.ts';
 
 const SCHEMA = join(import.meta.dirname, '../baseline/writes/schema.sql');
 /** Visits whose bodies are compared. */
@@ -20,39 +20,46 @@ const COMPARED = 50;
 const WARM_UP_SECONDS = 5;
 const STILL_MS = 50;
 
-/** A visit as the API shows it. */
-export interface Visit {
-  readonly id: string;
-  readonly revision: string;
-  readonly assignments: readonly { id: string; [field: string]: any }[];
-  readonly [field: string]: any;
-}
-
 export interface Beside {
   readonly stack: Stack;
   readonly company: { readonly id: string; readonly timezone: string };
   readonly key: string;
   readonly rounds: number;
   readonly seconds: number;
-  /** Starts the system, with what its processor time is told by. */
-  start(): Promise<{ gateway: Running; groups: Groups; visits(): Promise<readonly Visit[]> }>;
+  /** Starts the system, of this checkout or of another one, with what its processor time is told by. */
+  start(checkout?: string): Promise<{ gateway: Running; groups: Groups; visits(): Promise<readonly Visit[]> }>;
+  /** Of the system that stands beside this one, if any. */
+  readonly before?: string | undefined;
   /** Load on whoever listens there, which has these visits. */
   write(port: number, visits: readonly Visit[], seconds: number): Promise<Outcome>;
   readonly postgres: number;
 }
 
-export interface BesideFigures {
-  /** Writes a second ÷ those of the usual service, median of the rounds. */
+/** Medians of the rounds. */
+export interface Ratios {
+  /** Writes a second ÷ those of the other side. */
   readonly throughput: number;
-  /** Processor time of a write ÷ that of the usual service's. */
+  /** Processor time of a write ÷ that of the other side's. */
   readonly cpu: number;
 }
 
-export async function measureBesideUsual({ stack, company, key, rounds, seconds, start, write, postgres }: Beside): Promise<BesideFigures> {
+export interface BesideFigures {
+  readonly usual: Ratios;
+  readonly before?: Ratios;
+}
+
+interface Side {
+  readonly title: string;
+  readonly port: number;
+  readonly groups: Groups;
+  visits(): Promise<readonly Visit[]>;
+}
+
+export async function measureBesideUsual({ stack, company, key, rounds, seconds, start, before, write, postgres }: Beside): Promise<BesideFigures> {
   const client = new pg.Client({ connectionString: stack.databaseUrl });
   await client.connect();
   try {
-    await client.query('select pg_advisory_lock(hashtextextended($1, 0))', [relayLock('scheduling')]);
+    await stopPublishing(client);
     const system = await start();
     await fill(client, company, key, await system.visits());
     const usual = await stack.launch({ name: 'usual-writes', script: 'loadtest/baseline/writes/main.ts', onePort: true });
@@ -61,33 +68,41 @@ export async function measureBesideUsual({ stack, company, key, rounds, seconds,
     const pairs = ids.map(({ id }) => ({ path: `/v1/job-appointments/${id}`, ...target })).map((one) => ({ system: one, baseline: one }));
     await requireEqual({ system: system.gateway.port, baseline: usual.port }, pairs, COMPARED);
 
-    const sides = {
-      system: { port: system.gateway.port, groups: system.groups, visits: system.visits },
-      usual: {
-        port: usual.port,
-        groups: { 'usual service': [usual.pid], PostgreSQL: [postgres], Redis: system.groups['Redis'] ?? [] },
-        visits: () => visitsOf(client),
-      },
-    };
-    const names = ['usual', 'system'] as const;
-    for (const name of names) await write(sides[name].port, await sides[name].visits(), WARM_UP_SECONDS);
-    const seen = { system: [] as Seen[], usual: [] as Seen[] };
+    const sideOf = (title: string, { gateway, groups, visits }: typeof system): Side => ({ title, port: gateway.port, groups, visits });
+    const sides = new Map<string, Side>([
+      [
+        'usual',
+        {
+          title: 'the usual service',
+          port: usual.port,
+          groups: { 'usual service': [usual.pid], PostgreSQL: [postgres], Redis: system.groups['Redis'] ?? [] },
+          visits: () => visitsOf(client),
+        },
+      ],
+      ['system', sideOf('writes', system)],
+    ]);
+    if (before !== undefined) sides.set('before', sideOf('writes before', await start(before)));
+    const names = [...sides.keys()];
+    for (const { port, visits } of sides.values()) await write(port, await visits(), WARM_UP_SECONDS);
+    const seen = new Map(names.map((name) => [name, [] as Seen[]]));
     for (let round = 1; round <= rounds; round++) {
       for (const name of round % 2 === 1 ? names : names.toReversed()) {
-        const { port, groups, visits } = sides[name];
+        const { title, port, groups, visits } = sides.get(name) as Side;
         await nothingUnderWay(client);
         const own = await visits();
         const { result, cpu } = await withCpu(groups, () => write(port, own, seconds));
         const each = perEach(cpu, result.requests);
-        seen[name].push({ perSecond: result.perSecond, cpu: sum(each) });
+        seen.get(name)?.push({ perSecond: result.perSecond, cpu: sum(each) });
         say(
-          `round ${round}, ${name === 'usual' ? 'the usual service' : 'writes'}, nobody publishes: ${result.perSecond.toFixed(0)}/s (p50 ${result.p50.toFixed(1)} ms, p99 ${result.p99.toFixed(1)} ms, CPU ms: ${cpuText(each)})`,
+          `round ${round}, ${title}, nobody publishes: ${result.perSecond.toFixed(0)}/s (p50 ${result.p50.toFixed(1)} ms, p99 ${result.p99.toFixed(1)} ms, CPU ms: ${cpuText(each)})`,
         );
       }
     }
     await usual.stop();
-    const ratio = (of: keyof Seen): number => median(seen.system.map((one, round) => one[of] / (seen.usual[round] as Seen)[of]));
-    return { throughput: ratio('perSecond'), cpu: ratio('cpu') };
+    const ratio = (other: string, of: keyof Seen): number =>
+      median((seen.get('system') ?? []).map((one, round) => one[of] / ((seen.get(other) as Seen[])[round] as Seen)[of]));
+    const ratios = (other: string): Ratios => ({ throughput: ratio(other, 'perSecond'), cpu: ratio(other, 'cpu') });
+    return { usual: ratios('usual'), ...(before === undefined ? {} : { before: ratios('before') }) };
   } finally {
     await client.end();
   }

@@ -1,0 +1,76 @@
+// What writes are measured on: a company with visits to staff, and the load of the two writes.
+import { randomBytes } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { relayLock } from '@truckroll/outbox';
+import { STATE, say } from '@truckroll/local-stack';
+import type { Channel } from '@truckroll/service-kit';
+import type pg from 'pg';
+import { importFile } from '../data/import.ts';
+import { TECHNICIANS, VISITS, accountFile, idOf, visitFiles } from '../data/visits.ts';
+import { runWrites, type Outcome } from '../measure/wrk.ts';
+import { KeyFile, type Operator } from '../system/operator.ts';
+import type { ServiceName } from '../system/programs.ts';
+import type { Running } from '../system/stack.ts';
+
+export const DATABASE = 'truckroll_writes';
+/** Of its own: it can run beside the other benchmarks’ data. */
+export const FOLDER = join(STATE, 'benchmarks-writes');
+export const COMPANY = { id: '7d1c0f52-3e0b-8c41-a6f2-0d4b8e1f9a37', name: 'Benchmark of writes', timezone: 'America/Chicago', files: [] };
+const PAGE = 100;
+
+/** A visit as the API shows it. */
+export interface Visit {
+  readonly id: string;
+  readonly revision: string;
+  readonly assignments: readonly { id: string; [field: string]: any }[];
+  readonly [field: string]: any;
+}
+
+/** Makes the company and its records where they are missing. Resolves to a key of its. */
+export async function prepareCompany(operator: Operator, channels: Readonly<Record<ServiceName, Channel>>): Promise<string> {
+  await operator.createCompany(COMPANY);
+  const key = await new KeyFile(join(FOLDER, `${DATABASE}-keys.json`)).of(COMPANY.id, operator);
+  say(`Importing ${VISITS} visits, where they are not there yet …`);
+  for (const file of [...visitFiles(), accountFile()]) await importFile(channels, COMPANY.id, file, () => undefined);
+  return key;
+}
+
+/** Nobody publishes what scheduling tells, for as long as this session lives. */
+export async function stopPublishing(client: pg.Client): Promise<void> {
+  await client.query('select pg_advisory_lock(hashtextextended($1, 0))', [relayLock('scheduling')]);
+}
+
+/** Additions and removals in turn, on whoever listens there and has these visits. */
+export function writeLoad(key: string, connections: number): (port: number, visits: readonly Visit[], seconds: number) => Promise<Outcome> {
+  const technicians = Array.from({ length: TECHNICIANS }, (_, i) => idOf('technician', i + 1)).join(',');
+  return (port, visits, seconds) => {
+    const file = join(FOLDER, 'writes.targets');
+    const lines = shuffled(visits).map(({ id, revision, assignments }) => `${id}\t${revision}\t${assignments[0]?.id ?? '-'}\n`);
+    writeFileSync(file, lines.join(''));
+    return runWrites({ port, connections, seconds, args: [file, `Bearer ${key}`, technicians, randomBytes(8).toString('hex')] });
+  };
+}
+
+export async function readVisits(gateway: Running, key: string): Promise<Visit[]> {
+  const visits: Visit[] = [];
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const after = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`;
+    const response = await fetch(`http://127.0.0.1:${gateway.port}/v1/job-appointments?limit=${PAGE}${after}`, { headers: { authorization: `Bearer ${key}` } });
+    if (!response.ok) throw new Error(`visits could not be read: ${await response.text()}`);
+    const page = (await response.json()) as { data: Visit[]; pagination: { next_cursor: string | null } };
+    visits.push(...page.data);
+    cursor = page.pagination.next_cursor;
+  }
+  return visits;
+}
+
+/** The same order in every run, and no order of the data. */
+function shuffled<T>(values: readonly T[]): T[] {
+  let state = 1;
+  const random = (): number => (state = (state * 48_271) % 0x7fffffff);
+  return values
+    .map((value) => [random(), value] as const)
+    .toSorted(([a], [b]) => a - b)
+    .map(([, value]) => value);
+}
