@@ -6,7 +6,7 @@ import type { Stack } from '../system/stack.ts';
 import { prepareCompany, readVisits, stopPublishing, writeLoad } from '../writes/system.ts';
 import { profilingInto, see, tell } from './told.ts';
 
-const WARM_UP_SECONDS = 5;
+const WARM_UP_SECONDS = 15;
 
 /** The two scheduling writes, on the data of bench:writes, while nobody publishes. */
 export async function profileWrites(stack: Stack, folder: string, connections: number, seconds: number): Promise<Record<string, number>> {

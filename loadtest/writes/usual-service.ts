@@ -17,7 +17,8 @@ import { stopPublishing, type Visit } from './system.ts';
 const SCHEMA = join(import.meta.dirname, '../baseline/writes/schema.sql');
 /** Visits whose bodies are compared. */
 const COMPARED = 50;
-const WARM_UP_SECONDS = 5;
+/** By then both sides run what V8 has compiled for what they do most. */
+const WARM_UP_SECONDS = 15;
 const STILL_MS = 50;
 
 export interface Beside {
