@@ -4,9 +4,9 @@ import { chartNodeOptions } from '../../loadtest/load/chart.ts';
 const optionsOf = chartNodeOptions();
 
 test.each(['gateway', 'scheduling', 'billing', 'reporting', 'integrations', 'webhook-dispatcher'])(
-  '%s has the bound of its heap and the threads beside it that the chart gives it',
+  '%s has the bounds of its heap and the threads beside it that the chart gives it',
   (name) => {
-    expect(optionsOf(name)).toMatch(/^--max-old-space-size=[1-9]\d* --v8-pool-size=1$/);
+    expect(optionsOf(name)).toMatch(/^--max-old-space-size=[1-9]\d* --max-semi-space-size=8 --v8-pool-size=1$/);
   },
 );
 
