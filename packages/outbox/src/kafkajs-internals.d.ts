@@ -1,7 +1,7 @@
 // The parts of kafkajs 2.2.4 that kafkajs-repairs.ts changes. It publishes no types for them.
 declare module 'kafkajs/src/network/requestQueue/index.js' {
   export default class RequestQueue {
-    readonly inflight: ReadonlyMap<number, unknown>;
+    readonly inflight: ReadonlyMap<number, { readonly sentAt: number; readonly requestTimeout: number; timeoutRequest(): void }>;
     readonly pending: readonly unknown[];
     push(request: {
       entry: { correlationId: number; resolve(value: unknown): void; reject(error: unknown): void };
@@ -9,6 +9,12 @@ declare module 'kafkajs/src/network/requestQueue/index.js' {
       requestTimeout: number | null;
       sendRequest(): void;
     }): void;
+    readonly enforceRequestTimeout: boolean;
+    readonly requestTimeout: number;
+    requestTimeoutIntervalId: NodeJS.Timeout | undefined;
+    isConnected(): boolean;
+    scheduleRequestTimeoutCheck(): void;
+    fulfillRequest(answer: { correlationId: number; payload: unknown; size: number }): void;
     rejectAll(error: Error): void;
     destroy(): void;
     scheduleCheckPendingRequests(): void;

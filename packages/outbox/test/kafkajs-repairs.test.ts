@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net';
-import { Kafka, KafkaJSConnectionError, logLevel } from 'kafkajs';
+import { Kafka, KafkaJSConnectionError, KafkaJSRequestTimeoutError, logLevel } from 'kafkajs';
 import Decoder from 'kafkajs/src/protocol/decoder.js';
 import Encoder from 'kafkajs/src/protocol/encoder.js';
 import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
@@ -9,9 +9,9 @@ import { eventually } from './setting.ts';
 const [host = '', port = ''] = (process.env['KAFKA_BROKERS'] ?? '').split(',')[0]!.split(':');
 beforeAll(repairKafkajs);
 
-function newQueue() {
+function newQueue({ requestTimeout = 60_000, maxInFlightRequests = 1 } = {}) {
   const logger = { debug: () => undefined, warn: () => undefined };
-  return new RequestQueue({ maxInFlightRequests: 1, requestTimeout: 60_000, enforceRequestTimeout: true, clientId: 'test', broker: 'test', logger });
+  return new RequestQueue({ maxInFlightRequests, requestTimeout, enforceRequestTimeout: true, clientId: 'test', broker: 'test', logger });
 }
 
 function request(queue: RequestQueue, correlationId: number): Promise<unknown> {
@@ -29,13 +29,32 @@ test('a request that nobody will answer any more is rejected when its connection
   }
 });
 
+test('requests that are not answered in their time are rejected, one after the other, and no others', async () => {
+  const queue = newQueue({ requestTimeout: 200, maxInFlightRequests: 2 });
+  queue.scheduleRequestTimeoutCheck();
+  for (const round of [1, 2]) {
+    const late = request(queue, round);
+    const answered = request(queue, 10 + round);
+    queue.fulfillRequest({ correlationId: 10 + round, payload: 'answer', size: 6 });
+    expect(await answered).toMatchObject({ payload: 'answer' });
+    await expect(late).rejects.toThrow(KafkaJSRequestTimeoutError);
+  }
+  queue.destroy();
+});
+
 test('an idle connection sets no timers', async () => {
   const kafka = new Kafka({ clientId: 'test', brokers: [`${host}:${port}`], logLevel: logLevel.NOTHING });
   const admin = kafka.admin();
+  let timers = 0;
+  const repeated = globalThis.setInterval;
+  globalThis.setInterval = ((...args: Parameters<typeof setInterval>) => {
+    timers += 1;
+    return repeated(...args);
+  }) as typeof setInterval;
   await admin.connect();
   await admin.listTopics();
+  globalThis.setInterval = repeated;
   const original = globalThis.setTimeout;
-  let timers = 0;
   globalThis.setTimeout = ((...args: Parameters<typeof setTimeout>) => {
     timers += 1;
     return original(...args);

@@ -66,11 +66,11 @@ export function createIntegrations(config: IntegrationsConfig): Service {
       };
       const database = open({ url: config.databaseUrl, ...schema, settings });
       const bus = createBus(config.redisUrl, log, metrics);
-      const invalidations = new Invalidations(database, bus, log);
+      const invalidations = new Invalidations(database, bus, log, () => notices.hears);
       const kafka = createKafka(SCHEMA, config, log);
       const outbox = new Outbox({ database, kafka, source: '/truckroll/integrations', topics: [topics.companies], log, metrics });
       const partitions = new Partitions(database, log);
-      const notices = new DueNotices(database, SCHEMA, log);
+      const notices = new DueNotices({ database, schema: SCHEMA, others: { invalidations: () => invalidations.told() }, log });
       const recoveries = new Recoveries(database, log);
       const secrets = createSecretBox(config.webhookSecretKeys);
       const targets = { allowHttp: config.webhookAllowHttp, allowedTargets: config.webhookAllowedTargets };

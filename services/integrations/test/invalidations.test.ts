@@ -60,6 +60,15 @@ test('what a process that died had committed but not told is told by the next on
   await gateway.hears(message);
 });
 
+test('what another replica stored and did not live to tell is told by one that hears of it, without looking for it', async () => {
+  const subject = `key:${'0'.repeat(64)}`;
+  // Whoever looks by itself does so once a minute, which is as long as this test may take.
+  const session = await createSession({ url: harness.database.url, schema: 'integrations' });
+  await session.query({ text: 'insert into pending_invalidations (subject) values ($1)', values: [subject] });
+  await session.close();
+  await gateway.hears(subject);
+});
+
 test('a change that is refused tells nobody anything', async () => {
   const { user } = await issued();
   const before = gateway.heard.length;

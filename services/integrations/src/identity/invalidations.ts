@@ -7,18 +7,34 @@ import type { InvalidationBus } from './redis.ts';
 
 /** How long a note that a process left behind when it died may lie before another takes it. */
 const SWEEP_MS = 1000;
+/** Between looks where nothing was told of since the last one, though it would have been: should a notice have been lost all the same. */
+const REST_MS = 60_000;
 
 export class Invalidations {
   readonly #database: Database;
   readonly #bus: InvalidationBus;
   readonly #log: Logger;
+  readonly #hears: () => boolean;
   readonly #sweeps = new PeriodicTask(SWEEP_MS, () => this.#sweep());
+  /** Whether there may be some, as far as is known. */
+  #told = true;
+  #restsUntil = 0;
 
-  constructor(database: Database, bus: InvalidationBus, log: Logger) {
+  /** `hears` is whether `told` is called for all that is stored. */
+  constructor(database: Database, bus: InvalidationBus, log: Logger, hears: () => boolean) {
     this.#database = database;
     this.#bus = bus;
     this.#log = log;
-    bus.onReady(() => this.#sweeps.now());
+    this.#hears = hears;
+    bus.onReady(() => {
+      this.#told = true;
+      this.#sweeps.now();
+    });
+  }
+
+  /** Somebody has stored some, which is about to publish them unless it dies. */
+  told(): void {
+    this.#told = true;
   }
 
   /**
@@ -52,8 +68,13 @@ export class Invalidations {
   }
 
   async #sweep(): Promise<void> {
+    if (!this.#told && this.#hears() && performance.now() < this.#restsUntil) return;
+    this.#told = false;
+    this.#restsUntil = performance.now() + REST_MS;
     try {
       if (!(await anyPending(this.#database))) return;
+      // There may be more than one transaction takes, and what others have reserved may come back.
+      this.#told = true;
       await this.#database.transaction(async (tx) => {
         const pending = await reservePending(tx);
         if (pending.length === 0) return;
@@ -62,6 +83,7 @@ export class Invalidations {
         this.#log.info({ count: pending.length }, 'published invalidations that had been waiting');
       });
     } catch (error) {
+      this.#told = true;
       this.#log.debug({ error }, 'invalidations still wait for PostgreSQL or Redis');
     }
   }

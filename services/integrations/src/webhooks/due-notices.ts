@@ -25,21 +25,36 @@ export async function* watchDue({ notices, stopping }: Notices, request: WatchDu
   yield* notices.watch(AbortSignal.any([call.signal, stopping]));
 }
 
+export interface DueNoticesOptions {
+  readonly database: Database;
+  readonly schema: string;
+  /** Told on the same connection, by channel without the schema: called at each notice, and when some may have been missed. */
+  readonly others?: Readonly<Record<string, () => void>>;
+  readonly log: Logger;
+}
+
 /** Hears what other replicas tell, and passes it on. While it cannot hear, dispatchers are told to look again and again. */
 export class DueNotices implements BackgroundPart {
   readonly name = 'webhook notices';
   readonly #database: Database;
-  readonly #schema: string;
+  readonly #channels: ReadonlyMap<string, () => void>;
   readonly #log: Logger;
   readonly #rings = new Set<() => void>();
   #session: Session | undefined;
+  #hears = false;
   #stopped = false;
   #failures = 0;
 
-  constructor(database: Database, schema: string, log: Logger) {
+  constructor({ database, schema, others = {}, log }: DueNoticesOptions) {
     this.#database = database;
-    this.#schema = schema;
+    const heard = { ...others, [CHANNEL]: () => this.#ring() };
+    this.#channels = new Map(Object.entries(heard).map(([channel, action]) => [`${schema}_${channel}`, action]));
     this.#log = log;
+  }
+
+  /** Whether notices come, as far as is known. */
+  get hears(): boolean {
+    return this.#hears;
   }
 
   /** Nobody waits for it: calls are served meanwhile. */
@@ -47,11 +62,12 @@ export class DueNotices implements BackgroundPart {
     try {
       const session = await this.#database.session();
       this.#session = session;
-      session.onNotification(() => this.#ring());
-      await session.query({ text: `listen "${this.#schema}_${CHANNEL}"` });
+      session.onNotification((_, channel) => this.#channels.get(channel)?.());
+      for (const channel of this.#channels.keys()) await session.query({ text: `listen "${channel}"` });
       this.#failures = 0;
+      this.#hears = true;
       // What was told in between was not heard.
-      this.#ring();
+      for (const action of this.#channels.values()) action();
       void session.ended.then(() => this.#lost());
     } catch (error) {
       this.#failures += 1;
@@ -98,6 +114,7 @@ export class DueNotices implements BackgroundPart {
 
   #lost(): void {
     this.#session = undefined;
+    this.#hears = false;
     this.#ring();
     if (!this.#stopped) setTimeout(() => void (this.#stopped || this.start()), RECONNECT_MS).unref();
   }
