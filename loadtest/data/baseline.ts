@@ -1,7 +1,6 @@
 // The baseline's data: its schema, made anew, and a company's records by COPY.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { DemoRecord } from '@truckroll/demo-company';
 import type pg from 'pg';
 import { ROWS } from './baseline-rows.ts';
 import type { BenchmarkCompany } from './companies.ts';
@@ -28,8 +27,8 @@ export async function loadBaseline(client: pg.ClientBase, company: BenchmarkComp
   }
 }
 
-export function* batches(records: Iterable<DemoRecord>, size: number): Generator<DemoRecord[]> {
-  let batch: DemoRecord[] = [];
+export function* batches<T>(records: Iterable<T>, size: number): Generator<T[]> {
+  let batch: T[] = [];
   for (const record of records) {
     batch.push(record);
     if (batch.length < size) continue;

@@ -1,9 +1,15 @@
 // A company's records through the import that operators use: JSON lines in batches, answered when they are committed.
 import { resource, type Owner } from '@truckroll/contract';
 import { ImportServiceService, type ImportRequest } from '@truckroll/contract/gen/records/v1/records';
-import type { DemoFile, DemoRecord } from '@truckroll/demo-company';
+import type { DemoFile } from '@truckroll/demo-company';
 import { isUnavailable, type Channel } from '@truckroll/service-kit';
 import { batches } from './baseline.ts';
+
+/** A file of an import: its path without `.ndjson`, and its lines. */
+export interface Lines {
+  readonly path: string;
+  readonly lines: Iterable<Buffer>;
+}
 
 const BATCH = 500;
 /** Streams that are cut off one after another before that counts as a failure. */
@@ -14,10 +20,19 @@ const MOST_UNANSWERED = 4;
 export type Channels = Readonly<Partial<Record<Owner, Channel>>>;
 
 /** `onRecords` is told of every stored batch. Throws when a line is refused. */
-export async function importFile(channels: Channels, companyId: string, { path, records }: DemoFile, onRecords: (count: number) => void): Promise<void> {
+export function importFile(channels: Channels, companyId: string, file: DemoFile, onRecords: (count: number) => void): Promise<void> {
+  return importLines(channels, companyId, { path: file.path, lines: linesOf(file) }, onRecords);
+}
+
+export function* linesOf({ records }: DemoFile): Generator<Buffer> {
+  for (const record of records) yield Buffer.from(JSON.stringify(record));
+}
+
+/** As `importFile`, for lines that are made before. */
+export async function importLines(channels: Channels, companyId: string, { path, lines }: Lines, onRecords: (count: number) => void): Promise<void> {
   const channel = channels[resource(path).owner];
   if (channel === undefined) throw new Error(`nothing is running that stores ${path}`);
-  const source = requestsOf(companyId, path, records);
+  const source = requestsOf(companyId, path, lines);
   const unanswered: ImportRequest[] = [];
   let answered = Promise.withResolvers<void>();
   let done = false;
@@ -56,11 +71,11 @@ export async function importFile(channels: Channels, companyId: string, { path, 
   }
 }
 
-function* requestsOf(companyId: string, path: string, records: Iterable<DemoRecord>): Generator<ImportRequest, undefined> {
+function* requestsOf(companyId: string, path: string, all: Iterable<Buffer>): Generator<ImportRequest, undefined> {
   let first = 1;
-  for (const batch of batches(records, BATCH)) {
-    yield { company_id: companyId, path, lines: batch.map((record) => Buffer.from(JSON.stringify(record))), first_line: first };
-    first += batch.length;
+  for (const lines of batches(all, BATCH)) {
+    yield { company_id: companyId, path, lines, first_line: first };
+    first += lines.length;
   }
   return undefined;
 }

@@ -1,10 +1,10 @@
 // The system that imports are measured on: every service, a company with all that invoices and payments lead to, and when it is all there.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { describeCompany, generateCompany, type DemoFile, type DemoRecord } from '@truckroll/demo-company';
+import { describeCompany, generateCompany, type DemoFile } from '@truckroll/demo-company';
 import { say } from '@truckroll/local-stack';
 import type pg from 'pg';
-import { importFile } from '../data/import.ts';
+import { importFile, importLines, linesOf, type Lines } from '../data/import.ts';
 import { chartHeap } from '../load/chart.ts';
 import { built } from '../reports/prepare.ts';
 import { Operator } from '../system/operator.ts';
@@ -20,8 +20,8 @@ const LOOK_MS = 20;
 
 export interface Company {
   readonly id: string;
-  /** Of MEASURED, in that order. */
-  readonly files: readonly (DemoFile & { readonly records: readonly DemoRecord[] })[];
+  /** Of MEASURED, in that order, as lines, as COPY has files. */
+  readonly files: readonly (Lines & { readonly lines: readonly Buffer[] })[];
   readonly records: number;
 }
 
@@ -68,8 +68,8 @@ export class World {
     }
     await this.#settled('scheduling');
     await built(this.#client, id);
-    const measured = MEASURED.map((path) => ({ path, records: [...(files.get(path)?.records ?? [])] }));
-    return { id, files: measured, records: measured.reduce((sum, { records }) => sum + records.length, 0) };
+    const measured = MEASURED.map((path) => ({ path, lines: [...linesOf(files.get(path) ?? { path, records: [] })] }));
+    return { id, files: measured, records: measured.reduce((sum, { lines }) => sum + lines.length, 0) };
   }
 
   /** Stores what is measured of companies side by side; resolves to the seconds until all of it can be read, sums included. */
@@ -77,7 +77,7 @@ export class World {
     const startedAt = performance.now();
     await Promise.all(
       companies.map(async ({ id, files }) => {
-        for (const file of files) await this.#import(id, file);
+        for (const file of files) await importLines(this.services.channels, id, file, () => undefined);
       }),
     );
     const imported = performance.now();
