@@ -1,5 +1,6 @@
-import { backoffMs, durations, logOutage, pause, retrying, type BackgroundPart, type Logger, type Metrics } from '@truckroll/service-kit';
-import type { Consumer as KafkaConsumer, EachBatchPayload, KafkaMessage } from 'kafkajs';
+import { backoffMs, durations, heard, logOutage, pause, retrying, type BackgroundPart, type Logger, type Metrics } from '@truckroll/service-kit';
+import type { Consumer as KafkaConsumer, EachBatchPayload, KafkaMessage, TopicOffsets } from 'kafkajs';
+import { Backlog, type ReadMessage } from './backlog.ts';
 import { eventOf, type IncomingEvent } from './event.ts';
 import type { KafkaClient } from './kafka.ts';
 import { goodbye } from './limit.ts';
@@ -26,7 +27,7 @@ export interface ConsumerOptions {
   unreadable?(topic: string, partition: number, message: KafkaMessage): Promise<void>;
   /**
    * Asked when partitions are taken over, by handlers that keep places with what they store: where to go on in one, or
-   * undefined to go on from what the group told Kafka. Whoever had it before may have kept no place, or what is stored may be
+   * undefined to go on from what the group told Kafka. A partition with a place is read ahead of what is being applied. Whoever had it before may have kept no place, or what is stored may be
    * of an earlier moment than what Kafka was told: what comes twice is recognised.
    */
   readonly places?: Places;
@@ -48,6 +49,11 @@ const RETRY = { firstMs: 50, mostMs: 2000 };
 const COMMIT_MS = 500;
 /** The same where reading goes on from places that are kept elsewhere. */
 const COMMIT_PLACED_MS = 5000;
+/**
+ * How long what was read is waited for where reading goes on from places of our own: what comes meanwhile is read with one fetch, and is
+ * there when what was read before has been applied.
+ */
+const AHEAD_MS = 50;
 
 /**
  * Reads topics as a member of a consumer group, from their beginning when the group is new. Starting needs no Kafka:
@@ -62,8 +68,13 @@ export class Consumer implements BackgroundPart {
   readonly #retries;
   readonly #handled;
   #running: Promise<void> = Promise.resolve();
+  readonly #backlog = new Backlog((...chunk) => this.#chunk(...chunk));
+  /** Of topics in Kafka: partitions that were taken over with places of our own. */
+  readonly #ahead = new Set<string>();
+  /** Where to go on, which Kafka is told, by topic in Kafka and partition. */
+  #reached = new Map<string, Map<number, string>>();
   /** Tells Kafka which places were reached. */
-  #commit: (() => Promise<void>) | undefined;
+  #commit: ((topics: TopicOffsets[]) => Promise<void>) | undefined;
   #commitTimer: NodeJS.Timeout | undefined;
   /** Ends when reading goes on from the places of the partitions that were taken over last. */
   #placed: Promise<void> | undefined;
@@ -110,9 +121,10 @@ export class Consumer implements BackgroundPart {
       const watched = watch(consumer);
       consumer.on(consumer.events.GROUP_JOIN, ({ payload: { memberAssignment } }) => {
         failures = 0;
+        this.#reached = new Map();
         const { places } = this.#options;
         if (places === undefined) return;
-        const placed = this.#place(consumer, memberAssignment, places);
+        const placed = this.#dropBacklog('the group has shared out its partitions anew').then(() => this.#place(consumer, memberAssignment, places));
         this.#placed = placed;
         void placed.then(() => {
           if (this.#placed === placed) this.#placed = undefined;
@@ -134,7 +146,9 @@ export class Consumer implements BackgroundPart {
         }
       } finally {
         watched.stop();
+        await this.#backlog.drop(new Error('the consumer has ended'));
         await this.#commitNow();
+        this.#reached = new Map();
         await goodbye(consumer);
         this.#commit = undefined;
       }
@@ -165,7 +179,9 @@ export class Consumer implements BackgroundPart {
     for (const [topic, partitions] of Object.entries(assigned)) {
       for (const partition of partitions) {
         const place = placeOf?.(topic.slice(kafka.prefix.length), partition);
-        if (place !== undefined) consumer.seek({ topic, partition, offset: String(place) });
+        if (place === undefined) continue;
+        consumer.seek({ topic, partition, offset: String(place) });
+        this.#ahead.add(`${topic}/${partition}`);
       }
     }
   }
@@ -177,37 +193,42 @@ export class Consumer implements BackgroundPart {
     const { batch } = payload;
     const { partition } = batch;
     const topic = batch.topic.slice(this.#options.kafka.prefix.length);
-    for (let start = 0; start < batch.messages.length; start += CHUNK) {
-      const messages = batch.messages.slice(start, start + CHUNK);
-      await this.#withHeartbeat(payload, (signal) => this.#chunk(topic, partition, messages, signal));
-      // Also while stopping: what is stored need not come again.
-      payload.resolveOffset(messages.at(-1)!.offset);
-      this.#commit = () => payload.commitOffsetsIfNecessary(payload.uncommittedOffsets());
-      this.#commitTimer ??= setTimeout(() => void this.#commitNow(), this.#options.places === undefined ? COMMIT_MS : COMMIT_PLACED_MS);
-      // The last chance to do so.
-      if (this.#stopping.signal.aborted) await this.#commitNow();
+    this.#commit = (topics) => payload.commitOffsetsIfNecessary({ topics });
+    const messages = batch.messages.map((message): ReadMessage => ({ message, event: eventOf(topic, partition, message) }));
+    const allApplied = (): void => {
+      const labels = { group: this.#options.group, topic, partition: String(partition) };
+      this.#lag.set(labels, Math.max(0, Number(batch.highWatermark) - 1 - Number(batch.lastOffset())));
+    };
+    if (this.#ahead.has(`${batch.topic}/${partition}`)) {
+      const applied = this.#backlog.add(topic, partition, messages).then(allApplied);
+      payload.resolveOffset(batch.messages.at(-1)!.offset);
+      await this.#withHeartbeat(payload, () => Promise.race([heard(applied), this.#backlog.roomAfter(AHEAD_MS)]));
+      return;
+    }
+    for (let start = 0; start < messages.length; start += CHUNK) {
+      const chunk = messages.slice(start, start + CHUNK);
+      await this.#withHeartbeat(payload, (signal) => this.#chunk(topic, partition, chunk, signal));
+      payload.resolveOffset(chunk.at(-1)!.message.offset);
       if (!payload.isRunning() || payload.isStale()) return;
     }
-    const last = Number(batch.lastOffset());
-    const labels = { group: this.#options.group, topic, partition: String(partition) };
-    this.#lag.set(labels, Math.max(0, Number(batch.highWatermark) - 1 - last));
+    allApplied();
   }
 
   /** Applies messages, again and again until it succeeds or the partition is no longer ours. */
-  async #chunk(topic: string, partition: number, messages: readonly KafkaMessage[], signal: AbortSignal): Promise<void> {
+  async #chunk(topic: string, partition: number, messages: readonly ReadMessage[], signal: AbortSignal): Promise<void> {
     const { handle, log, group } = this.#options;
-    const events: IncomingEvent[] = [];
-    for (const message of messages) {
-      const event = eventOf(topic, partition, message);
-      if (event !== undefined) events.push(event);
-      else await this.#passOver(topic, partition, message);
-    }
-    for (let failures = 1; events.length > 0; failures += 1) {
+    const strangers = messages.filter(({ event }) => event === undefined);
+    const events = messages.flatMap(({ event }) => event ?? []);
+    for (let failures = 1; ; failures += 1) {
       signal.throwIfAborted();
       const startedAt = performance.now();
       try {
-        await handle(events, signal);
-        return this.#handled.ended(startedAt, group, topic, '');
+        for (; strangers.length > 0; strangers.shift()) await this.#passOver(topic, partition, strangers[0]!.message);
+        if (events.length > 0) {
+          await handle(events, signal);
+          this.#handled.ended(startedAt, group, topic, '');
+        }
+        break;
       } catch (error) {
         this.#handled.ended(startedAt, group, topic, 'failed');
         this.#retries.inc({ group, topic });
@@ -216,6 +237,18 @@ export class Consumer implements BackgroundPart {
         this.#stopping.signal.throwIfAborted();
       }
     }
+    // Also while stopping: what is stored need not come again.
+    await this.#reach(topic, partition, Number(messages.at(-1)!.message.offset) + 1);
+  }
+
+  async #reach(topic: string, partition: number, next: number): Promise<void> {
+    const { kafka, places } = this.#options;
+    const inKafka = kafka.prefix + topic;
+    const reached = this.#reached.get(inKafka) ?? new Map<number, string>();
+    this.#reached.set(inKafka, reached.set(partition, String(next)));
+    this.#commitTimer ??= setTimeout(() => void this.#commitNow(), places === undefined ? COMMIT_MS : COMMIT_PLACED_MS);
+    // The last chance to do so.
+    if (this.#stopping.signal.aborted) await this.#commitNow();
   }
 
   #passed(topic: string, partition: number, offset: string): void {
@@ -259,7 +292,17 @@ export class Consumer implements BackgroundPart {
     clearTimeout(this.#commitTimer);
     this.#commitTimer = undefined;
     const { log, group } = this.#options;
-    await this.#commit?.().catch((error: unknown) => log.debug({ error, group }, 'the place in a topic was not told'));
+    const reached = this.#reached;
+    if (this.#commit === undefined || reached.size === 0) return;
+    const topics = [...reached].map(([topic, places]) => ({ topic, partitions: [...places].map(([partition, offset]) => ({ partition, offset })) }));
+    await this.#commit(topics).catch((error: unknown) => log.debug({ error, group }, 'the place in a topic was not told'));
+  }
+
+  /** Ends what was read ahead, as far as it has not begun. What was reached before a rebalance is not for us to tell after it. */
+  async #dropBacklog(reason: string): Promise<void> {
+    this.#ahead.clear();
+    await this.#backlog.drop(new Error(reason));
+    this.#reached = new Map();
   }
 
   #stopped(): Promise<undefined> {

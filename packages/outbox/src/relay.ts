@@ -34,7 +34,7 @@ const BATCH_BYTES = 700_000;
  * Milliseconds between looks at an empty outbox. Whoever appends pokes the relay here or has the other one notified; a look finds
  * what nobody told of: rows of a replica that died with its commit, of an earlier release, and of those that do not poke.
  */
-const POLL = { first: 10, most: 6000 };
+const POLL = { first: 40, most: 6000 };
 /** Between notifications of a replica that is not active. */
 const NOTIFY_MS = 20;
 /**

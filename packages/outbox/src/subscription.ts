@@ -8,7 +8,6 @@ import {
   type Database,
   type Logger,
   type Metrics,
-  type Queryable,
   type Transaction,
 } from '@truckroll/service-kit';
 import { Consumer, type Places } from './consumer.ts';
@@ -32,8 +31,8 @@ export interface SubscriberOptions {
   /** Consumer group, and the name under which repeats are remembered: `billing`. */
   readonly group: string;
   readonly subscriptions: readonly Subscription[];
-  /** Told in the transaction that applies events, or sets one aside: everything of the partition up to the offset is dealt with. */
-  readonly reached?: (tx: Queryable, topic: string, partition: number, offset: number) => Promise<void>;
+  /** Told in the transaction that applies events, or sets one aside: everything of the partitions up to these offsets is dealt with. */
+  readonly reached?: (tx: Transaction, topic: string, offsets: ReadonlyMap<number, number>) => Promise<void>;
   /** As in ConsumerOptions, where `reached` stores places. */
   readonly places?: Places;
   readonly log: Logger;
@@ -72,7 +71,7 @@ export class Subscriber implements BackgroundPart {
 
   constructor(options: SubscriberOptions) {
     this.#options = options;
-    const { group, subscriptions, database, metrics } = options;
+    const { group, subscriptions, database, metrics, reached } = options;
     this.name = `subscriber ${group}`;
     this.#byTopic = new Map(subscriptions.map((subscription) => [subscription.topic.name, subscription]));
     this.#events = metrics.counter('consumer_events_total', 'Events by what became of them', ['group', 'topic', 'result']);
@@ -81,7 +80,7 @@ export class Subscriber implements BackgroundPart {
       topics: subscriptions.map((subscription) => subscription.topic),
       handle: (events) => this.handle(events),
       concurrency: PARTITIONS_AT_ONCE,
-      passed: async (topic, partition, offset) => options.reached?.(database, topic, partition, offset),
+      ...(reached && { passed: (topic, partition, offset) => database.transaction((tx) => reached(tx, topic, new Map([[partition, offset]]))) }),
       unreadable: async (topic, partition, { key, value, headers, offset }) => {
         const readable = Object.fromEntries(Object.entries(headers ?? {}).map(([name, header]) => [`header ${name}`, String(header)]));
         const message = { topic, partition, offset, key: key?.toString() ?? null, headers: readable, payload: value };
@@ -115,8 +114,11 @@ export class Subscriber implements BackgroundPart {
       if (topic === undefined) return;
       this.#busy.add(topic);
       void this.#applyTogether(this.#take(topic)).finally(() => {
-        this.#busy.delete(topic);
-        this.#next();
+        // After what the partitions that have been applied have next.
+        setImmediate(() => {
+          this.#busy.delete(topic);
+          this.#next();
+        });
       });
     }
   }
@@ -198,7 +200,10 @@ export class Subscriber implements BackgroundPart {
         async (tx) => {
           const fresh = await unseen(tx, group, subscription.deduplicate, events);
           if (fresh.length > 0) await subscription.apply(tx, fresh);
-          await Promise.all(batches.map((batch) => this.#reached(tx, batch.at(-1) as IncomingEvent)));
+          await this.#reached(
+            tx,
+            batches.map((batch) => batch.at(-1) as IncomingEvent),
+          );
           return fresh.length;
         },
         { retryContention: true },
@@ -221,7 +226,7 @@ export class Subscriber implements BackgroundPart {
         await database.transaction(async (tx) => {
           await unseen(tx, group, this.#subscription(event).deduplicate, [event]);
           await storeDeadLetter(tx, group, deadLetterOf(event), String(error));
-          await this.#reached(tx, event);
+          await this.#reached(tx, [event]);
         });
         this.#events.inc({ group, topic: event.topic, result: 'parked' });
         return;
@@ -229,8 +234,10 @@ export class Subscriber implements BackgroundPart {
     }
   }
 
-  async #reached(tx: Queryable, { topic, partition, offset }: IncomingEvent): Promise<void> {
-    await this.#options.reached?.(tx, topic, partition, Number(offset));
+  /** The last events of partitions of one topic. */
+  async #reached(tx: Transaction, last: readonly IncomingEvent[]): Promise<void> {
+    const offsets = new Map(last.map(({ partition, offset }) => [partition, Number(offset)]));
+    await this.#options.reached?.(tx, (last[0] as IncomingEvent).topic, offsets);
   }
 
   #subscription(event: IncomingEvent): Subscription {

@@ -11,7 +11,8 @@ export const COMPANY = randomUUID();
 
 /** A database with the outbox tables and a table for what consumers apply. */
 export async function openSetting() {
-  const applied = 'create table applied (position int generated always as identity, key text, payload text, version bigint, unique (key, version))';
+  const applied = `create table applied (position int generated always as identity, key text, payload text, version bigint, unique (key, version));
+    create table places (topic text, partition int, next bigint, primary key (topic, partition))`;
   const server: TestDatabase = await freshDatabase({
     [SCHEMA]: [outboxTables, { name: 'trial', migrations: [{ name: '0001_applied', sql: applied }] }],
   });

@@ -5,6 +5,7 @@ import { openProxy } from '@truckroll/testing';
 import type { Producer } from 'kafkajs';
 import { messageOf, type IncomingEvent } from '../src/event.ts';
 import { Subscriber, ensureTopics, deadLetterHandlers, type Subscription, type Topic } from '../src/index.ts';
+import type { SubscriberOptions } from '../src/subscription.ts';
 import { COMPANY, Collected, createMetrics, eventually, kafka, metric, newTopic, openSetting, textOf } from './setting.ts';
 
 let setting: Awaited<ReturnType<typeof openSetting>>;
@@ -60,7 +61,22 @@ async function send(topic: Topic, ...events: Sent[]): Promise<void> {
   await producer.send({ topic: topic.name, messages });
 }
 
-function subscribe(topic: Topic, own: Partial<Subscription> & { database?: Database } = {}) {
+/** Places that are kept with what was applied, as reporting keeps them. */
+const placed = (): Pick<SubscriberOptions, 'reached' | 'places'> => ({
+  async reached(tx, topic, offsets) {
+    await tx.query({
+      text: `insert into places select $1, partition, place + 1 from unnest($2::int[], $3::bigint[]) p(partition, place)
+        on conflict (topic, partition) do update set next = greatest(places.next, excluded.next)`,
+      values: [topic, [...offsets.keys()], [...offsets.values()]],
+    });
+  },
+  async places() {
+    const { rows } = await setting.database.query<{ topic: string; partition: number; next: number }>({ text: 'select * from places' });
+    return (topic, partition) => rows.find((row) => row.topic === topic && row.partition === partition)?.next ?? 0;
+  },
+});
+
+function subscribe(topic: Topic, own: Partial<Subscription> & { database?: Database } = {}, more: Pick<SubscriberOptions, 'reached' | 'places'> = {}) {
   const applied = new Collected<IncomingEvent>();
   const metrics = createMetrics('trial');
   const { database = setting.database, ...rest } = own;
@@ -70,7 +86,7 @@ function subscribe(topic: Topic, own: Partial<Subscription> & { database?: Datab
     apply: async (tx, events) => tx.afterCommit(() => applied.add(...events)),
     ...rest,
   };
-  const subscriber = new Subscriber({ database, kafka, group: topic.name, subscriptions: [subscription], log: silentLog, metrics });
+  const subscriber = new Subscriber({ database, kafka, group: topic.name, subscriptions: [subscription], log: silentLog, metrics, ...more });
   parts.push(subscriber);
   return { subscriber, applied, metrics };
 }
@@ -295,7 +311,10 @@ test('Kafka is told of the place that was reached although nothing more comes', 
   await admin.disconnect();
 });
 
-test('replicas share the partitions, and every event is applied once while they come and go', async () => {
+test.each([
+  ['told Kafka', () => ({})],
+  ['kept, and events read ahead,', placed],
+] as const)('replicas share the partitions, and with places %s every event is applied once while they come and go', async (_, kept) => {
   const topic = await createTopic({ days: 1 }, 4);
   const all = new Collected<string | undefined>();
   const own: Partial<Subscription> = {
@@ -307,7 +326,7 @@ test('replicas share the partitions, and every event is applied once while they 
       tx.afterCommit(() => all.add(...events.map(textOf)));
     },
   };
-  const first = subscribe(topic, own);
+  const first = subscribe(topic, own, kept());
   await first.subscriber.start();
   const before = sent;
   const sendSome = async () => {
@@ -317,7 +336,7 @@ test('replicas share the partitions, and every event is applied once while they 
     }
   };
   await sendSome();
-  const second = subscribe(topic, own);
+  const second = subscribe(topic, own, kept());
   await second.subscriber.start();
   await sendSome();
   await all.count(sent - before);

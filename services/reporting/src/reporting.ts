@@ -10,7 +10,7 @@ import { readModelAdmin } from './read-models/admin.ts';
 import { readModelSubscriptions } from './read-models/index.ts';
 import { financialsForEveryJob } from './financials/every-job.ts';
 import { freshnessMetrics } from './freshness/metrics.ts';
-import { places, reached, watermarkSubscription } from './freshness/progress.ts';
+import { followProgress, places } from './freshness/progress.ts';
 import { projections } from './projections.ts';
 import { reportHandlers } from './reports/handlers.ts';
 import { tables } from './resources/index.ts';
@@ -32,7 +32,8 @@ export function createReporting(config: ReportingConfig): Service {
       const names = new NameCache(database, SCHEMA, log);
       const builder = summaryBuilder(database, log, metrics);
       const look = (): void => builder.look();
-      const subscriptions = [nameSubscription(SCHEMA), ...readModelSubscriptions(look), watermarkSubscription];
+      const { reached, watermarks } = followProgress(database, log);
+      const subscriptions = [nameSubscription(SCHEMA), ...readModelSubscriptions(look), watermarks];
       background({ name: 'names', start: () => names.start(), stop: () => names.stop() });
       const subscriber = new Subscriber({ database, kafka, group: SCHEMA, subscriptions, reached, places: () => places(database), log, metrics });
       background(subscriber);

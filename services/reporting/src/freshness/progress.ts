@@ -3,22 +3,11 @@
 import { formatInstant, topics } from '@truckroll/contract';
 import { Watermark } from '@truckroll/contract/gen/events/v1/watermarks';
 import type { Subscription } from '@truckroll/outbox';
-import type { Queryable } from '@truckroll/service-kit';
+import { binaryArrays, type Database, type Logger, type Queryable, type Transaction } from '@truckroll/service-kit';
 import { COUNTED_TOPICS } from './as-of.ts';
 
 /** Watermarks of an owner that wait to be reached; beyond, the newest takes the place of the one before. */
 const MOST_WAITING = 50;
-
-/** Stores how far a partition has been applied, in the transaction that applied it. */
-export async function reached(tx: Queryable, topic: string, partition: number, offset: number): Promise<void> {
-  if (!COUNTED_TOPICS.includes(topic)) return;
-  await tx.query({
-    name: 'position_reached',
-    text: `insert into positions as p (topic, partition, log_offset) values ($1, $2, $3)
-      on conflict (topic, partition) do update set log_offset = excluded.log_offset where p.log_offset < excluded.log_offset`,
-    values: [topic, partition, offset],
-  });
-}
 
 /**
  * Topics are read on from the places that are stored with what was applied, whatever Kafka was told: a replica of the release
@@ -33,17 +22,56 @@ export async function places(db: Queryable): Promise<(topic: string, partition: 
   return (topic, partition) => (COUNTED_TOPICS.includes(topic) ? (stored.get(`${topic}/${partition}`) ?? -1) + 1 : undefined);
 }
 
-export const watermarkSubscription: Subscription = {
-  topic: topics.watermarks,
-  // The latest of each owner; one that comes again changes nothing.
-  deduplicate: 'handler',
-  async apply(tx, events) {
-    const published = events.flatMap(({ source, payload }) => (payload === null ? [] : [{ source, ...Watermark.decode(payload) }]));
-    if (await advance(tx, published)) await makeRoom(tx);
-  },
-};
+export interface Progress {
+  /** Stores how far partitions of a topic have been applied, in the transaction that applied them. */
+  reached(tx: Transaction, topic: string, offsets: ReadonlyMap<number, number>): Promise<void>;
+  readonly watermarks: Subscription;
+}
 
-/** Takes in what owners have published, in one round trip: nearly all of it is reached when it comes. Whether any has to wait. */
+export function followProgress(database: Database, log: Logger): Progress {
+  let looking = false;
+  let again = false;
+  /** Whether watermarks that wait are reached by now: what they name may be applied at the same time as they are taken in. */
+  function look(): void {
+    again = looking;
+    if (looking) return;
+    looking = true;
+    void advance(database, [])
+      .catch((error: unknown) => log.debug({ error }, 'watermarks that wait were not looked at, and are when the next one comes'))
+      .finally(() => {
+        looking = false;
+        if (again) look();
+      });
+  }
+
+  return {
+    async reached(tx, topic, offsets) {
+      if (!COUNTED_TOPICS.includes(topic)) return;
+      const sorted = [...offsets].sort(([a], [b]) => a - b);
+      const { rows } = await tx.query<{ waiting: boolean }>({
+        name: 'positions_reached',
+        text: `insert into positions as p (topic, partition, log_offset) select $1, * from unnest($2::integer[], $3::bigint[])
+          on conflict (topic, partition) do update set log_offset = excluded.log_offset where p.log_offset < excluded.log_offset
+          returning exists (select from watermarks) as waiting`,
+        values: [topic, binaryArrays.integer(sorted.map(([partition]) => partition)), binaryArrays.bigint(sorted.map(([, offset]) => offset))],
+      });
+      if (rows[0]?.waiting === true) tx.afterCommit(look);
+    },
+    watermarks: {
+      topic: topics.watermarks,
+      // The latest of each owner; one that comes again changes nothing.
+      deduplicate: 'handler',
+      async apply(tx, events) {
+        const published = events.flatMap(({ source, payload }) => (payload === null ? [] : [{ source, ...Watermark.decode(payload) }]));
+        if (!(await advance(tx, published))) return;
+        await makeRoom(tx);
+        tx.afterCommit(look);
+      },
+    },
+  };
+}
+
+/** Takes in what owners have published, and what waits, in one round trip: nearly all of it is reached when it comes. Whether any has to wait. */
 async function advance(tx: Queryable, published: readonly (Watermark & { source: string })[]): Promise<boolean> {
   const { rowCount } = await tx.query({
     name: 'advance_watermarks',

@@ -1,0 +1,110 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { heard } from '@truckroll/service-kit';
+import type { KafkaMessage } from 'kafkajs';
+import type { IncomingEvent } from './event.ts';
+
+/** A message, and the event in it, if it is one of ours. */
+export interface ReadMessage {
+  readonly message: KafkaMessage;
+  readonly event: IncomingEvent | undefined;
+}
+
+/** Applies messages of a partition; rejects only where it was told to stop. */
+type Apply = (topic: string, partition: number, messages: readonly ReadMessage[], signal: AbortSignal) => Promise<void>;
+
+interface Waiting {
+  readonly messages: readonly ReadMessage[];
+  readonly applied: () => void;
+  readonly dropped: (reason: unknown) => void;
+}
+
+/** Events in one call of handle, hence in one transaction. */
+const CHUNK = 500;
+/** What may wait, of all partitions together; more is read only when some of it has been applied. */
+const MOST = { messages: 4000, bytes: 8 * 1024 * 1024 };
+
+/** What has been read of partitions and has not been applied. Each partition's messages are applied in order, as many together as there are. */
+export class Backlog {
+  readonly #apply: Apply;
+  /** By topic and partition. */
+  readonly #waiting = new Map<string, Waiting[]>();
+  readonly #working = new Map<string, Promise<void>>();
+  #stopping = new AbortController();
+  #messages = 0;
+  #bytes = 0;
+  #roomMade = Promise.withResolvers<void>();
+
+  constructor(apply: Apply) {
+    this.#apply = apply;
+  }
+
+  /** Resolves when all of the messages have been applied; rejects when they are dropped. */
+  add(topic: string, partition: number, messages: readonly ReadMessage[]): Promise<unknown> {
+    const key = `${topic}/${partition}`;
+    const waiting = this.#waiting.get(key) ?? [];
+    this.#waiting.set(key, waiting);
+    const added: Promise<void>[] = [];
+    for (let start = 0; start < messages.length; start += CHUNK) {
+      const { promise, resolve: applied, reject: dropped } = Promise.withResolvers<void>();
+      waiting.push({ messages: messages.slice(start, start + CHUNK), applied, dropped });
+      added.push(promise);
+    }
+    this.#count(messages, 1);
+    if (!this.#working.has(key)) {
+      const working = this.#work(topic, partition, waiting).finally(() => this.#working.delete(key));
+      this.#working.set(key, working);
+    }
+    // Whoever reads ahead does not wait for it.
+    return heard(Promise.all(added));
+  }
+
+  /** Resolves after so many milliseconds, and when more may be read. */
+  async roomAfter(ms: number): Promise<void> {
+    await delay(ms);
+    while (this.#messages > MOST.messages || this.#bytes > MOST.bytes) await this.#roomMade.promise;
+  }
+
+  /** Gives up what is not being applied, and resolves when what is has ended. */
+  async drop(reason: Error): Promise<void> {
+    this.#stopping.abort(reason);
+    this.#stopping = new AbortController();
+    for (const waiting of this.#waiting.values()) {
+      for (const { messages, dropped } of waiting.splice(0)) {
+        this.#count(messages, -1);
+        dropped(reason);
+      }
+    }
+    await Promise.all(this.#working.values());
+  }
+
+  async #work(topic: string, partition: number, waiting: Waiting[]): Promise<void> {
+    while (waiting.length > 0) {
+      const taken = takeSome(waiting);
+      const messages = taken.flatMap((each) => each.messages);
+      try {
+        await this.#apply(topic, partition, messages, this.#stopping.signal);
+        for (const { applied } of taken) applied();
+      } catch (error) {
+        for (const { dropped } of taken) dropped(error);
+      } finally {
+        this.#count(messages, -1);
+      }
+    }
+  }
+
+  #count(messages: readonly ReadMessage[], sign: 1 | -1): void {
+    this.#messages += sign * messages.length;
+    for (const { message } of messages) this.#bytes += sign * (message.value?.length ?? 0);
+    if (sign < 0) {
+      this.#roomMade.resolve();
+      this.#roomMade = Promise.withResolvers();
+    }
+  }
+}
+
+/** At least one. */
+function takeSome(waiting: Waiting[]): Waiting[] {
+  let count = 0;
+  const beyond = waiting.findIndex(({ messages }) => (count += messages.length) > CHUNK);
+  return waiting.splice(0, beyond === -1 ? waiting.length : Math.max(1, beyond));
+}

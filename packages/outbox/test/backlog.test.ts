@@ -1,0 +1,63 @@
+// What was read ahead of what is being applied.
+import type { KafkaMessage } from 'kafkajs';
+import { Backlog, type ReadMessage } from '../src/backlog.ts';
+
+const read = (...offsets: number[]): ReadMessage[] => offsets.map((offset) => ({ message: { offset: String(offset) } as KafkaMessage, event: undefined }));
+
+/** A backlog whose messages are applied when the test says so. */
+function held() {
+  const begun: { partition: number; offsets: number[]; end: (error?: Error) => void }[] = [];
+  const backlog = new Backlog((_, partition, messages, signal) => {
+    signal.throwIfAborted();
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    begun.push({ partition, offsets: messages.map(({ message }) => Number(message.offset)), end: (error) => (error ? reject(error) : resolve()) });
+    return promise;
+  });
+  return { backlog, begun, offsets: () => begun.map(({ offsets }) => offsets) };
+}
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+test('what comes of a partition while something of it is applied is applied after that, all of it together, and of other partitions at once', async () => {
+  const { backlog, begun, offsets } = held();
+  const first = backlog.add('t', 0, read(0, 1));
+  const later = [backlog.add('t', 0, read(2)), backlog.add('t', 0, read(3, 4))];
+  void backlog.add('t', 1, read(0));
+  await turn();
+  expect(offsets()).toEqual([[0, 1], [0]]);
+  begun[0]!.end();
+  await first;
+  await turn();
+  expect(offsets().slice(2)).toEqual([[2, 3, 4]]);
+  begun[2]!.end();
+  await Promise.all(later);
+});
+
+test('what was dropped is not applied, what is being applied ends first, and what comes afterwards is applied', async () => {
+  const { backlog, begun, offsets } = held();
+  const first = backlog.add('t', 0, read(0));
+  const second = backlog.add('t', 0, read(1));
+  let dropped = false;
+  const dropping = backlog.drop(new Error('moved on')).then(() => (dropped = true));
+  await expect(second).rejects.toThrow('moved on');
+  await turn();
+  expect(dropped).toBe(false);
+  begun[0]!.end();
+  await Promise.all([first, dropping]);
+  const third = backlog.add('t', 0, read(1));
+  await turn();
+  begun[1]!.end();
+  await third;
+  expect(offsets()).toEqual([[0], [1]]);
+});
+
+test('more is read when some of what waits has been applied', async () => {
+  const { backlog, begun } = held();
+  void backlog.add('t', 0, read(...Array.from({ length: 4001 }, (_, i) => i)));
+  let room = false;
+  const asked = backlog.roomAfter(0).then(() => (room = true));
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  expect(room).toBe(false);
+  begun[0]!.end();
+  await asked;
+});
