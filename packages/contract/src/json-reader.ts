@@ -22,6 +22,19 @@ export function readMessage<T>(shape: Shape, json: unknown, keys: KeyStyle = 'sn
   return { value: value as T, problems };
 }
 
+/** Where a value is, of which a path is made only for what is wrong there, or lies deeper. */
+interface Place {
+  /** Path of the object; empty for the whole. */
+  at: string;
+  /** Of the field, with its index in a list. */
+  name: string;
+  keys: KeyStyle;
+  problems: JsonProblem[];
+}
+
+const join = (at: string, name: string): string => (at === '' ? name : `${at}.${name}`);
+const pathOf = ({ at, name }: Place): string => join(at, name);
+
 function readObject(shape: Shape, json: unknown, at: string, keys: KeyStyle, problems: JsonProblem[]): Record<string, unknown> {
   const message: Record<string, unknown> = {};
   if (typeof json !== 'object' || json === null || Array.isArray(json)) {
@@ -30,60 +43,67 @@ function readObject(shape: Shape, json: unknown, at: string, keys: KeyStyle, pro
   }
   const given = json as Record<string, unknown>;
   const spelled = (field: Field): string => (keys === 'camel' ? camelCase(field.name) : field.name);
-  const path = (name: string): string => (at === '' ? name : `${at}.${name}`);
+  let known = 0;
   for (const field of shape.fields) {
     const name = spelled(field);
-    const value = Object.hasOwn(given, name) ? given[name] : undefined;
-    message[field.name] = field.derived ? defaultOf(field) : readField(field, value, path(name), keys, problems);
+    const has = Object.hasOwn(given, name);
+    if (has) known += 1;
+    message[field.name] = field.derived ? defaultOf(field) : readField(field, has ? given[name] : undefined, { at, name, keys, problems });
   }
-  const known = new Set(shape.fields.map(spelled));
-  for (const name of Object.keys(given)) {
-    if (known.has(name)) continue;
-    problems.push({ field: path(name), code: 'UNKNOWN_FIELD', message: `Remove it, or spell it as one of ${[...known].join(', ')}.` });
-  }
+  const names = Object.keys(given);
+  if (names.length > known) refuseUnknown(names, shape.fields.map(spelled), at, problems);
   return message;
 }
 
-function readField(field: Field, value: unknown, at: string, keys: KeyStyle, problems: JsonProblem[]): unknown {
-  if (field.repeated) return readList(field, value, at, keys, problems);
+function refuseUnknown(names: readonly string[], known: readonly string[], at: string, problems: JsonProblem[]): void {
+  for (const name of names) {
+    if (known.includes(name)) continue;
+    problems.push({ field: join(at, name), code: 'UNKNOWN_FIELD', message: `Remove it, or spell it as one of ${known.join(', ')}.` });
+  }
+}
+
+function readField(field: Field, value: unknown, place: Place): unknown {
+  const { problems } = place;
+  if (field.repeated) return readList(field, value, place);
   if (value === undefined || value === null) {
     if (!field.nullable && !field.dispensable) {
-      problems.push({ field: at, code: 'MISSING', message: value === null ? 'It cannot be null: give a value.' : 'Give a value.' });
+      problems.push({ field: pathOf(place), code: 'MISSING', message: value === null ? 'It cannot be null: give a value.' : 'Give a value.' });
     } else if (value === null && !field.nullable) {
-      problems.push({ field: at, code: 'INVALID_FORMAT', message: 'It cannot be null: give a value, or leave it out.' });
+      problems.push({ field: pathOf(place), code: 'INVALID_FORMAT', message: 'It cannot be null: give a value, or leave it out.' });
     }
     return defaultOf(field);
   }
   if (field.kind === 'list') {
     const [values] = (field.shape as Shape).fields;
-    return { values: readList(values as Field, value, at, keys, problems) };
+    return { values: readList(values as Field, value, place) };
   }
-  return readOne(field, value, at, keys, problems);
+  return readOne(field, value, place);
 }
 
-function readList(field: Field, value: unknown, at: string, keys: KeyStyle, problems: JsonProblem[]): unknown[] {
+function readList(field: Field, value: unknown, place: Place): unknown[] {
+  const { name, problems } = place;
   const { minItems, maxItems } = field.range ?? {};
   if (!Array.isArray(value)) {
     const missing = value === undefined || value === null;
     const message = minItems === undefined ? 'Give a list, [] when there is none.' : `Give a list of at least ${minItems}.`;
-    problems.push({ field: at, code: missing ? 'MISSING' : 'INVALID_FORMAT', message });
+    problems.push({ field: pathOf(place), code: missing ? 'MISSING' : 'INVALID_FORMAT', message });
     return [];
   }
   if (minItems !== undefined && value.length < minItems) {
-    problems.push({ field: at, code: 'OUT_OF_RANGE', message: `Give at least ${minItems}.` });
+    problems.push({ field: pathOf(place), code: 'OUT_OF_RANGE', message: `Give at least ${minItems}.` });
   }
   if (maxItems !== undefined && value.length > maxItems) {
-    problems.push({ field: at, code: 'OUT_OF_RANGE', message: `Give at most ${maxItems}.` });
+    problems.push({ field: pathOf(place), code: 'OUT_OF_RANGE', message: `Give at most ${maxItems}.` });
   }
-  return value.map((element, index) => readOne(field, element, `${at}[${index}]`, keys, problems));
+  return value.map((element, index) => readOne(field, element, { ...place, name: `${name}[${index}]` }));
 }
 
-function readOne(field: Field, value: unknown, at: string, keys: KeyStyle, problems: JsonProblem[]): unknown {
-  if (field.shape !== undefined) return readObject(field.shape, value, at, keys, problems);
+function readOne(field: Field, value: unknown, place: Place): unknown {
+  if (field.shape !== undefined) return readObject(field.shape, value, pathOf(place), place.keys, place.problems);
   if (field.endless && typeof value === 'string' && beyondInstants(value) === 'after') return null;
   const checked = checkValue(field, value);
   if ('value' in checked) return checked.value;
-  problems.push({ field: at, code: checked.code, message: checked.message });
+  place.problems.push({ field: pathOf(place), code: checked.code, message: checked.message });
   return defaultOf(field);
 }
 

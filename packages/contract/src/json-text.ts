@@ -6,7 +6,8 @@ import type { Field, Shape } from './shape.ts';
 const BACKSLASH = 0x5c;
 /** Far beyond what any record nests. */
 const DEEPEST = 64;
-const COLON = 0x3a;
+/** Of a key that is not followed by its colon at once. */
+const SPACED = /"\s+:/;
 
 /** A number that a double may not hold as it is written: an exponent, many digits, or a fraction that is almost none. */
 const DOUBTFUL = /[:,[]\s*-?(?:\d+(?:\.\d*)?[eE]|\d{10,}\.|\d+\.(?:0{6}|9{6}))/;
@@ -17,14 +18,11 @@ export function problemsOfJsonText(shape: Shape, text: string, value: unknown): 
   return new Walk(text).problems(shape);
 }
 
-/** How many keys are written. */
+/** How many keys are written; more where a string has a quote and a colon, which looks like the end of one; not a number where one cannot tell. */
 function keysIn(text: string): number {
+  if (SPACED.test(text)) return Number.NaN;
   let count = 0;
-  for (let at = text.indexOf('"'); at !== -1; at = text.indexOf('"', at)) {
-    at = endOfString(text, at);
-    while (isSpace(text.charCodeAt(at))) at++;
-    if (text.charCodeAt(at) === COLON) count++;
-  }
+  for (let at = text.indexOf('":'); at !== -1; at = text.indexOf('":', at + 2)) count++;
   return count;
 }
 

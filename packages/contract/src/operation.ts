@@ -1,5 +1,6 @@
 // Every public operation and record, read off the contract once. Nothing else in the system lists them.
 import type { DescMethod } from '@bufbuild/protobuf';
+import { BinaryWriter } from '@bufbuild/protobuf/wire';
 import './gen/all.ts';
 import type { Owners } from './gen/owners.ts';
 import { messageTypeRegistry } from './gen/typeRegistry.ts';
@@ -205,7 +206,7 @@ export function resource(path: string): Resource {
 
 /** Encoder and decoder of a message by its full name. */
 export interface Codec<T = unknown> {
-  encode(message: T): { finish(): Uint8Array };
+  encode(message: T, writer?: BinaryWriter): { finish(): Uint8Array };
   decode(bytes: Uint8Array): T;
 }
 
@@ -215,13 +216,25 @@ export function codec(typeName: string): Codec {
   return found;
 }
 
-type Message<T> = { encode(message: T): { finish(): Uint8Array }; decode(bytes: Uint8Array): T };
+let writer = new BinaryWriter();
+/** Bytes of a message beyond which memory is not kept for the next one. */
+const MOST_KEPT = 65_536;
+
+/** Bytes of a message, written in memory that is used again: one that grows with each message costs more than writing it. */
+export function encodeMessage<T>(type: Pick<Codec<T>, 'encode'>, message: T): Uint8Array {
+  const own = writer;
+  // What cannot be written leaves a part of itself.
+  writer = new BinaryWriter();
+  const bytes = type.encode(message, own).finish();
+  if (bytes.length <= MOST_KEPT) writer = own;
+  return bytes;
+}
 
 const empty = new WeakMap<object, object>();
 
 /** Bytes of a message in which only the given fields are set: a fragment that replaces those fields of a record. */
-export function encodeFragment<T extends object>(type: Message<T>, fields: Partial<T>): Uint8Array {
+export function encodeFragment<T extends object>(type: Codec<T>, fields: Partial<T>): Uint8Array {
   let defaults = empty.get(type) as T | undefined;
   if (defaults === undefined) empty.set(type, (defaults = type.decode(new Uint8Array())));
-  return type.encode({ ...defaults, ...fields }).finish();
+  return encodeMessage(type, { ...defaults, ...fields });
 }

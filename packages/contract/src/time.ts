@@ -91,12 +91,19 @@ export function civil(days: number): [year: number, month: number, day: number] 
 
 /** Undefined also for the year 0, which PostgreSQL does not know. */
 function daysOf(year: number, month: number, day: number): number | undefined {
-  if (year === 0) return undefined;
-  const millis = Date.UTC(2000, month - 1, day);
-  const date = new Date(millis);
-  date.setUTCFullYear(year, month - 1, day);
-  const real = date.getUTCFullYear() === year && date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
-  return real && month >= 1 ? Math.floor(date.getTime() / 86_400_000) : undefined;
+  if (year === 0 || month < 1 || month > 12 || day < 1 || day > daysIn(year, month)) return undefined;
+  // The inverse of `civil`, for years from 1.
+  const shifted = month <= 2 ? year - 1 : year;
+  const era = Math.floor(shifted / 400);
+  const yearOfEra = shifted - era * 400;
+  const dayOfYear = Math.floor((153 * (month > 2 ? month - 3 : month + 9) + 2) / 5) + day - 1;
+  const dayOfEra = yearOfEra * 365 + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100) + dayOfYear;
+  return era * 146_097 + dayOfEra - 719_468;
+}
+
+function daysIn(year: number, month: number): number {
+  if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
+  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
 }
 
 /** Whether the runtime knows the IANA time zone, in its own spelling: not every reader takes `america/chicago`. */

@@ -25,11 +25,18 @@ interface Storing {
   defects: Defects;
 }
 
-/**
- * Stores one batch. A bad line is reported and stops nothing else, nor does one on which a rule fails; sending the same
- * batch again changes nothing. Errors: 400 for a path that this service does not own; 503 where sending it again may
- * help; 500 for a failure that is not a line's.
- */
+/** A batch whose lines have been read. */
+export interface ReadBatch {
+  request: ImportRequest;
+  table: Table<unknown>;
+  /** That may be stored. */
+  lines: readonly Line[];
+  /** Of the others. */
+  problems: readonly LineProblem[];
+  told: Told;
+}
+
+/** Reads and stores one batch. */
 export async function importBatch(
   database: Database,
   tables: readonly Table[],
@@ -37,19 +44,41 @@ export async function importBatch(
   told: Told,
   then: 'keep' | 'undo' = 'keep',
 ): Promise<ImportResponse> {
+  return storeBatch(database, readBatch(tables, request, told), { then });
+}
+
+/** Errors: 400 for a path that this service does not own. */
+export function readBatch(tables: readonly Table[], request: ImportRequest, told: Told): ReadBatch {
   const table = tables.find((candidate) => candidate.resource.path === request.path) as Table<unknown> | undefined;
   if (table === undefined) {
     const known = tables.map((candidate) => candidate.resource.path).join(', ');
     const message = `This service imports ${known}.`;
     throw ApiError.invalid([{ location: 'body', field: 'path', code: 'INVALID_ENUM_VALUE', message }]);
   }
-  const defects = (): Defects => new Defects(told, { path: request.path, company_id: request.company_id });
-  const { lines, problems } = readLines(table, request.lines, request.first_line, defects());
-  const store = (some: readonly Line[]): Promise<Outcome> => storeTogether(database, table, request.company_id, some, then);
-  const stored = lines.length === 0 ? { created: 0, changed: 0, unchanged: 0, problems: [] } : await storeApart(lines, { table, store, defects: defects() });
+  return { request, table, told, ...readLines(table, request.lines, request.first_line, defectsOf(request, told)) };
+}
+
+interface StoreOptions {
+  /** Default 'keep'. */
+  then?: 'keep' | 'undo';
+  /** Called when PostgreSQL has most to do, which is waited for: a time to do something else. */
+  meanwhile?: () => void;
+}
+
+/**
+ * Stores one batch. A bad line is reported and stops nothing else, nor does one on which a rule fails; sending the same
+ * batch again changes nothing. Errors: 503 where sending it again may help; 500 for a failure that is not a line's.
+ */
+export async function storeBatch(database: Database, batch: ReadBatch, options: StoreOptions = {}): Promise<ImportResponse> {
+  const { request, table, lines, problems, told } = batch;
+  const store = (some: readonly Line[]): Promise<Outcome> => storeTogether(database, table, request.company_id, some, options);
+  const storing = { table, store, defects: defectsOf(request, told) };
+  const stored = lines.length === 0 ? { created: 0, changed: 0, unchanged: 0, problems: [] } : await storeApart(lines, storing);
   const all = [...problems, ...stored.problems].sort((a, b) => a.line - b.line);
   return { first_line: request.first_line, lines: request.lines.length, ...stored, problems: all };
 }
+
+const defectsOf = ({ path, company_id }: ImportRequest, told: Told): Defects => new Defects(told, { path, company_id });
 
 /** In one transaction; or, where something in them cannot be stored, in halves, until the lines at fault are alone. */
 async function storeApart(lines: readonly Line[], storing: Storing): Promise<Outcome> {
@@ -79,7 +108,13 @@ async function storeApart(lines: readonly Line[], storing: Storing): Promise<Out
   }
 }
 
-async function storeTogether(database: Database, table: Table<unknown>, companyId: string, lines: readonly Line[], then: 'keep' | 'undo'): Promise<Outcome> {
+async function storeTogether(
+  database: Database,
+  table: Table<unknown>,
+  companyId: string,
+  lines: readonly Line[],
+  { then = 'keep', meanwhile }: StoreOptions,
+): Promise<Outcome> {
   const store = async (tx: Transaction): Promise<Outcome> => {
     await Promise.all([planForAnyCompany(tx), lockCompany(tx, companyId)]);
     const { created, changed, unchanged } = await upsertRecords(
@@ -87,6 +122,7 @@ async function storeTogether(database: Database, table: Table<unknown>, companyI
       table,
       storedUnder(table, companyId),
       lines.map(({ record }) => record),
+      meanwhile,
     );
     for (const { record } of changed) table.checkShown?.(record);
     const outcome = { created, changed: changed.length - created, unchanged, problems: [] };

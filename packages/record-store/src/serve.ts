@@ -3,10 +3,11 @@ import { RecordCheckServiceService } from '@truckroll/contract/gen/records/v1/re
 import { ImportServiceService, type CheckImportRequest, type ImportRequest } from '@truckroll/contract/gen/records/v1/records';
 import type { Database, GrpcServer } from '@truckroll/service-kit';
 import { checkStored } from './check-stored.ts';
-import { importBatch } from './import.ts';
+import { importBatch, readBatch, storeBatch } from './import.ts';
 import type { ListRequest } from './list-request.ts';
 import type { NameCache } from './names.ts';
 import { RecordReader, rawMethod } from './read.ts';
+import { readAhead } from './read-ahead.ts';
 import { statisticsKeeper } from './statistics.ts';
 import type { Table } from './table.ts';
 
@@ -33,10 +34,10 @@ export function serveRecords(server: GrpcServer, tables: readonly Table[], servi
   const keepStatistics = statisticsKeeper(services.database, tables);
   server.implement(ImportServiceService, {
     import: async function* (requests: AsyncIterable<ImportRequest>, context) {
-      for await (const request of requests) {
-        yield await importBatch(services.database, tables, request, context);
+      for await (const { value: batch, readNext } of readAhead(requests, (request) => readBatch(tables, request, context))) {
+        yield await storeBatch(services.database, batch, { meanwhile: readNext });
         services.afterImport?.();
-        await keepStatistics();
+        keepStatistics();
       }
     },
     checkImport: async function* (requests: AsyncIterable<CheckImportRequest>, context) {

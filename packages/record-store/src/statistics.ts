@@ -6,13 +6,13 @@ import type { Table } from './table.ts';
 
 const EVERY_MS = 2000;
 
-/** Analyzes the tables that have doubled since they last were: call after each batch. Never rejects. */
-export function statisticsKeeper(database: Database, tables: readonly Table[]): () => Promise<void> {
+/** Analyzes the tables that have doubled since they last were, beside everything else: call after each batch. */
+export function statisticsKeeper(database: Database, tables: readonly Table[]): () => void {
   const names = tables.flatMap(({ table, links }) => [table, ...Object.values(links).map((link) => link.table)]);
   let lookedAt = performance.now();
-  return async () => {
-    if (performance.now() - lookedAt < EVERY_MS) return;
-    lookedAt = performance.now();
+  let looking = false;
+  async function look(): Promise<void> {
+    looking = true;
     try {
       const { rows } = await database.query<{ relname: string }>({
         name: 'grown_tables',
@@ -23,6 +23,12 @@ export function statisticsKeeper(database: Database, tables: readonly Table[]): 
       for (const { relname } of rows) await database.query({ text: `analyze ${relname}` });
     } catch {
       // Plans stay as they are until the next look; what the batch stored is stored.
+    } finally {
+      lookedAt = performance.now();
+      looking = false;
     }
+  }
+  return () => {
+    if (!looking && performance.now() - lookedAt >= EVERY_MS) void look();
   };
 }

@@ -1,5 +1,5 @@
 // Records into tables: one statement for a batch, links beside it, and nothing at all for what has not changed.
-import { codec } from '@truckroll/contract';
+import { codec, encodeMessage } from '@truckroll/contract';
 import { arrayOf, binaryArrays, type Transaction } from '@truckroll/service-kit';
 import { withDerived } from './derive.ts';
 import { idType } from './list-query.ts';
@@ -18,14 +18,21 @@ export interface Upserted<R> {
 
 /**
  * Stores records of one company in the caller's transaction, by (company, id); where a batch names an id twice the
- * last one counts. Runs the table's afterChange for those that were new or different, and publishes them.
+ * last one counts. Runs the table's afterChange for those that were new or different, and publishes them. While PostgreSQL stores the
+ * rows themselves, `meanwhile` may do something else.
  */
-export async function upsertRecords<R>(tx: Transaction, table: Table<R>, companyId: string, records: readonly R[]): Promise<Upserted<R>> {
-  const { encode } = codec(table.resource.record.typeName);
+export async function upsertRecords<R>(
+  tx: Transaction,
+  table: Table<R>,
+  companyId: string,
+  records: readonly R[],
+  meanwhile?: () => void,
+): Promise<Upserted<R>> {
+  const type = codec(table.resource.record.typeName);
   const byId = new Map<string, Changed<R>>();
   for (const record of records) {
     const id = idOf(table, record);
-    byId.set(id, { id, record, document: encode(record).finish() });
+    byId.set(id, { id, record, document: encodeMessage(type, record) });
   }
   await table.lockFirst?.(tx, companyId, [...byId.values()]);
   await recall(tx, table, companyId, byId);
@@ -36,7 +43,7 @@ export async function upsertRecords<R>(tx: Transaction, table: Table<R>, company
   // Quoted: a record may have a field whose name SQL reserves.
   const names = [...columns.map((column) => `"${column.name}"`), ...bytes];
   const types = [...columns.map((column) => column.type), ...bytes.map(() => 'bytea')];
-  const { rows } = await tx.query<{ id: string; created: boolean }>({
+  const storing = tx.query<{ id: string; created: boolean }>({
     name: `upsert_${table.table}`,
     text: `insert into ${table.table} as t (company_id, projection, ${names.join(', ')})
       select $1, ${table.version}, * from unnest(${types.map((type, i) => `$${i + 2}::${type}[]`).join(', ')})
@@ -55,6 +62,8 @@ export async function upsertRecords<R>(tx: Transaction, table: Table<R>, company
       ...(table.derive === undefined ? [] : [binaryArrays.bytes(batch.map(({ derived }) => derived ?? NOTHING))]),
     ],
   });
+  meanwhile?.();
+  const { rows } = await storing;
   const changed = rows.map(({ id }) => byId.get(id) as Changed<R>);
   if (changed.length > 0) {
     await relink(tx, table, companyId, changed);
