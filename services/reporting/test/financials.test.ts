@@ -12,6 +12,7 @@ import { fillIn } from '../src/financials/every-job.ts';
 import { jobFinancials } from '../src/resources/job-financials.ts';
 import { tables } from '../src/resources/index.ts';
 import { schema } from '../src/schema.ts';
+import { verifyReports } from '../src/summaries/verify.ts';
 
 type Line = Record<string, any>;
 const MOST = Number.MAX_SAFE_INTEGER;
@@ -23,7 +24,7 @@ let database: Database;
 let reader: RecordReader;
 beforeAll(async () => {
   fresh = await freshDatabase({ [schema.schema]: schema.migrations });
-  database = new Database({ url: fresh.url, schema: schema.schema, maxConnections: 4 });
+  database = new Database({ url: fresh.url, ...schema, settings: { ...schema.settings, 'truckroll.keeps_summaries': 'on' }, maxConnections: 4 });
   reader = new RecordReader(jobFinancials as Table<any> as Table, { database, names: new NameCache(database, schema.schema, silentLog) });
 });
 afterAll(async () => {
@@ -200,4 +201,33 @@ test('a line whose costs go too far with the invoices that are there is refused 
   const answer = await importLines(company, financials(far['id'], 1), financials(other['id'], 1));
   expect(answer).toMatchObject({ changed: 1, problems: [{ line: 1, field: 'totals.gross_profit_cents', code: 'OUT_OF_RANGE' }] });
   expect(await detail(company, far['id'])).toMatchObject({ cost_entries: [], totals: { revenue_cents: -MOST } });
+});
+
+test('what follows from many invoices of many jobs, all told together, is what it would be one by one', async () => {
+  const company = randomUUID();
+  const generation = { text: `insert into generations (company_id, generation, time_zone, state) values ($1, 1, 'America/Chicago', 'current')` };
+  await database.query({ ...generation, values: [company] });
+  // More than are looked up, and than are stored, with one statement.
+  const known = Array.from({ length: 300 }, () => job());
+  await tell(company, jobs, 'jobs', ...known);
+  expect((await importLines(company, ...known.map(({ id }) => financials(id, 1)))).problems).toEqual([]);
+  const told = [...known, ...known].map(({ id }, i) => invoice(id, i));
+  await tell(company, invoices, 'invoices', ...told);
+  // One of another job than before, among others again.
+  told[0]!['job_id'] = known[299]!['id'];
+  await tell(company, invoices, 'invoices', ...told);
+  const read = await list(company, ...[0, 5, 299].map((i) => known[i]!['id']));
+  const revenues = new Map(read.map(({ id, totals, invoices: of }) => [id, [of.length, totals.revenue_cents]]));
+  expect([0, 5, 299].map((i) => revenues.get(known[i]!['id']))).toEqual([
+    [1, 300],
+    [2, 310],
+    [3, 898],
+  ]);
+  const { rows } = await database.query({
+    text: `select sum(revenue_cents)::int as revenue, count(*) as jobs, (select sum(job_count) from job_summaries where company_id = $1 and part = 'month')::int as counted
+      from job_facts where company_id = $1`,
+    values: [company],
+  });
+  expect(rows).toEqual([{ revenue: (599 * 600) / 2, jobs: 300, counted: 300 }]);
+  for await (const step of verifyReports(database, company, new AbortController().signal)) expect(step).toMatchObject({ built: true, differences: [] });
 });

@@ -40,27 +40,48 @@ export function entryOf(
   standing: string,
   measures: Record<string, bigint>,
 ): Entry {
+  const known: Record<string, string> = {};
+  for (const dimension of summary.dimensions) known[dimension] = values[dimension] ?? NONE;
   return {
     summary,
     at,
-    values: Object.fromEntries(summary.dimensions.map((dimension) => [dimension, values[dimension] ?? NONE])),
+    values: known,
     standing,
     measures: measuresOf(summary).map((name) => measures[name] ?? 0n),
   };
 }
 
 export function sameEntries(a: readonly Entry[] = [], b: readonly Entry[] = []): boolean {
-  return a.length === b.length && a.every((entry, i) => keyOf(entry) === keyOf(b[i] as Entry));
+  return a.length === b.length && a.every((entry, i) => sameEntry(entry, b[i] as Entry));
 }
 
-function keyOf({ summary, at, values, standing, measures }: Entry): string {
-  return [summary.name, at, standing, ...summary.dimensions.map((dimension) => values[dimension]), ...measures].join();
+function sameEntry(a: Entry, b: Entry): boolean {
+  return a.at === b.at && sameGroup(a, b) && a.measures.every((value, i) => value === b.measures[i]);
 }
+
+/** Whether two count for the same values. */
+export function sameGroup(a: Entry, b: Entry): boolean {
+  return a.summary === b.summary && a.standing === b.standing && a.summary.dimensions.every((dimension) => a.values[dimension] === b.values[dimension]);
+}
+
+interface Dates {
+  readonly day: string;
+  readonly month: string;
+}
+
+/** By day since 1970: there are few, and each is asked for again and again. */
+const dates = new Map<number, Dates>();
+/** More than a hundred years. */
+const MOST_DATES = 50_000;
 
 /** The day that an instant counts on, and the first of its month, as dates. */
-export function datesOf(at: number, timeZone: string): { day: string; month: string } {
+export function datesOf(at: number, timeZone: string): Dates {
   const number = countedDay(at, timeZone);
-  const day = formatDate(number);
-  const [, , ofMonth] = civil(number);
-  return { day, month: formatDate(number - ofMonth + 1) };
+  let known = dates.get(number);
+  if (known === undefined) {
+    if (dates.size >= MOST_DATES) dates.clear();
+    const [, , ofMonth] = civil(number);
+    dates.set(number, (known = { day: formatDate(number), month: formatDate(number - ofMonth + 1) }));
+  }
+  return known;
 }

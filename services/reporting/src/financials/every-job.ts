@@ -9,6 +9,8 @@ import { jobFinancials } from '../resources/job-financials.ts';
 import type { Following } from '../summaries/follow.ts';
 import { deriveFinancials } from './derive.ts';
 
+/** Jobs that are looked up with one statement: while PostgreSQL deals with some, others are derived here. */
+const AT_ONCE = 250;
 /** Jobs that are looked at together, each company's in one transaction. */
 const CHUNK = 500;
 const EVERY_MS = 60_000;
@@ -48,9 +50,18 @@ export async function refreshJobs(tx: Transaction, companyId: string, jobs: read
   // Their facts are stored with them.
   if (missing.length > 0) await upsertRecords(tx, jobFinancials, companyId, missing.map(unrecorded));
   const made = new Set(missing);
-  const ids = jobs.filter((id) => !made.has(id));
-  for (let start = 0; start < ids.length; start += DERIVED_TOGETHER) {
-    await refreshSome(tx, companyId, ids.slice(start, start + DERIVED_TOGETHER), following, meanwhile);
+  // As refreshRecords locks them.
+  const ids = [...new Set(jobs.filter((id) => !made.has(id)))].sort();
+  for (let first = 0; first < ids.length; first += DERIVED_TOGETHER) {
+    const held = ids.slice(first, first + DERIVED_TOGETHER);
+    const parts = Array.from({ length: Math.ceil(held.length / AT_ONCE) }, (_, i) => held.slice(i * AT_ONCE, (i + 1) * AT_ONCE));
+    const refreshing: Promise<void>[] = [];
+    for (const part of parts) {
+      // On its own, or else PostgreSQL answers all of them together.
+      if (refreshing.length > 0) await turn();
+      refreshing.push(heard(refreshSome(tx, companyId, part, following, meanwhile)));
+    }
+    await Promise.all(refreshing);
   }
   await following.changed(jobFacts);
 }

@@ -1,8 +1,12 @@
 // Read models of public records: which of their facts are kept, in which columns, and how rows follow the owner's.
+import { setImmediate as turn } from 'node:timers/promises';
 import { codec, resource, type TopicDefinition } from '@truckroll/contract';
-import { arrayOf, binaryArrays, heard, type ArrayType, type Queryable } from '@truckroll/service-kit';
+import { arrayOf, binaryArrays, heard, type ArrayType, type Queryable, type Statement } from '@truckroll/service-kit';
 import type { RecordFacts } from '../facts/records.ts';
 import type { Consequences, ReadModel } from './read-model.ts';
+
+/** Records that are stored with one statement: while PostgreSQL stores some, the next are decoded here. */
+const AT_ONCE = 500;
 
 export interface ReadModelColumn<R> {
   type: ArrayType;
@@ -67,6 +71,13 @@ export function recordReadModel<R extends { id: string }>({
     return rows.map(({ job }) => job);
   }
 
+  const writing = (companyId: string, ids: Buffer, fields: readonly Buffer[]): Statement => ({
+    name: `read_model_${table}`,
+    text: `insert into ${table} (company_id, projection, id, ${names.join(', ')}) select $1, ${version}, * from unnest(${parameters})
+      on conflict (company_id, id) do update set copied_at = default, projection = excluded.projection, ${names.map((name) => `${name} = excluded.${name}`).join(', ')}`,
+    values: [companyId, ids, ...fields],
+  });
+
   const entriesOf = (kind: RecordFacts, records: readonly R[]): NonNullable<Consequences['facts']> =>
     new Map(records.map((record) => [record.id, kind.entriesOf(record.id, (name) => columns[name]?.of(record) ?? null)]));
 
@@ -78,20 +89,21 @@ export function recordReadModel<R extends { id: string }>({
     part,
     ...(facts === undefined ? {} : { facts }),
     async store(tx, companyId, events) {
-      const records = events.map(({ payload }) => decode(payload));
-      const [ids, ...fields] = values(records) as [Buffer, ...Buffer[]];
-      // A record may have moved to another job: both jobs' figures follow.
-      const jobsBefore = jobsOf(tx, companyId, ids);
-      const written = heard(
-        tx.query({
-          name: `read_model_${table}`,
-          text: `insert into ${table} (company_id, projection, id, ${names.join(', ')}) select $1, ${version}, * from unnest(${parameters})
-            on conflict (company_id, id) do update set copied_at = default, projection = excluded.projection, ${names.map((name) => `${name} = excluded.${name}`).join(', ')}`,
-          values: [companyId, ids, ...fields],
-        }),
-      );
-      const jobs = [...new Set([...(await jobsBefore), ...records.flatMap((record) => jobOf(record) ?? [])])];
-      return { jobs, written, ...(facts && { facts: entriesOf(facts, records) }) };
+      const records: R[] = [];
+      const before: Promise<string[]>[] = [];
+      const written: Promise<unknown>[] = [];
+      for (let start = 0; start < events.length; start += AT_ONCE) {
+        // What is there so far leaves first.
+        if (start > 0) await turn();
+        const some = events.slice(start, start + AT_ONCE).map(({ payload }) => decode(payload));
+        const [ids, ...fields] = values(some) as [Buffer, ...Buffer[]];
+        // A record may have moved to another job: both jobs' figures follow.
+        before.push(heard(jobsOf(tx, companyId, ids)));
+        written.push(heard(tx.query(writing(companyId, ids, fields))));
+        records.push(...some);
+      }
+      const jobs = [...new Set([...(await Promise.all(before)).flat(), ...records.flatMap((record) => jobOf(record) ?? [])])];
+      return { jobs, written: heard(Promise.all(written)), ...(facts && { facts: entriesOf(facts, records) }) };
     },
     async remove(tx, companyId, ids) {
       const gone = binaryArrays.uuid(ids);

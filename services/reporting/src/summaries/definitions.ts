@@ -76,8 +76,10 @@ export const PARTICIPATION: SummaryDefinition = {
 
 export const DEFINITIONS: readonly SummaryDefinition[] = [INVOICES, COLLECTIONS, JOBS, PARTICIPATION];
 
-export function measuresOf({ counts, cents }: SummaryDefinition): readonly string[] {
-  return [...counts, ...cents];
+const measures = new Map(DEFINITIONS.map((definition) => [definition, [...definition.counts, ...definition.cents]]));
+
+export function measuresOf(definition: SummaryDefinition): readonly string[] {
+  return measures.get(definition) as readonly string[];
 }
 
 /** Of jobs: whether their type is included, and whether their costs were checked. */

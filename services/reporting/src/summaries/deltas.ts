@@ -1,6 +1,7 @@
 // Changes of sums: folded in memory, so that a batch writes each row once, and written in the order of their keys.
-import { binaryArrays, type Queryable, type Statement } from '@truckroll/service-kit';
-import { datesOf, type Entry } from '../facts/fact.ts';
+import { setImmediate as turn } from 'node:timers/promises';
+import { binaryArrays, heard, type Queryable, type Statement } from '@truckroll/service-kit';
+import { datesOf, sameGroup, type Entry } from '../facts/fact.ts';
 import { DEFINITIONS, measuresOf, type SummaryDefinition } from './definitions.ts';
 
 /** A row's measures, in the order of measuresOf. */
@@ -68,26 +69,26 @@ export class Deltas {
    */
   async write(tx: Queryable, companyId: string, prefix = ''): Promise<void> {
     const writing: Promise<unknown>[] = [];
+    const tables = new Map(this.#tables);
+    this.#tables.clear();
     for (const definition of DEFINITIONS) {
       for (const table of [definition.table, definition.combinations]) {
-        const changed = [...(this.#tables.get(table) ?? [])].filter(([, measures]) => measures.some((value) => value !== 0n));
+        const changed = [...(tables.get(table) ?? [])].filter(([, measures]) => measures.some((value) => value !== 0n));
         const sorted = changed.sort(([a], [b]) => (a < b ? -1 : 1));
         for (let start = 0; start < sorted.length; start += CHUNK) {
-          if (writing.length === 0) writing.push(tx.query(byKey(true)));
-          writing.push(writeRows(tx, companyId, definition, { keys: keyColumns(definition, table), into: prefix + table }, sorted.slice(start, start + CHUNK)));
+          // What is there so far leaves first: PostgreSQL writes it while more is being made.
+          if (writing.length > 0) await turn();
+          const rows = writingRows(companyId, definition, { keys: keyColumns(definition, table), into: prefix + table }, sorted.slice(start, start + CHUNK));
+          writing.push(...[byKey(true), rows, byKey(false)].map((statement) => heard(tx.query(statement))));
         }
       }
     }
-    this.#tables.clear();
-    if (writing.length > 0) writing.push(tx.query(byKey(false)));
     await Promise.all(writing);
   }
 }
 
 function sameRows(a: Entry, b: Entry, timeZone: string): boolean {
-  if (a.summary !== b.summary || a.standing !== b.standing) return false;
-  if (a.summary.dimensions.some((dimension) => a.values[dimension] !== b.values[dimension])) return false;
-  return a.at === b.at || datesOf(a.at, timeZone).day === datesOf(b.at, timeZone).day;
+  return sameGroup(a, b) && (a.at === b.at || datesOf(a.at, timeZone).day === datesOf(b.at, timeZone).day);
 }
 
 function fold(rows: Map<string, Measures>, key: string, measures: readonly bigint[]): void {
@@ -116,14 +117,12 @@ const byKey = (only: boolean): Statement => ({
   values: [only ? 'off' : null],
 });
 
-/** Sends its statement without waiting: PostgreSQL carries them out in their order, while what follows is being made. */
-function writeRows(
-  tx: Queryable,
+function writingRows(
   companyId: string,
   definition: SummaryDefinition,
   { keys: own, into: table }: Place,
   rows: readonly (readonly [string, Measures])[],
-): Promise<unknown> {
+): Statement {
   const keys = ['generation', ...own];
   const measures = measuresOf(definition);
   const typeOf = (name: string): string => {
@@ -143,7 +142,7 @@ function writeRows(
     const column = rows.map(([, values]) => values[i] as bigint);
     return definition.counts.includes(name) ? binaryArrays.bigint(column.map(Number)) : binaryArrays.numeric(column);
   });
-  return tx.query({
+  return {
     name: `add_to_${table}`,
     text: `merge into ${table} s using unnest(${columns.map((name, i) => `$${i + 2}::${typeOf(name)}[]`).join(', ')}) d(${columns.join(', ')})
       on s.company_id = $1 and ${keys.map((name) => `s.${name} = d.${name}`).join(' and ')}
@@ -151,5 +150,5 @@ function writeRows(
       when matched then update set ${measures.map((name) => `${name} = s.${name} + d.${name}`).join(', ')}
       when not matched then insert (company_id, ${columns.join(', ')}) values ($1, ${columns.map((name) => `d.${name}`).join(', ')})`,
     values: [companyId, ...keysOf, ...measuresIn],
-  });
+  };
 }
