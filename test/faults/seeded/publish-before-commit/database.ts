@@ -22,7 +22,7 @@ async function publish(tx: Transaction): Promise<void> {
   // Whatever statement has stored them.
   const { rows } = await tx.query<OutboxRow>({
     text: `delete from outbox where xmin = pg_current_xact_id()::xid
-      returning id, event_id, topic, key, type, company_id, sequence, trace, payload, created_at`,
+      returning id, event_id, topic, key, type, company_id, sequence, trace, request_id, payload, created_at`,
   });
   if (rows.length === 0) return;
   // One request at a time, as one relay would.
