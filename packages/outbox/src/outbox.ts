@@ -43,7 +43,7 @@ export class Outbox implements BackgroundPart {
     tx.afterCommit(() => this.#relay.poke());
   }
 
-  /** For callers that use `append` itself: call after the commit. Without it, events leave within a second. */
+  /** For callers that use `append` itself: call after the commit. Without it, events leave at the relay's next look. */
   poke(): void {
     this.#relay.poke();
   }

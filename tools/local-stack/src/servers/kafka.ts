@@ -150,6 +150,7 @@ function properties(data: string, address: string, port: number, controller: num
     // A broker for one machine's processes: threads that look for work all the time, and telling other controllers and itself that
     // it lives, would be most of what it does.
     'broker.heartbeat.interval.ms': 4000,
+    // Of share groups, which nobody uses here, nothing is kept.
     'group.share.persister.class.name': 'org.apache.kafka.server.share.persister.NoOpStatePersister',
     'num.network.threads': 1,
     'num.io.threads': 2,
