@@ -50,10 +50,7 @@ export class Backlog {
       added.push(promise);
     }
     this.#count(messages, 1);
-    if (!this.#working.has(key)) {
-      const working = this.#work(topic, partition, waiting).finally(() => this.#working.delete(key));
-      this.#working.set(key, working);
-    }
+    if (!this.#working.has(key)) this.#working.set(key, this.#work(topic, partition, waiting));
     // Whoever reads ahead does not wait for it.
     return heard(Promise.all(added));
   }
@@ -90,6 +87,8 @@ export class Backlog {
         this.#count(messages, -1);
       }
     }
+    // At once: what is added from now on is nobody's work yet.
+    this.#working.delete(`${topic}/${partition}`);
   }
 
   #count(messages: readonly ReadMessage[], sign: 1 | -1): void {

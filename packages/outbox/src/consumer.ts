@@ -27,8 +27,9 @@ export interface ConsumerOptions {
   unreadable?(topic: string, partition: number, message: KafkaMessage): Promise<void>;
   /**
    * Asked when partitions are taken over, by handlers that keep places with what they store: where to go on in one, or
-   * undefined to go on from what the group told Kafka. A partition with a place is read ahead of what is being applied. Whoever had it before may have kept no place, or what is stored may be
-   * of an earlier moment than what Kafka was told: what comes twice is recognised.
+   * undefined to go on from what the group told Kafka. A partition with a place is read ahead of what is being applied. Whoever
+   * had it before may have kept no place, or what is stored may be of an earlier moment than what Kafka was told: what comes
+   * twice is recognised.
    */
   readonly places?: Places;
   /** Told of offsets behind which there was nothing to handle: compaction has taken it. Where it rejects it is not told again. */
