@@ -42,6 +42,11 @@ export class Demand {
     return asked === undefined ? 0 : left(asked, now) / left(this.#all, now);
   }
 
+  /** Of what all companies ask for, the share of the one that asks for most. */
+  mostShare(now = performance.now()): number {
+    return this.#all.amount === 0 ? 0 : left(this.#most, now) / left(this.#all, now);
+  }
+
   #forget(now: number): void {
     for (const [companyId, asked] of this.#asked) if (left(asked, now) < 1e-3) this.#asked.delete(companyId);
   }

@@ -9,12 +9,12 @@ const LEAST = 1;
 /** Who asks for such a share of what all ask for floods: others are a few, and not as many as it. */
 const FLOOD = 0.9;
 /** Of the time, calls of a company that floods may take at least, however much they slow others down one after the other. */
-const LEAST_TIME = 1 / 2;
-/** While so few are under way at once, single answers to others are looked at, for they tell what one call in their way costs. */
+const LEAST_TIME = 1 / 4;
+/** Calls of a flood that go one after the other may leave pauses. */
 const FEW = 2;
 /** An answer that takes so many times as long as at best is late: what others notice. */
-const LATE = 6;
-/** Such pauses that one in a hundred answers to others is late: as much longer for each as shorter for ninety-nine others. */
+const LATE = 5;
+/** Beside a flood one in a hundred answers to others is late: each takes as much from it as ninety-nine others give. */
 const LATE_SHARE = 0.01;
 /** How long ago an answer to another company counts. Milliseconds. */
 const ABOUT_MS = 1000;
@@ -152,23 +152,37 @@ export class Throttle {
   /** A company that asks for little got an answer: how many times as long as at best it took, and these take by now. */
   answeredOthers(took: number, slowness: number): void {
     this.#othersAt = performance.now();
-    if (this.#limit < FEW && this.#places.waiting > 0)
-      this.#time = took > LATE ? Math.max(LEAST_TIME, this.#time * SHRINK) : Math.min(1, this.#time * GROW_ONE);
+    const flooded = this.#places.waiting > 0 && this.#demand.mostShare() >= FLOOD;
+    // Calls that do not slow each other down have processors enough: fewer of them would give others nothing.
+    const crowded = this.#own.count === 0 || this.#own.value > TOLERANCE;
+    if (flooded && took <= LATE) this.#raise(GROW_ONE);
+    else if (flooded && crowded) this.#lower();
     this.#slowness.note(slowness);
     // None takes less than at best, so that fewer than all may show that they are slow on the average.
     const slow = this.#slowness.sum + WINDOW - this.#slowness.count > WINDOW * TOLERANCE;
     if (!slow && this.#slowness.count < WINDOW) return;
-    // Calls that do not slow each other down have processors enough: fewer of them would give others nothing.
-    const crowded = this.#own.count === 0 || this.#own.value > TOLERANCE;
     // Where nobody waits, others are slow for another reason than too many calls.
-    if (this.#bound && slow && crowded) {
-      this.#limit = Math.max(LEAST, Math.min(this.#limit, this.#places.held) * SHRINK);
-      this.#loweredAt = this.#othersAt;
-      // While nobody waits nothing tells what a higher limit would do, and a flood that comes again is to find this one.
-    } else if (this.#bound || this.#othersAt - this.#loweredAt >= EXPECTED_MS) this.#limit = Math.min(MOST, this.#limit * GROW);
+    if (this.#bound && slow && crowded) this.#lowerLimit();
+    // While nobody waits nothing tells what a higher limit would do, and a flood that comes again is to find this one.
+    else if (!flooded && (this.#bound || this.#othersAt - this.#loweredAt >= EXPECTED_MS)) this.#raise(GROW);
     this.#slowness.clear();
     this.#own.clear();
     this.#bound = false;
+  }
+
+  #raise(by: number): void {
+    if (this.#time < 1) this.#time = Math.min(1, this.#time * by);
+    else this.#limit = Math.min(MOST, this.#limit * by);
+  }
+
+  #lower(): void {
+    if (this.#limit >= FEW) this.#lowerLimit();
+    else this.#time = Math.max(LEAST_TIME, this.#time * SHRINK);
+  }
+
+  #lowerLimit(): void {
+    this.#limit = Math.max(LEAST, Math.min(this.#limit, this.#places.held) * SHRINK);
+    this.#loweredAt = this.#othersAt;
   }
 
   #shareOf(companyId: string): number {
