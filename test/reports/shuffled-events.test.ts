@@ -6,8 +6,8 @@ import { CompanyAccount } from '@truckroll/contract/gen/integrations/v1/admin';
 import { generateCompany } from '@truckroll/demo-company';
 import { Subscriber, createKafka, type IncomingEvent } from '../../packages/outbox/src/index.ts';
 import { importBatch } from '../../packages/record-store/src/index.ts';
-import { Database, createMetrics, silentLog } from '@truckroll/service-kit';
-import { freshDatabase, type TestDatabase } from '@truckroll/testing';
+import { createMetrics, silentLog, type Database } from '@truckroll/service-kit';
+import { openFreshDatabase } from '@truckroll/testing';
 import fc from 'fast-check';
 import { readModelSubscriptions } from '../../services/reporting/src/read-models/index.ts';
 import { tables } from '../../services/reporting/src/resources/index.ts';
@@ -25,15 +25,14 @@ const EVENTS = Math.ceil(Number(process.env['REPORT_EVENTS'] ?? 3000) / RUNS);
 const BATCH = 500;
 const DAY_MS = 86_400_000;
 
-let fresh: TestDatabase;
 let database: Database;
+let close: () => Promise<void>;
 let builder: SummaryBuilder;
 let subscriber: Subscriber;
 let applied = 0;
 
 beforeAll(async () => {
-  fresh = await freshDatabase({ [schema.schema]: schema.migrations });
-  database = new Database({ url: fresh.url, schema: schema.schema, settings: { ...schema.settings, 'truckroll.keeps_summaries': 'on' }, maxConnections: 6 });
+  ({ database, close } = await openFreshDatabase(schema, { settings: { ...schema.settings, 'truckroll.keeps_summaries': 'on' }, maxConnections: 6 }));
   const metrics = createMetrics('reporting');
   // It is told of everything here, and never looks by itself.
   builder = summaryBuilder(database, silentLog, metrics, 2 ** 31 - 1);
@@ -44,8 +43,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await builder.stop();
-  await database.close();
-  await fresh.drop();
+  await close();
 });
 
 const templates = Object.fromEntries(

@@ -216,17 +216,17 @@ export function codec(typeName: string): Codec {
   return found;
 }
 
-let writer = new BinaryWriter();
+let spare: BinaryWriter | undefined;
 /** Bytes of a message beyond which memory is not kept for the next one. */
 const MOST_KEPT = 65_536;
 
 /** Bytes of a message, written in memory that is used again: one that grows with each message costs more than writing it. */
 export function encodeMessage<T>(type: Pick<Codec<T>, 'encode'>, message: T): Uint8Array {
-  const own = writer;
+  const writer = spare ?? new BinaryWriter();
   // What cannot be written leaves a part of itself.
-  writer = new BinaryWriter();
-  const bytes = type.encode(message, own).finish();
-  if (bytes.length <= MOST_KEPT) writer = own;
+  spare = undefined;
+  const bytes = type.encode(message, writer).finish();
+  if (bytes.length <= MOST_KEPT) spare = writer;
   return bytes;
 }
 

@@ -19,7 +19,7 @@ interface Waiting {
 }
 
 /** Events in one call of handle, hence in one transaction. */
-const CHUNK = 500;
+export const CHUNK = 500;
 /** What may wait, of all partitions together; more is read only when some of it has been applied. */
 const MOST = { messages: 4000, bytes: 8 * 1024 * 1024 };
 

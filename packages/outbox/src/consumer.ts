@@ -1,6 +1,6 @@
 import { backoffMs, durations, heard, logOutage, pause, retrying, type BackgroundPart, type Logger, type Metrics } from '@truckroll/service-kit';
 import type { Consumer as KafkaConsumer, EachBatchPayload, KafkaMessage, TopicOffsets } from 'kafkajs';
-import { Backlog, type ReadMessage } from './backlog.ts';
+import { Backlog, CHUNK, type ReadMessage } from './backlog.ts';
 import { eventOf, type IncomingEvent } from './event.ts';
 import type { KafkaClient } from './kafka.ts';
 import { goodbye } from './limit.ts';
@@ -38,8 +38,6 @@ export interface ConsumerOptions {
   readonly metrics: Metrics;
 }
 
-/** Events in one call of handle, hence in one transaction. */
-const CHUNK = 500;
 /** How long a fetch waits at the broker where nothing comes: a heartbeat follows each, and a session of six seconds has three of them. */
 const WAIT_MS = 2000;
 const RETRY = { firstMs: 50, mostMs: 2000 };

@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { GetRefundResponse } from '@truckroll/contract/gen/billing/v1/refunds';
 import { NameCache, RecordReader, importBatch, type Table } from '@truckroll/record-store';
-import { Database, silentLog } from '@truckroll/service-kit';
-import { freshDatabase, type TestDatabase } from '@truckroll/testing';
+import { silentLog, type Database } from '@truckroll/service-kit';
+import { openFreshDatabase } from '@truckroll/testing';
 import { tables } from '../src/resources/index.ts';
 import { refunds } from '../src/resources/refunds.ts';
 import { schema } from '../src/schema.ts';
@@ -13,16 +13,12 @@ const MOST = Number.MAX_SAFE_INTEGER;
 const AT = '2026-03-01T15:00:00Z';
 const account = { id: randomUUID(), name: 'Whitfield Residence' };
 
-let fresh: TestDatabase;
 let database: Database;
+let close: () => Promise<void>;
 beforeAll(async () => {
-  fresh = await freshDatabase({ [schema.schema]: schema.migrations });
-  database = new Database({ url: fresh.url, schema: schema.schema, maxConnections: 4 });
+  ({ database, close } = await openFreshDatabase(schema));
 });
-afterAll(async () => {
-  await database.close();
-  await fresh.drop();
-});
+afterAll(() => close());
 
 function invoice(fields: Line = {}): Line & { id: string } {
   return {

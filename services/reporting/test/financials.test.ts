@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { codec, readMessage, resource } from '@truckroll/contract';
 import type { IncomingEvent } from '@truckroll/outbox';
 import { NameCache, RecordReader, importBatch, type Table } from '@truckroll/record-store';
-import { Database, silentLog } from '@truckroll/service-kit';
-import { freshDatabase, type TestDatabase } from '@truckroll/testing';
+import { silentLog, type Database } from '@truckroll/service-kit';
+import { openFreshDatabase } from '@truckroll/testing';
 import { applyTo, type ReadModel } from '../src/read-models/read-model.ts';
 import { invoices } from '../src/read-models/invoices.ts';
 import { jobs } from '../src/read-models/jobs.ts';
@@ -19,18 +19,14 @@ const MOST = Number.MAX_SAFE_INTEGER;
 const AT = '2026-03-01T15:00:00Z';
 const ref = (name = 'Whitfield Residence') => ({ id: randomUUID(), name });
 
-let fresh: TestDatabase;
 let database: Database;
+let close: () => Promise<void>;
 let reader: RecordReader;
 beforeAll(async () => {
-  fresh = await freshDatabase({ [schema.schema]: schema.migrations });
-  database = new Database({ url: fresh.url, ...schema, settings: { ...schema.settings, 'truckroll.keeps_summaries': 'on' }, maxConnections: 4 });
+  ({ database, close } = await openFreshDatabase(schema, { settings: { ...schema.settings, 'truckroll.keeps_summaries': 'on' } }));
   reader = new RecordReader(jobFinancials as Table<any> as Table, { database, names: new NameCache(database, schema.schema, silentLog) });
 });
-afterAll(async () => {
-  await database.close();
-  await fresh.drop();
-});
+afterAll(() => close());
 
 function job(fields: Line = {}): Line {
   return {

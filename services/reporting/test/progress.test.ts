@@ -2,8 +2,8 @@
 import { Watermark } from '@truckroll/contract/gen/events/v1/watermarks';
 import { topics } from '@truckroll/contract';
 import type { IncomingEvent } from '@truckroll/outbox';
-import { Database, silentLog } from '@truckroll/service-kit';
-import { freshDatabase, type TestDatabase } from '@truckroll/testing';
+import { silentLog, type Database } from '@truckroll/service-kit';
+import { openFreshDatabase } from '@truckroll/testing';
 import { followProgress } from '../src/freshness/progress.ts';
 import { schema } from '../src/schema.ts';
 
@@ -13,16 +13,12 @@ const NAMED = [
   { topic: topics.invoices.name, partition: 2, offset: 3 },
 ];
 
-let fresh: TestDatabase;
 let database: Database;
+let close: () => Promise<void>;
 beforeAll(async () => {
-  fresh = await freshDatabase({ [schema.schema]: schema.migrations });
-  database = new Database({ url: fresh.url, schema: schema.schema, maxConnections: 4 });
+  ({ database, close } = await openFreshDatabase(schema));
 });
-afterAll(async () => {
-  await database.close();
-  await fresh.drop();
-});
+afterAll(() => close());
 
 test('a watermark that comes before what it names counts as soon as all of that is applied, and not before', async () => {
   const { reached, watermarks } = followProgress(database, silentLog);

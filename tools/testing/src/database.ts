@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { createSession, migrate, type MigrationSet, type Session } from '@truckroll/service-kit';
+import { Database, createSession, migrate, type MigrationSet, type Session } from '@truckroll/service-kit';
 
 /** A busy machine may take long to answer; a test is not about that. */
 const PATIENT_MS = 30_000;
@@ -30,6 +30,22 @@ export async function freshDatabase(schemas: Schemas): Promise<TestDatabase> {
     await admin.close();
   }
   return { url: urlOf(name), drop: () => dropDatabase(name) };
+}
+
+/** One service's, with the pool that its code under test is given; `close` ends the pool and drops the database. */
+export async function openFreshDatabase(
+  { schema, migrations }: { readonly schema: string; readonly migrations: readonly MigrationSet[] },
+  options: Partial<Database['options']> = {},
+): Promise<{ database: Database; close(): Promise<void> }> {
+  const fresh = await freshDatabase({ [schema]: migrations });
+  const database = new Database({ url: fresh.url, schema, maxConnections: 4, ...options });
+  return {
+    database,
+    async close() {
+      await database.close();
+      await fresh.drop();
+    },
+  };
 }
 
 async function templateFor(admin: Session, schemas: Schemas): Promise<string> {
