@@ -1,5 +1,6 @@
 import { readBuild } from './build.ts';
 import { ConfigError } from './config.ts';
+import { growHeapInLargerSteps } from './heap.ts';
 import type { Service } from './component.ts';
 
 /**
@@ -7,6 +8,7 @@ import type { Service } from './component.ts';
  * orderly stop and with 1 when it could not start or stop. A wrong configuration is told in plain lines.
  */
 export async function runService(name: string, create: () => Service): Promise<void> {
+  growHeapInLargerSteps();
   let service: Service;
   try {
     service = create();

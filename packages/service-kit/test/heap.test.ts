@@ -1,0 +1,42 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+
+const PROGRAM = `
+import { PerformanceObserver } from 'node:perf_hooks';
+import { setTimeout as delay } from 'node:timers/promises';
+if (process.argv[1] === 'larger') (await import(process.argv[2])).growHeapInLargerSteps();
+let collections = 0;
+const observer = new PerformanceObserver((list) => {
+  for (const { detail } of list.getEntries()) if (detail.kind === 4) collections += 1;
+});
+observer.observe({ entryTypes: ['gc'] });
+// 35 MB that stay, and objects that live just long enough to become old.
+const stays = Array.from({ length: 35 }, () => new Array(2 ** 17).fill(0).map((_, index) => index + 0.5));
+const ring = new Array(2 ** 15);
+for (let made = 0; made < 2 ** 22; made += 1) {
+  ring[made % ring.length] = [made, made, made, made, made, made, made, made];
+  if (made % 2 ** 15 === 0) await delay(0);
+}
+await delay(0);
+observer.disconnect();
+process.stdout.write(String(collections + 0 * stays.length));
+`;
+
+const HEAP = join(import.meta.dirname, '../src/heap.ts');
+
+function collections(growth: 'larger' | 'usual', bound: number): number {
+  const args = [`--max-old-space-size=${bound}`, '--max-semi-space-size=8', '--input-type=module', '-e', PROGRAM, growth, HEAP];
+  return Number(execFileSync(process.execPath, args, { encoding: 'utf8', stdio: 'pipe', env: { PATH: process.env['PATH'] } }));
+}
+
+describe('a heap with a bound', () => {
+  it('is collected as a whole less often when it may grow in larger steps', () => {
+    const usual = collections('usual', 358);
+    expect(usual).toBeGreaterThan(3);
+    expect(collections('larger', 358)).toBeLessThan(0.7 * usual);
+  });
+
+  it('keeps to its bound nevertheless', () => {
+    expect(() => collections('larger', 24)).toThrow(/heap out of memory/);
+  });
+});
