@@ -74,22 +74,32 @@ const NUMERIC_BASE = 10_000;
 const NUMERIC_HEAD = 8;
 const NEGATIVE = 0x4000;
 
-function numericDigits(value: bigint): number[] {
+/** How many there are of an amount that a double holds exactly. */
+function digitsOf(value: number): number {
+  let digits = 0;
+  for (let rest = Math.abs(value); rest > 0; rest = Math.floor(rest / NUMERIC_BASE)) digits += 1;
+  return digits;
+}
+
+function digitsOfLarge(value: bigint): number[] {
   const digits: number[] = [];
-  let large = value < 0n ? -value : value;
-  for (; large > Number.MAX_SAFE_INTEGER; large /= BigInt(NUMERIC_BASE)) digits.push(Number(large % BigInt(NUMERIC_BASE)));
-  for (let rest = Number(large); rest > 0; rest = Math.floor(rest / NUMERIC_BASE)) digits.push(rest % NUMERIC_BASE);
+  for (let rest = value < 0n ? -value : value; rest > 0n; rest /= BigInt(NUMERIC_BASE)) digits.push(Number(rest % BigInt(NUMERIC_BASE)));
   return digits.reverse();
 }
 
-function writeNumeric(value: bigint, into: Buffer, at: number): number {
-  const digits = numericDigits(value);
-  into.writeInt16BE(digits.length, at);
-  into.writeInt16BE(Math.max(0, digits.length - 1), at + 2);
-  into.writeUInt16BE(value < 0n ? NEGATIVE : 0, at + 4);
+function writeNumeric(value: number | bigint, into: Buffer, at: number): number {
+  const large = typeof value === 'bigint' ? digitsOfLarge(value) : undefined;
+  const count = large?.length ?? digitsOf(value as number);
+  into.writeInt16BE(count, at);
+  into.writeInt16BE(Math.max(0, count - 1), at + 2);
+  into.writeUInt16BE(value < 0 ? NEGATIVE : 0, at + 4);
   into.writeInt16BE(0, at + 6);
-  digits.forEach((digit, i) => into.writeInt16BE(digit, at + NUMERIC_HEAD + 2 * i));
-  return NUMERIC_HEAD + 2 * digits.length;
+  let rest = large === undefined ? Math.abs(value as number) : 0;
+  for (let i = count - 1; i >= 0; i -= 1) {
+    into.writeInt16BE(large?.[i] ?? rest % NUMERIC_BASE, at + NUMERIC_HEAD + 2 * i);
+    rest = Math.floor(rest / NUMERIC_BASE);
+  }
+  return NUMERIC_HEAD + 2 * count;
 }
 
 /** Of each type, what makes an array of values; the statement casts its parameter to that type: `$1::uuid[]`. */
@@ -115,10 +125,16 @@ export const binaryArrays = {
   integer: fixed<number>(OIDS.integer, 4, (value, into, at) => void into.writeInt32BE(value, at)),
   bigint: fixed<number>(OIDS.bigint, 8, writeInt64),
   /** Whole, however large. */
-  numeric: arrays<bigint>(OIDS.numeric, (value) => NUMERIC_HEAD + 2 * numericDigits(value).length, writeNumeric),
+  numeric: arrays<number | bigint>(
+    OIDS.numeric,
+    (value) => NUMERIC_HEAD + 2 * (typeof value === 'number' ? digitsOf(value) : digitsOfLarge(value).length),
+    writeNumeric,
+  ),
   double: fixed<number>(OIDS.double, 8, (value, into, at) => void into.writeDoubleBE(value, at)),
   /** timestamptz, from microseconds since 1970. */
   instant: fixed<number>(OIDS.instant, 8, (value, into, at) => writeInt64(value - EPOCH_MICROS, into, at)),
+  /** From days since 1970-01-01. */
+  day: fixed<number>(OIDS.date, 4, (value, into, at) => void into.writeInt32BE(value - EPOCH_DAYS, at)),
   /** From `2026-03-01`. */
   date: fixed<string>(OIDS.date, 4, (value, into, at) => void into.writeInt32BE(Date.parse(value) / 86_400_000 - EPOCH_DAYS, at)),
   /** jsonb, from its text. */

@@ -6,7 +6,7 @@ import { binaryArrays, type Queryable, type Statement } from '@truckroll/service
 import { readSources, sourcesOf, type Sources } from '../financials/sources.ts';
 import { isCounted } from '../financials/totals.ts';
 import { JOBS, PARTICIPATION, standingOf } from '../summaries/definitions.ts';
-import { entryOf, type Entry, type FactKind } from './fact.ts';
+import { amountOf, entryOf, type Entry, type FactKind } from './fact.ts';
 
 const COSTS = ['labor_cost_cents', 'parts_cost_cents', 'equipment_cost_cents', 'misc_cost_cents', 'other_cost_cents'] as const;
 type CostColumn = (typeof COSTS)[number];
@@ -165,8 +165,7 @@ export const jobFacts: FactKind = {
 };
 
 function entriesOf({ reported_at, standing, members, account, business_unit, job_type, job_class, ...row }: Row | JobFact): Entry[] {
-  const cents = Object.fromEntries(CENTS.map((name) => [name, BigInt(row[name])]));
-  const measures = { job_count: 1n, ...cents };
+  const measures = { job_count: 1, ...Object.fromEntries(CENTS.map((name) => [name, amountOf(row[name])])) };
   return [
     entryOf(JOBS, reported_at, { account, business_unit, job_type, job_class }, standing, measures),
     ...members.map((team_member) => entryOf(PARTICIPATION, reported_at, { team_member, job_class }, standing, measures)),

@@ -79,8 +79,7 @@ export const invoiceFacts = factsOf<{
   },
   entries({ status, issued_at, subtotal_cents, discount_cents, tax_cents, ...values }) {
     if (issued_at === null) return [];
-    const cents = { subtotal_cents: BigInt(subtotal_cents), discount_cents: BigInt(discount_cents), tax_cents: BigInt(tax_cents) };
-    return [entryOf(INVOICES, issued_at, values, status, { invoice_count: 1n, ...cents })];
+    return [entryOf(INVOICES, issued_at, values, status, { invoice_count: 1, subtotal_cents, discount_cents, tax_cents })];
   },
   counted: {
     summary: INVOICES,
@@ -114,7 +113,7 @@ export const paymentFacts = factsOf<Movement>({
   },
   entries({ status, occurred_at, amount_cents, ...values }) {
     if (status !== 'PAID') return [];
-    return [entryOf(COLLECTIONS, occurred_at, { ...values }, COUNTED, { payment_count: 1n, received_cents: BigInt(amount_cents) })];
+    return [entryOf(COLLECTIONS, occurred_at, { ...values }, COUNTED, { payment_count: 1, received_cents: amount_cents })];
   },
   counted: {
     summary: COLLECTIONS,
@@ -136,7 +135,7 @@ export const refundFacts = factsOf<Movement>({
   },
   entries({ status, occurred_at, amount_cents, ...values }) {
     if (status !== 'SUCCEEDED') return [];
-    return [entryOf(COLLECTIONS, occurred_at, { ...values }, COUNTED, { refund_count: 1n, refunded_cents: BigInt(amount_cents) })];
+    return [entryOf(COLLECTIONS, occurred_at, { ...values }, COUNTED, { refund_count: 1, refunded_cents: amount_cents })];
   },
   counted: {
     summary: COLLECTIONS,

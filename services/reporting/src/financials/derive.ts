@@ -6,18 +6,22 @@ import type { Transaction } from '@truckroll/service-kit';
 import { readSources, sourcesOf, type ReadModels, type Sources } from './sources.ts';
 import { reportDate, totalsOf } from './totals.ts';
 
-/** Derived fields by job. Tells `seen` what each financial, as recorded, was reckoned from. */
-export async function deriveFinancials(
-  tx: Transaction,
-  companyId: string,
-  batch: readonly Changed<JobFinancials>[],
-  seen?: (recorded: JobFinancials, sources: Sources) => void,
-): Promise<ReadonlyMap<string, Derived>> {
+/** Derived fields by job. */
+export async function deriveFinancials(tx: Transaction, companyId: string, batch: readonly Changed<JobFinancials>[]): Promise<ReadonlyMap<string, Derived>> {
   const readModels = await readSources(
     tx,
     companyId,
     batch.map(({ id }) => id),
   );
+  return derivedFinancials(batch, readModels);
+}
+
+/** The same from what was read. Tells `seen` what each financial, as recorded, was reckoned from. */
+export function derivedFinancials(
+  batch: readonly Changed<JobFinancials>[],
+  readModels: ReadModels,
+  seen?: (recorded: JobFinancials, sources: Sources) => void,
+): ReadonlyMap<string, Derived> {
   return new Map(
     batch.map(({ id, record }) => {
       const sources = sourcesOf(readModels, id);

@@ -3,11 +3,12 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { CostTrackingStatus, CostVerificationStatus, JobFinancials } from '@truckroll/contract/gen/reporting/v1/job_financials';
 import { DERIVED_TOGETHER, lockCompany, refreshRecords, upsertRecords } from '@truckroll/record-store';
-import { PeriodicTask, heard, type BackgroundPart, type Database, type Logger, type Queryable, type Transaction } from '@truckroll/service-kit';
+import { PeriodicTask, binaryArrays, heard, type BackgroundPart, type Database, type Logger, type Queryable, type Transaction } from '@truckroll/service-kit';
 import { entriesOfJobs, jobFactOf, jobFacts, storeJobFacts, type JobFact } from '../facts/jobs.ts';
 import { jobFinancials } from '../resources/job-financials.ts';
 import type { Following } from '../summaries/follow.ts';
-import { deriveFinancials } from './derive.ts';
+import { derivedFinancials } from './derive.ts';
+import { readSources } from './sources.ts';
 
 /** Jobs that are looked up with one statement: while PostgreSQL deals with some, others are derived here. */
 const AT_ONCE = 250;
@@ -29,9 +30,7 @@ function unrecorded(id: string): JobFinancials {
 
 /** Brings the figures of jobs up to date, those of jobs without a job financial included. The company is locked. */
 export async function refreshFinancials(tx: Transaction, companyId: string, jobIds: readonly string[]): Promise<void> {
-  const missing = await missingOf(tx, companyId, jobIds);
-  if (missing.length > 0) await upsertRecords(tx, jobFinancials, companyId, missing.map(unrecorded));
-  const made = new Set(missing);
+  const made = new Set(await makeMissing(tx, companyId, jobIds));
   await refreshRecords(
     tx,
     jobFinancials,
@@ -40,36 +39,47 @@ export async function refreshFinancials(tx: Transaction, companyId: string, jobI
   );
 }
 
+export interface JobsToRefresh {
+  readonly jobs: readonly string[];
+  /** Whether the jobs themselves have come: most may be new, and have no job financial. */
+  readonly arrived?: boolean;
+}
+
 /**
  * The same, and what the jobs bring into reports, from one look at what both follow from. While PostgreSQL looks that up, `meanwhile` may
  * send it more to do.
  */
-export async function refreshJobs(tx: Transaction, companyId: string, jobs: readonly string[], following: Following, meanwhile: () => void): Promise<void> {
-  if (jobs.length === 0) return;
-  const missing = await missingOf(tx, companyId, jobs);
-  // Their facts are stored with them.
-  if (missing.length > 0) await upsertRecords(tx, jobFinancials, companyId, missing.map(unrecorded));
-  const made = new Set(missing);
+export async function refreshJobs(
+  tx: Transaction,
+  companyId: string,
+  { jobs, arrived = false }: JobsToRefresh,
+  following: Following,
+  meanwhile: () => void,
+): Promise<void> {
+  const made = new Set(arrived ? await makeMissing(tx, companyId, jobs) : []);
   // As refreshRecords locks them.
-  const ids = [...new Set(jobs.filter((id) => !made.has(id)))].sort();
+  const ids = [...new Set(jobs)].filter((id) => !made.has(id)).sort();
   for (let first = 0; first < ids.length; first += DERIVED_TOGETHER) {
     const held = ids.slice(first, first + DERIVED_TOGETHER);
-    const parts = Array.from({ length: Math.ceil(held.length / AT_ONCE) }, (_, i) => held.slice(i * AT_ONCE, (i + 1) * AT_ONCE));
-    const refreshing: Promise<void>[] = [];
-    for (const part of parts) {
+    const refreshing: Promise<readonly string[]>[] = [];
+    for (let start = 0; start < held.length; start += AT_ONCE) {
       // On its own, or else PostgreSQL answers all of them together.
-      if (refreshing.length > 0) await turn();
-      refreshing.push(heard(refreshSome(tx, companyId, part, following, meanwhile)));
+      if (start > 0) await turn();
+      refreshing.push(heard(refreshSome(tx, companyId, held.slice(start, start + AT_ONCE), following)));
     }
-    await Promise.all(refreshing);
+    await turn();
+    meanwhile();
+    const absent = (await Promise.all(refreshing)).flat();
+    if (!arrived) await makeMissing(tx, companyId, absent);
   }
   await following.changed(jobFacts);
 }
 
-/** No more than refreshRecords takes at once. */
-async function refreshSome(tx: Transaction, companyId: string, ids: readonly string[], following: Following, meanwhile: () => void): Promise<void> {
+/** No more than refreshRecords takes at once. Resolves to those that have no job financial. */
+async function refreshSome(tx: Transaction, companyId: string, ids: readonly string[], following: Following): Promise<readonly string[]> {
   const changing = following.changing(jobFacts, ids);
   const facts: JobFact[] = [];
+  const found = new Set<string>();
   const count = async (): Promise<void> => {
     const became = await changing;
     const stored = heard(storeJobFacts(tx, companyId, ids, facts));
@@ -79,20 +89,23 @@ async function refreshSome(tx: Transaction, companyId: string, ids: readonly str
   let counting: Promise<void> | undefined;
   const observed: typeof jobFinancials = {
     ...jobFinancials,
-    async derive(_, company, batch) {
-      const deriving = deriveFinancials(tx, company, batch, (recorded, sources) => {
-        const fact = jobFactOf(recorded, sources);
+    async derive(_tx, _companyId, batch) {
+      const derived = derivedFinancials(batch, await sources, (recorded, of) => {
+        found.add(recorded.id);
+        const fact = jobFactOf(recorded, of);
         if (fact !== undefined) facts.push(fact);
       });
-      meanwhile();
-      const derived = await deriving;
       // After it was sent what is derived: it stores that while sums are made.
       counting = heard(turn().then(count));
       return derived;
     },
   };
-  await Promise.all([changing, refreshRecords(tx, observed, companyId, ids)]);
+  const refreshed = heard(refreshRecords(tx, observed, companyId, ids));
+  // Sent with what locks the rows, and after it, as refreshRecords wants it.
+  const sources = heard(readSources(tx, companyId, ids));
+  await Promise.all([changing, refreshed, sources]);
   await (counting ?? count());
+  return ids.filter((id) => !found.has(id));
 }
 
 /** Removes the financials of jobs that are gone, as far as nothing is recorded of them. The company is locked. */
@@ -105,14 +118,18 @@ export async function dropUnrecorded(tx: Queryable, companyId: string, jobIds: r
   });
 }
 
-async function missingOf(tx: Queryable, companyId: string, jobIds: readonly string[]): Promise<string[]> {
+/** Makes job financials of jobs that have none, their facts included; returns those jobs. */
+async function makeMissing(tx: Transaction, companyId: string, jobIds: readonly string[]): Promise<string[]> {
+  if (jobIds.length === 0) return [];
   const { rows } = await tx.query<{ id: string }>({
     name: 'jobs_without_financials',
     text: `select distinct j.id from unnest($2::uuid[]) u(id) join jobs j on j.company_id = $1 and j.id = u.id
       where not exists (select from job_financials f where f.company_id = $1 and f.id = u.id)`,
-    values: [companyId, jobIds],
+    values: [companyId, binaryArrays.uuid(jobIds)],
   });
-  return rows.map(({ id }) => id);
+  const missing = rows.map(({ id }) => id);
+  if (missing.length > 0) await upsertRecords(tx, jobFinancials, companyId, missing.map(unrecorded));
+  return missing;
 }
 
 /**

@@ -5,8 +5,8 @@ import type { IncomingEvent, Subscription } from '@truckroll/outbox';
 import { byCompany, lockCompany, lockPart, planForAnyCompany } from '@truckroll/record-store';
 import { heard, type Queryable, type Transaction } from '@truckroll/service-kit';
 import type { Entry, FactKind } from '../facts/fact.ts';
-import { refreshJobs } from '../financials/every-job.ts';
-import { follow } from '../summaries/follow.ts';
+import { refreshJobs, type JobsToRefresh } from '../financials/every-job.ts';
+import { follow, type Became } from '../summaries/follow.ts';
 
 export interface ReadModel {
   topic: TopicDefinition;
@@ -19,17 +19,14 @@ export interface ReadModel {
   part?: 'jobs' | 'movements';
   /** The column that names a row among those of its company, where it is not `id`. */
   readonly id?: 'company_id';
-  /** Stores the records of one company. */
-  store(tx: Queryable, companyId: string, events: readonly StateEvent[]): Promise<Consequences>;
+  /** Stores the records of one company. Tells `became`, once they are sent, what reports count of them now. */
+  store(tx: Queryable, companyId: string, events: readonly StateEvent[], became?: Became): Promise<Consequences>;
   /** Removes records that their owner has deleted; returns the jobs concerned. */
   remove?(tx: Queryable, companyId: string, ids: readonly string[]): Promise<readonly string[]>;
 }
 
-export interface Consequences {
-  /** Jobs whose figures may have changed. */
-  jobs: readonly string[];
-  /** What reports count of the rows now, by id; ids without any are absent. */
-  facts?: ReadonlyMap<string, readonly Entry[]>;
+/** `jobs`: those whose figures may have changed. */
+export interface Consequences extends JobsToRefresh {
   /** When the rows are there, where that was not waited for. */
   written?: Promise<unknown>;
 }
@@ -44,20 +41,25 @@ export async function applyTo(model: ReadModel, tx: Transaction, events: readonl
     await lock(model, tx, companyId);
     const stored = ofCompany.filter((event): event is IncomingEvent & { payload: Buffer } => event.payload !== null);
     const gone = ofCompany.filter(({ payload }) => payload === null).map(idOf);
-    await change(tx, companyId, model, [...stored.map(idOf), ...gone], async () => {
-      const changed = stored.length > 0 ? await model.store(tx, companyId, stored) : NOTHING;
+    await change(tx, companyId, model, [...stored.map(idOf), ...gone], async (became) => {
+      if (stored.length === 0) became?.(NONE);
+      const changed = stored.length > 0 ? await model.store(tx, companyId, stored, became) : NOTHING;
       const others = gone.length > 0 ? ((await model.remove?.(tx, companyId, gone)) ?? []) : [];
       return { ...changed, jobs: [...changed.jobs, ...others] };
     });
   }
 }
 
-const NOTHING: Consequences = { jobs: [], facts: new Map() };
+const NOTHING: Consequences = { jobs: [] };
+const NONE: ReadonlyMap<string, readonly Entry[]> = new Map();
 
 /** Removes rows that no topic has any more. */
 export async function removeFrom(model: ReadModel, tx: Transaction, companyId: string, ids: readonly string[]): Promise<void> {
   await lock(model, tx, companyId);
-  await change(tx, companyId, model, ids, async () => ({ ...NOTHING, jobs: (await model.remove?.(tx, companyId, ids)) ?? [] }));
+  await change(tx, companyId, model, ids, async (became) => {
+    became?.(NONE);
+    return { jobs: (await model.remove?.(tx, companyId, ids)) ?? [] };
+  });
 }
 
 async function lock({ part }: ReadModel, tx: Transaction, companyId: string): Promise<void> {
@@ -68,16 +70,21 @@ async function lock({ part }: ReadModel, tx: Transaction, companyId: string): Pr
  * Changes rows, and everything that follows from them. What does not wait for each other's answers is sent ahead, so that PostgreSQL
  * has something to do while sums are made here, and the other way round.
  */
-async function change(tx: Transaction, companyId: string, { facts }: ReadModel, ids: readonly string[], work: () => Promise<Consequences>): Promise<void> {
+async function change(
+  tx: Transaction,
+  companyId: string,
+  { facts }: ReadModel,
+  ids: readonly string[],
+  work: (became?: Became) => Promise<Consequences>,
+): Promise<void> {
   const following = follow(tx, companyId);
   const became = await (facts && following.changing(facts, ids));
-  const changed = await work();
-  if (changed.facts !== undefined) became?.(changed.facts);
+  const changed = await work(became);
   const sums: Promise<void>[] = [];
   const sendSums = (): void => {
     if (facts !== undefined && sums.length === 0) sums.push(heard(following.changed(facts)));
   };
-  await refreshJobs(tx, companyId, changed.jobs, following, sendSums);
+  if (changed.jobs.length > 0) await refreshJobs(tx, companyId, changed, following, sendSums);
   sendSums();
   await Promise.all([changed.written, ...sums]);
 }

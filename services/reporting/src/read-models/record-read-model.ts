@@ -2,8 +2,9 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { codec, resource, type TopicDefinition } from '@truckroll/contract';
 import { arrayOf, binaryArrays, heard, type ArrayType, type Queryable, type Statement } from '@truckroll/service-kit';
+import type { Entry } from '../facts/fact.ts';
 import type { RecordFacts } from '../facts/records.ts';
-import type { Consequences, ReadModel } from './read-model.ts';
+import type { ReadModel } from './read-model.ts';
 
 /** Records that are stored with one statement: while PostgreSQL stores some, the next are decoded here. */
 const AT_ONCE = 500;
@@ -78,7 +79,7 @@ export function recordReadModel<R extends { id: string }>({
     values: [companyId, ids, ...fields],
   });
 
-  const entriesOf = (kind: RecordFacts, records: readonly R[]): NonNullable<Consequences['facts']> =>
+  const entriesOf = (kind: RecordFacts, records: readonly R[]): ReadonlyMap<string, readonly Entry[]> =>
     new Map(records.map((record) => [record.id, kind.entriesOf(record.id, (name) => columns[name]?.of(record) ?? null)]));
 
   return {
@@ -88,7 +89,7 @@ export function recordReadModel<R extends { id: string }>({
     version,
     part,
     ...(facts === undefined ? {} : { facts }),
-    async store(tx, companyId, events) {
+    async store(tx, companyId, events, became) {
       const records: R[] = [];
       const before: Promise<string[]>[] = [];
       const written: Promise<unknown>[] = [];
@@ -102,8 +103,12 @@ export function recordReadModel<R extends { id: string }>({
         written.push(heard(tx.query(writing(companyId, ids, fields))));
         records.push(...some);
       }
+      if (facts !== undefined && became !== undefined) {
+        await turn();
+        became(entriesOf(facts, records));
+      }
       const jobs = [...new Set([...(await Promise.all(before)).flat(), ...records.flatMap((record) => jobOf(record) ?? [])])];
-      return { jobs, written: heard(Promise.all(written)), ...(facts && { facts: entriesOf(facts, records) }) };
+      return { jobs, arrived: jobColumn === 'id', written: heard(Promise.all(written)) };
     },
     async remove(tx, companyId, ids) {
       const gone = binaryArrays.uuid(ids);

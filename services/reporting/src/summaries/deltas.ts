@@ -1,16 +1,30 @@
 // Changes of sums: folded in memory, so that a batch writes each row once, and written in the order of their keys.
 import { setImmediate as turn } from 'node:timers/promises';
 import { binaryArrays, heard, type Queryable, type Statement } from '@truckroll/service-kit';
-import { datesOf, sameGroup, type Entry } from '../facts/fact.ts';
+import { datesOf, less, plus, sameGroup, type Amount, type Entry } from '../facts/fact.ts';
 import { DEFINITIONS, measuresOf, type SummaryDefinition } from './definitions.ts';
 
-/** A row's measures, in the order of measuresOf. */
-type Measures = bigint[];
+/** A row, without the period, part and generation that it is kept under. */
+interface Row {
+  /** Of the rest of its key, in the order of keyColumns. */
+  readonly values: readonly string[];
+  /** In the order of measuresOf. */
+  readonly measures: Amount[];
+}
 
-/** Between the parts of a key in memory: no text of PostgreSQL's has it. */
+/** Rows by period, in days since 1970, and by the rest of the key as one text. */
+type Rows = Map<number, Map<string, Row>>;
+
+/** Of one generation and kind of summary. */
+interface Sums {
+  readonly parts: readonly { readonly dimension: string | undefined; readonly day: Rows; readonly month: Rows }[];
+  readonly combinations: Rows;
+}
+
+/** Between the values of a key in memory: no text of PostgreSQL's has it. */
 const SEPARATOR = '\0';
-/** Rows of one statement. */
-const CHUNK = 5000;
+/** Rows of one statement: PostgreSQL writes some while the next are made. */
+const CHUNK = 2500;
 
 interface Target {
   generation: number;
@@ -18,8 +32,7 @@ interface Target {
 }
 
 export class Deltas {
-  /** By table and by key. */
-  readonly #tables = new Map<string, Map<string, Measures>>();
+  readonly #sums = new Map<SummaryDefinition, Map<number, Sums>>();
 
   /** Adds to a generation what an entry has become: `before` is taken back. */
   change(generation: Target, before: readonly Entry[], now: readonly Entry[]): void {
@@ -29,7 +42,7 @@ export class Deltas {
         this.#add(
           generation,
           old,
-          next.measures.map((value, m) => value - (old.measures[m] as bigint)),
+          next.measures.map((value, m) => less(value, old.measures[m] as Amount)),
         );
         continue;
       }
@@ -43,24 +56,29 @@ export class Deltas {
     }
   }
 
-  #add({ generation, time_zone }: Target, { summary, at, values, standing }: Entry, measures: readonly bigint[]): void {
+  #add({ generation, time_zone }: Target, { summary, at, values, standing }: Entry, measures: readonly Amount[]): void {
     const { day, month } = datesOf(at, time_zone);
-    const sums = this.#rowsOf(summary.table);
-    const part = (name: string, value: string): void => {
-      const rest = `${SEPARATOR}${value}${SEPARATOR}${standing}`;
-      fold(sums, `${generation}${SEPARATOR}${name}day${SEPARATOR}${day}${rest}`, measures);
-      fold(sums, `${generation}${SEPARATOR}${name}month${SEPARATOR}${month}${rest}`, measures);
-    };
-    if (summary.whole) part('', '');
-    for (const dimension of summary.dimensions) part(`${dimension}/`, values[dimension] as string);
-    const few = summary.few.map((dimension) => values[dimension] as string);
-    fold(this.#rowsOf(summary.combinations), [generation, month, ...few, standing].join(SEPARATOR), measures);
+    const sums = this.#sumsOf(summary, generation);
+    for (const { dimension, day: days, month: months } of sums.parts) {
+      const own = [dimension === undefined ? '' : (values[dimension] as string), standing];
+      const key = own.join(SEPARATOR);
+      fold(days, day, key, own, measures);
+      fold(months, month, key, own, measures);
+    }
+    const few = [...summary.few.map((dimension) => values[dimension] as string), standing];
+    fold(sums.combinations, month, few.join(SEPARATOR), few, measures);
   }
 
-  #rowsOf(table: string): Map<string, Measures> {
-    let rows = this.#tables.get(table);
-    if (rows === undefined) this.#tables.set(table, (rows = new Map()));
-    return rows;
+  #sumsOf(summary: SummaryDefinition, generation: number): Sums {
+    let generations = this.#sums.get(summary);
+    if (generations === undefined) this.#sums.set(summary, (generations = new Map()));
+    let sums = generations.get(generation);
+    if (sums === undefined) {
+      const part = (dimension?: string): Sums['parts'][number] => ({ dimension, day: new Map(), month: new Map() });
+      const parts = [...(summary.whole ? [part()] : []), ...summary.dimensions.toSorted().map(part)];
+      generations.set(generation, (sums = { parts, combinations: new Map() }));
+    }
+    return sums;
   }
 
   /**
@@ -69,16 +87,19 @@ export class Deltas {
    */
   async write(tx: Queryable, companyId: string, prefix = ''): Promise<void> {
     const writing: Promise<unknown>[] = [];
-    const tables = new Map(this.#tables);
-    this.#tables.clear();
+    const sums = new Map(this.#sums);
+    this.#sums.clear();
     for (const definition of DEFINITIONS) {
-      for (const table of [definition.table, definition.combinations]) {
-        const changed = [...(tables.get(table) ?? [])].filter(([, measures]) => measures.some((value) => value !== 0n));
-        const sorted = changed.sort(([a], [b]) => (a < b ? -1 : 1));
-        for (let start = 0; start < sorted.length; start += CHUNK) {
+      const generations = [...(sums.get(definition) ?? [])];
+      const tables = [
+        { table: definition.table, changed: generations.flatMap((each) => changedParts(...each)) },
+        { table: definition.combinations, changed: generations.flatMap(([generation, { combinations }]) => changedRows({ generation }, combinations)) },
+      ];
+      for (const { table, changed } of tables) {
+        for (let start = 0; start < changed.length; start += CHUNK) {
           // What is there so far leaves first: PostgreSQL writes it while more is being made.
           if (writing.length > 0) await turn();
-          const rows = writingRows(companyId, definition, { keys: keyColumns(definition, table), into: prefix + table }, sorted.slice(start, start + CHUNK));
+          const rows = writingRows(companyId, definition, { keys: keyColumns(definition, table), into: prefix + table }, changed.slice(start, start + CHUNK));
           writing.push(...[byKey(true), rows, byKey(false)].map((statement) => heard(tx.query(statement))));
         }
       }
@@ -91,10 +112,36 @@ function sameRows(a: Entry, b: Entry, timeZone: string): boolean {
   return sameGroup(a, b) && (a.at === b.at || datesOf(a.at, timeZone).day === datesOf(b.at, timeZone).day);
 }
 
-function fold(rows: Map<string, Measures>, key: string, measures: readonly bigint[]): void {
-  const known = rows.get(key);
-  if (known === undefined) rows.set(key, [...measures]);
-  else for (let i = 0; i < known.length; i += 1) known[i] = (known[i] as bigint) + (measures[i] as bigint);
+function fold(rows: Rows, period: number, key: string, values: readonly string[], measures: readonly Amount[]): void {
+  let ofPeriod = rows.get(period);
+  if (ofPeriod === undefined) rows.set(period, (ofPeriod = new Map()));
+  const known = ofPeriod.get(key);
+  if (known === undefined) ofPeriod.set(key, { values, measures: [...measures] });
+  else for (let i = 0; i < measures.length; i += 1) known.measures[i] = plus(known.measures[i] as Amount, measures[i] as Amount);
+}
+
+/** A row with all of its key. */
+interface Changed extends Row {
+  readonly generation: number;
+  readonly part?: string;
+  readonly period: number;
+}
+
+/** Rows that differ from what is stored, in the order of their keys: neighbours are on one page of it. */
+function changedRows(where: Pick<Changed, 'generation' | 'part'>, rows: Rows): Changed[] {
+  const changed: Changed[] = [];
+  for (const [period, ofPeriod] of [...rows].sort(([a], [b]) => a - b)) {
+    const differ = [...ofPeriod].filter(([, { measures }]) => measures.some((value) => value !== 0));
+    for (const [, { values, measures }] of differ.sort(([a], [b]) => (a < b ? -1 : 1))) changed.push({ ...where, period, values, measures });
+  }
+  return changed;
+}
+
+function changedParts(generation: number, { parts }: Sums): Changed[] {
+  return parts.flatMap(({ dimension, day, month }) => {
+    const name = dimension === undefined ? '' : `${dimension}/`;
+    return [...changedRows({ generation, part: `${name}day` }, day), ...changedRows({ generation, part: `${name}month` }, month)];
+  });
 }
 
 export function keyColumns(definition: SummaryDefinition, table: string): readonly string[] {
@@ -117,12 +164,7 @@ const byKey = (only: boolean): Statement => ({
   values: [only ? 'off' : null],
 });
 
-function writingRows(
-  companyId: string,
-  definition: SummaryDefinition,
-  { keys: own, into: table }: Place,
-  rows: readonly (readonly [string, Measures])[],
-): Statement {
+function writingRows(companyId: string, definition: SummaryDefinition, { keys: own, into: table }: Place, rows: readonly Changed[]): Statement {
   const keys = ['generation', ...own];
   const measures = measuresOf(definition);
   const typeOf = (name: string): string => {
@@ -132,14 +174,16 @@ function writingRows(
     return definition.cents.includes(name) ? 'numeric' : 'text';
   };
   const columns = [...keys, ...measures];
-  const parts = rows.map(([key]) => key.split(SEPARATOR));
-  const keysOf = keys.map((name, i) => {
-    const column = parts.map((part) => part[i]);
-    if (name === 'generation') return binaryArrays.integer(column.map(Number));
-    return name === 'period' ? binaryArrays.date(column) : binaryArrays.text(column);
+  const values = own.filter((name) => name !== 'part' && name !== 'period');
+  const keysOf = keys.map((name) => {
+    if (name === 'generation') return binaryArrays.integer(rows.map(({ generation }) => generation));
+    if (name === 'period') return binaryArrays.day(rows.map(({ period }) => period));
+    if (name === 'part') return binaryArrays.text(rows.map(({ part }) => part));
+    const i = values.indexOf(name);
+    return binaryArrays.text(rows.map((row) => row.values[i]));
   });
   const measuresIn = measures.map((name, i) => {
-    const column = rows.map(([, values]) => values[i] as bigint);
+    const column = rows.map((row) => row.measures[i] as Amount);
     return definition.counts.includes(name) ? binaryArrays.bigint(column.map(Number)) : binaryArrays.numeric(column);
   });
   return {

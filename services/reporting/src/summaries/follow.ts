@@ -11,7 +11,7 @@ import { holds, liveGenerations, type Generation } from './generations.ts';
 type Entries = ReadonlyMap<string, readonly Entry[]>;
 
 /** Folds what facts have become, told by whoever stores them, into their sums. */
-type Became = (now: Entries) => void;
+export type Became = (now: Entries) => void;
 
 export interface Following {
   /** Facts that are about to change, of one kind: await it before sending what changes them. */
