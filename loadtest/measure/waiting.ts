@@ -20,7 +20,7 @@ export interface Busy {
 
 const TICKS_PER_SECOND = 100;
 
-/** Runs, and tells how busy it was meanwhile. Linux only. */
+/** Runs, and tells how busy it was meanwhile. Processes on Linux only; elsewhere nobody knows how idle processors were, and the rest goes on. */
 export async function withBusy<T>(pids: Readonly<Record<string, number>>, work: () => Promise<T>): Promise<{ result: T; busy: Busy }> {
   const names = Object.keys(pids);
   const accounts = (): Account[] => Object.values(pids).map(accountOf);
@@ -61,6 +61,7 @@ function accountOf(pid: number): Account {
 
 /** Of all processors together, waits for the disk included. */
 function idleSeconds(): number {
+  if (process.platform !== 'linux') return NaN;
   const [, , , , idle = 0, disk = 0] = readFileSync('/proc/stat', 'latin1').split('\n', 1)[0]?.split(/ +/).map(Number) ?? [];
   return (idle + disk) / TICKS_PER_SECOND;
 }

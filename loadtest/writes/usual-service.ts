@@ -10,6 +10,7 @@ import { copyRows, type Value } from '../data/copy.ts';
 import { cpuText, perEach, withCpu, type CpuMs, type Groups } from '../measure/cpu.ts';
 import { requireEqual } from '../measure/equal.ts';
 import { median } from '../measure/rounds.ts';
+import { withBusy } from '../measure/waiting.ts';
 import type { Outcome } from '../measure/wrk.ts';
 import type { Running, Stack } from '../system/stack.ts';
 import { stopPublishing, type Visit } from './system.ts';
@@ -91,11 +92,14 @@ export async function measureBesideUsual({ stack, company, key, rounds, seconds,
         const { title, port, groups, visits } = sides.get(name) as Side;
         await nothingUnderWay(client);
         const own = await visits();
-        const { result, cpu } = await withCpu(groups, () => write(port, own, seconds));
+        const {
+          result: { result, cpu },
+          busy,
+        } = await withBusy({}, () => withCpu(groups, () => write(port, own, seconds)));
         const each = perEach(cpu, result.requests);
         seen.get(name)?.push({ perSecond: result.perSecond, cpu: sum(each) });
         say(
-          `round ${round}, ${title}, nobody publishes: ${result.perSecond.toFixed(0)}/s (p50 ${result.p50.toFixed(1)} ms, p99 ${result.p99.toFixed(1)} ms, CPU ms: ${cpuText(each)})`,
+          `round ${round}, ${title}, nobody publishes: ${result.perSecond.toFixed(0)}/s (p50 ${result.p50.toFixed(1)} ms, p99 ${result.p99.toFixed(1)} ms, CPU ms: ${cpuText(each)}, processors idle for ${(100 * busy.idle).toFixed(0)} %)`,
         );
       }
     }
@@ -109,12 +113,15 @@ export async function measureBesideUsual({ stack, company, key, rounds, seconds,
   }
 }
 
-/** The generator does not wait for its last answers: the revisions of those visits are still to change. */
+/**
+ * The generator does not wait for its last answers: the revisions of those visits are still to change. Nor does PostgreSQL
+ * vacuum, on the account of whoever is measured, what others have left.
+ */
 async function nothingUnderWay(client: pg.Client): Promise<void> {
   for (let still = 0; still < 3; ) {
     await delay(STILL_MS);
     const { rowCount } = await client.query(`select from pg_stat_activity
-      where datname = current_database() and backend_type = 'client backend' and state <> 'idle' and pid <> pg_backend_pid()`);
+      where datname = current_database() and backend_type in ('client backend', 'autovacuum worker') and state <> 'idle' and pid <> pg_backend_pid()`);
     still = rowCount === 0 ? still + 1 : 0;
   }
 }
@@ -198,7 +205,9 @@ async function fill(client: pg.Client, { id, timezone }: Beside['company'], key:
     `${assignment} visit_id team_member_id`,
     visits.flatMap(({ assignments }) => assignments).map((one) => [...assignment.split(' ').map((name) => one[name]), one.appointment_id, one.team_member.id]),
   );
+  // What imports have left, of both sides. After the checkpoint whole pages are logged while both sides warm up, not in rounds.
   await client.query('vacuum (analyze)');
+  await client.query('checkpoint');
 }
 
 async function visitsOf(client: pg.Client): Promise<readonly Visit[]> {
