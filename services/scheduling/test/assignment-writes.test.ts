@@ -6,7 +6,8 @@ import { AddAssignmentRequest, AddAssignmentResponse, type RemoveAssignmentReque
 import { Assignment } from '@truckroll/contract/gen/scheduling/v1/job_assignments';
 import type { Visit } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
 import { refreshRecords } from '@truckroll/record-store';
-import { fingerprintOf, purgeKeys } from '../src/assignments/idempotency.ts';
+import type { Transaction } from '@truckroll/service-kit';
+import { fingerprintOf, purgeKeys, waitForKey } from '../src/assignments/idempotency.ts';
 import { refreshJobTeams, refreshVisitTeams } from '../src/links.ts';
 import { jobAppointments } from '../src/resources/job-appointments.ts';
 import { startHarness, type Company, type Harness } from './harness.ts';
@@ -125,38 +126,61 @@ it('tells of every write in the order of the visit’s sequence, with the assign
   expect(VisitAssignmentChanged.decode(rows[3]!.payload!)).toMatchObject({ visit_id: visit.id, assignment: first, revision: visit.revision });
 });
 
-it('is told to come back when a request with its key takes longer than it waits, and replays once that is done', async () => {
+/** As scheduling of the release before has it before it looks at anything: it waits for nobody's lock, and takes none. */
+const claimed = (tx: Transaction, { idempotency_key }: AddAssignmentRequest) =>
+  tx.query({
+    text: `insert into idempotency_keys (company_id, user_id, key, fingerprint) values ($1, $2, $3, '')`,
+    values: [company.id, userId, idempotency_key],
+  });
+
+const fingerprint = (request: AddAssignmentRequest): Buffer =>
+  fingerprintOf('AddAssignment', AddAssignmentRequest.encode({ ...request, caller: null, idempotency_key: '' }).finish());
+
+/** Runs until another transaction waits for one that this belongs to. */
+async function awaited(tx: Transaction): Promise<void> {
+  for (let blocked = 0; blocked === 0; ) {
+    const { rows } = await tx.query<{ blocked: number }>({ text: `select count(*) as blocked from pg_locks where not granted and locktype = 'transactionid'` });
+    blocked = rows[0]!.blocked;
+  }
+}
+
+it('is told to come back when a request with its key takes longer than it waits', async () => {
   const request = addition(await newVisit());
-  const asked = AddAssignmentRequest.encode({ ...request, caller: null, idempotency_key: '' }).finish();
+  const key = { companyId: company.id, userId, key: request.idempotency_key, fingerprint: fingerprint(request) };
   await harness.database.transaction(async (tx) => {
-    await tx.query({
-      text: `insert into idempotency_keys (company_id, user_id, key, fingerprint, status, response) values ($1, $2, $3, $4, 201, $5)`,
-      values: [company.id, userId, request.idempotency_key, fingerprintOf('AddAssignment', asked), Buffer.of(0x0a, 0x00)],
-    });
+    await waitForKey(tx, key);
     await expect(write('AddAssignment', request)).rejects.toMatchObject({ code: 'IDEMPOTENCY_IN_PROGRESS', status: 409, retryAfterSeconds: 1 });
   });
-  expect(await write('AddAssignment', request)).toMatchObject({ assignments: [] });
+  expect((await write('AddAssignment', request)).assignments).toHaveLength(1);
 });
 
-it('goes on with its own write when the request that it waited for is undone', async () => {
+it('goes on with its own write when the request of the release before that had its key is undone', async () => {
   const request = addition(await newVisit());
   let waiting: Promise<Visit> | undefined;
   const undone = harness.database.transaction(async (tx) => {
-    await tx.query({
-      text: `insert into idempotency_keys (company_id, user_id, key, fingerprint) values ($1, $2, $3, '')`,
-      values: [company.id, userId, request.idempotency_key],
-    });
+    await claimed(tx, request);
     waiting = write('AddAssignment', request);
-    for (let blocked = 0; blocked === 0; ) {
-      const { rows } = await tx.query<{ blocked: number }>({
-        text: `select count(*) as blocked from pg_locks where not granted and locktype = 'transactionid'`,
-      });
-      blocked = rows[0]!.blocked;
-    }
+    await awaited(tx);
     throw new Error('undone');
   });
   await expect(undone).rejects.toThrow('undone');
   expect((await waiting)?.assignments).toHaveLength(1);
+});
+
+it('undoes its own write, and repeats the answer, when the request of the release before that had its key is done', async () => {
+  const request = addition(await newVisit());
+  let waiting: Promise<Visit> | undefined;
+  await harness.database.transaction(async (tx) => {
+    await claimed(tx, request);
+    waiting = write('AddAssignment', request);
+    await awaited(tx);
+    await tx.query({
+      text: `update idempotency_keys set fingerprint = $2, status = 201, response = $3 where key = $1`,
+      values: [request.idempotency_key, fingerprint(request), Buffer.of(0x0a, 0x00)],
+    });
+  });
+  expect(await waiting).toMatchObject({ assignments: [] });
+  expect((await company.detail('job-appointments', request.appointment_id)).assignments).toEqual([]);
 });
 
 it('forgets keys after 30 days: the purge deletes them, and one that it has not met yet counts as none', async () => {

@@ -1,11 +1,11 @@
 // The access to PostgreSQL with something put into its transactions.
 import { Database, type CompanyDatabase, type Transaction, type TransactionOptions } from '../../../packages/service-kit/src/database.ts';
-import type { Statement, StatementResult } from '../../../packages/service-kit/src/connection.ts';
+import type { Statement } from '../../../packages/service-kit/src/connection.ts';
 
 /** One is made for each transaction. */
 export interface Intrusion {
-  /** Does something else in the place of a statement; undefined leaves it as it is. */
-  instead?(statement: Statement, tx: Transaction): Promise<StatementResult<any>> | undefined;
+  /** What is run in the place of a statement. */
+  instead?(statement: Statement): Statement;
   /** Before the statements that go out with COMMIT. */
   beforeLast?(tx: Transaction): Promise<unknown>;
   /** After all statements. */
@@ -18,16 +18,17 @@ export function rewritten(intrude: () => Intrusion): typeof Database {
   const intruded =
     <T>(work: Work<T>, options?: TransactionOptions): Work<T> =>
     async (tx) => {
-      const { instead, beforeLast, beforeCommit } = intrude();
+      const { instead = (statement) => statement, beforeLast, beforeCommit } = intrude();
       let finished = false;
       const result = await work({
         ...tx,
-        query: (statement) => instead?.(statement, tx) ?? tx.query(statement),
+        query: (statement) => tx.query(instead(statement)),
+        queryBinary: (statement) => tx.queryBinary(instead(statement)),
         async finish(statements) {
           finished = true;
           await beforeLast?.(tx);
           const results = [];
-          for (const statement of statements) results.push(await tx.query(statement));
+          for (const statement of statements) results.push(await tx.query(instead(statement)));
           await beforeCommit?.(tx);
           await tx.finish([]);
           return results;

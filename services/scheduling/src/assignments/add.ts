@@ -11,7 +11,7 @@ import { holdVisit, storingAdded, type HeldVisit } from './store.ts';
 import { perform, type Planned, type Write, type WriteServices } from './write.ts';
 
 interface Found {
-  held?: HeldVisit;
+  held: HeldVisit;
   member?: TeamMember;
 }
 
@@ -20,7 +20,7 @@ const REQUEST = shapeNamed('truckroll.scheduling.v1.AddAssignmentRequest');
 const ADDING: Write<AddAssignmentRequest, Found> = {
   name: 'AddAssignment',
   encode: (command) => AddAssignmentRequest.encode(command),
-  find: (tx, companyId, { appointment_id, team_member_id }) => holdVisit(tx, companyId, appointment_id, team_member_id),
+  find: (tx, key, companyId, { appointment_id, team_member_id }) => holdVisit(tx, key, companyId, appointment_id, team_member_id),
   plan,
 };
 
@@ -30,8 +30,9 @@ export async function addAssignment(services: WriteServices, request: AddAssignm
   return perform(services, ADDING, request, context);
 }
 
-function plan(companyId: string, request: AddAssignmentRequest, { held, member }: Found): Planned {
-  if (held === undefined) throw ApiError.notFound('visit');
+function plan(companyId: string, request: AddAssignmentRequest, found: Found | undefined): Planned {
+  if (found === undefined) throw ApiError.notFound('visit');
+  const { held, member } = found;
   if (member === undefined || !canBeAssigned(member)) throw ApiError.notFound('assignable team member');
   const { visit } = held;
   const at = now();

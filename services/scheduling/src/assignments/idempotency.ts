@@ -1,8 +1,9 @@
-// Idempotency keys (decisions §5): a write claims its key before it looks at anything, and leaves its answer there in
-// the transaction of its change. The claim is what a second request with the key waits for.
+// Idempotency keys (decisions §5): a write has its key to itself from before it looks at anything until its transaction ends, by an
+// advisory lock of PostgreSQL, and stores the key with its answer in the statement of its change, once. Scheduling of the release
+// before stores the key first, without an answer: whoever comes second meets that row when it stores its own, and begins anew.
 import { createHash } from 'node:crypto';
 import { ApiError } from '@truckroll/contract';
-import { isLockTimeout, type Database, type Statement, type Transaction } from '@truckroll/service-kit';
+import { isLockTimeout, isUniqueViolation, type Database, type Statement, type Transaction } from '@truckroll/service-kit';
 
 const KEPT = `interval '30 days'`;
 /** How long a request waits for another one with its key, and a write for a visit. */
@@ -32,24 +33,29 @@ export function fingerprintOf(operation: string, message: Uint8Array): Buffer {
   return createHash('sha256').update(`${operation}\0`).update(message).digest();
 }
 
+/** Of all advisory locks, those of keys. */
+const LOCKS = 5;
+
+/** What has to be locked; among the parameters of a statement that begins with `TRYING`. */
+export const lockOf = ({ companyId, userId, key }: Claim): string => `${companyId}/${userId}/${key}`;
+
 /**
- * Claims a key for the rest of the transaction; false where it is taken by a committed write. Waits for a transaction
- * that has claimed it, and lets whatever follows wait no longer than that either. Errors: 409 when it waited in vain.
+ * How a statement begins that finds and locks something: nothing is looked for while another write has the key, and nobody waits longer
+ * than so for what is found. The transaction has the key from then on.
  */
-export async function claim(tx: Transaction, { companyId, userId, key, fingerprint }: Claim): Promise<boolean> {
+export const trying = (parameter: string): string => `key as materialized (
+    select set_config('lock_timeout', '${PATIENCE}', true), pg_try_advisory_xact_lock(hashtextextended(${parameter}, ${LOCKS})) as free
+  )`;
+
+/** Takes a key for the rest of the transaction, after whoever has it. Errors: 409 when it waited in vain. */
+export async function waitForKey(tx: Transaction, claim: Claim): Promise<void> {
   try {
-    const { rowCount } = await tx.query({
-      name: 'claim_idempotency_key',
-      // An expired key that the purge has not met yet is as good as none.
+    await tx.query({
+      name: 'wait_for_idempotency_key',
       text: `with patience as materialized (select set_config('lock_timeout', '${PATIENCE}', true))
-        insert into idempotency_keys as k (company_id, user_id, key, fingerprint)
-        select $1::uuid, $2::uuid, $3::text, $4::bytea from patience
-        on conflict (company_id, user_id, key) do update
-          set fingerprint = excluded.fingerprint, created_at = excluded.created_at, response = null
-          where k.created_at < now() - ${KEPT}`,
-      values: [companyId, userId, key, fingerprint],
+        select pg_advisory_xact_lock(hashtextextended($1, ${LOCKS})) from patience`,
+      values: [lockOf(claim)],
     });
-    return rowCount === 1;
   } catch (error) {
     if (!isLockTimeout(error)) throw error;
     const message = 'A request with this Idempotency-Key is still being worked on. Send it again after the time in Retry-After.';
@@ -57,15 +63,28 @@ export async function claim(tx: Transaction, { companyId, userId, key, fingerpri
   }
 }
 
-/** The answer of the write that has the key. Errors: 409 where that was another write. */
-export async function answered(tx: Transaction, { companyId, userId, key, fingerprint }: Claim): Promise<Answer> {
-  const { rows } = await tx.query<Answer & { fingerprint: Buffer }>({
+/**
+ * The answer of the write that had the key, if any. Sent after what locks the visit, which that write had locked too, whichever
+ * release it was of. Errors: 409 where that was another write.
+ */
+export async function answered(tx: Transaction, { companyId, userId, key, fingerprint }: Claim): Promise<Answer | undefined> {
+  const { rows } = await tx.query<Answer & { fingerprint: Buffer; expired: boolean }>({
     name: 'read_idempotency_key',
-    text: `select fingerprint, status, location, response from idempotency_keys where company_id = $1 and user_id = $2 and key = $3`,
+    text: `select fingerprint, status, location, response, created_at < now() - ${KEPT} as expired
+      from idempotency_keys where company_id = $1 and user_id = $2 and key = $3`,
     values: [companyId, userId, key],
   });
   const [row] = rows;
-  if (row === undefined) throw ApiError.unavailable(new Error('an idempotency key expired while it was looked up'), 1);
+  if (row === undefined) return undefined;
+  // As good as none, where the purge has not met it yet.
+  if (row.expired) {
+    await tx.query({
+      name: 'forget_idempotency_key',
+      text: `delete from idempotency_keys where company_id = $1 and user_id = $2 and key = $3 and created_at < now() - ${KEPT}`,
+      values: [companyId, userId, key],
+    });
+    return undefined;
+  }
   if (!row.fingerprint.equals(fingerprint)) {
     const message = 'This Idempotency-Key was used for another request. Use a new key for every new write.';
     throw new ApiError('IDEMPOTENCY_KEY_REUSED', message, {
@@ -75,13 +94,18 @@ export async function answered(tx: Transaction, { companyId, userId, key, finger
   return row;
 }
 
-/** Leaves the answer with the key that the transaction has claimed. */
-export function answering({ companyId, userId, key }: Claim, { status, location, response }: Answer): Statement {
+/** Stores the answer under its key. Refused where another write has stored its own: see `isTaken`. */
+export function answering({ companyId, userId, key, fingerprint }: Claim, { status, location, response }: Answer): Statement {
   return {
-    name: 'answer_idempotency_key',
-    text: `update idempotency_keys set status = $4, location = $5, response = $6 where company_id = $1 and user_id = $2 and key = $3`,
-    values: [companyId, userId, key, status, location, response],
+    name: 'store_idempotency_key',
+    text: `insert into idempotency_keys (company_id, user_id, key, fingerprint, status, location, response) values ($1, $2, $3, $4, $5, $6, $7)`,
+    values: [companyId, userId, key, fingerprint, status, location, response],
   };
+}
+
+/** Whether a write of the release before, which takes no lock, had the key at the same time and was faster. */
+export function isTaken(error: unknown): boolean {
+  return isUniqueViolation(error, 'idempotency_keys_pkey');
 }
 
 /** Deletes expired keys, passing over those that a write holds just now. Resolves to how many there were. */

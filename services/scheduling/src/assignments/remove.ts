@@ -7,10 +7,10 @@ import { refuseRemoving, refuseStale, withAssignments } from './rules.ts';
 import { holdVisitOf, storingRemoved, type HeldVisit } from './store.ts';
 import { perform, type Planned, type Write, type WriteServices } from './write.ts';
 
-const REMOVING: Write<RemoveAssignmentRequest, HeldVisit | undefined> = {
+const REMOVING: Write<RemoveAssignmentRequest, HeldVisit> = {
   name: 'RemoveAssignment',
   encode: (command) => RemoveAssignmentRequest.encode(command),
-  find: (tx, companyId, { id }) => holdVisitOf(tx, companyId, id),
+  find: (tx, key, companyId, { id }) => holdVisitOf(tx, key, companyId, id),
   plan,
 };
 

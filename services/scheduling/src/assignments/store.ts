@@ -9,6 +9,7 @@ import { valueOf } from '@truckroll/record-store';
 import type { Expressions, Transaction } from '@truckroll/service-kit';
 import { jobAppointments } from '../resources/job-appointments.ts';
 import { jobAssignments } from '../resources/job-assignments.ts';
+import { trying } from './idempotency.ts';
 
 /** A visit whose row the transaction holds: until it ends, nothing that the visit shows of itself changes. */
 export interface HeldVisit {
@@ -29,40 +30,49 @@ export interface Changed {
 
 const HELD = 'v.document, v.derived, v.event_sequence, v.booked';
 
-/** Locks a visit and looks a team member up; either may be missing. */
-export async function holdVisit(tx: Transaction, companyId: string, visitId: string, memberId: string): Promise<{ held?: HeldVisit; member?: TeamMember }> {
+/** Locks a visit and looks a team member up, who may be missing. Undefined where the visit is, or the key is not free. */
+export async function holdVisit(
+  tx: Transaction,
+  key: string,
+  companyId: string,
+  visitId: string,
+  memberId: string,
+): Promise<{ held: HeldVisit; member?: TeamMember } | undefined> {
   const [row] = await tx.queryBinary({
     name: 'hold_visit',
-    text: `select ${HELD}, m.document
-      from job_appointments v left join team_members m on m.company_id = $1 and m.id = $3
-      where v.company_id = $1 and v.id = $2 for no key update of v`,
-    values: [companyId, visitId, memberId],
+    text: `with ${trying('$4')}
+      select ${HELD}, m.document
+      from key, job_appointments v left join team_members m on m.company_id = $1 and m.id = $3
+      where key.free and v.company_id = $1 and v.id = $2 for no key update of v`,
+    values: [companyId, visitId, memberId, key],
   });
-  if (row === undefined) return {};
+  if (row === undefined) return undefined;
   const member = row.at(-1);
   return { held: heldOf(row), ...(member == null ? {} : { member: TeamMember.decode(member) }) };
 }
 
 /**
  * Locks the visit of an assignment, and its job: whether a technician stays on the job is seen only by who sees the
- * job's other visits as they are. Undefined where the assignment is missing.
+ * job's other visits as they are. Undefined where the assignment is missing, or the key is not free.
  */
-export async function holdVisitOf(tx: Transaction, companyId: string, assignmentId: string): Promise<HeldVisit | undefined> {
+export async function holdVisitOf(tx: Transaction, key: string, companyId: string, assignmentId: string): Promise<HeldVisit | undefined> {
   const [[row]] = await Promise.all([
     tx.queryBinary({
       name: 'hold_visit_of_assignment',
-      text: `select ${HELD} from job_appointments v
-        where v.company_id = $1 and v.id = (select appointment_id from job_assignments where company_id = $1 and id = $2)
-        for no key update`,
-      values: [companyId, assignmentId],
+      text: `with ${trying('$3')}
+        select ${HELD} from key, job_appointments v
+        where key.free and v.company_id = $1 and v.id = (select appointment_id from job_assignments where company_id = $1 and id = $2)
+        for no key update of v`,
+      values: [companyId, assignmentId, key],
     }),
     tx.query({
       name: 'hold_job_of_assignment',
-      text: `select from jobs where company_id = $1 and id = (
+      text: `with ${trying('$3')}
+        select from key, jobs j where key.free and j.company_id = $1 and j.id = (
           select v.job_id from job_assignments a join job_appointments v on v.company_id = $1 and v.id = a.appointment_id
           where a.company_id = $1 and a.id = $2)
-        for no key update`,
-      values: [companyId, assignmentId],
+        for no key update of j`,
+      values: [companyId, assignmentId, key],
     }),
   ]);
   return row && heldOf(row);

@@ -1,5 +1,5 @@
-// What both writes do around their rules: one transaction that holds the claim of the key, the change, its events, the
-// notification and the answer (decisions §5).
+// What both writes do around their rules: one transaction that has the key, and stores the change, its events, the notification
+// and the answer (decisions §5).
 import { ApiError } from '@truckroll/contract';
 import { NotificationOutcome, type CustomerNotification } from '@truckroll/contract/gen/scheduling/v1/assignment_commands';
 import type { Visit, VisitJob } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
@@ -9,7 +9,7 @@ import type { RecordReader } from '@truckroll/record-store';
 import { expression, isContention, together, type CallContext, type Database, type Expressions, type Transaction } from '@truckroll/service-kit';
 import { afterTechniciansChanged } from '../intake/technicians.ts';
 import { acceptNotification } from '../notifications/accept.ts';
-import { answered, answering, claim, fingerprintOf, type Answer, type Claim } from './idempotency.ts';
+import { answered, answering, fingerprintOf, isTaken, lockOf, waitForKey, type Answer, type Claim } from './idempotency.ts';
 import { technicians } from './rules.ts';
 import { changeOf, type Changed, type HeldVisit } from './store.ts';
 
@@ -47,10 +47,10 @@ export interface Planned {
 export interface Write<C extends Command, F> {
   name: string;
   encode(command: C): { finish(): Uint8Array };
-  /** Finds and locks. Sent together with the claim: what it finds counts only if the claim succeeds. */
-  find(tx: Transaction, companyId: string, command: C): Promise<F>;
+  /** Takes the key, finds and locks; undefined where the key is not free, or where there is nothing to find. */
+  find(tx: Transaction, key: string, companyId: string, command: C): Promise<F | undefined>;
   /** Errors: 404. */
-  plan(companyId: string, command: C, found: F): Planned;
+  plan(companyId: string, command: C, found: F | undefined): Planned;
 }
 
 /** Runs a write, or repeats the answer of the one that had its key. Errors: 400, 404, 409, 503. */
@@ -60,20 +60,30 @@ export async function perform<C extends Command, F>(services: WriteServices, wri
   const asked = write.encode({ ...command, caller: null, idempotency_key: '' }).finish();
   const fingerprint = fingerprintOf(write.name, asked);
   const key: Claim = { companyId: caller.company_id, userId: caller.user_id, key: command.idempotency_key, fingerprint };
+  const lock = lockOf(key);
   let replayed = false;
-  const answer = await services.database
-    .of(key.companyId)
-    .transaction(
+  /** Undefined, unless it is patient, where nothing was found: perhaps because another request has the key. */
+  const attempt = (patient: boolean): Promise<Answer | undefined> =>
+    services.database.of(key.companyId).transaction(
       async (tx) => {
-        const [claimed, found] = await Promise.all([claim(tx, key), write.find(tx, key.companyId, command)]);
-        replayed = !claimed;
-        return claimed ? await change(services, tx, key, write.plan(key.companyId, command, found), command) : await answered(tx, key);
+        // In this order, without waiting in between.
+        const turn = patient ? waitForKey(tx, key) : undefined;
+        const [found, earlier] = await Promise.all([write.find(tx, lock, key.companyId, command), answered(tx, key), turn]);
+        replayed = earlier !== undefined;
+        if (earlier !== undefined) return earlier;
+        if (found === undefined && !patient) return undefined;
+        return change(services, tx, key, write.plan(key.companyId, command, found), command);
       },
       // An import locks the same rows in another order.
       { retryContention: true },
-    )
+    );
+  const answer = await attempt(false)
     .catch((error: unknown) => {
-      throw isContention(error) ? ApiError.unavailable(error, 1) : error;
+      if (!isTaken(error)) throw error;
+    })
+    .then(async (first) => first ?? ((await attempt(true)) as Answer))
+    .catch((error: unknown) => {
+      throw isContention(error) || isTaken(error) ? ApiError.unavailable(error, 1) : error;
     });
   if (!replayed) services.poke();
   context.sendMetadata({
