@@ -10,6 +10,8 @@ const GROWTH = 100;
  * To be called when a process starts. V8 begins to collect when the old generation has less room left than the young one is large. A third
  * of the 35 MB that a component has is less from the start on: the next collection began as soon as one had ended, several a minute under
  * load, each with a pause of 15 ms (docs/adr/0011). Twice 35 MB is far from the bound, and close to it V8 gives no more than there is.
+ *
+ * For components that requests wait for. Where little is to do, larger steps take a quarter of an hour each, which looks like a leak.
  */
 export function growHeapInLargerSteps(): void {
   if (getHeapStatistics().heap_size_limit < SMALL) setFlagsFromString(`--heap-growing-percent=${GROWTH}`);

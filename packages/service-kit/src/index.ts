@@ -34,6 +34,7 @@ export { openChannel, type Channel } from './grpc-client.ts';
 export { baseSettings, callerSettings, stopLimitMs, testCaller, testCallers, testConfig } from './service-config.ts';
 export { createComponent, type BackgroundPart, type Service } from './component.ts';
 export { createService, type ServiceKit } from './service.ts';
+export { growHeapInLargerSteps } from './heap.ts';
 export { runService } from './run.ts';
 export { streamOf } from './stream-of.ts';
 export { editDistance } from './edit-distance.ts';

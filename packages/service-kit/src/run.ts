@@ -1,6 +1,5 @@
 import { readBuild } from './build.ts';
 import { ConfigError } from './config.ts';
-import { growHeapInLargerSteps } from './heap.ts';
 import type { Service } from './component.ts';
 
 /**
@@ -8,7 +7,6 @@ import type { Service } from './component.ts';
  * orderly stop and with 1 when it could not start or stop. A wrong configuration is told in plain lines.
  */
 export async function runService(name: string, create: () => Service): Promise<void> {
-  growHeapInLargerSteps();
   let service: Service;
   try {
     service = create();

@@ -1,5 +1,6 @@
-import { runService } from '@truckroll/service-kit';
+import { growHeapInLargerSteps, runService } from '@truckroll/service-kit';
 import { schedulingConfig } from './config.ts';
 import { createScheduling } from './scheduling.ts';
 
+growHeapInLargerSteps();
 await runService('scheduling', () => createScheduling(schedulingConfig(process.env)));
