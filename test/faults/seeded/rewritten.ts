@@ -6,8 +6,6 @@ import type { Statement } from '../../../packages/service-kit/src/connection.ts'
 export interface Intrusion {
   /** What is run in the place of a statement. */
   instead?(statement: Statement): Statement;
-  /** Before the statements that go out with COMMIT. */
-  beforeLast?(tx: Transaction): Promise<unknown>;
   /** After all statements. */
   beforeCommit?(tx: Transaction): Promise<unknown>;
 }
@@ -18,7 +16,7 @@ export function rewritten(intrude: () => Intrusion): typeof Database {
   const intruded =
     <T>(work: Work<T>, options?: TransactionOptions): Work<T> =>
     async (tx) => {
-      const { instead = (statement) => statement, beforeLast, beforeCommit } = intrude();
+      const { instead = (statement) => statement, beforeCommit } = intrude();
       let finished = false;
       const result = await work({
         ...tx,
@@ -26,7 +24,6 @@ export function rewritten(intrude: () => Intrusion): typeof Database {
         queryBinary: (statement) => tx.queryBinary(instead(statement)),
         async finish(statements) {
           finished = true;
-          await beforeLast?.(tx);
           const results = [];
           for (const statement of statements) results.push(await tx.query(instead(statement)));
           await beforeCommit?.(tx);
