@@ -4,7 +4,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Request, Response } from 'express';
 import { ApiError } from '@truckroll/contract';
-import { describeSpan, failSpan, onBehalfOf, readTraceparent, withRemoteSpan } from '@truckroll/service-kit';
+import { describeSpan, failSpan, onBehalfOf, readTraceparent, withRemoteSpan, type RequestContext } from '@truckroll/service-kit';
 import type { Admission } from '../admission/admission.ts';
 import type { Authenticate } from '../auth/authenticate.ts';
 import type { KeyUses } from '../auth/key-uses.ts';
@@ -35,11 +35,12 @@ export function createApi(parts: ApiParts): (req: Request, res: Response) => voi
   const { requestLog, draining } = parts;
   return (req, res) => {
     const header = (name: string): string | undefined => req.headers[name] as string | undefined;
+    // Not the exchange: timers of an idle connection keep what was current when they were set.
+    const context: RequestContext = { requestId: randomUUID(), traceparent: readTraceparent(header('traceparent')) };
     const exchange: Exchange = {
       req,
       res,
-      requestId: randomUUID(),
-      traceparent: readTraceparent(header('traceparent')),
+      ...context,
       peer: req.ip,
       startedAt: performance.now(),
       ...splitTarget(req.url),
@@ -47,7 +48,7 @@ export function createApi(parts: ApiParts): (req: Request, res: Response) => voi
     res.once('close', () => requestLog(exchange));
     const span = { 'http.request.method': req.method, 'url.path': exchange.path };
     const extra: Headers = [];
-    void onBehalfOf(exchange, () => withRemoteSpan(header, req.method, 'SERVER', span, () => answer(exchange, parts, extra, draining)));
+    void onBehalfOf(context, () => withRemoteSpan(header, req.method, 'SERVER', span, () => answer(exchange, parts, extra, draining)));
   };
 }
 
