@@ -1,12 +1,14 @@
 import { readBuild } from './build.ts';
 import { ConfigError } from './config.ts';
 import type { Service } from './component.ts';
+import { repairNode } from './node-repairs.ts';
 
 /**
  * Attaches a service to this process: starts it, stops it on SIGTERM or SIGINT, and ends the process with 0 after an
  * orderly stop and with 1 when it could not start or stop. A wrong configuration is told in plain lines.
  */
 export async function runService(name: string, create: () => Service): Promise<void> {
+  repairNode();
   let service: Service;
   try {
     service = create();
