@@ -66,9 +66,25 @@ describe('a throttle', () => {
     expect(await others(3)).toBe(1);
     for (const name of ['flood', 'flood', 'flood', 'other', 'other']) enter(name);
     expect(begun).toEqual(['flood', 'other', 'other']);
-    throttle.leave('flood', 8);
+    for (const name of ['other', 'other', 'flood']) throttle.leave(name, 8);
     await clock.advanceTimersByTimeAsync(0);
     expect(begun).toEqual(['flood', 'other', 'other', 'flood']);
+  });
+
+  test('lets the next call of a flood begin when none of others is under way, and after 50 ms in any case', async () => {
+    const { throttle, begun, enter, others } = scene();
+    await others(3);
+    for (const name of ['flood', 'flood', 'flood', 'other']) enter(name);
+    throttle.leave('flood', 8);
+    await clock.advanceTimersByTimeAsync(40);
+    expect(begun).toEqual(['flood', 'other']);
+    throttle.leave('other', 48);
+    await clock.advanceTimersByTimeAsync(0);
+    expect(begun).toEqual(['flood', 'other', 'flood']);
+    enter('other');
+    throttle.leave('flood', 8);
+    await clock.advanceTimersByTimeAsync(51);
+    expect(begun).toEqual(['flood', 'other', 'flood', 'other', 'flood']);
   });
 
   test('lets more begin again while others are as quick as they can be, and holds nobody back when they are gone', async () => {
@@ -112,14 +128,13 @@ describe('a throttle', () => {
   }
 
   test('leaves pauses after calls of a flood while answers to others are late even beside one at a time, three quarters of the time at most', async () => {
-    const { throttle, begun, enter } = await flooded();
+    const { throttle, begun } = await flooded();
     expect(throttle.time).toBe(1 / 4);
     throttle.leave('flood', 20);
     await clock.advanceTimersByTimeAsync(59);
-    enter('other');
-    expect(begun).toEqual(['flood', 'other']);
+    expect(begun).toEqual(['flood']);
     await clock.advanceTimersByTimeAsync(1);
-    expect(begun).toEqual(['flood', 'other', 'flood']);
+    expect(begun).toEqual(['flood', 'flood']);
   });
 
   test('leaves no pauses after calls of a company beside which others ask for more than a tenth', async () => {

@@ -12,6 +12,8 @@ const FLOOD = 0.9;
 const LEAST_TIME = 1 / 4;
 /** Calls of a flood that go one after the other may leave pauses. */
 const FEW = 2;
+/** So long, at most, the next of them waits until no call of others is under way. Milliseconds. */
+const GIVE_WAY_MS = 50;
 /** An answer that takes so many times as long as at best is late: what others notice. */
 const LATE = 5;
 /** Beside a flood one in a hundred answers to others is late: each takes as much from it as ninety-nine others give. */
@@ -70,6 +72,8 @@ export class Throttle {
   #heldUp = 0;
   /** Places that are held for a while after their call. */
   #pausing = 0;
+  /** When a call of a flood that leaves pauses could last have begun. */
+  #roomAt = -Infinity;
   #watching = false;
 
   /** Calls at once. */
@@ -101,6 +105,11 @@ export class Throttle {
     return performance.now() - this.#othersAt < ABOUT_MS && this.isLarge(companyId);
   }
 
+  /** Whether the company floods, and its calls go one after the other and leave room between them. */
+  #leavesRoom(companyId: string): boolean {
+    return this.#limit < FEW && this.#limits(companyId) && this.#demand.shareOf(companyId) >= FLOOD;
+  }
+
   full(companyId: string): boolean {
     return this.#places.waiting > 0 && this.#places.waitingOf(companyId) >= QUEUE;
   }
@@ -129,14 +138,23 @@ export class Throttle {
   /** After a call of so many milliseconds. */
   leave(companyId: string, milliseconds: number): void {
     if (milliseconds >= STALLED_MS && this.#stalled > 0) this.#stalled -= 1;
-    const paused = this.#limit < FEW && this.#limits(companyId) && this.#demand.shareOf(companyId) >= FLOOD;
-    const pause = paused ? Math.min(LONGEST_PAUSE_MS, milliseconds * (1 / this.#time - 1)) : 0;
-    if (pause < 1) return void this.#places.leave(companyId);
+    if (!this.#leavesRoom(companyId)) return void this.#places.leave(companyId);
+    const pause = Math.min(LONGEST_PAUSE_MS, milliseconds * (1 / this.#time - 1));
+    if (pause < 1) return void this.#giveWay(companyId);
     this.#pausing += 1;
     setTimeout(() => {
       this.#pausing -= 1;
-      this.#places.leave(companyId);
+      this.#giveWay(companyId);
     }, pause);
+  }
+
+  /** The next call of the flood begins as soon as none of others is under way. */
+  #giveWay(companyId: string): void {
+    this.#roomAt = performance.now();
+    this.#places.leave(companyId);
+    const waits = this.#places.waitingOf(companyId) > 0 && this.#places.heldOf(companyId) === 0;
+    // Timers may be early by a part of a millisecond.
+    if (waits) setTimeout(() => void this.#places.fill(), GIVE_WAY_MS + 1).unref();
   }
 
   /** A company that asks for most got an answer; how many times as long as at best these take. */
@@ -188,7 +206,10 @@ export class Throttle {
   #shareOf(companyId: string): number {
     const since = performance.now() - this.#othersAt;
     if (since >= EXPECTED_MS || !this.isLarge(companyId)) return Infinity;
-    return (since < ABOUT_MS ? this.limit : Math.floor(this.#alone)) + this.#stalled + this.#heldUp;
+    const more = this.#stalled + this.#heldUp;
+    const othersUnderWay = this.#places.held > this.#places.heldOf(companyId);
+    if (othersUnderWay && this.#leavesRoom(companyId) && performance.now() - this.#roomAt < GIVE_WAY_MS) return more;
+    return (since < ABOUT_MS ? this.limit : Math.floor(this.#alone)) + more;
   }
 
   /** While somebody waits: finds out that none has begun for long, and lets in what others' absence allows. */

@@ -82,6 +82,11 @@ export class Places {
   }
 
   /** Of one company. */
+  heldOf(name: string): number {
+    return this.#holders.get(name)?.held ?? 0;
+  }
+
+  /** Of one company. */
   waitingOf(name: string): number {
     return this.#holders.get(name)?.waiting.length ?? 0;
   }
