@@ -128,13 +128,17 @@ describe('a throttle', () => {
   }
 
   test('leaves pauses after calls of a flood while answers to others are late even beside one at a time, three quarters of the time at most', async () => {
-    const { throttle, begun } = await flooded();
+    const { throttle, begun, enter } = await flooded();
     expect(throttle.time).toBe(1 / 4);
     throttle.leave('flood', 20);
     await clock.advanceTimersByTimeAsync(59);
-    expect(begun).toEqual(['flood']);
+    enter('other');
+    expect(begun).toEqual(['flood', 'other']);
+    throttle.leave('other', 1);
+    await clock.advanceTimersByTimeAsync(0);
+    expect(begun).toEqual(['flood', 'other']);
     await clock.advanceTimersByTimeAsync(1);
-    expect(begun).toEqual(['flood', 'flood']);
+    expect(begun).toEqual(['flood', 'other', 'flood']);
   });
 
   test('leaves no pauses after calls of a company beside which others ask for more than a tenth', async () => {

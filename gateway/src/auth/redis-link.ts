@@ -17,8 +17,7 @@ function newClient(url: string, name: string) {
     url,
     name,
     disableOfflineQueue: true,
-    // Pings tell of a server that hangs. The library would make a timer for each command that lasts for seconds after its answer, and with
-    // it all that its request has: V8 copies that twice and keeps it until it next looks at the whole heap.
+    // Pings tell of a server that hangs. The library would make a signal and a timer for each command, and keep both for seconds after its answer.
     commandOptions: { timeout: 0 },
     socket: { connectTimeout: CONNECT_MS, reconnectStrategy: false },
   });
