@@ -8,8 +8,8 @@ const MOST = 512;
 const LEAST = 1;
 /** Who asks for such a share of what all ask for floods: others are a few, and not as many as it. */
 const FLOOD = 0.9;
-/** Of the time, calls of a company that floods may take at least, however much they slow others down one after the other. */
-const LEAST_TIME = 1 / 4;
+/** Of the time, calls of a company that floods may take at least, however much they slow others down one after the other: docs/adr/0011. */
+const LEAST_TIME = 1 / 10;
 /** Calls of a flood that go one after the other may leave pauses. */
 const FEW = 2;
 /** So long, at most, the next of them waits until no call of others is under way. Milliseconds. */
