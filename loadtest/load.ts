@@ -18,7 +18,7 @@ import { stallCheck } from './load/stall-check.ts';
 import { storedIn } from './load/storage.ts';
 
 const EXIT = { pass: 0, fail: 1, void: 2 };
-/** Where none is given: requests a second of a day's mixture that one core takes (docs/operations.md, Sizing). */
+/** Where none is given: requests a second of a day's mixture that one core of a busy machine takes (docs/operations.md, Sizing). */
 const KNEE = 160;
 const WARM_UP = { rate: 120, seconds: 40 };
 

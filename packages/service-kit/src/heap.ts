@@ -11,8 +11,8 @@ const GROWTH = 100;
  * of the 35 MB that a component has is less from the start on: the next collection began as soon as one had ended, several a minute under
  * load, each with a pause of 15 ms (docs/adr/0011). Twice 35 MB is far from the bound, and close to it V8 gives no more than there is.
  *
- * For components that requests wait for. Where little is to do, larger steps take a quarter of an hour each, which looks like a leak: one with
- * less to do than others is given smaller ones, in percent of what the last collection left.
+ * For components that requests wait for. Where little is to do larger steps take long, which looks like a leak: one with less to do than
+ * others is given smaller ones, in percent of what the last collection left.
  */
 export function growHeapInLargerSteps(percent: number = GROWTH): void {
   if (getHeapStatistics().heap_size_limit < SMALL) setFlagsFromString(`--heap-growing-percent=${percent}`);
