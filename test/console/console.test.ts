@@ -77,6 +77,8 @@ describe('endpoints', () => {
     await tabTo(page, 'I have stored it');
     await page.keyboard.press('Enter');
     await shows(page, 'By keyboard was added.');
+    // The page has the focus as a whole until the list of endpoints has come.
+    await page.waitForFunction(() => document.activeElement !== document.body);
     expect(await focused(page)).toMatch(/^By keyboard|^Endpoint/);
     const [endpoint] = await desk.api(company, 'GET', '/api/v1/integrations/webhooks');
     expect(endpoint).toMatchObject({
