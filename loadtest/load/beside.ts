@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { say } from '@truckroll/local-stack';
 import type { ScenarioName } from '../k6/scenarios/index.ts';
 import { median } from '../measure/rounds.ts';
-import { watchGateway } from './gateway-watch.ts';
+import { countAnswers } from './gateway-watch.ts';
 import { runK6 } from './k6.ts';
 import { CORES, FOLDER } from './own-system.ts';
 import type { Session } from './session.ts';
@@ -28,7 +28,7 @@ interface Round {
   /** Milliseconds of the other company's requests. */
   readonly alone: Times;
   readonly beside: Times;
-  /** Requests of the flood that were answered, a second, while the other company asked. */
+  /** Requests of the flood that were answered, a second, while the other company asked and k6 began and ended. */
   readonly flood: number;
 }
 
@@ -54,10 +54,11 @@ export async function besideFlood({ k6, target, pinned }: Session, rate: number,
     // What the other company's generator waits for is not to be the flood's.
     const flooded = runK6({ ...shared, env: asking, name: 'flood', yields: true });
     await delay(FLOOD_BEFORE_SECONDS * 1000);
-    const watching = watchGateway(metricsPort);
+    const answered = await countAnswers(metricsPort);
+    const beganAt = performance.now();
     const beside = timesOf(await read('beside'));
-    // The first and the last second have k6's start and end in them.
-    const flood = median((await watching.stop()).slice(1, -1).map(({ good }) => good)) - RATE;
+    const others = (RATE * SECONDS * 1000) / (performance.now() - beganAt);
+    const flood = (await answered()) - others;
     await flooded;
     say(`round ${number}, another company beside a flood: ${text(beside)}; without it: ${text(alone)}; ${flood.toFixed(0)}/s of the flood were answered`);
     rounds.push({ alone, beside, flood });

@@ -16,14 +16,15 @@ export interface Draining {
 /** Of everything that is a company's own. */
 const PRIVATE = 'private, no-store';
 
-/** Sends an answer whose bytes are complete. */
-export function send(exchange: Exchange, status: number, body: Buffer, type: string, extra: Headers, draining: Draining, caching = PRIVATE): void {
+/** Sends an answer that is complete. A text goes to the socket with its head, in one piece. */
+export function send(exchange: Exchange, status: number, body: Buffer | string, type: string, extra: Headers, draining: Draining, caching = PRIVATE): void {
   const { res, limit } = exchange;
+  const bytes = Buffer.byteLength(body);
   const headers: Headers = [
     'Content-Type',
     type,
     'Content-Length',
-    String(body.length),
+    String(bytes),
     'Cache-Control',
     caching,
     'X-Content-Type-Options',
@@ -35,7 +36,7 @@ export function send(exchange: Exchange, status: number, body: Buffer, type: str
     const { policy, quota, remaining, resetSeconds } = limit;
     headers.push('RateLimit-Policy', `"${policy}";q=${quota};w=60`, 'RateLimit', `"${policy}";r=${remaining};t=${resetSeconds}`);
   }
-  exchange.bytes = body.length;
+  exchange.bytes = bytes;
   if (draining.active) headers.push('Connection', 'close');
   for (const part of extra) headers.push(part);
   res.writeHead(status, headers);
@@ -47,7 +48,7 @@ export function sendHead({ res, requestId }: Exchange, status: number, extra: He
   res.writeHead(status, ['Cache-Control', caching, 'X-Request-Id', requestId, ...(draining.active ? ['Connection', 'close'] : []), ...extra]).end();
 }
 
-function sendJson(exchange: Exchange, status: number, body: Buffer, extra: Headers, draining: Draining): void {
+function sendJson(exchange: Exchange, status: number, body: string, extra: Headers, draining: Draining): void {
   send(exchange, status, body, JSON_TYPE, extra, draining);
 }
 
@@ -62,8 +63,8 @@ export function sendError(exchange: Exchange, error: ApiError, extra: Headers, d
   sendJson(exchange, error.status, errorBody(error, exchange.requestId), headers, draining);
 }
 
-export function errorBody({ code, message, details }: ApiError, requestId: string): Buffer {
-  return Buffer.from(JSON.stringify({ error: { code, message, request_id: requestId, details: details.map(plain) } }));
+export function errorBody({ code, message, details }: ApiError, requestId: string): string {
+  return JSON.stringify({ error: { code, message, request_id: requestId, details: details.map(plain) } });
 }
 
 /** What came over gRPC has nulls where nothing was said. */

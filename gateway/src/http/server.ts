@@ -114,10 +114,10 @@ function refuse(socket: Duplex, status: number, reason: string, message: string)
   const head = [
     `HTTP/1.1 ${status} ${reason}`,
     'Content-Type: application/json',
-    `Content-Length: ${body.length}`,
+    `Content-Length: ${Buffer.byteLength(body)}`,
     'Cache-Control: private, no-store',
     `X-Request-Id: ${requestId}`,
     'Connection: close',
   ];
-  socket.end(Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), body]));
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }
