@@ -29,8 +29,9 @@ export function connectServices(config: GatewayConfig, metrics: Metrics): Servic
   };
   return {
     channels,
-    call({ owner, rpc, verb }) {
+    call({ owner, rpc, verb, request: { byName } }) {
       const changes = verb !== 'GET';
+      const repeatable = !changes || byName.has('idempotency_key');
       const channel = channels[owner];
       return async (request, { requestId, res }) => {
         const under: { metadata?: ResponseMetadata; cancel?: () => void; gone?: boolean } = {};
@@ -42,7 +43,7 @@ export function connectServices(config: GatewayConfig, metrics: Metrics): Servic
         const onStart = (cancel: () => void): void => void (under.cancel = cancel);
         const onMetadata = (metadata: ResponseMetadata): void => void (under.metadata = metadata);
         try {
-          const bytes = await channel.call(rpc, request, { requestId, onStart, ...(changes ? { onMetadata } : {}) });
+          const bytes = await channel.call(rpc, request, { requestId, onStart, repeatable, ...(changes ? { onMetadata } : {}) });
           return under.metadata === undefined ? { bytes } : { bytes, metadata: under.metadata };
         } catch (error) {
           if (under.gone === true) throw new ClientGone();

@@ -53,6 +53,11 @@ function isRefused({ code, details }: Failure): boolean {
   return code === GrpcStatus.UNAVAILABLE && details === 'Stream refused by server';
 }
 
+/** Nobody answered: the connection dropped, and what became of the call is not known. What a peer refuses bears our trailer. */
+function isLost({ code, metadata }: Failure): boolean {
+  return code === GrpcStatus.UNAVAILABLE && metadata?.get(ERROR_TRAILER).length === 0;
+}
+
 /** A status that is not OK, as an error. */
 type Failure = Pick<ServiceError, 'code' | 'details' | 'metadata' | 'message'>;
 
@@ -87,14 +92,17 @@ export function openChannel(address: string, settings: ChannelSettings = {}): Ch
   function unary<Req, Res>(path: string, encode: (value: Req) => Buffer, decode: (bytes: Buffer) => Res, request: Req, options?: CallOptions): Promise<Res> {
     const limitMs = options?.deadlineMs ?? defaultDeadlineMs;
     const until = Date.now() + limitMs;
-    const { signal, onStart, onMetadata } = options ?? {};
+    const { signal, onStart, onMetadata, repeatable = false } = options ?? {};
     let cancelled = false;
+    let lost = false;
     const told = (metadata: Metadata): void => onMetadata?.((name) => metadata.get(name)[0]?.toString());
     const attempt = (left: number, ended: Ended): Promise<Res> =>
       new Promise<Res>((resolve, reject) => {
         const end = (error: Failure | undefined, answer: () => Res): void => {
           signal?.removeEventListener('abort', cancel);
-          if (error !== undefined && left > 0 && isRefused(error) && !cancelled) {
+          const again = error !== undefined && !cancelled && left > 0 && (isRefused(error) || (repeatable && !lost && started !== undefined && isLost(error)));
+          if (again) {
+            lost ||= !isRefused(error);
             setImmediate(() => void attempt(left - 1, ended).then(resolve, reject));
             return;
           }

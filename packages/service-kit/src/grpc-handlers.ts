@@ -39,6 +39,11 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
   /** Told how to cancel the call each time that it is sent: what a signal does, for less than it costs. Unary calls only. */
   readonly onStart?: (cancel: () => void) => void;
+  /**
+   * Whether doing it twice leaves what doing it once does, as of reads and of what goes under an idempotency key. It is sent again, once, where its
+   * connection drops before the answer has come. Unary calls only.
+   */
+  readonly repeatable?: boolean;
   readonly requestId?: string;
   readonly metadata?: Readonly<Record<string, string>>;
   /** Told what the peer says beside its answer, before the answer itself. Unary calls only. */

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { ApiError } from '@truckroll/contract';
 import { createGrpcServer, createLog, createMetrics, openChannel, silentLog, testCallers, testConfig } from '../src/index.ts';
 import { EchoService, collect, deferred, echoCallers, startEcho, words } from './echo.ts';
@@ -191,6 +193,65 @@ test('a service that is away is a 503, and is used again when it returns', async
   await start({}, first.port);
   await first.channel.check(5000);
   expect(await first.client.say({ text: 'c' })).toEqual({ text: 'c' });
+});
+
+describe('a call whose connection drops before its answer', () => {
+  /** A server behind something that cuts all connections while the first so many calls are served. */
+  async function scene(cuts: number) {
+    const said: string[] = [];
+    const pairs = new Set<Socket>();
+    const echo = await start({
+      say: async (word) => {
+        said.push(word.text);
+        if (said.length > cuts) return word;
+        for (const socket of pairs) socket.destroy();
+        return new Promise<never>(() => undefined);
+      },
+    });
+    const between = createServer((client) => {
+      const server = connect(echo.port, '127.0.0.1');
+      for (const [from, to] of [
+        [client, server],
+        [server, client],
+      ] as const) {
+        pairs.add(from);
+        from.on('error', () => undefined).on('close', () => to.destroy());
+        from.pipe(to);
+      }
+    });
+    await once(between.listen(0, '127.0.0.1'), 'listening');
+    const channel = openChannel(`127.0.0.1:${(between.address() as AddressInfo).port}`, { deadlineMs: 5000, credentials: testCallers.slice(0, 1) });
+    await channel.check(5000);
+    const say = (repeatable?: boolean) => channel.client(EchoService).say({ text: 'x' }, repeatable === undefined ? {} : { repeatable });
+    const stop = async (): Promise<void> => {
+      channel.close();
+      for (const socket of pairs) socket.destroy();
+      between.close();
+      await once(between, 'close');
+    };
+    return { said, say, stop };
+  }
+
+  test('is sent again where it may be repeated', async () => {
+    const { said, say, stop } = await scene(1);
+    expect(await say(true)).toEqual({ text: 'x' });
+    expect(said).toHaveLength(2);
+    await stop();
+  });
+
+  test('is sent again once', async () => {
+    const { said, say, stop } = await scene(2);
+    expect(await thrown(say(true))).toMatchObject({ status: 503, retryAfterSeconds: expect.any(Number) });
+    expect(said).toHaveLength(2);
+    await stop();
+  });
+
+  test('is a 503 where it may have been done and must not be done twice', async () => {
+    const { said, say, stop } = await scene(1);
+    expect(await thrown(say())).toMatchObject({ status: 503, retryAfterSeconds: expect.any(Number) });
+    expect(said).toHaveLength(1);
+    await stop();
+  });
 });
 
 test('a name that nobody answers to is a 503', async () => {
