@@ -1,10 +1,11 @@
 // The gateway as a service that can be started and destroyed, in its own process or in a test's.
-import express, { type Express } from 'express';
+import type { RequestListener } from 'node:http';
+import express, { type Express, type Request, type Response } from 'express';
 import { operations as all, type Operation } from '@truckroll/contract';
 import { IdentityServiceService } from '@truckroll/contract/gen/integrations/v1/identity';
 import { ConfigError, createComponent, type Logger, type Service } from '@truckroll/service-kit';
 import { createAdmission } from './admission/admission.ts';
-import { createAuthenticate } from './auth/authenticate.ts';
+import { createAuthenticate, createKnown } from './auth/authenticate.ts';
 import { createIdentitySeal } from './auth/identity-seal.ts';
 import { subscribeInvalidations } from './auth/invalidations.ts';
 import { KeyUses } from './auth/key-uses.ts';
@@ -27,6 +28,7 @@ import { createApi } from './routes/api.ts';
 import { createCursors } from './routes/cursor.ts';
 import { compileOperation } from './routes/operation.ts';
 import { catalogPage, publicPages, redirect, textPage } from './routes/public-pages.ts';
+import { createShedding } from './routes/shedding.ts';
 import { routeTable } from './routes/table.ts';
 import { connectServices } from './services.ts';
 
@@ -92,13 +94,16 @@ export function createGateway({ config, log: given, operations = all }: GatewayO
       const strangers = new Strangers({ perMinute: config.unknownKeysPerMinute, metrics });
       const app = express().disable('x-powered-by').disable('etag').disable('query parser');
       trustProxies(app, config.trustedProxies);
+      const verifyToken = tokenVerifier(config);
+      const routes = routeTable(operations, (operation) => compileOperation(operation, context));
+      const requestLog = createRequestLog(log, metrics);
       app.use(
         createApi({
-          authenticate: createAuthenticate({ principals, verifyToken: tokenVerifier(config), strangers }),
+          authenticate: createAuthenticate({ principals, verifyToken, strangers }),
           limits: createLimits({ redis, perMinute, metrics }),
           keyUses,
           admission,
-          routes: routeTable(operations, (operation) => compileOperation(operation, context)),
+          routes,
           pages: publicPages(
             {
               '/': redirect(302, 'docs', 'The documentation is at /docs, for programs at /llms.txt and /openapi.json, and the console at /console.'),
@@ -112,12 +117,15 @@ export function createGateway({ config, log: given, operations = all }: GatewayO
             missingPages(),
             draining,
           ),
-          requestLog: createRequestLog(log, metrics),
+          requestLog,
           draining,
         }),
       );
+      const sheds = createShedding({ known: createKnown({ principals, verifyToken }), keyUses, admission, routes, requestLog, draining });
+      // Requests and answers are made as Express's.
+      const listener: RequestListener = (req, res) => void (sheds(req as Request, res as Response) || app(req, res));
       return {
-        ...createHttpServer(app, app),
+        ...createHttpServer(listener, app),
         setServing(serving) {
           ready = serving;
           draining.active = !serving;

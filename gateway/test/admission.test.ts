@@ -68,6 +68,7 @@ describe('a bulkhead', () => {
     const turns = Array.from({ length: 148 }, () => enter(bulkhead, 'flood'));
     expect(turns.filter((turn) => turn === 'begins')).toHaveLength(48);
     expect(bulkhead.full('flood')).toBe(true);
+    expect([bulkhead.refuses('flood'), bulkhead.refuses('other')]).toEqual([true, false]);
     expect(bulkhead.full('other')).toBe(false);
     expect(enter(bulkhead, 'other')).toBe('begins');
   });
@@ -107,8 +108,13 @@ test('a company that sends more than waits is refused with 429 and Retry-After a
     const { key } = gateway.identities.addKey();
     const other = await request(`${gateway.url}/v1/invoices/00000000-0000-4000-8000-000000000000`, { headers: { authorization: `Bearer ${key}` } });
     expect(other.status).toBe(404);
+    // What is no operation is told so all the while, and so is who nobody is.
+    expect((await gateway.get('/v1/nothing')).status).toBe(404);
+    const stranger = await request(`${gateway.url}/v1/invoices`, { headers: { authorization: 'Bearer trk_no' } });
+    expect(stranger.status).toBe(401);
     const { text } = await request(`http://127.0.0.1:${gateway.metricsPort}/metrics`);
     expect(text).toMatch(/^gateway_shed_total\{component="gateway"\} 12$/m);
+    expect(text).toMatch(/^http_server_request_duration_seconds_count\{.*http_route="none",http_response_status_code="429".*\} 12$/m);
     gate.resolve();
     await Promise.all(flood);
     expect(statuses.filter((status) => status === 200)).toHaveLength(148);

@@ -235,6 +235,24 @@ describe('a throttle', () => {
     expect(begun).toHaveLength(3);
   });
 
+  test('takes four times as many calls of a company that does not flood where nobody waited a second ago', async () => {
+    const { throttle, enter, others } = scene();
+    await others(3);
+    throttle.asked('third', 400);
+    for (let call = 0; call <= 256; call++) {
+      expect(throttle.full('flood')).toBe(false);
+      enter('flood');
+    }
+    expect(throttle.full('flood')).toBe(true);
+    for (let answered = 0; answered < 150; answered++) throttle.leave('flood', 4);
+    await clock.advanceTimersByTimeAsync(0);
+    expect(throttle.full('flood')).toBe(false);
+    await clock.advanceTimersByTimeAsync(500);
+    await others(3, 1, false);
+    await clock.advanceTimersByTimeAsync(500);
+    expect(throttle.full('flood')).toBe(true);
+  });
+
   test('is full for a company of which as many wait as a client sends at once', async () => {
     const { throttle, enter, others } = scene();
     await others(3);

@@ -6,11 +6,15 @@ import { CompaniesAbout, Places, type Logger, type Metrics } from '@truckroll/se
 import type { LimitClass } from '../auth/limits.ts';
 import { AdaptiveLimit, LEAST } from './adaptive-limit.ts';
 import { Slowness } from './slowness.ts';
-import { PATIENCE_MS, Throttle } from './throttle.ts';
+import { PATIENCE_MS, QUEUE, Throttle } from './throttle.ts';
 
 /** Around calls that slow each other down, those of one kind to one service: what fills one leaves room in the others. */
 export interface Bulkhead {
-  /** Whether one more call of the company would have to be refused: asked first, for it costs next to nothing. */
+  /** One more call of the company has come. */
+  asked(companyId: string): void;
+  /** Whether one more call of the company would have to be refused, which costs next to nothing to find out. */
+  refuses(companyId: string): boolean;
+  /** Both: asked first of all. */
   full(companyId: string): boolean;
   /** Resolves when it is the call's turn; undefined where that is now. Throws or rejects with ApiError 429 or 503. `leave` must follow. */
   enter(companyId: string): Promise<void> | undefined;
@@ -19,6 +23,8 @@ export interface Bulkhead {
 }
 
 export interface Admission {
+  /** Whether as many wait as a single company may: nobody is refused before that. */
+  readonly crowded: boolean;
   /** Of one operation. */
   bulkhead(owner: Owner, limitClass: LimitClass): Bulkhead;
   /** The one answer to all that does not fit; counted and told of by `refused`. */
@@ -90,6 +96,9 @@ export function createAdmission(log: Logger, metrics: Metrics): Admission {
   }
 
   return {
+    get crowded() {
+      return throttle.waiting + waiting() >= QUEUE;
+    },
     bulkhead(owner, limitClass) {
       const name = `${owner} ${limitClass}`;
       let kind = kinds.get(name);
@@ -125,13 +134,20 @@ function bulkheadOf({ places, limit }: Kind, throttle: Throttle): Bulkhead {
     }
   }
 
+  const asked = (companyId: string): void => throttle.asked(companyId, slowness.best);
+  function refuses(companyId: string): boolean {
+    if (throttle.full(companyId)) return true;
+    if (places.waiting === 0) return false;
+    const own = places.waitingOf(companyId);
+    return own >= limit.queue || (own > 0 && places.waiting >= MOST_WAITING);
+  }
+
   return {
+    asked,
+    refuses,
     full(companyId) {
-      throttle.asked(companyId, slowness.best);
-      if (throttle.full(companyId)) return true;
-      if (places.waiting === 0) return false;
-      const own = places.waitingOf(companyId);
-      return own >= limit.queue || (own > 0 && places.waiting >= MOST_WAITING);
+      asked(companyId);
+      return refuses(companyId);
     },
     enter(companyId) {
       const turn = throttle.enter(companyId);

@@ -36,7 +36,10 @@ const GROW_ONE = SHRINK ** (-LATE_SHARE / (1 - LATE_SHARE));
 /** Between two calls, the most. Milliseconds. */
 const LONGEST_PAUSE_MS = 200;
 /** As many as a client sends at once wait for their turn. */
-const QUEUE = 64;
+export const QUEUE = 64;
+/** So many may where nobody waited a moment ago, but of a flood: what comes while some process pauses is answered soon after. */
+const BURST_QUEUE = 256;
+const BURST_MS = 1000;
 /** A wait that is longer than a queue explains. Milliseconds. */
 export const PATIENCE_MS = 5000;
 /** A call that takes longer waits for something else than processors, and is no reason for others of its company to wait. Milliseconds. */
@@ -74,6 +77,8 @@ export class Throttle {
   #pausing = 0;
   /** When a call of a flood that leaves pauses could last have begun. */
   #roomAt = -Infinity;
+  /** When somebody began to wait where nobody did. */
+  #waitingSince = -Infinity;
   #watching = false;
 
   /** Calls at once. */
@@ -111,7 +116,10 @@ export class Throttle {
   }
 
   full(companyId: string): boolean {
-    return this.#places.waiting > 0 && this.#places.waitingOf(companyId) >= QUEUE;
+    const waiting = this.#places.waiting === 0 ? 0 : this.#places.waitingOf(companyId);
+    if (waiting < QUEUE) return false;
+    const stands = performance.now() - this.#waitingSince >= BURST_MS;
+    return waiting >= BURST_QUEUE || stands || this.#leavesRoom(companyId);
   }
 
   /** As Places.enter; `leave` must follow. */
@@ -119,6 +127,7 @@ export class Throttle {
     const turn = this.#places.enter(companyId);
     if (turn === undefined) return undefined;
     this.#bound = true;
+    if (this.#places.waiting === 1) this.#waitingSince = performance.now();
     this.#watch();
     return turn.then(() => void (this.#begun += 1));
   }

@@ -16,8 +16,11 @@ export interface Draining {
 /** Of everything that is a company's own. */
 const PRIVATE = 'private, no-store';
 
+/** Of an exchange, what an answer is written by, and what is noted of it. */
+export type Answering = Pick<Exchange, 'res' | 'requestId' | 'limit' | 'bytes'>;
+
 /** Sends an answer that is complete. A text goes to the socket with its head, in one piece. */
-export function send(exchange: Exchange, status: number, body: Buffer | string, type: string, extra: Headers, draining: Draining, caching = PRIVATE): void {
+export function send(exchange: Answering, status: number, body: Buffer | string, type: string, extra: Headers, draining: Draining, caching = PRIVATE): void {
   const { res, limit } = exchange;
   const bytes = Buffer.byteLength(body);
   const headers: Headers = [
@@ -48,12 +51,12 @@ export function sendHead({ res, requestId }: Exchange, status: number, extra: He
   res.writeHead(status, ['Cache-Control', caching, 'X-Request-Id', requestId, ...(draining.active ? ['Connection', 'close'] : []), ...extra]).end();
 }
 
-function sendJson(exchange: Exchange, status: number, body: string, extra: Headers, draining: Draining): void {
+function sendJson(exchange: Answering, status: number, body: string, extra: Headers, draining: Draining): void {
   send(exchange, status, body, JSON_TYPE, extra, draining);
 }
 
 /** Answers with an error; `extra` are headers of the error's own, such as Allow. */
-export function sendError(exchange: Exchange, error: ApiError, extra: Headers, draining: Draining): void {
+export function sendError(exchange: Answering & Pick<Exchange, 'errorCode' | 'cause'>, error: ApiError, extra: Headers, draining: Draining): void {
   if (exchange.res.headersSent || exchange.res.destroyed) return;
   exchange.errorCode = error.code;
   exchange.cause = error.cause;

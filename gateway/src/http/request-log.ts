@@ -7,7 +7,12 @@ const LONGEST_PATH = 200;
 /** Asked every few seconds by whoever balances load: no line at info. */
 const HEALTH = new Set(['/healthz', '/readyz']);
 
-export type RequestLog = (exchange: Exchange) => void;
+export interface RequestLog {
+  /** Its answer has ended, or its connection. */
+  ended(exchange: Exchange): void;
+  /** It was refused as too much of its company was under way: told of together, for a line for each would cost more than all else that is done for it. */
+  shed(startedAt: number): void;
+}
 
 export function createRequestLog(log: Logger, metrics: Metrics): RequestLog {
   const requests = durations(
@@ -17,16 +22,15 @@ export function createRequestLog(log: Logger, metrics: Metrics): RequestLog {
     ['http_request_method', 'http_route', 'http_response_status_code'],
   );
 
-  return (exchange) => {
+  const shed = (startedAt: number): void => requests.ended(startedAt, '_OTHER', 'none', '429');
+  const ended = (exchange: Exchange): void => {
     const { req, res, operation, principal, startedAt, errorCode } = exchange;
     const milliseconds = performance.now() - startedAt;
+    if (exchange.shed === true) return shed(startedAt);
     // A client that went away before its answer; the number is the customary one.
     const status = res.writableFinished ? res.statusCode : 499;
     const route = operation?.route ?? (principal === undefined ? 'public' : 'none');
     requests.ended(startedAt, operation === undefined ? '_OTHER' : req.method, route, String(status));
-    // Told of together: a line for each would cost more than all else that is done for it.
-    if (exchange.shed === true) return;
-
     const fields: Record<string, unknown> = {
       requestId: exchange.requestId,
       traceId: traceIdOf(exchange),
@@ -50,4 +54,5 @@ export function createRequestLog(log: Logger, metrics: Metrics): RequestLog {
     else if (HEALTH.has(exchange.path)) log.debug(fields, 'request');
     else log.info(fields, 'request');
   };
+  return { ended, shed };
 }

@@ -1,6 +1,6 @@
 // What happens to every request that is not for a public page, in this order (decisions §3, §5): who calls, how often,
 // where to, the body's size, and then the operation itself. Where more of a company waits than its turn will soon come for, a
-// request is refused before it costs anything.
+// request is refused before it costs anything: by ./shedding.ts, or here where that did not know yet who calls.
 import { randomUUID } from 'node:crypto';
 import type { Request, Response } from 'express';
 import { ApiError } from '@truckroll/contract';
@@ -45,7 +45,7 @@ export function createApi(parts: ApiParts): (req: Request, res: Response) => voi
       startedAt: performance.now(),
       ...splitTarget(req.url),
     };
-    res.once('close', () => requestLog(exchange));
+    res.once('close', () => requestLog.ended(exchange));
     const span = { 'http.request.method': req.method, 'url.path': exchange.path };
     const extra: Headers = [];
     void onBehalfOf(context, () => withRemoteSpan(header, req.method, 'SERVER', span, () => answer(exchange, parts, extra, draining)));

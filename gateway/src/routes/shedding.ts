@@ -1,0 +1,39 @@
+// Refusing what does not fit for less than anything else here costs: before Express, and before a request has a context, a span
+// or a line of the log of its own. What is refused of a flood would take as much of a processor as all that is answered.
+import { randomUUID } from 'node:crypto';
+import type { Request, Response } from 'express';
+import type { Admission } from '../admission/admission.ts';
+import type { Known } from '../auth/authenticate.ts';
+import type { KeyUses } from '../auth/key-uses.ts';
+import { sendError, type Draining } from '../http/answer.ts';
+import { splitTarget } from '../http/exchange.ts';
+import type { RequestLog } from '../http/request-log.ts';
+import type { CompiledOperation } from './operation.ts';
+import type { RouteTable } from './table.ts';
+
+export interface SheddingParts {
+  known: Known;
+  keyUses: KeyUses;
+  admission: Admission;
+  routes: RouteTable<CompiledOperation>;
+  requestLog: RequestLog;
+  draining: Draining;
+}
+
+/** What comes before the application: answers 429 and returns true where one more is too much. What it does not know at once it leaves to the application. */
+export function createShedding({ known, keyUses, admission, routes, requestLog, draining }: SheddingParts): (req: Request, res: Response) => boolean {
+  return (req, res) => {
+    if (!admission.crowded) return false;
+    const startedAt = performance.now();
+    const target = routes(splitTarget(req.url).path)?.targets.get(req.method);
+    if (target === undefined) return false;
+    const principal = known(req.headers.authorization);
+    if (principal === undefined || !target.bulkhead.refuses(principal.company_id)) return false;
+    target.bulkhead.asked(principal.company_id);
+    admission.refused();
+    if (principal.key_id != null) keyUses.note(principal.company_id, principal.key_id);
+    sendError({ res, requestId: randomUUID() }, admission.refusal, [], draining);
+    requestLog.shed(startedAt);
+    return true;
+  };
+}
