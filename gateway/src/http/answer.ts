@@ -17,7 +17,7 @@ export interface Draining {
 const PRIVATE = 'private, no-store';
 
 /** Of an exchange, what an answer is written by, and what is noted of it. */
-export type Answering = Pick<Exchange, 'res' | 'requestId' | 'limit' | 'bytes'>;
+type Answering = Pick<Exchange, 'res' | 'requestId' | 'limit' | 'bytes'>;
 
 /** Sends an answer that is complete. A text goes to the socket with its head, in one piece. */
 export function send(exchange: Answering, status: number, body: Buffer | string, type: string, extra: Headers, draining: Draining, caching = PRIVATE): void {
