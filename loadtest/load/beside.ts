@@ -55,10 +55,9 @@ export async function besideFlood({ k6, target, pinned }: Session, rate: number,
     const flooded = runK6({ ...shared, env: asking, name: 'flood', yields: true });
     await delay(FLOOD_BEFORE_SECONDS * 1000);
     const answered = await countAnswers(metricsPort);
-    const beganAt = performance.now();
     const beside = timesOf(await read('beside'));
-    const others = (RATE * SECONDS * 1000) / (performance.now() - beganAt);
-    const flood = (await answered()) - others;
+    const { good, seconds } = await answered();
+    const flood = (good - RATE * SECONDS) / seconds;
     await flooded;
     say(`round ${number}, another company beside a flood: ${text(beside)}; without it: ${text(alone)}; ${flood.toFixed(0)}/s of the flood were answered`);
     rounds.push({ alone, beside, flood });

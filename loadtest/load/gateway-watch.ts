@@ -34,14 +34,14 @@ export function watchGateway(metricsPort: number): { stop(): Promise<Second[]> }
 }
 
 /**
- * Right answers a second from now to when the function is called. The gateway is asked twice and not meanwhile: writing its metrics takes it some
+ * How many right answers were given from now to when the function is called, and in how many seconds. The gateway is asked twice and not meanwhile: writing its metrics takes it some
  * milliseconds, in which it answers nobody.
  */
-export async function countAnswers(metricsPort: number): Promise<() => Promise<number>> {
+export async function countAnswers(metricsPort: number): Promise<() => Promise<{ good: number; seconds: number }>> {
   const before = await countsOf(metricsPort);
   return async () => {
     const now = await countsOf(metricsPort);
-    return (now.good - before.good) / ((now.at - before.at) / 1000);
+    return { good: now.good - before.good, seconds: (now.at - before.at) / 1000 };
   };
 }
 

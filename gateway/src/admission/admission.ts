@@ -52,7 +52,11 @@ export function createAdmission(log: Logger, metrics: Metrics): Admission {
   const about = new CompaniesAbout();
   const throttle = new Throttle();
   const refusals = metrics.counter('gateway_shed_total', 'Requests refused as too many of one company were under way or waiting');
-  const sum = (of: (kind: Kind) => number) => (): number => [...kinds.values()].reduce((total, kind) => total + of(kind), 0);
+  const sum = (of: (kind: Kind) => number) => (): number => {
+    let total = 0;
+    for (const kind of kinds.values()) total += of(kind);
+    return total;
+  };
   const waiting = sum(({ places }) => places.waiting);
   metrics.observedGauge('gateway_calls_waiting', 'Requests that wait for their company’s turn', () => waiting() + throttle.waiting);
   metrics.observedGauge('gateway_throttle_limit', 'Calls at once of a company that asks for most, beside others, of all kinds together', () => throttle.limit);

@@ -1,6 +1,5 @@
-import { once } from 'node:events';
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { ApiError } from '@truckroll/contract';
+import { openProxy } from '@truckroll/testing';
 import { createGrpcServer, createLog, createMetrics, openChannel, silentLog, testCallers, testConfig } from '../src/index.ts';
 import { EchoService, collect, deferred, echoCallers, startEcho, words } from './echo.ts';
 
@@ -196,52 +195,38 @@ test('a service that is away is a 503, and is used again when it returns', async
 });
 
 describe('a call whose connection drops before its answer', () => {
-  /** A server behind something that cuts all connections while the first so many calls are served. */
-  async function scene(cuts: number) {
+  /** A server behind a proxy that drops all connections while the first so many calls are served. */
+  async function scene(drops: number) {
     const said: string[] = [];
-    const pairs = new Set<Socket>();
     const echo = await start({
       say: async (word) => {
         said.push(word.text);
-        if (said.length > cuts) return word;
-        for (const socket of pairs) socket.destroy();
+        if (said.length > drops) return word;
+        proxy.drop();
         return new Promise<never>(() => undefined);
       },
     });
-    const between = createServer((client) => {
-      const server = connect(echo.port, '127.0.0.1');
-      for (const [from, to] of [
-        [client, server],
-        [server, client],
-      ] as const) {
-        pairs.add(from);
-        from.on('error', () => undefined).on('close', () => to.destroy());
-        from.pipe(to);
-      }
-    });
-    await once(between.listen(0, '127.0.0.1'), 'listening');
-    const channel = openChannel(`127.0.0.1:${(between.address() as AddressInfo).port}`, { deadlineMs: 5000, credentials: testCallers.slice(0, 1) });
+    const proxy = await openProxy({ host: '127.0.0.1', port: echo.port });
+    const channel = openChannel(`127.0.0.1:${proxy.port}`, { deadlineMs: 5000, credentials: testCallers.slice(0, 1) });
     await channel.check(5000);
-    const say = (repeatable?: boolean) => channel.client(EchoService).say({ text: 'x' }, repeatable === undefined ? {} : { repeatable });
-    const stop = async (): Promise<void> => {
+    const say = (options: { repeatable?: boolean } = {}) => channel.client(EchoService).say({ text: 'x' }, options);
+    const stop = (): Promise<void> => {
       channel.close();
-      for (const socket of pairs) socket.destroy();
-      between.close();
-      await once(between, 'close');
+      return proxy.close();
     };
     return { said, say, stop };
   }
 
   test('is sent again where it may be repeated', async () => {
     const { said, say, stop } = await scene(1);
-    expect(await say(true)).toEqual({ text: 'x' });
+    expect(await say({ repeatable: true })).toEqual({ text: 'x' });
     expect(said).toHaveLength(2);
     await stop();
   });
 
   test('is sent again once', async () => {
     const { said, say, stop } = await scene(2);
-    expect(await thrown(say(true))).toMatchObject({ status: 503, retryAfterSeconds: expect.any(Number) });
+    expect(await thrown(say({ repeatable: true }))).toMatchObject({ status: 503, retryAfterSeconds: expect.any(Number) });
     expect(said).toHaveLength(2);
     await stop();
   });

@@ -3,6 +3,8 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 /** Stands between a client and a server, and takes the server away and brings it back as a test wants. */
 export interface TcpProxy {
   readonly port: number;
+  /** Ends every connection; new ones are taken. */
+  drop(): void;
   /** Ends every connection and refuses new ones. */
   cut(): Promise<void>;
   /** Listens again, on the same port. */
@@ -35,10 +37,13 @@ export async function openProxy(target: { host: string; port: number }): Promise
     });
   await listen(0);
   const { port } = server.address() as AddressInfo;
+  const drop = () => {
+    for (const socket of sockets) socket.destroy();
+  };
   const cut = () =>
     new Promise<void>((resolve) => {
       server.close(() => resolve());
-      for (const socket of sockets) socket.destroy();
+      drop();
     });
-  return { port, cut, restore: () => listen(port), close: () => (server.listening ? cut() : Promise.resolve()) };
+  return { port, drop, cut, restore: () => listen(port), close: () => (server.listening ? cut() : Promise.resolve()) };
 }
