@@ -129,6 +129,31 @@ test('what comes waits for room for a moment: as many are stored as can be sent,
   await worker.stop();
 });
 
+test('whose exchange is over has left its place, though its attempt is not stored yet; no more than as many wait for that', async () => {
+  const store: (() => void)[] = [];
+  const { worker } = harness({ maxInFlight: 2, report: () => new Promise((resolve) => store.push(() => resolve(stored))) });
+  /** Resolves to how many could be lent, once what was lent is being reported. */
+  const borrow = async () => {
+    let room: number | undefined;
+    await worker.borrow(4, async (lease) => {
+      room = lease?.max_deliveries;
+      return room === undefined ? [] : [lent('one')];
+    });
+    await new Promise((resolve) => setImmediate(resolve));
+    return [room, store.length];
+  };
+  expect([await borrow(), await borrow(), await borrow()]).toEqual([
+    [2, 1],
+    [1, 2],
+    [undefined, 2],
+  ]);
+  store.shift()!();
+  expect(await worker.spare(1)).toBe(1);
+  expect(await borrow()).toEqual([1, 2]);
+  for (const each of store) each();
+  await worker.stop();
+});
+
 test('as many events are stored as have the deliveries that can be sent', async () => {
   const pace = new Pace(async (wanted) => Math.min(wanted, 12));
   expect(await pace.next(90)).toBe(12);

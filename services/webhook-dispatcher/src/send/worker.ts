@@ -67,6 +67,8 @@ export class Worker implements BackgroundPart {
   readonly #bulkhead: Bulkhead;
   readonly #circuits = new Circuits();
   readonly #running = new Set<Promise<void>>();
+  /** Attempts that are being reported. Their exchanges are over, so they take no place from others. */
+  #reporting = 0;
   /** Deliveries that wait for the exchange which tries a half-open circuit, by endpoint. */
   readonly #waiting = new Map<string, LeasedDelivery[]>();
   readonly #attempts;
@@ -85,10 +87,7 @@ export class Worker implements BackgroundPart {
   constructor(options: WorkerOptions) {
     this.#options = options;
     const { metrics } = options;
-    this.#bulkhead = new Bulkhead(options.maxInFlight, () => {
-      this.#left.notify();
-      if (this.#full) this.#occasion.notify();
-    });
+    this.#bulkhead = new Bulkhead(options.maxInFlight, () => this.#freed());
     this.#attempts = durations(
       metrics,
       'webhook_attempt_duration_seconds',
@@ -126,6 +125,12 @@ export class Worker implements BackgroundPart {
   /** Throws while deliveries cannot be fetched. */
   check(): void {
     if (!this.#leasing) throw new Error('no deliveries could be fetched');
+  }
+
+  /** There may be more room. */
+  #freed(): void {
+    this.#left.notify();
+    if (this.#full) this.#occasion.notify();
   }
 
   async #run(): Promise<void> {
@@ -222,9 +227,9 @@ export class Worker implements BackgroundPart {
     return this.#options.hears() ? POLL.hearingMs : POLL.deafMs;
   }
 
-  /** How many more exchanges may begin. */
+  /** How many more exchanges may begin: while attempts cannot be reported, no more than as many again wait to be. */
   #room(): number {
-    return Math.min(this.#bulkhead.free, MOST_AT_ONCE);
+    return Math.max(0, Math.min(this.#bulkhead.free, this.#options.maxInFlight - this.#reporting, MOST_AT_ONCE));
   }
 
   #asked(room: number): LeaseRequest {
@@ -256,23 +261,35 @@ export class Worker implements BackgroundPart {
 
   async #send(delivery: LeasedDelivery): Promise<void> {
     const leave = this.#bulkhead.enter(delivery.company_id);
+    let report: ReportRequest;
     try {
-      const startedAt = performance.now();
-      const report = await this.#options.attempt(delivery).catch((error: unknown) => {
-        // It never should; but whoever waits for this exchange must not wait for ever.
-        this.#settle(delivery, false);
-        throw error;
-      });
-      const answered = endpointAnswers(report);
-      this.#attempts.ended(startedAt, resultOf(report));
-      this.#witness.exchanged(delivery, report);
-      const wasOpen = this.#circuits.isOpen(delivery.endpoint_id, Date.now());
-      const until = this.#settle(delivery, answered);
-      if (!wasOpen && this.#circuits.isOpen(delivery.endpoint_id, Date.now())) this.#witness.leftAlone(delivery, report);
-      await this.#report(delivery, { ...report, circuit_open_until: until === undefined ? null : until * 1000 });
+      report = await this.#exchange(delivery);
+      this.#reporting += 1;
     } finally {
       leave();
     }
+    try {
+      await this.#report(delivery, report);
+    } finally {
+      this.#reporting -= 1;
+      this.#freed();
+    }
+  }
+
+  async #exchange(delivery: LeasedDelivery): Promise<ReportRequest> {
+    const startedAt = performance.now();
+    const report = await this.#options.attempt(delivery).catch((error: unknown) => {
+      // It never should; but whoever waits for this exchange must not wait for ever.
+      this.#settle(delivery, false);
+      throw error;
+    });
+    const answered = endpointAnswers(report);
+    this.#attempts.ended(startedAt, resultOf(report));
+    this.#witness.exchanged(delivery, report);
+    const wasOpen = this.#circuits.isOpen(delivery.endpoint_id, Date.now());
+    const until = this.#settle(delivery, answered);
+    if (!wasOpen && this.#circuits.isOpen(delivery.endpoint_id, Date.now())) this.#witness.leftAlone(delivery, report);
+    return { ...report, circuit_open_until: until === undefined ? null : until * 1000 };
   }
 
   /**
