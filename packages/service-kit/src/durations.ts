@@ -1,4 +1,4 @@
-import type { Metrics } from './metrics.ts';
+import type { Metrics, Series } from './metrics.ts';
 
 /** How long things of one kind took, each of the combinations of its labels found once. */
 export interface Durations {
@@ -24,9 +24,11 @@ export function durations(metrics: Metrics | undefined, name: string, help: stri
   let known = 0;
 
   function seriesOf(values: readonly string[]): Series {
-    const full = known >= MOST_SERIES;
-    const own = seconds.of(Object.fromEntries(labels.map((label, index) => [label, full && index < last ? 'other' : values[index]])) as Record<string, string>);
-    if (full) return own;
+    if (known >= MOST_SERIES) {
+      const others = Object.fromEntries(labels.map((label, index) => [label, index < last ? 'other' : values[index]])) as Record<string, string>;
+      return { observe: (value) => seconds.observe(others, value) };
+    }
+    const own = seconds.of(Object.fromEntries(labels.map((label, index) => [label, values[index]])) as Record<string, string>);
     known += 1;
     let branch = root;
     for (const value of values.slice(0, last)) {
@@ -47,9 +49,6 @@ export function durations(metrics: Metrics | undefined, name: string, help: stri
   };
 }
 
-interface Series {
-  observe(seconds: number): void;
-}
 type Branch = Map<string, Branch | Series>;
 
 /** Calls of a database server of any kind: PostgreSQL and Redis are one family, as OpenTelemetry names it. */

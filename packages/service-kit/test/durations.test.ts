@@ -16,6 +16,37 @@ test('what has more names than a histogram may have series counts as other, by h
   expect(counts.get('name="n1",error_type="failed"')).toBe(2);
 });
 
+test('a series counts as its histogram does, whoever asked for it first', async () => {
+  const metrics = createMetrics('trial');
+  const seconds = metrics.histogram('work_duration_seconds', 'Work', ['name', 'error_type'], [0.25, 1, 2.5]);
+  const labels = { name: 'n', error_type: '' };
+  seconds.observe(labels, 0.125);
+  seconds.of(labels).observe(0.25);
+  seconds.of(labels).observe(1.5);
+  seconds.of({ ...labels, error_type: 'failed' }).observe(3);
+  seconds.observe(labels, 4);
+  const { body } = await metrics.render();
+  const counts = [...body.matchAll(/^work_duration_seconds_(?:bucket\{le="([^"]+)",|(sum|count)\{).*error_type="(.*)"\} (\S+)$/gm)];
+  expect(counts.map(([, bound, other, error, count]) => [error, bound ?? other, Number(count)])).toEqual([
+    ...[
+      ['', '0.25', 2],
+      ['', '1', 2],
+      ['', '2.5', 3],
+      ['', '+Inf', 4],
+      ['', 'sum', 5.875],
+      ['', 'count', 4],
+    ],
+    ...[
+      ['failed', '0.25', 0],
+      ['failed', '1', 0],
+      ['failed', '2.5', 0],
+      ['failed', '+Inf', 1],
+      ['failed', 'sum', 3],
+      ['failed', 'count', 1],
+    ],
+  ]);
+});
+
 test('PostgreSQL and Redis are one family, and metrics tell what they are', () => {
   const metrics = createMetrics('trial');
   databaseDurations(metrics).ended(performance.now(), 'redis', 'count_request', '');
