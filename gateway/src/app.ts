@@ -5,7 +5,7 @@ import { operations as all, type Operation } from '@truckroll/contract';
 import { IdentityServiceService } from '@truckroll/contract/gen/integrations/v1/identity';
 import { ConfigError, createComponent, type Logger, type Service } from '@truckroll/service-kit';
 import { createAdmission } from './admission/admission.ts';
-import { createAuthenticate, createKnown } from './auth/authenticate.ts';
+import { createAuthentication } from './auth/authenticate.ts';
 import { createIdentitySeal } from './auth/identity-seal.ts';
 import { subscribeInvalidations } from './auth/invalidations.ts';
 import { KeyUses } from './auth/key-uses.ts';
@@ -95,11 +95,12 @@ export function createGateway({ config, log: given, operations = all }: GatewayO
       const app = express().disable('x-powered-by').disable('etag').disable('query parser');
       trustProxies(app, config.trustedProxies);
       const verifyToken = tokenVerifier(config);
+      const { authenticate, known } = createAuthentication({ principals, verifyToken, strangers });
       const routes = routeTable(operations, (operation) => compileOperation(operation, context));
       const requestLog = createRequestLog(log, metrics);
       app.use(
         createApi({
-          authenticate: createAuthenticate({ principals, verifyToken, strangers }),
+          authenticate,
           limits: createLimits({ redis, perMinute, metrics }),
           keyUses,
           admission,
@@ -121,7 +122,7 @@ export function createGateway({ config, log: given, operations = all }: GatewayO
           draining,
         }),
       );
-      const sheds = createShedding({ known: createKnown({ principals, verifyToken }), keyUses, admission, routes, requestLog, draining });
+      const sheds = createShedding({ known, keyUses, admission, routes, requestLog, draining });
       // Requests and answers are made as Express's.
       const listener: RequestListener = (req, res) => void (sheds(req as Request, res as Response) || app(req, res));
       return {

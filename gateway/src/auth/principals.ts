@@ -58,11 +58,13 @@ export class Principals {
   /** The caller, or undefined where the credential opens nothing. Throws ApiError 503 where nobody can tell. */
   find(credential: Credential): Promise<Principal | undefined> | Principal | undefined {
     const entry = this.#kept(credential);
-    if (entry !== undefined) {
-      if (performance.now() - entry.askedAt > REFRESH_MS && !entry.refreshing) this.#refresh(credential, entry);
-      return this.#unexpired(entry.principal);
-    }
-    return this.#once(credential, () => this.#look(credential));
+    return entry === undefined ? this.#once(credential, () => this.#look(credential)) : this.#told(credential, entry);
+  }
+
+  /** What `find` answers from memory; undefined where it would have to ask as well. */
+  recall(credential: Credential): Principal | undefined {
+    const entry = this.#kept(credential);
+    return entry && this.#told(credential, entry);
   }
 
   /** Whether `find` answers from memory. */
@@ -83,6 +85,11 @@ export class Principals {
 
   forgetAll(): void {
     this.#entries.clear();
+  }
+
+  #told(credential: Credential, entry: Entry): Principal | undefined {
+    if (performance.now() - entry.askedAt > REFRESH_MS && !entry.refreshing) this.#refresh(credential, entry);
+    return this.#unexpired(entry.principal);
   }
 
   #kept({ cacheKey }: Credential): Entry | undefined {

@@ -22,12 +22,27 @@ export function checkSingleHeaders({ headers, rawHeaders, httpVersion }: Incomin
   if (problems.length > 0) throw ApiError.invalid(problems);
 }
 
+/**
+ * The only header of this name, in lower case; undefined where there is none, or more than one. Less than `headers` costs, which makes
+ * an object of all of them: for who looks at nothing else.
+ */
+export function singleHeader({ rawHeaders }: IncomingMessage, name: string): string | undefined {
+  let found: string | undefined;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    if (!isNamed(rawHeaders[i] as string, name)) continue;
+    if (found !== undefined) return undefined;
+    found = rawHeaders[i + 1];
+  }
+  return found;
+}
+
 /** Node keeps the first of them and drops the others, so it is names and values as they came that are looked at. */
 function count(rawHeaders: readonly string[], name: string): number {
   let found = 0;
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const given = rawHeaders[i] as string;
-    if (given.length === name.length && given.toLowerCase() === name.toLowerCase()) found += 1;
-  }
+  for (let i = 0; i < rawHeaders.length; i += 2) if (isNamed(rawHeaders[i] as string, name.toLowerCase())) found += 1;
   return found;
+}
+
+function isNamed(given: string, lowerCase: string): boolean {
+  return given.length === lowerCase.length && given.toLowerCase() === lowerCase;
 }

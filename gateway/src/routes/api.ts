@@ -6,7 +6,7 @@ import type { Request, Response } from 'express';
 import { ApiError } from '@truckroll/contract';
 import { describeSpan, failSpan, onBehalfOf, readTraceparent, withRemoteSpan, type RequestContext } from '@truckroll/service-kit';
 import type { Admission } from '../admission/admission.ts';
-import type { Authenticate } from '../auth/authenticate.ts';
+import type { Authentication } from '../auth/authenticate.ts';
 import type { KeyUses } from '../auth/key-uses.ts';
 import type { Limits } from '../auth/limits.ts';
 import { sendError, type Draining, type Headers } from '../http/answer.ts';
@@ -20,7 +20,7 @@ import type { PublicPages } from './public-pages.ts';
 import type { RouteTable } from './table.ts';
 
 export interface ApiParts {
-  authenticate: Authenticate;
+  authenticate: Authentication['authenticate'];
   limits: Limits;
   keyUses: KeyUses;
   admission: Admission;

@@ -3,16 +3,17 @@
 import { randomUUID } from 'node:crypto';
 import type { Request, Response } from 'express';
 import type { Admission } from '../admission/admission.ts';
-import type { Known } from '../auth/authenticate.ts';
+import type { Authentication } from '../auth/authenticate.ts';
 import type { KeyUses } from '../auth/key-uses.ts';
 import { sendError, type Draining } from '../http/answer.ts';
 import { splitTarget } from '../http/exchange.ts';
 import type { RequestLog } from '../http/request-log.ts';
+import { singleHeader } from '../http/single-headers.ts';
 import type { CompiledOperation } from './operation.ts';
 import type { RouteTable } from './table.ts';
 
 export interface SheddingParts {
-  known: Known;
+  known: Authentication['known'];
   keyUses: KeyUses;
   admission: Admission;
   routes: RouteTable<CompiledOperation>;
@@ -27,7 +28,7 @@ export function createShedding({ known, keyUses, admission, routes, requestLog, 
     const startedAt = performance.now();
     const target = routes(splitTarget(req.url).path)?.targets.get(req.method);
     if (target === undefined) return false;
-    const principal = known(req.headers.authorization);
+    const principal = known(singleHeader(req, 'authorization'));
     if (principal === undefined || !target.bulkhead.refuses(principal.company_id)) return false;
     target.bulkhead.asked(principal.company_id);
     admission.refused();

@@ -1,0 +1,46 @@
+import type { IncomingMessage } from 'node:http';
+import { generateApiKey, hashApiKey } from '@truckroll/service-kit';
+import { bearerOf, createKeyReader } from '../src/auth/bearer.ts';
+import { singleHeader } from '../src/http/single-headers.ts';
+
+const clock = (import.meta as unknown as { jest: typeof jest }).jest;
+
+test('a header says a key, which is hashed once a second', () => {
+  clock.useFakeTimers();
+  try {
+    const keyIn = createKeyReader();
+    const key = generateApiKey();
+    const hash = hashApiKey(key);
+    const first = keyIn(`Bearer ${key}`);
+    expect(first).toEqual({ cacheKey: `key:${hash.toString('hex')}`, request: { key_hash: hash }, shared: true });
+    expect(keyIn(`Bearer ${key}`)).toBe(first);
+    expect(keyIn(`bearer  ${key} `)).toEqual(first);
+    clock.advanceTimersByTime(1000);
+    expect(keyIn(`Bearer ${key}`)).toEqual(first);
+    expect(keyIn(`Bearer ${key}`)).not.toBe(first);
+  } finally {
+    clock.useRealTimers();
+  }
+});
+
+test('no more keys than a thousand are known, however many come', () => {
+  const keyIn = createKeyReader();
+  const headers = Array.from({ length: 1001 }, () => `Bearer ${generateApiKey()}`);
+  const [first] = headers.map(keyIn);
+  expect(keyIn(headers[0]!)).toEqual(first);
+  expect(keyIn(headers[0]!)).not.toBe(first);
+});
+
+test('what is no key of the right form is left to others', () => {
+  const keyIn = createKeyReader();
+  const key = generateApiKey();
+  for (const header of ['', 'Bearer', `Basic ${key}`, `Bearer ${key}0`, `Bearer ${key} ${key}`, 'Bearer a.b.c']) expect(keyIn(header)).toBeUndefined();
+  expect(bearerOf('BEARER a.b.c')).toBe('a.b.c');
+});
+
+test('a header is single under any spelling of its name, or it is none', () => {
+  const of = (...rawHeaders: string[]): string | undefined => singleHeader({ rawHeaders } as IncomingMessage, 'authorization');
+  expect(of('Host', 'x', 'AUTHORIZATION', 'a')).toBe('a');
+  expect(of('Host', 'authorization', 'X', 'Authorization')).toBeUndefined();
+  expect(of('Authorization', 'a', 'authorization', 'a')).toBeUndefined();
+});
