@@ -37,7 +37,7 @@ function number(name: string): number | undefined {
   return text === undefined || text === '' ? undefined : Number(text);
 }
 
-/** k6's options for a test, with RATE, DURATION (seconds) and ONLY of the environment. */
+/** k6's options for a test, with RATE, DURATION (seconds), ONLY and SLOW_SECONDS, for which workers are there from the beginning, of the environment. */
 export function optionsOf(test: TestName): Record<string, unknown> {
   const settings: Test = TESTS[test];
   thorough = settings.thorough === true;
@@ -46,7 +46,7 @@ export function optionsOf(test: TestName): Record<string, unknown> {
   plan = planOf({ test, rate: number('RATE'), seconds: number('DURATION'), only, has });
   const operations = Object.keys(askedOf(plan)) as Operation[];
   return {
-    scenarios: Object.fromEntries(Object.entries(plan).map(([name, arrivals]) => [name, { ...executorOf(arrivals), exec: name }])),
+    scenarios: Object.fromEntries(Object.entries(plan).map(([name, arrivals]) => [name, { ...executorOf(arrivals, number('SLOW_SECONDS')), exec: name }])),
     thresholds: {
       ...k6Thresholds(slo, operations, { times: !thorough, aborts: settings.aborts === true }),
       wrong: ['count==0'],

@@ -96,16 +96,16 @@ function timeFor(count: number, rate: number, slope: number): number {
   return (2 * count) / (rate + Math.sqrt(Math.max(0, rate * rate + 2 * slope * count)));
 }
 
-/** Workers begin at once where answers take so long; beyond the most, iterations are dropped and the run is void. */
+/** Workers are there where answers take so long; more are made when they are needed, which takes a moment in which iterations are dropped, and the run is void. */
 const SLOW_SECONDS = 0.4;
 const SLOWEST_SECONDS = 4;
 /** Of a scenario that seldom begins: a single slow answer is to hold up none of it. */
 const LEAST_WORKERS = 10;
 
-/** A scenario of k6's options. */
-export function executorOf(arrivals: Arrivals): Record<string, unknown> {
+/** A scenario of k6's options, for answers of so many seconds. */
+export function executorOf(arrivals: Arrivals, slowSeconds = SLOW_SECONDS): Record<string, unknown> {
   const rates = highest(arrivals);
-  const workers = { preAllocatedVUs: Math.ceil(LEAST_WORKERS + rates * SLOW_SECONDS), maxVUs: Math.ceil(4 * LEAST_WORKERS + rates * SLOWEST_SECONDS) };
+  const workers = { preAllocatedVUs: Math.ceil(LEAST_WORKERS + rates * slowSeconds), maxVUs: Math.ceil(4 * LEAST_WORKERS + rates * SLOWEST_SECONDS) };
   const shared = { timeUnit: `${UNIT}s`, gracefulStop: '10s', ...workers };
   if (isConstant(arrivals)) return { executor: 'constant-arrival-rate', rate: whole(arrivals.from), duration: `${secondsOf(arrivals)}s`, ...shared };
   const stages = arrivals.stages.map(({ seconds, to }) => ({ duration: `${Math.round(seconds * 1000)}ms`, target: whole(to) }));
