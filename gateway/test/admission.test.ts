@@ -114,7 +114,9 @@ test('a company that sends more than waits is refused with 429 and Retry-After a
     expect(stranger.status).toBe(401);
     const { text } = await request(`http://127.0.0.1:${gateway.metricsPort}/metrics`);
     expect(text).toMatch(/^gateway_shed_total\{component="gateway"\} 12$/m);
-    expect(text).toMatch(/^http_server_request_duration_seconds_count\{.*http_route="none",http_response_status_code="429".*\} 12$/m);
+    // Of no route, or of its own where it was let through and others had taken what was left while it was counted in Redis.
+    const counts = [...text.matchAll(/^http_server_request_duration_seconds_count\{.*http_response_status_code="429".*\} (\d+)$/gm)];
+    expect(counts.reduce((sum, [, count]) => sum + Number(count), 0)).toBe(12);
     gate.resolve();
     await Promise.all(flood);
     expect(statuses.filter((status) => status === 200)).toHaveLength(148);
