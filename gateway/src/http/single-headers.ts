@@ -38,8 +38,9 @@ export function singleHeader({ rawHeaders }: IncomingMessage, name: string): str
 
 /** Node keeps the first of them and drops the others, so it is names and values as they came that are looked at. */
 function count(rawHeaders: readonly string[], name: string): number {
+  const lowerCase = name.toLowerCase();
   let found = 0;
-  for (let i = 0; i < rawHeaders.length; i += 2) if (isNamed(rawHeaders[i] as string, name.toLowerCase())) found += 1;
+  for (let i = 0; i < rawHeaders.length; i += 2) if (isNamed(rawHeaders[i] as string, lowerCase)) found += 1;
   return found;
 }
 

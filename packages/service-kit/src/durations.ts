@@ -24,11 +24,10 @@ export function durations(metrics: Metrics | undefined, name: string, help: stri
   let known = 0;
 
   function seriesOf(values: readonly string[]): Series {
-    if (known >= MOST_SERIES) {
-      const others = Object.fromEntries(labels.map((label, index) => [label, index < last ? 'other' : values[index]])) as Record<string, string>;
-      return { observe: (value) => seconds.observe(others, value) };
-    }
-    const own = seconds.of(Object.fromEntries(labels.map((label, index) => [label, values[index]])) as Record<string, string>);
+    const full = known >= MOST_SERIES;
+    const named = Object.fromEntries(labels.map((label, index) => [label, full && index < last ? 'other' : values[index]])) as Record<string, string>;
+    if (full) return { observe: (value) => seconds.observe(named, value) };
+    const own = seconds.of(named);
     known += 1;
     let branch = root;
     for (const value of values.slice(0, last)) {

@@ -83,7 +83,8 @@ export function createMetrics(component: string): Metrics {
     },
     histogram(name, help, labels = [], buckets = LATENCY_BUCKETS) {
       const metric = once(name, () => new Histogram({ name, help, labelNames: labels, buckets: [...buckets], registers }));
-      return { observe: (values, seconds) => metric.observe(values, seconds), of: (values) => seriesOf(metric, values, buckets) };
+      const bounds = buckets.map((seconds): Bound => [seconds, String(seconds)]);
+      return { observe: (values, seconds) => metric.observe(values, seconds), of: (values) => seriesOf(metric, values, bounds) };
     },
     watchProcess({ version, commit }) {
       collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: NEVER_MS });
@@ -117,25 +118,27 @@ interface Kept {
   count: number;
 }
 
+/** Of a bucket, the most seconds, and its name among `bucketValues`. */
+type Bound = readonly [seconds: number, name: string];
+
 /**
  * Counts where prom-client would, which checks all labels and makes a name of them at every observation, and with that name looks for
  * what it has: `labels()` too. There are half a dozen observations in a request.
  */
-function seriesOf<L extends string>(metric: Histogram<L>, labels: Record<L, string>, buckets: readonly number[]): Series {
+function seriesOf<L extends string>(metric: Histogram<L>, labels: Record<L, string>, bounds: readonly Bound[]): Series {
   const given = Object.entries<string>(labels);
   const all = (metric as unknown as { hashMap: Record<string, Kept> }).hashMap;
   const kept = (): Kept | undefined => Object.values(all).find((one) => given.every(([name, value]) => one.labels[name] === value));
   if (kept() === undefined) metric.zero(labels);
   const series = kept();
   if (series === undefined) throw new Error('prom-client keeps its series elsewhere: see seriesOf');
-  const bounds = buckets.map(String);
   return {
     observe(seconds) {
       series.sum += seconds;
       series.count += 1;
-      for (let index = 0; index < buckets.length; index += 1) {
-        if (seconds > (buckets[index] as number)) continue;
-        series.bucketValues[bounds[index] as string]! += 1;
+      for (const [most, name] of bounds) {
+        if (seconds > most) continue;
+        series.bucketValues[name]! += 1;
         return;
       }
     },
