@@ -1,5 +1,6 @@
 // What holds for every record alike, written once over the contract: import, list, detail, filters, paging, strictness.
-import { resources, type Parameter, type Resource } from '@truckroll/contract';
+import { codec, resources, type Parameter, type Resource } from '@truckroll/contract';
+import { RecordReadServiceService } from '@truckroll/contract/gen/records/v1/record_reads';
 import { generateCompany } from '@truckroll/demo-company';
 import { untilFollowed } from './support/read-models.ts';
 import { OWN_RULES, inOrder, recorded, valuesAt, type Everything, type Json } from './support/expected.ts';
@@ -72,6 +73,23 @@ describe.each(resources.map((of) => [of.path, of] as const))('%s', (path, of) =>
       const { status, body } = await system.get(company, `/v1/${path}/${String(record['id']).toUpperCase()}`);
       expect([status, body.data]).toEqual([200, record]);
     }
+  });
+
+  it('reads the same record together with others, of any company and of none, as alone', async () => {
+    const channel = system.channel(of.owner);
+    const keyOf = ({ id: companyId, timezone }: TestCompany, id: unknown) => ({ company_id: companyId, time_zone: timezone, id: id as string });
+    const own = sample(read[path]!, 20).map(({ id }) => keyOf(company, id));
+    const others = hasLines() ? [keyOf(stranger, own[0]!.id), keyOf(company, '00000000-0000-4000-8000-000000000000')] : [];
+    const keys = [...others, ...own.toReversed()];
+    const { reads } = await channel.client(RecordReadServiceService).batchGetRecords({ path, keys });
+    const { request, response, rpc } = of.detail;
+    const alone = keys.slice(others.length).map(async (key) => {
+      const bytes = await channel.call(rpc, Buffer.from(codec(request.typeName).encode({ key }).finish()));
+      return codec(response.typeName).decode(bytes);
+    });
+    const together = reads.slice(others.length).map(({ data }) => ({ data: codec(of.record.typeName).decode(data ?? new Uint8Array()) }));
+    expect(reads.slice(0, others.length)).toEqual(others.map(() => ({ data: null })));
+    expect(together).toEqual(await Promise.all(alone));
   });
 
   it('pages at any size to the same whole', async () => {

@@ -1,6 +1,7 @@
 // Channels to the services that own the data.
-import { ApiError, type Operation, type Owner } from '@truckroll/contract';
-import { openChannel, type Channel, type Metrics, type ResponseMetadata } from '@truckroll/service-kit';
+import { ApiError, resources, type Operation, type Owner } from '@truckroll/contract';
+import { isTracing, openChannel, type Channel, type Metrics, type ResponseMetadata } from '@truckroll/service-kit';
+import { batchReads, isBatchable } from './batch-reads.ts';
 import type { GatewayConfig } from './config.ts';
 import type { Exchange } from './http/exchange.ts';
 
@@ -29,10 +30,18 @@ export function connectServices(config: GatewayConfig, metrics: Metrics): Servic
   };
   return {
     channels,
-    call({ owner, rpc, verb, request: { byName } }) {
+    call(operation) {
+      const {
+        owner,
+        rpc,
+        verb,
+        request: { byName },
+      } = operation;
       const changes = verb !== 'GET';
       const repeatable = !changes || byName.has('idempotency_key');
       const channel = channels[owner];
+      const record = isBatchable(operation) ? resources.find(({ detail }) => detail === operation) : undefined;
+      const readTogether = record && batchReads(channel, record);
       return async (request, { requestId, res }) => {
         const under: { metadata?: ResponseMetadata; cancel?: () => void; gone?: boolean } = {};
         const leave = (): void => {
@@ -42,8 +51,13 @@ export function connectServices(config: GatewayConfig, metrics: Metrics): Servic
         res.once('close', leave);
         const onStart = (cancel: () => void): void => void (under.cancel = cancel);
         const onMetadata = (metadata: ResponseMetadata): void => void (under.metadata = metadata);
+        const alone = async (): Promise<Buffer> => {
+          if (under.gone === true) throw new ClientGone();
+          return channel.call(rpc, request, { requestId, onStart, repeatable, ...(changes ? { onMetadata } : {}) });
+        };
         try {
-          const bytes = await channel.call(rpc, request, { requestId, onStart, repeatable, ...(changes ? { onMetadata } : {}) });
+          // A trace that is sent somewhere shows a call of each request.
+          const bytes = await (readTogether === undefined || isTracing() ? alone() : readTogether(request, alone));
           return under.metadata === undefined ? { bytes } : { bytes, metadata: under.metadata };
         } catch (error) {
           if (under.gone === true) throw new ClientGone();

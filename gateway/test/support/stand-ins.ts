@@ -1,7 +1,7 @@
 // Real gRPC servers with nothing behind them, for what the gateway itself decides: what it sends, what it makes of an
 // answer, and what it does when a peer is away. What services decide is tested with the services.
 import { ApiError, codec } from '@truckroll/contract';
-import { InvoiceServiceService, type Invoice, type ListInvoicesRequest, type GetInvoiceRequest } from '@truckroll/contract/gen/billing/v1/invoices';
+import { Invoice, InvoiceServiceService, type ListInvoicesRequest, type GetInvoiceRequest } from '@truckroll/contract/gen/billing/v1/invoices';
 import { CompanyServiceService } from '@truckroll/contract/gen/integrations/v1/company';
 import { IdentityServiceService, type KeyUse, type Principal } from '@truckroll/contract/gen/integrations/v1/identity';
 import {
@@ -10,6 +10,7 @@ import {
   type RemoveAssignmentRequest,
 } from '@truckroll/contract/gen/scheduling/v1/assignment_commands';
 import type { Visit } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
+import { RecordReadServiceService } from '@truckroll/contract/gen/records/v1/record_reads';
 import { createGrpcServer, createMetrics, generateApiKey, hashApiKey, silentLog, testConfig, type GrpcServer } from '@truckroll/service-kit';
 import { randomUUID } from 'node:crypto';
 
@@ -96,6 +97,8 @@ export interface Invoices {
   /** Requests as they arrived. */
   lists: ListInvoicesRequest[];
   gets: GetInvoiceRequest[];
+  /** Of those, how many came in one call with others. */
+  together: number;
   requestIds: string[];
   data: Invoice[];
   next: Buffer;
@@ -111,6 +114,7 @@ export async function standInInvoices(port = 0): Promise<Invoices> {
     port: 0,
     lists: [],
     gets: [],
+    together: 0,
     requestIds: [],
     data: [],
     next: Buffer.alloc(0),
@@ -131,6 +135,18 @@ export async function standInInvoices(port = 0): Promise<Invoices> {
       const data = invoices.data.find(({ id }) => id === request.key?.id);
       if (data === undefined) throw ApiError.notFound();
       return { data };
+    },
+  });
+  server.implement(RecordReadServiceService, {
+    batchGetRecords: ({ keys }) => {
+      invoices.together += keys.length;
+      return {
+        reads: keys.map((key) => {
+          invoices.gets.push({ key });
+          const data = invoices.data.find(({ id }) => id === key.id);
+          return data === undefined ? {} : { data: Buffer.from(Invoice.encode(data).finish()) };
+        }),
+      };
     },
   });
   invoices.port = await listening(server, port);

@@ -1,6 +1,6 @@
-// List and detail of every record: one statement, no objects, protobuf bytes out.
+// List and detail of every record, and several details at once: one statement, no objects, protobuf bytes out.
 import { ApiError, codec, type Operation } from '@truckroll/contract';
-import type { Database, Queryable, WireRow } from '@truckroll/service-kit';
+import { binaryArrays, type Database, type Queryable, type Statement, type WireRow } from '@truckroll/service-kit';
 import { replacedFields } from './as-read.ts';
 import { Assembler } from './assemble.ts';
 import { ByteBuffer } from './byte-buffer.ts';
@@ -9,10 +9,13 @@ import { idType, listStatement } from './list-query.ts';
 import type { ListRequest } from './list-request.ts';
 import type { NameCache, NameLookup } from './names.ts';
 import { encodePosition } from './position.ts';
-import { storedUnder, type ReadContext, type Table } from './table.ts';
+import { storedUnder, type Column, type ReadContext, type Table } from './table.ts';
 
-interface DetailRequest {
-  key: { company_id: string; time_zone: string; id: string };
+/** Which record: the company's, whose day it is there, and the record's id as requests hold it. */
+export interface Key {
+  readonly company_id: string;
+  readonly time_zone: string;
+  readonly id: string;
 }
 
 export interface ReaderOptions {
@@ -20,12 +23,17 @@ export interface ReaderOptions {
   names: NameCache;
 }
 
+/** Of a bigint of PostgreSQL's, where its low half begins: no batch has more than that counts. */
+const ORDINAL_LOW = 4;
+const NOTHING: readonly Uint8Array[] = [];
+
 /** Document, derived part and what depends on the moment, as far as a row has them. */
 interface Parts {
   all: Uint8Array[];
   derived: boolean;
 }
 
+/** Of the only field of GetXResponse, of the first of ListXResponse, and of RecordRead and BatchGetRecordsResponse, which hold the former. */
 const DATA_TAG = 0x0a;
 const NEXT_TAG = 0x12;
 
@@ -35,6 +43,8 @@ export class RecordReader {
   readonly #database: Database;
   readonly #names: NameCache;
   readonly #detail: string;
+  readonly #details: string;
+  readonly #idColumn: Column | undefined;
   /** Numbers of the fields that come from the derived part where there is one. */
   readonly #replaced: ReadonlySet<number>;
 
@@ -42,9 +52,13 @@ export class RecordReader {
     this.#table = table;
     this.#database = database;
     this.#names = names;
+    this.#idColumn = table.columns.find(({ name }) => name === 'id');
     this.#replaced = replacedFields(table);
     const columns = ['document', 'derived', ...(table.onRead?.columns ?? [])].join(', ');
     this.#detail = `select ${columns} from ${table.table} where company_id = $1 and id = $2`;
+    // With its limit it leaves no plan but looking up one after the other.
+    this.#details = `select k.n, r.* from unnest($1::uuid[], $2::${idType(table)}[]) with ordinality k(company_id, id, n),
+      lateral (select ${columns} from ${table.table} t where t.company_id = k.company_id and t.id = k.id limit 1) r`;
   }
 
   /** A page: ListXResponse. Errors: 503 while PostgreSQL is out of reach. */
@@ -80,16 +94,47 @@ export class RecordReader {
   }
 
   /** One record: GetXResponse. Errors: 404, the same for a missing record and another company's. */
-  async detail(request: DetailRequest): Promise<Buffer> {
-    const { company_id: companyId, time_zone: timeZone, id } = request.key;
-    // Where an id is a code, the request holds it as generated messages do.
-    const key = this.#table.columns.find(({ name }) => name === 'id')?.fromRequest(id) ?? id;
-    const values = [storedUnder(this.#table, companyId), key];
+  async detail(key: Key): Promise<Buffer> {
+    const { company_id: companyId, time_zone: timeZone } = key;
+    const values = [storedUnder(this.#table, companyId), this.#idOf(key)];
     const statement = { name: `detail_${this.#table.table}`, text: this.#detail, values };
     const [row] = await this.#database.of(companyId).queryWire(statement);
     if (row === undefined) throw ApiError.notFound();
     const out = await this.#assemble(companyId, [this.#parts(row, 0, { companyId, timeZone })]);
     return out.view();
+  }
+
+  /**
+   * Several records, of any companies, by one statement: BatchGetRecordsResponse. A look-up by key is too little for the companies' shares of
+   * connections to count, and there is one for all of them.
+   */
+  async details(keys: readonly Key[]): Promise<Buffer> {
+    const found = new Array<Parts | undefined>(keys.length);
+    for (const row of await this.#database.queryWire(this.#detailsStatement(keys))) {
+      const index = (row.column(0) as Buffer).readUInt32BE(ORDINAL_LOW) - 1;
+      const { company_id: companyId, time_zone: timeZone } = keys[index] as Key;
+      found[index] = this.#parts(row, 1, { companyId, timeZone });
+    }
+    const first = this.#writeReads(keys, found, (companyId) => this.#names.of(companyId));
+    const lacking = [...first.assemblers].filter(([, { missing }]) => missing.size > 0);
+    if (lacking.length === 0) return first.out.view();
+    const fetched = new Map<string, NameLookup>();
+    await Promise.all(
+      lacking.map(async ([companyId, { missing }]) => fetched.set(companyId, await this.#names.fetch(companyId, missing, this.#database.of(companyId)))),
+    );
+    return this.#writeReads(keys, found, (companyId) => fetched.get(companyId) ?? this.#names.of(companyId)).out.view();
+  }
+
+  #detailsStatement(keys: readonly Key[]): Statement {
+    const { table } = this.#table;
+    const companies = binaryArrays.uuid(keys.map((key) => storedUnder(this.#table, key.company_id)));
+    const ids = binaryArrays[idType(this.#table)](keys.map((key) => this.#idOf(key)));
+    return { name: `details_${table}`, text: this.#details, values: [companies, ids] };
+  }
+
+  /** Where an id is a code, a request holds it as generated messages do. */
+  #idOf({ id }: Key): string {
+    return (this.#idColumn?.fromRequest(id) as string | undefined) ?? id;
   }
 
   /**
@@ -118,18 +163,41 @@ export class RecordReader {
   }
 
   #write(records: readonly Parts[], names: NameLookup): { out: ByteBuffer; missing: Assembler['missing'] } {
-    let size = 64;
-    for (const parts of records) for (const part of parts.all) size += part.length + 64;
-    const out = new ByteBuffer(size);
+    const out = new ByteBuffer(roomFor(records));
     const assembler = new Assembler(this.#table.resource.record, out, names);
-    for (const parts of records) {
-      out.byte(DATA_TAG);
-      const start = out.open();
-      assembler.record(parts.all, parts.derived ? this.#replaced : undefined);
-      out.close(start);
-    }
+    for (const parts of records) this.#record(parts, assembler, out);
     return { out, missing: assembler.missing };
   }
+
+  /** A read for each key, which is empty where nothing was found; what was missing is each company's assembler's to tell. */
+  #writeReads(keys: readonly Key[], found: readonly (Parts | undefined)[], namesOf: (companyId: string) => NameLookup) {
+    const out = new ByteBuffer(roomFor(found));
+    const assemblers = new Map<string, Assembler>();
+    keys.forEach(({ company_id: companyId }, index) => {
+      let assembler = assemblers.get(companyId);
+      if (assembler === undefined) assemblers.set(companyId, (assembler = new Assembler(this.#table.resource.record, out, namesOf(companyId))));
+      const parts = found[index];
+      out.byte(DATA_TAG);
+      const start = out.open();
+      if (parts !== undefined) this.#record(parts, assembler, out);
+      out.close(start);
+    });
+    return { out, assemblers };
+  }
+
+  #record(parts: Parts, assembler: Assembler, out: ByteBuffer): void {
+    out.byte(DATA_TAG);
+    const start = out.open();
+    assembler.record(parts.all, parts.derived ? this.#replaced : undefined);
+    out.close(start);
+  }
+}
+
+/** About as many bytes as these records take when they are assembled. */
+function roomFor(records: readonly (Parts | undefined)[]): number {
+  let size = 64;
+  for (const parts of records) for (const part of parts?.all ?? NOTHING) size += part.length + 64;
+  return size;
 }
 
 const identity = (bytes: Buffer): Buffer => bytes;

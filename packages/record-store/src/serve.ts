@@ -1,12 +1,14 @@
 // A service's records on its gRPC server: list, detail, import and check of every table it has.
+import { ApiError } from '@truckroll/contract';
 import { RecordCheckServiceService } from '@truckroll/contract/gen/records/v1/record_checks';
+import { RecordReadServiceService } from '@truckroll/contract/gen/records/v1/record_reads';
 import { ImportServiceService, type CheckImportRequest, type ImportRequest } from '@truckroll/contract/gen/records/v1/records';
 import type { Database, GrpcServer } from '@truckroll/service-kit';
 import { checkStored } from './check-stored.ts';
 import { importBatch, readBatch, storeBatch } from './import.ts';
 import type { ListRequest } from './list-request.ts';
 import type { NameCache } from './names.ts';
-import { RecordReader, rawMethod } from './read.ts';
+import { RecordReader, rawMethod, type Key } from './read.ts';
 import { readAhead } from './read-ahead.ts';
 import { statisticsKeeper } from './statistics.ts';
 import type { Table } from './table.ts';
@@ -18,19 +20,33 @@ export interface RecordServices {
   afterImport?: () => void;
 }
 
+/** As record_reads.proto says. */
+const MOST_KEYS = 100;
+const REFUSED_BATCH = `Give the public path of records that this service owns, and at most ${MOST_KEYS} keys.`;
+
 /** Serves the public reads of the tables, their import, and the check of what is stored. */
 export function serveRecords(server: GrpcServer, tables: readonly Table[], services: RecordServices): void {
+  const readers = new Map<string, RecordReader>();
   for (const table of tables) {
     const reader = new RecordReader(table, services);
+    readers.set(table.path, reader);
     const { list, detail } = table.resource;
     server.implement(
       { list: rawMethod(list), detail: rawMethod(detail) },
       {
         list: (request: unknown) => reader.list(request as ListRequest),
-        detail: (request: unknown) => reader.detail(request as Parameters<RecordReader['detail']>[0]),
+        detail: (request: unknown) => reader.detail((request as { key: Key }).key),
       },
     );
   }
+  server.implement(RecordReadServiceService, {
+    batchGetRecords: ({ path, keys }) => {
+      const reader = readers.get(path);
+      if (reader === undefined || keys.length > MOST_KEYS)
+        throw ApiError.invalid([{ location: 'body', field: reader === undefined ? 'path' : 'keys', code: 'OUT_OF_RANGE', message: REFUSED_BATCH }]);
+      return reader.details(keys);
+    },
+  });
   const keepStatistics = statisticsKeeper(services.database, tables);
   server.implement(ImportServiceService, {
     import: async function* (requests: AsyncIterable<ImportRequest>, context) {

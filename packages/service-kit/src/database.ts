@@ -139,7 +139,12 @@ export class Database implements Queryable {
   }
 
   async queryBinary(statement: Statement): Promise<BinaryRow[]> {
-    return columnsOf(await this.#read(NO_COMPANY, statement, executeBinary));
+    return columnsOf(await this.queryWire(statement));
+  }
+
+  /** As queryBinary, for rows of which few columns are looked at. */
+  queryWire(statement: Statement): Promise<WireRow[]> {
+    return this.#read(NO_COMPANY, statement, executeBinary);
   }
 
   /**

@@ -5,7 +5,7 @@ export { seal, sealedBy, unseal } from './sealing.ts';
 export { createLog, logTo, silentLog, type Logger } from './log.ts';
 export { databaseDurations, durations, kafkaDurations, type Durations } from './durations.ts';
 export { createMetrics, type CounterMetric, type MetricDescription, type Metrics } from './metrics.ts';
-export { activeTraceparent, describeSpan, failSpan, startTracing, withBatchSpan, withRemoteSpan, withSpan } from './tracing.ts';
+export { activeTraceparent, describeSpan, failSpan, isTracing, startTracing, withBatchSpan, withRemoteSpan, withSpan } from './tracing.ts';
 export { currentRequest, onBehalfOf, readRequestId, readTraceparent, requestOf, traceIdOf, type RequestContext } from './request-context.ts';
 export { arrayOf, binaryArrays, type ArrayType } from './binary-arrays.ts';
 export type { WireRow } from './binary-rows.ts';

@@ -22,6 +22,11 @@ export async function startTracing(service: string, endpoint: string | undefined
   };
 }
 
+/** Whether spans are made. */
+export function isTracing(): boolean {
+  return enabled;
+}
+
 /** Runs work inside a span that ends with it; a rejection marks the span as failed where it is a fault (`isFault`). */
 export function withSpan<T>(name: string, kind: keyof typeof SpanKind, attributes: SpanAttributes, work: () => Promise<T>): Promise<T> {
   return enabled ? inSpan(context.active(), name, SpanKind[kind], attributes, [], work) : work();

@@ -265,7 +265,7 @@ test('a refund’s account, method and collector are its payment’s, in whateve
   };
   const reader = new RecordReader(refunds as Table<any> as Table, { database, names: new NameCache(database, schema.schema, silentLog) });
   const shown = async (): Promise<unknown> => {
-    const bytes = await reader.detail({ key: { company_id: company, time_zone: 'UTC', id: claimed.id } });
+    const bytes = await reader.detail({ company_id: company, time_zone: 'UTC', id: claimed.id });
     const { data } = GetRefundResponse.decode(bytes);
     return { account: data?.account?.id, method: data?.payment_method, collected_by: data?.collected_by?.id };
   };

@@ -110,7 +110,7 @@ const importLines = (company_id: string, ...lines: Line[]) =>
   );
 
 const detail = async (company: string, id: string): Promise<Line> => {
-  const bytes = await reader.detail({ key: { company_id: company, time_zone: 'America/Chicago', id } });
+  const bytes = await reader.detail({ company_id: company, time_zone: 'America/Chicago', id });
   return (codec(resource('job-financials').detail.response.typeName).decode(bytes) as Line)['data'] as Line;
 };
 const list = async (company: string, ...ids: string[]): Promise<Line[]> => {

@@ -1,0 +1,155 @@
+// Details that several requests ask for at the same moment, with a real service behind them.
+import { ApiError, resource } from '@truckroll/contract';
+import { GetInvoiceRequest, GetInvoiceResponse, Invoice } from '@truckroll/contract/gen/billing/v1/invoices';
+import { RecordReadServiceService, type BatchGetRecordsRequest } from '@truckroll/contract/gen/records/v1/record_reads';
+import { createGrpcServer, createMetrics, openChannel, silentLog, testCaller, testConfig, type Channel, type GrpcServer } from '@truckroll/service-kit';
+import { randomUUID } from 'node:crypto';
+import { connect } from 'node:net';
+import { batchReads, isBatchable, type BatchRead } from '../src/batch-reads.ts';
+import { request, startGateway } from './support/gateway.ts';
+import { invoice } from './support/invoice.ts';
+
+const invoices = resource('invoices');
+const ALONE = 'asked for by itself';
+
+/** A request for an invoice of any company. */
+function asking(id: string): Buffer {
+  return Buffer.from(GetInvoiceRequest.encode({ key: { company_id: randomUUID(), time_zone: 'America/Chicago', id } }).finish());
+}
+
+describe('details of one turn of the event loop', () => {
+  let server: GrpcServer;
+  let channel: Channel;
+  let read: BatchRead;
+  let asked: BatchGetRecordsRequest[];
+  let failure: Error | undefined;
+  let known: Invoice[];
+
+  /** `serves`: whether it is of a release that knows batches. */
+  async function start(serves: boolean): Promise<void> {
+    [asked, failure, known] = [[], undefined, Array.from({ length: 70 }, () => invoice())];
+    server = createGrpcServer({ log: silentLog, metrics: createMetrics('test'), callers: { accepted: testConfig.callerCredentials } });
+    if (serves) {
+      server.implement(RecordReadServiceService, {
+        batchGetRecords: (batch) => {
+          asked.push(batch);
+          if (failure !== undefined) throw failure;
+          const found = batch.keys.map(({ id }) => known.find((each) => each.id === id));
+          return { reads: found.map((data) => (data === undefined ? {} : { data: Buffer.from(Invoice.encode(data).finish()) })) };
+        },
+      });
+    }
+    channel = openChannel(`127.0.0.1:${await server.listen(0, '127.0.0.1')}`, { credentials: [testCaller('gateway')] });
+    await channel.check();
+    read = batchReads(channel, invoices);
+  }
+  afterEach(async () => {
+    channel.close();
+    await server.drain(1000);
+  });
+
+  /** While something is under way, as the first of many is: it is answered by itself. */
+  async function beside<T>(work: () => Promise<T>): Promise<T> {
+    const first = Promise.withResolvers<Buffer>();
+    const under = read(asking(randomUUID()), () => first.promise);
+    try {
+      return await work();
+    } finally {
+      first.resolve(Buffer.alloc(0));
+      await under;
+    }
+  }
+  const readAll = (ids: readonly string[]): Promise<PromiseSettledResult<Buffer>[]> =>
+    Promise.allSettled(ids.map((id) => read(asking(id), async () => Buffer.from(ALONE))));
+  const idsOf = (answers: readonly PromiseSettledResult<Buffer>[]) =>
+    answers.map((answer) => answer.status === 'fulfilled' && GetInvoiceResponse.decode(answer.value).data?.id);
+  const leftAlone = (answers: readonly PromiseSettledResult<Buffer>[]) =>
+    answers.map((answer) => answer.status === 'fulfilled' && answer.value.toString() === ALONE);
+
+  test('go together, of whichever companies, and each has its own answer', async () => {
+    await start(true);
+    const [first, second] = known as [Invoice, Invoice];
+    const answers = await beside(() => readAll([first.id, randomUUID(), second.id]));
+    expect(asked.map(({ path, keys }) => [path, keys.length])).toEqual([['invoices', 3]]);
+    expect(new Set(asked[0]!.keys.map(({ company_id: companyId }) => companyId)).size).toBe(3);
+    expect(idsOf(answers)).toEqual([first.id, false, second.id]);
+    expect(answers[1]).toMatchObject({ reason: { status: 404, code: 'NOT_FOUND', message: ApiError.notFound().message } });
+  });
+
+  test('are in several calls where they are many', async () => {
+    await start(true);
+    const ids = known.map(({ id }) => id);
+    expect(idsOf(await beside(() => readAll(ids)))).toEqual(ids);
+    expect(asked.map(({ keys }) => keys.length).toSorted((a, b) => a - b)).toEqual([6, 32, 32]);
+  });
+
+  test('are left to their own rpc where there is one, or nothing else is under way', async () => {
+    await start(true);
+    expect(leftAlone(await beside(() => readAll([known[0]!.id])))).toEqual([true]);
+    expect(leftAlone(await readAll([known[1]!.id]))).toEqual([true]);
+    expect(asked).toEqual([]);
+  });
+
+  test.each([
+    ['of a service of an older release', false, undefined],
+    ['of which one cannot be read', true, new Error('a record that no reader understands')],
+  ])('are left to their own rpc, %s, and not asked for together again at once', async (_, serves, thrown) => {
+    await start(serves);
+    failure = thrown;
+    const pair = known.slice(0, 2).map(({ id }) => id);
+    expect(leftAlone(await beside(() => readAll(pair)))).toEqual([true, true]);
+    failure = undefined;
+    expect(leftAlone(await beside(() => readAll(pair)))).toEqual([true, true]);
+    expect(asked).toHaveLength(thrown === undefined ? 0 : 1);
+  });
+
+  test('fail as one by one where the service can answer nothing now', async () => {
+    await start(true);
+    failure = ApiError.unavailable(new Error('PostgreSQL is away'), 7);
+    const pair = known.slice(0, 2).map(({ id }) => id);
+    const reason = expect.objectContaining({ status: 503, retryAfterSeconds: 7 });
+    expect(await beside(() => readAll(pair))).toEqual(pair.map(() => ({ status: 'rejected', reason })));
+    // It is asked again at once: this says nothing of batches.
+    failure = undefined;
+    expect(idsOf(await beside(() => readAll(pair)))).toEqual(pair);
+  });
+});
+
+test('only details whose request is a key go together', () => {
+  expect(isBatchable(invoices.detail)).toBe(true);
+  expect(isBatchable(invoices.list)).toBe(false);
+});
+
+test('details of different companies that come together are answered as those that come alone', async () => {
+  const gateway = await startGateway();
+  try {
+    gateway.invoices.data = Array.from({ length: 20 }, (_, index) => invoice({ number: `INV-${index}` }));
+    const keys = [gateway.key, gateway.identities.addKey().key];
+    const ids = [...gateway.invoices.data.map(({ id }) => id), randomUUID()];
+    // Who calls is known by now, so that nothing is waited for before the call.
+    for (const key of keys) await request(`${gateway.url}/v1/invoices/${randomUUID()}`, { headers: { authorization: `Bearer ${key}` } });
+    const answers = await pipelined(
+      gateway.url,
+      ids.map((id, index) => ({ path: `/v1/invoices/${id}`, key: keys[index % 2] as string })),
+    );
+    expect(answers.map(({ data, error }) => data?.number ?? error.code)).toEqual([...gateway.invoices.data.map(({ number }) => number), 'NOT_FOUND']);
+    expect(new Set(answers.map(({ meta, error }) => meta?.request_id ?? error.request_id)).size).toBe(ids.length);
+    expect(gateway.invoices.together).toBeGreaterThan(1);
+  } finally {
+    await gateway.stop();
+  }
+});
+
+/** Requests that are sent in one piece, before anything is answered; their answers' bodies. */
+async function pipelined(url: string, requests: readonly { path: string; key: string }[]): Promise<any[]> {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  const head = ({ path, key }: (typeof requests)[number], index: number): string =>
+    `GET ${path} HTTP/1.1\r\nHost: ${hostname}\r\nAuthorization: Bearer ${key}\r\n${index === requests.length - 1 ? 'Connection: close\r\n' : ''}\r\n`;
+  socket.write(requests.map(head).join(''));
+  const text = (await socket.toArray()).join('');
+  return text
+    .split(/HTTP\/1\.1 \d{3} [^]*?\r\n\r\n/)
+    .slice(1)
+    .map((body) => JSON.parse(body));
+}
