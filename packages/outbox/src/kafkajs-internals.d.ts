@@ -38,6 +38,7 @@ declare module 'kafkajs/src/protocol/encoder.js' {
     writeVarLong(value: number): this;
     static sizeOfVarInt(value: number): number;
     static sizeOfVarLong(value: number): number;
+    constructor(size?: number);
   }
 }
 declare module 'kafkajs/src/protocol/decoder.js' {
@@ -59,4 +60,28 @@ declare module 'kafkajs/src/consumer/runner.js' {
     readonly consumerGroup: ConsumerGroup;
     stop(): Promise<void>;
   }
+}
+declare module 'kafkajs/src/protocol/recordBatch/crc32C/index.js' {
+  export default function crc32c(bytes: Buffer): number;
+}
+declare module 'kafkajs/src/protocol/requests/produce/index.js' {
+  import type { Message } from 'kafkajs';
+  import type Encoder from 'kafkajs/src/protocol/encoder.js';
+
+  export interface ProduceArguments {
+    readonly acks: number;
+    readonly timeout: number;
+    readonly compression?: number;
+    readonly transactionalId?: string | null;
+    /** As a text, or as one of kafkajs's own 64-bit numbers. */
+    readonly producerId?: { toString(): string };
+    readonly producerEpoch?: number;
+    readonly topicData: readonly {
+      readonly topic: string;
+      readonly partitions: readonly { readonly partition: number | string; readonly firstSequence?: number; readonly messages: readonly Message[] }[];
+    }[];
+  }
+  export type Produce = (produced: ProduceArguments) => { readonly request: { encode(): Promise<Encoder> } };
+  const produces: { protocol(which: { version: number }): Produce };
+  export default produces;
 }

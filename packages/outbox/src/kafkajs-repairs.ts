@@ -4,6 +4,8 @@ import ConsumerGroup from 'kafkajs/src/consumer/consumerGroup.js';
 import Runner from 'kafkajs/src/consumer/runner.js';
 import Encoder from 'kafkajs/src/protocol/encoder.js';
 import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
+import produces from 'kafkajs/src/protocol/requests/produce/index.js';
+import { writeProduced } from './kafkajs-produce.ts';
 
 let repaired = false;
 
@@ -21,6 +23,8 @@ let repaired = false;
  * - A consumer that stops waits until the broker answers its fetch, which may be long where nothing comes.
  * - Every number of variable length is written by way of an array and a buffer, some by way of 64-bit objects: a third
  *   of the time of encoding an event.
+ * - Every record and every header of one is written into a buffer of its own, which is copied seven times on its way: four fifths of
+ *   the time of encoding an event.
  */
 export function repairKafkajs(): void {
   if (repaired) return;
@@ -100,6 +104,9 @@ export function repairKafkajs(): void {
 
   const sizeOfVarLong = Encoder.sizeOfVarLong;
   Encoder.sizeOfVarLong = (value) => (isShort(value) ? Encoder.sizeOfVarInt(value) : sizeOfVarLong.call(Encoder, value));
+
+  const produce = produces.protocol;
+  produces.protocol = (which) => writeProduced(which, produce(which));
 }
 
 /** After a connection has ended, what kafkajs itself takes to find requests that are still made. */
