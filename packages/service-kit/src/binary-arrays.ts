@@ -62,6 +62,25 @@ const fixed = <T>(oid: number, size: number, write: (value: T, into: Buffer, at:
     },
   );
 
+const HYPHEN = 0x2d;
+/** What a hexadecimal digit stands for, by its code; -1 for anything else. */
+const HEX = Int8Array.from({ length: 128 }, (_, code) => '0123456789abcdef'.indexOf(String.fromCharCode(code).toLowerCase()));
+
+function writeUuid(value: string, into: Buffer, at: number): void {
+  let digits = 0;
+  let byte = 0;
+  for (let i = 0; i < value.length; i += 1) {
+    const code = value.charCodeAt(i);
+    if (code === HYPHEN) continue;
+    const digit = HEX[code] ?? -1;
+    if (digit < 0 || digits === 2 * UUID_BYTES) throw new TypeError(`${value} is no UUID`);
+    byte = (byte << 4) | digit;
+    digits += 1;
+    if (digits % 2 === 0) into[at + digits / 2 - 1] = byte;
+  }
+  if (digits !== 2 * UUID_BYTES) throw new TypeError(`${value} is no UUID`);
+}
+
 /** A whole number that a double holds exactly, in 64 bits. */
 function writeInt64(value: number, into: Buffer, at: number): void {
   const high = Math.floor(value / 2 ** 32);
@@ -104,9 +123,7 @@ function writeNumeric(value: number | bigint, into: Buffer, at: number): number 
 
 /** Of each type, what makes an array of values; the statement casts its parameter to that type: `$1::uuid[]`. */
 export const binaryArrays = {
-  uuid: fixed<string>(OIDS.uuid, UUID_BYTES, (value, into, at) => {
-    if (into.write(value.replaceAll('-', ''), at, UUID_BYTES, 'hex') !== UUID_BYTES) throw new TypeError(`${value} is no UUID`);
-  }),
+  uuid: fixed<string>(OIDS.uuid, UUID_BYTES, writeUuid),
   text: arrays<string>(
     OIDS.text,
     (value) => Buffer.byteLength(value),

@@ -69,7 +69,8 @@ describe('columns', () => {
       });
       expect([type, rows[0]]).toEqual([type, { same: true, count: text.length }]);
     }
-    expect(() => binaryArrays.uuid(['0191b3c4'])).toThrow('0191b3c4 is no UUID');
+    for (const text of ['0191b3c4', `${id.slice(0, 35)}g`, `${id.slice(0, 35)}\u0131`, `${id}0`])
+      expect(() => binaryArrays.uuid([id, text])).toThrow(`${text} is no UUID`);
   });
 
   test('binary rows work without parameters and without rows', async () => {
