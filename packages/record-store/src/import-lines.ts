@@ -2,14 +2,13 @@
 import { problemsOfJsonText, readMessage, type JsonProblem } from '@truckroll/contract';
 import type { LineProblem } from '@truckroll/contract/gen/records/v1/records';
 import type { Defects } from './defects.ts';
-import { idOf, type Table } from './table.ts';
+import type { Table } from './table.ts';
+import { encodeRecord, type Encoded } from './upsert.ts';
 
 /** A line that may be stored. */
-export interface Line {
+export interface Line extends Encoded<unknown> {
   /** Counted from 1 in the file. */
   number: number;
-  id: string;
-  record: unknown;
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
@@ -26,19 +25,20 @@ export function readLines(table: Table<unknown>, texts: readonly Uint8Array[], f
       problems.push(...read.problems.map((problem) => ({ line: number, ...problem })));
       return;
     }
-    const id = idOf(table, read.record);
+    const { id } = read.encoded;
     const before = byId.get(id);
     if (before !== undefined) problems.push({ line: before.number, ...replacedBy(number) });
-    byId.set(id, { number, id, record: read.record });
+    byId.set(id, { ...read.encoded, number });
   });
   return { lines: [...byId.values()], problems };
 }
 
-function attempt(table: Table<unknown>, text: Uint8Array, number: number, defects: Defects): ReturnType<typeof readLine> {
+function attempt(table: Table<unknown>, text: Uint8Array, number: number, defects: Defects): { encoded: Encoded<unknown> } | { problems: JsonProblem[] } {
   try {
     const read = readLine(table, text);
+    const outcome = 'problems' in read ? read : { encoded: encodeRecord(table, read.record) };
     defects.passed();
-    return read;
+    return outcome;
   } catch (error) {
     return { problems: [defects.problemOf(number, error)] };
   }

@@ -1,14 +1,14 @@
 // The import of one service's records (decisions §10): lines of JSON in, a count and every bad line's reason out.
 import { ApiError } from '@truckroll/contract';
 import type { ImportRequest, ImportResponse, LineProblem } from '@truckroll/contract/gen/records/v1/records';
-import { isContention, type Database, type Transaction } from '@truckroll/service-kit';
+import { heard, isContention, type Database, type Transaction } from '@truckroll/service-kit';
 import { planForAnyCompany } from './any-company.ts';
 import { Defects, isDefect, type Told } from './defects.ts';
 import { readLines, type Line } from './import-lines.ts';
 import { lockCompany } from './lock.ts';
 import { RecordError, liesInRecords, reasonOf } from './record-error.ts';
 import { storedUnder, type Table } from './table.ts';
-import { upsertRecords } from './upsert.ts';
+import { upsertEncoded } from './upsert.ts';
 
 /** What became of some lines. */
 interface Outcome {
@@ -116,14 +116,10 @@ async function storeTogether(
   { then = 'keep', meanwhile }: StoreOptions,
 ): Promise<Outcome> {
   const store = async (tx: Transaction): Promise<Outcome> => {
-    await Promise.all([planForAnyCompany(tx), lockCompany(tx, companyId)]);
-    const { created, changed, unchanged } = await upsertRecords(
-      tx,
-      table,
-      storedUnder(table, companyId),
-      lines.map(({ record }) => record),
-      meanwhile,
-    );
+    const locked = heard(Promise.all([planForAnyCompany(tx), lockCompany(tx, companyId)]));
+    // Sent behind the lock, and so looked at once it is held.
+    const { created, changed, unchanged } = await upsertEncoded(tx, table, storedUnder(table, companyId), lines, meanwhile);
+    await locked;
     for (const { record } of changed) table.checkShown?.(record);
     const outcome = { created, changed: changed.length - created, unchanged, problems: [] };
     if (then === 'undo') throw new Undone(outcome);

@@ -18,7 +18,7 @@ export async function publishChanged<R>(tx: Queryable, table: Table<R>, companyI
   const { topic, type } = table.publishes;
   await append(
     tx,
-    changed.map((item) => ({ topic: topic.name, key: recordKey(companyId, item.id), type, companyId, payload: asRead(table, item) })),
+    changed.map((item) => ({ topic: topic.name, key: recordKey(companyId, item.id), type, companyId, payload: item.shown ?? asRead(table, item) })),
   );
 }
 

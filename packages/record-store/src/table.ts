@@ -67,6 +67,8 @@ export interface Changed<R> {
   record: R;
   document: Uint8Array;
   derived?: Uint8Array;
+  /** As it is read, where that is known already. */
+  shown?: Uint8Array;
   /** What the remembered columns held until now; absent for a new record. */
   before?: Readonly<Record<string, unknown>>;
 }

@@ -1,6 +1,8 @@
 // Records into tables: one statement for a batch, links beside it, and nothing at all for what has not changed.
+import { setImmediate as turn } from 'node:timers/promises';
 import { codec, encodeMessage } from '@truckroll/contract';
-import { arrayOf, binaryArrays, type Transaction } from '@truckroll/service-kit';
+import { arrayOf, binaryArrays, heard, type Transaction } from '@truckroll/service-kit';
+import { asRead } from './as-read.ts';
 import { withDerived } from './derive.ts';
 import { idType } from './list-query.ts';
 import { publishChanged } from './messaging.ts';
@@ -16,59 +18,82 @@ export interface Upserted<R> {
   unchanged: number;
 }
 
+/** A record as it is to be stored. */
+export type Encoded<R> = Pick<Changed<R>, 'id' | 'record' | 'document'>;
+
+export function encodeRecord<R>(table: Table<R>, record: R): Encoded<R> {
+  return { id: idOf(table, record), record, document: encodeMessage(codec(table.resource.record.typeName), record) };
+}
+
 /**
  * Stores records of one company in the caller's transaction, by (company, id); where a batch names an id twice the
- * last one counts. Runs the table's afterChange for those that were new or different, and publishes them. While PostgreSQL stores the
- * rows themselves, `meanwhile` may do something else.
+ * last one counts. Runs the table's afterChange for those that were new or different, and publishes them.
  */
-export async function upsertRecords<R>(
+export function upsertRecords<R>(tx: Transaction, table: Table<R>, companyId: string, records: readonly R[]): Promise<Upserted<R>> {
+  return upsertEncoded(
+    tx,
+    table,
+    companyId,
+    records.map((record) => encodeRecord(table, record)),
+  );
+}
+
+/** The same of records that were encoded before. While PostgreSQL stores the rows themselves, `meanwhile` may do something else. */
+export async function upsertEncoded<R>(
   tx: Transaction,
   table: Table<R>,
   companyId: string,
-  records: readonly R[],
+  records: readonly Encoded<R>[],
   meanwhile?: () => void,
 ): Promise<Upserted<R>> {
-  const type = codec(table.resource.record.typeName);
-  const byId = new Map<string, Changed<R>>();
-  for (const record of records) {
-    const id = idOf(table, record);
-    byId.set(id, { id, record, document: encodeMessage(type, record) });
-  }
+  const byId = new Map<string, Changed<R>>(records.map((record) => [record.id, record]));
   await table.lockFirst?.(tx, companyId, [...byId.values()]);
-  await recall(tx, table, companyId, byId);
+  const recalled = heard(recall(tx, table, companyId, byId));
+  // Sent with the question what is there, unless what is derived may look at that.
+  if (table.remembers !== undefined) await recalled;
   const batch = await withDerived(tx, table, companyId, [...byId.values()]);
+  await recalled;
   for (const item of batch) byId.set(item.id, item);
   const columns = table.columns.filter((column) => column.of !== undefined);
   const bytes = table.derive === undefined ? ['document'] : ['document', 'derived'];
   // Quoted: a record may have a field whose name SQL reserves.
   const names = [...columns.map((column) => `"${column.name}"`), ...bytes];
   const types = [...columns.map((column) => column.type), ...bytes.map(() => 'bytea')];
-  const storing = tx.query<{ id: string; created: boolean }>({
-    name: `upsert_${table.table}`,
-    text: `insert into ${table.table} as t (company_id, projection, ${names.join(', ')})
+  const storing = heard(
+    tx.query<{ id: string; created: boolean }>({
+      name: `upsert_${table.table}`,
+      text: `insert into ${table.table} as t (company_id, projection, ${names.join(', ')})
       select $1, ${table.version}, * from unnest(${types.map((type, i) => `$${i + 2}::${type}[]`).join(', ')})
       on conflict (company_id, id) do update set projection = excluded.projection, ${names.map((name) => `${name} = excluded.${name}`).join(', ')}
       where t.document <> excluded.document
       returning id, xmax = 0 as created`,
-    values: [
-      companyId,
-      ...columns.map(({ type, of }) =>
-        arrayOf(
-          type,
-          batch.map(({ record }) => of?.(record as never)),
+      values: [
+        companyId,
+        ...columns.map(({ type, of }) =>
+          arrayOf(
+            type,
+            batch.map(({ record }) => of?.(record as never)),
+          ),
         ),
-      ),
-      binaryArrays.bytes(batch.map(({ document }) => document)),
-      ...(table.derive === undefined ? [] : [binaryArrays.bytes(batch.map(({ derived }) => derived ?? NOTHING))]),
-    ],
-  });
-  meanwhile?.();
+        binaryArrays.bytes(batch.map(({ document }) => document)),
+        ...(table.derive === undefined ? [] : [binaryArrays.bytes(batch.map(({ derived }) => derived ?? NOTHING))]),
+      ],
+    }),
+  );
+  if (meanwhile !== undefined) {
+    meanwhile();
+    // After the statement has left.
+    await turn();
+    if (table.publishes !== undefined) for (const item of batch) item.shown = asRead(table, item);
+  }
   const { rows } = await storing;
   const changed = rows.map(({ id }) => byId.get(id) as Changed<R>);
   if (changed.length > 0) {
+    // Sent with what follows: whatever that publishes of the same records is newer.
+    const published = heard(publishChanged(tx, table, companyId, changed));
     await relink(tx, table, companyId, changed);
     await table.afterChange?.(tx, companyId, changed);
-    await publishChanged(tx, table, companyId, changed);
+    await published;
   }
   return { created: rows.filter((row) => row.created).length, changed, unchanged: batch.length - changed.length };
 }

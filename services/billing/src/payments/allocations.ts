@@ -2,7 +2,7 @@
 import type { JsonProblem } from '@truckroll/contract';
 import type { Payment } from '@truckroll/contract/gen/billing/v1/payments';
 import { refreshRecords, type Maintains } from '@truckroll/record-store';
-import { binaryArrays } from '@truckroll/service-kit';
+import { binaryArrays, heard } from '@truckroll/service-kit';
 import { invoices } from '../resources/invoices.ts';
 
 /** An allocation's identity is (payment id, invoice_id), so an invoice stands once in a payment. */
@@ -25,15 +25,17 @@ export function allocationTo({ invoice_allocations }: Payment, invoiceId: string
 /** Replaces the allocations of changed payments and refreshes every invoice that they pay or used to pay. */
 export const storeAllocations: Maintains<Payment> = async (tx, companyId, changed) => {
   const ids = binaryArrays.uuid(changed.map(({ id }) => id));
-  const { rows: before } = await tx.query<{ value: string }>({
-    name: 'drop_allocations',
-    text: `delete from payment_allocations where company_id = $1 and id = any($2::uuid[]) returning value`,
-    values: [companyId, ids],
-  });
+  const dropping = heard(
+    tx.query<{ value: string }>({
+      name: 'drop_allocations',
+      text: `delete from payment_allocations where company_id = $1 and id = any($2::uuid[]) returning value`,
+      values: [companyId, ids],
+    }),
+  );
   const rows = changed.flatMap(({ id, record }) =>
     record.invoice_allocations.map(({ invoice_id, applied_cents }) => ({ id, invoice_id, applied_cents, created_at: record.created_at })),
   );
-  await tx.query({
+  const storing = tx.query({
     name: 'store_allocations',
     text: `insert into payment_allocations (company_id, value, created_at, id, applied_cents)
       select $1, * from unnest($2::uuid[], $3::timestamptz[], $4::uuid[], $5::bigint[])`,
@@ -45,6 +47,7 @@ export const storeAllocations: Maintains<Payment> = async (tx, companyId, change
       binaryArrays.bigint(rows.map((row) => row.applied_cents)),
     ],
   });
+  const [{ rows: before }] = await Promise.all([dropping, storing]);
   const affected = new Set([...before.map(({ value }) => value), ...rows.map(({ invoice_id }) => invoice_id)]);
   await refreshRecords(tx, invoices, companyId, affected);
 };
