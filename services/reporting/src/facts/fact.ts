@@ -43,15 +43,15 @@ export function entryOf(
   standing: string,
   measures: Record<string, Amount>,
 ): Entry {
+  const inOrder = measuresOf(summary).map((name) => measures[name] ?? 0);
+  return entryWith(summary, at, values, standing, inOrder);
+}
+
+/** The same with measures in the order of measuresOf. */
+export function entryWith(summary: SummaryDefinition, at: number, values: Record<string, string | null>, standing: string, measures: readonly Amount[]): Entry {
   const known: Record<string, string> = {};
   for (const dimension of summary.dimensions) known[dimension] = values[dimension] ?? NONE;
-  return {
-    summary,
-    at,
-    values: known,
-    standing,
-    measures: measuresOf(summary).map((name) => measures[name] ?? 0),
-  };
+  return { summary, at, values: known, standing, measures };
 }
 
 export function sameEntries(a: readonly Entry[] = [], b: readonly Entry[] = []): boolean {
@@ -80,7 +80,13 @@ const MOST_DATES = 50_000;
 
 /** The day that an instant counts on, and the first of its month. */
 export function datesOf(at: number, timeZone: string): Dates {
-  const day = countedDay(at, timeZone);
+  return datesOfDay(countedDay(at, timeZone));
+}
+
+/** The first day of a day's month. */
+export const monthOf = (day: number): number => datesOfDay(day).month;
+
+function datesOfDay(day: number): Dates {
   let known = dates.get(day);
   if (known === undefined) {
     if (dates.size >= MOST_DATES) dates.clear();

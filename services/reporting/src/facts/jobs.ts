@@ -5,8 +5,8 @@ import { CostCategory, CostTrackingStatus, CostVerificationStatus, JobFinancials
 import { binaryArrays, type Queryable, type Statement } from '@truckroll/service-kit';
 import { readSources, sourcesOf, type Sources } from '../financials/sources.ts';
 import { isCounted } from '../financials/totals.ts';
-import { JOBS, PARTICIPATION, standingOf } from '../summaries/definitions.ts';
-import { amountOf, entryOf, type Entry, type FactKind } from './fact.ts';
+import { JOBS, PARTICIPATION, measuresOf, standingOf } from '../summaries/definitions.ts';
+import { amountOf, entryWith, plus, type Amount, type Entry, type FactKind } from './fact.ts';
 
 const COSTS = ['labor_cost_cents', 'parts_cost_cents', 'equipment_cost_cents', 'misc_cost_cents', 'other_cost_cents'] as const;
 type CostColumn = (typeof COSTS)[number];
@@ -21,7 +21,7 @@ const COLUMN: Partial<Record<CostCategory, CostColumn>> = {
 
 const classSpellings = resource('jobs').record.byName.get('job_class')?.enum?.spellings;
 
-export interface JobFact extends Record<CostColumn | 'revenue_cents', bigint> {
+export interface JobFact extends Record<CostColumn | 'revenue_cents', Amount> {
   id: string;
   reported_at: number;
   account: string | null;
@@ -49,17 +49,17 @@ export function jobFactOf(recorded: JobFinancials, { job, invoices, participants
     job_class: job_class == null ? null : (classSpellings?.get(job_class) ?? null),
     standing: standingOf(included, costing.verification_status === CostVerificationStatus.VERIFIED),
     members: participants.map(({ id }) => id),
-    revenue_cents: counted.reduce((sum, { subtotal_cents }) => sum + BigInt(subtotal_cents), 0n),
+    revenue_cents: counted.reduce<Amount>((sum, { subtotal_cents }) => plus(sum, subtotal_cents), 0),
     ...costsOf(recorded.cost_entries),
   };
 }
 
 /** Exact however many there are. */
-function costsOf(entries: readonly CostEntry[]): Record<CostColumn, bigint> {
-  const sums = Object.fromEntries(COSTS.map((column) => [column, 0n])) as Record<CostColumn, bigint>;
+function costsOf(entries: readonly CostEntry[]): Record<CostColumn, Amount> {
+  const sums: Record<CostColumn, Amount> = { labor_cost_cents: 0, parts_cost_cents: 0, equipment_cost_cents: 0, misc_cost_cents: 0, other_cost_cents: 0 };
   for (const { category, total_cents } of entries) {
     const column = COLUMN[category];
-    if (column !== undefined) sums[column] += BigInt(total_cents);
+    if (column !== undefined) sums[column] = plus(sums[column], total_cents);
   }
   return sums;
 }
@@ -129,7 +129,8 @@ function storing(companyId: string, facts: readonly JobFact[]): Statement {
   };
 }
 
-type Row = Omit<JobFact, CostColumn | 'revenue_cents'> & Record<CostColumn | 'revenue_cents', string>;
+/** Members are joined by commas. */
+type Row = Omit<JobFact, CostColumn | 'revenue_cents' | 'members'> & Record<CostColumn | 'revenue_cents' | 'members', string>;
 
 /** What `entriesOf` makes of a row. */
 const countedJobs = (dimensions: string, from: string): string =>
@@ -145,11 +146,11 @@ export const jobFacts: FactKind = {
     const { rows } = await db.query<Row>({
       name: 'facts_of_jobs',
       text: `select f.id, reported_at, account_id as account, business_unit_id as business_unit, job_type_id as job_type, job_class, standing,
-          members::text[] as members, ${CENTS.join(', ')}
+          array_to_string(members, ',') as members, ${CENTS.join(', ')}
         from unnest($2::uuid[]) u(id) join job_facts f on f.company_id = $1 and f.id = u.id`,
       values: [companyId, binaryArrays.uuid(ids)],
     });
-    return new Map(rows.map((row) => [row.id, entriesOf(row)]));
+    return new Map(rows.map(({ members, ...row }) => [row.id, entriesOf({ ...row, members: members === '' ? [] : members.split(',') })]));
   },
   /** Also of jobs that are not counted yet: a generation that is built looks at all anew. */
   async next(db, companyId, after, limit) {
@@ -164,10 +165,22 @@ export const jobFacts: FactKind = {
   },
 };
 
-function entriesOf({ reported_at, standing, members, account, business_unit, job_type, job_class, ...row }: Row | JobFact): Entry[] {
-  const measures = { job_count: 1, ...Object.fromEntries(CENTS.map((name) => [name, amountOf(row[name])])) };
+/** Of both reports, which have the same measures. */
+const MEASURES = measuresOf(JOBS) as readonly ('job_count' | (typeof CENTS)[number])[];
+
+function entriesOf({
+  reported_at,
+  standing,
+  members,
+  account,
+  business_unit,
+  job_type,
+  job_class,
+  ...row
+}: (Omit<Row, 'members'> & Pick<JobFact, 'members'>) | JobFact): Entry[] {
+  const measures = MEASURES.map((name) => (name === 'job_count' ? 1 : amountOf(row[name])));
   return [
-    entryOf(JOBS, reported_at, { account, business_unit, job_type, job_class }, standing, measures),
-    ...members.map((team_member) => entryOf(PARTICIPATION, reported_at, { team_member, job_class }, standing, measures)),
+    entryWith(JOBS, reported_at, { account, business_unit, job_type, job_class }, standing, measures),
+    ...members.map((team_member) => entryWith(PARTICIPATION, reported_at, { team_member, job_class }, standing, measures)),
   ];
 }

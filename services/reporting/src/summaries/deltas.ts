@@ -1,23 +1,23 @@
 // Changes of sums: folded in memory, so that a batch writes each row once, and written in the order of their keys.
 import { setImmediate as turn } from 'node:timers/promises';
 import { binaryArrays, heard, type Queryable, type Statement } from '@truckroll/service-kit';
-import { datesOf, less, plus, sameGroup, type Amount, type Entry } from '../facts/fact.ts';
+import { datesOf, less, monthOf, plus, sameGroup, type Amount, type Entry } from '../facts/fact.ts';
 import { DEFINITIONS, measuresOf, type SummaryDefinition } from './definitions.ts';
 
-/** A row, without the period, part and generation that it is kept under. */
-interface Row {
-  /** Of the rest of its key, in the order of keyColumns. */
-  readonly values: readonly string[];
-  /** In the order of measuresOf. */
-  readonly measures: Amount[];
-}
+/** In the order of measuresOf. */
+type Measures = Amount[];
 
-/** Rows by period, in days since 1970, and by the rest of the key as one text. */
-type Rows = Map<number, Map<string, Row>>;
+/** Of one day or month, by standing and value: nested, so that no key is made for each addition. */
+type OfPeriod = Map<string, Map<string, Measures>>;
 
-/** Of one generation and kind of summary. */
+/** By day or month, in days since 1970. */
+type Rows = Map<number, OfPeriod>;
+
+/** Of one generation and kind of summary: what all others are sums of. */
 interface Sums {
-  readonly parts: readonly { readonly dimension: string | undefined; readonly day: Rows; readonly month: Rows }[];
+  /** Of each dimension, in their order; those of its months, and of the whole, are made when they are written. */
+  readonly days: ReadonlyMap<string, Rows>;
+  /** By month, and by values joined to one text. */
   readonly combinations: Rows;
 }
 
@@ -58,15 +58,9 @@ export class Deltas {
 
   #add({ generation, time_zone }: Target, { summary, at, values, standing }: Entry, measures: readonly Amount[]): void {
     const { day, month } = datesOf(at, time_zone);
-    const sums = this.#sumsOf(summary, generation);
-    for (const { dimension, day: days, month: months } of sums.parts) {
-      const own = [dimension === undefined ? '' : (values[dimension] as string), standing];
-      const key = own.join(SEPARATOR);
-      fold(days, day, key, own, measures);
-      fold(months, month, key, own, measures);
-    }
-    const few = [...summary.few.map((dimension) => values[dimension] as string), standing];
-    fold(sums.combinations, month, few.join(SEPARATOR), few, measures);
+    const { days, combinations } = this.#sumsOf(summary, generation);
+    for (const [dimension, rows] of days) fold(rows, day, standing, values[dimension] as string, measures);
+    fold(combinations, month, standing, summary.few.map((dimension) => values[dimension]).join(SEPARATOR), measures);
   }
 
   #sumsOf(summary: SummaryDefinition, generation: number): Sums {
@@ -74,9 +68,8 @@ export class Deltas {
     if (generations === undefined) this.#sums.set(summary, (generations = new Map()));
     let sums = generations.get(generation);
     if (sums === undefined) {
-      const part = (dimension?: string): Sums['parts'][number] => ({ dimension, day: new Map(), month: new Map() });
-      const parts = [...(summary.whole ? [part()] : []), ...summary.dimensions.toSorted().map(part)];
-      generations.set(generation, (sums = { parts, combinations: new Map() }));
+      const days = new Map(summary.dimensions.toSorted().map((dimension): [string, Rows] => [dimension, new Map()]));
+      generations.set(generation, (sums = { days, combinations: new Map() }));
     }
     return sums;
   }
@@ -92,7 +85,7 @@ export class Deltas {
     for (const definition of DEFINITIONS) {
       const generations = [...(sums.get(definition) ?? [])];
       const tables = [
-        { table: definition.table, changed: generations.flatMap((each) => changedParts(...each)) },
+        { table: definition.table, changed: generations.flatMap(([generation, { days }]) => changedParts(generation, definition, days)) },
         { table: definition.combinations, changed: generations.flatMap(([generation, { combinations }]) => changedRows({ generation }, combinations)) },
       ];
       for (const { table, changed } of tables) {
@@ -112,36 +105,70 @@ function sameRows(a: Entry, b: Entry, timeZone: string): boolean {
   return sameGroup(a, b) && (a.at === b.at || datesOf(a.at, timeZone).day === datesOf(b.at, timeZone).day);
 }
 
-function fold(rows: Rows, period: number, key: string, values: readonly string[], measures: readonly Amount[]): void {
+function fold(rows: Rows, period: number, standing: string, value: string, measures: readonly Amount[]): void {
   let ofPeriod = rows.get(period);
   if (ofPeriod === undefined) rows.set(period, (ofPeriod = new Map()));
-  const known = ofPeriod.get(key);
-  if (known === undefined) ofPeriod.set(key, { values, measures: [...measures] });
-  else for (let i = 0; i < measures.length; i += 1) known.measures[i] = plus(known.measures[i] as Amount, measures[i] as Amount);
+  let ofStanding = ofPeriod.get(standing);
+  if (ofStanding === undefined) ofPeriod.set(standing, (ofStanding = new Map()));
+  const known = ofStanding.get(value);
+  if (known === undefined) ofStanding.set(value, [...measures]);
+  else for (let i = 0; i < measures.length; i += 1) known[i] = plus(known[i] as Amount, measures[i] as Amount);
+}
+
+/** Rows added up under other periods or values. */
+function sumsOf(rows: Rows, periodOf: (period: number) => number, valueOf: (value: string) => string): Rows {
+  const sums: Rows = new Map();
+  for (const [period, ofPeriod] of rows) {
+    const into = periodOf(period);
+    for (const [standing, ofStanding] of ofPeriod) for (const [value, measures] of ofStanding) fold(sums, into, standing, valueOf(value), measures);
+  }
+  return sums;
 }
 
 /** A row with all of its key. */
-interface Changed extends Row {
+interface Changed {
   readonly generation: number;
   readonly part?: string;
   readonly period: number;
+  readonly standing: string;
+  /** Of one dimension, or of several, joined. */
+  readonly value: string;
+  readonly measures: Measures;
 }
 
 /** Rows that differ from what is stored, in the order of their keys: neighbours are on one page of it. */
 function changedRows(where: Pick<Changed, 'generation' | 'part'>, rows: Rows): Changed[] {
   const changed: Changed[] = [];
   for (const [period, ofPeriod] of [...rows].sort(([a], [b]) => a - b)) {
-    const differ = [...ofPeriod].filter(([, { measures }]) => measures.some((value) => value !== 0));
-    for (const [, { values, measures }] of differ.sort(([a], [b]) => (a < b ? -1 : 1))) changed.push({ ...where, period, values, measures });
+    const differ: Changed[] = [];
+    for (const [standing, ofStanding] of ofPeriod) {
+      for (const [value, measures] of ofStanding) {
+        if (measures.some((amount) => amount !== 0)) differ.push({ ...where, period, standing, value, measures });
+      }
+    }
+    changed.push(...differ.sort((a, b) => compare(a.value, b.value) || compare(a.standing, b.standing)));
   }
   return changed;
 }
 
-function changedParts(generation: number, { parts }: Sums): Changed[] {
-  return parts.flatMap(({ dimension, day, month }) => {
-    const name = dimension === undefined ? '' : `${dimension}/`;
-    return [...changedRows({ generation, part: `${name}day` }, day), ...changedRows({ generation, part: `${name}month` }, month)];
-  });
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+function changedParts(generation: number, { whole, few }: SummaryDefinition, days: Sums['days']): Changed[] {
+  const months = (rows: Rows): Rows => sumsOf(rows, monthOf, (value) => value);
+  const changed: Changed[] = [];
+  if (whole) {
+    // Every fact has one value of each dimension: of one with few values there are fewest rows.
+    const all = sumsOf(
+      days.get(few[0] as string) as Rows,
+      (day) => day,
+      () => '',
+    );
+    changed.push(...changedRows({ generation, part: 'day' }, all), ...changedRows({ generation, part: 'month' }, months(all)));
+  }
+  for (const [dimension, rows] of days) {
+    changed.push(...changedRows({ generation, part: `${dimension}/day` }, rows), ...changedRows({ generation, part: `${dimension}/month` }, months(rows)));
+  }
+  return changed;
 }
 
 export function keyColumns(definition: SummaryDefinition, table: string): readonly string[] {
@@ -174,13 +201,15 @@ function writingRows(companyId: string, definition: SummaryDefinition, { keys: o
     return definition.cents.includes(name) ? 'numeric' : 'text';
   };
   const columns = [...keys, ...measures];
-  const values = own.filter((name) => name !== 'part' && name !== 'period');
+  const values = own.filter((name) => name !== 'part' && name !== 'period' && name !== 'standing');
+  const valuesOf = values.length > 1 ? rows.map(({ value }) => value.split(SEPARATOR)) : undefined;
   const keysOf = keys.map((name) => {
     if (name === 'generation') return binaryArrays.integer(rows.map(({ generation }) => generation));
     if (name === 'period') return binaryArrays.day(rows.map(({ period }) => period));
     if (name === 'part') return binaryArrays.text(rows.map(({ part }) => part));
+    if (name === 'standing') return binaryArrays.text(rows.map(({ standing }) => standing));
     const i = values.indexOf(name);
-    return binaryArrays.text(rows.map((row) => row.values[i]));
+    return binaryArrays.text(valuesOf?.map((each) => each[i]) ?? rows.map(({ value }) => value));
   });
   const measuresIn = measures.map((name, i) => {
     const column = rows.map((row) => row.measures[i] as Amount);
