@@ -78,8 +78,9 @@ function ofReleaseBefore(model: ReadModel, applied: () => void): Subscription {
         await lockCompany(tx, companyId);
         const stored = ofCompany.filter((event): event is typeof event & StateEvent => event.payload !== null);
         const gone = ofCompany.filter(({ payload }) => payload === null).map(({ key }) => key.slice(key.indexOf('/') + 1));
-        const jobs = [...(await model.store(tx, companyId, stored)).jobs, ...((await model.remove?.(tx, companyId, gone)) ?? [])];
-        await refreshFinancials(tx, companyId, jobs);
+        const { jobs: now, before } = await model.store(tx, companyId, stored);
+        const jobs = [...now, ...((await before) ?? []), ...((await model.remove?.(tx, companyId, gone)) ?? [])];
+        await refreshFinancials(tx, companyId, [...new Set(jobs)]);
       }
       applied();
     },

@@ -41,6 +41,8 @@ export async function refreshFinancials(tx: Transaction, companyId: string, jobI
 
 export interface JobsToRefresh {
   readonly jobs: readonly string[];
+  /** Others that may have changed, as far as that is not known at once. */
+  readonly before?: Promise<readonly string[]>;
   /** Whether the jobs themselves have come: most may be new, and have no job financial. */
   readonly arrived?: boolean;
 }
@@ -52,16 +54,37 @@ export interface JobsToRefresh {
 export async function refreshJobs(
   tx: Transaction,
   companyId: string,
-  { jobs, arrived = false }: JobsToRefresh,
+  { jobs, before, arrived = false }: JobsToRefresh,
   following: Following,
   meanwhile: () => void,
 ): Promise<void> {
-  const made = new Set(arrived ? await makeMissing(tx, companyId, jobs) : []);
-  // As refreshRecords locks them.
-  const ids = [...new Set(jobs)].filter((id) => !made.has(id)).sort();
+  const done = new Set(arrived ? await makeMissing(tx, companyId, jobs) : []);
+  const written: Promise<unknown>[] = [];
+  const refresh = async (some: readonly string[]): Promise<void> => {
+    // As refreshRecords locks them.
+    const ids = [...new Set(some)].filter((id) => !done.has(id)).sort();
+    for (const id of ids) done.add(id);
+    const { absent, stored } = await refreshParts(tx, companyId, ids, following, meanwhile);
+    written.push(stored);
+    if (!arrived) await makeMissing(tx, companyId, absent);
+  };
+  await refresh(jobs);
+  await refresh((await before) ?? []);
+  await Promise.all([following.changed(jobFacts), ...written]);
+}
+
+/** What became of jobs whose sums are told. */
+interface Refreshed {
+  /** Those that have no job financial. */
+  readonly absent: readonly string[];
+  readonly stored: Promise<unknown>;
+}
+
+async function refreshParts(tx: Transaction, companyId: string, ids: readonly string[], following: Following, meanwhile: () => void): Promise<Refreshed> {
+  const parts: Refreshed[] = [];
   for (let first = 0; first < ids.length; first += DERIVED_TOGETHER) {
     const held = ids.slice(first, first + DERIVED_TOGETHER);
-    const refreshing: Promise<readonly string[]>[] = [];
+    const refreshing: Promise<Refreshed>[] = [];
     for (let start = 0; start < held.length; start += AT_ONCE) {
       // On its own, or else PostgreSQL answers all of them together.
       if (start > 0) await turn();
@@ -69,24 +92,23 @@ export async function refreshJobs(
     }
     await turn();
     meanwhile();
-    const absent = (await Promise.all(refreshing)).flat();
-    if (!arrived) await makeMissing(tx, companyId, absent);
+    parts.push(...(await Promise.all(refreshing)));
   }
-  await following.changed(jobFacts);
+  return { absent: parts.flatMap(({ absent }) => absent), stored: heard(Promise.all(parts.map(({ stored }) => stored))) };
 }
 
-/** No more than refreshRecords takes at once. Resolves to those that have no job financial. */
-async function refreshSome(tx: Transaction, companyId: string, ids: readonly string[], following: Following): Promise<readonly string[]> {
+/** No more than refreshRecords takes at once. Resolves when sums are told, before all is stored. */
+async function refreshSome(tx: Transaction, companyId: string, ids: readonly string[], following: Following): Promise<Refreshed> {
   const changing = following.changing(jobFacts, ids);
   const facts: JobFact[] = [];
   const found = new Set<string>();
-  const count = async (): Promise<void> => {
+  const count = async (): Promise<{ stored: Promise<void> }> => {
     const became = await changing;
     const stored = heard(storeJobFacts(tx, companyId, ids, facts));
     became(entriesOfJobs(facts));
-    await stored;
+    return { stored };
   };
-  let counting: Promise<void> | undefined;
+  const counted = Promise.withResolvers<{ stored: Promise<void> }>();
   const observed: typeof jobFinancials = {
     ...jobFinancials,
     async derive(_tx, _companyId, batch) {
@@ -96,16 +118,17 @@ async function refreshSome(tx: Transaction, companyId: string, ids: readonly str
         if (fact !== undefined) facts.push(fact);
       });
       // After it was sent what is derived: it stores that while sums are made.
-      counting = heard(turn().then(count));
+      counted.resolve(turn().then(count));
       return derived;
     },
   };
   const refreshed = heard(refreshRecords(tx, observed, companyId, ids));
   // Sent with what locks the rows, and after it, as refreshRecords wants it.
   const sources = heard(readSources(tx, companyId, ids));
-  await Promise.all([changing, refreshed, sources]);
-  await (counting ?? count());
-  return ids.filter((id) => !found.has(id));
+  // Where none of them has a job financial, nothing is derived.
+  refreshed.then(() => found.size === 0 && counted.resolve(count()), counted.reject);
+  const [{ stored }] = await Promise.all([counted.promise, changing, sources]);
+  return { absent: ids.filter((id) => !found.has(id)), stored: heard(Promise.all([refreshed, stored])) };
 }
 
 /** Removes the financials of jobs that are gone, as far as nothing is recorded of them. The company is locked. */

@@ -3,6 +3,7 @@ import { resource } from '@truckroll/contract';
 import type { InvoiceStatus } from '@truckroll/contract/gen/billing/v1/invoices';
 import type { JobInvoice } from '@truckroll/contract/gen/reporting/v1/job_financials';
 import { Job } from '@truckroll/contract/gen/scheduling/v1/jobs';
+import { uuidOf } from '@truckroll/record-store';
 import { binaryArrays, type Queryable } from '@truckroll/service-kit';
 
 interface CompanySettings {
@@ -45,7 +46,7 @@ export function sourcesOf({ jobs, invoices, participants }: ReadModels, id: stri
 export async function readSources(db: Queryable, companyId: string, jobIds: readonly string[]): Promise<ReadModels> {
   const ids = binaryArrays.uuid(jobIds);
   const [jobs, invoices, members, settings] = await Promise.all([
-    db.query<{ id: string; document: Buffer }>({
+    db.queryBinary({
       name: 'jobs_of_financials',
       text: 'select id, document from jobs where company_id = $1 and id = any($2::uuid[])',
       values: [companyId, ids],
@@ -68,7 +69,7 @@ export async function readSources(db: Queryable, companyId: string, jobIds: read
     return { ...invoice, status: (invoiceStatuses?.get(status) ?? status) as InvoiceStatus };
   };
   return {
-    jobs: new Map(jobs.rows.map(({ id, document }) => [id, Job.decode(document)])),
+    jobs: new Map(jobs.map(([id, document]) => [uuidOf(id as Buffer), Job.decode(document as Buffer)])),
     invoices: mapValues(
       Map.groupBy(invoices.rows, (row) => row.job_id),
       invoiceOf,

@@ -20,7 +20,7 @@ export interface ReadModel {
   /** The column that names a row among those of its company, where it is not `id`. */
   readonly id?: 'company_id';
   /** Stores the records of one company. Tells `became`, once they are sent, what reports count of them now. */
-  store(tx: Queryable, companyId: string, events: readonly StateEvent[], became?: Became): Promise<Consequences>;
+  store(tx: Queryable, companyId: string, events: readonly StateEvent[], became?: Promise<Became>): Promise<Consequences>;
   /** Removes records that their owner has deleted; returns the jobs concerned. */
   remove?(tx: Queryable, companyId: string, ids: readonly string[]): Promise<readonly string[]>;
 }
@@ -38,15 +38,16 @@ export type StateEvent = Pick<IncomingEvent, 'key' | 'time'> & { payload: Buffer
 export async function applyTo(model: ReadModel, tx: Transaction, events: readonly IncomingEvent[]): Promise<void> {
   for (const [companyId, ofCompany] of byCompany(events)) {
     // An import of financials that is under way does not see these read models, nor is it seen: one of the two must wait.
-    await lock(model, tx, companyId);
+    const locked = lock(model, tx, companyId);
     const stored = ofCompany.filter((event): event is IncomingEvent & { payload: Buffer } => event.payload !== null);
     const gone = ofCompany.filter(({ payload }) => payload === null).map(idOf);
     await change(tx, companyId, model, [...stored.map(idOf), ...gone], async (became) => {
-      if (stored.length === 0) became?.(NONE);
+      if (stored.length === 0) (await became)?.(NONE);
       const changed = stored.length > 0 ? await model.store(tx, companyId, stored, became) : NOTHING;
       const others = gone.length > 0 ? ((await model.remove?.(tx, companyId, gone)) ?? []) : [];
       return { ...changed, jobs: [...changed.jobs, ...others] };
     });
+    await locked;
   }
 }
 
@@ -55,15 +56,17 @@ const NONE: ReadonlyMap<string, readonly Entry[]> = new Map();
 
 /** Removes rows that no topic has any more. */
 export async function removeFrom(model: ReadModel, tx: Transaction, companyId: string, ids: readonly string[]): Promise<void> {
-  await lock(model, tx, companyId);
+  const locked = lock(model, tx, companyId);
   await change(tx, companyId, model, ids, async (became) => {
-    became?.(NONE);
+    (await became)?.(NONE);
     return { jobs: (await model.remove?.(tx, companyId, ids)) ?? [] };
   });
+  await locked;
 }
 
-async function lock({ part }: ReadModel, tx: Transaction, companyId: string): Promise<void> {
-  await Promise.all([planForAnyCompany(tx), part === undefined ? lockCompany(tx, companyId) : lockPart(tx, companyId, part)]);
+/** Sent before all that needs it: PostgreSQL deals with nothing that is sent later until the lock is held. */
+function lock({ part }: ReadModel, tx: Transaction, companyId: string): Promise<unknown> {
+  return heard(Promise.all([planForAnyCompany(tx), part === undefined ? lockCompany(tx, companyId) : lockPart(tx, companyId, part)]));
 }
 
 /**
@@ -75,16 +78,18 @@ async function change(
   companyId: string,
   { facts }: ReadModel,
   ids: readonly string[],
-  work: (became?: Became) => Promise<Consequences>,
+  work: (became?: Promise<Became>) => Promise<Consequences>,
 ): Promise<void> {
   const following = follow(tx, companyId);
-  const became = await (facts && following.changing(facts, ids));
+  const became = facts && heard(following.changing(facts, ids));
   const changed = await work(became);
+  await became;
   const sums: Promise<void>[] = [];
   const sendSums = (): void => {
     if (facts !== undefined && sums.length === 0) sums.push(heard(following.changed(facts)));
   };
-  if (changed.jobs.length > 0) await refreshJobs(tx, companyId, changed, following, sendSums);
+  // Where there are none now, there may have been some before.
+  if (changed.jobs.length > 0 || (await changed.before)?.length) await refreshJobs(tx, companyId, changed, following, sendSums);
   sendSums();
   await Promise.all([changed.written, ...sums]);
 }

@@ -8,6 +8,8 @@ import type { ReadModel } from './read-model.ts';
 
 /** Records that are stored with one statement: while PostgreSQL stores some, the next are decoded here. */
 const AT_ONCE = 500;
+/** So many are decoded before what was sent leaves: sooner than a packet of its own pays. */
+const FEW = 20;
 
 export interface ReadModelColumn<R> {
   type: ArrayType;
@@ -59,6 +61,9 @@ export function recordReadModel<R extends { id: string }>({
   };
   const parameters = ['uuid', ...names.map((name) => columns[name]?.type)].map((type, i) => `$${i + 2}::${type}[]`).join(', ');
 
+  /** Where the record itself is the job, it stays so. */
+  const moves = jobColumn !== undefined && jobColumn !== 'id';
+
   /** As the column holds it once the record is stored. */
   const jobOf = (record: R): string | null => {
     if (jobColumn === undefined) return null;
@@ -94,21 +99,22 @@ export function recordReadModel<R extends { id: string }>({
       const before: Promise<string[]>[] = [];
       const written: Promise<unknown>[] = [];
       for (let start = 0; start < events.length; start += AT_ONCE) {
-        // What is there so far leaves first.
-        if (start > 0) await turn();
+        // What is there so far leaves first, the question what was counted before among it.
+        if (start > 0 || events.length > FEW) await turn();
         const some = events.slice(start, start + AT_ONCE).map(({ payload }) => decode(payload));
-        const [ids, ...fields] = values(some) as [Buffer, ...Buffer[]];
+        const [ids, ...rest] = values(some) as [Buffer, ...Buffer[]];
         // A record may have moved to another job: both jobs' figures follow.
-        before.push(heard(jobsOf(tx, companyId, ids)));
-        written.push(heard(tx.query(writing(companyId, ids, fields))));
+        if (moves) before.push(heard(jobsOf(tx, companyId, ids)));
+        written.push(heard(tx.query(writing(companyId, ids, rest))));
         records.push(...some);
       }
       if (facts !== undefined && became !== undefined) {
         await turn();
-        became(entriesOf(facts, records));
+        const entries = entriesOf(facts, records);
+        (await became)(entries);
       }
-      const jobs = [...new Set([...(await Promise.all(before)).flat(), ...records.flatMap((record) => jobOf(record) ?? [])])];
-      return { jobs, arrived: jobColumn === 'id', written: heard(Promise.all(written)) };
+      const jobs = [...new Set(records.flatMap((record) => jobOf(record) ?? []))];
+      return { jobs, before: heard(Promise.all(before).then((lists) => lists.flat())), arrived: jobColumn === 'id', written: heard(Promise.all(written)) };
     },
     async remove(tx, companyId, ids) {
       const gone = binaryArrays.uuid(ids);

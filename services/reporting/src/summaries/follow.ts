@@ -1,6 +1,6 @@
 // Sums follow facts: what was stored is taken back, what is stored now is added, in the transaction that changes the
 // facts. An event's own idea of what was before is not used, so repeats and old news change nothing.
-import type { Queryable } from '@truckroll/service-kit';
+import { heard, type Queryable } from '@truckroll/service-kit';
 import { sameEntries, type Entry, type FactKind } from '../facts/fact.ts';
 import { FACTS } from '../facts/index.ts';
 import { entriesOfJobs, factsOfJobs, jobFacts, storeJobFacts } from '../facts/jobs.ts';
@@ -14,7 +14,7 @@ type Entries = ReadonlyMap<string, readonly Entry[]>;
 export type Became = (now: Entries) => void;
 
 export interface Following {
-  /** Facts that are about to change, of one kind: await it before sending what changes them. */
+  /** Facts that are about to change, of one kind: what they are now is asked for at once, before whatever is sent after this call. */
   changing(kind: FactKind, ids: readonly string[]): Promise<Became>;
   /** Sends how the sums of a kind differ; reads what nobody has told. */
   changed(kind: FactKind): Promise<void>;
@@ -48,9 +48,12 @@ export function follow(tx: Queryable, companyId: string): Following {
 
   return {
     async changing(kind, ids) {
-      const generations = ids.length === 0 ? [] : await (live ??= liveGenerations(tx, companyId));
+      if (ids.length === 0) return () => undefined;
+      live ??= heard(liveGenerations(tx, companyId));
+      // Not waited for first: nearly every company has sums.
+      const [generations, before] = await Promise.all([live, kind.read(tx, companyId, ids)]);
       if (generations.length === 0) return () => undefined;
-      const followed = { kind, ids: new Set(ids), before: await kind.read(tx, companyId, ids) };
+      const followed = { kind, ids: new Set(ids), before };
       untold.add(followed);
       return (now) => fold(followed, generations, now);
     },
