@@ -2,6 +2,7 @@ import type { Writable } from 'node:stream';
 import pg from 'pg';
 import { readBinaryRows, type RowConnection, type WireRow } from './binary-rows.ts';
 import { typeParsers } from './database-types.ts';
+import { sendLargeValues, type BindingConnection } from './large-values.ts';
 import { sharedSyncs, type SharingQuery, type Syncs } from './shared-sync.ts';
 
 /** One statement. A named one is planned once per connection; text must be constant for a name. */
@@ -61,6 +62,7 @@ export class Connection extends pg.Client {
     connection.describe = (message) => {
       if (connection.columnsKnown !== true) describe(message);
     };
+    sendLargeValues(connection);
     this.syncs = sharedSyncs<Query>(this, (queries) =>
       makeRoom(
         this as unknown as Preparing,
@@ -114,7 +116,7 @@ interface Preparing {
 }
 
 /** pg's own, as far as it is used here. */
-interface ProtocolConnection extends RowConnection {
+interface ProtocolConnection extends RowConnection, BindingConnection {
   parsedStatements: Record<string, string>;
   describe(message: object): void;
   close(message: { type: 'S'; name: string }): void;

@@ -1,0 +1,47 @@
+import { createHash } from 'node:crypto';
+import { freshDatabase, type TestDatabase } from '@truckroll/testing';
+import { Database } from '../src/index.ts';
+
+let server: TestDatabase;
+let database: Database;
+
+beforeAll(async () => {
+  server = await freshDatabase({});
+  database = new Database({ url: server.url, maxConnections: 1 });
+});
+afterAll(async () => {
+  await database.close();
+  await server.drop();
+});
+
+test('large values arrive as they are beside nulls, texts, numbers and lists, alone and with other statements', async () => {
+  const large = [16_383, 16_384, 3_000_000].map((size) => Buffer.from(Array.from({ length: size }, (_, index) => index % 251)));
+  const values = [...large, null, 'é', '', 7, ['a', null], large[1]];
+  const types = ['bytea', 'bytea', 'bytea', 'bytea', 'text', 'text', 'int', 'text[]', 'bytea'];
+  const text = `select ${types.map((type, index) => `$${index + 1}::${type} as v${index}`).join(', ')}`;
+  // Jest compares bytes one by one, and says so.
+  const told = (given: readonly unknown[]): unknown[] =>
+    given.map((value) => (Buffer.isBuffer(value) ? createHash('sha256').update(value).digest('hex') : value));
+  const { rows } = await database.query({ text, values });
+  expect(told(Object.values(rows[0]!))).toEqual(told(values));
+  await database.transaction(async (tx) => {
+    for (const name of ['large_values', 'large_values', undefined]) {
+      const [before, answer, binary, after] = await Promise.all([
+        tx.query({ text: 'select 1 as n' }),
+        tx.query({ text, values, ...(name !== undefined && { name }) }),
+        tx.queryBinary({ text, values }),
+        tx.query({ text: 'select 2 as n' }),
+      ]);
+      expect([before.rows, after.rows]).toEqual([[{ n: 1 }], [{ n: 2 }]]);
+      expect(told(Object.values(answer.rows[0]!))).toEqual(told(values));
+      expect(told(binary[0]!.slice(0, 4))).toEqual(told(values.slice(0, 4)));
+    }
+  });
+  const unwritable = {
+    toPostgres() {
+      throw new Error('it cannot be written down');
+    },
+  };
+  await expect(database.query({ text: 'select $1::bytea, $2::text', values: [large[2], unwritable] })).rejects.toThrow('the database client failed');
+  await expect(database.query({ text: 'select 3 as n' })).resolves.toMatchObject({ rows: [{ n: 3 }] });
+});
