@@ -22,8 +22,20 @@ function isUsual({ compression = 0, transactionalId, topicData }: ProduceArgumen
   return topicData.every(({ partitions }) => partitions.every(({ messages }) => messages.every(isPlain)));
 }
 
+/** Of an event beside its value, by far. */
+const HEADERS = 700;
+
+/** More than all records take, nearly always: a buffer that grew would be made and copied several times. */
+function roomFor(topicData: ProduceArguments['topicData']): number {
+  let room = HEADERS;
+  for (const { partitions } of topicData) {
+    for (const { messages } of partitions) for (const { value } of messages) room += HEADERS + (value?.length ?? 0);
+  }
+  return room;
+}
+
 function encoded({ acks, timeout, producerId, producerEpoch = 0, topicData }: ProduceArguments): Encoder {
-  const writer = new RecordWriter();
+  const writer = new RecordWriter(roomFor(topicData));
   writer.text16(null);
   writer.int16(acks);
   writer.int32(timeout);

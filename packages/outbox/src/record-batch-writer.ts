@@ -36,7 +36,7 @@ export class RecordWriter {
   bytes: Buffer;
   length = 0;
 
-  constructor(size = 64 * 1024) {
+  constructor(size: number) {
     this.bytes = Buffer.allocUnsafe(size);
   }
 
