@@ -21,8 +21,6 @@ let repaired = false;
  * - Of an answer to a fetch, every partition is handed on as a batch of its own, those without messages too: forty-nine of
  *   fifty are nothing but work.
  * - A consumer that stops waits until the broker answers its fetch, which may be long where nothing comes.
- * - Every number of variable length is written by way of an array and a buffer, some by way of 64-bit objects: a third
- *   of the time of encoding an event.
  * - A request is copied twice, each time into the next power of two of bytes, all of which were set to nothing before.
  * - Every record and every header of one is written into a buffer of its own, which is copied seven times on its way: four fifths of
  *   the time of encoding an event.
@@ -90,22 +88,6 @@ export function repairKafkajs(): void {
     return stopped;
   };
 
-  Encoder.prototype.writeUVarInt = function (this: Encoder, value: number) {
-    this.ensureAvailable(5);
-    let rest = value;
-    for (; (rest & ~0x7f) !== 0; rest >>>= 7) this.buf[this.offset++] = (rest & 0x7f) | 0x80;
-    this.buf[this.offset++] = rest;
-    return this;
-  };
-
-  const writeVarLong = Encoder.prototype.writeVarLong;
-  Encoder.prototype.writeVarLong = function (this: Encoder, value: number) {
-    return isShort(value) ? this.writeVarInt(value) : writeVarLong.call(this, value);
-  };
-
-  const sizeOfVarLong = Encoder.sizeOfVarLong;
-  Encoder.sizeOfVarLong = (value) => (isShort(value) ? Encoder.sizeOfVarInt(value) : sizeOfVarLong.call(Encoder, value));
-
   Encoder.prototype.ensureAvailable = function (this: Encoder, length: number) {
     const needed = this.offset + length;
     if (needed <= this.buf.length) return;
@@ -134,6 +116,3 @@ function look(queue: RequestQueue): void {
   const deadlines = [...queue.inflight.values()].map(({ sentAt, requestTimeout }) => sentAt + requestTimeout);
   lookAfter(queue, Math.min(now + queue.requestTimeout, ...deadlines) - now + 1);
 }
-
-/** Whether a number is written alike as 32 and as 64 bits. */
-const isShort = (value: unknown): boolean => typeof value === 'number' && (value | 0) === value;
