@@ -7,8 +7,11 @@ import { webhookDispatcherConfig } from '../../services/webhook-dispatcher/src/c
 import { createWebhookDispatcher } from '../../services/webhook-dispatcher/src/webhook-dispatcher.ts';
 import { startReceiver, type Answer, type Receiver } from '../../services/webhook-dispatcher/test/support/receiver.ts';
 import { startSystem, type System, type TestCompany } from '../support/system.ts';
+import { until } from '../support/until.ts';
 import { openTab, startBrowser, type Tab } from './browser.ts';
 
+/** Time for several retries of a delivery; less than a test's own limit, so that a failure tells which line waited. */
+const AT_MOST_MS = 50_000;
 const HOOKS = '/api/v1/integrations/webhooks';
 export const TYPES = ['service_request.created', 'service_request.status_changed', 'service_request.booked', 'interaction.completed'];
 
@@ -141,10 +144,8 @@ export async function tabTo(page: Page, name: string): Promise<void> {
   throw new Error(`Tab does not lead to ${name}`);
 }
 
-/** Resolves when what is asked for holds; what is asked are servers, so that each time takes its time. */
-export async function eventually(holds: () => Promise<boolean>): Promise<void> {
-  for (let tries = 0; !(await holds()); tries++) if (tries > 3000) throw new Error('what was waited for did not happen');
-}
+/** Resolves when what is asked of the system holds. */
+export const eventually = (holds: () => Promise<boolean>): Promise<void> => until(holds, AT_MOST_MS);
 
 /** Resolves when the visible text of the page has this. */
 export async function shows(page: Page, text: string): Promise<void> {
