@@ -31,6 +31,19 @@ test('answers to others are held against what the operation takes at best, whoev
   expect(slowness.answeredOthers(15)).toBeCloseTo(3, 1);
 });
 
+test('what an operation takes at best is remembered for minutes, however many answers a flood gets meanwhile', () => {
+  const slowness = new Slowness();
+  slowness.answered(5);
+  for (let answer = 0; answer < 10_000; answer++) slowness.answered(15);
+  expect(slowness.best).toBe(5);
+  clock.advanceTimersByTime(60_000);
+  slowness.answered(15);
+  expect(slowness.best).toBeCloseTo(5.3);
+  clock.advanceTimersByTime(3_600_000);
+  slowness.answered(15);
+  expect(slowness.best).toBeCloseTo(15);
+});
+
 describe('a throttle', () => {
   /** One company that floods and another, whose answers take so many times as long as at best in so many judgements. */
   function scene() {
@@ -149,6 +162,16 @@ describe('a throttle', () => {
     expect(begun).toEqual(['flood', 'flood']);
   });
 
+  test('leaves them for each answer to others that is late, though one call at a time is slowed down by none of its own', async () => {
+    const { throttle, others } = await flooded();
+    await others(1.2, 30, false);
+    const { limit, time } = throttle;
+    throttle.answeredMost(1);
+    throttle.answeredOthers(8, 1);
+    expect(limit).toBe(1);
+    expect(throttle.time).toBeLessThan(time);
+  });
+
   test('comes back from pauses while fewer than one in a hundred answers to others are late', async () => {
     const { throttle, others } = await flooded();
     for (let hundred = 0; hundred < 20; hundred++) await others(1.2, 10, false);
@@ -162,9 +185,9 @@ describe('a throttle', () => {
     await others(1, 60);
     const before = throttle.limit;
     for (let call = 0; call <= before; call++) enter('flood');
-    throttle.answeredOthers(4, 1);
+    throttle.answeredOthers(2, 1);
     expect(throttle.limit).toBe(before);
-    throttle.answeredOthers(8, 1);
+    throttle.answeredOthers(4, 1);
     expect(throttle.limit).toBeLessThan(before);
   });
 

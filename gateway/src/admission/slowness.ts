@@ -2,13 +2,14 @@
 
 /** Of the newest answer in what they usually take. */
 const WEIGHT = 0.2;
-/** By how much the best is forgotten with each answer: what is asked for changes. */
-const FORGETTING = 1.0005;
+/** By how much the best is forgotten with each second: what is asked for changes, but not because of a flood that lasts for minutes. */
+const FORGETTING = 0.001;
 
 export class Slowness {
   #usual: number | undefined;
   #ofOthers: number | undefined;
   #best = Infinity;
+  #bestAt = -Infinity;
 
   /** Milliseconds that an answer takes when nothing is in its way; 1 as long as none was given. */
   get best(): number {
@@ -17,8 +18,10 @@ export class Slowness {
 
   /** An answer took so many milliseconds. Returns how many times as long as at best answers take by now. */
   answered(milliseconds: number): number {
+    const now = performance.now();
     this.#usual = mixed(this.#usual, milliseconds);
-    this.#best = Math.min(this.#best * FORGETTING, this.#usual);
+    this.#best = Math.min(this.#best * (1 + (FORGETTING * (now - this.#bestAt)) / 1000), this.#usual);
+    this.#bestAt = now;
     return this.#usual / this.#best;
   }
 

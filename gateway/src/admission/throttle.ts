@@ -15,7 +15,7 @@ const FEW = 2;
 /** So long, at most, the next of them waits until no call of others is under way. Milliseconds. */
 const GIVE_WAY_MS = 50;
 /** An answer that takes so many times as long as at best is late: what others notice. */
-const LATE = 5;
+const LATE = 3;
 /** Beside a flood one in a hundred answers to others is late: each takes as much from it as ninety-nine others give. */
 const LATE_SHARE = 0.01;
 /** How long ago an answer to another company counts. Milliseconds. */
@@ -180,10 +180,10 @@ export class Throttle {
   answeredOthers(took: number, slowness: number): void {
     this.#othersAt = performance.now();
     const flooded = this.#places.waiting > 0 && this.#demand.mostShare() >= FLOOD;
-    // Calls that do not slow each other down have processors enough: fewer of them would give others nothing.
+    // Calls that do not slow each other down have processors enough: fewer of them would give others nothing. One at a time slow none of theirs down.
     const crowded = this.#own.count === 0 || this.#own.value > TOLERANCE;
     if (flooded && took <= LATE) this.#raise(GROW_ONE);
-    else if (flooded && crowded) this.#lower();
+    else if (flooded && (crowded || this.#limit < FEW)) this.#lower();
     this.#slowness.note(slowness);
     // None takes less than at best, so that fewer than all may show that they are slow on the average.
     const slow = this.#slowness.sum + WINDOW - this.#slowness.count > WINDOW * TOLERANCE;
