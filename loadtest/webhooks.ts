@@ -1,22 +1,18 @@
 // npm run bench:webhooks: how fast webhooks go, and what endpoints that are dead or hang do to all others.
-import { randomBytes } from 'node:crypto';
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
-import { STATE, say } from '@truckroll/local-stack';
-import { Database } from '@truckroll/service-kit';
+import { say } from '@truckroll/local-stack';
 import { cpuText, perEach, withCpu, type Groups } from './measure/cpu.ts';
 import { rounded } from './measure/report.ts';
 import { median } from './measure/rounds.ts';
 import { runBenchmark } from './system/benchmark.ts';
-import { postgresPid } from './system/postgres.ts';
-import { callCredential, startServices } from './system/programs.ts';
 import type { Stack } from './system/stack.ts';
 import { drainBacklog } from './webhooks/backlog.ts';
-import { createCompany, createEndpoints } from './webhooks/endpoints.ts';
+import { createCompany } from './webhooks/endpoints.ts';
 import { measureIntake } from './webhooks/intake.ts';
 import { startSinks, type Sinks } from './webhooks/sinks.ts';
 import { measureStream, type Latency } from './webhooks/steady.ts';
+import { DATABASE, FOLDER, startWebhooks } from './webhooks/system.ts';
 
 const HELP = `npm run bench:webhooks -- [--rounds 3] [--seconds 20] [--rate 200] [--events 20000] [--quick] [--only slow|calls]
 
@@ -26,9 +22,6 @@ which all are well or, in turn, 10 refuse connections or never answer, or 10 of 
 measured are the same 40 in all. Between them, --events service requests are recorded by one call each as fast as 64 callers can.
 --only slow measures the last of the streams alone, --only calls the calls and the stream whose endpoints are all well. --quick runs one short round: for developing only.
 `;
-const DATABASE = 'truckroll_webhooks';
-/** Of its own: it can run beside the other benchmarks’ data. */
-const FOLDER = join(STATE, 'benchmarks-webhooks');
 /** Endpoints whose receipts are measured, and others: as many again as a fifth of all. */
 const MEASURED = 40;
 const OTHERS = 10;
@@ -64,31 +57,8 @@ async function benchmark(stack: Stack, sinks: Sinks): Promise<Record<string, num
   const seconds = Number(options.seconds ?? (options.quick ? 5 : 20));
   const count = Number(options.events ?? (options.quick ? 3000 : 20_000));
   const rate = Number(options.rate);
-  const database = new Database({ url: stack.databaseUrl, schema: 'scheduling', maxConnections: 2 });
-  // Neither secrets nor what an interrupted run has left behind outlive a run.
-  for (const schema of ['scheduling', 'integrations']) await database.query({ text: `drop schema if exists ${schema} cascade` });
-  const env = { KAFKA_PREFIX: `${randomBytes(4).toString('hex')}.`, WEBHOOK_ALLOWED_TARGETS: sinks.targets.join(), LOG_LEVEL: 'error' };
-  // Services say why they refuse something, which ends the run.
-  const services = await startServices(stack, ['integrations', 'scheduling'], { ...env, LOG_LEVEL: 'warn' });
-  const { integrations, scheduling } = services.running;
-  const dispatcher = await stack.launch({
-    name: 'webhook-dispatcher',
-    script: 'services/webhook-dispatcher/src/main.ts',
-    env: { ...env, CALL_CREDENTIAL: callCredential('webhook-dispatcher'), INTEGRATIONS_ADDRESS: `127.0.0.1:${integrations.port}` },
-  });
-  const groups = {
-    scheduling: [scheduling.pid],
-    integrations: [integrations.pid],
-    dispatcher: [dispatcher.pid],
-    PostgreSQL: [await postgresPid(stack)],
-    receivers: [sinks.pid],
-  };
+  const { database, services, groups, create } = await startWebhooks(stack, sinks);
   const { urls } = sinks;
-  const create = (count: number, urlsInTurn: readonly string[]) =>
-    createEndpoints(
-      services.channels.integrations,
-      Array.from({ length: count }, (_, i) => urlsInTurn[i % urlsInTurn.length] as string),
-    );
   const measured = await create(MEASURED, [urls.well]);
   const spare = await create(OTHERS, [urls.spare]);
   const bad = await create(OTHERS, [urls.dead, urls.hanging]);

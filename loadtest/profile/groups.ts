@@ -26,6 +26,7 @@ const RULES: readonly (readonly [pattern: RegExp, group: string])[] = [
   [/node_modules\/(pino|sonic-boom|safe-stable-stringify|quick-format-unescaped)/, 'log'],
   [/node_modules\/prom-client\//, 'metrics'],
   [/node_modules\/kafkajs\//, 'Kafka'],
+  [/node_modules\/undici\//, 'HTTP/1.1: undici'],
   [/^node:internal\/http2/, 'HTTP/2: node'],
   [/^node:(_http|internal\/http$)/, 'HTTP/1.1: node'],
 ];

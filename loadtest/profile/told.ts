@@ -23,7 +23,12 @@ export interface Seen {
 export const profilingInto = (folder: string): Record<string, string> => ({ NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${folder}` });
 
 /** Runs the load. `pids` are those of the processes that write profiles. */
-export async function see(name: string, groups: Groups, pids: Readonly<Record<string, number>>, load: () => Promise<Outcome>): Promise<Seen> {
+export async function see(
+  name: string,
+  groups: Groups,
+  pids: Readonly<Record<string, number>>,
+  load: () => Promise<Pick<Outcome, 'requests' | 'perSecond'>>,
+): Promise<Seen> {
   const from = microsNow();
   const { result, busy } = await withBusy(pids, () => withCpu(groups, load));
   const { requests, perSecond } = result.result;

@@ -1,0 +1,45 @@
+// What sends webhooks, as it is measured, to receivers on this machine.
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { STATE } from '@truckroll/local-stack';
+import { Database } from '@truckroll/service-kit';
+import type { Groups } from '../measure/cpu.ts';
+import { postgresPid } from '../system/postgres.ts';
+import { callCredential, startServices } from '../system/programs.ts';
+import type { Stack } from '../system/stack.ts';
+import { createEndpoints, type Endpoint } from './endpoints.ts';
+import type { Sinks } from './sinks.ts';
+
+export const DATABASE = 'truckroll_webhooks';
+/** Of its own: it can run beside the other benchmarks’ data. */
+export const FOLDER = join(STATE, 'benchmarks-webhooks');
+
+/** Integrations, scheduling and the dispatcher, who know nothing of earlier runs. `database` is in scheduling's schema. */
+export async function startWebhooks(stack: Stack, sinks: Sinks, env: Record<string, string> = {}) {
+  const database = new Database({ url: stack.databaseUrl, schema: 'scheduling', maxConnections: 2 });
+  // Neither secrets nor what an interrupted run has left behind outlive a run.
+  for (const schema of ['scheduling', 'integrations']) await database.query({ text: `drop schema if exists ${schema} cascade` });
+  const shared = { KAFKA_PREFIX: `${randomBytes(4).toString('hex')}.`, WEBHOOK_ALLOWED_TARGETS: sinks.targets.join(), LOG_LEVEL: 'error', ...env };
+  // Services say why they refuse something, which ends the run.
+  const services = await startServices(stack, ['integrations', 'scheduling'], { ...shared, LOG_LEVEL: 'warn' });
+  const { integrations, scheduling } = services.running;
+  const dispatcher = await stack.launch({
+    name: 'webhook-dispatcher',
+    script: 'services/webhook-dispatcher/src/main.ts',
+    env: { ...shared, CALL_CREDENTIAL: callCredential('webhook-dispatcher'), INTEGRATIONS_ADDRESS: `127.0.0.1:${integrations.port}` },
+  });
+  const groups: Groups = {
+    scheduling: [scheduling.pid],
+    integrations: [integrations.pid],
+    dispatcher: [dispatcher.pid],
+    PostgreSQL: [await postgresPid(stack)],
+    receivers: [sinks.pid],
+  };
+  /** So many companies with one endpoint each, at these URLs in turn. */
+  const create = (count: number, urlsInTurn: readonly string[]): Promise<Endpoint[]> =>
+    createEndpoints(
+      services.channels.integrations,
+      Array.from({ length: count }, (_, i) => urlsInTurn[i % urlsInTurn.length] as string),
+    );
+  return { database, services, dispatcher, groups, create };
+}
