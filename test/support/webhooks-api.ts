@@ -72,6 +72,7 @@ export function webhooksApi(system: System, company: TestCompany): WebhooksApi {
       max_in_flight_per_endpoint: 100,
       excluded_endpoint_ids: [],
       busy_companies: [],
+      taken_delivery_ids: [],
     });
     return leased.deliveries.filter((delivery) => delivery.endpoint_id === endpointId);
   }

@@ -40,7 +40,16 @@ test.each([[[]], [['gateway']], [['operator']], [['billing']]] as Parameters<typ
     const { lease } = stranger(...names).client(DeliveryServiceService);
     expect(
       isRefusedCaller(
-        await refusal(lease({ worker_id: 'mine', max_deliveries: 100, max_in_flight_per_endpoint: 10, excluded_endpoint_ids: [], busy_companies: [] })),
+        await refusal(
+          lease({
+            worker_id: 'mine',
+            max_deliveries: 100,
+            max_in_flight_per_endpoint: 10,
+            excluded_endpoint_ids: [],
+            busy_companies: [],
+            taken_delivery_ids: [],
+          }),
+        ),
       ),
     ).toBe(true);
   },

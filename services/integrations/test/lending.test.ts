@@ -62,6 +62,25 @@ describe('what is lent as it is stored', () => {
     expect(also).toBeUndefined();
   });
 
+  test('finds room where an endpoint has received what it was lent, though no attempt is stored yet, unless the endpoint is to be spared', async () => {
+    const [one, slow] = [await desk.endpoint(), await desk.endpoint()];
+    await desk.sql('update webhook_endpoints set slowdowns = 1 where id = $1', [slow.id]);
+    const lent = await store(
+      [one, one, slow].map((each) => each.event()),
+      { cap: 2 },
+    );
+    const taken = lent.map(({ delivery_id }) => delivery_id);
+    expect(taken).toHaveLength(3);
+    const more = await store(
+      [one, one, one, slow].map((each) => each.event()),
+      { cap: 2, taken },
+    );
+    expect(more.map(({ endpoint_id }) => endpoint_id)).toEqual([one.id, one.id]);
+    expect(await desk.lease({ cap: 2, taken })).toEqual([]);
+    const [next, ...others] = await desk.lease({ cap: 2, taken: [...taken, more[0]!.delivery_id] });
+    expect([next?.endpoint_id, others]).toEqual([one.id, []]);
+  });
+
   test('is left to others while a worker is being lent to: an endpoint has one share among all of them', async () => {
     const one = await desk.endpoint();
     const session = await desk.session();

@@ -23,9 +23,10 @@ export interface LeaseOptions {
   worker?: string;
   share?: number;
   busy?: CompanyRoom[];
+  taken?: string[];
 }
 
-function asked({ max = 100, cap = 10, without = [], worker = 'test', share, busy = [] }: LeaseOptions): LeaseRequest {
+function asked({ max = 100, cap = 10, without = [], worker = 'test', share, busy = [], taken = [] }: LeaseOptions): LeaseRequest {
   return {
     worker_id: worker,
     max_deliveries: max,
@@ -33,6 +34,7 @@ function asked({ max = 100, cap = 10, without = [], worker = 'test', share, busy
     excluded_endpoint_ids: without,
     max_of_company: share ?? null,
     busy_companies: busy,
+    taken_delivery_ids: taken,
   };
 }
 

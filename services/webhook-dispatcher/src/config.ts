@@ -13,7 +13,7 @@ const settings = {
   allowHttp: env.boolean('WEBHOOK_ALLOW_HTTP', false),
   /** Exchanges at once, those that take long not counted: see Bulkhead. */
   maxInFlight: env.integer('WEBHOOK_MAX_IN_FLIGHT', { min: 1, max: 10_000 }, 256),
-  /** Exchanges at once with one endpoint, those of other replicas included. */
+  /** Exchanges at once with one endpoint, those of other replicas included; one that it took is none any more, though its attempt is not stored yet. */
   maxInFlightPerEndpoint: env.integer('WEBHOOK_MAX_IN_FLIGHT_PER_ENDPOINT', { min: 1, max: 1000 }, 10),
 };
 

@@ -129,9 +129,9 @@ test('what comes waits for room for a moment: as many are stored as can be sent,
   await worker.stop();
 });
 
-test('whose exchange is over has left its place, though its attempt is not stored yet; no more than as many wait for that', async () => {
+test('whose exchange is over has left its place, though its attempt is not stored yet; no more than twice as many wait for that', async () => {
   const store: (() => void)[] = [];
-  const { worker } = harness({ maxInFlight: 2, report: () => new Promise((resolve) => store.push(() => resolve(stored))) });
+  const { worker } = harness({ maxInFlight: 1, report: () => new Promise((resolve) => store.push(() => resolve(stored))) });
   /** Resolves to how many could be lent, once what was lent is being reported. */
   const borrow = async () => {
     let room: number | undefined;
@@ -143,7 +143,7 @@ test('whose exchange is over has left its place, though its attempt is not store
     return [room, store.length];
   };
   expect([await borrow(), await borrow(), await borrow()]).toEqual([
-    [2, 1],
+    [1, 1],
     [1, 2],
     [undefined, 2],
   ]);
@@ -151,6 +151,30 @@ test('whose exchange is over has left its place, though its attempt is not store
   expect(await worker.spare(1)).toBe(1);
   expect(await borrow()).toEqual([1, 2]);
   for (const each of store) each();
+  await worker.stop();
+});
+
+test('integrations is told of what endpoints have taken and is not stored yet, and not of what they refused', async () => {
+  const store: (() => void)[] = [];
+  const { worker } = harness({
+    report: () => new Promise((resolve) => store.push(() => resolve(stored))),
+    attempt: async (delivery) => reported(delivery, delivery.endpoint_id === 'refuses' ? 410 : 204),
+  });
+  const [taken, refused] = [lent('takes'), lent('refuses')];
+  const told: unknown[] = [];
+  const borrow = async (...deliveries: LeasedDelivery[]) => {
+    await worker.borrow(4, async (lease) => {
+      told.push(lease?.taken_delivery_ids);
+      return deliveries;
+    });
+    await new Promise((resolve) => setImmediate(resolve));
+  };
+  await borrow(taken, refused);
+  await borrow();
+  for (const each of store) each();
+  await new Promise((resolve) => setImmediate(resolve));
+  await borrow();
+  expect(told).toEqual([[], [taken.delivery_id], []]);
   await worker.stop();
 });
 

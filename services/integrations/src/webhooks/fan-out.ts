@@ -1,12 +1,12 @@
 // DeliveryService.FanOut: public events into deliveries, one for each endpoint that subscribes to them.
-import type { FanOutRequest, FanOutResponse, LeasedDelivery, PublicEvent } from '@truckroll/contract/gen/integrations/v1/deliveries';
+import type { FanOutRequest, FanOutResponse, LeaseRequest, LeasedDelivery, PublicEvent } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { binaryArrays, type Statement, type Transaction } from '@truckroll/service-kit';
 import type { Context } from '../context.ts';
 import { checked } from '../requests.ts';
 import { resume } from './dead-letters.ts';
 import { count } from './figures.ts';
 import { dayOf, deliveryId } from './delivery-id.ts';
-import { LEASE, LEASE_LOCK, NOW, opener } from './lease.ts';
+import { LEASE, LEASE_LOCK, NOW, inFlight, opener } from './lease.ts';
 import { lendable, type Borrowable, type Lendable } from './lend.ts';
 import { oldestDay } from './partitions.ts';
 import type { DeliveryState } from './rules.ts';
@@ -36,7 +36,7 @@ export async function fanOut({ database, partitions, deliveries, secrets }: Cont
   await partitions.ensure(events.map(({ timestamp }) => dayOf(timestamp)));
   const { stored, subscribers } = await database.transaction(
     async (tx) => {
-      const subscribers = await lockSubscribers(tx, [...new Set(events.map((event) => event.company_id))], asked?.max_in_flight_per_endpoint ?? 0);
+      const subscribers = await lockSubscribers(tx, [...new Set(events.map((event) => event.company_id))], asked);
       await resume(tx, letters);
       const all = deliveriesOf(events, subscribers);
       const lent = asked == null ? undefined : { worker: asked.worker_id, deliveries: lendable(all, subscribers, asked) };
@@ -67,7 +67,8 @@ function deliveriesOf(events: readonly PublicEvent[], subscribers: readonly Subs
  * with how many more of its deliveries may be in flight; none where others wait, which go first, and none of any while
  * another worker is being lent to: that one is not waited for.
  */
-async function lockSubscribers(tx: Transaction, companyIds: readonly string[], mostInFlight: number): Promise<Subscriber[]> {
+async function lockSubscribers(tx: Transaction, companyIds: readonly string[], asked: LeaseRequest | null | undefined): Promise<Subscriber[]> {
+  const mostInFlight = asked?.max_in_flight_per_endpoint ?? 0;
   const lock = tx.query<{ held: boolean }>({
     name: 'try_to_lock_webhook_leases',
     text: `select $1::int > 0 and pg_try_advisory_xact_lock(${LEASE_LOCK}) as held`,
@@ -79,9 +80,9 @@ async function lockSubscribers(tx: Transaction, companyIds: readonly string[], m
         case when $2::int = 0 or resume_at > ${NOW} or exists (
             select from webhook_queue q where q.endpoint_id = e.id and q.leased_until is null and q.due_at <= ${NOW}) then 0
           else case when slowdowns > 0 then 1 else $2::int end
-            - (select count(*) from webhook_queue q where q.endpoint_id = e.id and q.leased_until is not null)::int end as room
+            - (select count(*) from webhook_queue q where q.endpoint_id = e.id and ${inFlight('$3')})::int end as room
       from webhook_endpoints e where company_id = any($1::uuid[]) and deleted_at is null order by id for share of e`,
-    values: [companyIds, mostInFlight],
+    values: [companyIds, mostInFlight, uuid(asked?.taken_delivery_ids ?? [])],
   });
   const [
     {

@@ -1,9 +1,11 @@
 // DeliveryService.Lease: deliveries that are due, lent to one worker for a time.
 import { now } from '@truckroll/contract';
 import type { LeaseRequest, LeaseResponse } from '@truckroll/contract/gen/integrations/v1/deliveries';
-import type { Database, Transaction } from '@truckroll/service-kit';
+import { binaryArrays, type Database, type Transaction } from '@truckroll/service-kit';
 import type { Context } from '../context.ts';
 import { checked } from '../requests.ts';
+
+const { uuid } = binaryArrays;
 
 /**
  * An exchange may take 15 s, one behind another as much again; the rest is for reporting while we are away. What was lent
@@ -16,6 +18,11 @@ export const NOW = 'statement_timestamp()';
 export const LEASE_LOCK = `hashtextextended('webhook lease in ' || current_schema(), 0)`;
 /** Of webhook_queue q, what may be lent because a user has just asked for it; what it is tried again by is not. */
 const IS_PROBE = 'q.forced and q.failures = 0 and q.leased_until is null';
+/**
+ * Of webhook_queue q and its endpoint e, what of the endpoint's share is taken: what is lent but for what it has received already, by the parameter of those.
+ * One that is to be spared gets the next when the attempt before it is stored.
+ */
+export const inFlight = (taken: string): string => `q.leased_until is not null and (e.slowdowns > 0 or q.delivery_id <> all(${taken}::uuid[]))`;
 /** One answer stays below what a channel carries. Bytes. */
 const MOST_BYTES = 8_000_000;
 
@@ -139,7 +146,7 @@ async function take(tx: Transaction, asked: LeaseRequest): Promise<Row[]> {
         where e.deleted_at is null and not exists (select from busy b where b.company_id = e.company_id and b.room = 0)),
       open as (
         select e.id, e.enabled, e.company_id, greatest(0, case when e.slowdowns > 0 then 1 else $1::int end
-          - (select count(*) from webhook_queue q where q.endpoint_id = e.id and q.leased_until is not null)
+          - (select count(*) from webhook_queue q where q.endpoint_id = e.id and ${inFlight('$8')})
           - (select count(*) from probes p where p.endpoint_id = e.id)) as room
         from queued join webhook_endpoints e on e.id = queued.endpoint_id
         where queued.due_at <= ${NOW} and e.deleted_at is null and (e.resume_at is null or e.resume_at <= ${NOW}) and e.id <> all($2::uuid[])
@@ -179,6 +186,7 @@ async function take(tx: Transaction, asked: LeaseRequest): Promise<Row[]> {
       asked.max_of_company ?? null,
       asked.busy_companies.map(({ company_id }) => company_id),
       asked.busy_companies.map(({ max_deliveries }) => max_deliveries),
+      uuid(asked.taken_delivery_ids),
     ],
   });
   return rows;

@@ -37,7 +37,7 @@ const MOST_AT_ONCE = 200;
  * Deliveries of one request: fewer are not worth it where more wait, for the request costs more than they do; while one request's are sent,
  * those of the next are stored.
  */
-const REQUEST = { least: 100, most: 128 };
+const REQUEST = { least: 100, most: 200 };
 /** So many may be due meanwhile: an endpoint that has one is lent nothing as it is stored, so they would become more and more. */
 const FEW_DUE = 24;
 /** How long what comes may wait for room. */
@@ -69,6 +69,8 @@ export class Worker implements BackgroundPart {
   readonly #running = new Set<Promise<void>>();
   /** Attempts that are being reported. Their exchanges are over, so they take no place from others. */
   #reporting = 0;
+  /** Of those, the deliveries that their endpoints took: they are in flight no more, though they are lent. */
+  readonly #taken = new Set<string>();
   /** Deliveries that wait for the exchange which tries a half-open circuit, by endpoint. */
   readonly #waiting = new Map<string, LeasedDelivery[]>();
   readonly #attempts;
@@ -227,9 +229,9 @@ export class Worker implements BackgroundPart {
     return this.#options.hears() ? POLL.hearingMs : POLL.deafMs;
   }
 
-  /** How many more exchanges may begin: while attempts cannot be reported, no more than as many again wait to be. */
+  /** How many more exchanges may begin: while attempts cannot be reported, no more than twice as many wait to be. */
   #room(): number {
-    return Math.max(0, Math.min(this.#bulkhead.free, this.#options.maxInFlight - this.#reporting, MOST_AT_ONCE));
+    return Math.max(0, Math.min(this.#bulkhead.free, 2 * this.#options.maxInFlight - this.#reporting, MOST_AT_ONCE));
   }
 
   #asked(room: number): LeaseRequest {
@@ -241,6 +243,7 @@ export class Worker implements BackgroundPart {
       excluded_endpoint_ids: this.#circuits.excluded(Date.now()),
       max_of_company: roomFor(''),
       busy_companies: this.#bulkhead.busy.map((company_id) => ({ company_id, max_deliveries: roomFor(company_id) })),
+      taken_delivery_ids: [...this.#taken],
     };
   }
 
@@ -268,9 +271,12 @@ export class Worker implements BackgroundPart {
     } finally {
       leave();
     }
+    const { delivery_id: id } = delivery;
+    if (resultOf(report) === '2xx') this.#taken.add(id);
     try {
       await this.#report(delivery, report);
     } finally {
+      this.#taken.delete(id);
       this.#reporting -= 1;
       this.#freed();
     }
