@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { resource } from '@truckroll/contract';
 import { generateCompany, type DemoOptions } from '@truckroll/demo-company';
 import { Problem, STATE, say, tokenIssuer } from '@truckroll/local-stack';
+import { ENDPOINTS } from '../k6/scenarios/webhooks.ts';
 import { companyId } from '../data/companies.ts';
 import { importFile, type Channels } from '../data/import.ts';
 import { parentOf, type Groups } from '../measure/cpu.ts';
@@ -77,6 +78,7 @@ async function startPrograms(stack: Stack, jobs: number, pinned: boolean): Promi
     API_KEY_EMPTY: await keys.of(ids.empty, operator),
     USER_TOKEN: await operator.token(ids.usual),
   };
+  await removeEndpoints(env.BASE_URL, env.USER_TOKEN);
   for (const key of [env.API_KEY, env.API_KEY_HUGE]) await reported(env.BASE_URL, key);
   const groups = {
     gateway: [gateway.pid],
@@ -105,6 +107,17 @@ async function makeRecords(stack: Stack, channels: Channels, name: string, compa
   }
   await settled(stack);
   writeFileSync(mark, wanted);
+}
+
+/** Those that interrupted runs have left: a company may have so many of them, and one more is refused. */
+async function removeEndpoints(baseUrl: string, token: string): Promise<void> {
+  const ask = async (path: string, method?: 'DELETE'): Promise<Response> => {
+    const answer = await fetch(`${baseUrl}${path}`, { ...(method && { method }), headers: { authorization: `Bearer ${token}` } });
+    if (!answer.ok) throw new Error(`${method ?? 'GET'} ${path}: ${answer.status} ${await answer.text()}`);
+    return answer;
+  };
+  const { data } = (await (await ask(ENDPOINTS)).json()) as { data: { id: string }[] };
+  for (const { id } of data) await ask(`${ENDPOINTS}/${id}`, 'DELETE');
 }
 
 /** Resolves when reporting has taken in what there is of a company by now: until then it works beside what is measured. */
