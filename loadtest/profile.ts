@@ -37,14 +37,16 @@ const set = options.quick ? QUICK : FULL;
 interface Kind {
   readonly database: string;
   readonly folder?: string;
+  /** Makes its load with wrk. */
+  readonly wrk: boolean;
   profile(stack: Stack, folder: string): Promise<Record<string, number>>;
 }
 
 const [connections, seconds, events] = [options.connections, options.seconds, options.events].map(Number) as [number, number, number];
 const KINDS: Readonly<Record<string, Kind>> = {
-  reads: { database: set.database, profile: (stack, folder) => profileReads(stack, set, folder, connections, seconds) },
-  writes: { database: writes.DATABASE, folder: writes.FOLDER, profile: (stack, folder) => profileWrites(stack, folder, connections, seconds) },
-  webhooks: { database: webhooks.DATABASE, folder: webhooks.FOLDER, profile: (stack, folder) => profileWebhooks(stack, folder, events) },
+  reads: { database: set.database, wrk: true, profile: (stack, folder) => profileReads(stack, set, folder, connections, seconds) },
+  writes: { database: writes.DATABASE, folder: writes.FOLDER, wrk: true, profile: (stack, folder) => profileWrites(stack, folder, connections, seconds) },
+  webhooks: { database: webhooks.DATABASE, folder: webhooks.FOLDER, wrk: false, profile: (stack, folder) => profileWebhooks(stack, folder, events) },
 };
 const kind = KINDS[options.only];
 
@@ -56,7 +58,7 @@ await runBenchmark({
   check() {
     if (kind === undefined) throw new Problem(`--only ${options.only} is not known: give ${Object.keys(KINDS).join(', ')}.`);
     if (process.platform !== 'linux') throw new Problem('bench:profile reads what Linux accounts of processes: run it there.');
-    requireWrk();
+    if (kind.wrk) requireWrk();
   },
   run: benchmark,
 });

@@ -32,12 +32,12 @@ export interface WorkerOptions {
   readonly metrics: Metrics;
 }
 
+/** Deliveries of one request, and exchanges that begin together. */
 const MOST_AT_ONCE = 200;
-/**
- * Deliveries of one request: fewer are not worth it where more wait, for the request costs more than they do; while one request's are sent,
- * those of the next are stored.
- */
-const REQUEST = { least: 100, most: 200 };
+/** Fewer deliveries are not worth a request where more wait, for it costs more than they do; while one request's are sent, those of the next are stored. */
+const WORTH_A_REQUEST = 100;
+/** As many as a LeaseRequest names; those beyond count as in flight until their attempts are stored. */
+const MOST_TAKEN = 10_000;
 /** So many may be due meanwhile: an endpoint that has one is lent nothing as it is stored, so they would become more and more. */
 const FEW_DUE = 24;
 /** How long what comes may wait for room. */
@@ -159,13 +159,13 @@ export class Worker implements BackgroundPart {
    * already goes first, unless that is much, which then waits for its own endpoints. One may wait at a time.
    */
   async spare(wanted: number): Promise<number> {
-    const enough = Math.min(wanted, REQUEST.least, Math.ceil(this.#options.maxInFlight / 2));
+    const enough = Math.min(wanted, WORTH_A_REQUEST, Math.ceil(this.#options.maxInFlight / 2));
     const until = performance.now() + SPARE_MS;
     for (;;) {
       const room = this.#room();
       const left = until - performance.now();
-      const later = wanted >= REQUEST.least && this.#due > FEW_DUE && this.#due < REQUEST.least;
-      if (room >= enough && !later) return Math.min(room, REQUEST.most);
+      const later = wanted >= WORTH_A_REQUEST && this.#due > FEW_DUE && this.#due < WORTH_A_REQUEST;
+      if (room >= enough && !later) return room;
       if (left <= 0 || this.#stopping.signal.aborted) return 0;
       await this.#left.wait(left);
     }
@@ -243,7 +243,7 @@ export class Worker implements BackgroundPart {
       excluded_endpoint_ids: this.#circuits.excluded(Date.now()),
       max_of_company: roomFor(''),
       busy_companies: this.#bulkhead.busy.map((company_id) => ({ company_id, max_deliveries: roomFor(company_id) })),
-      taken_delivery_ids: [...this.#taken],
+      taken_delivery_ids: [...this.#taken].slice(0, MOST_TAKEN),
     };
   }
 
