@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Metadata } from '@grpc/grpc-js';
 import type { ServerSurfaceCall } from '@grpc/grpc-js/build/src/server-call.js';
+import { OPERATOR } from './caller-credentials.ts';
 import { DEFAULT_DEADLINE_MS, REQUEST_ID } from './grpc-options.ts';
 import type { Logger } from './log.ts';
 import { readRequestId, readTraceparent, type RequestContext } from './request-context.ts';
@@ -32,6 +33,10 @@ export class CallContext implements RequestContext {
 
   get traceparent(): string | undefined {
     return (this.#traceparent ??= readTraceparent(this.metadata('traceparent')) ?? '') || undefined;
+  }
+
+  get operator(): string | undefined {
+    return this.metadata(OPERATOR);
   }
 
   get log(): Logger {

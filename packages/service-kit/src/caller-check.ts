@@ -1,6 +1,6 @@
 import { ServerInterceptingCall, status as GrpcStatus, type ServerInterceptor } from '@grpc/grpc-js';
 import { callersOf, type Caller } from '@truckroll/contract';
-import { CREDENTIAL, examine, type CallerCredentials } from './caller-credentials.ts';
+import { CREDENTIAL, OPERATOR, UNNAMED_OPERATOR, examine, type CallerCredentials } from './caller-credentials.ts';
 import type { Logger } from './log.ts';
 import type { Metrics } from './metrics.ts';
 
@@ -47,11 +47,17 @@ export function callerInterceptor({ accepted, mode = 'enforce', mayCall = caller
         next({
           onReceiveMetadata(metadata, proceed) {
             const [entry] = metadata.get(CREDENTIAL);
-            const { claimed, proven } = examine(entry?.toString(), accepted);
-            if (proven && mayCall(path).has(claimed as Caller)) return proceed(metadata);
+            const { claimed, name, proven } = examine(entry?.toString(), accepted);
+            if (proven && mayCall(path).has(claimed as Caller)) {
+              if (claimed === 'operator') metadata.set(OPERATOR, name ?? UNNAMED_OPERATOR);
+              return proceed(metadata);
+            }
             const reason = entry === undefined ? 'no credential' : proven ? 'not allowed' : 'wrong credential';
             note(claimed, path, reason, call.getPeer());
-            if (mode === 'report') return proceed(metadata);
+            if (mode === 'report') {
+              metadata.remove(OPERATOR);
+              return proceed(metadata);
+            }
             if (proven) call.sendStatus({ code: GrpcStatus.PERMISSION_DENIED, details: `${claimed} may not call ${path}` });
             else call.sendStatus({ code: GrpcStatus.UNAUTHENTICATED, details: `${path} needs the credential of a component that may call it` });
           },

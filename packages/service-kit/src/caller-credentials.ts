@@ -3,23 +3,33 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { callers, callersOf, type Caller } from '@truckroll/contract';
 
-/** `<caller>.<secret>`: CALL_CREDENTIAL. */
+/** `<caller>.<secret>`, or `operator:<name>.<secret>` for one person: CALL_CREDENTIAL. */
 export interface CallCredential {
   readonly caller: Caller;
   readonly text: string;
 }
 
-/** SHA-256 of the credentials that are accepted, by caller: CALLER_CREDENTIALS. */
-export type CallerCredentials = ReadonlyMap<Caller, readonly Buffer[]>;
+/** SHA-256 of the credentials that are accepted, by what stands before the secret: CALLER_CREDENTIALS. */
+export type CallerCredentials = ReadonlyMap<string, readonly Buffer[]>;
 
 /**
  * Metadata key of every call's credential. Not `authorization`: HTTP/2 compresses a header of its own to an index after
  * the first call of a connection, and sends and parses that one whole each time (RFC 7541, section 7.1.3).
  */
 export const CREDENTIAL = 'truckroll-credential';
+/** Metadata key of the operator's name, once the credential has proven it. Set by the server, never by a caller. */
+export const OPERATOR = 'truckroll-operator';
+/** The operator whose credential names no person. */
+export const UNNAMED_OPERATOR = 'operator';
 const SECRET_BYTES = 32;
+/** A caller, with the name of a person where it is an operator. */
+const BEARER = '([a-z-]+)(?::([a-z0-9][a-z0-9_-]{0,62}))?';
+const CREDENTIAL_TEXT = new RegExp(`^${BEARER}\\.([A-Za-z0-9_-]{32,256})$`);
+const ACCEPTANCE = new RegExp(`^(${BEARER}):([0-9a-f]{64})$`);
+const CLAIM = new RegExp(`^${BEARER}$`);
 
-export const CALLER_CREDENTIALS_FORM = '<caller>:<SHA-256 of its credential in hex>, comma-separated, a caller twice while its credential changes';
+export const CALLER_CREDENTIALS_FORM =
+  '<caller>:<SHA-256 of its credential in hex>, or operator:<name>:<SHA-256> for one person, comma-separated, a caller twice while its credential changes';
 
 export function callCredentialForm(caller?: Caller): string {
   const name = caller ?? `one of ${callers.join(', ')}`;
@@ -30,31 +40,42 @@ export function newCallCredential(caller: Caller): CallCredential {
   return { caller, text: `${caller}.${randomBytes(SECRET_BYTES).toString('base64url')}` };
 }
 
+/** A credential for one person. */
+export function newOperatorCredential(name: string): CallCredential {
+  const { caller, text } = newCallCredential('operator');
+  return { caller, text: text.replace('.', `:${name}.`) };
+}
+
 /** The entry of CALLER_CREDENTIALS that accepts it. */
-export function acceptanceOf({ caller, text }: CallCredential): string {
-  return `${caller}:${hash('sha256', text)}`;
+export function acceptanceOf({ text }: CallCredential): string {
+  return `${text.slice(0, text.indexOf('.'))}:${hash('sha256', text)}`;
 }
 
 /** Undefined where the text has another form, names nobody, or is one character again and again. */
 export function parseCallCredential(text: string): CallCredential | undefined {
-  const [, name, secret] = /^([a-z-]+)\.([A-Za-z0-9_-]{32,256})$/.exec(text) ?? [];
-  const caller = callers.find((candidate) => candidate === name);
+  const [, component, name, secret] = CREDENTIAL_TEXT.exec(text) ?? [];
+  const caller = callerNamed(component, name);
   return caller === undefined || secret === undefined || isMonotonous(secret) ? undefined : { caller, text };
 }
 
 /** Undefined where an entry has another form, or none names a caller. Callers of a later release are passed over. */
 export function parseCallerCredentials(text: string): CallerCredentials | undefined {
-  const accepted = new Map<Caller, Buffer[]>();
+  const accepted = new Map<string, Buffer[]>();
   for (const entry of text
     .split(',')
     .map((part) => part.trim())
     .filter((part) => part !== '')) {
-    const [, name, digest] = /^([a-z-]+):([0-9a-f]{64})$/.exec(entry) ?? [];
-    const caller = callers.find((candidate) => candidate === name);
-    if (digest === undefined) return undefined;
-    if (caller !== undefined) accepted.set(caller, [...(accepted.get(caller) ?? []), Buffer.from(digest, 'hex')]);
+    const [, bearer, component, name, digest] = ACCEPTANCE.exec(entry) ?? [];
+    if (bearer === undefined || digest === undefined) return undefined;
+    if (callerNamed(component, name) !== undefined) accepted.set(bearer, [...(accepted.get(bearer) ?? []), Buffer.from(digest, 'hex')]);
   }
   return accepted.size === 0 ? undefined : accepted;
+}
+
+/** Only operators are people, and have names. */
+function callerNamed(component: string | undefined, name: string | undefined): Caller | undefined {
+  const caller = callers.find((candidate) => candidate === component);
+  return name === undefined || caller === 'operator' ? caller : undefined;
 }
 
 function isMonotonous(secret: string): boolean {
@@ -79,16 +100,20 @@ export function entryByRpc(credentials: readonly CallCredential[]): (rpc: string
 export interface Presented {
   /** Who the credential says its bearer is; `unknown` where it names nobody. */
   readonly claimed: Caller | 'unknown';
+  /** The operator's name in it. */
+  readonly name?: string | undefined;
   readonly proven: boolean;
 }
 
 /** Looks at a metadata entry. Takes as long for a credential that is nearly right as for any other. */
 export function examine(entry: string | undefined, accepted: CallerCredentials): Presented {
-  const name = entry?.slice(0, entry.indexOf('.'));
-  const claimed = callers.find((candidate) => candidate === name);
+  const bearer = entry?.slice(0, entry.indexOf('.')) ?? '';
+  // Most calls are of components, which have no name.
+  const [, component, name] = bearer.includes(':') ? (CLAIM.exec(bearer) ?? []) : [bearer, bearer];
+  const claimed = callerNamed(component, name);
   if (entry === undefined || claimed === undefined) return { claimed: 'unknown', proven: false };
   const digest = hash('sha256', entry, 'buffer');
   let proven = false;
-  for (const one of accepted.get(claimed) ?? []) proven = timingSafeEqual(digest, one) || proven;
-  return { claimed, proven };
+  for (const one of accepted.get(bearer) ?? []) proven = timingSafeEqual(digest, one) || proven;
+  return { claimed, name, proven };
 }

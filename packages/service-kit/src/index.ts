@@ -23,7 +23,14 @@ export { PeriodicTask } from './periodic-task.ts';
 export { backoffMs, logOutage, pause, retrying } from './retry.ts';
 export type { CallContext } from './call-context.ts';
 export { apiKeyEnds, generateApiKey, hashApiKey, isApiKey } from './api-key.ts';
-export { acceptanceOf, newCallCredential, parseCallCredential, parseCallerCredentials, type CallCredential } from './caller-credentials.ts';
+export {
+  acceptanceOf,
+  newCallCredential,
+  newOperatorCredential,
+  parseCallCredential,
+  parseCallerCredentials,
+  type CallCredential,
+} from './caller-credentials.ts';
 export type { CallerCheck } from './caller-check.ts';
 export { createGrpcServer, type GrpcServer } from './grpc-server.ts';
 export { giveBack } from './frame-decoder.ts';

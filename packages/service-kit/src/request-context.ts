@@ -7,6 +7,8 @@ export interface RequestContext {
   readonly requestId: string;
   /** W3C trace context. Absent where nobody made one: then the trace is that of `traceIdOf`. */
   readonly traceparent: string | undefined;
+  /** Name of the operator who made the call; undefined for other callers, and for a credential that is not proven. */
+  readonly operator?: string | undefined;
 }
 
 const requests = new AsyncLocalStorage<RequestContext | undefined>();

@@ -1,6 +1,15 @@
 // Who may call what: each of these calls was served before components had to prove who they are.
 import { ApiError, isRefusedCaller } from '@truckroll/contract';
-import { acceptanceOf, createLog, newCallCredential, openChannel, parseCallerCredentials, type CallCredential, type CallerCheck } from '../src/index.ts';
+import {
+  acceptanceOf,
+  createLog,
+  newCallCredential,
+  openChannel,
+  parseCallCredential,
+  parseCallerCredentials,
+  type CallCredential,
+  type CallerCheck,
+} from '../src/index.ts';
 import { EchoService, collect, startEcho, words, type EchoHandlers } from './echo.ts';
 
 const gateway = newCallCredential('gateway');
@@ -91,6 +100,64 @@ test('a call is refused before its message is read', async () => {
   const { as, echo } = await start();
   expect(await codeOf(as().say({ text: 'x'.repeat(15_000_000) }))).toBe(UNAUTHENTICATED);
   expect((await echo.metrics.render()).body).not.toContain('rpc_server_call_duration_seconds_count');
+});
+
+describe('operators', () => {
+  const onlyOperator = () => new Set(['operator'] as const);
+  const ana = newOperatorCredential('ana');
+  const unnamed = newCallCredential('operator');
+
+  async function namesSeen(check: Partial<CallerCheck>, ...credentials: CallCredential[]): Promise<(string | undefined)[]> {
+    const seen: (string | undefined)[] = [];
+    const { as } = await start(
+      { mayCall: onlyOperator, ...check },
+      {
+        say: (word, context) => {
+          seen.push(context.operator);
+          return word;
+        },
+      },
+    );
+    for (const credential of credentials) await thrown(as(credential).say({ text: 'x' }));
+    return seen;
+  }
+
+  test('names the person of a credential to the handler only when the credential is proven', async () => {
+    const both = parseCallerCredentials([ana, unnamed].map(acceptanceOf).join())!;
+    expect(await namesSeen({ accepted: both }, ana, unnamed, newOperatorCredential('ana'))).toEqual(['ana', 'operator']);
+    expect(await namesSeen({ accepted: both, mode: 'report' }, newOperatorCredential('ana'))).toEqual([undefined]);
+  });
+
+  test('refuses a secret under the name of another person, and without one', async () => {
+    const [, secret] = ana.text.split('.');
+    const both = parseCallerCredentials([ana, newOperatorCredential('bo'), unnamed].map(acceptanceOf).join())!;
+    const others = [`operator:bo.${secret}`, `operator.${secret}`, `operator:.${secret}`, `operator:ana:bo.${secret}`].map((text) => ({ ...ana, text }));
+    expect(await namesSeen({ accepted: both }, ...others)).toEqual([]);
+  });
+
+  test('ignores a name that a caller sends as metadata', async () => {
+    const seen: (string | undefined)[] = [];
+    const echo = await startEcho(
+      {
+        say: (word, context) => {
+          seen.push(context.operator);
+          return word;
+        },
+      },
+      0,
+      undefined,
+      { accepted, mode: 'report', mayCall: onlyOperator },
+    );
+    open.push(() => echo.stop());
+    const channel = openChannel(`127.0.0.1:${echo.port}`);
+    open.push(() => channel.close());
+    await channel.client(EchoService).say({ text: 'x' }, { metadata: { 'truckroll-operator': 'ana' } });
+    expect(seen).toEqual([undefined]);
+  });
+
+  test.each(['gateway:ana', 'operator:', 'operator:Ana', 'operator:a b', `operator:${'a'.repeat(64)}`])('refuses to read a credential of %s', (bearer) => {
+    expect(parseCallCredential(`${bearer}.${'ab'.repeat(32)}`)).toBeUndefined();
+  });
 });
 
 test('an rpc for which the contract names nobody is served to nobody', async () => {
