@@ -4,6 +4,7 @@ import {
   acceptanceOf,
   createLog,
   newCallCredential,
+  newOperatorCredential,
   openChannel,
   parseCallCredential,
   parseCallerCredentials,
