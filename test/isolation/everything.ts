@@ -1,0 +1,70 @@
+// Everything that a company's key reads: lists, each filter, details and reports.
+import { resources, type Parameter, type Resource } from '@truckroll/contract';
+import { valuesAt, type Json } from '../support/expected.ts';
+import type { System, TestCompany } from '../support/system.ts';
+
+const REPORTS = {
+  'invoice-activity': ['account', 'business_unit', 'job_type', 'job_class'],
+  collections: ['account', 'payment_method', 'collector'],
+  'job-profitability': ['business_unit', 'job_type', 'job_class', 'account'],
+  'technician-participation-profitability': [],
+};
+const RANGE = 'start_date=2023-01-01&end_date=2027-01-01';
+/** Values of a filter that are tried, each alone. */
+const TRIED = 3;
+const AT_ONCE = 8;
+
+/** Addresses of a world: of every filter some values that its records have, and every detail of a few records. */
+export function addressesOf(records: ReadonlyMap<string, readonly Json[]>): string[] {
+  return [
+    ...resources.flatMap((of) => {
+      const all = records.get(of.path) ?? [];
+      const filters = of.list.parameters.filter(({ filter }) => filter !== undefined);
+      return [
+        `/v1/${of.path}?limit=100`,
+        ...filters.flatMap((parameter) =>
+          tried(of, parameter, records).map((value) => `/v1/${of.path}?limit=100&${parameter.name}=${encodeURIComponent(value)}`),
+        ),
+        ...all.slice(0, TRIED).map(({ id }) => `/v1/${of.path}/${id}`),
+      ];
+    }),
+    ...Object.entries(REPORTS).flatMap(([report, groups]) =>
+      ['', ...groups.map((group) => `&group_by=${group}`)].flatMap((group) =>
+        ['month', 'year'].map((bucket) => `/v1/reports/${report}?limit=100&${RANGE}&bucket=${bucket}${group}`),
+      ),
+    ),
+  ];
+}
+
+function tried({ path }: Resource, { field, filter }: Parameter, records: ReadonlyMap<string, readonly Json[]>): string[] {
+  if (field.kind === 'boolean') return ['true', 'false'];
+  if (field.enum !== undefined) return [...field.enum.spellings.keys()];
+  const own = filter!.field === '' ? [] : (records.get(path) ?? []).flatMap((record) => valuesAt(record, filter!.field));
+  // Filters that search other records are tried with the ids of those.
+  const others = ['locations', 'team-members', 'jobs'].flatMap((other) => (records.get(other) ?? []).slice(0, TRIED).map(({ id }) => id));
+  const values = own.length > 0 ? own : field.kind === 'uuid' ? others : ['2025-06-01'];
+  const date = field.kind === 'local_date' || field.kind === 'date';
+  return [...new Set(values.map(String))].slice(0, field.kind === 'uuid' ? others.length : TRIED).map((value) => (date ? value.slice(0, 10) : value));
+}
+
+/** What each address answers, without what differs from one request to the next. */
+export async function answersOf(system: System, company: TestCompany, addresses: readonly string[]): Promise<Map<string, unknown>> {
+  const answers = new Map<string, unknown>();
+  const left = [...addresses];
+  const work = async (): Promise<void> => {
+    for (let address = left.pop(); address !== undefined; address = left.pop()) {
+      const { status, body } = await system.get(company, address);
+      const { as_of: _, ...report } = body.report ?? {};
+      answers.set(address, {
+        status,
+        data: body.data,
+        error: body.error?.code,
+        details: body.error?.details,
+        more: body.pagination?.next_cursor != null,
+        report,
+      });
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  return answers;
+}
