@@ -1,5 +1,9 @@
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { ownFolder } from './own-folder.ts';
 import { Problem } from './problem.ts';
-import { shown, works } from './processes/run.ts';
+import { run, shown, works } from './processes/run.ts';
 import type { Say } from './say.ts';
 
 export interface DebianPackage {
@@ -30,4 +34,60 @@ export async function fromDebian({ title, package: name, commands, otherwise }: 
 async function firstThatWorks(commands: readonly string[]): Promise<string | undefined> {
   for (const command of commands) if (await works(command, '--version')) return command;
   return undefined;
+}
+
+/** Where programs are kept that were unpacked for this user. */
+export function unpackedPrograms(): string {
+  return join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'truckroll');
+}
+
+/**
+ * Fetches packages and unpacks them together into `unpackedPrograms()/<name>`, without root and without installing servers that start
+ * by themselves. apt-get checks them against Debian's signature. Two that fetch at once each fetch all, and the first one's is kept.
+ * `source` is a line of a sources list to fetch from; this machine's own are used unless it is given.
+ */
+export async function unpackDebian(name: string, packages: readonly string[], source?: string): Promise<void> {
+  const programs = unpackedPrograms();
+  ownFolder(programs);
+  const place = mkdtempSync(join(programs, `${name}-`));
+  const options = source === undefined ? [] : sourceOptions(place, source);
+  const update = () => shown('apt-get', [...options, '-q', 'update'], process.env);
+  const download = () => run('sh', ['-c', 'cd "$0" && exec apt-get "$@"', place, ...options, '-q', 'download', ...packages]);
+  const isWhole = async () => (await download()).code === 0;
+  try {
+    if (source !== undefined) await update();
+    if (!(await isWhole())) {
+      // The lists of packages may be missing or old; only root may renew the machine's.
+      if (source !== undefined || process.getuid?.() !== 0) return;
+      await update();
+      if (!(await isWhole())) return;
+    }
+    const target = join(place, 'root');
+    mkdirSync(target);
+    for (const file of readdirSync(place).filter((found) => found.endsWith('.deb'))) await run('dpkg-deb', ['-x', join(place, file), target]);
+    if (!existsSync(join(programs, name))) renameSync(target, join(programs, name));
+  } finally {
+    rmSync(place, { recursive: true, force: true });
+  }
+}
+
+/** Options that keep apt-get away from the lists of packages of this machine. */
+function sourceOptions(place: string, source: string): string[] {
+  const folder = (path: string): string => {
+    mkdirSync(join(place, path, 'partial'), { recursive: true });
+    return join(place, path);
+  };
+  const list = join(place, 'sources.list');
+  writeFileSync(list, `${source}\n`);
+  return [
+    `Dir::Etc::sourcelist=${list}`,
+    'Dir::Etc::sourceparts=-',
+    `Dir::State::lists=${folder('lists')}`,
+    `Dir::Cache::archives=${folder('archives')}`,
+    `Dir::Cache=${folder('cache')}`,
+    'Acquire::Languages=none',
+    'Acquire::IndexTargets::deb::DEP-11::DefaultEnabled=false',
+    // Its own user may not enter the folder of this one.
+    'APT::Sandbox::User=root',
+  ].flatMap((option) => ['-o', option]);
 }

@@ -6,6 +6,7 @@ export { readSecrets } from './secrets.ts';
 export { Daemon, type DaemonOptions } from './processes/daemon.ts';
 export { Watchdog, endLeftovers } from './processes/watchdog.ts';
 export { startServers, type Servers } from './servers/index.ts';
+export { startPgBouncer } from './servers/pgbouncer.ts';
 export { prepareKafka } from './servers/kafka.ts';
 export type { ServerName } from './servers/server.ts';
 export { start } from './start/start.ts';

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { Problem } from '../problem.ts';
 import { run } from '../processes/run.ts';
 
-/** How to run a command so that PostgreSQL, which refuses to run as root, accepts it. */
+/** How to run a server that refuses to run as root, as PostgreSQL and PgBouncer do. */
 export interface PostgresUser {
   readonly uid: number;
   readonly gid: number;
@@ -17,7 +17,7 @@ const NAME = 'postgres';
  * Undefined unless this process is root. Root's checkout may lie in a folder that only root can enter; the user then keeps
  * the right to enter it, and nothing else of root's.
  */
-export async function postgresUser(binary: string, folder: string): Promise<PostgresUser | undefined> {
+export async function postgresUser(binary: string, folder: string, title = 'PostgreSQL'): Promise<PostgresUser | undefined> {
   if (process.getuid?.() !== 0) return undefined;
   const ids = find() ?? create();
   const probe = ['/bin/sh', '-c', 'cd "$1" && "$2" --version', 'sh', folder, binary];
@@ -37,7 +37,7 @@ export async function postgresUser(binary: string, folder: string): Promise<Post
   const privileged = await run(prefix[0]!, [...prefix.slice(1), ...probe]);
   if (privileged.code === 0) return { ...ids, prefix };
   throw new Problem(
-    `PostgreSQL does not run as root, and the user ${NAME} cannot enter ${folder}: move the checkout to a folder that every user can enter, or run as another user.`,
+    `${title} does not run as root, and the user ${NAME} cannot enter ${folder}: move the checkout to a folder that every user can enter, or run as another user.`,
   );
 }
 
