@@ -151,11 +151,27 @@ securityContext:
       {{- end }}
 {{- end }}
 
+{{- define "truckroll.databaseUrl" -}}
+{{- printf "postgres://%s:%v/%s%s" .host .port .database (ternary "" (printf "?%s" .parameters) (empty .parameters)) }}
+{{- end }}
+
+{{/* Ports of PostgreSQL: the one for statements and the one for sessions. */}}
+{{- define "truckroll.databasePorts" -}}
+{{- $values := .Values.postgresql -}}
+{{- $ports := list $values.port -}}
+{{- if ($values.session).host }}{{ $ports = append $ports $values.session.port | uniq }}{{ end -}}
+{{- toJson $ports }}
+{{- end }}
+
 {{/* PostgreSQL under a role: pg takes user and password from these where the URL has none, whatever is in them. */}}
 {{- define "truckroll.databaseEnv" -}}
 {{- $values := .root.Values.postgresql -}}
 - name: DATABASE_URL
-  value: {{ if $values.host }}{{ printf "postgres://%s:%v/%s%s" $values.host $values.port $values.database (ternary "" (printf "?%s" $values.parameters) (empty $values.parameters)) | quote }}{{ else }}""{{ end }}
+  value: {{ if $values.host }}{{ include "truckroll.databaseUrl" $values | quote }}{{ else }}""{{ end }}
+{{- with ($values.session).host }}
+- name: DATABASE_SESSION_URL
+  value: {{ include "truckroll.databaseUrl" (merge (dict "host" . "port" $values.session.port) $values) | quote }}
+{{- end }}
 {{ include "truckroll.secretEnv" (dict "variable" "PGUSER" "secret" .secret "key" $values.usernameKey) }}
 {{ include "truckroll.secretEnv" (dict "variable" "PGPASSWORD" "secret" .secret "key" $values.passwordKey) }}
 {{- end }}
