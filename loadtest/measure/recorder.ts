@@ -54,10 +54,13 @@ export async function startRecorder(target: { host: string; port: number }): Pro
         const type = started ? String.fromCharCode(rest[0] as number) : 'startup';
         rest = rest.subarray(size);
         started = true;
-        if (type === 'startup') own = optionsOf(body) ?? '';
-        else if (type === 'Q') note({ name: '', text: body.string(), values: [] });
+        if (type === 'Q') note({ name: '', text: body.string(), values: [] });
         else if (type === 'P') texts.set(body.string(), body.string());
-        else if (type === 'B') note(bindOf(body, texts));
+        else if (type === 'B') {
+          const statement = bindOf(body, texts);
+          own = optionsOf(statement) ?? own;
+          note(statement);
+        }
       }
     });
   });
@@ -77,14 +80,12 @@ export async function startRecorder(target: { host: string; port: number }): Pro
   };
 }
 
-/** Startup message: a protocol number, then names and values. */
-function optionsOf(body: Reader): string | undefined {
-  body.int32();
-  for (let name = body.string(); name !== ''; name = body.string()) {
-    const value = body.string();
-    if (name === 'options') return value;
-  }
-  return undefined;
+/** Settings, in the form of PGOPTIONS, from the statement that sets up a new connection (connection-settings.ts). */
+function optionsOf({ text, values: [settings] }: RecordedStatement): string | undefined {
+  if (!text.includes('json_each_text($1)') || settings === undefined || settings === null) return undefined;
+  return Object.entries(JSON.parse(settings) as Record<string, string>)
+    .map(([name, value]) => `-c ${name}=${value.replace(/[\\ ]/g, '\\$&')}`)
+    .join(' ');
 }
 
 function bindOf(body: Reader, texts: ReadonlyMap<string, string>): RecordedStatement {

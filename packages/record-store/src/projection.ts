@@ -10,7 +10,7 @@ export interface Projected {
   readonly version: number;
 }
 
-/** The session setting by which a connection says which release of the rules it writes for. */
+/** The setting by which a transaction says which release of the rules it writes for. */
 const SETTING = 'truckroll.projection';
 
 /** A number that grows whenever a version does, and with every table. */

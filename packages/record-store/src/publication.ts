@@ -38,7 +38,7 @@ const REST_MS = 10_000;
 type Published = Table & { publishes: NonNullable<Table['publishes']> };
 
 export class Publication implements BackgroundPart {
-  /** Of the connections of whoever publishes what it changes: see services/billing/migrations. */
+  /** Settings of a database whose writer publishes what it changes: see services/billing/migrations. */
   static readonly settings = { 'truckroll.publishes': 'on' };
   readonly name = 'publication';
   readonly topics: readonly TopicDefinition[];

@@ -139,8 +139,8 @@ describe('once a newer release has begun', () => {
     const [mine, touched, theirs] = [location(), location(), location()].sort((a, b) => (a.id < b.id ? -1 : 1)) as [Location, Location, Location];
     await store(newer, after, mine, touched);
     await store(older, before, theirs);
-    await older.query({ text: 'update locations set derived = null where company_id = $1 and id = $2', values: [company, touched.id] });
-    await newer.query({ text: 'update locations set derived = null where company_id = $1 and id = $2', values: [company, mine.id] });
+    await older.transaction((tx) => tx.query({ text: 'update locations set derived = null where company_id = $1 and id = $2', values: [company, touched.id] }));
+    await newer.transaction((tx) => tx.query({ text: 'update locations set derived = null where company_id = $1 and id = $2', values: [company, mine.id] }));
     expect(await rows()).toEqual([
       [2, '787', 0],
       [0, '787', 0],

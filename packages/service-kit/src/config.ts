@@ -8,6 +8,7 @@ import {
   type CallCredential,
   type CallerCredentials,
 } from './caller-credentials.ts';
+import { DATABASE_URL_FORM, parseDatabaseUrl, type DatabaseUrl } from './database-url.ts';
 import { KEY_RING_FORM, parseKeyRing, type KeyRing } from './key-ring.ts';
 
 /**
@@ -27,6 +28,8 @@ export interface Setting<T> {
   readonly fallback: { readonly value: T } | undefined;
   /** Returns undefined when the text is not valid. */
   parse(text: string): T | undefined;
+  /** Makes a value that may change while the process runs, from a function that reads the file again. */
+  readonly live?: (read: () => string) => T;
 }
 
 export type Settings = Readonly<Record<string, Setting<unknown>>>;
@@ -58,7 +61,8 @@ export function readConfig<S extends Settings>(settings: S, environment: Environ
       const shown = setting.shown ? `, not ${JSON.stringify(text)}` : '';
       faults.push(`${setting.name} is invalid: it must be ${setting.expected}${shown}`);
     } else {
-      config[key] = value;
+      const file = fileOf(setting, environment);
+      config[key] = setting.live === undefined || file === undefined ? value : setting.live(() => contentOf(file));
     }
   }
   if (faults.length > 0) throw new ConfigError(faults.join('\n'));
@@ -66,20 +70,29 @@ export function readConfig<S extends Settings>(settings: S, environment: Environ
 }
 
 /** Undefined where nothing is said, null where what is said cannot be had: the fault is noted. */
-function textOf({ name, shown }: Setting<unknown>, environment: Environment, faults: string[]): string | undefined | null {
+function textOf(setting: Setting<unknown>, environment: Environment, faults: string[]): string | undefined | null {
+  const { name } = setting;
   const text = environment[name]?.trim();
-  const file = shown ? undefined : environment[`${name}_FILE`]?.trim();
-  if (file === undefined || file === '') return text;
+  const file = fileOf(setting, environment);
+  if (file === undefined) return text;
   if (text !== undefined && text !== '') {
     faults.push(`${name} and ${name}_FILE are both set: leave one of them out`);
     return null;
   }
   try {
-    return readFileSync(file, 'utf8').trim();
+    return contentOf(file);
   } catch (error) {
     faults.push(`${name}_FILE cannot be read: ${(error as Error).message}`);
     return null;
   }
+}
+
+function fileOf({ name, shown }: Setting<unknown>, environment: Environment): string | undefined {
+  return shown ? undefined : environment[`${name}_FILE`]?.trim() || undefined;
+}
+
+function contentOf(file: string): string {
+  return readFileSync(file, 'utf8').trim();
 }
 
 type Default<T> = [] | [fallback: T];
@@ -126,6 +139,23 @@ export const env = {
     setting(name, 'a URL such as scheme://host:port/path', fallback, (text) => (URL.canParse(text) ? text : undefined), false),
 
   optionalUrl: (name: string) => setting<string | undefined>(name, 'a URL', [undefined], (text) => (URL.canParse(text) ? text : undefined), false),
+
+  /** A URL of PostgreSQL. One from a file is read again for each connection; while that fails, the last one stays. */
+  databaseUrl: <D extends undefined = never>(name: string, ...fallback: Default<D>): Setting<DatabaseUrl | D> => {
+    const parse = (text: string): string | undefined => (parseDatabaseUrl(text) === undefined ? undefined : text);
+    const live = (read: () => string): DatabaseUrl => {
+      let last = read();
+      return () => {
+        try {
+          last = parse(read()) ?? last;
+        } catch {
+          // The file is being replaced, or gone.
+        }
+        return last;
+      };
+    };
+    return { ...setting<DatabaseUrl | D>(name, DATABASE_URL_FORM, fallback, parse, false), live };
+  },
 
   /** 0 asks the kernel for a free port. */
   port: (name: string, ...fallback: Default<number>) => setting(name, 'a port number from 0 to 65535', fallback, (text) => wholeNumber(text, 0, 65_535)),

@@ -3,6 +3,7 @@ import pg from 'pg';
 import { readBinaryRows, type RowConnection, type WireRow } from './binary-rows.ts';
 import { typeParsers } from './database-types.ts';
 import { sendLargeValues, type BindingConnection } from './large-values.ts';
+import { findWritable, parseDatabaseUrl, type DatabaseUrl } from './database-url.ts';
 import { sharedSyncs, type SharingQuery, type Syncs } from './shared-sync.ts';
 
 /** One statement. A named one is planned once per connection; text must be constant for a name. */
@@ -26,7 +27,10 @@ export interface StatementResult<R> {
 export type BinaryRow = readonly (Buffer | null)[];
 
 export interface ConnectionOptions {
-  readonly url: string;
+  /** A function is called for each new connection. */
+  readonly url: DatabaseUrl;
+  /** Serves sessions: session-level advisory locks, LISTEN, migrations. Defaults to `url`. */
+  readonly sessionUrl?: DatabaseUrl | undefined;
   /** First on the search path; statements name tables without schema. */
   readonly schema?: string;
   readonly applicationName?: string;
@@ -34,7 +38,7 @@ export interface ConnectionOptions {
   readonly statementTimeoutMs?: number;
   /** Milliseconds to wait for a free or new connection. Default 2,000. */
   readonly connectTimeoutMs?: number;
-  /** Further session settings, such as plan_cache_mode. */
+  /** Further settings, such as plan_cache_mode. Those of ours, `truckroll.…`, are set by each transaction that may write. */
   readonly settings?: Readonly<Record<string, string>>;
 }
 
@@ -48,8 +52,13 @@ export class Connection extends pg.Client {
   readonly prepared = new Set<string>();
   readonly syncs: Syncs<Query>;
 
-  constructor({ query_timeout: giveUpMs, ...config }: pg.ClientConfig) {
+  readonly #candidates: readonly string[] | undefined;
+  readonly #connectTimeoutMs: number;
+
+  constructor({ query_timeout: giveUpMs, candidates, ...config }: ConnectionConfig) {
     super({ ...config, pipeline: true });
+    this.#candidates = candidates;
+    this.#connectTimeoutMs = config.connectionTimeoutMillis ?? 0;
     this.giveUpMs = typeof giveUpMs === 'number' ? giveUpMs : 0;
     const { connection } = this as unknown as { connection: ProtocolConnection };
     const active = this as unknown as { _getActiveQuery(): unknown };
@@ -72,28 +81,37 @@ export class Connection extends pg.Client {
     // Without a listener the loss of a connection would end the process. The statements that ran on it have failed.
     this.on('error', () => undefined);
   }
+
+  override connect(): Promise<pg.Client>;
+  override connect(callback: (error: Error) => void): void;
+  override connect(callback?: (error: Error) => void): Promise<pg.Client> | void {
+    const connected = this.#findServer().then(() => super.connect());
+    if (callback === undefined) return connected;
+    connected.then(() => callback(undefined as unknown as Error), callback);
+  }
+
+  async #findServer(): Promise<void> {
+    if (this.#candidates !== undefined) Object.assign(this, await findWritable(this.#candidates, this.#connectTimeoutMs));
+  }
 }
 
-export function connectionConfig(options: ConnectionOptions): pg.PoolConfig {
-  const statementTimeout = options.statementTimeoutMs ?? 15_000;
-  const settings: Record<string, string> = {
-    TimeZone: 'UTC',
-    // Compiling a plan costs more than it saves on statements that take a millisecond.
-    jit: 'off',
-    ...(options.schema === undefined ? {} : { search_path: `"${options.schema}"` }),
-    ...options.settings,
-  };
+export interface ConnectionConfig extends pg.ClientConfig {
+  /** URLs of the servers to choose from, when the connection must go to one that takes writes. */
+  readonly candidates?: readonly string[];
+}
+
+/** Configures a connection before it is made; connection-settings.ts sets it up afterwards. */
+export function connectionConfig({ url, applicationName, statementTimeoutMs = 15_000, connectTimeoutMs = 2000 }: ConnectionOptions): ConnectionConfig {
+  const text = typeof url === 'string' ? url : url();
+  const { urls, readWrite } = parseDatabaseUrl(text) ?? { urls: [text], readWrite: false };
   return {
-    connectionString: options.url,
-    application_name: options.applicationName ?? 'truckroll',
-    options: Object.entries(settings)
-      .map(([name, value]) => `-c ${name}=${value.replace(/[\\ ]/g, '\\$&')}`)
-      .join(' '),
-    connectionTimeoutMillis: options.connectTimeoutMs ?? 2000,
-    idle_in_transaction_session_timeout: 60_000,
+    connectionString: urls[0],
+    ...(readWrite ? { candidates: urls } : {}),
+    application_name: applicationName ?? 'truckroll',
+    connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
     types: typeParsers,
-    ...(statementTimeout > 0 ? { statement_timeout: statementTimeout, query_timeout: statementTimeout + 1000 } : {}),
+    ...(statementTimeoutMs > 0 ? { query_timeout: statementTimeoutMs + 1000 } : {}),
   };
 }
 

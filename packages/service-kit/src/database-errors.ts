@@ -25,6 +25,11 @@ export class DatabaseClientError extends Error {
   }
 }
 
+/** A pooler between this process and PostgreSQL does not give what is needed. The message says what to change. */
+export class PoolerError extends Error {
+  override readonly name = 'PoolerError';
+}
+
 /** True for a broken unique constraint, of that name where one is given. */
 export function isUniqueViolation(error: unknown, constraint?: string): boolean {
   return error instanceof StatementError && error.sqlState === '23505' && (constraint === undefined || error.constraint === constraint);
@@ -71,6 +76,7 @@ const CLIENT_MESSAGES =
  */
 export function translateDatabaseError(error: unknown): Error {
   if (error instanceof ApiError || error instanceof StatementError) return error;
+  if (error instanceof PoolerError) return ApiError.unavailable(error);
   // Not instanceof: an error of a socket may come from another realm, as in test runners.
   if (!isNativeError(error)) return new DatabaseClientError(error);
   if (error instanceof pg.DatabaseError) {

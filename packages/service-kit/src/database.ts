@@ -11,7 +11,8 @@ import {
   type Statement,
   type StatementResult,
 } from './connection.ts';
-import { StatementError, isContention, isUnavailable, translateDatabaseError } from './database-errors.ts';
+import { settle, transactionSettings } from './connection-settings.ts';
+import { PoolerError, StatementError, isContention, isUnavailable, translateDatabaseError } from './database-errors.ts';
 import { databaseDurations } from './durations.ts';
 import { heard } from './heard.ts';
 import type { Metrics } from './metrics.ts';
@@ -90,7 +91,10 @@ export class Database implements Queryable {
   readonly #reads: Places;
   readonly #transactions: Places;
   readonly #observe: (statement: Statement, startedAt: number, error?: unknown) => void;
+  /** Before the other statements of a transaction that may write. */
+  readonly #settings: Statement | undefined;
   #answeredAt = -Infinity;
+  #sessionRefused: PoolerError | undefined;
 
   constructor(options: DatabaseOptions) {
     this.options = options;
@@ -111,12 +115,21 @@ export class Database implements Queryable {
       });
     this.#reads = placesFor('read', share);
     this.#transactions = placesFor('transaction', TRANSACTIONS_BESIDE);
+    this.#settings = transactionSettings(options);
+    class Client extends Connection {
+      // Not by the pool's options: the URL is read again for each connection.
+      constructor() {
+        super(connectionConfig(options));
+      }
+    }
     this.#pool = new pg.Pool({
-      ...connectionConfig(options),
       max,
+      connectionTimeoutMillis: options.connectTimeoutMs ?? 2000,
       idleTimeoutMillis: 60_000,
       maxLifetimeSeconds: 1800,
-      Client: Connection as unknown as new () => pg.ClientBase,
+      Client,
+      // The pool waits for it, and drops a connection for which it rejects.
+      onConnect: ((client: Connection) => settle(client, options)) as unknown as (client: pg.ClientBase) => void,
     });
     // An idle connection was lost: the pool has already dropped it, and the next statement opens another.
     this.#pool.on('error', () => undefined);
@@ -155,9 +168,21 @@ export class Database implements Queryable {
     return this.#transact(NO_COMPANY, work, options);
   }
 
-  /** A connection of its own, outside the pool, for what lives as long as a session: advisory locks. */
-  session(): Promise<Session> {
-    return createSession(this.options);
+  /** Opens a connection outside the pool, for what lives as long as a session: advisory locks. Errors: as createSession. */
+  async session(): Promise<Session> {
+    try {
+      const session = await createSession(this.options);
+      this.#sessionRefused = undefined;
+      return session;
+    } catch (error) {
+      if (error instanceof PoolerError) this.#sessionRefused = error;
+      throw error;
+    }
+  }
+
+  /** A readiness check. Throws PoolerError when a pooler would not have kept the last session. */
+  checkSession(): void {
+    if (this.#sessionRefused !== undefined) throw this.#sessionRefused;
   }
 
   /**
@@ -259,8 +284,9 @@ export class Database implements Queryable {
     };
     let discard = false;
     try {
-      // Not awaited: it shares a round trip with the first statement. If it fails, so does everything after it.
-      const begun = heard(runOne(beginning(options), run));
+      // Not awaited: they share a round trip with the first statement. If they fail, so does everything after them.
+      const settings = options.readOnly || this.#settings === undefined ? [] : [this.#settings];
+      const begun = heard(Promise.all([beginning(options), ...settings].map((statement) => runOne(statement, run))));
       const result = await work({
         query: (statement) => given(statement, run),
         queryBinary: async (statement) => columnsOf(await given(statement, executeBinary)),

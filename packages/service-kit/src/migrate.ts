@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, readdirSync } from 'node:fs';
+import type { ConnectionOptions } from './connection.ts';
 import type { Queryable } from './database.ts';
 import { StatementError, isContention, isLockTimeout } from './database-errors.ts';
 import { backoffMs } from './retry.ts';
@@ -23,8 +24,7 @@ export interface Schema {
   readonly migrations: readonly MigrationSet[];
 }
 
-export interface MigrateOptions {
-  readonly url: string;
+export interface MigrateOptions extends Pick<ConnectionOptions, 'url' | 'sessionUrl'> {
   readonly schema: string;
   readonly sets: readonly MigrationSet[];
 }
@@ -66,8 +66,8 @@ export function migrationsIn(name: string, directory: URL): MigrationSet {
  * Returns the names applied. Errors: MigrationError; StatementError of a migration; ApiError 503.
  */
 export async function migrate(options: MigrateOptions): Promise<string[]> {
-  const { url, schema, sets } = options;
-  const session = await createSession({ url, schema, applicationName: `truckroll-migrate-${schema}`, statementTimeoutMs: 0 });
+  const { url, sessionUrl, schema, sets } = options;
+  const session = await createSession({ url, sessionUrl, schema, applicationName: `truckroll-migrate-${schema}`, statementTimeoutMs: 0 });
   try {
     await session.query({ text: 'select pg_advisory_lock(hashtextextended($1, 0))', values: [`truckroll migrate ${schema}`] });
     await createSchema(session, schema);

@@ -2,6 +2,7 @@ import { callers, type Caller } from '@truckroll/contract';
 import { acceptanceOf, newCallCredential, parseCallerCredentials, type CallCredential } from './caller-credentials.ts';
 import type { CallerCheck, CallerCheckMode } from './caller-check.ts';
 import { env, type Config } from './config.ts';
+import type { DatabaseOptions } from './database.ts';
 import { tlsSettings } from './grpc-tls.ts';
 import { LOG_LEVELS } from './log.ts';
 
@@ -35,6 +36,18 @@ export const callerSettings = {
   callerCheck: env.oneOf<CallerCheckMode>('CALLER_CHECK', ['enforce', 'report'], 'enforce'),
 };
 
+/** The settings of a service that has a schema. Spread them as well. */
+export const databaseSettings = {
+  databaseUrl: env.databaseUrl('DATABASE_URL'),
+  /** Serves sessions when DATABASE_URL leads to a pooler that does not keep them. */
+  databaseSessionUrl: env.databaseUrl('DATABASE_SESSION_URL', undefined),
+};
+
+/** How a service with these settings reaches PostgreSQL. */
+export function databaseUrls({ databaseUrl, databaseSessionUrl }: Config<typeof databaseSettings>): Pick<DatabaseOptions, 'url' | 'sessionUrl'> {
+  return { url: databaseUrl, sessionUrl: databaseSessionUrl };
+}
+
 export type ServerConfig = Config<typeof callerSettings>;
 
 /** What is in front of a service's rpcs. A component without callers serves nothing but the health service. */
@@ -60,7 +73,8 @@ export function testCaller(name: Caller): CallCredential {
 }
 
 /** For tests: any free ports, a log of what goes wrong, calls of the components above. */
-export const testConfig: BaseConfig & ServerConfig = Object.freeze({
+export const testConfig: BaseConfig & ServerConfig & { readonly databaseSessionUrl: undefined } = Object.freeze({
+  databaseSessionUrl: undefined,
   host: '127.0.0.1',
   port: 0,
   metricsPort: 0,

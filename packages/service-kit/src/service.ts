@@ -1,6 +1,6 @@
 import { createComponent, type ComponentKit, type Service } from './component.ts';
 import { Database, type DatabaseOptions } from './database.ts';
-import { isUnavailable } from './database-errors.ts';
+import { PoolerError, isUnavailable } from './database-errors.ts';
 import type { CallerCheck } from './caller-check.ts';
 import { createGrpcServer, type GrpcServer } from './grpc-server.ts';
 import type { Logger } from './log.ts';
@@ -53,15 +53,19 @@ export function createService<C extends BaseConfig & Partial<ServerConfig>>({ na
       async function prepare(database: Database, { schema, migrations }: Schema): Promise<void> {
         const applied = await retrying(
           async () => {
-            const changed = config.migrateAtStart ? await migrate({ url: database.options.url, schema, sets: migrations }) : [];
+            await database.session().then((session) => session.close());
+            const changed = config.migrateAtStart ? await migrate({ ...database.options, schema, sets: migrations }) : [];
+            await database.check();
             const missing = config.migrateAtStart ? [] : await missingMigrations(database, migrations);
             unapplied.set({ schema }, missing.length);
             if (missing.length > 0) throw new SchemaBehind(schema, missing);
             return changed;
           },
           (error, failures) => {
-            if (!isUnavailable(error) && !(error instanceof SchemaBehind)) return false;
-            logOutage(log, error instanceof SchemaBehind ? 'waiting for migrations' : 'waiting for PostgreSQL', failures, error);
+            if (error instanceof PoolerError) logOutage(log, 'waiting for a pooler that keeps sessions', failures, error);
+            else if (error instanceof SchemaBehind) logOutage(log, 'waiting for migrations', failures, error);
+            else if (isUnavailable(error)) logOutage(log, 'waiting for PostgreSQL', failures, error);
+            else return false;
             return true;
           },
           stopping,
@@ -77,6 +81,7 @@ export function createService<C extends BaseConfig & Partial<ServerConfig>>({ na
           const { schema } = settings;
           foundation({ name: `database ${schema}`, start: () => prepare(database, { schema, migrations }), stop: () => database.close() });
           check(`database ${schema}`, () => database.check());
+          check('DATABASE_SESSION_URL', () => database.checkSession());
           return database;
         },
       });

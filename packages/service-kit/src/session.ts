@@ -1,5 +1,6 @@
 import { Connection, connectionConfig, execute, type ConnectionOptions, type Statement, type StatementResult } from './connection.ts';
-import { translateDatabaseError } from './database-errors.ts';
+import { settleSession } from './connection-settings.ts';
+import { PoolerError, translateDatabaseError } from './database-errors.ts';
 
 /** One connection with a life of its own. */
 export interface Session {
@@ -11,15 +12,17 @@ export interface Session {
   close(): Promise<void>;
 }
 
-/** Opens a session. Errors: ApiError 503 when PostgreSQL is out of reach. */
-export async function createSession(options: ConnectionOptions): Promise<Session> {
+/** Opens a session. Errors: ApiError 503 when PostgreSQL is out of reach, PoolerError where a pooler does not keep sessions. */
+export async function createSession({ sessionUrl, ...rest }: ConnectionOptions): Promise<Session> {
+  const options = { ...rest, url: sessionUrl ?? rest.url };
   const client = new Connection(connectionConfig(options));
   const ended = new Promise<void>((resolve) => client.once('end', () => resolve()));
   try {
     await client.connect();
+    await settleSession(client, options);
   } catch (error) {
     client.end().catch(() => undefined);
-    throw translateDatabaseError(error);
+    throw error instanceof PoolerError ? error : translateDatabaseError(error);
   }
   return {
     ended,

@@ -3,7 +3,7 @@ import { ProjectionServiceService } from '@truckroll/contract/gen/records/v1/pro
 import { PublishingServiceService } from '@truckroll/contract/gen/records/v1/records';
 import { Outbox, Subscriber, createKafka, deadLetterHandlers } from '@truckroll/outbox';
 import { NameCache, Publication, Reprojector, nameSubscription, projectionHandlers, recordProjection, serveRecords } from '@truckroll/record-store';
-import { createService, type Service } from '@truckroll/service-kit';
+import { createService, databaseUrls, type Service } from '@truckroll/service-kit';
 import type { BillingConfig } from './config.ts';
 import { tables } from './resources/index.ts';
 import { schema } from './schema.ts';
@@ -16,7 +16,7 @@ export function createBilling(config: BillingConfig): Service {
     name: SCHEMA,
     config,
     create({ server, log, metrics, database: open, background }) {
-      const database = open({ url: config.databaseUrl, ...schema, settings: { ...schema.settings, ...Publication.settings } });
+      const database = open({ ...databaseUrls(config), ...schema, settings: { ...schema.settings, ...Publication.settings } });
       const kafka = createKafka(SCHEMA, config, log);
       const names = new NameCache(database, SCHEMA, log);
       const publication = new Publication({ database, tables, poke: () => outbox.poke(), log });

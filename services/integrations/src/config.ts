@@ -1,12 +1,12 @@
 import { mailSettings, type MailConfig } from '@truckroll/mail';
 import { kafkaSettings } from '@truckroll/outbox';
-import { ConfigError, baseSettings, callerSettings, env, readConfig, type Config } from '@truckroll/service-kit';
+import { ConfigError, baseSettings, callerSettings, databaseSettings, env, readConfig, type Config } from '@truckroll/service-kit';
 import { checkAllowedTargets } from '@truckroll/webhook-targets';
 
 const settings = {
   ...baseSettings(50054),
   ...callerSettings,
-  databaseUrl: env.url('DATABASE_URL'),
+  ...databaseSettings,
   redisUrl: env.url('REDIS_URL'),
   ...kafkaSettings(),
   /** The first seals the signing secrets of webhook endpoints, all open them. */

@@ -16,7 +16,7 @@ import { WebhookHealthServiceService } from '@truckroll/contract/gen/integration
 import { WebhookServiceService } from '@truckroll/contract/gen/integrations/v1/webhooks';
 import { chooseMailProvider } from '@truckroll/mail';
 import { Outbox, createKafka } from '@truckroll/outbox';
-import { createService, type CallContext, type Service } from '@truckroll/service-kit';
+import { createService, databaseUrls, type CallContext, type Service } from '@truckroll/service-kit';
 import { companyAdmin } from './companies/admin.ts';
 import { getCompany } from './companies/read.ts';
 import type { IntegrationsConfig } from './config.ts';
@@ -64,7 +64,7 @@ export function createIntegrations(config: IntegrationsConfig): Service {
         // Attempts are counted here (attempts.ts), not by the trigger that counts for older replicas.
         'truckroll.counts_attempts': 'on',
       };
-      const database = open({ url: config.databaseUrl, ...schema, settings });
+      const database = open({ ...databaseUrls(config), ...schema, settings });
       const bus = createBus(config.redisUrl, log, metrics);
       const invalidations = new Invalidations(database, bus, log, () => notices.hears);
       const kafka = createKafka(SCHEMA, config, log);

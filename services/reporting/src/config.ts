@@ -1,10 +1,10 @@
 import { kafkaSettings } from '@truckroll/outbox';
-import { baseSettings, callerSettings, env, readConfig, type Config } from '@truckroll/service-kit';
+import { baseSettings, callerSettings, databaseSettings, readConfig, type Config } from '@truckroll/service-kit';
 
 const settings = {
   ...baseSettings(50053),
   ...callerSettings,
-  databaseUrl: env.url('DATABASE_URL'),
+  ...databaseSettings,
   ...kafkaSettings(),
 };
 

@@ -4,7 +4,7 @@ import { ReportingAdminServiceService } from '@truckroll/contract/gen/reporting/
 import { ReportsServiceService } from '@truckroll/contract/gen/reporting/v1/reports';
 import { Subscriber, createKafka, deadLetterHandlers } from '@truckroll/outbox';
 import { NameCache, Reprojector, nameSubscription, projectionHandlers, serveRecords } from '@truckroll/record-store';
-import { createService, type Service } from '@truckroll/service-kit';
+import { createService, databaseUrls, type Service } from '@truckroll/service-kit';
 import type { ReportingConfig } from './config.ts';
 import { readModelAdmin } from './read-models/admin.ts';
 import { readModelSubscriptions } from './read-models/index.ts';
@@ -27,7 +27,7 @@ export function createReporting(config: ReportingConfig): Service {
     create({ server, log, metrics, database: open, background }) {
       // What does not say so spoils the sums that it does not keep (migrations/0004_reports.sql).
       const settings = { ...schema.settings, 'truckroll.keeps_summaries': 'on' };
-      const database = open({ url: config.databaseUrl, ...schema, settings });
+      const database = open({ ...databaseUrls(config), ...schema, settings });
       const kafka = createKafka(SCHEMA, config, log);
       const names = new NameCache(database, SCHEMA, log);
       const builder = summaryBuilder(database, log, metrics);

@@ -1,11 +1,11 @@
 import { kafkaSettings } from '@truckroll/outbox';
-import { baseSettings, callerSettings, env, readConfig, type Config } from '@truckroll/service-kit';
+import { baseSettings, callerSettings, databaseSettings, readConfig, type Config } from '@truckroll/service-kit';
 import { notificationSettings, type NotificationConfig } from './notifications/settings.ts';
 
 const settings = {
   ...baseSettings(50051),
   ...callerSettings,
-  databaseUrl: env.url('DATABASE_URL'),
+  ...databaseSettings,
   ...kafkaSettings(),
 };
 

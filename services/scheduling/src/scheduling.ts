@@ -5,7 +5,7 @@ import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/inta
 import { ProjectionServiceService } from '@truckroll/contract/gen/records/v1/projections';
 import { Outbox, createKafka } from '@truckroll/outbox';
 import { NameCache, Publication, RecordReader, Reprojector, projectionHandlers, recordProjection, serveRecords, type Table } from '@truckroll/record-store';
-import { createService, type Service } from '@truckroll/service-kit';
+import { createService, databaseUrls, type Service } from '@truckroll/service-kit';
 import { addAssignment } from './assignments/add.ts';
 import { keyPurge } from './assignments/purge.ts';
 import { removeAssignment } from './assignments/remove.ts';
@@ -28,7 +28,7 @@ export function createScheduling(config: SchedulingConfig): Service {
     name: SCHEMA,
     config,
     create({ server, log, metrics, database: open, background }) {
-      const database = open({ url: config.databaseUrl, ...schema, settings: { ...schema.settings, ...Publication.settings } });
+      const database = open({ ...databaseUrls(config), ...schema, settings: { ...schema.settings, ...Publication.settings } });
       const kafka = createKafka(SCHEMA, config, log);
       const names = new NameCache(database, SCHEMA, log);
       const publication = new Publication({ database, tables, poke: () => outbox.poke(), log });

@@ -17,6 +17,8 @@ export interface InstallationOptions {
   readonly preload?: Readonly<Record<string, string>>;
   /** Processes that are left out. */
   readonly without?: readonly string[];
+  /** Whether services use PostgreSQL through PgBouncer, which is then a target as well. */
+  readonly pooled?: boolean;
 }
 
 export class Installation implements Running {
@@ -36,8 +38,8 @@ export class Installation implements Running {
     this.#prepared = prepared;
   }
 
-  static async start({ say, environment = {}, preload = {}, without = [] }: InstallationOptions): Promise<Installation> {
-    const prepared = await prepare(say, environment);
+  static async start({ say, environment = {}, preload = {}, without = [], pooled = false }: InstallationOptions): Promise<Installation> {
+    const prepared = await prepare(say, environment, pooled);
     const programs = new Map<string, Program>();
     const { logs, watchdog } = prepared;
     for (const one of prepared.plan.processes) {
@@ -63,7 +65,9 @@ export class Installation implements Running {
 
   /** What can be killed, by name. */
   targets(names: readonly string[]): Target[] {
-    return names.map((name) => this.programs.get(name) ?? new ServerTarget(name as 'postgres' | 'redis' | 'kafka', this.#prepared.servers));
+    const { pooler } = this.#prepared;
+    const own = (name: string): Target | undefined => (name === pooler?.name ? pooler : this.programs.get(name));
+    return names.map((name) => own(name) ?? new ServerTarget(name as 'postgres' | 'redis' | 'kafka', this.#prepared.servers));
   }
 
   get accidents(): string[] {

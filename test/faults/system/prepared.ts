@@ -4,6 +4,7 @@ import { createKafka, type KafkaClient } from '../../../packages/outbox/src/inde
 import { STATE, Watchdog, Ports, choosePort, provision, readSecrets, runFolder, silent, startServers, type Say, type Servers } from '@truckroll/local-stack';
 import { Database, parseCallCredential, silentLog, type CallCredential, type Channel } from '@truckroll/service-kit';
 import { plan, type Plan } from '../../../tools/local-stack/src/start/plan.ts';
+import { startPooler, type Pooler } from './pooler.ts';
 import { createIssuer, type Issuer } from '../../support/tokens.ts';
 
 /** A system that runs, as those see it who use and look at it. */
@@ -25,6 +26,7 @@ export interface Prepared {
   readonly watchdog: Watchdog;
   readonly servers: Servers;
   readonly plan: Plan;
+  readonly pooler: Pooler | undefined;
   /** Of processes, beside what the plan says of each. */
   readonly environment: NodeJS.ProcessEnv;
   readonly credentials: readonly CallCredential[];
@@ -35,8 +37,11 @@ export interface Prepared {
   close(): Promise<void>;
 }
 
-/** Nothing that the environment names is used: what is killed here is nobody else's. `environment` is what `npm start` would find in its own. */
-export async function prepare(say: Say, environment: Readonly<Record<string, string>> = {}): Promise<Prepared> {
+/**
+ * Starts servers of this run alone, never those that the environment names, since tests kill them. `environment` stands for that of
+ * `npm start`. With `pooled`, services use PostgreSQL through PgBouncer.
+ */
+export async function prepare(say: Say, environment: Readonly<Record<string, string>> = {}, pooled = false): Promise<Prepared> {
   const folder = runFolder('fault-runs');
   const watchdog = new Watchdog();
   watchdog.deleteAtEnd(folder);
@@ -61,6 +66,9 @@ export async function prepare(say: Say, environment: Readonly<Record<string, str
       tokens: { issuer: TOKEN_ISSUER!, audience: TOKEN_AUDIENCE!, jwksFile: TOKEN_JWKS_FILE! },
       environment: { LOG_LEVEL: 'warn', PORT: String(await choosePort()), ...environment },
     });
+    const logs = join(folder, 'logs');
+    const context = { folder, ports, logs, watchdog, say: silent, careless: true, address: '127.0.0.1' };
+    const pooler = pooled ? await startPooler(context, servers.databaseUrl, databaseUrls) : undefined;
     const admin = new URL(servers.databaseUrl);
     admin.pathname = '/truckroll';
     const database = new Database({ url: admin.href, maxConnections: 2, statementTimeoutMs: 60_000 });
@@ -70,8 +78,9 @@ export async function prepare(say: Say, environment: Readonly<Record<string, str
       servers,
       database,
       issuer,
-      logs: join(folder, 'logs'),
-      plan: whole,
+      logs,
+      plan: pooler === undefined ? whole : { ...whole, processes: whole.processes.map(pooler.through) },
+      pooler,
       // Shared by all runs: starting again and again is what is done here.
       environment: { ...process.env, NODE_OPTIONS: '', NODE_COMPILE_CACHE: join(STATE, 'compile-cache') },
       credentials: Object.values(secrets.callCredentials).map((text) => parseCallCredential(text)!),

@@ -5,6 +5,7 @@ import {
   env,
   openChannel,
   parseCallCredential,
+  parseDatabaseUrl,
   readConfig,
   type CallCredential,
   type Callers,
@@ -124,9 +125,10 @@ export class Session {
     return found.replace(/\/+$/, '');
   }
 
+  /** The URL of a PostgreSQL that keeps sessions. */
   databaseUrl(): string {
-    const found = this.secret('DATABASE_URL') ?? readState<Ready>(this.state, 'ready.json')?.databaseUrl;
-    if (found === undefined || !URL.canParse(found))
+    const found = this.secret('DATABASE_SESSION_URL') ?? this.secret('DATABASE_URL') ?? readState<Ready>(this.state, 'ready.json')?.databaseUrl;
+    if (found === undefined || parseDatabaseUrl(found) === undefined)
       throw new Failure('No database is known: set DATABASE_URL, such as postgres://user:password@host:5432/truckroll.');
     return found;
   }

@@ -22,7 +22,8 @@ export function verifyReports(database: Database, companyId: string, signal: Abo
   return streamOf(async (tell) => {
     // A connection of its own: some of its statements take longer than others may.
     const { metrics: _, ...options } = database.options;
-    const own = new Database({ ...options, statementTimeoutMs: 0, maxConnections: 1 });
+    const url = options.sessionUrl ?? options.url;
+    const own = new Database({ ...options, url, statementTimeoutMs: 0, maxConnections: 1 });
     try {
       await own.transaction((tx) => verify(tx, companyId, tell), { isolation: 'REPEATABLE READ', signal });
     } finally {

@@ -1,4 +1,14 @@
-import { Database, MigrationError, StatementError, isUnavailable, migrate, missingMigrations, retrying, type Schema } from '@truckroll/service-kit';
+import {
+  Database,
+  MigrationError,
+  PoolerError,
+  StatementError,
+  isUnavailable,
+  migrate,
+  missingMigrations,
+  retrying,
+  type Schema,
+} from '@truckroll/service-kit';
 import type { Command } from 'commander';
 import { seconds } from '../arguments.ts';
 import { EXIT, Failure } from '../failure.ts';
@@ -9,7 +19,8 @@ Brings the schemas of scheduling, billing, reporting and integrations to what th
 transaction of its own. What is newer is left alone, what was applied is not applied again: it is safe to interrupt, to
 repeat and to run twice at once, while services of this version and of the one before serve.
 
-DATABASE_URL names the database and the role, which must be a member of each schema's owner; what it makes is the owners'.
+DATABASE_URL names the database and the role, which must be a member of each schema's owner; what it makes is the owners'. It needs
+a session: DATABASE_SESSION_URL, if set, is used in its place.
 
 Examples:
   DATABASE_URL=postgres://truckroll_migrate:…@db/truckroll truckroll migrate
@@ -72,7 +83,7 @@ async function missing(url: string, { schema, migrations }: Schema): Promise<str
 
 function explained(error: unknown, schema: string): unknown {
   if (isUnavailable(error)) return new Failure('PostgreSQL does not answer: correct DATABASE_URL, or wait longer with --wait.', EXIT.unreachable, error);
-  if (error instanceof MigrationError) return new Failure(error.message, EXIT.refused, error);
+  if (error instanceof MigrationError || error instanceof PoolerError) return new Failure(error.message, EXIT.refused, error);
   if (error instanceof StatementError && DENIED.includes(error.sqlState)) {
     const remedy = `give the role of DATABASE_URL what its owner has (grant <owner of ${schema}> to <role>), or create the schema first`;
     return new Failure(`PostgreSQL refuses to migrate ${schema} (${error.message}): ${remedy}.`, EXIT.refused, error);

@@ -1,5 +1,5 @@
 import { createKafka, groupsAtWork, kafkaSettings, relayLock, type KafkaClient } from '@truckroll/outbox';
-import { Database, createSession, isUnavailable, pause, silentLog } from '@truckroll/service-kit';
+import { Database, PoolerError, createSession, isUnavailable, pause, silentLog } from '@truckroll/service-kit';
 import { formatInstant } from '@truckroll/contract';
 import type { Command } from 'commander';
 import { seconds } from '../arguments.ts';
@@ -116,6 +116,7 @@ async function consumersAtWork(kafka: KafkaClient, groups: readonly string[]): P
 }
 
 function away(error: unknown, what: string, variable: string): unknown {
+  if (error instanceof PoolerError) return new Failure(error.message, EXIT.refused, error);
   return isUnavailable(error) ? new Failure(`${what} does not answer: correct ${variable}.`, EXIT.unreachable, error) : error;
 }
 

@@ -1,0 +1,43 @@
+// PgBouncer in transaction mode between the services and PostgreSQL, set up as docs/operations.md says.
+import { startPgBouncer, type Schema } from '@truckroll/local-stack';
+import { createSession } from '@truckroll/service-kit';
+import type { ServerContext } from '../../../tools/local-stack/src/servers/server.ts';
+import type { ProcessPlan } from '../../../tools/local-stack/src/start/plan.ts';
+import { operationsSql } from '../../support/operations-sql.ts';
+import type { Target } from './target.ts';
+
+export interface Pooler extends Target {
+  /** The plan of a process that uses the pooler, and PostgreSQL directly for sessions. */
+  through(plan: ProcessPlan): ProcessPlan;
+}
+
+/** Fewer than the services' pools have: transactions share them. */
+const POOL_SIZE = 5;
+
+export async function startPooler(context: ServerContext, adminUrl: string, databaseUrls: Readonly<Record<Schema, string>>): Promise<Pooler> {
+  const admin = await createSession({ url: adminUrl });
+  await admin.query({ text: operationsSql('### Behind a pooler') }).finally(() => admin.close());
+  const start = () => startPgBouncer(context, { urls: Object.values(databaseUrls), mode: 'transaction', poolSize: POOL_SIZE });
+  let running = await start();
+  const { port } = running;
+  return {
+    name: 'pgbouncer',
+    async kill() {
+      running.daemon.kill('SIGKILL');
+      await running.daemon.exited;
+    },
+    async start() {
+      running = await start();
+      if (running.port !== port) throw new Error('PgBouncer lost its port');
+    },
+    pause: () => running.daemon.kill('SIGSTOP'),
+    resume: () => running.daemon.kill('SIGCONT'),
+    through(plan) {
+      const { DATABASE_URL } = plan.environment;
+      if (DATABASE_URL === undefined) return plan;
+      const pooled = new URL(DATABASE_URL);
+      pooled.port = String(port);
+      return { ...plan, environment: { ...plan.environment, DATABASE_URL: pooled.href, DATABASE_SESSION_URL: DATABASE_URL } };
+    },
+  };
+}

@@ -1,0 +1,136 @@
+// PostgreSQL as others run it: no superuser, several hosts of which one takes writes, passwords that change while services run.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Ports, Watchdog, runFolder, silent } from '@truckroll/local-stack';
+import { Database, createSession, databaseSettings, databaseUrls, migrate, readConfig } from '@truckroll/service-kit';
+import { schema as billing } from '../../services/billing/src/schema.ts';
+import { schema as integrations } from '../../services/integrations/src/schema.ts';
+import { schema as reporting } from '../../services/reporting/src/schema.ts';
+import { schema as scheduling } from '../../services/scheduling/src/schema.ts';
+import { startPostgres } from '../../tools/local-stack/src/servers/postgres.ts';
+import type { RunningServer } from '../../tools/local-stack/src/servers/server.ts';
+import { operationsSql } from '../support/operations-sql.ts';
+
+const folder = runFolder('managed-runs');
+const watchdog = new Watchdog();
+watchdog.deleteAtEnd(folder);
+const password = 'of the administrator';
+let primary: RunningServer;
+let standby: RunningServer;
+
+async function start(name: string): Promise<RunningServer> {
+  const own = join(folder, name);
+  mkdirSync(own);
+  const ports = new Ports(join(own, 'ports.json'));
+  return await startPostgres({ folder: own, ports, logs: join(own, 'logs'), watchdog, say: silent, careless: true, address: '127.0.0.1', password });
+}
+
+async function run(url: string, ...statements: string[]): Promise<void> {
+  const session = await createSession({ url, statementTimeoutMs: 0 });
+  try {
+    for (const text of statements) await session.query({ text });
+  } finally {
+    await session.close();
+  }
+}
+
+const readOnly = (server: RunningServer, value: 'on' | 'off'): Promise<void> =>
+  run(server.url, `alter system set default_transaction_read_only = ${value}`, 'select pg_reload_conf()');
+
+function as(server: RunningServer, username: string, of: string, database = 'truckroll'): string {
+  return Object.assign(new URL(server.url), { username, password: of, pathname: `/${database}` }).href;
+}
+
+beforeAll(async () => {
+  [primary, standby] = await Promise.all([start('primary'), start('standby')]);
+  for (const { url } of [primary, standby])
+    await run(url, `create role manager login createrole password 'of the manager'`, 'create database truckroll owner manager');
+}, 120_000);
+afterAll(() => watchdog.stopAll());
+
+describe('role set-up of docs/operations.md', () => {
+  it('needs CREATEROLE and no superuser, and gives services and migrations what they need', async () => {
+    await run(as(primary, 'manager', 'of the manager'), operationsSql('### Making the database roles'), operationsSql('### Behind a pooler'));
+    const migrating = as(primary, 'truckroll_migrate', '…');
+    for (const { schema, migrations } of [scheduling, billing, reporting, integrations]) {
+      await migrate({ url: migrating, schema, sets: migrations });
+      const database = new Database({ url: as(primary, schema, '…'), schema, maxConnections: 1 });
+      try {
+        const { rows } = await database.query({ text: `select tableowner from pg_tables where tablename = 'migration' and schemaname = current_schema()` });
+        expect(rows).toEqual([{ tableowner: schema }]);
+        await expect(database.transaction((tx) => tx.query({ text: 'create temporary table t () on commit drop' }))).resolves.toBeDefined();
+      } finally {
+        await database.close();
+      }
+    }
+  });
+});
+
+describe('a URL with several hosts', () => {
+  const hosts = (): string => {
+    const { username } = new URL(primary.url);
+    return `postgres://${username}:${encodeURIComponent(password)}@127.0.0.1:${standby.port},127.0.0.1:${primary.port}/truckroll?target_session_attrs=read-write`;
+  };
+  const whereWritten = async (database: Database): Promise<number> => {
+    const { rows } = await database.query<{ port: number }>({ text: 'select inet_server_port() as port' });
+    return rows[0]!.port;
+  };
+
+  it('leads to the server that takes writes, also after another one has taken over', async () => {
+    await readOnly(standby, 'on');
+    const database = new Database({ url: hosts(), maxConnections: 2 });
+    try {
+      expect(await whereWritten(database)).toBe(primary.port);
+
+      await readOnly(standby, 'off');
+      await primary.daemon.stop();
+      // The connection that was open is lost, and may be what the first statement finds.
+      await whereWritten(database).catch(() => undefined);
+      expect(await whereWritten(database)).toBe(standby.port);
+
+      await readOnly(standby, 'on');
+      await run(standby.url, `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'truckroll' and pid <> pg_backend_pid()`);
+      await database.query({ text: 'select' }).catch(() => undefined);
+      await expect(database.query({ text: 'select' })).rejects.toMatchObject({
+        status: 503,
+        cause: { message: expect.stringContaining('no host of DATABASE_URL takes writes') as string },
+      });
+    } finally {
+      await database.close();
+    }
+  });
+});
+
+describe('a URL from a file', () => {
+  it('is read again for each new connection, and the last good one stays while it is not readable', async () => {
+    await readOnly(standby, 'off');
+    const file = join(folder, 'database-url');
+    const store = (of: string): void => writeFileSync(file, `${as(standby, 'changing', of)}\n`);
+    const cut = (): Promise<void> => run(standby.url, `select pg_terminate_backend(pid) from pg_stat_activity where usename = 'changing'`);
+    await run(standby.url, `create role changing login password 'first'`);
+    store('first');
+    const database = new Database({ ...databaseUrls(readConfig(databaseSettings, { DATABASE_URL_FILE: file })), maxConnections: 1 });
+    const answers = async (): Promise<boolean> =>
+      database.query({ text: 'select 1' }).then(
+        () => true,
+        () => false,
+      );
+    try {
+      expect(await answers()).toBe(true);
+      await run(standby.url, `alter role changing password 'second'`);
+      await cut();
+      await answers();
+      expect(await answers()).toBe(false);
+
+      store('second');
+      expect(await answers()).toBe(true);
+
+      writeFileSync(file, 'half a URL');
+      await cut();
+      await answers();
+      expect(await answers()).toBe(true);
+    } finally {
+      await database.close();
+    }
+  });
+});
