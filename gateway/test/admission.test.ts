@@ -73,6 +73,26 @@ describe('a bulkhead', () => {
     expect(enter(bulkhead, 'other')).toBe('begins');
   });
 
+  test('holds back a company whose errors take long, though another company sends more requests', async () => {
+    const bulkhead = open();
+    const ask = (name: string, milliseconds: number, right: boolean): void => {
+      bulkhead.full(name);
+      expect(enter(bulkhead, name)).toBe('begins');
+      bulkhead.leave(name, milliseconds, right);
+    };
+    for (let answer = 0; answer < 20; answer++) ask('steady', 1, true);
+    for (let error = 0; error < 10; error++) ask('wrong', 100, false);
+    const turns = Array.from({ length: 20 }, () => enter(bulkhead, 'wrong'));
+    for (let round = 0; round < 10; round++) {
+      for (let answer = 0; answer < 10; answer++) ask('steady', 8, true);
+      enter(bulkhead, 'wrong');
+    }
+    for (const turn of turns) if (turn === 'begins') bulkhead.leave('wrong', 100, false);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(Array.from({ length: 4 }, () => enter(bulkhead, 'wrong'))).not.toContain('begins');
+    expect(enter(bulkhead, 'steady')).toBe('begins');
+  });
+
   test('gives a company a quarter of its places while another is about', () => {
     const bulkhead = open();
     expect(enter(bulkhead, 'other')).toBe('begins');

@@ -108,6 +108,13 @@ describe('a query', () => {
     expect(messages[2]).toContain('ids=A&ids=B');
   });
 
+  test('suggests something for the first three unknown names only, and for none of more than 32 characters', () => {
+    const hints = (text: string): boolean[] => parse(text).problems.map(({ message }) => /Did you mean|It takes/.test(message));
+    expect(hints('statsu=1&stauts=1&nothing=1&satus=1')).toEqual([true, true, true, false]);
+    const close = `status${'_'.repeat(26)}`;
+    expect(parse(`${close}=1&${close}_=1`).problems.map(({ message }) => message.includes('Did you mean status?'))).toEqual([true, false]);
+  });
+
   test('takes 100 ids and no more', () => {
     const ids = Array.from({ length: 101 }, (_, index) => `ids=0b8f3c1e-7a52-4c6d-9e10-${String(index).padStart(12, '0')}`);
     expect(codes(parse(ids.slice(0, 100).join('&')))).toEqual([]);

@@ -18,13 +18,18 @@ export interface Bulkhead {
   full(companyId: string): boolean;
   /** Resolves when it is the call's turn; undefined where that is now. Throws or rejects with ApiError 429 or 503. `leave` must follow. */
   enter(companyId: string): Promise<void> | undefined;
-  /** After `enter` has let it in, so many milliseconds ago. `right` is an answer as it should be: what is refused is quick and says nothing. */
+  /**
+   * Must follow `enter`, with the milliseconds since. `right` is an answer without an error. Any other answer is charged to the company by its
+   * time, which says nothing about the operation's.
+   */
   leave(companyId: string, milliseconds: number, right: boolean): void;
 }
 
 export interface Admission {
   /** Whether as many wait as a single company may: nobody is refused before that. */
   readonly crowded: boolean;
+  /** Charges a company for a request that was answered with an error before `enter`, by the milliseconds that it took. */
+  charge(companyId: string, milliseconds: number): void;
   /** Of one operation. */
   bulkhead(owner: Owner, limitClass: LimitClass): Bulkhead;
   /** The one answer to all that does not fit; counted and told of by `refused`. */
@@ -103,6 +108,7 @@ export function createAdmission(log: Logger, metrics: Metrics): Admission {
     get crowded() {
       return throttle.waiting + waiting() >= QUEUE;
     },
+    charge: (companyId, milliseconds) => throttle.asked(companyId, milliseconds),
     bulkhead(owner, limitClass) {
       const name = `${owner} ${limitClass}`;
       let kind = kinds.get(name);
@@ -162,6 +168,8 @@ function bulkheadOf({ places, limit }: Kind, throttle: Throttle): Bulkhead {
         limit.ended(milliseconds);
         if (throttle.isLarge(companyId)) throttle.answeredMost(slowness.answered(milliseconds));
         else throttle.answeredOthers(milliseconds / slowness.best, slowness.answeredOthers(milliseconds));
+      } else {
+        throttle.asked(companyId, milliseconds);
       }
       throttle.leave(companyId, milliseconds);
       places.leave(companyId);

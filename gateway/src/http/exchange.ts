@@ -34,6 +34,8 @@ export interface Exchange extends RequestContext {
   operation?: Operation;
   /** Refused at once as too much of its company was under way. */
   shed?: boolean;
+  /** Its time has been charged to its company. */
+  charged?: boolean;
   /** Of the answer's body. */
   bytes?: number;
   /** Public code of the error that was answered. */

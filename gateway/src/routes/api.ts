@@ -61,6 +61,8 @@ async function answer(exchange: Exchange, parts: ApiParts, extra: Headers, drain
     const told = ApiError.from(error);
     if (told.status >= 500) failSpan();
     sendError(exchange, told, extra, draining);
+    const { principal, shed, charged } = exchange;
+    if (principal !== undefined && !shed && !charged) parts.admission.charge(principal.company_id, performance.now() - exchange.startedAt);
   } finally {
     describeSpan({ 'http.response.status_code': exchange.res.headersSent ? exchange.res.statusCode : 499 });
   }
@@ -109,6 +111,7 @@ async function serve(exchange: Exchange, parts: ApiParts, extra: Headers): Promi
     if (!exchange.res.destroyed) await target.handle(exchange, match.values, body);
   } finally {
     const { res } = exchange;
+    exchange.charged = true;
     bulkhead.leave(principal.company_id, performance.now() - since, res.headersSent && res.statusCode < 400);
   }
 }

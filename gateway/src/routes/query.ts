@@ -9,6 +9,8 @@ import { closest } from './suggest.ts';
 export const DEFAULT_LIMIT = 50;
 /** A request cannot make us list more failures than a person would read. */
 export const MOST_PROBLEMS = 100;
+/** Unknown names of one request that get a suggestion, or the list of known names. */
+const MOST_HINTS = 3;
 
 const NONE: ReadonlySet<Parameter> = new Set();
 
@@ -47,6 +49,7 @@ export function compileQuery({ query: parameters, pages }: Pick<Inputs, 'query' 
     const query: Query = { values: new Map(), defaulted: NONE, limit: DEFAULT_LIMIT, cursor: undefined, filters: '', problems: [] };
     const { values, problems } = query;
     const given = new Map<string, number>();
+    let unknownNames = 0;
     for (const { name, value } of splitQuery(text)) {
       if (problems.length >= MOST_PROBLEMS) break;
       const count = (given.get(name) ?? 0) + 1;
@@ -56,7 +59,7 @@ export function compileQuery({ query: parameters, pages }: Pick<Inputs, 'query' 
       if (value === undefined) {
         problems.push(problem(name, 'INVALID_FORMAT', 'Percent-encode it as UTF-8; write a literal % as %25.'));
       } else if (parameter === undefined && !isCursor) {
-        if (count === 1) problems.push(unknown(name, names));
+        if (count === 1) problems.push(unknown(name, unknownNames++ < MOST_HINTS ? hintFor(name, names) : ''));
       } else if (count > 1 && !parameter?.field.repeated) {
         if (count === 2) problems.push(problem(name, 'REPEATED_PARAMETER', 'Give it once.'));
       } else if (parameter === undefined) {
@@ -152,9 +155,12 @@ function canonical(order: readonly Parameter[], values: ReadonlyMap<Parameter, V
   return parts.length === 0 ? '' : JSON.stringify(parts);
 }
 
-function unknown(name: string, names: readonly string[]): ErrorDetail {
+function hintFor(name: string, names: readonly string[]): string {
   const meant = closest(name, names);
-  const hint = meant === undefined ? (names.length === 0 ? '' : ` It takes ${names.join(', ')}.`) : ` Did you mean ${meant}?`;
+  return meant === undefined ? (names.length === 0 ? '' : ` It takes ${names.join(', ')}.`) : ` Did you mean ${meant}?`;
+}
+
+function unknown(name: string, hint: string): ErrorDetail {
   return problem(name, 'UNKNOWN_PARAMETER', `Remove it: this operation has no such parameter.${hint}`);
 }
 

@@ -1,9 +1,13 @@
 import { editDistance } from '@truckroll/service-kit';
 
+/** A longer name gets no suggestion: the time that one takes grows with the length. */
+const LONGEST_NAME = 32;
+
 /** The known name that a mistyped one most likely means, or undefined where none is close. */
 export function closest(name: string, known: Iterable<string>): string | undefined {
+  if (name.length > LONGEST_NAME) return undefined;
   const plain = (text: string): string => text.toLowerCase().replace(/[^a-z0-9]/g, '');
-  const wanted = plain(name).slice(0, 64);
+  const wanted = plain(name);
   let best: string | undefined;
   let bestDistance = Math.max(1, Math.floor(wanted.length / 3)) + 1;
   for (const candidate of known) {

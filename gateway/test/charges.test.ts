@@ -1,0 +1,35 @@
+// What a company is charged for requests that no operation has served.
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Request, Response } from 'express';
+import { createMetrics, silentLog } from '@truckroll/service-kit';
+import { createAdmission } from '../src/admission/admission.ts';
+import { createRequestLog } from '../src/http/request-log.ts';
+import { createApi } from '../src/routes/api.ts';
+import { request } from './support/gateway.ts';
+import { standInIdentities } from './support/stand-ins.ts';
+
+test('a company is charged once for a request to an unknown path', async () => {
+  const metrics = createMetrics('test');
+  const identities = await standInIdentities();
+  const { principal } = identities.addKey();
+  const charges: [string, number][] = [];
+  const draining = { active: false };
+  const api = createApi({
+    authenticate: () => principal,
+    limits: { consume: () => ({ policy: 'default', quota: 9, remaining: 8, resetSeconds: 60, ofCompany: false, exceeded: false }) },
+    keyUses: { note: () => undefined } as never,
+    admission: { ...createAdmission(silentLog, metrics), charge: (company, milliseconds) => void charges.push([company, milliseconds]) },
+    routes: () => undefined,
+    pages: { serve: () => false },
+    requestLog: createRequestLog(silentLog, metrics),
+    draining,
+  });
+  const server = createServer((req, res) => api(req as Request, res as Response)).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  expect((await request(`http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/unknown`)).status).toBe(404);
+  expect(charges).toEqual([[principal.company_id, expect.any(Number)]]);
+  server.close();
+  server.closeAllConnections();
+  await identities.stop();
+});
