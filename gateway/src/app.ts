@@ -16,7 +16,7 @@ import { Strangers } from './auth/strangers.ts';
 import { createTokenVerifier, type TokenVerifier } from './auth/tokens.ts';
 import type { GatewayConfig } from './config.ts';
 import { consolePages } from './console.ts';
-import { docsPages, missingPages } from './docs.ts';
+import { docsPages, missingPage } from './docs.ts';
 import type { Draining } from './http/answer.ts';
 import { OutputPool } from './http/output-pool.ts';
 import { Turns } from './http/turns.ts';
@@ -105,8 +105,8 @@ export function createGateway({ config, log: given, operations = all }: GatewayO
           keyUses,
           admission,
           routes,
-          pages: publicPages(
-            {
+          pages: publicPages({
+            pages: {
               '/': redirect(302, 'docs', 'The documentation is at /docs, for programs at /llms.txt and /openapi.json, and the console at /console.'),
               '/openapi.json': new Document('application/json', JSON.stringify(description, null, 2)),
               ...docsPages(),
@@ -115,18 +115,25 @@ export function createGateway({ config, log: given, operations = all }: GatewayO
               '/healthz': textPage(200, 'ok\n'),
               '/readyz': () => (ready ? textPage(200, 'ready\n') : textPage(503, 'not ready\n')),
             },
-            missingPages(),
+            missing: missingPage(`${base === '' ? '' : new URL(base).pathname.replace(/\/$/, '')}/`),
+            perMinute: config.pagesPerMinute,
             draining,
-          ),
+          }),
           requestLog,
           draining,
         }),
       );
       const sheds = createShedding({ known, keyUses, admission, routes, requestLog, draining });
+      const trusted = app.get('trust proxy fn') as (address: string, hop: number) => boolean;
+      const caps = {
+        total: config.maxConnections,
+        perAddress: config.maxConnectionsPerAddress,
+        isProxy: (address: string) => trusted(address, 0),
+      };
       // Requests and answers are made as Express's.
       const listener: RequestListener = (req, res) => void (sheds(req as Request, res as Response) || app(req, res));
       return {
-        ...createHttpServer(listener, app),
+        ...createHttpServer(listener, app, caps, metrics),
         setServing(serving) {
           ready = serving;
           draining.active = !serving;

@@ -28,6 +28,11 @@ export const settings = {
   writesPerMinute: env.integer('WRITES_PER_MINUTE', { min: 1 }, 1200),
   /** API keys from one address in a minute that nobody has; those of others, and valid ones of that address, go on. */
   unknownKeysPerMinute: env.integer('UNKNOWN_KEYS_PER_MINUTE', { min: 1 }, 60),
+  /** Public pages that one address may request in a minute; /healthz and /readyz do not count. */
+  pagesPerMinute: env.integer('PUBLIC_PAGES_PER_MINUTE', { min: 1 }, 600),
+  /** Connections of clients that may be open at once: in total, and of one address that is not a trusted proxy. */
+  maxConnections: env.integer('MAX_CONNECTIONS', { min: 1 }, 10_000),
+  maxConnectionsPerAddress: env.integer('MAX_CONNECTIONS_PER_ADDRESS', { min: 1 }, 1000),
   /** Whether large answers of reads come compressed to who asks for it. */
   compressData: env.boolean('COMPRESS_DATA', true),
   /** Who may say in X-Forwarded-For where a request comes from: how many proxies there are, or their addresses and networks. */

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Headers } from './http/answer.ts';
 import { Document } from './http/documents.ts';
-import { redirect, up, type PublicPage } from './routes/public-pages.ts';
+import { redirect, type PublicPage } from './routes/public-pages.ts';
 
 const FOLDER = join(import.meta.dirname, '../docs/gen');
 const HTML = 'text/html; charset=utf-8';
@@ -34,17 +34,7 @@ export function docsPages(): Record<string, PublicPage> {
   return pages;
 }
 
-/** The 404 of a path. It says nothing of what was asked for; its links depend on how deep the path is. */
-export function missingPages(): (path: string) => Document {
-  const text = readFileSync(join(FOLDER, 'missing.html'), 'utf8');
-  const byDepth = new Map<string, Document>();
-  return (path) => {
-    const root = up(path);
-    const known = byDepth.get(root);
-    if (known !== undefined) return known;
-    const page = new Document(HTML, text.replaceAll('{{root}}', root), HEADERS, 404);
-    // Paths of strangers may be as deep as they like.
-    if (byDepth.size < 20) byDepth.set(root, page);
-    return page;
-  };
+/** The 404 of every unknown path. `root` is where browsers find the gateway: `/`, or the path that a proxy puts before it. */
+export function missingPage(root: string): Document {
+  return new Document(HTML, readFileSync(join(FOLDER, 'missing.html'), 'utf8').replaceAll('{{root}}', root), HEADERS, 404);
 }

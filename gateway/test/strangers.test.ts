@@ -1,6 +1,6 @@
 // Keys that nobody has cost the address that they come from, and never a valid key.
 import { generateApiKey } from '@truckroll/service-kit';
-import { networkOf } from '../src/auth/strangers.ts';
+import { networkOf } from '../src/auth/addresses.ts';
 import { gatewayConfig } from '../src/config.ts';
 import { createGateway } from '../src/app.ts';
 import { SECRETS, request, startGateway, type TestGateway } from './support/gateway.ts';

@@ -69,6 +69,8 @@ export function startGateway(
       CALL_CREDENTIAL: callCredential('gateway'),
       IDENTITY_KEYS: `bench:${randomBytes(32).toString('base64')}`,
       CURSOR_KEYS: `bench:${randomBytes(32).toString('base64')}`,
+      // All clients of a load test have one address.
+      MAX_CONNECTIONS_PER_ADDRESS: '10000',
       ...env,
     },
   });

@@ -25,7 +25,7 @@ export interface Site {
 
 const HTML = 'text/html; charset=utf-8';
 const MARKDOWN = 'text/markdown; charset=utf-8';
-/** Stands in the page of missing addresses for the way to the root, which depends on the address. */
+/** Placeholder in the page of missing addresses. The gateway replaces it by the path at which browsers find it. */
 const ROOT = '{{root}}';
 
 /** `root` is the folder of the project. Throws where a link or an example cannot be made. */

@@ -57,13 +57,18 @@ export function createAuthentication({ principals, verifyToken, strangers }: Aut
       );
     }
     const token = bearerOf(authorization);
-    if (token === undefined) throw unauthenticated('The Authorization header must be Bearer, a space, and an API key or a user token.');
-    if (token.startsWith('trk_')) throw unauthenticated('This is not an API key: its form or checksum is wrong. Copy it again, whole.');
+    if (token === undefined) throw malformed(addressOf, 'The Authorization header must be Bearer, a space, and an API key or a user token.');
+    if (token.startsWith('trk_')) throw malformed(addressOf, 'This is not an API key: its form or checksum is wrong. Copy it again, whole.');
     return find(
       addressOf,
       () => remembers(rememberedUser(token)),
       () => byToken(token),
     );
+  }
+
+  /** A credential without a valid form counts as an unknown one. */
+  function malformed(addressOf: () => string, message: string): ApiError {
+    return strangers.refuse(addressOf()) ?? unauthenticated(message);
   }
 
   function judged(principal: Principal | undefined, addressOf: () => string): Principal {

@@ -1,51 +1,43 @@
-// Who comes with keys that nobody has, or user tokens that nobody signed: counted by address, so that guessing costs the
-// guesser and nobody else. A valid credential is never refused by it: one that is known here passes at once, and one that
-// is not waits its address's turn to be looked up.
-import { isIP } from 'node:net';
-import { LRUCache } from 'lru-cache';
+// Unknown or malformed API keys and user tokens, counted by address. A cached credential passes in any case. One that is
+// not in the cache waits for its address's turn to be looked up, and is refused only where too many of them wait.
 import { ApiError } from '@truckroll/contract';
 import { Places, type Metrics } from '@truckroll/service-kit';
+import { AddressCounts, networkOf } from './addresses.ts';
 
-const WINDOW_MS = 60_000;
-/** Addresses that are counted at once; the one that came longest ago is forgotten. */
-const MOST_ADDRESSES = 10_000;
 /** Look-ups at once for all addresses that are over the limit, and for one of them. */
 const LOOK_UPS = { places: 8, share: 2 };
-/** A caller has one request on a connection, so there are no more waiting than there are connections. Milliseconds. */
-const LOOK_UP = { queue: Infinity, patienceMs: 10_000 };
+/** Most look-ups that may wait for one address; one more is refused with 429. */
+const MOST_WAITING = 100;
+/** Milliseconds that a look-up may wait. */
+const PATIENCE_MS = 10_000;
 
 export interface StrangersOptions {
-  /** Unknown keys and user tokens from one address in a minute. */
+  /** Unknown credentials from one address in a minute. */
   perMinute: number;
   metrics: Metrics;
 }
 
-interface Seen {
-  unknown: number;
-  /** performance.now() when its minute ends. */
-  endsAt: number;
-}
-
 export class Strangers {
   readonly #perMinute: number;
-  readonly #seen = new LRUCache<string, Seen>({ max: MOST_ADDRESSES });
-  readonly #places = new Places({ ...LOOK_UPS, ...LOOK_UP });
+  readonly #seen = new AddressCounts();
+  readonly #places = new Places({ ...LOOK_UPS, queue: MOST_WAITING, patienceMs: PATIENCE_MS });
   readonly #unknown;
 
   constructor({ perMinute, metrics }: StrangersOptions) {
     this.#perMinute = perMinute;
-    this.#unknown = metrics.counter('gateway_unknown_keys_total', 'Requests with API keys or user tokens that are nobody’s', ['answer']);
+    this.#unknown = metrics.counter('gateway_unknown_keys_total', 'Requests whose API key or user token is unknown or malformed', ['answer']);
     metrics.observedGauge('gateway_look_ups_waiting', 'Credentials that wait to be looked up as their address is over its limit', () => this.#places.waiting);
   }
 
-  /** Whether an address has come with too many unknown credentials. `addressOf` is asked only where any address has. */
+  /** Whether an address has sent too many unknown credentials. `addressOf` is called only where any address has sent one. */
   isOver(addressOf: () => string): boolean {
-    return this.#seen.size > 0 && (this.#current(networkOf(addressOf()))?.unknown ?? 0) >= this.#perMinute;
+    return !this.#seen.isEmpty && this.#seen.of(networkOf(addressOf())) >= this.#perMinute;
   }
 
-  /** Looks a credential up when it is the address's turn. */
+  /** Looks a credential up when it is the address's turn. Rejects with ApiError 429 where too many look-ups of the address wait. */
   async inTurn<T>(address: string, lookUp: () => Promise<T> | T): Promise<T> {
     const network = networkOf(address);
+    if (this.#places.waitingOf(network) >= MOST_WAITING) throw tooMany(1);
     await this.#places.enter(network);
     try {
       return await lookUp();
@@ -54,39 +46,19 @@ export class Strangers {
     }
   }
 
-  /** Counts an unknown credential; the answer to it where there have been too many, with the rest of the minute. */
+  /** Counts an unknown credential. Returns the answer to it where there have been too many, with the rest of the minute. */
   refuse(address: string): ApiError | undefined {
-    const network = networkOf(address);
-    const seen = this.#current(network) ?? { unknown: 0, endsAt: performance.now() + WINDOW_MS };
-    seen.unknown += 1;
-    this.#seen.set(network, seen);
-    const over = seen.unknown > this.#perMinute;
+    const { count, resetSeconds } = this.#seen.add(networkOf(address));
+    const over = count > this.#perMinute;
     this.#unknown.inc({ answer: over ? '429' : '401' });
-    if (!over) return undefined;
-    const retryAfterSeconds = Math.max(1, Math.ceil((seen.endsAt - performance.now()) / 1000));
-    return new ApiError(
-      'RATE_LIMITED',
-      'Too many unknown API keys or user tokens came from this address. Check the credential, and send it again after the time in Retry-After.',
-      { retryAfterSeconds },
-    );
-  }
-
-  #current(network: string): Seen | undefined {
-    const seen = this.#seen.get(network);
-    return seen !== undefined && seen.endsAt > performance.now() ? seen : undefined;
+    return over ? tooMany(resetSeconds) : undefined;
   }
 }
 
-/** An IPv4 address, also one in IPv6 form; of IPv6 the first 64 bits, which are one subscriber's. */
-export function networkOf(address: string): string {
-  const v4 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
-  if (v4 !== undefined || isIP(address) !== 6) return v4 ?? address;
-  const [head = '', tail] = address.replace(/%.*$/, '').split('::');
-  const left = head === '' ? [] : head.split(':');
-  const right = tail === undefined || tail === '' ? [] : tail.split(':');
-  const groups = tail === undefined ? left : [...left, ...Array.from({ length: 8 - left.length - right.length }, () => '0'), ...right];
-  return `${groups
-    .slice(0, 4)
-    .map((group) => parseInt(group, 16).toString(16))
-    .join(':')}::/64`;
+function tooMany(retryAfterSeconds: number): ApiError {
+  return new ApiError(
+    'RATE_LIMITED',
+    'Too many unknown API keys or user tokens came from this address. Check the credential, and send it again after the time in Retry-After.',
+    { retryAfterSeconds },
+  );
 }

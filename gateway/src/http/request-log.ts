@@ -4,8 +4,8 @@ import type { Exchange } from './exchange.ts';
 
 /** Paths that nothing is at come from outside and may be anything. */
 const LONGEST_PATH = 200;
-/** Asked every few seconds by whoever balances load: no line at info. */
-const HEALTH = new Set(['/healthz', '/readyz']);
+/** Load balancers ask for these every few seconds: they are logged at debug and have no rate limit. */
+export const HEALTH = new Set(['/healthz', '/readyz']);
 
 export interface RequestLog {
   /** Its answer has ended, or its connection. */

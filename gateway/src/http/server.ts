@@ -6,7 +6,10 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ApiError } from '@truckroll/contract';
+import type { Metrics } from '@truckroll/service-kit';
 import { errorBody } from './answer.ts';
+import { capConnections, type ConnectionCaps } from './connections.ts';
+import { limitUnanswered } from './unanswered.ts';
 
 /** Longer than the idle time of usual load balancers, so that they and not we end idle connections. Milliseconds. */
 const KEEP_ALIVE_MS = 65_000;
@@ -20,6 +23,8 @@ const HEADERS_MS = 10_000;
 const REQUEST_MS = 20_000;
 /** A connection on which nothing moves, in either direction: longer than keep-alive and any call. */
 const SILENT_MS = 75_000;
+/** Milliseconds that a connection stays open after a refusal, so that a client that is still sending can read the answer. */
+const LINGER_MS = 1000;
 /** A hundred ids and several other lists fit. */
 const MOST_HEADER_BYTES = 65_536;
 
@@ -34,7 +39,16 @@ export interface HttpServer {
  * `request` and `response` are the prototypes that the handler gives to every request and answer, as Express does: they are
  * made with them, since changing an object's prototype makes every later access to it slower.
  */
-export function createHttpServer(handler: RequestListener, { request, response }: { request: IncomingMessage; response: ServerResponse }): HttpServer {
+export function createHttpServer(
+  handler: RequestListener,
+  { request, response }: { request: IncomingMessage; response: ServerResponse },
+  caps: ConnectionCaps,
+  metrics: Metrics,
+): HttpServer {
+  const serve: RequestListener = (req, res) => {
+    count(req, res);
+    handler(req, res);
+  };
   const server = createServer(
     {
       IncomingMessage: withPrototype<typeof IncomingMessage>(IncomingMessage, request),
@@ -48,18 +62,17 @@ export function createHttpServer(handler: RequestListener, { request, response }
       // Checked by the application, which answers in the form of every other error.
       requireHostHeader: false,
     },
-    handler,
+    serve,
   );
+  capConnections(server, caps, metrics);
+  const count = limitUnanswered(server);
   server.setTimeout(SILENT_MS);
   // Any Expect but 100-continue has no meaning here; the request is answered as if it were not there.
-  server.on('checkExpectation', handler);
+  server.on('checkExpectation', serve);
   server.on('clientError', answerClientError);
   // Where nobody listens, Node ends the connection without a word; where somebody does, the socket is theirs to look after.
   server.on('connect', (_request, socket) => {
-    socket
-      .on('error', () => socket.destroy())
-      .on('finish', () => socket.destroy())
-      .resume();
+    socket.on('error', () => socket.destroy());
     refuse(socket, 400, 'Bad Request', 'This server is no proxy: it does not know CONNECT.');
   });
   return {
@@ -107,7 +120,7 @@ function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
   refuse(socket, status, reason, message);
 }
 
-/** Answers and ends a connection on which no request can be served. */
+/** Answers on a connection on which no request can be served, and closes it even where the client does not. */
 function refuse(socket: Duplex, status: number, reason: string, message: string): void {
   const requestId = randomUUID();
   const body = errorBody(new ApiError('INVALID_REQUEST', message), requestId);
@@ -120,4 +133,6 @@ function refuse(socket: Duplex, status: number, reason: string, message: string)
     'Connection: close',
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+  socket.resume();
+  setTimeout(() => socket.destroy(), LINGER_MS).unref();
 }

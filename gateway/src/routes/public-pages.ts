@@ -2,8 +2,10 @@
 import type { Request } from 'express';
 import { ApiError } from '@truckroll/contract';
 import { send, type Draining, type Headers } from '../http/answer.ts';
+import { AddressCounts, networkOf } from '../auth/addresses.ts';
 import { Document } from '../http/documents.ts';
 import type { Exchange } from '../http/exchange.ts';
+import { HEALTH } from '../http/request-log.ts';
 
 /** What may be another one at the next request. */
 export interface Page {
@@ -16,9 +18,14 @@ export interface Page {
 /** What is at a path: several documents are forms of one, of which Accept chooses, or the first. */
 export type PublicPage = Page | (() => Page) | Document | readonly [Document, ...Document[]];
 
+/** Longer or deeper paths get the JSON error of any unknown path. Characters, and segments. */
+const LONGEST_PATH = 2048;
+const DEEPEST_PATH = 10;
+
 export interface PublicPages {
   /**
-   * Answers a request for a public page; false where the path is none. Throws ApiError 405 on other verbs than GET, HEAD.
+   * Answers a request for a public page; false where the path is none. Throws ApiError 405 on other verbs than GET, HEAD, and 429 where the
+   * address has requested too many pages.
    * Rejects only where a document cannot be compressed.
    */
   serve(exchange: Exchange, extra: Headers): boolean | Promise<boolean>;
@@ -27,8 +34,18 @@ export interface PublicPages {
 /** Where people look for something to read, and programs for operations below. */
 const ROOTS: ReadonlySet<string> = new Set(['/v1', '/v1/', '/api/v1', '/api/v1/']);
 
-/** Pages by path; a function is asked at every request. `missing` is for browsers, at all paths but those of the API. */
-export function publicPages(pages: Readonly<Record<string, PublicPage>>, missing: (path: string) => Document, draining: Draining): PublicPages {
+export interface PublicPageOptions {
+  /** By path; a function is called for every request. */
+  pages: Readonly<Record<string, PublicPage>>;
+  /** For browsers, at all unknown paths but those of the API. */
+  missing: Document;
+  /** Pages that one address may request in a minute. */
+  perMinute: number;
+  draining: Draining;
+}
+
+export function publicPages({ pages, missing, perMinute, draining }: PublicPageOptions): PublicPages {
+  const served = new AddressCounts();
   const byPath = new Map(Object.entries(pages));
 
   async function sendDocument(document: Document, exchange: Exchange, vary: readonly string[]): Promise<boolean> {
@@ -41,18 +58,29 @@ export function publicPages(pages: Readonly<Record<string, PublicPage>>, missing
     return true;
   }
 
+  /** Throws ApiError 429 where the address has requested too many pages. */
+  function count({ peer = '' }: Exchange): void {
+    const { count: pagesServed, resetSeconds } = served.add(networkOf(peer));
+    if (pagesServed <= perMinute) return;
+    throw new ApiError('RATE_LIMITED', `More than ${perMinute} public pages in a minute were sent to this address. Go on after the time in Retry-After.`, {
+      retryAfterSeconds: resetSeconds,
+    });
+  }
+
   function serveOther(exchange: Exchange): boolean | Promise<boolean> {
     const { path, req } = exchange;
     const root = ROOTS.has(path);
-    if ((!root && /^\/(api\/)?v1\//.test(path)) || !reads(req) || !prefersHtml(req)) return false;
+    if ((!root && /^\/(api\/)?v1\//.test(path)) || isTooLong(path) || !reads(req) || !prefersHtml(req)) return false;
+    count(exchange);
     if (root) return sendPage(redirect(302, `${up(path)}docs`, 'The reference is at /docs.', ['Vary', 'Accept']), exchange);
-    return sendDocument(missing(path), exchange, ['Accept']);
+    return sendDocument(missing, exchange, ['Accept']);
   }
 
   return {
     serve(exchange, extra) {
       const found = byPath.get(exchange.path);
       if (found === undefined) return serveOther(exchange);
+      if (!HEALTH.has(exchange.path)) count(exchange);
       if (!reads(exchange.req)) {
         extra.push('Allow', 'GET, HEAD');
         throw new ApiError('METHOD_NOT_ALLOWED', 'This path answers GET and HEAD only.');
@@ -66,8 +94,12 @@ export function publicPages(pages: Readonly<Record<string, PublicPage>>, missing
   };
 }
 
+function isTooLong(path: string): boolean {
+  return path.length > LONGEST_PATH || path.split('/').length - 1 > DEEPEST_PATH;
+}
+
 /** The way from a path to the root, as links go, whatever a proxy puts before it: `../` for `/docs/start`. */
-export function up(path: string): string {
+function up(path: string): string {
   return '../'.repeat(path.split('/').length - 2);
 }
 

@@ -1,0 +1,54 @@
+// Requests counted by the network address that they come from.
+import { isIP } from 'node:net';
+import { LRUCache } from 'lru-cache';
+
+const WINDOW_MS = 60_000;
+/** Most addresses that are counted at once; the one that came longest ago is forgotten. */
+const MOST_ADDRESSES = 10_000;
+
+interface Minute {
+  count: number;
+  /** performance.now() when the minute ends. */
+  endsAt: number;
+}
+
+/** Counts by address over a minute. Addresses are as networkOf gives them. */
+export class AddressCounts {
+  readonly #minutes = new LRUCache<string, Minute>({ max: MOST_ADDRESSES });
+
+  /** Whether no address has been counted: then there is no need to find out which one a request comes from. */
+  get isEmpty(): boolean {
+    return this.#minutes.size === 0;
+  }
+
+  of(network: string): number {
+    return this.#current(network)?.count ?? 0;
+  }
+
+  /** Counts one more. Returns the new count, and the seconds until it starts anew. */
+  add(network: string): { count: number; resetSeconds: number } {
+    const minute = this.#current(network) ?? { count: 0, endsAt: performance.now() + WINDOW_MS };
+    minute.count += 1;
+    this.#minutes.set(network, minute);
+    return { count: minute.count, resetSeconds: Math.max(1, Math.ceil((minute.endsAt - performance.now()) / 1000)) };
+  }
+
+  #current(network: string): Minute | undefined {
+    const minute = this.#minutes.get(network);
+    return minute !== undefined && minute.endsAt > performance.now() ? minute : undefined;
+  }
+}
+
+/** An IPv4 address, also one in IPv6 form; of IPv6 the first 64 bits, which are one subscriber's. */
+export function networkOf(address: string): string {
+  const v4 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
+  if (v4 !== undefined || isIP(address) !== 6) return v4 ?? address;
+  const [head = '', tail] = address.replace(/%.*$/, '').split('::');
+  const left = head === '' ? [] : head.split(':');
+  const right = tail === undefined || tail === '' ? [] : tail.split(':');
+  const groups = tail === undefined ? left : [...left, ...Array.from({ length: 8 - left.length - right.length }, () => '0'), ...right];
+  return `${groups
+    .slice(0, 4)
+    .map((group) => parseInt(group, 16).toString(16))
+    .join(':')}::/64`;
+}
