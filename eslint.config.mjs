@@ -11,6 +11,7 @@ const DIRECTION = {
   'packages/contract': [],
   'packages/service-kit': ['contract'],
   'packages/mail': ['service-kit'],
+  'packages/redis': ['service-kit'],
   'packages/webhook-targets': [],
   'packages/outbox': ['contract', 'service-kit'],
   'packages/record-store': ['contract', 'service-kit', 'outbox'],
@@ -18,8 +19,8 @@ const DIRECTION = {
   'tools/demo-company': ['contract'],
   'tools/local-stack': [],
   'tools/cli': ['contract', 'service-kit', 'outbox', 'client', 'demo-company', 'local-stack', '(billing|integrations|reporting|scheduling)/(restored|schema)'],
-  gateway: ['contract', 'service-kit'],
-  services: ['contract', 'service-kit', 'outbox', 'mail', 'record-store', 'webhook-targets'],
+  gateway: ['contract', 'redis', 'service-kit'],
+  services: ['contract', 'service-kit', 'outbox', 'mail', 'record-store', 'redis', 'webhook-targets'],
   loadtest: ['contract', 'service-kit', 'outbox', 'demo-company', 'local-stack', 'cli', 'reporting/(reports|schema)'],
 };
 
@@ -32,6 +33,7 @@ const CLIENTS = {
   pino: ['packages/service-kit'],
   jose: ['gateway', 'tools/local-stack'],
   nodemailer: ['packages/mail'],
+  '@redis/client': ['packages/redis'],
 };
 const TESTS = ['**/test/**', '**/*.test.ts', 'tools/testing/**'];
 

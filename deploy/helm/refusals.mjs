@@ -7,6 +7,7 @@ export const refusals = [
   { values: { gateway: { env: { READS_PER_MINUTE: 6000 } } }, message: '/gateway/env/READS_PER_MINUTE' },
   { values: { gateway: { resources: { requests: { cpu: '1', memory: '1Gi' }, limits: { memory: '1G' } } } }, message: '/gateway/resources/limits/memory' },
   { values: { redis: { url: 'redis://:password@redis:6379' } }, message: '/redis/url' },
+  { values: { redis: { url: 'redis+sentinels://redis:26379/main' } }, message: '/redis/url' },
   { values: { postgresql: { host: 'user:password@db' } }, message: '/postgresql/host' },
   { values: { kafka: { brokers: ['kafka'] } }, message: '/kafka/brokers/0' },
   { values: { kafka: { sasl: { mechanism: 'gssapi' } } }, message: '/kafka/sasl/mechanism' },

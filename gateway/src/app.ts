@@ -3,6 +3,7 @@ import type { RequestListener } from 'node:http';
 import express, { type Express, type Request, type Response } from 'express';
 import { operations as all, type Operation } from '@truckroll/contract';
 import { IdentityServiceService } from '@truckroll/contract/gen/integrations/v1/identity';
+import { RedisLink } from '@truckroll/redis';
 import { ConfigError, createComponent, type Logger, type Service } from '@truckroll/service-kit';
 import { createAdmission } from './admission/admission.ts';
 import { createAuthentication } from './auth/authenticate.ts';
@@ -11,7 +12,6 @@ import { subscribeInvalidations } from './auth/invalidations.ts';
 import { KeyUses } from './auth/key-uses.ts';
 import { createLimits } from './auth/limits.ts';
 import { Principals } from './auth/principals.ts';
-import { RedisLink } from './auth/redis-link.ts';
 import { Strangers } from './auth/strangers.ts';
 import { createTokenVerifier, type TokenVerifier } from './auth/tokens.ts';
 import type { GatewayConfig } from './config.ts';
@@ -32,6 +32,8 @@ import { createShedding } from './routes/shedding.ts';
 import { routeTable } from './routes/table.ts';
 import { connectServices } from './services.ts';
 
+/** These keys are spread over 16 slots, so that one node of a cluster, named as a single server, refuses some of them. */
+const ALIVE = Array.from({ length: 16 }, (_, n) => `truckroll:alive:${n}`);
 /** Authentication stands before every request; what takes longer than this is as good as down. */
 const IDENTITY_DEADLINE_MS = 3000;
 
@@ -54,8 +56,8 @@ export function createGateway({ config, log: given, operations = all }: GatewayO
 
       const services = connectServices(config, metrics);
       const identity = services.channels.integrations.client(IdentityServiceService);
-      const redis = new RedisLink({ url: config.redisUrl, name: 'truckroll-gateway', log, metrics });
-      const invalidations = subscribeInvalidations(config.redisUrl, log, metrics, {
+      const redis = new RedisLink({ servers: config.redis, name: 'truckroll-gateway', log, metrics, keys: ALIVE });
+      const invalidations = subscribeInvalidations(config.redis, log, metrics, {
         onInvalidation: (invalidation) => principals.forget(invalidation),
         onGap: () => principals.forgetAll(),
       });
@@ -66,7 +68,7 @@ export function createGateway({ config, log: given, operations = all }: GatewayO
         invalidations,
       });
       const keyUses = new KeyUses((uses) => identity.touchKeys({ uses }), log);
-      metrics.observedGauge('gateway_redis_up', 'Whether Redis answers', () => Number(redis.ready));
+      metrics.observedGauge('gateway_redis_up', 'Whether Redis takes the writes of the gateway', () => Number(redis.ready));
       metrics.observedGauge('gateway_revocations_proven', 'Whether kept identities may be believed', () => Number(invalidations.proven()));
       foundation({ name: 'services', start: async () => undefined, stop: async () => services.close() });
       foundation({ name: 'Redis', start: async () => redis.start(), stop: async () => redis.stop() });

@@ -1,4 +1,5 @@
 // The gateway's environment.
+import { redisSetting } from '@truckroll/redis';
 import { baseSettings, env, readConfig, type Config } from '@truckroll/service-kit';
 
 export const settings = {
@@ -6,7 +7,7 @@ export const settings = {
   callCredential: env.callCredential('CALL_CREDENTIAL', 'gateway'),
   /** Address by which clients reach us, for links in documents; without it links are relative. */
   publicUrl: env.optionalUrl('PUBLIC_URL'),
-  redisUrl: env.url('REDIS_URL'),
+  redis: redisSetting('REDIS_URL'),
   billingAddress: env.string('BILLING_ADDRESS'),
   schedulingAddress: env.string('SCHEDULING_ADDRESS'),
   reportingAddress: env.string('REPORTING_ADDRESS'),

@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { CompanyAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
 import { resource } from '@truckroll/contract';
+import { parseRedisUrl } from '@truckroll/redis';
 import { Database, KeyRing, acceptanceOf, openChannel, testCaller, testCallers, testConfig, type Channel, type Service } from '@truckroll/service-kit';
 import { freshDatabase, openProxy, type TcpProxy, type TestDatabase } from '@truckroll/testing';
 import { createGateway } from '../../gateway/src/app.ts';
@@ -61,6 +62,8 @@ export interface SystemOptions {
   logLevel?: 'info' | 'warn';
   /** Where it keeps what it keeps, unless that is to end with it. */
   ground?: Ground;
+  /** The run's Redis unless given. */
+  redisUrl?: string;
 }
 
 /** What outlives the processes of a system. */
@@ -82,21 +85,22 @@ export async function startSystem({
   logLevel = 'warn',
   database: found,
   ground,
+  redisUrl = required('REDIS_URL'),
 }: SystemOptions = {}): Promise<System> {
   const database = found ?? (ground === undefined ? await freshDatabase({}) : { url: ground.databaseUrl, drop: async () => undefined });
   const { kafkaPrefix, secretKey } = ground ?? newGround(database.url);
-  const wires = wired ? { postgres: await wireTo(database.url), redis: await wireTo(required('REDIS_URL')), kafka: openKafkaWire(brokers()) } : {};
+  const wires = wired ? { postgres: await wireTo(database.url), redis: await wireTo(redisUrl), kafka: openKafkaWire(brokers()) } : {};
   const environment = {
     databaseUrl: through(database.url, wires.postgres),
     kafkaBrokers: brokers(),
     kafkaPrefix,
-    redisUrl: through(required('REDIS_URL'), wires.redis),
     webhookSecretKeys: new KeyRing([['test', secretKey]]),
     webhookAllowedTargets,
     webhookAllowHttp: false,
   };
+  const REDIS_URL = through(redisUrl, wires.redis);
   const issuer = createIssuer();
-  const config = { ...testConfig, logLevel, ...environment } as never;
+  const config = { ...testConfig, logLevel, ...environment, redis: parseRedisUrl(REDIS_URL) } as never;
   const creators = [createIntegrations, createScheduling, createBilling, createReporting];
   const services: Service[] = creators.map((create) => create(config));
   const ports = await Promise.all(services.map(async (service) => (await service.start()).port));
@@ -109,7 +113,7 @@ export async function startSystem({
     PORT: '0',
     METRICS_PORT: '0',
     LOG_LEVEL: logLevel,
-    REDIS_URL: environment.redisUrl,
+    REDIS_URL,
     CALL_CREDENTIAL: testCaller('gateway').text,
     IDENTITY_KEYS: `test:${randomBytes(32).toString('base64')}`,
     CURSOR_KEYS: `test:${randomBytes(32).toString('base64')}`,
@@ -137,7 +141,7 @@ export async function startSystem({
     wires,
     serviceEnvironment: {
       DATABASE_URL: environment.databaseUrl,
-      REDIS_URL: environment.redisUrl,
+      REDIS_URL,
       KAFKA_BROKERS: brokers().join(),
       KAFKA_PREFIX: kafkaPrefix,
       CALLER_CREDENTIALS: testCallers.map(acceptanceOf).join(),
@@ -180,8 +184,9 @@ function wireTo(url: string): Promise<TcpProxy> {
 }
 
 function through(url: string, wire: TcpProxy | undefined): string {
+  if (wire === undefined) return url;
   const address = new URL(url);
-  if (wire !== undefined) address.host = `127.0.0.1:${wire.port}`;
+  address.host = `127.0.0.1:${wire.port}`;
   return address.href;
 }
 

@@ -1,8 +1,8 @@
 // Hears what integrations takes back (identity.proto, Revocation), and proves that nothing was missed: Redis sends a
-// connection its messages and its pongs in one order, so a pong says that everything published before the ping is here.
+// connection its messages and its answers in one order, so an answer says that everything published before its command is here.
 import { randomUUID } from 'node:crypto';
+import { RedisLink, type RedisServers } from '@truckroll/redis';
 import type { Logger, Metrics } from '@truckroll/service-kit';
-import { RedisLink } from './redis-link.ts';
 
 const CHANNEL = 'truckroll:invalidations';
 /** Entries in Redis count only together with the epoch that this key holds. */
@@ -31,13 +31,15 @@ interface Listener {
   onGap(): void;
 }
 
-export function subscribeInvalidations(url: string, log: Logger, metrics: Metrics, listener: Listener): Invalidations {
+export function subscribeInvalidations(servers: RedisServers, log: Logger, metrics: Metrics, listener: Listener): Invalidations {
   let generation = 0;
   const link = new RedisLink({
-    url,
+    servers,
     name: 'truckroll-gateway-invalidations',
     log,
     metrics,
+    // Revocations are published together with a write of this key, so that both links are on one server.
+    keys: [EPOCH],
     prepare: async (client) => {
       await client.subscribe(CHANNEL, (message) => {
         generation++;

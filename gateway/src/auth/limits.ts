@@ -5,9 +5,9 @@ import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible';
 import type { Principal } from '@truckroll/contract/gen/integrations/v1/identity';
+import type { RedisLink } from '@truckroll/redis';
 import type { CounterMetric, Metrics } from '@truckroll/service-kit';
 import type { LimitState } from '../http/exchange.ts';
-import type { RedisLink } from './redis-link.ts';
 
 const WINDOW_SECONDS = 60;
 /** A company's limit over all its keys and users, in those of one key. */

@@ -3,9 +3,9 @@
 import { LRUCache } from 'lru-cache';
 import { ApiError, now } from '@truckroll/contract';
 import type { AuthenticateRequest, Principal } from '@truckroll/contract/gen/integrations/v1/identity';
+import type { RedisLink } from '@truckroll/redis';
 import { SHARED_SECONDS, type IdentitySeal } from './identity-seal.ts';
 import { EPOCH, type Invalidation, type Invalidations } from './invalidations.ts';
-import type { RedisLink } from './redis-link.ts';
 
 /** Without proof, and for the answer "nobody", this long: a revocation takes effect within a second. */
 const UNPROVEN_MS = 1000;
@@ -163,7 +163,7 @@ export class Principals {
 
   async #sharedState(credential: Credential): Promise<{ epoch: string; principal?: Principal } | undefined> {
     try {
-      const [epoch, text] = await this.#options.redis.run('read_identity', (client) => client.mGet([EPOCH, sharedKey(credential)]));
+      const [epoch, text] = await this.#options.redis.run('read_identity', (client) => Promise.all([client.get(EPOCH), client.get(sharedKey(credential))]));
       if (typeof epoch !== 'string') return undefined;
       const principal = typeof text === 'string' ? this.#options.seal.open(credential.cacheKey, epoch, text) : undefined;
       return principal === undefined ? { epoch } : { epoch, principal };

@@ -1,5 +1,6 @@
 import { mailSettings, type MailConfig } from '@truckroll/mail';
 import { kafkaSettings } from '@truckroll/outbox';
+import { redisSetting } from '@truckroll/redis';
 import { ConfigError, baseSettings, callerSettings, databaseSettings, env, readConfig, type Config } from '@truckroll/service-kit';
 import { checkAllowedTargets } from '@truckroll/webhook-targets';
 
@@ -7,7 +8,7 @@ const settings = {
   ...baseSettings(50054),
   ...callerSettings,
   ...databaseSettings,
-  redisUrl: env.url('REDIS_URL'),
+  redis: redisSetting('REDIS_URL'),
   ...kafkaSettings(),
   /** The first seals the signing secrets of webhook endpoints, all open them. */
   webhookSecretKeys: env.keyRing('WEBHOOK_SECRET_KEYS'),

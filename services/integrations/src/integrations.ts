@@ -65,7 +65,7 @@ export function createIntegrations(config: IntegrationsConfig): Service {
         'truckroll.counts_attempts': 'on',
       };
       const database = open({ ...databaseUrls(config), ...schema, settings });
-      const bus = createBus(config.redisUrl, log, metrics);
+      const bus = createBus(config.redis, log, metrics);
       const invalidations = new Invalidations(database, bus, log, () => notices.hears);
       const kafka = createKafka(SCHEMA, config, log);
       const outbox = new Outbox({ database, kafka, source: '/truckroll/integrations', topics: [topics.companies], log, metrics });

@@ -17,6 +17,7 @@ import { WebhookHealthServiceService } from '@truckroll/contract/gen/integration
 import { WebhookServiceService } from '@truckroll/contract/gen/integrations/v1/webhooks';
 import type { MailConfig } from '@truckroll/mail';
 import { kafkaSettings } from '@truckroll/outbox';
+import { parseRedisUrl } from '@truckroll/redis';
 import { KeyRing, migrationsIn, openChannel, readConfig, testCallers, testConfig } from '@truckroll/service-kit';
 import { freshDatabase, openProxy } from '@truckroll/testing';
 import { createClient } from '@redis/client';
@@ -39,7 +40,7 @@ export async function startHarness(mail: MailConfig = {}) {
       kafkaPrefix,
       port: at,
       databaseUrl: database.url,
-      redisUrl: redis.href,
+      redis: parseRedisUrl(redis.href)!,
     });
     const { port } = await service.start();
     return { service, port };

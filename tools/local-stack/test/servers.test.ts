@@ -58,6 +58,16 @@ test.each([
   );
 });
 
+test.each([
+  ['redis+cluster://user:secret@127.0.0.1:1,', ''],
+  ['rediss+sentinel://127.0.0.1:1,', '/main'],
+])('one of several servers that the environment names is enough: %s', async (first, last) => {
+  const { port, server } = await occupant();
+  const REDIS_URL = `${first}127.0.0.1:${port}${last}`;
+  await expect(start({ ...given, REDIS_URL })).resolves.toMatchObject({ redisUrl: REDIS_URL });
+  server.close();
+});
+
 test('ports are below those that the kernel gives to clients, and stay', async () => {
   const file = join(scratch.folder(), 'ports.json');
   const port = await new Ports(file).take('redis');

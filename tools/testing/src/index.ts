@@ -1,3 +1,4 @@
 export { freshDatabase, openFreshDatabase, type TestDatabase } from './database.ts';
 export { startMailServer, type MailServer } from './mail-server.ts';
+export { RedisServers, redisCli, type RedisServer } from './redis-servers.ts';
 export { openProxy, type TcpProxy } from './tcp-proxy.ts';

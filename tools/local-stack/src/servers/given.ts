@@ -3,12 +3,13 @@ import { Problem } from '../problem.ts';
 import type { ServerName } from './server.ts';
 
 const TIMEOUT_MS = 3000;
+const SENTINEL_PORT = 26379;
 const VARIABLES = { postgres: ['DATABASE_URL', 5432], redis: ['REDIS_URL', 6379], kafka: ['KAFKA_BROKERS', 9092] } as const;
 
 /** Fails in one sentence when nothing listens where an environment variable says that a server is. */
 export async function requireAnswer(name: ServerName, text: string): Promise<void> {
   const [variable, defaultPort] = VARIABLES[name];
-  const addresses = name === 'kafka' ? text.split(',').map((broker) => `kafka://${broker.trim()}`) : [text];
+  const addresses = addressesIn(name, text);
   const tried: string[] = [];
   for (const address of addresses) {
     if (!URL.canParse(address)) throw new Problem(`${variable} is not an address: set it to ${example(name)}, or leave it out.`);
@@ -19,6 +20,14 @@ export async function requireAnswer(name: ServerName, text: string): Promise<voi
     if (await answers(hostname.replace(/^\[|\]$/g, ''), Number(port || defaultPort))) return;
   }
   throw new Problem(`Nothing answers at ${tried.join(', ')}, which ${variable} names: start that server, or leave ${variable} out to have one started here.`);
+}
+
+/** Any of several will do: they know the others. */
+function addressesIn(name: ServerName, text: string): string[] {
+  if (name === 'kafka') return text.split(',').map((broker) => `kafka://${broker.trim()}`);
+  const [, kind, hosts] = /^rediss?\+(cluster|sentinel):\/\/(?:[^@/]*@)?([^/?]+)/.exec(text) ?? [];
+  if (hosts === undefined) return [text];
+  return hosts.split(',').map((host) => `redis://${/:\d+$/.test(host) || kind === 'cluster' ? host : `${host}:${SENTINEL_PORT}`}`);
 }
 
 function example(name: ServerName): string {

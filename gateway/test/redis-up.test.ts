@@ -1,0 +1,36 @@
+// gateway_redis_up says whether Redis does its work, not whether it answers pings.
+import { RedisServers, redisCli, type RedisServer } from '@truckroll/testing';
+import { eventually, startGateway, untilMetric, type TestGateway } from './support/gateway.ts';
+
+const servers = new RedisServers();
+afterAll(() => servers.end());
+
+let gateway: TestGateway;
+afterEach(() => gateway.stop());
+
+const ask = ({ port }: RedisServer, ...command: readonly string[]) => redisCli('-p', String(port), ...command);
+
+test.each<[string, string[], string[]]>([
+  ['READONLY, of a server that became a replica', ['REPLICAOF', '127.0.0.1', '1'], ['REPLICAOF', 'NO', 'ONE']],
+  ['OOM, of a server that is full', ['CONFIG', 'SET', 'maxmemory', '1'], ['CONFIG', 'SET', 'maxmemory', '0']],
+])('gateway_redis_up is 0 while Redis answers with %s', async (_, spoil, repair) => {
+  const server = await servers.server();
+  gateway = await startGateway({ REDIS_URL: server.url });
+  await untilMetric(gateway, 'gateway_redis_up', 1);
+  await ask(server, ...spoil);
+  await untilMetric(gateway, 'gateway_redis_up', 0);
+  expect((await gateway.get('/v1/invoices')).status).toBe(200);
+  await ask(server, ...repair);
+  await untilMetric(gateway, 'gateway_redis_up', 1);
+});
+
+test('gateway_redis_up is 0 while Redis answers with MOVED, as a node of a cluster that is named as a single server', async () => {
+  const { masters } = await servers.cluster();
+  const node = masters[0]!;
+  gateway = await startGateway({ REDIS_URL: node.url });
+  await eventually(async () => {
+    expect((await gateway.get('/v1/invoices')).status).toBe(200);
+    return (await ask(node, 'INFO', 'errorstats')).includes('errorstat_MOVED');
+  });
+  await untilMetric(gateway, 'gateway_redis_up', 0);
+});

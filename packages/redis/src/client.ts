@@ -1,0 +1,24 @@
+import { createClient } from '@redis/client';
+import type { Login, RedisNode } from './servers.ts';
+
+export const CONNECT_MS = 2000;
+
+export type RedisClient = ReturnType<typeof newClient>;
+
+type Place = { readonly url: string } | { readonly node: RedisNode; readonly login: Login };
+
+export function newClient(place: Place, name: string, keyPrefix?: string) {
+  const socket = { connectTimeout: CONNECT_MS, reconnectStrategy: false } as const;
+  return createClient({
+    ...('url' in place ? { url: place.url, socket } : optionsOf(place.node, place.login, socket)),
+    ...(keyPrefix === undefined ? {} : { keyPrefix }),
+    name,
+    disableOfflineQueue: true,
+    // Probes notice a server that hangs. The library would make a signal and a timer for each command, and keep both for seconds after its answer.
+    commandOptions: { timeout: 0 },
+  });
+}
+
+function optionsOf(node: RedisNode, { tls, ...credentials }: Login, socket: object) {
+  return { ...credentials, socket: tls ? { ...socket, ...node, tls } : { ...socket, ...node } };
+}

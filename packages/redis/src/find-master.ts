@@ -1,0 +1,40 @@
+// Which server of several takes our writes. createCluster and createSentinel of the client library keep requests waiting while they look for
+// another server, and hide the connection whose answers prove that no message was missed; so they are not used.
+import type { RedisClient } from './client.ts';
+import type { Login, RedisNode, RedisServers } from './servers.ts';
+
+/** Before every key in a cluster: the braces put all keys into one slot, which takes commands on several of them, transactions and scripts. */
+export const CLUSTER_PREFIX = 'truckroll:{truckroll}:';
+/** Sentinels publish here when they have made another server the master: its name, the old address, the new address. */
+const SWITCHED = '+switch-master';
+
+export interface Search {
+  readonly servers: Exclude<RedisServers, { kind: 'single' }>;
+  /** Counts from 0, so that each attempt asks the next node. */
+  readonly attempt: number;
+  open(node: RedisNode, login: Login): Promise<RedisClient>;
+  /** Called when a Sentinel names another master later. */
+  onSwitch(): void;
+}
+
+/** Rejects when the node is away, knows no master, or is of another kind. */
+export async function findMaster({ servers, attempt, open, onSwitch }: Search): Promise<RedisNode> {
+  const asked = servers.nodes[attempt % servers.nodes.length]!;
+  if (servers.kind === 'cluster') {
+    const client = await open(asked, servers.login);
+    const [slot, ranges] = await Promise.all([client.clusterKeySlot(CLUSTER_PREFIX), client.clusterSlots()]);
+    client.destroy();
+    const owner = ranges.find(({ from, to }) => from <= slot && slot <= to)?.master;
+    if (owner === undefined) throw new Error(`No node of the Redis Cluster has slot ${slot}`);
+    // A node that does not know its own address leaves it out.
+    return { host: owner.host || asked.host, port: owner.port };
+  }
+  // This connection stays: it reports a switch even where the old master still answers.
+  const client = await open(asked, servers.sentinelLogin);
+  await client.subscribe(SWITCHED, (message) => {
+    if (message.startsWith(`${servers.master} `)) onSwitch();
+  });
+  const address = await client.sendCommand<[string, string] | null>(['SENTINEL', 'GET-MASTER-ADDR-BY-NAME', servers.master]);
+  if (address === null) throw new Error(`The Sentinel at ${asked.host}:${asked.port} watches no master of the name ${JSON.stringify(servers.master)}`);
+  return { host: address[0], port: Number(address[1]) };
+}

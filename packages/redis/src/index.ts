@@ -1,0 +1,2 @@
+export { RedisLink } from './redis-link.ts';
+export { parseRedisUrl, redisSetting, type RedisServers } from './servers.ts';

@@ -1,0 +1,211 @@
+// One connection to Redis that knows whether Redis does its work. It never makes a request wait for a server that is away or
+// hangs: commands fail at once then, and those under way fail within a second.
+import { randomUUID } from 'node:crypto';
+import { backoffMs, databaseDurations, type Durations, type Logger, type Metrics } from '@truckroll/service-kit';
+import { CONNECT_MS, newClient, type RedisClient } from './client.ts';
+import { CLUSTER_PREFIX, findMaster } from './find-master.ts';
+import { remedyOf } from './remedy.ts';
+import type { RedisNode, RedisServers } from './servers.ts';
+
+/** Time between probes while the connection is in use, and once it was not used for `restAfter`; the next use sends one at once. */
+const TICK_MS = { busy: 250, atRest: 1000, restAfter: 5000 };
+/** Age of an unanswered probe at which Redis counts as hanging. */
+const HUNG_MS = 750;
+const BACKOFF = { firstMs: 100, mostMs: 1000 };
+
+export interface RedisLinkOptions {
+  servers: RedisServers;
+  /** What the server's client list calls it. */
+  name: string;
+  log: Logger;
+  metrics: Metrics;
+  /**
+   * Keys that probes set where they are missing, all of them on a new connection and then one after the other. A replica, a full
+   * server and a node of a cluster that has other slots refuse that.
+   */
+  keys: readonly string[];
+  /** Runs on every new connection before anything else may use it. */
+  prepare?(client: RedisClient): Promise<unknown>;
+  /** Called whenever the connection can be used again. */
+  onReady?(): void;
+}
+
+export class RedisLink {
+  readonly #options: RedisLinkOptions;
+  readonly #commands: Durations;
+  #client: RedisClient | undefined;
+  /** The clients of the newest attempt to connect: that of Redis, and those that find it. */
+  #clients: RedisClient[] = [];
+  #ready = false;
+  #stopped = false;
+  #failures = 0;
+  #remedy: string | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #probes = 0;
+  #probedAt: number | undefined;
+  #provenAt = -Infinity;
+  #tickedAt = 0;
+  #waitMs = TICK_MS.busy;
+  #reliedAt = -Infinity;
+  /** Sends the next probe before its time; undefined unless the connection is at rest. */
+  #wake: (() => void) | undefined;
+
+  constructor(options: RedisLinkOptions) {
+    this.#options = options;
+    this.#commands = databaseDurations(options.metrics);
+  }
+
+  /** Starts connecting, and goes on for as long as it takes. */
+  start(): void {
+    this.#connect();
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    this.#drop();
+  }
+
+  /** Whether commands can be expected to be answered. */
+  get ready(): boolean {
+    return this.#ready;
+  }
+
+  /** When the last answered probe was sent, on the clock of performance.now(). All that Redis had sent by then is here. */
+  get provenAt(): number {
+    return this.#provenAt;
+  }
+
+  /** Notes a use of the connection: probes follow each other closely for a while. */
+  rely(): void {
+    this.#reliedAt = performance.now();
+    this.#wake?.();
+  }
+
+  /** Runs commands, which metrics know by a name. Rejects at once where Redis is known to be away. */
+  async run<T>(name: string, work: (client: RedisClient) => Promise<T>): Promise<T> {
+    this.rely();
+    if (!this.#ready || this.#client === undefined) throw new Error('Redis is away');
+    const startedAt = performance.now();
+    try {
+      const result = await work(this.#client);
+      this.#commands.ended(startedAt, 'redis', name, '');
+      return result;
+    } catch (error) {
+      this.#commands.ended(startedAt, 'redis', name, 'unavailable');
+      throw error;
+    }
+  }
+
+  #connect(): void {
+    const { name, log, onReady } = this.#options;
+    const clients: RedisClient[] = [];
+    this.#clients = clients;
+    const fail = (error: unknown): void => {
+      if (this.#clients !== clients || this.#stopped) return;
+      this.#failures++;
+      const remedy = remedyOf(error);
+      if (this.#ready || this.#failures === 1 || (remedy !== undefined && remedy !== this.#remedy)) {
+        log.warn({ error, connection: name }, remedy === undefined ? 'Redis does not answer' : `Redis cannot be used: ${remedy}`);
+      }
+      this.#remedy = remedy;
+      this.#drop();
+      this.#timer = setTimeout(() => this.#connect(), backoffMs(this.#failures, BACKOFF));
+    };
+    // connect() waits for ever for a server that accepts and then says nothing.
+    this.#timer = setTimeout(() => fail(new Error('Redis accepted the connection and said nothing')), CONNECT_MS);
+    const establish = async (): Promise<void> => {
+      const client = await this.#open(clients, fail);
+      if (this.#clients !== clients || this.#stopped) return;
+      clearTimeout(this.#timer);
+      if (this.#failures > 0) log.info({ connection: name }, 'Redis answers again');
+      this.#failures = 0;
+      this.#remedy = undefined;
+      this.#probedAt = undefined;
+      this.#client = client;
+      this.#ready = true;
+      this.#tickedAt = performance.now();
+      this.#tick(client, fail);
+      onReady?.();
+    };
+    establish().catch(fail);
+  }
+
+  /** Connects to the server that takes our writes, and probes it. Adds every client to `clients`. */
+  async #open(clients: RedisClient[], fail: (error: unknown) => void): Promise<RedisClient> {
+    const { servers, name, keys, prepare } = this.#options;
+    const open = async (client: RedisClient, onError: (error: unknown) => void): Promise<RedisClient> => {
+      clients.push(client);
+      await client.on('error', onError).connect();
+      if (this.#clients === clients) return client;
+      // The library goes on connecting a client that was destroyed meanwhile.
+      client.destroy();
+      throw new Error('This attempt has ended');
+    };
+    const find = (among: Exclude<RedisServers, { kind: 'single' }>): Promise<RedisNode> =>
+      findMaster({
+        servers: among,
+        attempt: this.#failures,
+        // Its commands reject; what happens to the connection afterwards does not matter.
+        open: (node, login) => open(newClient({ node, login }, name), () => undefined),
+        onSwitch: () => fail(new Error('The Sentinels have made another server the master')),
+      });
+    const at = servers.kind === 'single' ? { url: servers.url } : { node: await find(servers), login: servers.login };
+    const client = await open(newClient(at, name, servers.kind === 'cluster' ? CLUSTER_PREFIX : undefined), fail);
+    await Promise.all(keys.map((key) => probe(client, key)));
+    await prepare?.(client);
+    return client;
+  }
+
+  /** Sends a probe, or gives up on a server that has not answered the last one. */
+  #tick(client: RedisClient, fail: (error: unknown) => void): void {
+    if (this.#client !== client || this.#stopped) return;
+    this.#wake = undefined;
+    const now = performance.now();
+    // After a pause of our own the answer may be here and unread: look again at the next tick.
+    const paused = now - this.#tickedAt > 2 * this.#waitMs;
+    this.#tickedAt = now;
+    if (this.#probedAt === undefined) {
+      this.#probedAt = now;
+      const { keys } = this.#options;
+      probe(client, keys[this.#probes++ % keys.length]!).then(() => {
+        if (this.#client !== client) return;
+        this.#provenAt = now;
+        this.#probedAt = undefined;
+      }, fail);
+    } else if (now - this.#probedAt > HUNG_MS && !paused) {
+      return fail(new Error('Redis hangs'));
+    }
+    const atRest = now - this.#reliedAt > TICK_MS.restAfter;
+    this.#waitMs = atRest ? TICK_MS.atRest : TICK_MS.busy;
+    const next = (): void => this.#tick(client, fail);
+    const timer = setTimeout(next, this.#waitMs);
+    this.#timer = timer;
+    if (!atRest) return;
+    this.#wake = () => {
+      clearTimeout(timer);
+      next();
+    };
+  }
+
+  /** Ends the connection; commands under way reject. */
+  #drop(): void {
+    const clients = this.#clients;
+    this.#clients = [];
+    this.#client = undefined;
+    this.#ready = false;
+    this.#wake = undefined;
+    clearTimeout(this.#timer);
+    for (const client of clients) {
+      try {
+        client.destroy();
+      } catch {
+        // It was not open.
+      }
+    }
+  }
+}
+
+function probe(client: RedisClient, key: string): Promise<unknown> {
+  return client.set(key, randomUUID(), { condition: 'NX' });
+}

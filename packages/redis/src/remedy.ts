@@ -1,0 +1,18 @@
+// What an operator can do about an answer that makes Redis unusable.
+const REMEDIES: readonly (readonly [answer: RegExp, remedy: string])[] = [
+  [/^(MOVED|ASK|CROSSSLOT)\b/, 'the server is one node of a Redis Cluster: begin REDIS_URL with redis+cluster://'],
+  [/cluster support disabled/, 'the server is not part of a Redis Cluster: begin REDIS_URL with redis://'],
+  [/^READONLY\b/, 'the server is a read-only replica: name the master in REDIS_URL, or Sentinels with redis+sentinel://'],
+  [/^OOM\b/, 'the server has used its maxmemory: raise it, or set maxmemory-policy to volatile-ttl'],
+  [/unknown command '?SET\b/i, 'the server is a Sentinel: begin REDIS_URL with redis+sentinel://'],
+  [/unknown command '?SENTINEL\b/i, 'the server is not a Sentinel: name the Sentinels in REDIS_URL, on port 26379 by default'],
+  [/watches no master/, 'correct the name of the master at the end of REDIS_URL'],
+  [/^(NOAUTH|WRONGPASS)\b/, 'Redis refuses the user or the password: correct them in REDIS_URL'],
+  [/^NOPERM\b/, 'the user of REDIS_URL lacks a permission: see the hardening chapter of docs/operations.md'],
+];
+
+/** Undefined where the error says enough, or time may be all it takes. */
+export function remedyOf(error: unknown): string | undefined {
+  const text = error instanceof Error ? error.message : String(error);
+  return REMEDIES.find(([answer]) => answer.test(text))?.[1];
+}

@@ -1,0 +1,188 @@
+// The link against real servers of every kind; what the gateway makes of it is in gateway/test/redis-servers.test.ts.
+import { createLog, createMetrics } from '@truckroll/service-kit';
+import { RedisServers, redisCli, type RedisServer } from '@truckroll/testing';
+import { RedisLink, parseRedisUrl } from '../src/index.ts';
+
+const servers = new RedisServers();
+const opened: RedisLink[] = [];
+afterEach(() => opened.splice(0).forEach((link) => link.stop()));
+afterAll(() => servers.end());
+
+/** In as many slots as the gateway's, and named otherwise. */
+const KEYS = Array.from({ length: 16 }, (_, n) => `key:${n}`);
+
+const ask = ({ port }: RedisServer, ...command: readonly string[]) => redisCli('-p', String(port), ...command);
+
+function linkTo(url: string) {
+  const lines: string[] = [];
+  let changed = Promise.withResolvers<void>();
+  const change = () => {
+    changed.resolve();
+    changed = Promise.withResolvers();
+  };
+  let readies = 0;
+  const link = new RedisLink({
+    servers: parseRedisUrl(url)!,
+    name: 'test',
+    keys: KEYS,
+    log: createLog('test', 'info', { write: (line) => (lines.push((JSON.parse(line) as { msg: string }).msg), change()) }),
+    metrics: createMetrics('test'),
+    onReady: () => (readies++, change()),
+  });
+  opened.push(link);
+  link.start();
+  return {
+    link,
+    /** Resolves when the link was ready `times` times. */
+    async ready(times = 1): Promise<void> {
+      while (readies < times) await changed.promise;
+    },
+    /** Resolves when a line of the log matches. */
+    async says(text: RegExp): Promise<void> {
+      while (!lines.some((line) => text.test(line))) await changed.promise;
+    },
+    get readies() {
+      return readies;
+    },
+  };
+}
+
+test('is ready on a server that takes writes, runs commands, and does not overwrite its keys', async () => {
+  const server = await servers.server();
+  await ask(server, 'SET', KEYS[0]!, 'kept');
+  const { link, ready } = linkTo(server.url);
+  await ready();
+  expect(link.ready).toBe(true);
+  expect(await link.run('read', (client) => client.get(KEYS[0]!))).toBe('kept');
+  expect(await ask(server, 'EXISTS', ...KEYS)).toBe('16');
+});
+
+test('leaves no connection behind when it stops while it connects', async () => {
+  const server = await servers.server();
+  linkTo(server.url).link.stop();
+  await linkTo(server.url).ready();
+  expect((await ask(server, 'CLIENT', 'LIST')).match(/name=test/g)).toHaveLength(1);
+});
+
+describe('the link to a server that answers pings and refuses writes', () => {
+  test.each<[string, () => Promise<string>, RegExp]>([
+    [
+      'a read-only replica',
+      async () => (await servers.server('--replicaof', `127.0.0.1 ${(await servers.server()).port}`)).url,
+      /^Redis cannot be used: the server is a read-only replica: name the master in REDIS_URL/,
+    ],
+    [
+      'a full server that may evict nothing',
+      async () => (await servers.server('--maxmemory', '1', '--maxmemory-policy', 'noeviction')).url,
+      /^Redis cannot be used: the server has used its maxmemory: raise it/,
+    ],
+    [
+      'one node of a cluster that is named as a single server',
+      async () => (await cluster()).masters[1]!.url,
+      /^Redis cannot be used: the server is one node of a Redis Cluster: begin REDIS_URL with redis\+cluster:/,
+    ],
+    [
+      'a Sentinel that is named as a server',
+      async () => (await sentinel()).sentinel.url,
+      /^Redis cannot be used: the server is a Sentinel: begin REDIS_URL with redis\+sentinel:/,
+    ],
+    [
+      'a server that is named as a Sentinel',
+      async () => `${(await servers.server()).url.replace('redis:', 'redis+sentinel:')}/main`,
+      /^Redis cannot be used: the server is not a Sentinel: name the Sentinels in REDIS_URL/,
+    ],
+    [
+      'a server that is named as a cluster',
+      async () => (await servers.server()).url.replace('redis:', 'redis+cluster:'),
+      /^Redis cannot be used: the server is not part of a Redis Cluster: begin REDIS_URL with redis:/,
+    ],
+    [
+      'a master that no Sentinel knows',
+      async () => `${(await sentinel()).sentinel.url.replace('redis:', 'redis+sentinel:')}/mian`,
+      /^Redis cannot be used: correct the name of the master at the end of REDIS_URL/,
+    ],
+    [
+      'a server with another password',
+      async () => (await servers.server('--requirepass', 'secret')).url.replace('//', '//:wrong@'),
+      /^Redis cannot be used: Redis refuses the user or the password/,
+    ],
+  ])('is not ready, and the log says what to do: %s', async (_, url, line) => {
+    const tried = linkTo(await url());
+    await tried.says(line);
+    expect(tried.link.ready).toBe(false);
+    expect(tried.readies).toBe(0);
+  });
+
+  test.each<[string, (server: RedisServer, other: RedisServer) => Promise<unknown>, (server: RedisServer) => Promise<unknown>]>([
+    ['becomes a replica', (server, other) => ask(server, 'REPLICAOF', '127.0.0.1', String(other.port)), (server) => ask(server, 'REPLICAOF', 'NO', 'ONE')],
+    ['fills up', (server) => ask(server, 'CONFIG', 'SET', 'maxmemory', '1'), (server) => ask(server, 'CONFIG', 'SET', 'maxmemory', '0')],
+  ])('ends when the server %s, and is back when that is over', async (_, spoil, repair) => {
+    const [server, other] = await Promise.all([servers.server(), servers.server()]);
+    const { link, ready, says } = linkTo(server.url);
+    await ready();
+    await spoil(server, other);
+    await says(/^Redis cannot be used/);
+    expect(link.ready).toBe(false);
+    await repair(server);
+    await ready(2);
+  });
+});
+
+let clustered: ReturnType<RedisServers['cluster']> | undefined;
+const cluster = () => (clustered ??= servers.cluster());
+
+describe('the link to a cluster', () => {
+  const urlOf = (nodes: readonly RedisServer[]) => `redis+cluster://${nodes.map(({ port }) => `127.0.0.1:${port}`).join(',')}`;
+
+  test('finds it through any node when the first is away, and runs multi-key commands, transactions and scripts', async () => {
+    const { masters } = await cluster();
+    const { link, ready } = linkTo(`redis+cluster://127.0.0.1:1,127.0.0.1:${masters[2]!.port}`);
+    await ready();
+    await link.run('write', (client) => client.multi().set('a', '1').set('b', '2').exec());
+    expect(await link.run('read', (client) => client.mGet(['a', 'b']))).toEqual(['1', '2']);
+    expect(await link.run('count', (client) => client.eval(`return redis.call('INCR', KEYS[1]) + redis.call('INCR', KEYS[2])`, { keys: ['a', 'b'] }))).toBe(5);
+  });
+
+  test('follows the keys to the node that becomes their master', async () => {
+    const { masters, replica } = await cluster();
+    const { link, ready } = linkTo(urlOf(masters));
+    await ready();
+    await ask(replica, 'CLUSTER', 'FAILOVER');
+    await ready(2);
+    await link.run('write', (client) => client.set('c', '3'));
+    expect(await ask(replica, 'GET', 'truckroll:{truckroll}:c')).toBe('3');
+  });
+});
+
+async function sentinel() {
+  const master = await servers.server();
+  const replica = await servers.server('--replicaof', `127.0.0.1 ${master.port}`, '--repl-diskless-sync-delay', '0');
+  const watching = await servers.sentinel(master);
+  while ((await redisCli('-p', String(watching.port), 'SENTINEL', 'REPLICAS', 'main')) === '') await new Promise((resolve) => setTimeout(resolve, 20));
+  return { master, replica, sentinel: watching };
+}
+
+describe('the link to a master that Sentinels name', () => {
+  test('follows the Sentinels to another when the master ends', async () => {
+    const { master, replica, sentinel: watching } = await sentinel();
+    const { link, ready } = linkTo(`redis+sentinel://127.0.0.1:1,127.0.0.1:${watching.port}/main`);
+    await ready();
+    master.daemon.kill('SIGKILL');
+    await ready(2);
+    await link.run('write', (client) => client.set('a', '1'));
+    expect(await ask(replica, 'GET', 'a')).toBe('1');
+  });
+
+  test('leaves the master when the Sentinels name another, though the old one still takes writes', async () => {
+    const { master, replica, sentinel: watching } = await sentinel();
+    const { link, ready, says } = linkTo(`redis+sentinel://127.0.0.1:${watching.port}/main`);
+    await ready();
+    await ask(watching, 'SENTINEL', 'FAILOVER', 'main');
+    await says(/^Redis does not answer/);
+    // The Sentinel makes the old master a replica only after some seconds.
+    expect(await ask(master, 'SET', 'a', 'old')).toBe('OK');
+    await ready(2);
+    await link.run('write', (client) => client.set('a', 'new'));
+    expect(await ask(replica, 'GET', 'a')).toBe('new');
+  });
+});
