@@ -31,9 +31,10 @@ const CLIENTS = {
   express: ['gateway', 'loadtest'],
   'prom-client': ['packages/service-kit'],
   pino: ['packages/service-kit'],
+  '@opentelemetry/semantic-conventions': ['packages/service-kit'],
   jose: ['gateway', 'tools/local-stack'],
   nodemailer: ['packages/mail'],
-  '@redis/client': ['packages/redis'],
+  '@redis/client': ['packages/redis', 'loadtest'],
 };
 const TESTS = ['**/test/**', '**/*.test.ts', 'tools/testing/**'];
 

@@ -24,5 +24,8 @@ export const refusals = [
   { values: { tls: { existingSecret: 'tls' } }, message: "additional properties 'existingSecret' not allowed" },
   { values: { prometheusRule: { enabled: 'yes' } }, message: '/prometheusRule/enabled' },
   { values: { dashboards: { labels: { grafana_dashboard: 1 } } }, message: '/dashboards/labels/grafana_dashboard' },
+  { values: { tracesSampler: 'sometimes' }, message: '/tracesSampler' },
+  { values: { otlpResourceAttributes: { team: 'a,b' } }, message: '/otlpResourceAttributes/team' },
+  { values: { gateway: { env: { OTEL_RESOURCE_ATTRIBUTES: 'a=b' } } }, message: "invalid propertyName 'OTEL_RESOURCE_ATTRIBUTES'" },
   { values: { grpcMaxConnectionAge: '30' }, message: '/grpcMaxConnectionAge' },
 ];

@@ -25,8 +25,8 @@ export const CONFIGS = {
 export type Component = keyof typeof CONFIGS;
 export const COMPONENTS = Object.keys(CONFIGS) as Component[];
 
-/** Read by Node, and by the client of PostgreSQL. */
-const OTHERS = ['NODE_OPTIONS', 'NODE_EXTRA_CA_CERTS', 'PGUSER', 'PGPASSWORD'];
+/** Read by Node, by the client of PostgreSQL, by OpenTelemetry's packages, and by Kubernetes for another variable. */
+const OTHERS = ['NODE_OPTIONS', 'NODE_EXTRA_CA_CERTS', 'PGUSER', 'PGPASSWORD', 'OTEL_RESOURCE_ATTRIBUTES', 'POD_NAME'];
 
 /** What the component makes of an environment, and the variables in it that it does not read. Throws ConfigError. */
 export function read<C extends Component>(component: C, environment: Environment): { config: ReturnType<(typeof CONFIGS)[C]>; unread: string[] } {
@@ -69,7 +69,8 @@ export function compose(variables: Environment): { services: Record<string, Comp
 interface Variable {
   readonly name: string;
   readonly value?: string;
-  readonly valueFrom?: { readonly secretKeyRef: { readonly key: string; readonly optional?: boolean } };
+  /** A key of a Secret, or a field of the pod. */
+  readonly valueFrom?: { readonly secretKeyRef?: { readonly key: string; readonly optional?: boolean } };
 }
 
 interface Manifest {
@@ -123,8 +124,10 @@ export function chartEnvironments(profile: string, secrets: (component: Componen
       } = spec.template.spec;
       const { env, image, lifecycle } = container!;
       const component = /\/([a-z-]+):/.exec(image)![1] as Component;
-      const given = env.filter(({ valueFrom }) => valueFrom?.secretKeyRef.optional !== true);
-      const environment = Object.fromEntries(given.map(({ name, value, valueFrom }) => [name, value ?? secrets(component, valueFrom!.secretKeyRef.key)]));
+      const given = env.filter(({ valueFrom }) => valueFrom?.secretKeyRef?.optional !== true);
+      const valueOf = ({ value, valueFrom }: Variable): string =>
+        value ?? (valueFrom?.secretKeyRef === undefined ? 'a field' : secrets(component, valueFrom.secretKeyRef.key));
+      const environment = Object.fromEntries(given.map((variable) => [variable.name, valueOf(variable)]));
       return { component, names: env.map(({ name }) => name), environment, graceSeconds: terminationGracePeriodSeconds - lifecycle.preStop.sleep.seconds };
     });
 }

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
 import { prometheus, silent } from '@truckroll/local-stack';
-import { logTo, startTracing, testCaller, testConfig, type Service } from '@truckroll/service-kit';
+import { logTo, silentLog, startTracing, testCaller, testConfig, type Service } from '@truckroll/service-kit';
 import { truckroll } from '../../tools/cli/test/system.ts';
 import { startCollector, type Span } from '../../packages/service-kit/test/collector.ts';
 import { webhookDispatcherConfig } from '../../services/webhook-dispatcher/src/config.ts';
@@ -148,7 +148,7 @@ test('a test event shows the request that asked for it, and a trace that a clien
 
 test('with an exporter the same way is one trace of spans, from the request to the exchange with the receiver; a 409 in it is no error', async () => {
   const collector = await startCollector();
-  const stop = await startTracing('system', collector.url);
+  const stop = await startTracing('system', { otlpEndpoint: collector.url }, silentLog);
   const before = receiver.received.length;
   const visit = await booked();
   await receiver.until(before + 1);

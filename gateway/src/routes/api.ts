@@ -4,7 +4,18 @@
 import { randomUUID } from 'node:crypto';
 import type { Request, Response } from 'express';
 import { ApiError } from '@truckroll/contract';
-import { describeSpan, failSpan, onBehalfOf, readTraceparent, withRemoteSpan, type RequestContext } from '@truckroll/service-kit';
+import {
+  ATTR_HTTP_REQUEST_METHOD,
+  ATTR_HTTP_RESPONSE_STATUS_CODE,
+  ATTR_HTTP_ROUTE,
+  ATTR_URL_PATH,
+  describeSpan,
+  failSpan,
+  onBehalfOf,
+  readTraceparent,
+  withRemoteSpan,
+  type RequestContext,
+} from '@truckroll/service-kit';
 import type { Admission } from '../admission/admission.ts';
 import type { Authentication } from '../auth/authenticate.ts';
 import type { KeyUses } from '../auth/key-uses.ts';
@@ -46,7 +57,7 @@ export function createApi(parts: ApiParts): (req: Request, res: Response) => voi
       ...splitTarget(req.url),
     };
     res.once('close', () => requestLog.ended(exchange));
-    const span = { 'http.request.method': req.method, 'url.path': exchange.path };
+    const span = { [ATTR_HTTP_REQUEST_METHOD]: req.method, [ATTR_URL_PATH]: exchange.path };
     const extra: Headers = [];
     void onBehalfOf(context, () => withRemoteSpan(header, req.method, 'SERVER', span, () => answer(exchange, parts, extra, draining)));
   };
@@ -64,7 +75,7 @@ async function answer(exchange: Exchange, parts: ApiParts, extra: Headers, drain
     const { principal, shed, charged } = exchange;
     if (principal !== undefined && !shed && !charged) parts.admission.charge(principal.company_id, performance.now() - exchange.startedAt);
   } finally {
-    describeSpan({ 'http.response.status_code': exchange.res.headersSent ? exchange.res.statusCode : 499 });
+    describeSpan({ [ATTR_HTTP_RESPONSE_STATUS_CODE]: exchange.res.headersSent ? exchange.res.statusCode : 499 });
   }
 }
 
@@ -98,7 +109,7 @@ async function serve(exchange: Exchange, parts: ApiParts, extra: Headers): Promi
     throw new ApiError('METHOD_NOT_ALLOWED', `This path answers ${allowed} only.`);
   }
   exchange.operation = target.operation;
-  describeSpan({ 'http.route': target.operation.route, 'truckroll.company_id': principal.company_id }, `${req.method} ${target.operation.route}`);
+  describeSpan({ [ATTR_HTTP_ROUTE]: target.operation.route, 'truckroll.company_id': principal.company_id }, `${req.method} ${target.operation.route}`);
   extra.push(...target.headers);
   target.checkAccess(exchange);
   const body = await readBody(req);

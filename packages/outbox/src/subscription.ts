@@ -1,4 +1,8 @@
 import {
+  ATTR_MESSAGING_BATCH_MESSAGE_COUNT,
+  ATTR_MESSAGING_DESTINATION_NAME,
+  ATTR_MESSAGING_SYSTEM,
+  MESSAGING_SYSTEM_VALUE_KAFKA,
   isContention,
   isUnavailable,
   onBehalfOf,
@@ -193,7 +197,11 @@ export class Subscriber implements BackgroundPart {
     if (first === undefined) return;
     const { database, group } = this.#options;
     const subscription = this.#subscription(first);
-    const attributes = { 'messaging.system': 'kafka', 'messaging.destination.name': first.topic, 'messaging.batch.message_count': events.length };
+    const attributes = {
+      [ATTR_MESSAGING_SYSTEM]: MESSAGING_SYSTEM_VALUE_KAFKA,
+      [ATTR_MESSAGING_DESTINATION_NAME]: first.topic,
+      [ATTR_MESSAGING_BATCH_MESSAGE_COUNT]: events.length,
+    };
     const traces = events.map(({ trace }) => trace);
     const applied = await withBatchSpan(traces, `consume ${first.topic}`, 'CONSUMER', attributes, () =>
       database.transaction(

@@ -88,7 +88,7 @@ export function createComponent<C extends BaseConfig>({ name, config, create, ..
   });
 
   async function start(): Promise<{ port: number; metricsPort: number }> {
-    stopTracing = await startTracing(name, config.otlpEndpoint);
+    stopTracing = await startTracing(name, config, log);
     telemetry = await startTelemetryServer({ port: config.metricsPort, host: config.host, metrics, checks: () => checks });
     for (const part of foundations) await part.start();
     const port = await front.listen(config.port, config.host);

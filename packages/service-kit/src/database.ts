@@ -18,6 +18,7 @@ import { heard } from './heard.ts';
 import type { Metrics } from './metrics.ts';
 import { CompaniesAbout, NO_COMPANY, Places } from './places.ts';
 import { createSession, type Session } from './session.ts';
+import { ATTR_DB_QUERY_SUMMARY, ATTR_DB_SYSTEM_NAME, DB_SYSTEM_NAME_VALUE_POSTGRESQL } from './semconv.ts';
 import { withSpan } from './tracing.ts';
 
 export interface DatabaseOptions extends ConnectionOptions {
@@ -358,7 +359,7 @@ const labelOf = ({ label, name }: Statement): string => label ?? name ?? 'unname
 
 function spanned<T>(statement: Statement, work: () => Promise<T>): Promise<T> {
   const label = labelOf(statement);
-  return withSpan(`sql ${label}`, 'CLIENT', { 'db.system.name': 'postgresql', 'db.query.summary': label }, work);
+  return withSpan(`sql ${label}`, 'CLIENT', { [ATTR_DB_SYSTEM_NAME]: DB_SYSTEM_NAME_VALUE_POSTGRESQL, [ATTR_DB_QUERY_SUMMARY]: label }, work);
 }
 
 function watch(metrics: Metrics, pool: pg.Pool, reads: Places, transactions: Places): void {

@@ -17,6 +17,7 @@ import { channelCredentials, type TlsConfig } from './grpc-tls.ts';
 import { DEFAULT_DEADLINE_MS, REQUEST_ID, clientOptions, targetOf } from './grpc-options.ts';
 import type { Metrics } from './metrics.ts';
 import { currentRequest } from './request-context.ts';
+import { ATTR_RPC_METHOD, ATTR_RPC_SYSTEM_NAME, RPC_SYSTEM_NAME_VALUE_GRPC } from './semconv.ts';
 import { activeTraceparent, withSpan } from './tracing.ts';
 
 /** Connections to every replica of one service. */
@@ -196,7 +197,7 @@ function metadataOf(headers: Readonly<Record<string, string>>): Metadata {
 }
 
 function traced<T>(path: string, work: () => Promise<T>): Promise<T> {
-  return withSpan(path, 'CLIENT', { 'rpc.system.name': 'grpc', 'rpc.method': path.slice(1) }, work);
+  return withSpan(path, 'CLIENT', { [ATTR_RPC_SYSTEM_NAME]: RPC_SYSTEM_NAME_VALUE_GRPC, [ATTR_RPC_METHOD]: path.slice(1) }, work);
 }
 
 function failureOf(status: StatusObject): Failure {

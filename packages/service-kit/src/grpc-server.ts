@@ -22,6 +22,7 @@ import { durations } from './durations.ts';
 import type { Logger } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import { onBehalfOf } from './request-context.ts';
+import { ATTR_RPC_METHOD, ATTR_RPC_SYSTEM_NAME, RPC_SYSTEM_NAME_VALUE_GRPC } from './semconv.ts';
 import { withRemoteSpan } from './tracing.ts';
 
 export interface GrpcServer {
@@ -83,7 +84,7 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
 
   function serve(method: MethodDefinition<unknown, unknown>, handler: AnyHandler): Serve {
     const name = method.path.slice(1);
-    const span = { 'rpc.system.name': 'grpc', 'rpc.method': name };
+    const span = { [ATTR_RPC_SYSTEM_NAME]: RPC_SYSTEM_NAME_VALUE_GRPC, [ATTR_RPC_METHOD]: name };
     const told = TOLD.has(method.path) || callersOf(method.path).has('operator');
     const serving = (call: Call, callback: sendUnaryData<unknown>, context: CallContext): void => {
       const startedAt = performance.now();

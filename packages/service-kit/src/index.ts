@@ -5,6 +5,17 @@ export { seal, sealedBy, unseal } from './sealing.ts';
 export { createLog, logTo, silentLog, type Logger } from './log.ts';
 export { databaseDurations, durations, kafkaDurations, type Durations } from './durations.ts';
 export { createMetrics, type CounterMetric, type MetricDescription, type Metrics } from './metrics.ts';
+export {
+  ATTR_ERROR_TYPE,
+  ATTR_HTTP_REQUEST_METHOD,
+  ATTR_HTTP_RESPONSE_STATUS_CODE,
+  ATTR_HTTP_ROUTE,
+  ATTR_MESSAGING_BATCH_MESSAGE_COUNT,
+  ATTR_MESSAGING_DESTINATION_NAME,
+  ATTR_MESSAGING_SYSTEM,
+  ATTR_URL_PATH,
+  MESSAGING_SYSTEM_VALUE_KAFKA,
+} from './semconv.ts';
 export { activeTraceparent, describeSpan, failSpan, isTracing, startTracing, withBatchSpan, withRemoteSpan, withSpan } from './tracing.ts';
 export { currentRequest, onBehalfOf, readRequestId, readTraceparent, requestOf, traceIdOf, type RequestContext } from './request-context.ts';
 export { arrayOf, binaryArrays, type ArrayType } from './binary-arrays.ts';

@@ -14,6 +14,7 @@ export function baseSettings(defaultPort: number) {
     metricsPort: env.port('METRICS_PORT', defaultPort + 1000),
     logLevel: env.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
     otlpEndpoint: env.optionalUrl('OTEL_EXPORTER_OTLP_ENDPOINT'),
+    otlpTracesEndpoint: env.optionalUrl('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'),
     /** After readiness has turned false, how long requests are still taken: load balancers and clients need a moment to go elsewhere. */
     drainDelayMs: env.duration('DRAIN_DELAY', 0),
     /** How long running calls may take to finish after that. */
@@ -80,6 +81,7 @@ export const testConfig: BaseConfig & ServerConfig & { readonly databaseSessionU
   metricsPort: 0,
   logLevel: 'warn',
   otlpEndpoint: undefined,
+  otlpTracesEndpoint: undefined,
   drainDelayMs: 0,
   drainMs: 1000,
   maxConnectionAgeMs: 300_000,

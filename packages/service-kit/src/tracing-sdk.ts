@@ -1,10 +1,31 @@
-// Imported only when an OTLP endpoint is set: the SDK costs start-up time and memory.
-import { context, propagation, trace } from '@opentelemetry/api';
+// Imported only when an OTLP endpoint is set: the SDK costs start-up time and memory. What OpenTelemetry specifies as environment variables
+// is read here and by its own packages.
+import { randomUUID } from 'node:crypto';
+import { DiagLogLevel, context, diag, propagation, trace } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
-import { W3CTraceContextPropagator } from '@opentelemetry/core';
+import { W3CTraceContextPropagator, getNumberFromEnv, getStringFromEnv } from '@opentelemetry/core';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
-import { resourceFromAttributes } from '@opentelemetry/resources';
-import { BatchSpanProcessor, RandomIdGenerator, TracerProvider } from '@opentelemetry/sdk-trace';
+import {
+  defaultResource,
+  detectResources,
+  resourceAttributesEnvDetector,
+  resourceFromAttributes,
+  serviceNameEnvDetector,
+  type Resource,
+} from '@opentelemetry/resources';
+import {
+  AlwaysOffSampler,
+  AlwaysOnSampler,
+  BatchSpanProcessor,
+  ParentBasedSampler,
+  RandomIdGenerator,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+  type Sampler,
+} from '@opentelemetry/sdk-trace';
+import { ATTR_SERVICE_INSTANCE_ID, ATTR_SERVICE_NAME, ATTR_SERVICE_NAMESPACE, ATTR_SERVICE_VERSION } from '@opentelemetry/semantic-conventions';
+import { readBuild } from './build.ts';
+import type { Logger } from './log.ts';
 import { currentRequest, traceIdOf } from './request-context.ts';
 
 /** A request's first span has the trace that its log lines name. */
@@ -19,13 +40,22 @@ class IdsOfRequests extends RandomIdGenerator {
   }
 }
 
-/** Starts sending spans to `<endpoint>/v1/traces`; returns a function that flushes and stops. */
-export function startSdk(service: string, endpoint: string): () => Promise<void> {
-  const exporter = new OTLPTraceExporter({ url: new URL('v1/traces', endpoint.replace(/\/*$/, '/')).href });
+/** By the values of OTEL_TRACES_SAMPLER. */
+const ROOTS: Readonly<Record<string, (ratio: number) => Sampler>> = {
+  always_on: () => new AlwaysOnSampler(),
+  always_off: () => new AlwaysOffSampler(),
+  traceidratio: (ratio) => new TraceIdRatioBasedSampler(ratio),
+};
+const DEFAULT_SAMPLER = 'parentbased_always_on';
+
+/** Starts sending spans to `url`; returns a function that flushes and stops. */
+export function startSdk(service: string, url: string, log: Logger): () => Promise<void> {
+  report(log);
   const provider = new TracerProvider({
-    resource: resourceFromAttributes({ 'service.name': service, 'service.namespace': 'truckroll' }),
+    resource: resourceOf(service),
+    sampler: samplerOf(getStringFromEnv('OTEL_TRACES_SAMPLER') ?? DEFAULT_SAMPLER),
     idGenerator: new IdsOfRequests(),
-    spanProcessors: [new BatchSpanProcessor({ exporter })],
+    spanProcessors: [new BatchSpanProcessor({ exporter: new OTLPTraceExporter({ url }) })],
   });
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
   propagation.setGlobalPropagator(new W3CTraceContextPropagator());
@@ -36,5 +66,48 @@ export function startSdk(service: string, endpoint: string): () => Promise<void>
     trace.disable();
     propagation.disable();
     context.disable();
+    diag.disable();
   };
+}
+
+/** What the process is; OTEL_RESOURCE_ATTRIBUTES and OTEL_SERVICE_NAME come last and win. */
+function resourceOf(service: string): Resource {
+  const own = resourceFromAttributes({
+    [ATTR_SERVICE_NAME]: service,
+    [ATTR_SERVICE_NAMESPACE]: 'truckroll',
+    [ATTR_SERVICE_VERSION]: readBuild(process.env).version,
+    [ATTR_SERVICE_INSTANCE_ID]: randomUUID(),
+  });
+  return defaultResource()
+    .merge(own)
+    .merge(detectResources({ detectors: [resourceAttributesEnvDetector, serviceNameEnvDetector] }));
+}
+
+/** As specified, a value that is not known is reported and counts as not set. */
+function samplerOf(name: string): Sampler {
+  const [, parentBased, root = ''] = /^(parentbased_)?(.*)$/.exec(name) ?? [];
+  if (!Object.hasOwn(ROOTS, root)) {
+    diag.warn(`OTEL_TRACES_SAMPLER is ${JSON.stringify(name)}, which is none of ${Object.keys(ROOTS).join(', ')}, alone or after parentbased_`);
+    return samplerOf(DEFAULT_SAMPLER);
+  }
+  const sampler = ROOTS[root]!(root === 'traceidratio' ? ratio() : 1);
+  return parentBased === undefined ? sampler : new ParentBasedSampler({ root: sampler });
+}
+
+function ratio(): number {
+  const given = getNumberFromEnv('OTEL_TRACES_SAMPLER_ARG');
+  if (given === undefined || (given >= 0 && given <= 1)) return given ?? 1;
+  diag.warn(`OTEL_TRACES_SAMPLER_ARG is ${given}, which is no number from 0 to 1: every trace is sampled`);
+  return 1;
+}
+
+/** What OpenTelemetry's packages report goes to our log, a message that repeats once: an exporter has one for each batch that fails. */
+function report(log: Logger): void {
+  let last = '';
+  const warn = (message: string): void => {
+    if (message !== last) log.warn({ detail: message }, 'OpenTelemetry reports a problem');
+    last = message;
+  };
+  const quiet = (): void => undefined;
+  diag.setLogger({ error: warn, warn, info: quiet, debug: quiet, verbose: quiet }, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
 }

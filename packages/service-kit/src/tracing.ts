@@ -1,5 +1,6 @@
 import { SpanKind, SpanStatusCode, context, propagation, trace, type Context, type Link, type Span } from '@opentelemetry/api';
 import { isFault } from './faults.ts';
+import type { Logger } from './log.ts';
 import { currentRequest } from './request-context.ts';
 
 /** Set once at start. While it is false no span is made, so that tracing off costs a branch; ids are carried all the same. */
@@ -7,14 +8,22 @@ let enabled = false;
 
 export type SpanAttributes = Readonly<Record<string, string | number | boolean>>;
 
+export interface Collector {
+  /** The path `v1/traces` below it takes spans. */
+  readonly otlpEndpoint?: string | undefined;
+  /** Takes spans itself, rather than the one above. */
+  readonly otlpTracesEndpoint?: string | undefined;
+}
+
 /**
  * Sends spans to an OpenTelemetry collector (OTLP over HTTP) when an endpoint is given; the SDK is only loaded then.
  * Resolves to a function that sends what is left and stops.
  */
-export async function startTracing(service: string, endpoint: string | undefined): Promise<() => Promise<void>> {
-  if (endpoint === undefined) return async () => undefined;
+export async function startTracing(service: string, { otlpEndpoint, otlpTracesEndpoint }: Collector, log: Logger): Promise<() => Promise<void>> {
+  const url = otlpTracesEndpoint ?? (otlpEndpoint && new URL('v1/traces', otlpEndpoint.replace(/\/*$/, '/')).href);
+  if (url === undefined) return async () => undefined;
   const { startSdk } = await import('./tracing-sdk.ts');
-  const stop = startSdk(service, endpoint);
+  const stop = startSdk(service, url, log);
   enabled = true;
   return async () => {
     enabled = false;

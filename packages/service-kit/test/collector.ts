@@ -1,4 +1,4 @@
-import { createServer } from 'node:http';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export interface Span {
@@ -12,18 +12,31 @@ export interface Span {
   links?: { traceId: string }[];
 }
 
+export interface Upload {
+  path: string;
+  headers: IncomingHttpHeaders;
+  /** Attributes of the resource. */
+  resource: Record<string, string>;
+}
+
 /** An OpenTelemetry collector that keeps what it is sent. */
 export async function startCollector() {
   const spans: Span[] = [];
+  const uploads: Upload[] = [];
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
-      const body = JSON.parse(Buffer.concat(chunks).toString()) as { resourceSpans: { scopeSpans: { spans: Span[] }[] }[] };
+      const body = JSON.parse(Buffer.concat(chunks).toString()) as {
+        resourceSpans: { resource: { attributes: { key: string; value: { stringValue: string } }[] }; scopeSpans: { spans: Span[] }[] }[];
+      };
+      const attributes = body.resourceSpans.flatMap(({ resource }) => resource.attributes);
+      const resource = Object.fromEntries(attributes.map(({ key, value }) => [key, value.stringValue]));
+      uploads.push({ path: request.url ?? '', headers: request.headers, resource });
       spans.push(...body.resourceSpans.flatMap((resource) => resource.scopeSpans.flatMap((scope) => scope.spans)));
       response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()));
-  return { spans, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close: () => server.close() };
+  return { spans, uploads, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close: () => server.close() };
 }

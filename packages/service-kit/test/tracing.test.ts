@@ -1,6 +1,17 @@
 import { freshDatabase } from '@truckroll/testing';
 import { ApiError } from '@truckroll/contract';
-import { Database, activeTraceparent, currentRequest, onBehalfOf, startTracing, createLog, traceIdOf, withBatchSpan, withSpan } from '../src/index.ts';
+import {
+  Database,
+  activeTraceparent,
+  currentRequest,
+  onBehalfOf,
+  startTracing,
+  createLog,
+  silentLog,
+  traceIdOf,
+  withBatchSpan,
+  withSpan,
+} from '../src/index.ts';
 import { startCollector } from './collector.ts';
 import { startEcho } from './echo.ts';
 
@@ -8,7 +19,7 @@ const requestId = '6f1c1e52-9d1b-4c58-8a53-6a2f3f1f0c11';
 const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 
 test('without an endpoint nothing is traced, and only a trace that somebody else began is passed on', async () => {
-  const stop = await startTracing('trial', undefined);
+  const stop = await startTracing('trial', {}, silentLog);
   await withSpan('work', 'INTERNAL', {}, async () => expect(activeTraceparent()).toBeUndefined());
   onBehalfOf({ requestId, traceparent: undefined }, () => expect(activeTraceparent()).toBeUndefined());
   onBehalfOf({ requestId, traceparent }, () => expect(activeTraceparent()).toBe(traceparent));
@@ -46,7 +57,7 @@ test('a request and its trace reach the service behind, its calls and its log, w
 
 test('spans of a request are in the trace that its log lines name, and only faults are errors', async () => {
   const collector = await startCollector();
-  const stop = await startTracing('trial', collector.url);
+  const stop = await startTracing('trial', { otlpEndpoint: collector.url }, silentLog);
   const request = { requestId, traceparent: undefined };
   const failing = (name: string, error: Error) => onBehalfOf(request, () => withSpan(name, 'SERVER', {}, () => Promise.reject(error))).catch(() => undefined);
   await failing('missing', ApiError.notFound('invoice'));
@@ -70,7 +81,7 @@ test('spans of a request are in the trace that its log lines name, and only faul
 
 test('one trace leads from the caller over gRPC to the SQL statement', async () => {
   const collector = await startCollector();
-  const stop = await startTracing('trial', collector.url);
+  const stop = await startTracing('trial', { otlpEndpoint: collector.url }, silentLog);
   const server = await freshDatabase({});
   const database = new Database({ url: server.url });
   const echo = await startEcho({

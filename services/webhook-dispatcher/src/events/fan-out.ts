@@ -10,7 +10,7 @@ import type {
   SetAsideResponse,
 } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import type { IncomingEvent } from '@truckroll/outbox';
-import { gather, onBehalfOf, requestOf, withBatchSpan, type Logger, type Metrics } from '@truckroll/service-kit';
+import { ATTR_MESSAGING_BATCH_MESSAGE_COUNT, gather, onBehalfOf, requestOf, withBatchSpan, type Logger, type Metrics } from '@truckroll/service-kit';
 import { batches, loadOf } from './batches.ts';
 import { Pace } from './pace.ts';
 
@@ -54,7 +54,7 @@ export function createFanOut({ fanOut, setAside, read, spare, borrow, postponed,
       const dead_letter_ids = events.flatMap((event) => letters.get(event) ?? []);
       const traces = events.map(({ traceparent }) => traceparent);
       await borrow(events.length * ROOM_PER_EVENT, async (lease) => {
-        const { pending, deliveries } = await withBatchSpan(traces, 'fan out', 'CONSUMER', { 'messaging.batch.message_count': events.length }, () =>
+        const { pending, deliveries } = await withBatchSpan(traces, 'fan out', 'CONSUMER', { [ATTR_MESSAGING_BATCH_MESSAGE_COUNT]: events.length }, () =>
           fanOut({ events: [...events], dead_letter_ids, lease }),
         );
         pace.stored(events.length, pending);

@@ -1,5 +1,5 @@
 import { AttemptError, type LeasedDelivery, type ReportRequest } from '@truckroll/contract/gen/integrations/v1/deliveries';
-import { describeSpan, failSpan, withRemoteSpan } from '@truckroll/service-kit';
+import { ATTR_ERROR_TYPE, ATTR_HTTP_REQUEST_METHOD, ATTR_HTTP_RESPONSE_STATUS_CODE, describeSpan, failSpan, withRemoteSpan } from '@truckroll/service-kit';
 import { exchange, type ExchangeOptions, type ExchangeResult } from '../http/exchange.ts';
 import { retryAfterSeconds } from '../http/retry-after.ts';
 import { signatureOf } from '../http/signature.ts';
@@ -8,7 +8,7 @@ import { signatureOf } from '../http/signature.ts';
 export function attempt(options: ExchangeOptions, delivery: LeasedDelivery): Promise<ReportRequest> {
   const header = (name: string): string | undefined => (name === 'traceparent' ? (delivery.traceparent ?? undefined) : undefined);
   const about = {
-    'http.request.method': 'POST',
+    [ATTR_HTTP_REQUEST_METHOD]: 'POST',
     'truckroll.delivery_id': delivery.delivery_id,
     'truckroll.endpoint_id': delivery.endpoint_id,
     'truckroll.company_id': delivery.company_id,
@@ -16,7 +16,7 @@ export function attempt(options: ExchangeOptions, delivery: LeasedDelivery): Pro
   return withRemoteSpan(header, 'POST webhook', 'CLIENT', about, async () => {
     const report = await exchangeOf(options, delivery);
     const { response_status: status, error } = report;
-    describeSpan(status == null ? { 'error.type': error } : { 'http.response.status_code': status });
+    describeSpan(status == null ? { [ATTR_ERROR_TYPE]: error } : { [ATTR_HTTP_RESPONSE_STATUS_CODE]: status });
     if (!endpointAnswers(report)) failSpan();
     return report;
   });
