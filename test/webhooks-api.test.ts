@@ -1,7 +1,7 @@
 // /api/v1 as integrators and consoles meet it: gateway and integrations together, every answer held against the
 // published description.
 import { randomUUID } from 'node:crypto';
-import { now } from '@truckroll/contract';
+import { now, operations } from '@truckroll/contract';
 import { reportOf } from '../services/integrations/test/webhooks.ts';
 import { eventViolations } from './support/openapi.ts';
 import { startSystem, type System, type TestCompany } from './support/system.ts';
@@ -133,6 +133,16 @@ test('everything that is wrong with an endpoint is told at once', async () => {
     }
   }
   expect((await call('POST', HOOKS, { ...CREATE, url: `https://example.com/${'x'.repeat(2048)}` })).status).toBe(400);
+});
+
+test.each(
+  operations
+    .filter(({ route, verb }) => route.startsWith('/api/v1/') && verb !== 'GET')
+    .map(({ verb, route }) => [verb, route.replaceAll(/\{\w+\}/g, randomUUID())] as const),
+)('an unknown field in the body of %s %s is refused', async (verb, path) => {
+  const { status, body } = await call(verb, path, { colour: 'red' });
+  expect(status).toBe(400);
+  expect(body.error.details).toContainEqual(expect.objectContaining({ location: 'body', field: 'colour', code: 'UNKNOWN_FIELD' }));
 });
 
 test.each([

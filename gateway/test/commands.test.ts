@@ -47,7 +47,13 @@ test('a write reaches its service whole, and its answer has the status and heade
   expect(first.body.notification).toEqual({ status: 'NOT_REQUESTED' });
   expect(commands.added).toEqual([
     {
-      caller: { company_id: gateway.companyId, time_zone: 'America/Chicago', user_id: expect.stringMatching(/^[0-9a-f-]{36}$/) },
+      caller: {
+        company_id: gateway.companyId,
+        time_zone: 'America/Chicago',
+        user_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        key_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        address: '127.0.0.1',
+      },
       idempotency_key: 'key-12345',
       expected_revision: REVISION,
       appointment_id: ID,

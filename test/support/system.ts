@@ -4,7 +4,19 @@ import { randomBytes } from 'node:crypto';
 import { CompanyAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
 import { resource } from '@truckroll/contract';
 import { parseRedisUrl } from '@truckroll/redis';
-import { Database, KeyRing, acceptanceOf, openChannel, testCaller, testCallers, testConfig, type Channel, type Service } from '@truckroll/service-kit';
+import {
+  Database,
+  KeyRing,
+  acceptanceOf,
+  openChannel,
+  parseCallerCredentials,
+  testCaller,
+  testCallers,
+  testConfig,
+  type CallCredential,
+  type Channel,
+  type Service,
+} from '@truckroll/service-kit';
 import { freshDatabase, openProxy, type TcpProxy, type TestDatabase } from '@truckroll/testing';
 import { createGateway } from '../../gateway/src/app.ts';
 import { gatewayConfig } from '../../gateway/src/config.ts';
@@ -60,6 +72,8 @@ export interface SystemOptions {
   webhookAllowedTargets?: readonly string[];
   /** Of all components. Default warn. */
   logLevel?: 'info' | 'warn';
+  /** Credentials of more operators that the services accept. */
+  operators?: readonly CallCredential[];
   /** Where it keeps what it keeps, unless that is to end with it. */
   ground?: Ground;
   /** The run's Redis unless given. */
@@ -84,6 +98,7 @@ export async function startSystem({
   webhookAllowedTargets = [],
   logLevel = 'warn',
   database: found,
+  operators = [],
   ground,
   redisUrl = required('REDIS_URL'),
 }: SystemOptions = {}): Promise<System> {
@@ -100,7 +115,8 @@ export async function startSystem({
   };
   const REDIS_URL = through(redisUrl, wires.redis);
   const issuer = createIssuer();
-  const config = { ...testConfig, logLevel, ...environment, redis: parseRedisUrl(REDIS_URL) } as never;
+  const callerCredentials = parseCallerCredentials([...testCallers, ...operators].map(acceptanceOf).join());
+  const config = { ...testConfig, callerCredentials, logLevel, ...environment, redis: parseRedisUrl(REDIS_URL) } as never;
   const creators = [createIntegrations, createScheduling, createBilling, createReporting];
   const services: Service[] = creators.map((create) => create(config));
   const ports = await Promise.all(services.map(async (service) => (await service.start()).port));

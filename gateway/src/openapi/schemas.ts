@@ -156,6 +156,8 @@ export function scalar({ kind, format, range }: Field): Schema {
       return { type: 'boolean' };
     case 'cursor':
       return { type: 'string' };
+    case 'json':
+      return { type: 'object', additionalProperties: true };
     case 'string':
       return { type: 'string', ...STRINGS[format ?? ''], ...bound('minLength', range?.minLength), ...bound('maxLength', range?.maxLength) };
     default:

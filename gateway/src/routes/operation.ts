@@ -19,7 +19,7 @@ import { inputsOf } from './inputs.ts';
 import { nextLink } from './next-link.ts';
 import { MOST_PROBLEMS, compileQuery, type Query } from './query.ts';
 import { compileTargetCheck } from './body-rules.ts';
-import { bodyShape, compileRequest, readHeaders, readJson, readPath } from './request.ts';
+import { bodyShape, compileRequest, readHeaders, refuseFields, readJson, readPath } from './request.ts';
 
 export interface CompiledOperation {
   operation: Operation;
@@ -75,6 +75,7 @@ export function compileOperation(operation: Operation, context: OperationContext
     const headers = readHeaders(inputs, (name) => exchange.req.headers[name] as string | undefined, problems);
     const json = body && parseJsonBody(bytes, exchange.req.headers['content-type'], problems);
     const message = body === undefined || json === undefined ? {} : readJson(operation, body, json, problems);
+    if (body === undefined && operation.camelCase) refuseFields(bytes, problems);
     if (problems.length > 0) {
       problems.push(...(await checkTarget(message, problems, exchange)));
       throw ApiError.invalid(problems.slice(0, MOST_PROBLEMS));
@@ -82,7 +83,7 @@ export function compileOperation(operation: Operation, context: OperationContext
 
     const scope: CursorScope = { companyId: principal.company_id, operation: operation.name, filters: query.filters };
     const after = query.cursor === undefined ? undefined : openCursor(cursors, scope, query.cursor, nextCursor);
-    const answer = await call(encode({ principal, path, query, after, headers, body: message }), exchange);
+    const answer = await call(encode({ principal, address: exchange.peer, path, query, after, headers, body: message }), exchange);
     const turn = turns.enter(answer.bytes.length);
     if (turn !== undefined) await turn;
     if (exchange.res.destroyed) return;

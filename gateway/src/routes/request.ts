@@ -10,6 +10,8 @@ type Message = Record<string, unknown>;
 /** What the message is made of. Values count only where their parser found no problem. */
 export interface RequestParts {
   principal: Principal;
+  /** Network address of the client. */
+  address: string | undefined;
   path: readonly unknown[];
   query: Query;
   after: Uint8Array | undefined;
@@ -26,8 +28,9 @@ export function compileRequest(operation: Operation, inputs: Inputs): RequestEnc
   const first = filledField(operation);
   const part = first?.shape && codec(first.shape.typeName);
   const namesUser = first?.shape?.byName.has('user_id') === true;
+  const namesActor = first?.shape?.byName.has('key_id') === true;
 
-  return ({ principal, path, query, after, headers, body }) => {
+  return ({ principal, address, path, query, after, headers, body }) => {
     // Decoding nothing gives a message with every default in place.
     const message = decode(empty) as Message;
     Object.assign(message, body);
@@ -35,6 +38,7 @@ export function compileRequest(operation: Operation, inputs: Inputs): RequestEnc
     scope.company_id = principal.company_id;
     scope.time_zone = principal.time_zone;
     if (namesUser) scope.user_id = principal.user_id;
+    if (namesActor) Object.assign(scope, { key_id: principal.key_id, address });
     if (inputs.pages) {
       scope.limit = query.limit;
       if (after !== undefined) scope.after = after;
@@ -95,6 +99,21 @@ export function bodyShape(operation: Operation, inputs: Inputs): Shape | undefin
     fields: inputs.body,
     byName: new Map(inputs.body.map((field) => [field.name, field])),
   };
+}
+
+/** Refuses the fields of a body where the operation takes none; what is no JSON object says nothing and is passed over. */
+export function refuseFields(bytes: Buffer, problems: ErrorDetail[]): void {
+  if (bytes.length === 0) return;
+  let json: unknown;
+  try {
+    json = JSON.parse(bytes.toString());
+  } catch {
+    return;
+  }
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) return;
+  for (const field of Object.keys(json)) {
+    problems.push({ location: 'body', field: field.slice(0, 100), code: 'UNKNOWN_FIELD', message: 'Remove it: this operation takes no fields.' });
+  }
 }
 
 export function readJson(operation: Operation, shape: Shape, json: unknown, problems: ErrorDetail[]): Message {

@@ -46,6 +46,8 @@ export function exampleOf(field: Field, keys: KeyStyle): unknown {
       return [exampleOf(field.shape?.fields[0] as Field, keys)];
     case 'cursor':
       return field.example;
+    case 'json':
+      return JSON.parse(field.example ?? '{}');
     case 'bytes':
       throw new Error(`${field.name} is not public`);
   }

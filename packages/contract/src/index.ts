@@ -20,6 +20,7 @@ export { problemsOfJsonText } from './json-text.ts';
 export { JsonBuffer } from './json-buffer.ts';
 export { camelCase, type KeyStyle } from './json-plan.ts';
 export * from './json-writer.ts';
+export * from './message-json.ts';
 export * from './events.ts';
 export * from './examples.ts';
 export * from './topics.ts';

@@ -23,6 +23,7 @@ export const ENUM = 7;
 export const NUMBER = 8;
 const BYTES = 9;
 export const CURSOR = 10;
+export const RAW = 11;
 
 export interface FieldPlan {
   readonly index: number;
@@ -70,6 +71,7 @@ const KINDS: Record<Kind, number> = {
   number: NUMBER,
   bytes: BYTES,
   cursor: CURSOR,
+  json: RAW,
 };
 const PLAIN_FORMATS = new Set<string | undefined>(['phone', 'color', 'currency', 'revision', 'time_zone']);
 const ABSENT: Partial<Record<Kind, string>> = {

@@ -24,6 +24,12 @@ export function plain(from: DataView, start: number, end: number, data: DataView
   return to + size + 2;
 }
 
+/** Text that is JSON already. */
+export function raw(from: DataView, start: number, end: number, data: DataView, to: number): number {
+  copy(from, start, end - start, data, to);
+  return to + end - start;
+}
+
 /** A string of UTF-8. */
 export function string(from: DataView, start: number, end: number, data: DataView, to: number): number {
   let at = start;

@@ -10,6 +10,7 @@ import {
   MESSAGE,
   NUMBER,
   PLAIN,
+  RAW,
   STRING,
   TIMESTAMP,
   planOf,
@@ -17,7 +18,7 @@ import {
   type KeyStyle,
   type Plan,
 } from './json-plan.ts';
-import { ascii, instant, integer, plain, string, text } from './json-values.ts';
+import { ascii, instant, integer, plain, raw, string, text } from './json-values.ts';
 import { codec } from './operation.ts';
 import type { Shape } from './shape.ts';
 
@@ -178,6 +179,10 @@ export class JsonWriter {
       case STRING: {
         const start = this.#body(at);
         return string(this.#inData, start, this.#at, this.#outData, to);
+      }
+      case RAW: {
+        const start = this.#body(at);
+        return raw(this.#inData, start, this.#at, this.#outData, to);
       }
       case MESSAGE: {
         const start = this.#body(at);

@@ -38,6 +38,7 @@ export function checkValue(field: Field, value: unknown): Checked {
     case 'list':
     case 'bytes':
     case 'cursor':
+    case 'json':
       throw new Error(`${field.name} is not a scalar`);
   }
 }

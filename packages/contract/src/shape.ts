@@ -21,6 +21,8 @@ export type Kind =
   /** A list of objects that may be null, which `repeated` cannot be: a message whose only field is `repeated … values`. */
   | 'list'
   | 'bytes'
+  /** Text on the wire, an object of any shape in JSON. */
+  | 'json'
   /** Bytes on the wire, a position in a list; in JSON a cursor that whoever writes it seals. */
   | 'cursor';
 
@@ -124,6 +126,7 @@ const FORMATS: Record<number, Kind | StringFormat | 'lower_case'> = {
   17: 'timestamp',
   18: 'event_type',
   19: 'subscription',
+  20: 'json',
 };
 const STRING_FORMATS = new Set<string>([
   'time_zone',

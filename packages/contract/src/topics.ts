@@ -31,6 +31,10 @@ export const topics = Object.freeze({
   scheduling: events('truckroll.scheduling.events'),
   /** The four public event types by `<company>/<service request or interaction>` (decisions §6). */
   serviceRequests: events('truckroll.scheduling.service-requests'),
+  /** truckroll.events.v1.AuditEntry by `<company>/<entry>`: what these services add to the audit trail (decisions §15). */
+  schedulingAudit: events('truckroll.scheduling.audit'),
+  billingAudit: events('truckroll.billing.audit'),
+  reportingAudit: events('truckroll.reporting.audit'),
 });
 
 /** Who tells watermarks: the owners of what reports are made of. */

@@ -19,6 +19,8 @@ export interface OutboxOptions {
    * the relay's session, after the moment that the watermark would name.
    */
   readonly complete?: (session: Pick<Session, 'query'>) => Promise<boolean>;
+  /** Whether watermarks are published: false for a service whose records no report is made of. Default true. */
+  readonly announces?: boolean;
   readonly log: Logger;
   readonly metrics: Metrics;
 }
@@ -33,7 +35,8 @@ export class Outbox implements BackgroundPart {
 
   constructor(options: OutboxOptions) {
     this.#options = options;
-    this.#relay = new Relay({ ...options, publisher: createPublisher(options.kafka, options.source, options.topics) });
+    const { announce, ...publisher } = createPublisher(options.kafka, options.source, options.topics);
+    this.#relay = new Relay({ ...options, publisher: { ...publisher, ...(options.announces !== false && { announce }) } });
   }
 
   /** Stores events in the transaction, as `append`, and notifies the relay when it commits. */
@@ -50,9 +53,9 @@ export class Outbox implements BackgroundPart {
 
   /** Resolves at once: writes do not wait for Kafka. */
   async start(): Promise<void> {
-    const { kafka, topics, log } = this.#options;
+    const { kafka, topics, announces = true, log } = this.#options;
     // The relay does not wait for the topics: it also measures what waits while Kafka is away.
-    this.#creating = ensureTopics(kafka, [...topics, known.watermarks], log, this.#stopping.signal).catch(() => undefined);
+    this.#creating = ensureTopics(kafka, announces ? [...topics, known.watermarks] : topics, log, this.#stopping.signal).catch(() => undefined);
     await this.#relay.start();
   }
 

@@ -24,8 +24,8 @@ export interface Restored {
   readonly schema: string;
   readonly states: readonly State[];
   readonly readModels: readonly ReadModelKeys[];
-  /** Consumer groups, by what they read. */
-  readonly groups: readonly { readonly group: string; readonly topics: readonly Topic[] }[];
+  /** Consumer groups, by what they read. They go on behind what was published before, or read all of it again. */
+  readonly groups: readonly { readonly group: string; readonly topics: readonly Topic[]; readonly again?: boolean }[];
   /** Has everything that the service holds published anew, some of it perhaps by the service itself once it runs. */
   renew(tx: Queryable): Promise<void>;
 }
@@ -77,6 +77,15 @@ export async function groupsAtWork(kafka: KafkaClient, groups: readonly string[]
 export async function moveGroup(kafka: KafkaClient, group: string, ends: Ends): Promise<void> {
   await withAdmin(kafka, async (admin) => {
     for (const [topic, partitions] of ends) await admin.setOffsets({ groupId: kafka.prefix + group, topic: kafka.prefix + topic, partitions: [...partitions] });
+  });
+}
+
+/** Has a group that has no members read these topics from their beginning. */
+export async function rewindGroup(kafka: KafkaClient, group: string, topics: readonly Topic[]): Promise<void> {
+  await withAdmin(kafka, async (admin) => {
+    const existing = new Set(await admin.listTopics());
+    for (const topic of topics.map(({ name }) => kafka.prefix + name).filter((name) => existing.has(name)))
+      await admin.resetOffsets({ groupId: kafka.prefix + group, topic, earliest: true });
   });
 }
 

@@ -1,6 +1,7 @@
 // The import of one service's records (decisions §10): lines of JSON in, a count and every bad line's reason out.
 import { ApiError } from '@truckroll/contract';
 import type { ImportRequest, ImportResponse, LineProblem } from '@truckroll/contract/gen/records/v1/records';
+import { appending, auditEvent, type AuditedService, type OutgoingEvent } from '@truckroll/outbox';
 import { heard, isContention, type Database, type Transaction } from '@truckroll/service-kit';
 import { planForAnyCompany } from './any-company.ts';
 import { Defects, isDefect, type Told } from './defects.ts';
@@ -123,6 +124,7 @@ async function storeTogether(
     for (const { record } of changed) table.checkShown?.(record);
     const outcome = { created, changed: changed.length - created, unchanged, problems: [] };
     if (then === 'undo') throw new Undone(outcome);
+    await tx.finish([appending([importedBy(table, companyId, lines, outcome)])]);
     return outcome;
   };
   return await database
@@ -132,6 +134,13 @@ async function storeTogether(
       if (error instanceof Undone) return error.outcome;
       throw error;
     });
+}
+
+/** The audit trail's event of a batch. */
+function importedBy({ resource }: Table<unknown>, companyId: string, lines: readonly Line[], outcome: Outcome): OutgoingEvent {
+  const { created, changed, unchanged } = outcome;
+  const after = JSON.stringify({ firstLine: lines[0]?.number, lines: lines.length, created, changed, unchanged });
+  return auditEvent(resource.owner as AuditedService, { companyId, action: 'records.imported', object: { kind: 'imports', id: resource.path }, after });
 }
 
 /** Ends a transaction that went well without keeping what it did. */

@@ -14,6 +14,7 @@ import {
   type Session,
   type Transaction,
 } from '@truckroll/service-kit';
+import { auditCommand, type AuditedService } from '@truckroll/outbox';
 import { lockCompany } from './lock.ts';
 import { publishChanged } from './messaging.ts';
 import type { Changed, Table } from './table.ts';
@@ -79,12 +80,13 @@ export class Publication implements BackgroundPart {
     await this.#running;
   }
 
-  handlers(): Handlers<typeof PublishingServiceService> {
-    return { publish: (_, context) => this.#publish(context) };
+  handlers(service: AuditedService): Handlers<typeof PublishingServiceService> {
+    return { publish: (_, context) => this.#publish(service, context) };
   }
 
-  async *#publish({ signal }: CallContext): AsyncIterable<PublishResponse> {
+  async *#publish(service: AuditedService, { signal }: CallContext): AsyncIterable<PublishResponse> {
     const { database } = this.#options;
+    await auditCommand(database, service, { action: 'records.published', object: { kind: 'publications', id: service } });
     await database.query({
       text: `update publications set company_id = null, after = null, published = 0, done = false where done and path = any($1::text[])`,
       values: [this.#paths()],

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { resource } from '@truckroll/contract';
 import type { ImportResponse } from '@truckroll/contract/gen/records/v1/records';
 import type { Location } from '@truckroll/contract/gen/scheduling/v1/locations';
+import { outboxTables } from '@truckroll/outbox';
 import { Database, createLog } from '@truckroll/service-kit';
 import { freshDatabase, type TestDatabase } from '@truckroll/testing';
 import { defineTable, importBatch, recordStoreMigrations, type Table } from '../src/index.ts';
@@ -60,7 +61,7 @@ const logged: string[] = [];
 const told = { log: createLog('test', 'info', { write: (line) => void logged.push(line) }), requestId: 'r-1' };
 
 beforeAll(async () => {
-  fresh = await freshDatabase({ shop: [recordStoreMigrations, own] });
+  fresh = await freshDatabase({ shop: [outboxTables, recordStoreMigrations, own] });
   database = new Database({ url: fresh.url, schema: 'shop', maxConnections: 4 });
 });
 afterAll(async () => {

@@ -1,3 +1,4 @@
+import { topics } from '@truckroll/contract';
 import { ParkingServiceService } from '@truckroll/contract/gen/events/v1/parking';
 import { ProjectionServiceService } from '@truckroll/contract/gen/records/v1/projections';
 import { PublishingServiceService } from '@truckroll/contract/gen/records/v1/records';
@@ -20,19 +21,20 @@ export function createBilling(config: BillingConfig): Service {
       const kafka = createKafka(SCHEMA, config, log);
       const names = new NameCache(database, SCHEMA, log);
       const publication = new Publication({ database, tables, poke: () => outbox.poke(), log });
-      const outbox = new Outbox({ database, kafka, source: '/truckroll/billing', topics: publication.topics, complete: publication.complete, log, metrics });
+      const published = [...publication.topics, topics.billingAudit];
+      const outbox = new Outbox({ database, kafka, source: '/truckroll/billing', topics: published, complete: publication.complete, log, metrics });
       const subscriptions = [nameSubscription(SCHEMA)];
       background({ name: 'names', start: () => names.start(), stop: () => names.stop() });
       background(outbox);
       background(publication);
       const subscriber = new Subscriber({ database, kafka, group: SCHEMA, subscriptions, log, metrics });
       background(subscriber);
-      server.implement(ParkingServiceService, deadLetterHandlers({ database, group: SCHEMA, subscriber }));
+      server.implement(ParkingServiceService, deadLetterHandlers({ database, group: SCHEMA, service: SCHEMA, subscriber }));
       const projections = tables.map((table) => recordProjection(database, table));
       const reprojector = new Reprojector({ database, projections, log, metrics, poke: () => outbox.poke() });
       background(reprojector);
-      server.implement(ProjectionServiceService, projectionHandlers(reprojector));
-      server.implement(PublishingServiceService, publication.handlers());
+      server.implement(ProjectionServiceService, projectionHandlers(reprojector, database, SCHEMA));
+      server.implement(PublishingServiceService, publication.handlers(SCHEMA));
       serveRecords(server, tables, { database, names, afterImport: () => outbox.poke() });
     },
   });

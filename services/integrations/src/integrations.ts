@@ -7,6 +7,7 @@ import {
   UserAdminServiceService,
 } from '@truckroll/contract/gen/integrations/v1/admin';
 import { ApiKeyServiceService } from '@truckroll/contract/gen/integrations/v1/api_keys';
+import { AuditAdminServiceService, AuditServiceService } from '@truckroll/contract/gen/integrations/v1/audit';
 import { CompanyServiceService } from '@truckroll/contract/gen/integrations/v1/company';
 import { CurrentUserServiceService } from '@truckroll/contract/gen/integrations/v1/current_user';
 import { DeliveryServiceService } from '@truckroll/contract/gen/integrations/v1/deliveries';
@@ -15,8 +16,11 @@ import { WebhookDeliveryServiceService } from '@truckroll/contract/gen/integrati
 import { WebhookHealthServiceService } from '@truckroll/contract/gen/integrations/v1/webhook_health';
 import { WebhookServiceService } from '@truckroll/contract/gen/integrations/v1/webhooks';
 import { chooseMailProvider } from '@truckroll/mail';
-import { Outbox, createKafka } from '@truckroll/outbox';
+import { Outbox, Subscriber, createKafka } from '@truckroll/outbox';
 import { createService, databaseUrls, type CallContext, type Service } from '@truckroll/service-kit';
+import { auditPurge } from './audit/purge.ts';
+import { auditAdmin, auditTrail } from './audit/read.ts';
+import { auditSubscriptions } from './audit/subscriptions.ts';
 import { companyAdmin } from './companies/admin.ts';
 import { getCompany } from './companies/read.ts';
 import type { IntegrationsConfig } from './config.ts';
@@ -69,6 +73,7 @@ export function createIntegrations(config: IntegrationsConfig): Service {
       const invalidations = new Invalidations(database, bus, log, () => notices.hears);
       const kafka = createKafka(SCHEMA, config, log);
       const outbox = new Outbox({ database, kafka, source: '/truckroll/integrations', topics: [topics.companies], log, metrics });
+      const subscriber = new Subscriber({ database, kafka, group: SCHEMA, subscriptions: auditSubscriptions, log, metrics });
       const partitions = new Partitions(database, log);
       const notices = new DueNotices({ database, schema: SCHEMA, others: { invalidations: () => invalidations.told() }, log });
       const recoveries = new Recoveries(database, log);
@@ -99,11 +104,15 @@ export function createIntegrations(config: IntegrationsConfig): Service {
       server.implement(WebhookHealthServiceService, bound(webhookHealth, context));
       server.implement(EndpointAdminServiceService, bound(endpointAdmin, context));
       server.implement(DeliveryServiceService, bound({ fanOut, setAside, readDeadLetters, lease, renew, watchDue, report, reportAll }, context));
-      server.implement(ParkingServiceService, deadLetterHandlers(database));
+      server.implement(ParkingServiceService, deadLetterHandlers(database, subscriber, SCHEMA));
+      server.implement(AuditServiceService, bound(auditTrail, context));
+      server.implement(AuditAdminServiceService, bound(auditAdmin, context));
       background({ name: 'Redis', start: async () => bus.connect(), stop: async () => bus.close() });
       background(outbox);
       background({ name: 'invalidations', start: async () => invalidations.start(), stop: () => invalidations.stop() });
+      background(subscriber);
       background(revokedKeyPurge(database, log));
+      background(auditPurge(database, log));
       background(partitions);
       background(recoveries);
       background(notices);

@@ -1,8 +1,10 @@
 // After a restore, integrations tells its companies anew, has gateways forget whom they know, and says which webhooks and
 // e-mails may go out for the second time.
 import { topics } from '@truckroll/contract';
-import { append, type Restored } from '@truckroll/outbox';
+import { NO_COMPANY, append, type Restored } from '@truckroll/outbox';
 import type { Queryable } from '@truckroll/service-kit';
+import { audit } from './audit/store.ts';
+import { auditSubscriptions } from './audit/subscriptions.ts';
 import { companyChanged } from './companies/admin.ts';
 import { selectCompanies } from './companies/store.ts';
 import { schema } from './schema.ts';
@@ -12,10 +14,15 @@ export const restored: Restored = {
   schema: schema.schema,
   states: [{ topic: topics.companies, removed: 'company.removed', missing }],
   readModels: [],
-  // The webhook dispatcher's own: what it reads becomes deliveries here.
-  groups: [{ group: 'webhook-dispatcher', topics: [topics.serviceRequests] }],
+  groups: [
+    // The webhook dispatcher's own: what it reads becomes deliveries here.
+    { group: 'webhook-dispatcher', topics: [topics.serviceRequests] },
+    // The audit trail keeps every entry: those that the restore lost come back, the others are recognised by their key.
+    { group: schema.schema, topics: auditSubscriptions.map(({ topic }) => topic), again: true },
+  ],
   async renew(tx) {
     await append(tx, (await selectCompanies(tx)).map(companyChanged));
+    await audit(tx, { companyId: NO_COMPANY, action: 'installation.restored', object: { kind: 'installation', id: schema.schema } });
     // Told to gateways at the next start: what Redis keeps of keys that are not there any more is not believed after it.
     await tx.query({ text: `insert into pending_invalidations (subject) values ('restored')` });
   },

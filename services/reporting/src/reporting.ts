@@ -1,8 +1,9 @@
+import { topics } from '@truckroll/contract';
 import { ParkingServiceService } from '@truckroll/contract/gen/events/v1/parking';
 import { ProjectionServiceService } from '@truckroll/contract/gen/records/v1/projections';
 import { ReportingAdminServiceService } from '@truckroll/contract/gen/reporting/v1/admin';
 import { ReportsServiceService } from '@truckroll/contract/gen/reporting/v1/reports';
-import { Subscriber, createKafka, deadLetterHandlers } from '@truckroll/outbox';
+import { Outbox, Subscriber, createKafka, deadLetterHandlers } from '@truckroll/outbox';
 import { NameCache, Reprojector, nameSubscription, projectionHandlers, serveRecords } from '@truckroll/record-store';
 import { createService, databaseUrls, type Service } from '@truckroll/service-kit';
 import type { ReportingConfig } from './config.ts';
@@ -30,6 +31,8 @@ export function createReporting(config: ReportingConfig): Service {
       const database = open({ ...databaseUrls(config), ...schema, settings });
       const kafka = createKafka(SCHEMA, config, log);
       const names = new NameCache(database, SCHEMA, log);
+      const outbox = new Outbox({ database, kafka, source: '/truckroll/reporting', topics: [topics.reportingAudit], announces: false, log, metrics });
+      background(outbox);
       const builder = summaryBuilder(database, log, metrics);
       const look = (): void => builder.look();
       const { reached, watermarks } = followProgress(database, log);
@@ -40,13 +43,13 @@ export function createReporting(config: ReportingConfig): Service {
       background(financialsForEveryJob(database, log));
       background(freshnessMetrics(database, log, metrics));
       background(builder);
-      server.implement(ParkingServiceService, deadLetterHandlers({ database, group: SCHEMA, subscriber }));
+      server.implement(ParkingServiceService, deadLetterHandlers({ database, group: SCHEMA, service: SCHEMA, subscriber }));
       server.implement(ReportsServiceService, reportHandlers(database, names));
       server.implement(ReportingAdminServiceService, readModelAdmin({ database, kafka, group: SCHEMA, begun: look }));
       const reprojector = new Reprojector({ database, projections: projections({ database, kafka, group: SCHEMA }), log, metrics });
       background(reprojector);
-      server.implement(ProjectionServiceService, projectionHandlers(reprojector));
-      serveRecords(server, tables, { database, names });
+      server.implement(ProjectionServiceService, projectionHandlers(reprojector, database, SCHEMA));
+      serveRecords(server, tables, { database, names, afterImport: () => outbox.poke() });
     },
   });
 }

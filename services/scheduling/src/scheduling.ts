@@ -20,7 +20,7 @@ import { schema } from './schema.ts';
 
 const SCHEMA = 'scheduling';
 /** What scheduling publishes on. */
-const TOPICS = [topics.names, topics.jobs, topics.assignments, topics.scheduling, topics.serviceRequests];
+const TOPICS = [topics.names, topics.jobs, topics.assignments, topics.scheduling, topics.serviceRequests, topics.schedulingAudit];
 
 /** Customers, places, people, jobs, visits and everything around them; the owner of all names. */
 export function createScheduling(config: SchedulingConfig): Service {
@@ -44,8 +44,8 @@ export function createScheduling(config: SchedulingConfig): Service {
       const projections = tables.map((table) => recordProjection(database, table));
       const reprojector = new Reprojector({ database, projections, log, metrics, poke: () => outbox.poke() });
       background(reprojector);
-      server.implement(ProjectionServiceService, projectionHandlers(reprojector));
-      server.implement(PublishingServiceService, publication.handlers());
+      server.implement(ProjectionServiceService, projectionHandlers(reprojector, database, SCHEMA));
+      server.implement(PublishingServiceService, publication.handlers(SCHEMA));
       serveRecords(server, tables, { database, names, afterImport: poke });
       const writes = { database, reader: new RecordReader(jobAppointments as Table<any> as Table, { database, names }), poke };
       server.implement(AssignmentCommandServiceService, {

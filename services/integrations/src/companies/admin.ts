@@ -1,4 +1,4 @@
-import { ApiError, refused, topics } from '@truckroll/contract';
+import { ApiError, messageJson, refused, topics } from '@truckroll/contract';
 import {
   CompanyAccount,
   type CreateCompanyRequest,
@@ -10,16 +10,18 @@ import {
 } from '@truckroll/contract/gen/integrations/v1/admin';
 import type { OutgoingEvent } from '@truckroll/outbox';
 import { isUniqueViolation } from '@truckroll/service-kit';
+import { audit } from '../audit/store.ts';
 import type { Context } from '../context.ts';
 import { forgetCompany } from '../identity/pending.ts';
 import { checked } from '../requests.ts';
-import { insertCompany, selectCompanies, updateCompany } from './store.ts';
+import { insertCompany, lockCompany, selectCompanies, updateCompany } from './store.ts';
 
 async function create({ database, outbox }: Context, request: CreateCompanyRequest): Promise<CreateCompanyResponse> {
   try {
     return await database.transaction(async (tx) => {
       const company = await insertCompany(tx, checked('CreateCompanyRequest', request));
       await outbox.append(tx, [companyChanged(company)]);
+      await audit(tx, { ...auditedOf(company), action: 'company.created', after: stateOf(company) });
       return { company };
     });
   } catch (error) {
@@ -36,12 +38,17 @@ async function list({ database }: Context, request: ListCompaniesRequest): Promi
 async function update({ invalidations, outbox }: Context, request: UpdateCompanyRequest): Promise<UpdateCompanyResponse> {
   const change = checked('UpdateCompanyRequest', request);
   return await invalidations.commit(async (tx) => {
+    const before = await lockCompany(tx, change.id);
     const company = await updateCompany(tx, change);
-    if (company === undefined) throw ApiError.notFound('company');
+    if (before === undefined || company === undefined) throw ApiError.notFound('company');
     await outbox.append(tx, [companyChanged(company)]);
+    await audit(tx, { ...auditedOf(company), action: 'company.updated', before: stateOf(before), after: stateOf(company) });
     return { answer: { company }, pending: await forgetCompany(tx, company.id) };
   });
 }
+
+const stateOf = (company: CompanyAccount): string => messageJson('truckroll.integrations.v1.CompanyAccount', company, 'camel');
+const auditedOf = ({ id }: CompanyAccount) => ({ companyId: id, object: { kind: 'company', id } });
 
 /** Reporting counts in the company's days and by its settings. */
 export function companyChanged(company: CompanyAccount): OutgoingEvent {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { ApiError } from '@truckroll/contract';
 import type { CompanyAccount, CreateCompanyRequest, KeyLimits, UpdateCompanyRequest } from '@truckroll/contract/gen/integrations/v1/admin';
-import type { Queryable } from '@truckroll/service-kit';
+import type { Queryable, Transaction } from '@truckroll/service-kit';
 
 const COLUMNS = `id, name, timezone, costing_enabled, verified_only, created_at, updated_at, webhook_endpoint_limit, key_limit,
   reads_per_minute, reports_per_minute, writes_per_minute`;
@@ -30,6 +30,12 @@ export async function selectCompanies(db: Queryable, id?: string | null): Promis
     values: [id ?? null],
   });
   return rows.map(companyOf);
+}
+
+/** The company, locked until the transaction ends. */
+export async function lockCompany(tx: Transaction, id: string): Promise<CompanyAccount | undefined> {
+  const { rows } = await tx.query<Row>({ name: 'lock_company', text: `select ${COLUMNS} from companies where id = $1 for no key update`, values: [id] });
+  return rows[0] && companyOf(rows[0]);
 }
 
 /** Settings that a change may name, in the order of its parameters from $2 on: what is null stays. */

@@ -1,5 +1,5 @@
 // API keys as a company's users manage them (decisions §8).
-import { ApiError, checkKeyExpiry, now, refuseBroken } from '@truckroll/contract';
+import { ApiError, checkKeyExpiry, messageJson, now, refuseBroken } from '@truckroll/contract';
 import type {
   ApiKey,
   CreateApiKeyRequest,
@@ -12,7 +12,9 @@ import type {
   RotateApiKeyResponse,
 } from '@truckroll/contract/gen/integrations/v1/api_keys';
 import { CreatorKind } from '@truckroll/contract/gen/integrations/v1/people';
+import type { Caller } from '@truckroll/contract/gen/type/v1/type';
 import type { Queryable } from '@truckroll/service-kit';
+import { audit } from '../audit/store.ts';
 import type { Context } from '../context.ts';
 import { forgetKey } from '../identity/pending.ts';
 import { CREATOR_COLUMNS, creatorOf, type CreatorRow } from '../people.ts';
@@ -37,6 +39,7 @@ async function create({ database }: Context, request: CreateApiKeyRequest): Prom
     await requireRoom(tx, company_id);
     const { key, value } = await insertKey(tx, { company_id, user_id, name, expires_at: expires_at ?? null, limits: null }, 'USER');
     const [made] = await select(tx, company_id, key.id);
+    await audit(tx, { ...audited(request, key.id), action: 'api_key.created', after: stateOf(made as ApiKey) });
     return { data: { ...(made as ApiKey), key: value } };
   });
 }
@@ -48,6 +51,7 @@ async function remove({ invalidations }: Context, request: DeleteApiKeyRequest):
     const [key] = await select(tx, company_id, id);
     if (key === undefined) throw noKey();
     await revokeKey(tx, id);
+    await audit(tx, { ...audited(request, id), action: 'api_key.revoked', before: stateOf(key) });
     return { answer: { data: key }, pending: await forgetKey(tx, id) };
   });
 }
@@ -56,13 +60,22 @@ async function rotate({ invalidations }: Context, request: RotateApiKeyRequest):
   const { company_id } = callerOf(request);
   const { id } = checked('RotateApiKeyRequest', request);
   return await invalidations.commit(async (tx) => {
-    if ((await select(tx, company_id, id)).length === 0) throw noKey();
+    const [before] = await select(tx, company_id, id);
+    if (before === undefined) throw noKey();
     // Before the change: gateways know a key by the hash of its old value.
     const pending = await forgetKey(tx, id);
     const value = await replaceKeyValue(tx, id);
     const [key] = await select(tx, company_id, id);
+    await audit(tx, { ...audited(request, id), action: 'api_key.rotated', before: stateOf(before), after: stateOf(key as ApiKey) });
     return { answer: { data: { ...(key as ApiKey), key: value } }, pending };
   });
+}
+
+const stateOf = (key: ApiKey): string => messageJson('truckroll.integrations.v1.ApiKey', key, 'camel');
+
+function audited(request: { caller?: Caller | null | undefined }, id: string) {
+  const caller = callerOf(request);
+  return { caller, companyId: caller.company_id, object: { kind: 'api-keys', id } };
 }
 
 /** The company's keys that are not revoked, oldest first; or the one with that id. */

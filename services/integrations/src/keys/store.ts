@@ -100,11 +100,11 @@ export async function selectKeys(db: Queryable, companyId: string): Promise<KeyA
   return rows.map(keyOf);
 }
 
-/** The key, locked until the transaction ends; undefined where there is none, or it is revoked. */
-export async function selectKey(tx: Queryable, id: string): Promise<KeyAccount | undefined> {
+/** The key, locked until the transaction ends; undefined where there is none. */
+export async function lockKey(tx: Queryable, id: string): Promise<KeyAccount | undefined> {
   const { rows } = await tx.query<Row>({
-    name: 'select_key',
-    text: `select ${COLUMNS} from api_keys k join users u on u.id = k.user_id where k.id = $1 and k.revoked_at is null for update of k`,
+    name: 'lock_key',
+    text: `select ${COLUMNS} from api_keys k join users u on u.id = k.user_id where k.id = $1 for update of k`,
     values: [id],
   });
   return rows[0] && keyOf(rows[0]);

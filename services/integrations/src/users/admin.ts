@@ -1,4 +1,4 @@
-import { ApiError, refused } from '@truckroll/contract';
+import { ApiError, messageJson, refused } from '@truckroll/contract';
 import type {
   CreateUserRequest,
   CreateUserResponse,
@@ -11,6 +11,7 @@ import type {
   User,
 } from '@truckroll/contract/gen/integrations/v1/admin';
 import { isUniqueViolation, type Transaction } from '@truckroll/service-kit';
+import { audit } from '../audit/store.ts';
 import { requireCompany } from '../companies/store.ts';
 import type { Context } from '../context.ts';
 import { forgetUser, type Pending } from '../identity/pending.ts';
@@ -21,7 +22,9 @@ async function create({ database }: Context, request: CreateUserRequest): Promis
   const user = checked('CreateUserRequest', request);
   return await database.transaction(async (tx) => {
     await requireCompany(tx, user.company_id);
-    return { user: await insertUser(tx, user).catch(explain) };
+    const added = await insertUser(tx, user).catch(explain);
+    await audit(tx, { ...auditedOf(added), action: 'user.created', after: stateOf(added) });
+    return { user: added };
   });
 }
 
@@ -35,7 +38,9 @@ async function deactivate({ invalidations }: Context, request: DeactivateUserReq
   const { id } = checked('DeactivateUserRequest', request);
   return await invalidations.commit(async (tx) => {
     const before = await found(tx, id);
-    return await changed(tx, before, before.company_id, false);
+    const change = await changed(tx, before, before.company_id, false);
+    await audit(tx, { ...auditedOf(before), action: 'user.deactivated', before: stateOf(before), after: stateOf(change.answer.user) });
+    return change;
   });
 }
 
@@ -44,7 +49,12 @@ async function move({ invalidations }: Context, request: MoveUserRequest): Promi
   return await invalidations.commit(async (tx) => {
     await requireCompany(tx, company_id);
     const before = await found(tx, id);
-    return await changed(tx, before, company_id, before.active);
+    const change = await changed(tx, before, company_id, before.active);
+    const after = change.answer.user;
+    // An entry for each company, neither of which sees the other.
+    await audit(tx, { ...auditedOf(before), action: 'user.left', before: stateOf(before) });
+    await audit(tx, { ...auditedOf(after), action: 'user.joined', after: stateOf(after) });
+    return change;
   });
 }
 
@@ -60,6 +70,9 @@ async function changed(tx: Transaction, before: User, companyId: string, active:
   const user = same ? before : await updateUser(tx, before.id, companyId, active).catch(explain);
   return { answer: { user }, pending: await forgetUser(tx, user.id) };
 }
+
+const stateOf = (user: User): string => messageJson('truckroll.integrations.v1.User', user, 'camel');
+const auditedOf = ({ id, company_id }: User) => ({ companyId: company_id, object: { kind: 'users', id } });
 
 function explain(error: unknown): never {
   if (isUniqueViolation(error, 'users_email')) throw refused('email', 'The company has an active user with this e-mail address already.');

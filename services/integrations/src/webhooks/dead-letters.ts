@@ -7,7 +7,18 @@ import type {
   SetAsideRequest,
   SetAsideResponse,
 } from '@truckroll/contract/gen/integrations/v1/deliveries';
-import { deadLetterOf, deadLettersAfter, deleteDeadLetters, forgetDeadLetters, listDeadLetters, storeDeadLetter, type IncomingEvent } from '@truckroll/outbox';
+import {
+  NO_COMPANY,
+  deadLetterOf,
+  deadLettersAfter,
+  deleteDeadLetters,
+  forgetDeadLetters,
+  listDeadLetters,
+  retryDeadLetters,
+  storeDeadLetter,
+  type IncomingEvent,
+  type Subscriber,
+} from '@truckroll/outbox';
 import {
   PeriodicTask,
   logOutage,
@@ -20,6 +31,7 @@ import {
   type Metrics,
   type Transaction,
 } from '@truckroll/service-kit';
+import { audit } from '../audit/store.ts';
 import type { Context } from '../context.ts';
 
 /** Kept under this name, beside what services could not apply. */
@@ -52,16 +64,21 @@ export async function resume(tx: Transaction, ids: readonly number[]): Promise<v
   if (ids.length > 0) await deleteDeadLetters(tx, CONSUMER, ids);
 }
 
-/** What operators see of them; dispatchers take them up by themselves. */
-export function deadLetterHandlers(database: Database): Handlers<typeof ParkingServiceService> {
+/** What operators see of them, together with what integrations' own subscriber has set aside; dispatchers take theirs up by themselves. */
+export function deadLetterHandlers(database: Database, subscriber: Subscriber, group: string): Handlers<typeof ParkingServiceService> {
   return {
-    listParkedEvents: ({ limit }) => listDeadLetters(database, CONSUMER, Math.min(Math.max(limit, 1), MOST_LISTED)),
+    async listParkedEvents({ limit }) {
+      const most = Math.min(Math.max(limit, 1), MOST_LISTED);
+      const [theirs, own] = await Promise.all([listDeadLetters(database, CONSUMER, most), listDeadLetters(database, group, most)]);
+      const events = [...theirs.events, ...own.events].toSorted((a, b) => a.parked_at - b.parked_at).slice(0, most);
+      return { events, count: theirs.count + own.count };
+    },
     async retryParkedEvents() {
+      await audit(database, { companyId: NO_COMPANY, action: 'dead_letters.retried', object: { kind: 'dead-letters', id: group } });
+      const own = await retryDeadLetters(subscriber);
       const { count } = await listDeadLetters(database, CONSUMER, 1);
-      return {
-        applied: 0,
-        reason: count === 0 ? null : `${count} wait for a webhook dispatcher that knows them, which takes them up by itself: upgrade the dispatchers.`,
-      };
+      const waiting = count === 0 ? null : `${count} wait for a webhook dispatcher that knows them, which takes them up by itself: upgrade the dispatchers.`;
+      return { applied: own.applied, reason: own.reason ?? waiting };
     },
   };
 }

@@ -3,6 +3,7 @@ import { checkRecoveryRange, formatInstant, now, refuseBroken } from '@truckroll
 import type { RecoverWebhookRequest, RecoverWebhookResponse } from '@truckroll/contract/gen/integrations/v1/webhooks';
 import type { Context } from '../context.ts';
 import { callerOf, checked } from '../requests.ts';
+import { auditEndpoint } from './audited.ts';
 import { lockEndpoint } from './endpoints.ts';
 import { MOST_AT_ONCE, RECOVERABLE, WITHIN, queueSome, valuesOf } from './recovery.ts';
 
@@ -28,6 +29,8 @@ export async function recover({ database, recoveries }: Context, request: Recove
           values: [endpoint_id, formatInstant(since), formatInstant(range.until)],
         });
       }
+      const of = { since: formatInstant(since), until: formatInstant(range.until), queued: count };
+      await auditEndpoint(tx, request, endpoint_id, { action: 'webhook.recovered', of });
       return count;
     },
     { retryContention: true },

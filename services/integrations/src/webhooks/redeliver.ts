@@ -12,6 +12,7 @@ import {
 import type { Transaction } from '@truckroll/service-kit';
 import type { Context } from '../context.ts';
 import { callerOf, checked } from '../requests.ts';
+import { auditEndpoint } from './audited.ts';
 import { dayOfDelivery } from './delivery-id.ts';
 import { tellDue } from './due-notices.ts';
 import { lockEndpoint } from './endpoints.ts';
@@ -37,6 +38,7 @@ export async function redeliver({ database }: Context, request: RedeliverWebhook
       const found = (await queueAgain(tx, companyId, endpointId, [id])).get(id);
       if (found === undefined) throw ApiError.notFound('delivery');
       if (!found.queued) throw new ApiError('LIMIT_REACHED', LIMIT_REACHED);
+      await auditEndpoint(tx, request, endpointId, { action: 'webhook.redelivered', of: { deliveryIds: [id] } });
       return { data: { id, event_id: found.event_id, status: DeliveryStatus.PENDING } };
     },
     { retryContention: true },
@@ -47,7 +49,15 @@ export async function redeliverAll({ database }: Context, request: RedeliverWebh
   const { company_id: companyId } = callerOf(request);
   const { delivery_ids, webhook_id: endpointId } = checked('RedeliverWebhooksRequest', request);
   const ids = [...new Set(delivery_ids)];
-  const found = await database.of(companyId).transaction((tx) => queueAgain(tx, companyId, endpointId, ids), { retryContention: true });
+  const found = await database.of(companyId).transaction(
+    async (tx) => {
+      const again = await queueAgain(tx, companyId, endpointId, ids);
+      const deliveryIds = ids.filter((id) => again.get(id)?.queued === true);
+      await auditEndpoint(tx, request, endpointId, { action: 'webhook.redelivered', of: { deliveryIds } });
+      return again;
+    },
+    { retryContention: true },
+  );
   return {
     data: ids.map((id): Redelivery => {
       const queued = found.get(id)?.queued;

@@ -8,6 +8,7 @@ import { readTarget, TargetProblem } from '@truckroll/webhook-targets';
 import type { Context } from '../context.ts';
 import { callerOf, checked, companyOf } from '../requests.ts';
 import { lockActiveUser } from '../users/store.ts';
+import { auditEndpoint } from './audited.ts';
 import { dayOf, deliveryId } from './delivery-id.ts';
 import { tellDue } from './due-notices.ts';
 import { insertEndpoint, lockEndpoint, markDeleted, replaceSecret, requireRoom, selectEndpoint, selectEndpoints, updateEndpoint } from './endpoints.ts';
@@ -31,7 +32,9 @@ async function create({ database, secrets, targets }: Context, request: wire.Cre
     await requireRoom(tx, companyId);
     const eventTypes = [...new Set(event_types)];
     await insertEndpoint(tx, { id, companyId, userId, name, url, eventTypes, enabled: enabled ?? true, secret: secrets.seal(id, secret) });
-    return { data: { ...(await selectEndpoint(tx, companyId, id)), signing_secret: secretText(secret) } };
+    const after = await selectEndpoint(tx, companyId, id);
+    await auditEndpoint(tx, request, id, { action: 'webhook.created', after });
+    return { data: { ...after, signing_secret: secretText(secret) } };
   });
 }
 
@@ -52,12 +55,15 @@ async function update({ database, targets }: Context, request: wire.UpdateWebhoo
   if (url !== null) refuseBroken(urlProblems(url, targets));
   return await database.transaction(
     async (tx) => {
-      const before = await lockEndpoint(tx, companyId, id);
+      const held = await lockEndpoint(tx, companyId, id);
+      const before = await selectEndpoint(tx, companyId, id);
       await updateEndpoint(tx, id, { name, url, eventTypes: types, enabled });
-      if (before.enabled && enabled === false) await skipQueued(tx, id);
+      if (held.enabled && enabled === false) await skipQueued(tx, id);
       // What was held back on account of what went wrong before is due.
       if (enabled === true || url !== null) await tellDue(tx);
-      return { data: await selectEndpoint(tx, companyId, id) };
+      const after = await selectEndpoint(tx, companyId, id);
+      await auditEndpoint(tx, request, id, { action: 'webhook.updated', before, after });
+      return { data: after };
     },
     { retryContention: true },
   );
@@ -71,6 +77,7 @@ async function remove({ database }: Context, request: wire.DeleteWebhookRequest)
       await lockEndpoint(tx, companyId, id);
       const data = await selectEndpoint(tx, companyId, id);
       await markDeleted(tx, id);
+      await auditEndpoint(tx, request, id, { action: 'webhook.deleted', before: data });
       return { data };
     },
     { retryContention: true },
@@ -92,6 +99,7 @@ async function test({ database, partitions }: Context, request: wire.TestWebhook
     await lockEndpoint(tx, company_id, endpointId);
     await Promise.all(insertingDeliveries([{ event, endpointId, state: 'PENDING', forced: true }]).map((statement) => tx.query(statement)));
     await tellDue(tx);
+    await auditEndpoint(tx, request, endpointId, { action: 'webhook.tested', of: { eventId: id } });
   });
   return { data: { id: deliveryId(timestamp, id, endpointId), event_id: id, status: DeliveryStatus.PENDING } };
 }
@@ -102,8 +110,11 @@ async function rotateSecret({ database, secrets }: Context, request: wire.Rotate
   const secret = newSecret();
   return await database.transaction(async (tx) => {
     await lockEndpoint(tx, companyId, id);
+    const before = await selectEndpoint(tx, companyId, id);
     await replaceSecret(tx, id, secrets.seal(id, secret), now() + OVERLAP);
-    return { data: { ...(await selectEndpoint(tx, companyId, id)), signing_secret: secretText(secret) } };
+    const after = await selectEndpoint(tx, companyId, id);
+    await auditEndpoint(tx, request, id, { action: 'webhook.secret_rotated', before, after });
+    return { data: { ...after, signing_secret: secretText(secret) } };
   });
 }
 

@@ -59,6 +59,7 @@ function plan(companyId: string, request: AddAssignmentRequest, found: Found | u
     },
     status: 201,
     location: `/v1/job-assignments/${assignment.id}`,
+    audited: { action: 'assignment.added', assignment, is: 'after' },
     store(changed) {
       const { document, change } = storingAdded(companyId, changed, assignment);
       return { change, events: eventsOf(companyId, changed, assignment, document) };

@@ -37,6 +37,7 @@ function plan(companyId: string, request: RemoveAssignmentRequest, held: HeldVis
     },
     status: 200,
     location: null,
+    audited: { action: 'assignment.removed', assignment, is: 'before' },
     store: (changed) => ({
       change: storingRemoved(companyId, changed, assignment),
       events: eventsOf(companyId, changed, assignment, null),

@@ -1,10 +1,11 @@
 // What both writes do around their rules: one transaction that has the key, and stores the change, its events, the notification
 // and the answer (decisions §5).
-import { ApiError } from '@truckroll/contract';
+import { ApiError, messageJson } from '@truckroll/contract';
 import { NotificationOutcome, type CustomerNotification } from '@truckroll/contract/gen/scheduling/v1/assignment_commands';
 import type { Visit, VisitJob } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
+import type { Assignment } from '@truckroll/contract/gen/scheduling/v1/job_assignments';
 import type { Caller } from '@truckroll/contract/gen/type/v1/type';
-import { appending, type OutgoingEvent } from '@truckroll/outbox';
+import { appending, auditEvent, type OutgoingEvent } from '@truckroll/outbox';
 import type { RecordReader } from '@truckroll/record-store';
 import { expression, isContention, together, type CallContext, type Database, type Expressions, type Transaction } from '@truckroll/service-kit';
 import { afterTechniciansChanged } from '../intake/technicians.ts';
@@ -40,6 +41,8 @@ export interface Planned {
   status: number;
   /** Path of the record that is made. */
   location: string | null;
+  /** What the audit trail says of it. */
+  audited: { action: string; assignment: Assignment; is: 'before' | 'after' };
   /** What stores the change, and the events that tell of it. */
   store(changed: Changed): { change: Expressions; events: OutgoingEvent[] };
 }
@@ -72,7 +75,7 @@ export async function perform<C extends Command, F>(services: WriteServices, wri
         replayed = earlier !== undefined;
         if (earlier !== undefined) return earlier;
         if (found === undefined && !patient) return undefined;
-        return change(services, tx, key, write.plan(key.companyId, command, found), command);
+        return change(services, tx, key, write.plan(key.companyId, command, found), { ...command, caller });
       },
       // An import locks the same rows in another order.
       { retryContention: true },
@@ -94,7 +97,7 @@ export async function perform<C extends Command, F>(services: WriteServices, wri
   return answer.response;
 }
 
-async function change({ reader }: WriteServices, tx: Transaction, key: Claim, planned: Planned, command: Command): Promise<Answer> {
+async function change({ reader }: WriteServices, tx: Transaction, key: Claim, planned: Planned, command: Command & { caller: Caller }): Promise<Answer> {
   const { companyId } = key;
   const { held, next } = planned;
   const request = command.customer_notification ?? null;
@@ -109,8 +112,14 @@ async function change({ reader }: WriteServices, tx: Transaction, key: Claim, pl
   const answer = { status: planned.status, location: planned.location, response };
   if (held.booked) await afterTechniciansChanged(tx, companyId, next.id, technicians(next).length);
   const { change, events } = planned.store(changed);
-  await tx.finish([together(planned.name, [change, expression('appended', appending(events)), expression('answered', answering(key, answer))])]);
+  const all = [...events, auditEventOf(companyId, command.caller, planned.audited)];
+  await tx.finish([together(planned.name, [change, expression('appended', appending(all)), expression('answered', answering(key, answer))])]);
   return answer;
+}
+
+function auditEventOf(companyId: string, caller: Caller, { action, assignment, is }: Planned['audited']): OutgoingEvent {
+  const object = { kind: 'job-assignments', id: assignment.id };
+  return auditEvent('scheduling', { companyId, caller, action, object, [is]: messageJson('truckroll.scheduling.v1.Assignment', assignment, 'snake') });
 }
 
 /** Field 2 of both responses, a message. `data`, field 1, comes as a read of the visit has it. */

@@ -10,6 +10,7 @@ import {
   moveGroup,
   overallOf,
   replay,
+  rewindGroup,
   takeWaiting,
   type Ends,
   type KafkaClient,
@@ -120,15 +121,10 @@ export async function renew({ databases, kafka, lagSeconds, signal, tell, progre
     });
   }
   for (const { groups } of SERVICES) {
-    for (const { group, topics: read } of groups)
-      await moveGroup(
-        kafka,
-        group,
-        only(
-          ends,
-          read.map(({ name }) => name),
-        ),
-      );
+    for (const { group, topics: read, again } of groups) {
+      const names = read.map(({ name }) => name);
+      await (again ? rewindGroup(kafka, group, read) : moveGroup(kafka, group, only(ends, names)));
+    }
   }
   const removed = Object.fromEntries(states.map(({ state }) => [state.topic.name, missing.get(state)!.size]));
   return { epoch, asOf, removed, repeated: window.repeated.length, undone: window.undone, deliveries, messages, mails };

@@ -1,0 +1,73 @@
+// The audit trail (decisions §15). An entry is stored in the transaction of the change: integrations puts its own into the
+// trail, every other service publishes its own by its outbox.
+import { randomUUID } from 'node:crypto';
+import { now, topics } from '@truckroll/contract';
+import { AuditActorKind, AuditEntry } from '@truckroll/contract/gen/events/v1/audit';
+import type { Caller } from '@truckroll/contract/gen/type/v1/type';
+import { currentRequest, type Database } from '@truckroll/service-kit';
+import { append } from './append.ts';
+import type { OutgoingEvent } from './event.ts';
+
+/** Company of the entries that concern the whole installation. */
+export const NO_COMPANY = '00000000-0000-0000-0000-000000000000';
+/** An operator whose credential was not checked, which CALLER_CHECK=report serves. */
+const UNPROVEN = 'unproven';
+
+export interface AuditedChange {
+  companyId: string;
+  /** The client of the public API; undefined where an operator acted. */
+  caller?: Caller | undefined;
+  action: string;
+  object: { kind: string; id: string };
+  /** JSON texts without secrets. */
+  before?: string | undefined;
+  after?: string | undefined;
+}
+
+/** The entry for a change that the request of now makes. */
+export function auditEntry({ companyId, caller, action, object, before, after }: AuditedChange): AuditEntry {
+  const request = currentRequest();
+  return {
+    id: randomUUID(),
+    at: now(),
+    company_id: companyId,
+    ...actorOf(caller, request?.operator),
+    action,
+    object_kind: object.kind,
+    object_id: object.id,
+    before: before ?? null,
+    after: after ?? null,
+    request_id: request?.requestId ?? null,
+    address: caller?.address ?? null,
+  };
+}
+
+function actorOf(caller: Caller | undefined, operator = UNPROVEN): Pick<AuditEntry, 'actor_kind' | 'actor_id'> {
+  if (caller === undefined) return { actor_kind: AuditActorKind.OPERATOR, actor_id: operator };
+  if (caller.key_id == null) return { actor_kind: AuditActorKind.USER, actor_id: caller.user_id };
+  return { actor_kind: AuditActorKind.KEY, actor_id: caller.key_id };
+}
+
+const TOPICS = { scheduling: topics.schedulingAudit, billing: topics.billingAudit, reporting: topics.reportingAudit } as const;
+
+/** A service that publishes its entries. */
+export type AuditedService = keyof typeof TOPICS;
+
+/** The event that brings a change into the audit trail. */
+export function auditEvent(service: AuditedService, change: AuditedChange): OutgoingEvent {
+  const entry = auditEntry(change);
+  return {
+    topic: TOPICS[service].name,
+    // A key for each entry: consumers apply only the latest event of a key.
+    key: `${entry.company_id}/${entry.id}`,
+    type: 'audit.entry',
+    companyId: entry.company_id,
+    id: entry.id,
+    payload: AuditEntry.encode(entry).finish(),
+  };
+}
+
+/** Records an operator's command before it begins, as its work takes many transactions. */
+export async function auditCommand(database: Database, service: AuditedService, change: Omit<AuditedChange, 'companyId'>): Promise<void> {
+  await database.transaction((tx) => append(tx, [auditEvent(service, { companyId: NO_COMPANY, ...change })]));
+}

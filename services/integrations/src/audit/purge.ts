@@ -1,0 +1,18 @@
+import { now } from '@truckroll/contract';
+import { PeriodicTask, type BackgroundPart, type Database, type Logger } from '@truckroll/service-kit';
+import { purgeAuditEvents } from './store.ts';
+
+const EVERY_MS = 3_600_000;
+
+/** Deletes audit events that are older than 365 days, every hour, by whichever replica comes first. */
+export function auditPurge(database: Database, log: Logger): BackgroundPart {
+  const purges = new PeriodicTask(EVERY_MS, async () => {
+    try {
+      const purged = await purgeAuditEvents(database, now());
+      if (purged > 0) log.info({ purged }, 'deleted audit events older than 365 days');
+    } catch (error) {
+      log.warn({ error }, 'old audit events were not deleted; trying again in an hour');
+    }
+  });
+  return { name: 'audit events', start: async () => purges.start(), stop: () => purges.stop() };
+}

@@ -1,0 +1,145 @@
+// The audit trail in the database.
+import { formatInstant } from '@truckroll/contract';
+import type { AuditActorKind, AuditEntry } from '@truckroll/contract/gen/events/v1/audit';
+import type { AuditEvent } from '@truckroll/contract/gen/integrations/v1/audit';
+import { auditEntry, type AuditedChange } from '@truckroll/outbox';
+import type { Queryable, Statement } from '@truckroll/service-kit';
+
+/** Age of events that are deleted; the table's trigger refuses to delete younger ones. */
+const KEPT = `interval '365 days'`;
+const PURGED_AT_ONCE = 500;
+const KINDS = /^AUDIT_ACTOR_KIND_/;
+
+/** Adds a change to the trail, in the transaction that makes it. */
+export async function audit(tx: Queryable, change: AuditedChange): Promise<void> {
+  await tx.query(auditing(change));
+}
+
+/** The statement of `audit`, for transactions that end with it. */
+export function auditing(change: AuditedChange): Statement {
+  return insertingEntries([auditEntry(change)]);
+}
+
+/** Adds entries to the trail. An entry with a known id changes nothing. Names are the latest of users and keys. */
+export async function insertAuditEntries(tx: Queryable, entries: readonly AuditEntry[]): Promise<void> {
+  await tx.query(insertingEntries(entries));
+}
+
+function insertingEntries(entries: readonly AuditEntry[]): Statement {
+  const isOperator = ({ actor_kind }: AuditEntry): boolean => actor_kind === 'AUDIT_ACTOR_KIND_OPERATOR';
+  const columns: ((entry: AuditEntry) => string | null)[] = [
+    ({ company_id }) => company_id,
+    ({ at }) => formatInstant(at),
+    ({ id }) => id,
+    ({ actor_kind }) => actor_kind.replace(KINDS, ''),
+    ({ actor_id }) => actor_id,
+    (entry) => (isOperator(entry) ? null : entry.actor_id),
+    ({ action }) => action,
+    ({ object_kind }) => object_kind,
+    ({ object_id }) => object_id,
+    ({ before }) => before ?? null,
+    ({ after }) => after ?? null,
+    ({ request_id }) => request_id ?? null,
+    ({ address }) => address ?? null,
+  ];
+  return {
+    name: 'insert_audit_events',
+    text: `insert into audit_events (company_id, at, id, actor_kind, actor_id, actor_name, action, object_kind, object_id, before, after, request_id, address)
+      select g.company_id, g.at, g.id, g.actor_kind, g.actor_id, coalesce(k.name, u.first_name || ' ' || u.last_name, g.actor_id),
+        g.action, g.object_kind, g.object_id, g.before, g.after, g.request_id, g.address
+      from unnest($1::uuid[], $2::timestamptz[], $3::uuid[], $4::text[], $5::text[], $6::uuid[], $7::text[], $8::text[], $9::text[], $10::text[],
+          $11::text[], $12::uuid[], $13::text[])
+        g (company_id, at, id, actor_kind, actor_id, actor, action, object_kind, object_id, before, after, request_id, address)
+      left join api_keys k on g.actor_kind = 'KEY' and k.id = g.actor
+      left join users u on g.actor_kind = 'USER' and u.id = g.actor
+      on conflict do nothing`,
+    values: columns.map((of) => entries.map(of)),
+  };
+}
+
+export interface AuditFilter {
+  /** All companies where it is null. */
+  companyId: string | null;
+  ids: readonly string[];
+  from: number | null | undefined;
+  before: number | null | undefined;
+  actor: readonly string[];
+  action: readonly string[];
+  limit: number;
+  /** As `next` of the page before; empty for the first page. */
+  after: Uint8Array;
+}
+
+export interface AuditPage {
+  events: { company_id: string; event: AuditEvent }[];
+  /** Where the next page starts; empty on the last one. */
+  next: Buffer;
+}
+
+interface Row extends Omit<AuditEvent, 'actor' | 'object'> {
+  company_id: string;
+  actor_kind: 'USER' | 'OPERATOR' | 'KEY';
+  actor_id: string;
+  actor_name: string;
+  object_kind: string;
+  object_id: string;
+}
+
+/** Newest first. A statement has only the restrictions that are given, so that it can use their index. */
+export async function selectAuditEvents(db: Queryable, filter: AuditFilter): Promise<AuditPage> {
+  const { companyId, ids, from, before, actor, action, limit, after } = filter;
+  const [at, id] = after.length === 0 ? [] : Buffer.from(after).toString('latin1').split(' ');
+  const names: string[] = [];
+  const conditions: string[] = [];
+  const values: unknown[] = [limit + 1];
+  const restrict = (name: string, condition: (...parameters: string[]) => string, ...given: unknown[]): void => {
+    names.push(name);
+    conditions.push(condition(...given.map((value) => `$${values.push(value)}`)));
+  };
+  const restrictTo = (column: string, given: readonly string[]): void => {
+    if (given.length === 1) restrict(column, (value) => `${column} = ${value}`, given[0]);
+    if (given.length > 1) restrict(`${column}s`, (value) => `${column} = any(${value})`, given);
+  };
+  if (companyId !== null) restrict('company', (company) => `company_id = ${company}`, companyId);
+  if (ids.length > 0) restrict('ids', (wanted) => `id = any(${wanted}::uuid[])`, ids);
+  if (from != null) restrict('from', (first) => `at >= ${first}`, formatInstant(from));
+  if (before != null) restrict('before', (end) => `at < ${end}`, formatInstant(before));
+  restrictTo('actor_id', actor);
+  restrictTo('action', action);
+  if (at !== undefined) restrict('after', (last, lastId) => `(at, id) < (${last}::timestamptz, ${lastId}::uuid)`, at, id);
+  const { rows } = await db.query<Row>({
+    // PostgreSQL takes 63 characters.
+    name: ['audit', ...names].join('_'),
+    label: 'select_audit_events',
+    text: `select company_id, at, id, actor_kind, actor_id, actor_name, action, object_kind, object_id, before, after, request_id, address
+      from audit_events${conditions.length === 0 ? '' : ` where ${conditions.join(' and ')}`} order by at desc, id desc limit $1`,
+    values,
+  });
+  const page = rows.slice(0, limit);
+  const last = rows.length > limit ? page.at(-1) : undefined;
+  return {
+    events: page.map(({ company_id, actor_kind, actor_id, actor_name, object_kind, object_id, ...event }) => ({
+      company_id,
+      event: {
+        ...event,
+        actor: { kind: `AUDIT_ACTOR_KIND_${actor_kind}` as AuditActorKind, id: actor_id, name: actor_name },
+        object: { kind: object_kind, id: object_id },
+      },
+    })),
+    next: Buffer.from(last === undefined ? '' : `${formatInstant(last.at)} ${last.id}`, 'latin1'),
+  };
+}
+
+/** Deletes what is older than 365 days at a moment (microseconds), and by PostgreSQL's clock. Resolves to how much it was. */
+export async function purgeAuditEvents(db: Queryable, at: number): Promise<number> {
+  for (let purged = 0; ; ) {
+    const { rowCount } = await db.query({
+      name: 'purge_audit_events',
+      text: `delete from audit_events where ctid = any(array(select ctid from audit_events
+        where at < least($1::timestamptz, now()) - ${KEPT} order by at, id limit ${PURGED_AT_ONCE} for update skip locked))`,
+      values: [formatInstant(at)],
+    });
+    purged += rowCount;
+    if (rowCount < PURGED_AT_ONCE) return purged;
+  }
+}
