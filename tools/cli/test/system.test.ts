@@ -307,3 +307,15 @@ test('without the operator’s credential nothing is done, and the command says 
   writeFileSync(file, `${CALL_CREDENTIAL}\n`);
   expect(await list({ ...without, CALL_CREDENTIAL_FILE: file })).toMatchObject({ code: 0 });
 });
+
+test('audit shows what operators changed, of one company or of all, without the values of keys', async () => {
+  const { company, value } = await companyWithKey('Audited');
+  const listed = await json<{ action: string; actor: object; after: object }[]>('audit', '--company', company);
+  expect(listed.map(({ action }) => action)).toEqual(['api_key.created', 'user.created', 'company.created']);
+  for (const { actor } of listed) expect(actor).toEqual({ kind: 'OPERATOR', id: 'operator', name: 'operator' });
+  expect(listed[2]?.after).toMatchObject({ id: company, name: 'Audited' });
+  expect(JSON.stringify(listed)).not.toContain(value.slice(8, -4));
+  expect(await json('audit', '--action', 'user.created', '--actor', 'operator', '--limit', '1')).toHaveLength(1);
+  expect(await json('audit', '--company', company, '--before', '2020-01-01')).toEqual([]);
+  expect((await system.truckroll('audit', '--company', company)).stdout).toContain('operator operator  api_key.created');
+});
