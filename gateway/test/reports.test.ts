@@ -213,22 +213,29 @@ describe('as CSV', () => {
     expect(text).toBe(
       [
         'period_start,period_end,group_dimension,group_value,group_label,currency,payment_count,received_cents,refund_count,refunded_cents,net_collected_cents',
-        '2026-01-01,2026-02-01,,,,USD,2,12900,0,0,-5',
-        `2026-01-01,2026-02-01,collector,${ID},"Núñez, ""Ada""\nJr.",USD,0,0,0,0,0`,
-        '2026-01-01,2026-02-01,collector,,,USD,0,0,0,0,0',
+        '2026-01-01,2026-02-01,,,,"USD",2,12900,0,0,-5',
+        `2026-01-01,2026-02-01,"collector","${ID}","Núñez, ""Ada""\nJr.","USD",0,0,0,0,0`,
+        '2026-01-01,2026-02-01,"collector",,,"USD",0,0,0,0,0',
         '',
       ].join('\r\n'),
     );
   });
 
-  test('no text becomes a formula', async () => {
-    const texts = ['=1+1', '+1', '-1', '@SUM(A1)', '\tx', '\rx', 'a=1', '"=1'];
+  const labelsOf = async (texts: readonly string[]): Promise<string[]> => {
     reports.rows = texts.map((label) => collectionsRow({ group: { dimension: 'SUMMARY_DIMENSION_ACCOUNT', value: ID, label } }));
     const { text } = await csv(RANGE);
-    const labels = [...text.matchAll(new RegExp(`${ID},("(?:[^"]|"")*"|[^,]*),USD`, 'g'))].map((match) =>
-      (match[1] as string).replace(/^"(.*)"$/s, '$1').replaceAll('""', '"'),
-    );
-    expect(labels).toEqual(["'=1+1", "'+1", "'-1", "'@SUM(A1)", "'\tx", "'\rx", 'a=1', '"=1']);
+    return [...text.matchAll(new RegExp(`"${ID}","((?:[^"]|"")*)","USD"`, 'g'))].map((match) => (match[1] as string).replaceAll('""', '"'));
+  };
+
+  test('puts an apostrophe before text that a spreadsheet could run as a formula', async () => {
+    const starts = [...'=+-@＝＋－＠'].flatMap((sign) => ['', ' ', '  \t', '\n', '\r\n', '\u00a0'].map((space) => `${space}${sign}1`));
+    const texts = [...starts, '\tx', '\rx', '\nx'];
+    expect(await labelsOf(texts)).toEqual(texts.map((text) => `'${text}`));
+  });
+
+  test('quotes other text without a change, so that a semicolon begins no cell', async () => {
+    const texts = ['a=1', '"=1', ' x', 'x;=1+1', "'=1", '１', 'a\n=1', ''];
+    expect(await labelsOf(texts)).toEqual(texts);
   });
 
   test('leads to the next page by a link, until the last one', async () => {

@@ -225,7 +225,7 @@ it('shows new names at once with the old figures', async () => {
   const csv = await fetch(`${system.baseUrl}/v1/reports/invoice-activity?start_date=${START}&end_date=${END}&bucket=year&group_by=account&account_id=${id}`, {
     headers: { authorization: `Bearer ${demo.apiKey}`, accept: 'text/csv' },
   });
-  expect(await csv.text()).toContain(`,account,${id},"'=Renamed ""Household""",USD,`);
+  expect(await csv.text()).toContain(`,"account","${id}","'=Renamed ""Household""","USD",`);
 });
 
 it('follows a change of the company’s settings as a whole, and says which are in effect', async () => {

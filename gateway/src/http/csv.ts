@@ -3,9 +3,8 @@ import { codec, formatInstant, type Field, type Operation } from '@truckroll/con
 
 export const CSV_TYPE = 'text/csv; charset=utf-8; header=present';
 
-/** A spreadsheet takes a cell that begins so for a formula and runs it. */
-const FORMULA = /^[=+\-@\t\r]/;
-const SPECIAL = /[",\r\n]/;
+/** Beginnings that spreadsheets may run as a formula: they skip white space and take full-width characters for plain ones. */
+const FORMULA = /^(?:[\t\r\n]|\s*[=+\-@＝＋－＠])/;
 
 /** A page of a report. */
 export interface CsvPage {
@@ -63,10 +62,11 @@ function textOf(field: Field): (value: unknown) => string {
     case 'string':
       return (value) => quoted(guarded(String(value)));
     case 'enum':
-      return (value) => field.enum?.spellings.get(String(value)) ?? '';
+      return (value) => quoted(field.enum?.spellings.get(String(value)) ?? '');
     case 'timestamp':
       return (value) => formatInstant(value as number);
     case 'uuid':
+      return (value) => quoted(String(value));
     case 'date':
     case 'cents':
     case 'integer':
@@ -82,6 +82,7 @@ function guarded(text: string): string {
   return FORMULA.test(text) ? `'${text}` : text;
 }
 
+/** Text is always quoted: some locales separate cells by a semicolon, so that the rest of a bare text would be a cell. */
 function quoted(text: string): string {
-  return SPECIAL.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  return `"${text.replaceAll('"', '""')}"`;
 }

@@ -11,7 +11,7 @@ export function describeCsv(operation: Operation): Schema {
     schema: {
       type: 'string',
       description: [
-        'RFC 4180 in UTF-8: a line of column names, then one line for each row; what is null in JSON is empty.',
+        'RFC 4180 in UTF-8: a line of column names, then one line for each row; text is quoted, null is an empty cell.',
         'A text that a spreadsheet would take for a formula has an apostrophe before it.',
         'The header `Link` leads to the next page, which has its own line of names.',
       ].join(' '),
