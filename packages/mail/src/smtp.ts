@@ -18,6 +18,8 @@ interface SmtpError extends Error {
   /** What the server said, where it did. */
   readonly responseCode?: number | undefined;
   readonly response?: string | undefined;
+  /** Node's code where nodemailer has put its own into `code`. */
+  readonly originalCode?: string | undefined;
 }
 
 export function smtpProvider({ url, from, timeoutMs }: SmtpOptions): Provider {
@@ -94,7 +96,9 @@ function step<T>(begin: (done: (error?: Error | null, value?: T) => void) => voi
   });
 }
 
-function detailOf({ response, message }: SmtpError): string {
+/** OpenSSL's own text holds memory addresses and source files, so its failures are named by Node's code. */
+function detailOf({ response, message, originalCode }: SmtpError): string {
+  if (originalCode?.startsWith('ERR_SSL_')) return `the TLS handshake failed (${originalCode})`;
   return (response ?? message).slice(0, 500);
 }
 

@@ -127,6 +127,18 @@ describe('with a mail server', () => {
   });
 });
 
+test('a mail server that does not speak TLS is reported by code, without the text of OpenSSL', async () => {
+  const server = await startMailServer();
+  const desk = await startDesk({ smtpUrl: `smtps://127.0.0.1:${server.port}`, notificationFrom: 'Truckroll <truckroll@operator.example>' });
+  try {
+    const mail = await ended((await disable(desk)).read, ({ detail }) => detail !== null);
+    expect(mail).toMatchObject({ status: 'QUEUED', detail: expect.stringMatching(/^the TLS handshake failed \(ERR_SSL_[A-Z0-9_]+\)$/) });
+  } finally {
+    await desk.stop();
+    await server.stop();
+  }
+});
+
 test('what became of an e-mail is kept for 90 days', async () => {
   const desk = await startDesk();
   try {

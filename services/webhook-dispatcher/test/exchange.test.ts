@@ -154,8 +154,20 @@ test('a receiver with a certificate for its name is trusted, one for another nam
   const send = (name: string) => sender({ allowed: [there.target], resolve: async () => ['127.0.0.1'] }).send(`https://${name}:${there.port}/`);
   expect(await send('receiver.test')).toMatchObject({ status: 200, address: '127.0.0.1' });
   const wrong = await send('another.test');
-  expect(wrong.failure?.kind).toBe('ATTEMPT_ERROR_TLS');
-  expect(wrong.failure?.message).toContain('another.test');
+  expect(wrong.failure).toMatchObject({
+    kind: 'ATTEMPT_ERROR_TLS',
+    message: 'The TLS handshake failed: the certificate is for other host names (ERR_TLS_CERT_ALTNAME_INVALID).',
+  });
+});
+
+test('a receiver that does not speak TLS is reported by code, without the text of OpenSSL', async () => {
+  const plain = createServer((socket) => void socket.on('error', () => undefined).end('HTTP/1.1 400 Bad Request\r\n\r\n')).listen(0, '127.0.0.1');
+  await once(plain, 'listening');
+  open.push({ close: async () => plain.close() });
+  const { port } = plain.address() as AddressInfo;
+  const { failure } = await sender({ allowed: [`127.0.0.1:${port}`] }).send(`https://127.0.0.1:${port}/`);
+  expect(failure?.kind).toBe('ATTEMPT_ERROR_TLS');
+  expect(failure?.message).toMatch(/^The TLS handshake failed \(ERR_SSL_[A-Z0-9_]+\)\.$/);
 });
 
 test('the next address is tried where the first refuses', async () => {

@@ -23,12 +23,11 @@ export function connectFailure(error: unknown): ExchangeFailure {
   return new ExchangeFailure(AttemptError.CONNECT, CONNECT[codeOf(error)] ?? 'No connection could be made.', error);
 }
 
-/** Messages of certificates' faults are Node's own: they name the certificate and the host that the integrator chose. */
+/** Names Node's code only: OpenSSL's own text holds memory addresses and source files. */
 export function tlsFailure(error: unknown): ExchangeFailure {
-  const reason = String((error as Partial<Error> | null)?.message ?? '')
-    .split('\n', 1)[0]!
-    .slice(0, 300);
-  return new ExchangeFailure(AttemptError.TLS, `The TLS handshake failed: ${reason || 'no reason was given'}`, error);
+  const code = codeOf(error);
+  const reason = TLS[code] === undefined ? '' : `: ${TLS[code]}`;
+  return new ExchangeFailure(AttemptError.TLS, `The TLS handshake failed${reason}${code && ` (${code})`}.`, error);
 }
 
 export function timeoutFailure(seconds: number): ExchangeFailure {
@@ -41,6 +40,17 @@ const CONNECT: Readonly<Record<string, string>> = {
   EHOSTUNREACH: 'The host could not be reached.',
   ENETUNREACH: 'The network of the host could not be reached.',
   ETIMEDOUT: 'The host did not answer.',
+};
+
+const TLS: Readonly<Record<string, string>> = {
+  CERT_HAS_EXPIRED: 'the certificate has expired',
+  CERT_NOT_YET_VALID: 'the certificate is not valid yet',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'the certificate is self-signed',
+  SELF_SIGNED_CERT_IN_CHAIN: 'the certificate comes from an authority that is not trusted',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'the certificate comes from an authority that is not trusted',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'the server does not send its intermediate certificates',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'the certificate is for other host names',
+  ECONNRESET: 'the connection was reset',
 };
 
 function exchangeMessage(code: string): string {
