@@ -7,19 +7,23 @@ import type { KeyRing } from '@truckroll/service-kit';
 export const SHARED_SECONDS = 900;
 
 export interface IdentitySeal {
-  /** `<epoch> <message in base64> <seconds since 1970> <id of the key> <MAC in base64>` */
+  /** `<epoch> <message in base64> <seconds since 1970, with a fraction> <id of the key> <MAC in base64>` */
   seal(cacheKey: string, epoch: string, principal: Principal): string;
   /** The identity, or undefined for anything that `seal` did not make for this key and epoch a short while ago. */
   open(cacheKey: string, epoch: string, text: string): Principal | undefined;
+  /** Makes `open` refuse everything that was sealed before this moment. */
+  refuseEarlier(): void;
 }
 
 export function createIdentitySeal(ring: KeyRing, nowMs: () => number = Date.now): IdentitySeal {
   const macOf = (key: KeyObject, cacheKey: string, signed: string): Buffer => createHmac('sha256', key).update(`${cacheKey}\0${signed}`).digest();
 
+  let refusedBeforeMs = 0;
+
   return {
     seal(cacheKey, epoch, principal) {
       const message = Buffer.from(Principal.encode(principal).finish()).toString('base64');
-      const signed = [epoch, message, Math.floor(nowMs() / 1000), ring.firstId].join(' ');
+      const signed = [epoch, message, nowMs() / 1000, ring.firstId].join(' ');
       return `${signed} ${macOf(ring.first, cacheKey, signed).toString('base64')}`;
     },
     open(cacheKey, epoch, text) {
@@ -29,8 +33,12 @@ export function createIdentitySeal(ring: KeyRing, nowMs: () => number = Date.now
       const expected = macOf(key, cacheKey, [entryEpoch, message, at, id].join(' '));
       const given = Buffer.from(mac, 'base64');
       if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined;
-      if (nowMs() / 1000 - Number(at) > SHARED_SECONDS) return undefined;
+      const sealedMs = Math.round(Number(at) * 1000);
+      if (sealedMs < refusedBeforeMs || nowMs() - sealedMs > SHARED_SECONDS * 1000) return undefined;
       return Principal.decode(Buffer.from(message, 'base64'));
+    },
+    refuseEarlier() {
+      refusedBeforeMs = nowMs();
     },
   };
 }

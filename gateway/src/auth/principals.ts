@@ -12,6 +12,8 @@ const UNPROVEN_MS = 1000;
 /** Older answers are asked for again, beside the request that finds them old: a second net under the invalidations. */
 const REFRESH_MS = 60_000;
 const MOST_KEPT = 50_000;
+/** Revocations remembered at once; the oldest is forgotten first. */
+const MOST_REVOKED = 100_000;
 /** Answers "nobody", apart from the others: whoever makes up keys displaces made-up keys only. */
 const MOST_NOBODIES = 10_000;
 
@@ -26,7 +28,7 @@ export interface Credential {
 
 interface Entry {
   principal: Principal | undefined;
-  /** performance.now() before it was asked for. */
+  /** `elapsedMs` when the question was sent. */
   askedAt: number;
   /** Whether integrations itself gave it, rather than Redis. */
   firstHand: boolean;
@@ -41,11 +43,16 @@ export interface PrincipalsOptions {
   invalidations: Invalidations;
   /** Microseconds since 1970: by the system's clock unless another is given. */
   now?: () => number;
+  /** Milliseconds since some moment, never set back: by the process's clock unless another is given. */
+  elapsedMs?: () => number;
 }
 
 export class Principals {
   readonly #options: PrincipalsOptions;
   readonly #now: () => number;
+  readonly #elapsedMs: () => number;
+  /** `elapsedMs` of the latest revocation of a key, user or company, by `kind:id`. */
+  readonly #revoked = new LRUCache<string, number>({ max: MOST_REVOKED });
   readonly #entries = new LRUCache<string, Entry>({ max: MOST_KEPT });
   readonly #nobodies = new LRUCache<string, Entry>({ max: MOST_NOBODIES });
   readonly #underWay = new Map<string, Promise<Principal | undefined>>();
@@ -53,6 +60,7 @@ export class Principals {
   constructor(options: PrincipalsOptions) {
     this.#options = options;
     this.#now = options.now ?? now;
+    this.#elapsedMs = options.elapsedMs ?? (() => performance.now());
   }
 
   /** The caller, or undefined where the credential opens nothing. Throws ApiError 503 where nobody can tell. */
@@ -73,6 +81,7 @@ export class Principals {
   }
 
   forget({ kind, id }: Invalidation): void {
+    this.#revoked.set(`${kind}:${id}`, this.#elapsedMs());
     if (kind === 'key') {
       this.#entries.delete(`key:${id}`);
       return;
@@ -84,11 +93,13 @@ export class Principals {
   }
 
   forgetAll(): void {
+    // Revocations may have been missed, so their entries in Redis are not known.
+    this.#options.seal.refuseEarlier();
     this.#entries.clear();
   }
 
   #told(credential: Credential, entry: Entry): Principal | undefined {
-    if (performance.now() - entry.askedAt > REFRESH_MS && !entry.refreshing) this.#refresh(credential, entry);
+    if (this.#elapsedMs() - entry.askedAt > REFRESH_MS && !entry.refreshing) this.#refresh(credential, entry);
     return this.#unexpired(entry.principal);
   }
 
@@ -98,7 +109,7 @@ export class Principals {
   }
 
   #believable(entry: Entry): boolean {
-    const young = performance.now() - entry.askedAt < UNPROVEN_MS;
+    const young = this.#elapsedMs() - entry.askedAt < UNPROVEN_MS;
     if (entry.principal === undefined) return young;
     return this.#options.invalidations.proven() || (entry.firstHand && young);
   }
@@ -126,7 +137,7 @@ export class Principals {
   async #look(credential: Credential): Promise<Principal | undefined> {
     const { invalidations } = this.#options;
     const generation = invalidations.generation;
-    const askedAt = performance.now();
+    const askedAt = this.#elapsedMs();
     const state = credential.shared && invalidations.proven() ? await this.#sharedState(credential) : undefined;
     if (state?.principal !== undefined) {
       this.#keep(credential, { principal: state.principal, askedAt, firstHand: false, refreshing: false }, generation);
@@ -137,7 +148,7 @@ export class Principals {
 
   async #ask(credential: Credential, epoch: string | undefined): Promise<Principal | undefined> {
     const generation = this.#options.invalidations.generation;
-    const askedAt = performance.now();
+    const askedAt = this.#elapsedMs();
     let principal: Principal | undefined;
     try {
       principal = await this.#options.ask(credential.request);
@@ -166,10 +177,18 @@ export class Principals {
       const [epoch, text] = await this.#options.redis.run('read_identity', (client) => Promise.all([client.get(EPOCH), client.get(sharedKey(credential))]));
       if (typeof epoch !== 'string') return undefined;
       const principal = typeof text === 'string' ? this.#options.seal.open(credential.cacheKey, epoch, text) : undefined;
-      return principal === undefined ? { epoch } : { epoch, principal };
+      return principal === undefined || this.#wasRevoked(credential, principal) ? { epoch } : { epoch, principal };
     } catch {
       return undefined;
     }
+  }
+
+  /** A writer to Redis can put back an old entry with its epoch, so what was revoked is remembered while such an entry would open. */
+  #wasRevoked({ cacheKey }: Credential, { user_id: userId, company_id: companyId }: Principal): boolean {
+    return [cacheKey, `user:${userId}`, `company:${companyId}`].some((subject) => {
+      const revokedAt = this.#revoked.get(subject);
+      return revokedAt !== undefined && this.#elapsedMs() - revokedAt <= SHARED_SECONDS * 1000;
+    });
   }
 
   #unexpired(principal: Principal | undefined): Principal | undefined {

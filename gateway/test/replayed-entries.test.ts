@@ -1,0 +1,41 @@
+// Identities in Redis, and a writer there who puts old ones back. Single rules are in principals.test.ts and identity-seal.test.ts.
+import { createClient } from '@redis/client';
+import { hashApiKey } from '@truckroll/service-kit';
+import { eventually, publishInvalidation, redisUrl, request, startGateway, untilMetric, type TestGateway } from './support/gateway.ts';
+
+async function listening(given: Parameters<typeof startGateway>[1] = {}): Promise<TestGateway> {
+  // The same key is refused again and again here.
+  const gateway = await startGateway({ UNKNOWN_KEYS_PER_MINUTE: '1000000' }, given);
+  await untilMetric(gateway, 'gateway_revocations_proven', 1);
+  return gateway;
+}
+
+test('a revoked key stays revoked when its entry is put back into Redis, also on a gateway that starts after the revocation', async () => {
+  const one = await listening();
+  const { identities, invoices } = one;
+  const { key } = identities.addKey();
+  const hash = hashApiKey(key).toString('hex');
+  const statusOn = async ({ url }: TestGateway) => (await request(`${url}/v1/invoices`, { headers: { authorization: `Bearer ${key}` } })).status;
+  const redis = createClient({ url: redisUrl() });
+  await redis.connect();
+  const names = ['truckroll:identity:epoch', `truckroll:identity:key:${hash}`] as const;
+  expect(await statusOn(one)).toBe(200);
+  await eventually(async () => (await redis.exists(names[1])) === 1);
+  const [epoch, entry] = (await redis.mGet([...names])) as [string, string];
+  identities.principals.delete(hash);
+  await publishInvalidation(`key:${hash}`);
+  await eventually(async () => (await statusOn(one)) === 401);
+  const later = await listening({ identities, invoices });
+  for (const gateway of [one, later]) {
+    const before = identities.asked;
+    // A gateway remembers for up to a second that the key is unknown; after that it reads Redis again.
+    await eventually(async () => {
+      await redis.mSet({ [names[0]]: epoch, [names[1]]: entry });
+      expect(await statusOn(gateway)).toBe(401);
+      return identities.asked > before;
+    });
+  }
+  redis.destroy();
+  await later.stop();
+  await one.stop();
+});
