@@ -30,6 +30,7 @@ import { compileOperation } from './routes/operation.ts';
 import { catalogPage, publicPages, redirect, textPage } from './routes/public-pages.ts';
 import { createShedding } from './routes/shedding.ts';
 import { routeTable } from './routes/table.ts';
+import { SECURITY_TXT, securityTxt } from './security-txt.ts';
 import { connectServices } from './services.ts';
 
 /** These keys are spread over 16 slots, so that one node of a cluster, named as a single server, refuses some of them. */
@@ -114,6 +115,7 @@ export function createGateway({ config, log: given, operations = all }: GatewayO
               ...docsPages(),
               ...consolePages(),
               '/.well-known/api-catalog': catalogPage(base),
+              [SECURITY_TXT]: () => textPage(200, securityTxt(config.securityContact, base)),
               '/healthz': textPage(200, 'ok\n'),
               '/readyz': () => (ready ? textPage(200, 'ready\n') : textPage(503, 'not ready\n')),
             },
@@ -164,5 +166,5 @@ function tokenVerifier(config: GatewayConfig): TokenVerifier | undefined {
   if (issuer === undefined || audience === undefined) {
     throw new ConfigError('TOKEN_ISSUER and TOKEN_AUDIENCE are missing: user tokens are checked against both');
   }
-  return createTokenVerifier({ issuer, audience, keys });
+  return createTokenVerifier({ issuer, audience, keys, maxAgeMs: config.tokenMaxAgeMs });
 }

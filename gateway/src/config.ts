@@ -7,6 +7,8 @@ export const settings = {
   callCredential: env.callCredential('CALL_CREDENTIAL', 'gateway'),
   /** Address by which clients reach us, for links in documents; without it links are relative. */
   publicUrl: env.optionalUrl('PUBLIC_URL'),
+  /** Where to report a weakness: a mailto: or https: address, for security.txt. */
+  securityContact: env.url('SECURITY_CONTACT', 'mailto:security@truckroll.example'),
   redis: redisSetting('REDIS_URL'),
   billingAddress: env.string('BILLING_ADDRESS'),
   schedulingAddress: env.string('SCHEDULING_ADDRESS'),
@@ -23,6 +25,8 @@ export const settings = {
   tokenAudience: env.optional('TOKEN_AUDIENCE'),
   tokenJwksUrl: env.optionalUrl('TOKEN_JWKS_URL'),
   tokenJwksFile: env.optional('TOKEN_JWKS_FILE'),
+  /** Longest life of a user token, from `iat` to `exp` (decisions §16). */
+  tokenMaxAgeMs: env.duration('TOKEN_MAX_AGE', 86_400_000),
   /** Requests per key and minute (decisions §3). */
   readsPerMinute: env.integer('READS_PER_MINUTE', { min: 1 }, 6000),
   reportsPerMinute: env.integer('REPORTS_PER_MINUTE', { min: 1 }, 600),

@@ -302,6 +302,8 @@ describe('a user token', () => {
     ['another issuer', () => sign('ES256', { iss: 'https://evil.example.com' })],
     ['another audience', () => sign('ES256', { aud: 'other' })],
     ['a time that has passed', () => sign('ES256', { exp: Math.floor(Date.now() / 1000) - 60 })],
+    ['a life of more than a day', () => sign('ES256', { exp: Math.floor(Date.now() / 1000) + 86_401 })],
+    ['the claims of an ID token', () => sign('ES256', { nonce: 'n-0S6_WzA2Mj' })],
     ['a start in the future', () => sign('ES256', { nbf: Math.floor(Date.now() / 1000) + 60 })],
     ['an issue in the future', () => sign('ES256', { iat: Math.floor(Date.now() / 1000) + 600 })],
     ['no end', () => sign('ES256', { exp: undefined as never })],
@@ -374,6 +376,14 @@ describe('a user token', () => {
     expect((await withKey(other, token, '/v1/company')).status).toBe(200);
     await other.stop();
     server.close();
+  });
+
+  test('lives longer than a day where the operator allows it', async () => {
+    const environment = { TOKEN_ISSUER: issuer, TOKEN_AUDIENCE: audience, TOKEN_JWKS_FILE: file, TOKEN_MAX_AGE: '7d' };
+    const other = await startGateway(environment, { identities: gateway.identities, invoices: gateway.invoices });
+    const token = await sign('ES256', { exp: Math.floor(Date.now() / 1000) + 6 * 86_400 });
+    expect((await withKey(other, token, '/v1/company')).status).toBe(200);
+    await other.stop();
   });
 
   test('is refused where no issuer is configured', async () => {

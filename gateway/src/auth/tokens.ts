@@ -1,8 +1,8 @@
-// User tokens (decisions §8): JWTs whose signature, issuer, audience and times are checked here; whether the user still
+// User tokens (decisions §8): JWTs whose signature, kind, issuer, audience and times are checked here; whether the user still
 // belongs to the company is for integrations to say.
 import { hash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
-import { createLocalJWKSet, createRemoteJWKSet, errors, jwtVerify, type JWTVerifyGetKey } from 'jose';
+import { createLocalJWKSet, createRemoteJWKSet, errors, jwtVerify, type JWTPayload, type JWTVerifyGetKey } from 'jose';
 import { LRUCache } from 'lru-cache';
 import { ApiError, isUuid } from '@truckroll/contract';
 import type { UserClaims } from '@truckroll/contract/gen/integrations/v1/identity';
@@ -10,13 +10,20 @@ import type { UserClaims } from '@truckroll/contract/gen/integrations/v1/identit
 /** How long a verified signature is remembered: after a key leaves the set, tokens it signed work no longer than this. */
 const REMEMBERED_MS = 60_000;
 const FILE_CHECK_MS = 5000;
+/** Seconds by which the issuer's clock may be ahead. They do not lengthen a token's life: `exp` counts by the gateway's own clock. */
 const CLOCK_TOLERANCE_SECONDS = 5;
 const ALGORITHMS = ['ES256', 'RS256', 'EdDSA', 'Ed25519'];
+/** Accepted `typ` in the header, in lower case and without `application/`. */
+const TYPES: ReadonlySet<string | undefined> = new Set([undefined, 'jwt', 'at+jwt']);
+/** Claims that only ID tokens have (OpenID Connect Core, 2 and 3.3.2.11). ID tokens describe a sign-in to a client; they open no API. */
+const ID_TOKEN_CLAIMS = ['nonce', 'at_hash', 'c_hash'];
 
 export interface TokenSettings {
   issuer: string;
   audience: string;
   keys: { url: string } | { file: string };
+  /** Longest time from `iat` to `exp`. */
+  maxAgeMs: number;
 }
 
 export interface TokenVerifier {
@@ -26,19 +33,19 @@ export interface TokenVerifier {
   verify(token: string): Promise<UserClaims | undefined>;
 }
 
-export function createTokenVerifier(settings: TokenSettings): TokenVerifier {
-  const { issuer, audience } = settings;
+/** `nowMs`: milliseconds since 1970. */
+export function createTokenVerifier(settings: TokenSettings, nowMs: () => number = Date.now): TokenVerifier {
   const keys = 'url' in settings.keys ? createRemoteJWKSet(new URL(settings.keys.url), { timeoutDuration: 3000 }) : fileKeys(settings.keys.file);
-  const remembered = new LRUCache<string, { claims: UserClaims; endsAt: number }>({ max: 10_000, ttl: REMEMBERED_MS });
+  const remembered = new LRUCache<string, Verified & { until: number }>({ max: 10_000 });
 
   return {
     remembered(token) {
       const known = remembered.get(digestOf(token));
-      return known !== undefined && known.endsAt > Date.now() ? known.claims : undefined;
+      return known !== undefined && nowMs() < known.until ? known.claims : undefined;
     },
     async verify(token) {
-      const verified = await verify(token, keys, issuer, audience);
-      if (verified !== undefined) remembered.set(digestOf(token), verified);
+      const verified = await verify(token, keys, settings, nowMs);
+      if (verified !== undefined) remembered.set(digestOf(token), { ...verified, until: Math.min(verified.endsAt, nowMs() + REMEMBERED_MS) });
       return verified?.claims;
     },
   };
@@ -46,24 +53,40 @@ export function createTokenVerifier(settings: TokenSettings): TokenVerifier {
 
 const digestOf = (token: string): string => hash('sha256', token, 'base64');
 
-async function verify(token: string, keys: JWTVerifyGetKey, issuer: string, audience: string) {
+interface Verified {
+  claims: UserClaims;
+  /** `exp` in milliseconds since 1970: from then on the token opens nothing. */
+  endsAt: number;
+}
+
+async function verify(token: string, keys: JWTVerifyGetKey, settings: TokenSettings, nowMs: () => number): Promise<Verified | undefined> {
+  const { issuer, audience, maxAgeMs } = settings;
   try {
-    const { payload } = await jwtVerify(token, keys, {
+    const { payload, protectedHeader } = await jwtVerify(token, keys, {
       issuer,
       audience,
       algorithms: ALGORITHMS,
       requiredClaims: ['iss', 'aud', 'sub', 'exp', 'iat', 'company_id'],
       clockTolerance: CLOCK_TOLERANCE_SECONDS,
+      currentDate: new Date(nowMs()),
     });
-    const { sub, exp, iat, company_id: companyId } = payload;
-    const fromTheFuture = (iat ?? 0) > Date.now() / 1000 + CLOCK_TOLERANCE_SECONDS;
-    if (typeof companyId !== 'string' || !isUuid(companyId) || typeof sub !== 'string' || sub === '' || fromTheFuture) return undefined;
-    const claims: UserClaims = { issuer, subject: sub, company_id: companyId.toLowerCase() };
-    return { claims, endsAt: ((exp as number) + CLOCK_TOLERANCE_SECONDS) * 1000 };
+    const { sub, company_id: companyId } = payload;
+    if (typeof companyId !== 'string' || !isUuid(companyId) || typeof sub !== 'string' || sub === '') return undefined;
+    if (!isAccessToken(payload, protectedHeader.typ)) return undefined;
+    const issuedAt = (payload.iat as number) * 1000;
+    const endsAt = (payload.exp as number) * 1000;
+    // Fetching the keys may have taken seconds.
+    const now = nowMs();
+    if (issuedAt > now + CLOCK_TOLERANCE_SECONDS * 1000 || endsAt <= now || endsAt - issuedAt > maxAgeMs) return undefined;
+    return { claims: { issuer, subject: sub, company_id: companyId.toLowerCase() }, endsAt };
   } catch (error) {
     if (saysTokenIsWrong(error)) return undefined;
     throw ApiError.unavailable(error);
   }
+}
+
+function isAccessToken(payload: JWTPayload, type: string | undefined): boolean {
+  return TYPES.has(type?.toLowerCase().replace(/^application\//, '')) && !ID_TOKEN_CLAIMS.some((name) => name in payload);
 }
 
 /** Everything that jose finds wrong has a code of its own; failing to get the keys has the generic one or none. */

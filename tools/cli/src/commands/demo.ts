@@ -17,7 +17,8 @@ interface Given {
   until?: number;
 }
 
-const TOKEN_SECONDS = 30 * 86_400;
+/** Seconds until the token ends: the default of TOKEN_MAX_AGE. */
+const TOKEN_SECONDS = 86_400;
 
 const HELP = `
 The records are made up, but believable: two years of jobs, visits, invoices, payments and refunds, with everything that

@@ -31,7 +31,7 @@ export function register(program: Command, session: Session): void {
     .requiredOption('--company <id>', 'id of the company that the token is for')
     .option('--user <id or e-mail>', 'the user of that company who bears it')
     .option('--subject <sub>', 'instead of --user: what to put into `sub`, without asking whether there is such a user')
-    .option('--expires-in <duration>', 'how long it is valid', seconds, 8 * 3600)
+    .option('--expires-in <duration>', 'how long it is valid, at most TOKEN_MAX_AGE of the gateway', seconds, 8 * 3600)
     .option('--issuer <iss>', 'what to put into `iss`')
     .option('--audience <aud>', 'what to put into `aud`')
     .addHelpText('after', HELP)

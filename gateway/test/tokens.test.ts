@@ -1,0 +1,108 @@
+// What a user token must be, and when: each limit from both sides. The whole way is in authentication.test.ts.
+import { SignJWT, exportJWK, generateKeyPair, type CryptoKey, type JWTHeaderParameters, type JWTPayload } from 'jose';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createTokenVerifier, type TokenVerifier } from '../src/auth/tokens.ts';
+
+const ISSUED = 1_800_000_000;
+const HOUR = 3600;
+const DAY = 24 * HOUR;
+const COMPANY = '0b8f3c1e-7a52-4c6d-9e10-2f4a5b6c7d8e';
+const CLAIMS = { issuer: 'https://login.example.com', subject: 'dana', company_id: COMPANY };
+
+const folder = mkdtempSync(join(tmpdir(), 'jwks-'));
+const file = join(folder, 'jwks.json');
+let key: CryptoKey;
+/** Seconds since 1970. */
+let now = ISSUED;
+
+beforeAll(async () => {
+  const pair = await generateKeyPair('ES256');
+  key = pair.privateKey;
+  writeFileSync(file, JSON.stringify({ keys: [{ ...(await exportJWK(pair.publicKey)), kid: 'test', alg: 'ES256' }] }));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+beforeEach(() => {
+  now = ISSUED;
+});
+
+function verifier(maxAgeSeconds = DAY): TokenVerifier {
+  const { issuer } = CLAIMS;
+  return createTokenVerifier({ issuer, audience: 'truckroll', keys: { file }, maxAgeMs: maxAgeSeconds * 1000 }, () => now * 1000);
+}
+
+/** A token of an hour, unless the claims say otherwise. */
+function sign(claims: JWTPayload = {}, header: Partial<JWTHeaderParameters> = {}): Promise<string> {
+  const { issuer: iss, subject: sub } = CLAIMS;
+  return new SignJWT({ iss, sub, aud: 'truckroll', iat: ISSUED, exp: ISSUED + HOUR, company_id: COMPANY, ...claims })
+    .setProtectedHeader({ alg: 'ES256', kid: 'test', ...header })
+    .sign(key);
+}
+
+describe('the kind of a user token', () => {
+  test.each([undefined, 'JWT', 'jwt', 'at+jwt', 'AT+JWT', 'application/at+jwt'])('typ %s is accepted', async (typ) => {
+    expect(await verifier().verify(await sign({}, typ === undefined ? {} : { typ }))).toEqual(CLAIMS);
+  });
+
+  test.each(['id+jwt', 'dpop+jwt', 'logout+jwt', 'at+jwt2', 'JWS', ''])('typ "%s" is refused', async (typ) => {
+    expect(await verifier().verify(await sign({}, { typ }))).toBeUndefined();
+  });
+
+  test.each(['nonce', 'at_hash', 'c_hash'])('an ID token, which has %s, is refused', async (claim) => {
+    expect(await verifier().verify(await sign({ [claim]: 'x' }, { typ: 'JWT' }))).toBeUndefined();
+  });
+
+  test('a token for several audiences is accepted where ours is among them', async () => {
+    expect(await verifier().verify(await sign({ aud: ['https://login.example.com/userinfo', 'truckroll'] }))).toEqual(CLAIMS);
+    expect(await verifier().verify(await sign({ aud: ['https://login.example.com/userinfo', 'the-console'] }))).toBeUndefined();
+  });
+});
+
+describe('the times of a user token', () => {
+  test('it is trusted until exp and not at exp', async () => {
+    const token = await sign();
+    const { verify } = verifier();
+    now = ISSUED + HOUR - 0.001;
+    expect(await verify(token)).toEqual(CLAIMS);
+    now = ISSUED + HOUR;
+    expect(await verify(token)).toBeUndefined();
+  });
+
+  test('a remembered token is trusted until exp and not at exp', async () => {
+    const token = await sign();
+    const { verify, remembered } = verifier();
+    now = ISSUED + HOUR - 30;
+    await verify(token);
+    now = ISSUED + HOUR - 0.001;
+    expect(remembered(token)).toEqual(CLAIMS);
+    now = ISSUED + HOUR;
+    expect(remembered(token)).toBeUndefined();
+  });
+
+  test('it is remembered for a minute, so that a key that leaves the set is believed no longer', async () => {
+    const token = await sign();
+    const { verify, remembered } = verifier();
+    await verify(token);
+    now = ISSUED + 59.999;
+    expect(remembered(token)).toEqual(CLAIMS);
+    now = ISSUED + 60;
+    expect(remembered(token)).toBeUndefined();
+  });
+
+  test.each([
+    [DAY, undefined],
+    [7 * DAY, 7 * DAY],
+  ])('it lives %i seconds at most where the operator allows %p', async (longest, allowed) => {
+    const { verify } = verifier(allowed);
+    expect(await verify(await sign({ exp: ISSUED + longest }))).toEqual(CLAIMS);
+    expect(await verify(await sign({ exp: ISSUED + longest + 1 }))).toBeUndefined();
+  });
+
+  test('the issuer’s clock may be five seconds ahead', async () => {
+    const { verify } = verifier();
+    expect(await verify(await sign({ iat: ISSUED + 5, nbf: ISSUED + 5 }))).toEqual(CLAIMS);
+    expect(await verify(await sign({ iat: ISSUED + 6 }))).toBeUndefined();
+    expect(await verify(await sign({ nbf: ISSUED + 6 }))).toBeUndefined();
+  });
+});
