@@ -353,3 +353,21 @@ describe('API keys', () => {
     expect(await opens(rotated)).toBe(401);
   });
 });
+
+describe('audit trail', () => {
+  test('shows who changed what, and narrows to an actor', async () => {
+    const company = await desk.company();
+    await desk.api(company, 'POST', '/api/v1/integrations/api-keys', { name: 'Nightly export' });
+    const page = await desk.enter(company);
+    await press(page, 'Audit trail');
+    await shows(page, 'api_key.created');
+    await shows(page, 'company.created');
+    await page.click('tbody tr:first-child summary');
+    await shows(page, 'Nightly export');
+    await press(page, 'Ada Ortiz');
+    await shows(page, `Only ${company.userId}.`);
+    await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 1);
+    await press(page, 'Show all');
+    await shows(page, 'company.created');
+  });
+});

@@ -87,6 +87,7 @@ beforeAll(async () => {
     delivery: [`/endpoints/${busy.id}/deliveries/${retried.id}`, 'Attempt 2'],
     keys: ['/keys', 'Nightly export to the accountant'],
     'key-new': ['/keys/new', 'Expires'],
+    audit: ['/audit', 'api_key.created'],
     'event-types': ['/event-types', 'interaction.completed'],
     nowhere: ['/nowhere', 'This address leads nowhere.'],
   });
@@ -150,6 +151,7 @@ test.each([
   'delivery',
   'keys',
   'key-new',
+  'audit',
   'event-types',
   'nowhere',
 ])('%s', async (name) => {

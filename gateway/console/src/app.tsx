@@ -2,6 +2,7 @@ import { useRef } from 'preact/hooks';
 import type { Me } from './api/types.ts';
 import { until } from './parts/time.tsx';
 import { Page } from './parts/page.tsx';
+import { AuditTrail } from './screens/audit-trail.tsx';
 import { Delivery } from './screens/delivery.tsx';
 import { EditEndpoint, NewEndpoint } from './screens/endpoint-form.tsx';
 import { Endpoint } from './screens/endpoint.tsx';
@@ -32,6 +33,7 @@ export function App() {
 const SECTIONS = [
   { title: 'Endpoints', href: places.endpoints, first: 'endpoints' },
   { title: 'API keys', href: places.keys, first: 'keys' },
+  { title: 'Audit trail', href: places.audit(), first: 'audit' },
   { title: 'Event types', href: places.eventTypes, first: 'event-types' },
 ];
 
@@ -104,6 +106,7 @@ function Screen({ path }: { path: readonly string[] }) {
   }
   if (section === 'keys' && id === undefined) return <Keys />;
   if (section === 'keys' && id === 'new' && part === undefined) return <NewKey />;
+  if (section === 'audit' && id === undefined) return <AuditTrail />;
   if (section === 'event-types' && id === undefined) return <EventTypes />;
   return (
     <Page title="Nothing is here">

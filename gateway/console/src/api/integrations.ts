@@ -4,6 +4,7 @@ import type {
   ApiKey,
   ApiKeyWithValue,
   Attempt,
+  AuditEvent,
   Delivery,
   Endpoint,
   EndpointWithSecret,
@@ -79,5 +80,16 @@ export const listKeys = (signal: AbortSignal) => data<readonly ApiKey[]>(request
 export const createKey = (body: { name: string; expiresAt?: string }) => data<ApiKeyWithValue>(request('POST', 'api-keys', { body }));
 export const rotateKey = (id: string) => data<ApiKeyWithValue>(request('POST', `${key(id)}/rotate`));
 export const revokeKey = (id: string) => data<ApiKey>(request('DELETE', key(id)));
+
+export interface AuditFilter {
+  readonly actor?: string | undefined;
+  readonly action?: string | undefined;
+  readonly cursor?: string | undefined;
+}
+
+export async function listAuditEvents(filter: AuditFilter, signal: AbortSignal): Promise<Page<AuditEvent>> {
+  const answer = await request('GET', 'audit-events', { query: { limit: PAGE_SIZE, ...filter }, signal });
+  return { data: answer['data'] as AuditEvent[], nextCursor: answer['pagination'].nextCursor as string | null };
+}
 
 export const listEventTypes = (signal: AbortSignal) => data<readonly EventType[]>(request('GET', 'webhook-event-types', { signal }));

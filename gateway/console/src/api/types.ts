@@ -163,6 +163,19 @@ export interface EventType {
   readonly example: string;
 }
 
+/** A change, and its actor. */
+export interface AuditEvent {
+  readonly id: string;
+  readonly at: string;
+  readonly actor: { readonly kind: 'USER' | 'OPERATOR' | 'KEY'; readonly id: string; readonly name: string };
+  readonly action: string;
+  readonly object: { readonly kind: string; readonly id: string };
+  readonly before: Readonly<Record<string, unknown>> | null;
+  readonly after: Readonly<Record<string, unknown>> | null;
+  readonly requestId: string | null;
+  readonly address: string | null;
+}
+
 /** The type of the events that "Send a test" makes; no endpoint subscribes to it, so the listing lacks it. */
 export const TEST_EVENT = 'webhook.test';
 

@@ -54,5 +54,6 @@ export const places = {
   delivery: (id: string, deliveryId: string) => href(['endpoints', id, 'deliveries', deliveryId]),
   keys: href(['keys']),
   newKey: href(['keys', 'new']),
+  audit: (query: Readonly<Record<string, string | undefined>> = {}) => href(['audit'], query),
   eventTypes: href(['event-types']),
 };

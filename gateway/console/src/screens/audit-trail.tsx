@@ -1,0 +1,116 @@
+import { listAuditEvents } from '../api/integrations.ts';
+import type { AuditEvent } from '../api/types.ts';
+import { BodyText } from '../parts/body-text.tsx';
+import { Breakable } from '../parts/breakable.tsx';
+import { Page } from '../parts/page.tsx';
+import { Table, type Column } from '../parts/table.tsx';
+import { Time } from '../parts/time.tsx';
+import { useResource } from '../state/resource.ts';
+import { places, route } from '../state/route.ts';
+import { useStore } from '../state/store.ts';
+
+const KINDS = { USER: 'user', OPERATOR: 'operator', KEY: 'API key' } as const;
+
+const COLUMNS: readonly Column<AuditEvent>[] = [
+  { title: 'When', cell: ({ at }) => <Time at={at} /> },
+  {
+    title: 'Who',
+    cell: ({ actor, address }) => (
+      <>
+        <a class="name" href={places.audit({ actor: actor.id })}>
+          {actor.name}
+        </a>
+        <span class="soft below">
+          {KINDS[actor.kind]}
+          {address !== null && ` at ${address}`}
+        </span>
+      </>
+    ),
+  },
+  {
+    title: 'What',
+    cell: ({ action, object }) => (
+      <>
+        <a class="name" href={places.audit({ action })}>
+          <Breakable text={action} />
+        </a>
+        <span class="soft below">
+          <Breakable text={`${object.kind}/${object.id}`} />
+        </span>
+      </>
+    ),
+  },
+  { title: 'Change', cell: (event) => <Change event={event} /> },
+];
+
+function Change({ event: { id, action, before, after, requestId } }: { event: AuditEvent }) {
+  return (
+    <details>
+      <summary>
+        Show
+        <span class="unseen">
+          {' '}
+          {action} {id}
+        </span>
+      </summary>
+      {before !== null && (
+        <>
+          <p class="soft">Before</p>
+          <BodyText what="object before the change" text={JSON.stringify(before, null, 2)} />
+        </>
+      )}
+      {after !== null && (
+        <>
+          <p class="soft">After</p>
+          <BodyText what="object after the change" text={JSON.stringify(after, null, 2)} />
+        </>
+      )}
+      {requestId !== null && (
+        <p class="soft">
+          Request <code>{requestId}</code>
+        </p>
+      )}
+    </details>
+  );
+}
+
+/** Who changed what, newest first. Filter and page are in the address. */
+export function AuditTrail() {
+  const { query } = useStore(route);
+  const given = (name: string): string | undefined => query.get(name) ?? undefined;
+  const narrowing = { actor: given('actor'), action: given('action') };
+  const filter = { ...narrowing, cursor: given('cursor') };
+  const events = useResource(`audit ${JSON.stringify(filter)}`, (signal) => listAuditEvents(filter, signal));
+  const page = events.value;
+  const shown = Object.values(narrowing).filter((value) => value !== undefined);
+  return (
+    <Page title="Audit trail" live={[events]}>
+      <p class="lead">Who changed keys, endpoints, users, settings and records of the company, and both scheduling writes. Kept for 365 days.</p>
+      {shown.length > 0 && (
+        <p>
+          Only {shown.join(' and ')}. <a href={places.audit()}>Show all</a>
+        </p>
+      )}
+      {page?.data.length === 0 && (
+        <div class="empty">
+          <p>No changes match.</p>
+        </div>
+      )}
+      {page !== undefined && page.data.length > 0 && <Table caption="Changes, newest first" columns={COLUMNS} rows={page.data} rowKey={({ id }) => id} />}
+      {page !== undefined && (filter.cursor !== undefined || page.nextCursor !== null) && (
+        <nav class="pages" aria-label="Pages of changes">
+          {filter.cursor !== undefined && (
+            <a class="button" href={places.audit(narrowing)}>
+              Newest
+            </a>
+          )}
+          {page.nextCursor !== null && (
+            <a class="button" href={places.audit({ ...narrowing, cursor: page.nextCursor })}>
+              Older
+            </a>
+          )}
+        </nav>
+      )}
+    </Page>
+  );
+}
