@@ -52,7 +52,9 @@ it('reads the same before and after another company imports other values under t
 
 it.each([...DERIVED_PATHS])('computes derived fields of %s from the company’s own records', async (path) => {
   const world = worlds.get(other) as World;
-  for (const record of await readAll(system, other, `/v1/${path}?limit=100`)) {
+  const records = await readAll(system, other, `/v1/${path}?limit=100`);
+  expect(records.length).toBe(world.lines[path]!.size);
+  for (const record of records) {
     const { aging: _, ...expected } = derivedOf(path, world.lines[path]!.get(record['id']) as Json, world, Date.now());
     const shown = Object.fromEntries(Object.keys(expected).map((name) => [name, record[name]]));
     expect({ id: record['id'], ...shown }).toEqual({ id: record['id'], ...expected });
