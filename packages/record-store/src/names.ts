@@ -1,6 +1,6 @@
 // The latest names of what records refer to. The owner writes them with its records, other services as events arrive;
 // each process keeps those that it needs in memory, and PostgreSQL's notifications tell it which have changed.
-import type { Database, Queryable, Session, Logger } from '@truckroll/service-kit';
+import type { Database, Logger, Queryable, Session, Transaction } from '@truckroll/service-kit';
 
 /**
  * One name. `version` grows with every change of it, so that an event that comes again does not undo a later one; the
@@ -18,9 +18,11 @@ const CHANNEL = 'names';
 const MOST_NOTICES = 50;
 /** About 240 bytes each, with keys and table. */
 const MOST_CACHED = 400_000;
+/** Longest time a company's names stay cached, in ms: a process that dies between its commit and the notification leaves them stale. */
+const KEEP_MS = 60_000;
 
-/** Stores names in the caller's transaction and tells every process when it commits. Returns those that were new or different. */
-export async function writeNames(tx: Queryable, schema: string, companyId: string, names: readonly Name[]): Promise<Name[]> {
+/** Stores names in the caller's transaction and notifies every process after the commit. Returns those that were new or different. */
+export async function writeNames(tx: Transaction, schema: string, companyId: string, names: readonly Name[]): Promise<Name[]> {
   if (names.length === 0) return [];
   const latest = [...new Map(names.map((name) => [`${name.kind}:${name.id}`, name])).values()];
   const { rows } = await tx.query<Name>({
@@ -35,23 +37,29 @@ export async function writeNames(tx: Queryable, schema: string, companyId: strin
   if (rows.length === 0) return [];
   const whole = rows.length > MOST_NOTICES;
   const notices = whole ? [companyId] : rows.map(({ kind, id }) => `${companyId} ${kind} ${id}`);
-  await tx.query({ text: `select pg_notify('${schema}_${CHANNEL}', notice) from unnest($1::text[]) notice`, values: [notices] });
+  tx.notify(`${schema}_${CHANNEL}`, notices);
   return rows;
 }
 
 /** Removes names of records that their owner does not have any more, by their keys `<company>/<kind>/<id>`. */
-export async function removeNames(tx: Queryable, schema: string, companyId: string, keys: readonly string[]): Promise<void> {
+export async function removeNames(tx: Transaction, schema: string, companyId: string, keys: readonly string[]): Promise<void> {
   await tx.query({
     name: 'remove_names',
     text: `delete from names n using unnest($2::text[]) k(key)
       where n.company_id = $1 and n.kind = split_part(k.key, '/', 2) and n.id = split_part(k.key, '/', 3)::uuid`,
     values: [companyId, keys],
   });
-  await tx.query({ text: `select pg_notify('${schema}_${CHANNEL}', $1)`, values: [companyId] });
+  tx.notify(`${schema}_${CHANNEL}`, [companyId]);
 }
 
 /** Names of one company that this process has looked at: by kind, by id; null where the owner has not published one yet. */
 type CompanyNames = Map<string, Map<string, Uint8Array | null>>;
+
+interface Cached {
+  readonly names: CompanyNames;
+  /** By performance.now(). */
+  readonly since: number;
+}
 
 /** What a reader asks while it copies records: the name's bytes, null for unknown, undefined for not cached. */
 export interface NameLookup {
@@ -62,7 +70,8 @@ export class NameCache {
   readonly #database: Database;
   readonly #schema: string;
   readonly #log: Logger;
-  readonly #companies = new Map<string, CompanyNames>();
+  readonly #companies = new Map<string, Cached>();
+  readonly #keepMs: number;
   #size = 0;
   /** Grows with every invalidation: what was fetched before one is not cached after it. */
   #generation = 0;
@@ -71,10 +80,11 @@ export class NameCache {
   #session: Session | undefined;
   #stopped = false;
 
-  constructor(database: Database, schema: string, log: Logger) {
+  constructor(database: Database, schema: string, log: Logger, keepMs = KEEP_MS) {
     this.#database = database;
     this.#schema = schema;
     this.#log = log;
+    this.#keepMs = keepMs;
   }
 
   /** Listens for changes until stop; survives the loss of its connection. Reads work meanwhile, uncached. */
@@ -107,13 +117,17 @@ export class NameCache {
 
   /** Names as they are cached now. Valid until the next await. */
   of(companyId: string): NameLookup {
-    const names = this.#companies.get(companyId);
+    const cached = this.#companies.get(companyId);
+    if (cached !== undefined && performance.now() - cached.since > this.#keepMs) this.#drop(companyId);
+    const names = this.#companies.get(companyId)?.names;
     return { get: (kind, id) => names?.get(kind)?.get(id) };
   }
 
   /** Fetches what a page lacks. The result knows every wanted name, cached or not. */
   async fetch(companyId: string, wanted: ReadonlyMap<string, ReadonlySet<string>>, through: Queryable = this.#database): Promise<NameLookup> {
     const generation = this.#generation;
+    // Taken before the query, so that what expires during it is still there for the caller's page.
+    const cached = this.#companies.get(companyId)?.names;
     const pairs = [...wanted].flatMap(([kind, ids]) => [...ids].map((id) => [kind, id] as const));
     const { rows } = await through.query<{ kind: string; id: string; name: string }>({
       name: 'fetch_names',
@@ -124,20 +138,19 @@ export class NameCache {
     const found: CompanyNames = new Map([...wanted].map(([kind, ids]) => [kind, new Map([...ids].map((id) => [id, null]))]));
     const names = encodedTogether(rows.map(({ name }) => name));
     rows.forEach(({ kind, id }, index) => found.get(kind)?.set(id, names[index] as Uint8Array));
-    const cached = this.of(companyId);
     if (this.#listening && generation === this.#generation) this.#keep(companyId, found);
-    return { get: (kind, id) => found.get(kind)?.get(id) ?? cached.get(kind, id) };
+    return { get: (kind, id) => found.get(kind)?.get(id) ?? cached?.get(kind)?.get(id) };
   }
 
   #keep(companyId: string, found: CompanyNames): void {
     // Companies are dropped whole, the one that came first first: simple, and right again after one fetch.
-    for (const [oldest, names] of this.#companies) {
+    for (const oldest of this.#companies.keys()) {
       if (this.#size < MOST_CACHED) break;
-      for (const ofKind of names.values()) this.#size -= ofKind.size;
-      this.#companies.delete(oldest);
+      this.#drop(oldest);
     }
-    let company = this.#companies.get(companyId);
-    if (company === undefined) this.#companies.set(companyId, (company = new Map()));
+    let cached = this.#companies.get(companyId);
+    if (cached === undefined) this.#companies.set(companyId, (cached = { names: new Map(), since: performance.now() }));
+    const company = cached.names;
     for (const [kind, names] of found) {
       let ofKind = company.get(kind);
       if (ofKind === undefined) company.set(kind, (ofKind = new Map()));
@@ -150,13 +163,12 @@ export class NameCache {
   #invalidate(payload: string): void {
     this.#generation++;
     const [companyId, kind, id] = payload.split(' ') as [string, string?, string?];
-    const company = this.#companies.get(companyId);
-    if (company === undefined) return;
-    if (kind !== undefined && id !== undefined) {
-      if (company.get(kind)?.delete(id)) this.#size--;
-      return;
-    }
-    for (const ofKind of company.values()) this.#size -= ofKind.size;
+    if (kind === undefined || id === undefined) this.#drop(companyId);
+    else if (this.#companies.get(companyId)?.names.get(kind)?.delete(id)) this.#size--;
+  }
+
+  #drop(companyId: string): void {
+    for (const ofKind of this.#companies.get(companyId)?.names.values() ?? []) this.#size -= ofKind.size;
     this.#companies.delete(companyId);
   }
 

@@ -16,6 +16,7 @@ import { PoolerError, StatementError, isContention, isUnavailable, translateData
 import { databaseDurations } from './durations.ts';
 import { heard } from './heard.ts';
 import type { Metrics } from './metrics.ts';
+import { Notifications } from './notifications.ts';
 import { CompaniesAbout, NO_COMPANY, Places } from './places.ts';
 import { createSession, type Session } from './session.ts';
 import { ATTR_DB_QUERY_SUMMARY, ATTR_DB_SYSTEM_NAME, DB_SYSTEM_NAME_VALUE_POSTGRESQL } from './semconv.ts';
@@ -51,6 +52,8 @@ export interface Queryable {
 export interface Transaction extends Queryable {
   /** Runs when the transaction has committed, not when it rolls back. Must not throw. */
   afterCommit(action: () => void): void;
+  /** Notifies listeners of a channel, once for each payload, after the commit: see Notifications for what a crash loses. */
+  notify(channel: string, payloads?: readonly string[]): void;
   /**
    * The last statements and COMMIT, sent without waiting in between: a round trip instead of two. Either all of them
    * count or none; resolves to their results once they do. No statement may follow. Rejects as `query` does.
@@ -94,6 +97,7 @@ export class Database implements Queryable {
   readonly #observe: (statement: Statement, startedAt: number, error?: unknown) => void;
   /** Before the other statements of a transaction that may write. */
   readonly #settings: Statement | undefined;
+  readonly #notifications = new Notifications(this);
   #answeredAt = -Infinity;
   #sessionRefused: PoolerError | undefined;
 
@@ -197,6 +201,7 @@ export class Database implements Queryable {
 
   /** Waits for running statements, then closes every connection. Further statements reject with 503. */
   async close(): Promise<void> {
+    await this.#notifications.close();
     if (!this.#pool.ending) await this.#pool.end();
   }
 
@@ -292,6 +297,7 @@ export class Database implements Queryable {
         query: (statement) => given(statement, run),
         queryBinary: async (statement) => columnsOf(await given(statement, executeBinary)),
         afterCommit: (action) => actions.push(action),
+        notify: (channel, payloads = ['']) => actions.push(() => this.#notifications.send(channel, payloads)),
         finish: async (statements) => {
           // After a failed statement PostgreSQL answers COMMIT with ROLLBACK; the statement's own error comes first here.
           const all = Promise.all([...statements.map((statement) => given(statement, run)), commit()]);

@@ -26,7 +26,7 @@ import { getCompany } from './companies/read.ts';
 import type { IntegrationsConfig } from './config.ts';
 import type { Context } from './context.ts';
 import { identity } from './identity/authenticate.ts';
-import { Invalidations } from './identity/invalidations.ts';
+import { CHANNEL as INVALIDATIONS, Invalidations } from './identity/invalidations.ts';
 import { createBus } from './identity/redis.ts';
 import { keyAdmin } from './keys/admin.ts';
 import { apiKeys } from './keys/public.ts';
@@ -75,7 +75,7 @@ export function createIntegrations(config: IntegrationsConfig): Service {
       const outbox = new Outbox({ database, kafka, source: '/truckroll/integrations', topics: [topics.companies], log, metrics });
       const subscriber = new Subscriber({ database, kafka, group: SCHEMA, subscriptions: auditSubscriptions, log, metrics });
       const partitions = new Partitions(database, log);
-      const notices = new DueNotices({ database, schema: SCHEMA, others: { invalidations: () => invalidations.told() }, log });
+      const notices = new DueNotices({ database, schema: SCHEMA, others: { [INVALIDATIONS]: () => invalidations.announced() }, log });
       const recoveries = new Recoveries(database, log);
       const secrets = createSecretBox(config.webhookSecretKeys);
       const targets = { allowHttp: config.webhookAllowHttp, allowedTargets: config.webhookAllowedTargets };

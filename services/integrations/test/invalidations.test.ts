@@ -60,10 +60,15 @@ test('what a process that died had committed but not told is told by the next on
   await gateway.hears(message);
 });
 
-test('what another replica stored and did not live to tell is told by one that hears of it, without looking for it', async () => {
+test('publishes what another replica announced, stored and did not live to publish', async () => {
   const subject = `key:${'0'.repeat(64)}`;
-  // Whoever looks by itself does so once a minute, which is as long as this test may take.
+  // Without the notice it is found by a poll once a minute, which is as long as this test may take.
   const session = await createSession({ url: harness.database.url, schema: 'integrations' });
+  const heard = new Promise<void>((resolve) => session.onNotification(() => resolve()));
+  await session.query({ text: 'listen integrations_invalidations' });
+  const { key } = await issued();
+  await harness.keys.revokeKey({ id: key.id });
+  await heard;
   await session.query({ text: 'insert into pending_invalidations (subject) values ($1)', values: [subject] });
   await session.close();
   await gateway.hears(subject);

@@ -4,6 +4,22 @@ import { Database, createSession, migrate, type MigrationSet, type Session } fro
 /** A busy machine may take long to answer; a test is not about that. */
 const PATIENT_MS = 30_000;
 
+/**
+ * In every test's database: pg_notify refuses a transaction that writes. Such a transaction would hold a lock of the whole server
+ * while it commits, so that all of them commit one after the other.
+ */
+const REFUSE_NOTIFYING_WRITES = `
+  set allow_system_table_mods = on;
+  alter function pg_catalog.pg_notify(text, text) rename to pg_notify_unchecked;
+  create function pg_catalog.pg_notify(channel text, payload text) returns void language plpgsql as $$
+  begin
+    if pg_current_xact_id_if_assigned() is not null then
+      raise exception 'a transaction that writes must not notify: use Transaction.notify';
+    end if;
+    perform pg_notify_unchecked(channel, payload);
+  end $$;
+  reset allow_system_table_mods`;
+
 /** Migrations of each schema that a test needs. */
 export type Schemas = Readonly<Record<string, readonly MigrationSet[]>>;
 
@@ -49,7 +65,8 @@ export async function openFreshDatabase(
 }
 
 async function templateFor(admin: Session, schemas: Schemas): Promise<string> {
-  const template = `template_${createHash('sha256').update(JSON.stringify(schemas)).digest('hex').slice(0, 16)}`;
+  const made = JSON.stringify([schemas, REFUSE_NOTIFYING_WRITES]);
+  const template = `template_${createHash('sha256').update(made).digest('hex').slice(0, 16)}`;
   const found = await admin.query({ text: 'select from pg_database where datname = $1', values: [template] });
   if (found.rowCount > 0) return template;
   // Under another name until it is complete, so that a run that was killed leaves no half-made template.
@@ -57,6 +74,9 @@ async function templateFor(admin: Session, schemas: Schemas): Promise<string> {
   await admin.query({ text: `drop database if exists ${unfinished} with (force)` });
   await admin.query({ text: `create database ${unfinished}` });
   for (const [schema, sets] of Object.entries(schemas)) await migrate({ url: urlOf(unfinished), schema, sets });
+  const own = await createSession({ url: urlOf(unfinished), connectTimeoutMs: PATIENT_MS });
+  await own.query({ text: REFUSE_NOTIFYING_WRITES });
+  await own.close();
   await admin.query({ text: `alter database ${unfinished} rename to ${template}` });
   return template;
 }

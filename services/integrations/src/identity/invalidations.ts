@@ -4,10 +4,15 @@ import { ApiError } from '@truckroll/contract';
 import { PeriodicTask, type Database, type Logger, type Transaction } from '@truckroll/service-kit';
 import { anyPending, removePending, reservePending, type Pending } from './pending.ts';
 import type { InvalidationBus } from './redis.ts';
+import { schema } from '../schema.ts';
 
-/** How long a note that a process left behind when it died may lie before another takes it. */
+/** On which replicas hear that one of them is about to store invalidations. */
+export const CHANNEL = 'invalidations';
+/** Poll interval for invalidations that a dead process left behind. */
 const SWEEP_MS = 1000;
-/** Between looks where nothing was told of since the last one, though it would have been: should a notice have been lost all the same. */
+/** Duration of polling after a notice, in ms: longer than the transaction that it announces can take. */
+const POLL_MS = 60_000;
+/** Poll interval without a notice. */
 const REST_MS = 60_000;
 
 export class Invalidations {
@@ -16,32 +21,34 @@ export class Invalidations {
   readonly #log: Logger;
   readonly #hears: () => boolean;
   readonly #sweeps = new PeriodicTask(SWEEP_MS, () => this.#sweep());
-  /** Whether there may be some, as far as is known. */
-  #told = true;
+  #pollsUntil = 0;
   #restsUntil = 0;
 
-  /** `hears` is whether `told` is called for all that is stored. */
+  /** `hears` is whether `announced` is called for every notice. */
   constructor(database: Database, bus: InvalidationBus, log: Logger, hears: () => boolean) {
     this.#database = database;
     this.#bus = bus;
     this.#log = log;
     this.#hears = hears;
     bus.onReady(() => {
-      this.#told = true;
+      this.announced();
       this.#sweeps.now();
     });
   }
 
-  /** Somebody has stored some, which is about to publish them unless it dies. */
-  told(): void {
-    this.#told = true;
+  /** A replica is about to store invalidations; it publishes them itself unless it dies. */
+  announced(): void {
+    this.#pollsUntil = performance.now() + POLL_MS;
   }
 
   /**
    * Runs a change in a transaction and tells the gateways what to forget. Rejects with what the change rejects with; and
    * with ApiError 503 where the change is committed but the gateways could not be told yet.
+   * Replicas are notified before it, not in it: a transaction that notifies commits under a lock of the whole server, and a
+   * process that died after the commit would notify too late.
    */
   async commit<T>(change: (tx: Transaction) => Promise<{ answer: T; pending: Pending[] }>): Promise<T> {
+    await this.#database.query({ name: 'announce_invalidations', text: `select pg_notify('${schema.schema}_${CHANNEL}', '')` });
     const { answer, pending } = await this.#database.transaction(change);
     try {
       await this.#bus.publish(pending.map(({ subject }) => subject));
@@ -68,13 +75,13 @@ export class Invalidations {
   }
 
   async #sweep(): Promise<void> {
-    if (!this.#told && this.#hears() && performance.now() < this.#restsUntil) return;
-    this.#told = false;
-    this.#restsUntil = performance.now() + REST_MS;
+    const now = performance.now();
+    if (now > this.#pollsUntil && this.#hears() && now < this.#restsUntil) return;
+    this.#restsUntil = now + REST_MS;
     try {
       if (!(await anyPending(this.#database))) return;
       // There may be more than one transaction takes, and what others have reserved may come back.
-      this.#told = true;
+      this.announced();
       await this.#database.transaction(async (tx) => {
         const pending = await reservePending(tx);
         if (pending.length === 0) return;
@@ -83,7 +90,7 @@ export class Invalidations {
         this.#log.info({ count: pending.length }, 'published invalidations that had been waiting');
       });
     } catch (error) {
-      this.#told = true;
+      this.announced();
       this.#log.debug({ error }, 'invalidations still wait for PostgreSQL or Redis');
     }
   }

@@ -2,16 +2,17 @@
 import type { WatchDueRequest, WatchDueResponse } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { logOutage, type BackgroundPart, type CallContext, type Database, type Logger, type Session, type Transaction } from '@truckroll/service-kit';
 import { checked } from '../requests.ts';
+import { schema } from '../schema.ts';
 
 const CHANNEL = 'webhooks_due';
 const RECONNECT_MS = 500;
 
 /**
- * Tells every dispatcher, once the transaction has committed, that something is due which no answer of Lease, FanOut or
- * Report has told. Not for what is frequent: PostgreSQL commits such transactions one after the other.
+ * Notifies every dispatcher, after the commit, that something is due which no answer of Lease, FanOut or Report names.
+ * Where the notification is lost, dispatchers find it at their next poll, within 2 s.
  */
-export async function tellDue(tx: Transaction): Promise<void> {
-  await tx.query({ name: 'tell_webhooks_due', text: `select pg_notify(current_schema() || '_${CHANNEL}', '')` });
+export function notifyDue(tx: Transaction): void {
+  tx.notify(`${schema.schema}_${CHANNEL}`);
 }
 
 interface Notices {

@@ -2,7 +2,7 @@
 import { TEST_EVENT, formatInstant } from '@truckroll/contract';
 import type { Database, Transaction } from '@truckroll/service-kit';
 import { dayOf } from './delivery-id.ts';
-import { tellDue } from './due-notices.ts';
+import { notifyDue } from './due-notices.ts';
 import { oldestDay } from './partitions.ts';
 
 /** Queued by a call itself, and then by each transaction; the answer tells what remains. */
@@ -61,6 +61,6 @@ export async function queueSome(tx: Transaction, range: Range): Promise<number> 
       select id, day, endpoint_id, subject, sequence, now() from pending`,
     values: valuesOf(range),
   });
-  if (rowCount > 0) await tellDue(tx);
+  if (rowCount > 0) notifyDue(tx);
   return rowCount;
 }

@@ -14,7 +14,7 @@ import type { Context } from '../context.ts';
 import { callerOf, checked } from '../requests.ts';
 import { auditEndpoint } from './audited.ts';
 import { dayOfDelivery } from './delivery-id.ts';
-import { tellDue } from './due-notices.ts';
+import { notifyDue } from './due-notices.ts';
 import { lockEndpoint } from './endpoints.ts';
 
 /** Of one delivery: each begins a schedule of up to ten attempts, of which everything is kept. */
@@ -93,6 +93,6 @@ async function queueAgain(tx: Transaction, companyId: string, endpointId: string
         lease_token = null, leased_until = null, worker = null`,
     values,
   });
-  await tellDue(tx);
+  notifyDue(tx);
   return new Map(rows.map((row) => [row.id, row]));
 }

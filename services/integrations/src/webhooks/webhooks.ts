@@ -10,7 +10,7 @@ import { callerOf, checked, companyOf } from '../requests.ts';
 import { lockActiveUser } from '../users/store.ts';
 import { auditEndpoint } from './audited.ts';
 import { dayOf, deliveryId } from './delivery-id.ts';
-import { tellDue } from './due-notices.ts';
+import { notifyDue } from './due-notices.ts';
 import { insertEndpoint, lockEndpoint, markDeleted, replaceSecret, requireRoom, selectEndpoint, selectEndpoints, updateEndpoint } from './endpoints.ts';
 import { eventTypes } from './event-types.ts';
 import { insertingDeliveries } from './fan-out.ts';
@@ -60,7 +60,7 @@ async function update({ database, targets }: Context, request: wire.UpdateWebhoo
       await updateEndpoint(tx, id, { name, url, eventTypes: types, enabled });
       if (held.enabled && enabled === false) await skipQueued(tx, id);
       // What was held back on account of what went wrong before is due.
-      if (enabled === true || url !== null) await tellDue(tx);
+      if (enabled === true || url !== null) notifyDue(tx);
       const after = await selectEndpoint(tx, companyId, id);
       await auditEndpoint(tx, request, id, { action: 'webhook.updated', before, after });
       return { data: after };
@@ -98,7 +98,7 @@ async function test({ database, partitions }: Context, request: wire.TestWebhook
   await database.transaction(async (tx) => {
     await lockEndpoint(tx, company_id, endpointId);
     await Promise.all(insertingDeliveries([{ event, endpointId, state: 'PENDING', forced: true }]).map((statement) => tx.query(statement)));
-    await tellDue(tx);
+    notifyDue(tx);
     await auditEndpoint(tx, request, endpointId, { action: 'webhook.tested', of: { eventId: id } });
   });
   return { data: { id: deliveryId(timestamp, id, endpointId), event_id: id, status: DeliveryStatus.PENDING } };

@@ -1,0 +1,50 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { migrationsIn, silentLog, type Database } from '@truckroll/service-kit';
+import { openFreshDatabase } from '@truckroll/testing';
+import { NameCache, writeNames } from '../src/index.ts';
+
+const COMPANY = '0191b3c4-5d6e-8f70-8192-a3b4c5d6e7f8';
+const ID = '0191b3c4-5d6e-8f70-8192-a3b4c5d6e7f9';
+
+let database: Database;
+let close: () => Promise<void>;
+beforeAll(async () => {
+  const migrations = [migrationsIn('record-store', new URL('../migrations/', import.meta.url))];
+  ({ database, close } = await openFreshDatabase({ schema: 'names', migrations }));
+});
+afterAll(() => close());
+
+async function cache(keepMs?: number) {
+  const names = new NameCache(database, 'names', silentLog, keepMs);
+  await names.start();
+  const text = (name: Uint8Array | null | undefined) => (name == null ? name : Buffer.from(name).toString());
+  const known = () => text(names.of(COMPANY).get('technician', ID));
+  const fetch = async () => text((await names.fetch(COMPANY, new Map([['technician', new Set([ID])]]))).get('technician', ID));
+  const forgets = async () => {
+    while (known() !== undefined) await delay(5);
+  };
+  return { known, fetch, forgets, stop: () => names.stop() };
+}
+
+const write = (name: string) => database.transaction((tx) => writeNames(tx, 'names', COMPANY, [{ kind: 'technician', id: ID, name, version: 0 }]));
+
+test('drops a cached name when another process has written it', async () => {
+  await write('Ana');
+  const { known, fetch, forgets, stop } = await cache(3_600_000);
+  await fetch();
+  expect(known()).toBe('Ana');
+  await write('Ana Ruiz');
+  await forgets();
+  expect(await fetch()).toBe('Ana Ruiz');
+  await stop();
+});
+
+test('drops a cached name after a time, as its notification may have been lost', async () => {
+  await write('Ana');
+  const { fetch, forgets, stop } = await cache(50);
+  await fetch();
+  await database.query({ text: `update names set name = 'Bo'` });
+  await forgets();
+  expect(await fetch()).toBe('Bo');
+  await stop();
+});

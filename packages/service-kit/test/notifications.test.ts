@@ -1,0 +1,88 @@
+import { freshDatabase, openProxy, type TestDatabase } from '@truckroll/testing';
+import { Database, type Transaction } from '../src/index.ts';
+
+let server: TestDatabase;
+let database: Database;
+
+beforeAll(async () => {
+  const sql = 'create table thing (id int generated always as identity)';
+  server = await freshDatabase({ trial: [{ name: 'trial', migrations: [{ name: '0001_thing', sql }] }] });
+  database = new Database({ url: server.url, schema: 'trial' });
+});
+afterAll(async () => {
+  await database.close();
+  await server.drop();
+});
+
+async function listening() {
+  const session = await database.session();
+  const heard: string[] = [];
+  const waiting = new Map<string, () => void>();
+  session.onNotification((payload) => {
+    heard.push(payload);
+    waiting.get(payload)?.();
+  });
+  await session.query({ text: 'listen news' });
+  const hears = (payload: string) =>
+    new Promise<void>((resolve) => {
+      if (heard.includes(payload)) resolve();
+      else waiting.set(payload, resolve);
+    });
+  return { heard, hears, close: () => session.close() };
+}
+const write = (tx: Transaction) => tx.query({ text: 'insert into thing values (default)' });
+
+test('sends notifications after the commit, equal ones once, and none after a rollback', async () => {
+  const { heard, hears, close } = await listening();
+  const undone = database.transaction(async (tx) => {
+    await write(tx);
+    tx.notify('news', ['undone']);
+    throw new Error('undo');
+  });
+  await expect(undone).rejects.toThrow('undo');
+  await database.transaction(async (tx) => {
+    await write(tx);
+    tx.notify('news', ['one', 'two', 'two']);
+  });
+  await hears('two');
+  await database.query({ text: `select pg_notify('news', 'last')` });
+  await hears('last');
+  expect(heard).toEqual(['one', 'two', 'last']);
+  await close();
+});
+
+test('refuses, in the databases of tests, a notification in a transaction that writes', async () => {
+  const writing = database.transaction(async (tx) => {
+    await write(tx);
+    await tx.query({ text: `select pg_notify('news', 'within')` });
+  });
+  await expect(writing).rejects.toMatchObject({ cause: { message: 'a transaction that writes must not notify: use Transaction.notify' } });
+});
+
+test('sends notifications again when the connection was lost, and the last ones before the pool closes', async () => {
+  const { hears, close } = await listening();
+  const { hostname, port } = new URL(server.url);
+  const proxy = await openProxy({ host: hostname, port: Number(port) });
+  const url = new URL(server.url);
+  url.host = `127.0.0.1:${proxy.port}`;
+  const distant = new Database({ url: url.href, schema: 'trial', maxConnections: 3 });
+  let cut: Promise<void> | undefined;
+  await distant.transaction(async (tx) => {
+    await write(tx);
+    tx.afterCommit(() => {
+      cut = proxy.cut();
+    });
+    tx.notify('news', ['after the outage']);
+  });
+  await cut;
+  await proxy.restore();
+  await hears('after the outage');
+  await distant.transaction(async (tx) => {
+    await write(tx);
+    tx.notify('news', ['before the end']);
+  });
+  await distant.close();
+  await hears('before the end');
+  await proxy.close();
+  await close();
+});
