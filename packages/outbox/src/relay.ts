@@ -14,6 +14,7 @@ import {
 } from '@truckroll/service-kit';
 import { watermarkSources } from '@truckroll/contract';
 import type { OutboxRow } from './event.ts';
+import { Floor } from './floor.ts';
 import type { Publisher } from './publisher.ts';
 
 export interface RelayOptions {
@@ -76,7 +77,7 @@ export function relayLock(schema: string): string {
  * the session that holds it, so that losing the lock stops it. A standby takes over within a second.
  *
  * Every round reads the lowest ids that are there, never "ids above the last one": transactions commit in another order
- * than their ids, and a remembered id would skip those that come late. Rows of one subject are written under its lock,
+ * than their ids, and the last id would skip those that come late. A Floor says where the lowest can be. Rows of one subject are written under its lock,
  * so their ids are in commit order, and a round sees no row of a subject without those before it.
  *
  * A row is deleted after Kafka has acknowledged it. What was acknowledged but not deleted is published again by whoever
@@ -207,6 +208,9 @@ export class Relay implements BackgroundPart {
     let announcedAt = -Infinity;
     let news = true;
     let behind = false;
+    const floor = new Floor();
+    // A moment, and the highest id that the outbox had after it: a watermark once that is published.
+    let reaching: { readonly moment: number; readonly id: number } | undefined;
     const dueAt = (): number => {
       if (publisher.announce === undefined) return Infinity;
       if (news) return announcedAt + ANNOUNCE.busy;
@@ -217,21 +221,31 @@ export class Relay implements BackgroundPart {
       const readAt = performance.now();
       // At once where a backlog may end with this batch: who waits for it has waited for long.
       const due: boolean = publisher.announce !== undefined && (behind || readAt >= dueAt());
+      const settled = await floor.candidate(session);
       // In this order: what was committed before the moment is in the rows, and known to be incomplete where it is.
-      const [moment, read, complete] = await Promise.all([
+      const [moment, read, highest, complete] = await Promise.all([
         due ? clock(session) : undefined,
-        session.query<ReadRow>(READ_BATCH),
+        session.query<ReadRow>({ ...READ_BATCH, values: [floor.id] }),
+        behind && due && reaching === undefined && readAt >= dueAt() ? highestId(session, floor.id) : undefined,
         due && (this.#options.complete?.(session) ?? true),
       ]);
       const rows: readonly ReadRow[] = read.rows;
+      floor.settle(settled, rows[0]?.id);
       behind = rows.length === BATCH_ROWS || (rows[0] !== undefined && rows[0].found > rows.length);
       if (!behind) this.#waiting(rows);
       else if (readAt - measuredAt > MEASURE_MS) {
-        await this.#measure(session);
+        await this.#measure(session, floor.id);
         measuredAt = readAt;
       }
+      if (moment !== undefined && complete) {
+        // A backlog that does not end must not hold back watermarks: all that the outbox has now is published before what comes.
+        if (!behind) reaching = { moment, id: 0 };
+        else if (highest !== undefined) reaching = { moment, id: highest };
+      }
       const announce = async (): Promise<void> => {
-        if (moment === undefined || !complete || behind) return;
+        if (reaching === undefined || (behind && (rows.at(-1)?.id ?? 0) < reaching.id)) return;
+        const { moment } = reaching;
+        reaching = undefined;
         announcedAt = performance.now();
         news = false;
         const announced = publisher.announce?.(moment).catch((error: unknown) => log.debug({ error }, 'a watermark was not published'));
@@ -263,6 +277,7 @@ export class Relay implements BackgroundPart {
         continue;
       }
       this.#published.inc({}, rows.length);
+      floor.published((rows.at(-1) as ReadRow).id);
       news = true;
       await Promise.all([
         session.query({
@@ -306,10 +321,11 @@ export class Relay implements BackgroundPart {
   }
 
   /** Where there are more than one look sees. */
-  async #measure(session: Session): Promise<void> {
+  async #measure(session: Session, floor: number): Promise<void> {
     const { rows } = await session.query<{ count: number; age: number | null }>({
       text: `select count(*), extract(epoch from now() - min(created_at))::float8 as age
-        from (select created_at from outbox order by id limit ${MOST_COUNTED}) waiting`,
+        from (select created_at from outbox where id >= $1 order by id limit ${MOST_COUNTED}) waiting`,
+      values: [floor],
     });
     this.#rows.set({}, rows[0]?.count ?? 0);
     this.#oldest.set({}, Math.max(0, rows[0]?.age ?? 0));
@@ -351,13 +367,22 @@ interface ReadRow extends OutboxRow {
   readonly found: number;
 }
 
-/** The lowest rows, as many as one request may carry: at least one, and no more than BATCH_BYTES otherwise. Of what waits behind them nothing is read. */
+async function highestId(session: Session, floor: number): Promise<number> {
+  const { rows } = await session.query<{ id: number | null }>({
+    name: 'outbox_highest',
+    text: 'select max(id) as id from outbox where id >= $1',
+    values: [floor],
+  });
+  return rows[0]?.id ?? 0;
+}
+
+/** The lowest rows from a floor on, as many as one request may carry: at least one, and no more than BATCH_BYTES otherwise. Nothing behind them is read. */
 export const READ_BATCH = {
   name: 'outbox_read',
   text: `select id, event_id, topic, key, type, company_id, sequence, trace, request_id, payload, created_at, found
     from (
       select *, count(*) over () as found, sum(coalesce(octet_length(payload), 0)) over (order by id rows unbounded preceding) as bytes
-      from (select * from outbox order by id limit ${BATCH_ROWS}) first
+      from (select * from outbox where id >= $1 order by id limit ${BATCH_ROWS}) first
     ) lowest
     where bytes <= ${BATCH_BYTES} or bytes = coalesce(octet_length(payload), 0)
     order by id`,

@@ -73,7 +73,10 @@ test('however much waits, a batch reads no more than one request carries', async
       Array.from({ length: 2000 }, (_, index) => event(topic, `k${index}`, 'waits')),
     ),
   );
-  const { rows } = await setting.database.query<{ 'QUERY PLAN': string }>({ text: `explain (analyze, costs off, timing off, summary off) ${READ_BATCH.text}` });
+  const { rows } = await setting.database.query<{ 'QUERY PLAN': string }>({
+    text: `explain (analyze, costs off, timing off, summary off) ${READ_BATCH.text}`,
+    values: [0],
+  });
   const read = rows.flatMap((row) => Number(/actual rows=([\d.]+)/.exec(row['QUERY PLAN'])?.[1] ?? 0));
   expect(Math.max(...read)).toBe(500);
 });

@@ -1,0 +1,99 @@
+import { append } from '../src/index.ts';
+import { Relay } from '../src/relay.ts';
+import type { OutboxRow } from '../src/event.ts';
+import { Collected, SCHEMA, createMetrics, event, eventually, newTopic, openSetting, silentLog, textOf } from './setting.ts';
+
+let setting: Awaited<ReturnType<typeof openSetting>>;
+let relay: Relay | undefined;
+const topic = newTopic();
+
+beforeEach(async () => {
+  setting = await openSetting();
+});
+afterEach(async () => {
+  await relay?.stop();
+  await setting.close();
+});
+
+/** A relay whose broker is a list. */
+async function startRelay(publish: (rows: readonly OutboxRow[]) => Promise<void>, announce?: (at: number) => Promise<void>) {
+  const publisher = { publish, close: async () => undefined, ...(announce && { announce }) };
+  relay = new Relay({ database: setting.database, publisher, log: silentLog, metrics: createMetrics('trial') });
+  await relay.start();
+  return relay;
+}
+
+const pokes = (of: Relay) => () => of.poke();
+const commit = (...texts: readonly string[]) =>
+  setting.database.transaction((tx) =>
+    append(
+      tx,
+      texts.map((text) => event(topic, text, text)),
+    ),
+  );
+const many = (name: string, count: number) => Array.from({ length: count }, (_, index) => `${name}${index}`);
+
+test('publishes watermarks although a backlog never ends, each after all that was committed before it', async () => {
+  await commit(...many('first', 1500));
+  const published = new Set<string>();
+  const missing = new Collected<number>();
+  let more = 0;
+  await startRelay(
+    async (rows) => {
+      for (const row of rows) published.add(textOf(row)!);
+      await commit(...many(`more${(more += 1)}.`, 600));
+    },
+    async () => missing.add(many('first', 1500).filter((text) => !published.has(text)).length),
+  );
+  await missing.count(2);
+  expect(missing.items.slice(0, 2)).toEqual([0, 0]);
+});
+
+test('publishes a row that is committed after rows with higher ids were published and looked past', async () => {
+  const published = new Collected<OutboxRow>();
+  const poke = pokes(await startRelay(async (rows) => published.add(...rows)));
+  await setting.database.transaction(async (late) => {
+    await append(late, [event(topic, 'late', 'late')]);
+    await commit('b');
+    poke();
+    await published.count(1);
+    await commit('c');
+    poke();
+    await published.count(2);
+  });
+  poke();
+  await published.count(3);
+  expect(published.items.map(textOf)).toEqual(['b', 'c', 'late']);
+});
+
+test('does not read dead rows again, also while a transaction elsewhere keeps them from being vacuumed', async () => {
+  const scans = async () => {
+    const { rows } = await setting.database.query<{ scans: number; read: number }>({
+      text: `select idx_scan as scans, idx_tup_read as read from pg_stat_all_indexes where schemaname = '${SCHEMA}' and indexrelname = 'outbox_pkey'`,
+    });
+    return rows[0]!;
+  };
+  await setting.database.transaction(
+    async (reader) => {
+      await reader.query({ text: 'select count(*) from applied' });
+      const published = new Collected<OutboxRow>();
+      const poke = pokes(await startRelay(async (rows) => published.add(...rows)));
+      await commit(...many('dead', 3000));
+      poke();
+      await published.count(3000);
+      let before = await scans();
+      // PostgreSQL counts a session's scans about once a second.
+      await eventually(
+        async () => {
+          poke();
+          const now = await scans();
+          const each = now.scans > before.scans ? (now.read - before.read) / (now.scans - before.scans) : Infinity;
+          if (now.scans > before.scans) before = now;
+          return each;
+        },
+        (each) => each < 10,
+      );
+    },
+    { isolation: 'REPEATABLE READ' },
+  );
+});
