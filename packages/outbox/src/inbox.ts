@@ -39,7 +39,7 @@ async function newerThanStored(tx: Queryable, consumer: string, events: readonly
     name: orEqual ? 'inbox_version_upsert_again' : 'inbox_version_upsert',
     text: `insert into inbox_version as seen (consumer, topic, key, version)
       select $1, $2, * from unnest($3::text[], $4::bigint[])
-      on conflict (consumer, topic, key) do update set version = excluded.version where seen.version ${orEqual ? '<=' : '<'} excluded.version
+      on conflict (consumer, topic, key) do update set version = excluded.version, applied_at = now() where seen.version ${orEqual ? '<=' : '<'} excluded.version
       returning key`,
     values: [consumer, topic, binaryArrays.text(sorted.map((event) => event.key)), binaryArrays.bigint(sorted.map((event) => event.version))],
   });

@@ -18,6 +18,7 @@ import { Consumer, type Places } from './consumer.ts';
 import type { IncomingEvent } from './event.ts';
 import { notOlder, unseen, type Deduplication } from './inbox.ts';
 import type { KafkaClient } from './kafka.ts';
+import { VersionRetention } from './retention.ts';
 import { deadLetterOf, deleteDeadLetter, storeDeadLetter, takeDeadLetter } from './dead-letters.ts';
 import type { Topic } from './topics.ts';
 
@@ -69,6 +70,7 @@ export class Subscriber implements BackgroundPart {
   readonly #options: SubscriberOptions;
   readonly #byTopic: ReadonlyMap<string, Subscription>;
   readonly #consumer: Consumer;
+  readonly #retention: VersionRetention;
   readonly #events;
   readonly #waiting: Waiting[] = [];
   readonly #busy = new Set<string>();
@@ -77,6 +79,7 @@ export class Subscriber implements BackgroundPart {
     this.#options = options;
     const { group, subscriptions, database, metrics, reached } = options;
     this.name = `subscriber ${group}`;
+    this.#retention = new VersionRetention(database, group, options.log);
     this.#byTopic = new Map(subscriptions.map((subscription) => [subscription.topic.name, subscription]));
     this.#events = metrics.counter('consumer_events_total', 'Events by what became of them', ['group', 'topic', 'result']);
     this.#consumer = new Consumer({
@@ -95,9 +98,11 @@ export class Subscriber implements BackgroundPart {
 
   async start(): Promise<void> {
     await this.#consumer.start();
+    this.#retention.start();
   }
 
   async stop(): Promise<void> {
+    await this.#retention.stop();
     await this.#consumer.stop();
   }
 

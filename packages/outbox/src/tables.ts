@@ -67,5 +67,11 @@ export const outboxTables: MigrationSet = {
         -- The request that caused the event, which its message tells too; null for work of the service's own, and from the release before.
         alter table outbox add column request_id uuid;`,
     },
+    {
+      name: '0003_versions_expire',
+      sql: `
+        -- When the version was applied; of rows of before, when this was: src/retention.ts deletes old ones.
+        alter table inbox_version add column applied_at timestamptz not null default now();`,
+    },
   ],
 };

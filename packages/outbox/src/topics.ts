@@ -9,7 +9,7 @@ export type Topic = TopicDefinition;
 
 const DAY_MS = 86_400_000;
 /** How long a deletion stays readable on a compacted topic: the longest that a consumer may be away. */
-const TOMBSTONE_DAYS = 14;
+export const TOMBSTONE_DAYS = 14;
 
 /**
  * Creates the topics that are missing, with three replicas where there are three brokers; never changes one that

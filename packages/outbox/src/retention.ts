@@ -1,0 +1,70 @@
+// Versions that a consumer has applied are forgotten after a time, unless a dead letter is still to be compared with them.
+import { PeriodicTask, type Database, type Logger } from '@truckroll/service-kit';
+import { TOMBSTONE_DAYS } from './topics.ts';
+
+/**
+ * Days for which an applied version is kept. It keeps an older event of the same key from being applied when that comes out of turn: from
+ * a relay that publishes a batch again (minutes), from a rebuild while the subscriber runs (hours), or as a dead letter. Everything else is
+ * read in the order of its partition, which ends with the newest event of each key, also when a group reads its topics from their beginning.
+ * Two weeks are as long as Kafka keeps deletions of keys and events for a consumer that is away.
+ */
+const KEEP_DAYS = TOMBSTONE_DAYS;
+const EVERY_MS = 6 * 3_600_000;
+/** Rows that are read by one statement. */
+const SLICE = 5000;
+
+/** Deletes a consumer's old versions, in slices: no statement holds many locks. Returns how many. */
+export async function forgetVersions(database: Pick<Database, 'query'>, consumer: string, days = KEEP_DAYS, signal?: AbortSignal): Promise<number> {
+  let forgotten = 0;
+  let after = { topic: '', key: '' };
+  while (signal?.aborted !== true) {
+    const { rows } = await database.query<Slice>({
+      name: 'forget_versions',
+      text: `with slice as (
+          select topic, key, applied_at from inbox_version where consumer = $1 and (topic, key) > ($2, $3) order by topic, key limit ${SLICE}),
+        forgotten as (
+          delete from inbox_version v using slice s where v.consumer = $1 and v.topic = s.topic and v.key = s.key
+            and s.applied_at < now() - $4 * interval '1 day' and v.applied_at = s.applied_at
+            and not exists (select from parked_event p where p.consumer = $1 and p.topic = s.topic and p.key = s.key)
+          returning 1)
+        select last.topic, last.key, (select count(*) from forgotten) as forgotten
+        from (select topic, key from slice order by topic desc, key desc limit 1) last`,
+      values: [consumer, after.topic, after.key, days],
+    });
+    const [slice] = rows;
+    if (slice === undefined) break;
+    forgotten += slice.forgotten;
+    after = slice;
+  }
+  return forgotten;
+}
+
+/** The end of a slice, and how many of its rows were deleted. */
+interface Slice {
+  readonly topic: string;
+  readonly key: string;
+  readonly forgotten: number;
+}
+
+/** Does so from time to time. */
+export class VersionRetention {
+  readonly #stopping = new AbortController();
+  readonly #task: PeriodicTask;
+
+  constructor(database: Database, consumer: string, log: Logger) {
+    this.#task = new PeriodicTask(EVERY_MS, async () => {
+      await forgetVersions(database, consumer, KEEP_DAYS, this.#stopping.signal).catch((error: unknown) => {
+        log.debug({ error, consumer }, 'old versions of applied events were not deleted; trying again later');
+      });
+    });
+  }
+
+  start(): void {
+    this.#task.start();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#task.stop();
+  }
+}

@@ -1,0 +1,45 @@
+import { forgetVersions } from '../src/retention.ts';
+import { openSetting } from './setting.ts';
+
+let setting: Awaited<ReturnType<typeof openSetting>>;
+beforeEach(async () => {
+  setting = await openSetting();
+});
+afterEach(() => setting.close());
+
+const store = (consumer: string, key: string, days: number) =>
+  setting.database.query({
+    text: `insert into inbox_version (consumer, topic, key, version, applied_at) values ($1, 'jobs', $2, 7, now() - $3 * interval '1 day')`,
+    values: [consumer, key, days],
+  });
+const kept = async () => {
+  const { rows } = await setting.database.query<{ kept: string }>({ text: `select consumer || ' ' || key as kept from inbox_version order by 1` });
+  return rows.map((row) => row.kept);
+};
+
+test('forgets versions that a consumer applied more than two weeks ago, and only those of that consumer', async () => {
+  await store('billing', 'old', 15);
+  await store('billing', 'young', 13);
+  await store('reporting', 'old', 15);
+  expect(await forgetVersions(setting.database, 'billing')).toBe(1);
+  expect(await kept()).toEqual(['billing young', 'reporting old']);
+});
+
+test('keeps the version of a key that has a dead letter, which an operator may still have applied', async () => {
+  await store('billing', 'dead', 100);
+  await setting.database.query({
+    text: `insert into parked_event (consumer, topic, partition, log_offset, key, headers, reason) values ('billing', 'jobs', 0, 1, 'dead', '{}', 'broken')`,
+  });
+  expect(await forgetVersions(setting.database, 'billing')).toBe(0);
+  await setting.database.query({ text: 'delete from parked_event' });
+  expect(await forgetVersions(setting.database, 'billing')).toBe(1);
+});
+
+test('checks every version of a consumer in slices', async () => {
+  await setting.database.query({
+    text: `insert into inbox_version (consumer, topic, key, version, applied_at)
+      select 'billing', 'topic ' || i % 3, i::text, 1, case when i % 2 = 0 then now() else now() - interval '20 days' end from generate_series(1, 12000) i`,
+  });
+  expect(await forgetVersions(setting.database, 'billing')).toBe(6000);
+  expect(await kept()).toHaveLength(6000);
+});
