@@ -13,7 +13,7 @@ export function recordKey(companyId: string, id: string): string {
 }
 
 /** Publishes changed records as they are read, where the table says on which topic. */
-export async function publishChanged<R>(tx: Queryable, table: Table<R>, companyId: string, changed: readonly Changed<R>[]): Promise<void> {
+export async function publishChanged<R>(tx: Queryable, table: Table<R>, companyId: string, changed: readonly Omit<Changed<R>, 'record'>[]): Promise<void> {
   if (table.publishes === undefined) return;
   const { topic, type } = table.publishes;
   await append(

@@ -27,10 +27,11 @@ export interface PublicationOptions {
   log: Logger;
 }
 
-const BATCH = 500;
+const BATCH = 1000;
 /** Rows in the outbox beyond which publishing waits for the relay: what changes now should not stand behind all of it. */
 const MOST_WAITING = 5000;
-const BUSY_MS = 50;
+/** Wait for the relay to take some of them, in ms. */
+const FULL_MS = 20;
 /** Between looks at how far a pass has come that somebody asked for, and at a database that was away. */
 const AGAIN_MS = 1000;
 /** Between looks where nothing is known to be left: the replica whose relay is active looks whenever a watermark could not be told. */
@@ -47,6 +48,8 @@ export class Publication implements BackgroundPart {
   readonly #tables: readonly Published[];
   readonly #stopping = new AbortController();
   readonly #left = new Notifier();
+  /** A row that was the lowest of the outbox: those before it are dead, and are not walked again. */
+  #lowest = 0;
   #running: Promise<void> = Promise.resolve();
 
   constructor(options: PublicationOptions) {
@@ -121,7 +124,7 @@ export class Publication implements BackgroundPart {
         failures = 0;
         if (published) {
           poke();
-          await pause(BUSY_MS, this.#stopping.signal);
+          if (await this.#full()) await pause(FULL_MS, this.#stopping.signal);
         } else await this.#left.wait(REST_MS, this.#stopping.signal);
       } catch (error) {
         failures += 1;
@@ -145,17 +148,24 @@ export class Publication implements BackgroundPart {
       text: 'insert into publications (path) select unnest($1::text[]) on conflict do nothing',
       values: [this.#paths()],
     });
-    const { rows } = await database.query<{ waiting: number }>({
-      name: 'outbox_waiting',
-      text: `select count(*) as waiting from (select from outbox limit ${MOST_WAITING}) waiting`,
-    });
-    if ((rows[0]?.waiting ?? 0) >= MOST_WAITING) return true;
+    if (await this.#full()) return true;
     let busy = false;
     for (const table of this.#tables) {
       const work = async (tx: Transaction): Promise<boolean> => (await publishNoted(tx, table)) || (await publishNext(tx, table));
       if (await database.transaction(work, { retryContention: true })) busy = true;
     }
     return busy;
+  }
+
+  /** Whether as much waits for the relay as may. */
+  async #full(): Promise<boolean> {
+    const { rows } = await this.#options.database.query<{ waiting: number; lowest: number | null }>({
+      name: 'outbox_waiting',
+      text: `select count(*) as waiting, min(id) as lowest from (select id from outbox where id >= $1 order by id limit ${MOST_WAITING}) first`,
+      values: [this.#lowest],
+    });
+    this.#lowest = rows[0]?.lowest ?? this.#lowest;
+    return (rows[0]?.waiting ?? 0) >= MOST_WAITING;
   }
 }
 
@@ -193,7 +203,7 @@ async function publishNext(tx: Transaction, table: Published): Promise<boolean> 
   await tx.query({
     name: 'publication_proceeds',
     text: 'update publications set company_id = $2, after = $3, published = published + $4 where path = $1',
-    values: [path, companyId, last.id, last.count],
+    values: [path, companyId, last.id ?? after, last.count],
   });
   return true;
 }
@@ -215,7 +225,7 @@ async function publishNoted(tx: Transaction, table: Published): Promise<boolean>
     tx,
     table,
     companyId,
-    'id = any($2::uuid[])',
+    'id = any($2::uuid[]) order by id',
     rows.map(({ id }) => id),
   );
   return true;
@@ -227,19 +237,26 @@ async function publishNoted(tx: Transaction, table: Published): Promise<boolean>
  */
 async function publishRows(tx: Transaction, table: Published, companyId: string, which: string, value: unknown): Promise<{ id: string | null; count: number }> {
   await lockCompany(tx, companyId);
-  const found = await rowsOf(tx, table, companyId, which, value);
-  const ids = found.map(({ id }) => id);
-  await table.lockFirst?.(tx, companyId, found as never);
-  const held = await rowsOf(tx, table, companyId, 'id = any($2::uuid[]) order by id for no key update', ids);
+  let found: Row[];
+  let held: Row[];
+  if (table.lockFirst === undefined) held = found = await rowsOf(tx, table, companyId, `${which} for no key update`, value);
+  else {
+    found = await rowsOf(tx, table, companyId, which, value);
+    const { decode } = codec(table.resource.record.typeName);
+    await table.lockFirst(tx, companyId, found.map((row) => ({ ...row, record: decode(row.document) })) as never);
+    const ids = found.map(({ id }) => id);
+    held = await rowsOf(tx, table, companyId, 'id = any($2::uuid[]) order by id for no key update', ids);
+  }
   await publishChanged(tx, table as Table<any>, companyId, held);
-  return { id: ids.at(-1) ?? null, count: held.length };
+  return { id: found.at(-1)?.id ?? null, count: held.length };
 }
 
-async function rowsOf(tx: Transaction, table: Published, companyId: string, which: string, value: unknown): Promise<Changed<any>[]> {
-  const { decode } = codec(table.resource.record.typeName);
+type Row = Omit<Changed<any>, 'record'>;
+
+async function rowsOf(tx: Transaction, table: Published, companyId: string, which: string, value: unknown): Promise<Row[]> {
   const { rows } = await tx.query<{ id: string; document: Buffer; derived: Buffer | null }>({
     text: `select id, document, derived from ${table.table} where company_id = $1 and ${which}`,
     values: [companyId, value],
   });
-  return rows.map(({ id, document, derived }) => ({ id, document, record: decode(document), ...(derived === null ? {} : { derived }) }));
+  return rows.map(({ id, document, derived }) => ({ id, document, ...(derived === null ? {} : { derived }) }));
 }
