@@ -27,6 +27,7 @@ export { Database, type CompanyDatabase, type Queryable, type Transaction } from
 export { DatabaseClientError, PoolerError, StatementError, isContention, isLockTimeout, isUnavailable, isUniqueViolation } from './database-errors.ts';
 export { expression, together, type Expressions } from './together.ts';
 export { createSession, type Session } from './session.ts';
+export { isInSteps } from './migration-steps.ts';
 export { MigrationError, migrate, migrationsIn, missingMigrations, type MigrationSet, type Schema } from './migrate.ts';
 export { gather } from './gather.ts';
 export { heard } from './heard.ts';

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { readFileSync, readdirSync } from 'node:fs';
 import type { ConnectionOptions } from './connection.ts';
 import type { Queryable } from './database.ts';
-import { StatementError, isContention, isLockTimeout } from './database-errors.ts';
-import { backoffMs } from './retry.ts';
+import { StatementError } from './database-errors.ts';
+import { LOCK_MS, isInSteps, runSteps, withTurns } from './migration-steps.ts';
 import { createSession, type Session } from './session.ts';
 
 export interface Migration {
@@ -34,12 +34,8 @@ export class MigrationError extends Error {
   override readonly name = 'MigrationError';
 }
 
-/** Milliseconds for which a migration waits for a lock. PostgreSQL looks for deadlocks after 1,000. */
-const LOCK_MS = 500;
-/** Between two tries. */
-const TURNS = { firstMs: 250, mostMs: 2000 };
-/** Nobody holds a lock for so long but by mistake. */
-const PATIENCE_MS = 600_000;
+/** Wait of a replica until it asks again whether another one has finished migrating, in ms. */
+const TURN_MS = 100;
 /** SQLSTATE of a table that is not there, nor perhaps its schema. */
 const UNDEFINED_TABLE = '42P01';
 const FILE = /^(\d{4}_[a-z0-9_]+)\.sql$/;
@@ -61,7 +57,7 @@ export function migrationsIn(name: string, directory: URL): MigrationSet {
 
 /**
  * Brings a schema to the state that this code needs: creates it where it is missing, then applies what is new, each
- * migration in its own transaction. Replicas may start at once: they queue on an advisory lock. A database that is
+ * migration in its own transaction or in steps. Replicas may start at once: one migrates, holding an advisory lock. A database that is
  * ahead of the code is left alone, so that old and new replicas run side by side during an upgrade.
  * Returns the names applied. Errors: MigrationError; StatementError of a migration; ApiError 503.
  */
@@ -69,7 +65,7 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
   const { url, sessionUrl, schema, sets } = options;
   const session = await createSession({ url, sessionUrl, schema, applicationName: `truckroll-migrate-${schema}`, statementTimeoutMs: 0 });
   try {
-    await session.query({ text: 'select pg_advisory_lock(hashtextextended($1, 0))', values: [`truckroll migrate ${schema}`] });
+    await lock(session, schema);
     await createSchema(session, schema);
     await becomeOwner(session, schema);
     await createLedger(session);
@@ -78,6 +74,18 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
     return applied;
   } finally {
     await session.close();
+  }
+}
+
+/** Asks again and again: an index build of the replica that has the lock would wait for a statement that waits for the lock. */
+async function lock(session: Session, schema: string): Promise<void> {
+  for (;;) {
+    const { rows } = await session.query<{ locked: boolean }>({
+      text: 'select pg_try_advisory_lock(hashtextextended($1, 0)) as locked',
+      values: [`truckroll migrate ${schema}`],
+    });
+    if (rows[0]?.locked === true) return;
+    await new Promise((resolve) => setTimeout(resolve, TURN_MS));
   }
 }
 
@@ -138,23 +146,23 @@ async function applySet(session: Session, schema: string, set: MigrationSet): Pr
  */
 async function apply(session: Session, part: string, migration: Migration): Promise<void> {
   const { name, sql } = migration;
-  const startedAt = performance.now();
-  for (let failures = 1; ; failures += 1) {
-    try {
+  const noted = { text: 'insert into migration (part, name, checksum) values ($1, $2, $3)', values: [part, name, checksum(migration)] };
+  if (isInSteps(sql)) {
+    await runSteps(session, sql);
+    await session.query(noted);
+    return;
+  }
+  await withTurns(
+    async () => {
       await session.query({ text: 'begin' });
       await session.query({ text: `set local lock_timeout = ${LOCK_MS}` });
       // Without values, pg sends a script as one simple query, which may hold many statements.
       await session.query({ text: sql });
-      await session.query({ text: 'insert into migration (part, name, checksum) values ($1, $2, $3)', values: [part, name, checksum(migration)] });
+      await session.query(noted);
       await session.query({ text: 'commit' });
-      return;
-    } catch (error) {
-      if (!isLockTimeout(error) && !isContention(error)) throw error;
-      await session.query({ text: 'rollback' });
-      if (performance.now() - startedAt > PATIENCE_MS) throw error;
-      await new Promise((resolve) => setTimeout(resolve, backoffMs(failures, TURNS)));
-    }
-  }
+    },
+    async () => void (await session.query({ text: 'rollback' })),
+  );
 }
 
 function refuseMismatch(schema: string, set: MigrationSet, applied: ReadonlyMap<string, string>): void {

@@ -1,0 +1,79 @@
+import { freshDatabase, type TestDatabase } from '@truckroll/testing';
+import { createSession, migrate, type MigrationSet, type Session } from '../src/index.ts';
+import { stepsOf } from '../src/migration-steps.ts';
+
+let server: TestDatabase;
+let writer: Session;
+let other: Session;
+const SCHEMA = 'trial';
+const TABLE = { name: '0001_a', sql: 'create table a (id int generated always as identity, b int, c int)' };
+const INDEXED = { name: '0002_b_indexed', sql: '-- in steps\n-- For b.\ncreate index concurrently a_b on a (b);\n' };
+const sets = (...migrations: MigrationSet['migrations']): MigrationSet[] => [{ name: 'trial', migrations }];
+const run = (...migrations: MigrationSet['migrations']) => migrate({ url: server.url, schema: SCHEMA, sets: sets(...migrations) });
+
+beforeEach(async () => {
+  server = await freshDatabase({ [SCHEMA]: sets(TABLE) });
+  writer = await createSession({ url: server.url, schema: SCHEMA });
+  other = await createSession({ url: server.url, schema: SCHEMA });
+});
+afterEach(async () => {
+  await Promise.all([writer.close(), other.close()]);
+  await server.drop();
+});
+
+const valid = async (): Promise<boolean | undefined> =>
+  (await other.query<{ indisvalid: boolean }>({ text: `select indisvalid from pg_index where indexrelid = to_regclass('a_b')` })).rows[0]?.indisvalid;
+
+/** The build has begun, and waits for the transaction of `writer`. */
+async function building(): Promise<number> {
+  for (;;) {
+    const { rows } = await other.query<{ pid: number }>({
+      text: `select p.pid from pg_stat_progress_create_index p join pg_stat_activity a using (pid) where phase like 'waiting%' and wait_event_type = 'Lock'`,
+    });
+    if (rows[0] !== undefined && (await valid()) === false) return rows[0].pid;
+  }
+}
+
+async function holdOpen(): Promise<void> {
+  await writer.query({ text: 'begin' });
+  await writer.query({ text: 'insert into a (b) values (1)' });
+}
+
+test('builds an index while others write, and while other replicas wait for the migration', async () => {
+  await holdOpen();
+  const replicas = [run(TABLE, INDEXED), run(TABLE, INDEXED)];
+  await building();
+  await other.query({ text: 'insert into a (b) values (2)' });
+  await writer.query({ text: 'commit' });
+  expect((await Promise.all(replicas)).flat()).toEqual(['0002_b_indexed']);
+  expect(await valid()).toBe(true);
+});
+
+test('builds an index again whose build was interrupted', async () => {
+  await holdOpen();
+  const interrupted = run(TABLE, INDEXED).catch((error: unknown) => error);
+  await other.query({ text: 'select pg_terminate_backend($1)', values: [await building()] });
+  expect(await interrupted).toBeInstanceOf(Error);
+  await writer.query({ text: 'commit' });
+  expect(await valid()).toBe(false);
+  expect(await run(TABLE, INDEXED)).toEqual(['0002_b_indexed']);
+  expect(await valid()).toBe(true);
+});
+
+test('changes rows in batches, each committed on its own, and goes on where it was interrupted', async () => {
+  await other.query({ text: 'insert into a (b) select i from generate_series(1, 25) i' });
+  // The last batch fails until the row that it divides by is put right.
+  await other.query({ text: 'update a set b = 0 where b = 25' });
+  const sql = '-- in steps\nupdate a set c = 100 / b where id in (select id from a where c is null order by id limit 10);\n';
+  const filled = { name: '0002_c', sql };
+  const done = async () => (await other.query<{ done: number }>({ text: 'select count(c) as done from a' })).rows[0]?.done;
+  await expect(run(TABLE, filled)).rejects.toThrow('22012');
+  expect(await done()).toBe(20);
+  await other.query({ text: 'update a set b = 25 where b = 0' });
+  expect(await run(TABLE, filled)).toEqual(['0002_c']);
+  expect(await done()).toBe(25);
+});
+
+test('takes a migration in steps apart at semicolons that end a line', () => {
+  expect(stepsOf("-- in steps\n-- One; two.\nselect ';' as x;\r\n\nselect\n  2;")).toEqual([`select ';' as x`, 'select\n  2']);
+});
