@@ -22,7 +22,7 @@ interface Sums {
 }
 
 /** Between the values of a key in memory: no text of PostgreSQL's has it. */
-const SEPARATOR = '\0';
+export const SEPARATOR = '\0';
 /** Rows of one statement: PostgreSQL writes some while the next are made. */
 const CHUNK = 2500;
 
@@ -74,30 +74,31 @@ export class Deltas {
     return sums;
   }
 
-  /**
-   * Writes what differs, in the caller's transaction, which holds the company's lock. With a prefix into tables of the
-   * same columns whose names begin with it.
-   */
-  async write(tx: Queryable, companyId: string, prefix = ''): Promise<void> {
+  /** Writes what differs, in the caller's transaction, which holds the company's lock. */
+  async write(tx: Queryable, companyId: string): Promise<void> {
     const writing: Promise<unknown>[] = [];
+    for (const { definition, table, rows: changed } of this.take()) {
+      for (let start = 0; start < changed.length; start += CHUNK) {
+        // What is there so far leaves first: PostgreSQL writes it while more is being made.
+        if (writing.length > 0) await turn();
+        const rows = writingRows(companyId, definition, { keys: keyColumns(definition, table), into: table }, changed.slice(start, start + CHUNK));
+        writing.push(...[byKey(true), rows, byKey(false)].map((statement) => heard(tx.query(statement))));
+      }
+    }
+    await Promise.all(writing);
+  }
+
+  /** What differs, by table; nothing is left. */
+  *take(): Generator<{ definition: SummaryDefinition; table: string; rows: readonly Changed[] }> {
     const sums = new Map(this.#sums);
     this.#sums.clear();
     for (const definition of DEFINITIONS) {
       const generations = [...(sums.get(definition) ?? [])];
-      const tables = [
-        { table: definition.table, changed: generations.flatMap(([generation, { days }]) => changedParts(generation, definition, days)) },
-        { table: definition.combinations, changed: generations.flatMap(([generation, { combinations }]) => changedRows({ generation }, combinations)) },
-      ];
-      for (const { table, changed } of tables) {
-        for (let start = 0; start < changed.length; start += CHUNK) {
-          // What is there so far leaves first: PostgreSQL writes it while more is being made.
-          if (writing.length > 0) await turn();
-          const rows = writingRows(companyId, definition, { keys: keyColumns(definition, table), into: prefix + table }, changed.slice(start, start + CHUNK));
-          writing.push(...[byKey(true), rows, byKey(false)].map((statement) => heard(tx.query(statement))));
-        }
-      }
+      const days = generations.flatMap(([generation, of]) => changedParts(generation, definition, of.days));
+      yield { definition, table: definition.table, rows: days };
+      const combinations = generations.flatMap(([generation, of]) => changedRows({ generation }, of.combinations));
+      yield { definition, table: definition.combinations, rows: combinations };
     }
-    await Promise.all(writing);
   }
 }
 
@@ -126,7 +127,7 @@ function sumsOf(rows: Rows, periodOf: (period: number) => number, valueOf: (valu
 }
 
 /** A row with all of its key. */
-interface Changed {
+export interface Changed {
   readonly generation: number;
   readonly part?: string;
   readonly period: number;

@@ -1,100 +1,221 @@
 // Holds what reports are made of against what it follows from: job facts against read models, sums against facts.
+import { formatDate, formatInstant, parseDate, startOfDay } from '@truckroll/contract';
 import type { ReportDifference, VerifyReportsResponse } from '@truckroll/contract/gen/reporting/v1/admin';
-import { Database, streamOf, type Queryable } from '@truckroll/service-kit';
-import { sameEntries } from '../facts/fact.ts';
+import { streamOf, type Database, type Queryable } from '@truckroll/service-kit';
+import { amountOf, datesOf, monthOf, sameEntries, type FactKind } from '../facts/fact.ts';
 import { FACTS } from '../facts/index.ts';
 import { derivedJobFacts, jobFacts } from '../facts/jobs.ts';
 import { DEFINITIONS, NONE, measuresOf, type SummaryDefinition } from './definitions.ts';
-import { Deltas, keyColumns } from './deltas.ts';
+import { Deltas, SEPARATOR, keyColumns, type Changed } from './deltas.ts';
 
-/** Facts that are read and added up at once. */
-const BATCH = 5000;
-/** Differences that are told. */
+/** Facts that are read by one statement, and jobs of one snapshot. */
+const BATCH = 2000;
+/** Differences that are returned. */
 const MOST_TOLD = 1000;
-/** Of the temporary tables with the sums as facts have them. */
-const COMPUTED = 'computed_';
+
+interface Generation {
+  generation: number;
+  time_zone: string;
+}
+
+interface Jobs {
+  readonly wrong: readonly string[];
+  /** Null where there are no more. */
+  readonly last: string | null;
+}
+
+interface Month {
+  /** Its first day. */
+  readonly month: number;
+  readonly facts: number;
+  readonly sums: number;
+  readonly differences: readonly ReportDifference[];
+}
+
+type Snapshot = <T>(work: (tx: Queryable, current: Generation) => Promise<T>) => Promise<T | undefined>;
 
 /**
- * In one snapshot, which facts and sums only change together between, so that whatever differs is wrong; it holds up
- * nobody. Needs the right to make temporary tables, which every role has unless somebody has taken it away.
+ * Verifies in slices, jobs by their ids and sums by months. Each slice has a separate snapshot, so none keeps dead rows for long. Facts
+ * and sums only change together, so whatever differs within a slice is wrong. If the company's sums are made anew in between, the
+ * last response has `built: false`.
  */
-export function verifyReports(database: Database, companyId: string, signal: AbortSignal): AsyncIterable<VerifyReportsResponse> {
+export function verifyReports(database: Pick<Database, 'transaction'>, companyId: string, signal: AbortSignal): AsyncIterable<VerifyReportsResponse> {
   return streamOf(async (tell) => {
-    // A connection of its own: some of its statements take longer than others may.
-    const { metrics: _, ...options } = database.options;
-    const url = options.sessionUrl ?? options.url;
-    const own = new Database({ ...options, url, statementTimeoutMs: 0, maxConnections: 1 });
-    try {
-      await own.transaction((tx) => verify(tx, companyId, tell), { isolation: 'REPEATABLE READ', signal });
-    } finally {
-      await own.close();
-    }
+    let first: Generation | undefined;
+    const snapshot: Snapshot = (work) =>
+      database.transaction(
+        async (tx) => {
+          const current = await currentGeneration(tx, companyId);
+          first ??= current;
+          if (current === undefined || current.generation !== first?.generation) return undefined;
+          return await work(tx, current);
+        },
+        { isolation: 'REPEATABLE READ', readOnly: true, signal },
+      );
+    const complete = await verify(snapshot, companyId, tell);
+    if (!complete) tell({ facts: 0, sums: 0, built: false, differences: [] });
   });
 }
 
-async function verify(tx: Queryable, companyId: string, tell: (step: VerifyReportsResponse) => void): Promise<void> {
-  const { rows } = await tx.query<{ generation: number; time_zone: string }>({
+async function currentGeneration(tx: Queryable, companyId: string): Promise<Generation | undefined> {
+  const { rows } = await tx.query<Generation>({
+    name: 'generation_to_verify',
     text: `select generation, time_zone from generations g where company_id = $1 and state = 'current'
       and not exists (select from spoiled_summaries s where s.company_id = g.company_id)`,
     values: [companyId],
   });
-  const [current] = rows;
-  if (current === undefined) return tell({ facts: 0, sums: 0, built: false, differences: [] });
-  for (const { name } of TABLES) await tx.query({ text: `create temporary table ${COMPUTED}${name} (like ${name} including indexes) on commit drop` });
+  return rows[0];
+}
+
+/** Whether the sums of one generation were there until the end. */
+async function verify(snapshot: Snapshot, companyId: string, tell: (step: VerifyReportsResponse) => void): Promise<boolean> {
   const differences: ReportDifference[] = [];
   let facts = 0;
-  for (const kind of FACTS) {
-    for (let after: string | null = null; ; ) {
-      const ids: string[] = await kind.next(tx, companyId, after, BATCH);
-      const entries = await kind.read(tx, companyId, ids);
-      if (kind === jobFacts) {
-        const derived = await derivedJobFacts(tx, companyId, ids);
-        differences.push(...ids.filter((id) => !sameEntries(entries.get(id), derived.get(id))).map(ofJob));
-      }
-      const deltas = new Deltas();
-      for (const of of entries.values()) deltas.change(current, [], of);
-      await deltas.write(tx, companyId, COMPUTED);
-      facts += ids.length;
-      tell({ facts, sums: 0, built: true, differences: [] });
-      after = ids.at(-1) ?? null;
-      if (ids.length < BATCH) break;
-    }
-  }
   let sums = 0;
-  for (const table of TABLES) sums += await compare(tx, table, companyId, current.generation, differences);
+  for (let after: string | null = null, ended = false; !ended; ) {
+    const slice = await snapshot((tx): Promise<Jobs> => jobsAfter(tx, companyId, after));
+    if (slice === undefined) return false;
+    differences.push(...slice.wrong.map(ofJob));
+    after = slice.last;
+    ended = after === null;
+  }
+  for (let from: number | undefined; ; ) {
+    const slice = await snapshot(async (tx, current): Promise<Month | 'done'> => {
+      const month = await nextMonth(tx, companyId, current, from);
+      return month === undefined ? 'done' : { month, ...(await verifyMonth(tx, companyId, current, month)) };
+    });
+    if (slice === undefined) return false;
+    if (slice === 'done') break;
+    facts += slice.facts;
+    sums += slice.sums;
+    differences.push(...slice.differences);
+    tell({ facts, sums, built: true, differences: [] });
+    from = monthAfter(slice.month);
+  }
   tell({ facts, sums, built: true, differences: differences.slice(0, MOST_TOLD) });
+  return true;
 }
 
-interface SumTable {
-  name: string;
-  definition: SummaryDefinition;
+/** Finds, among the next jobs, those whose facts are not what their read models come to. */
+async function jobsAfter(tx: Queryable, companyId: string, after: string | null): Promise<Jobs> {
+  const ids = await jobFacts.next(tx, companyId, after, BATCH);
+  const entries = await jobFacts.read(tx, companyId, ids);
+  const derived = await derivedJobFacts(tx, companyId, ids);
+  return { wrong: ids.filter((id) => !sameEntries(entries.get(id), derived.get(id))), last: ids.length < BATCH ? null : (ids.at(-1) ?? null) };
 }
-
-const TABLES: readonly SumTable[] = DEFINITIONS.flatMap((definition) => [definition.table, definition.combinations].map((name) => ({ name, definition })));
 
 function ofJob(id: string): ReportDifference {
   return { report: 'job-profitability', period: '', group: `job ${id}`, difference: 'what it brings in is not what its read models come to' };
 }
 
-/** Adds where a table differs; returns how many of its rows there are. */
-async function compare(db: Queryable, { name, definition }: SumTable, companyId: string, generation: number, differences: ReportDifference[]): Promise<number> {
-  const keys = keyColumns(definition, name);
-  const measures = measuresOf(definition);
-  await db.query({ text: `analyze ${COMPUTED}${name}` });
-  const of = (alias: string): string => `(${measures.map((measure) => `${alias}.${measure}`).join(', ')})`;
-  const { rows } = await db.query<Record<string, string | null>>({
-    text: `select ${keys.map((key) => `${key}::text`).join(', ')}, ${measures.map((m) => `s.${m}::text as stored_${m}, r.${m}::text as computed_${m}`).join(', ')}
-      from (select * from ${name} where company_id = $1 and generation = $2) s full join ${COMPUTED}${name} r using (${keys.join(', ')})
-      where ${of('s')} is distinct from ${of('r')} order by ${keys.join(', ')} limit ${MOST_TOLD}`,
-    values: [companyId, generation],
+/** The argument and the result are first days of months. */
+const monthAfter = (month: number): number => monthOf(month + 31);
+
+const PARTS = DEFINITIONS.map((definition) => ({
+  definition,
+  parts: [...(definition.whole ? [''] : []), ...definition.dimensions.map((name) => `${name}/`)].flatMap((of) => [`${of}day`, `${of}month`]),
+}));
+
+/** The first day of the earliest month, from a first day on, that has facts or sums. */
+async function nextMonth(tx: Queryable, companyId: string, { generation, time_zone }: Generation, from: number | undefined): Promise<number | undefined> {
+  const periods = PARTS.flatMap(({ definition: { table, combinations }, parts }) => {
+    const first = (name: string, which: string): string =>
+      `(select period from ${name} where company_id = $1 and generation = $2 and ${which}period >= coalesce($3::date, '-infinity') order by period limit 1)`;
+    return [...parts.map((part) => first(table, `part = '${part}' and `)), first(combinations, '')];
   });
-  for (const row of rows) {
-    const wrong = measures.filter((measure) => (row[`stored_${measure}`] ?? '0') !== (row[`computed_${measure}`] ?? '0'));
-    const texts = wrong.map((measure) => `${measure} is ${row[`stored_${measure}`] ?? 'not there'}, should be ${row[`computed_${measure}`] ?? 'not there'}`);
-    differences.push({ report: definition.report, ...placeOf(definition, row), difference: texts.join('; ') || 'a row of zeros' });
+  const instants = FACTS.map(
+    ({ counted: [counted] }) =>
+      `(select at from (${counted!.rows}) f where company_id = $1 and at >= coalesce($4::timestamptz, '-infinity') order by at limit 1)`,
+  );
+  const { rows } = await tx.query<{ period: string | null; at: number | null }>({
+    name: 'next_month_to_verify',
+    text: `select (select min(period)::text from (${periods.join(' union all ')}) p) as period, (select min(at) from (${instants.join(' union all ')}) i) as at`,
+    values: [companyId, generation, from === undefined ? null : formatDate(from), from === undefined ? null : formatInstant(startOfDay(from, time_zone))],
+  });
+  const [{ period, at } = { period: null, at: null }] = rows;
+  const months = [...(period === null ? [] : [monthOf(parseDate(period) as number)]), ...(at === null ? [] : [datesOf(at, time_zone).month])];
+  return months.length === 0 ? undefined : Math.min(...months);
+}
+
+async function verifyMonth(tx: Queryable, companyId: string, current: Generation, month: number): Promise<Omit<Month, 'month'>> {
+  const next = monthAfter(month);
+  const bounds = [month, next].map((day) => formatInstant(startOfDay(day, current.time_zone)));
+  const deltas = new Deltas();
+  let facts = 0;
+  for (const kind of FACTS) {
+    const ids = await idsWithin(tx, companyId, kind, bounds);
+    for (let start = 0; start < ids.length; start += BATCH) {
+      for (const entries of (await kind.read(tx, companyId, ids.slice(start, start + BATCH))).values()) deltas.change(current, [], entries);
+    }
+    facts += ids.length;
   }
-  const counted = await db.query<{ count: number }>({ text: `select count(*) from ${COMPUTED}${name}` });
-  return counted.rows[0]?.count ?? 0;
+  let sums = 0;
+  const differences: ReportDifference[] = [];
+  for (const table of deltas.take()) {
+    const compared = await compare(tx, table, companyId, current, [month, next].map(formatDate));
+    sums += table.rows.length;
+    differences.push(...compared);
+  }
+  return { facts, sums, differences };
+}
+
+async function idsWithin(tx: Queryable, companyId: string, { name, counted: [counted] }: FactKind, bounds: readonly string[]): Promise<string[]> {
+  const { rows } = await tx.query<{ id: string }>({
+    name: `ids_of_${name}_within`,
+    text: `select id from (${counted!.rows}) f where company_id = $1 and at >= $2 and at < $3`,
+    values: [companyId, ...bounds],
+  });
+  return rows.map(({ id }) => id);
+}
+
+interface Computed {
+  definition: SummaryDefinition;
+  table: string;
+  rows: readonly Changed[];
+}
+
+/** Where a month of a table differs from what facts come to. */
+async function compare(
+  tx: Queryable,
+  { definition, table, rows: computed }: Computed,
+  companyId: string,
+  { generation }: Generation,
+  bounds: readonly string[],
+): Promise<ReportDifference[]> {
+  const keys = keyColumns(definition, table);
+  const measures = measuresOf(definition);
+  const parts = table === definition.table ? `and part = any($5::text[]) ` : '';
+  const { rows: stored } = await tx.query<Record<string, string>>({
+    name: `${table}_of_month`,
+    text: `select ${[...keys, ...measures].map((name) => `${name}::text`).join(', ')} from ${table}
+      where company_id = $1 and generation = $2 ${parts}and period >= $3 and period < $4`,
+    values: [companyId, generation, ...bounds, ...(parts === '' ? [] : [PARTS.find((each) => each.definition === definition)?.parts])],
+  });
+  const keyOf = (row: Readonly<Record<string, string>>): string => keys.map((name) => row[name]).join(SEPARATOR);
+  const found = new Map(stored.map((row) => [keyOf(row), row]));
+  const differences: ReportDifference[] = [];
+  const differ = (row: Record<string, string>, has: readonly (string | undefined)[], should: readonly (string | undefined)[]): void => {
+    const texts = measures.flatMap((measure, i) =>
+      (has[i] ?? '0') === (should[i] ?? '0') ? [] : [`${measure} is ${has[i] ?? 'not there'}, should be ${should[i] ?? 'not there'}`],
+    );
+    differences.push({ report: definition.report, ...placeOf(definition, row), difference: texts.join('; ') || 'a row of zeros' });
+  };
+  for (const { part, period, value, standing, measures: amounts } of computed) {
+    const values = part === undefined ? Object.fromEntries(definition.few.map((name, i) => [name, value.split(SEPARATOR)[i] as string])) : { part, value };
+    const row: Record<string, string> = { ...values, period: formatDate(period), standing };
+    const has = found.get(keyOf(row));
+    found.delete(keyOf(row));
+    const should = amounts.map(String);
+    const is = has && measures.map((name) => String(amountOf(has[name] as string)));
+    if (is === undefined || is.some((amount, i) => amount !== should[i])) differ(row, is ?? [], should);
+  }
+  for (const row of found.values())
+    differ(
+      row,
+      measures.map((name) => String(amountOf(row[name] as string))),
+      [],
+    );
+  return differences;
 }
 
 /** Where a row stands, as an accountant would say it. */

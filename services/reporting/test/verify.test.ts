@@ -1,0 +1,120 @@
+import { randomUUID } from 'node:crypto';
+import type { VerifyReportsResponse } from '@truckroll/contract/gen/reporting/v1/admin';
+import type { Database } from '@truckroll/service-kit';
+import { openFreshDatabase } from '@truckroll/testing';
+import { paymentFacts } from '../src/facts/records.ts';
+import { schema } from '../src/schema.ts';
+import { Deltas } from '../src/summaries/deltas.ts';
+import { verifyReports } from '../src/summaries/verify.ts';
+
+const GENERATION = { generation: 1, time_zone: 'America/Chicago' };
+const ACCOUNT = '0191b3c4-5d6e-7f70-8192-a3b4c5d6e7f8';
+
+let database: Database;
+let close: () => Promise<void>;
+beforeAll(async () => {
+  ({ database, close } = await openFreshDatabase(schema, { settings: { ...schema.settings, 'truckroll.keeps_summaries': 'on' } }));
+});
+afterAll(() => close());
+
+/** A company with payments in January (local time), March and December, and the sums of them. */
+async function companyWithSums(): Promise<string> {
+  const company = randomUUID();
+  await database.query({
+    text: `insert into generations (company_id, generation, time_zone, state) values ($1, 1, 'America/Chicago', 'current')`,
+    values: [company],
+  });
+  const { rows } = await database.query<{ id: string }>({
+    text: `insert into payments (company_id, id, status, method, account_id, amount_cents, occurred_at)
+      select $1, gen_random_uuid(), 'PAID', 'CARD', $2, 100, at from unnest($3::timestamptz[]) at returning id`,
+    values: [company, ACCOUNT, ['2025-02-01T03:00:00Z', '2025-03-10T12:00:00Z', '2026-12-05T12:00:00Z']],
+  });
+  await database.transaction(async (tx) => {
+    const deltas = new Deltas();
+    const facts = await paymentFacts.read(
+      tx,
+      company,
+      rows.map(({ id }) => id),
+    );
+    for (const entries of facts.values()) deltas.change(GENERATION, [], entries);
+    await deltas.write(tx, company);
+  });
+  return company;
+}
+
+async function verified(company: string, by: Pick<Database, 'transaction'> = database): Promise<VerifyReportsResponse> {
+  const steps: VerifyReportsResponse[] = [];
+  for await (const step of verifyReports(by, company, new AbortController().signal)) steps.push(step);
+  return steps.at(-1)!;
+}
+
+const all = (company: string, period: string, cents: number) => ({
+  text: `update collection_summaries set received_cents = $3 where company_id = $1 and part = 'month' and period = $2`,
+  values: [company, period, cents],
+});
+
+/** The database, which runs something else after the transaction of each slice. */
+function interrupted(after: (slice: number) => Promise<unknown>): Pick<Database, 'transaction'> {
+  let slices = 0;
+  return {
+    async transaction(work, options) {
+      const result = await database.transaction(work, options);
+      await after((slices += 1));
+      return result;
+    },
+  };
+}
+
+test('finds nothing where sums are what facts come to, month by month', async () => {
+  expect(await verified(await companyWithSums())).toMatchObject({ built: true, facts: 3, differences: [] });
+});
+
+test('finds sums that are wrong, that are not there, and that no fact comes to', async () => {
+  const company = await companyWithSums();
+  await database.query(all(company, '2026-12-01', 99));
+  await database.query({ text: `delete from collection_combinations where company_id = $1 and period = '2025-03-01'`, values: [company] });
+  await database.query({
+    text: `insert into collection_summaries values ($1, 1, 'account/day', '1999-05-06', '~', '', 1, 5, 0, 0)`,
+    values: [company],
+  });
+  const { differences } = await verified(company);
+  expect(differences).toEqual([
+    {
+      report: 'collections',
+      period: '1999-05-06',
+      group: 'account none',
+      difference: 'payment_count is 1, should be not there; received_cents is 5, should be not there',
+    },
+    {
+      report: 'collections',
+      period: '2025-03',
+      group: 'payment_method CARD, collector none',
+      difference: 'payment_count is not there, should be 1; received_cents is not there, should be 100',
+    },
+    { report: 'collections', period: '2026-12', group: 'all', difference: 'received_cents is 99, should be 100' },
+  ]);
+});
+
+test('reads each month in a separate snapshot', async () => {
+  const company = await companyWithSums();
+  // The first slice has the jobs, the second January.
+  const { differences } = await verified(
+    company,
+    interrupted(async (slice) => slice === 2 && (await database.query(all(company, '2026-12-01', 1)))),
+  );
+  expect(differences).toMatchObject([{ period: '2026-12', group: 'all' }]);
+});
+
+test('has no result where the sums are made anew in between', async () => {
+  const company = await companyWithSums();
+  const renew = {
+    text: `with retired as (update generations set state = 'retired' where company_id = $1 returning company_id)
+      insert into generations (company_id, generation, time_zone, state) select company_id, 2, 'America/Denver', 'current' from retired`,
+    values: [company],
+  };
+  const last = await verified(
+    company,
+    interrupted(async (slice) => slice === 2 && (await database.query(renew))),
+  );
+  expect(last).toEqual({ facts: 0, sums: 0, built: false, differences: [] });
+});
