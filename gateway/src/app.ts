@@ -51,7 +51,7 @@ export function createGateway({ config, log: given, operations = all }: GatewayO
     name: 'gateway',
     config,
     log: given,
-    create({ log, metrics, foundation, background }) {
+    create({ log, metrics, foundation, background, stopping }) {
       const draining: Draining = { active: false };
       let ready = false;
 
@@ -75,10 +75,10 @@ export function createGateway({ config, log: given, operations = all }: GatewayO
       foundation({ name: 'Redis', start: async () => redis.start(), stop: async () => redis.stop() });
       foundation({ name: 'invalidations', start: async () => invalidations.start(), stop: async () => invalidations.stop() });
       foundation({ name: 'uses of keys', start: async () => keyUses.start(), stop: () => keyUses.stop() });
-      // Who asks first would else pay for names and connections, of that deadline. A dependency that is away costs its own
-      // requests, not the gateway's place behind the load balancer.
-      const connect = () => services.channels.integrations.check(IDENTITY_DEADLINE_MS).catch(() => undefined);
-      background({ name: 'connection to integrations', start: connect, stop: async () => undefined });
+      // The gateway becomes ready when every service has answered it once. A service that goes away later costs only its own requests:
+      // the gateway stays ready.
+      const answered = () => services.allServing(log, stopping).catch(() => undefined);
+      background({ name: 'first calls to the services', start: answered, stop: async () => undefined });
 
       const perMinute = { reads: config.readsPerMinute, reports: config.reportsPerMinute, writes: config.writesPerMinute };
       const base = config.publicUrl?.replace(/\/+$/, '') ?? '';

@@ -1,9 +1,24 @@
 // Channels to the services that own the data.
 import { ApiError, resources, type Operation, type Owner } from '@truckroll/contract';
-import { isTracing, openChannel, type Channel, type Metrics, type ResponseMetadata } from '@truckroll/service-kit';
+import {
+  checkServing,
+  isTracing,
+  logOutage,
+  openChannel,
+  retrying,
+  type Channel,
+  type Logger,
+  type Metrics,
+  type ResponseMetadata,
+} from '@truckroll/service-kit';
 import { batchReads, isBatchable } from './batch-reads.ts';
 import type { GatewayConfig } from './config.ts';
 import type { Exchange } from './http/exchange.ts';
+
+/** Deadline of one check of a service, in ms. */
+const CHECK_MS = 1000;
+/** Pauses between checks of a service that does not serve yet. */
+const CHECK_BACKOFF = { firstMs: 100, mostMs: 1000 };
 
 export interface ServiceAnswer {
   /** The response message. */
@@ -16,6 +31,8 @@ export interface Services {
   readonly channels: Readonly<Record<Owner, Channel>>;
   /** The function that calls an operation's rpc. It rejects with ApiError, and at once when the client goes away. */
   call(operation: Operation): (request: Buffer, exchange: Exchange) => Promise<ServiceAnswer>;
+  /** Resolves when every service has answered a call, however long that takes. Rejects when aborted. */
+  allServing(log: Logger, signal: AbortSignal): Promise<void>;
   close(): void;
 }
 
@@ -66,6 +83,20 @@ export function connectServices(config: GatewayConfig, metrics: Metrics): Servic
           res.off('close', leave);
         }
       };
+    },
+    async allServing(log, signal) {
+      const serving = async ([service, channel]: [string, Channel]): Promise<void> => {
+        const check = async (): Promise<void> => {
+          await channel.check(CHECK_MS);
+          await checkServing(channel, CHECK_MS);
+        };
+        const again = (error: unknown, failures: number): boolean => {
+          logOutage(log, 'waiting for a service', failures, error, { service });
+          return true;
+        };
+        await retrying(check, again, signal, CHECK_BACKOFF);
+      };
+      await Promise.all(Object.entries(channels).map(serving));
     },
     close() {
       for (const channel of Object.values(channels)) channel.close();

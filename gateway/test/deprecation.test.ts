@@ -80,8 +80,8 @@ test('over HTTP', async () => {
     ...SECRETS,
     DRAIN_TIMEOUT: '2s',
     BILLING_ADDRESS: `127.0.0.1:${billing.port}`,
-    SCHEDULING_ADDRESS: '127.0.0.1:1',
-    REPORTING_ADDRESS: '127.0.0.1:1',
+    SCHEDULING_ADDRESS: `127.0.0.1:${billing.port}`,
+    REPORTING_ADDRESS: `127.0.0.1:${billing.port}`,
     INTEGRATIONS_ADDRESS: `127.0.0.1:${identities.port}`,
   });
   const parameters = invoices.parameters.map((each) => (each.name === 'status' ? { ...each, field: deprecated(each.field) } : each));

@@ -249,12 +249,6 @@ describe('a failure of a service', () => {
     expectError(answer, 500, 'INTERNAL_ERROR');
     expect(answer.text).not.toMatch(/select|internal\b|stack/);
   });
-
-  test('that is a missing service is a 503 with Retry-After', async () => {
-    const answer = await gateway.get('/v1/accounts');
-    expectError(answer, 503, 'INTERNAL_ERROR');
-    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
-  });
 });
 
 describe('a body', () => {

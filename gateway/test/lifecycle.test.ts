@@ -151,8 +151,8 @@ test('a request is logged once, without its credential or query', async () => {
     REDIS_URL: 'redis://127.0.0.1:1',
     ...SECRETS,
     BILLING_ADDRESS: `127.0.0.1:${inner.invoices.port}`,
-    SCHEDULING_ADDRESS: '127.0.0.1:1',
-    REPORTING_ADDRESS: '127.0.0.1:1',
+    SCHEDULING_ADDRESS: `127.0.0.1:${inner.invoices.port}`,
+    REPORTING_ADDRESS: `127.0.0.1:${inner.invoices.port}`,
     INTEGRATIONS_ADDRESS: `127.0.0.1:${inner.identities.port}`,
   });
   const gateway = createGateway({ config, log });

@@ -59,7 +59,7 @@ function sendJson(exchange: Answering, status: number, body: string, extra: Head
 export function sendError(exchange: Answering & Pick<Exchange, 'errorCode' | 'cause'>, error: ApiError, extra: Headers, draining: Draining): void {
   if (exchange.res.headersSent || exchange.res.destroyed) return;
   exchange.errorCode = error.code;
-  exchange.cause = error.cause;
+  exchange.cause = error.cause ?? error.message;
   const headers = [...extra];
   if (error.status === 401) headers.push('WWW-Authenticate', 'Bearer');
   if (error.retryAfterSeconds !== undefined) headers.push('Retry-After', String(error.retryAfterSeconds));

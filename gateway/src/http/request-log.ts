@@ -49,10 +49,15 @@ export function createRequestLog(log: Logger, metrics: Metrics): RequestLog {
     }
     if (errorCode !== undefined) fields.code = errorCode;
     // A stack for each of our defects; a peer that is away needs one sentence for each of its requests.
-    if (status === 503) log.warn({ ...fields, reason: String(exchange.cause) }, 'request could not be served');
+    if (HEALTH.has(exchange.path)) log.debug(fields, 'request');
+    else if (status === 503) log.warn({ ...fields, reason: reasonOf(exchange.cause) }, 'request could not be served');
     else if (status >= 500) log.error({ ...fields, error: exchange.cause }, 'request failed');
-    else if (HEALTH.has(exchange.path)) log.debug(fields, 'request');
     else log.info(fields, 'request');
   };
   return { ended, shed };
+}
+
+/** The innermost cause: the errors around it say only that the request could not be served. */
+function reasonOf(error: unknown): string {
+  return error instanceof Error && error.cause !== undefined ? reasonOf(error.cause) : String(error);
 }

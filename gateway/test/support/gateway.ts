@@ -53,8 +53,9 @@ export async function startGateway(
     LOG_LEVEL: 'warn',
     REDIS_URL: redisUrl(),
     BILLING_ADDRESS: `127.0.0.1:${invoices.port}`,
-    SCHEDULING_ADDRESS: '127.0.0.1:1',
-    REPORTING_ADDRESS: '127.0.0.1:1',
+    // The stand-in of billing passes their health checks and implements none of their rpcs.
+    SCHEDULING_ADDRESS: `127.0.0.1:${invoices.port}`,
+    REPORTING_ADDRESS: `127.0.0.1:${invoices.port}`,
     INTEGRATIONS_ADDRESS: `127.0.0.1:${identities.port}`,
     ...SECRETS,
     DRAIN_TIMEOUT: '2s',

@@ -182,6 +182,18 @@ export async function standInCommands(): Promise<Commands> {
   return commands;
 }
 
+export interface Unready {
+  port: number;
+  serve(): void;
+  stop(): Promise<void>;
+}
+
+/** A server that answers health checks with NOT_SERVING until `serve` is called. */
+export async function standInUnready(): Promise<Unready> {
+  const server = createGrpcServer({ log: silentLog, metrics: createMetrics('test'), callers: { accepted: testConfig.callerCredentials } });
+  return { port: await server.listen(0, '127.0.0.1'), serve: () => server.setServing(true), stop: () => server.drain(100) };
+}
+
 async function listening(server: GrpcServer, port: number): Promise<number> {
   const bound = await server.listen(port, '127.0.0.1');
   server.setServing(true);

@@ -16,6 +16,7 @@ import type { CallOptions, Callers, Definition } from './grpc-handlers.ts';
 import { channelCredentials, type TlsConfig } from './grpc-tls.ts';
 import { DEFAULT_DEADLINE_MS, REQUEST_ID, clientOptions, targetOf } from './grpc-options.ts';
 import type { Metrics } from './metrics.ts';
+import { repeatLookUps } from './name-lookups.ts';
 import { currentRequest } from './request-context.ts';
 import { ATTR_RPC_METHOD, ATTR_RPC_SYSTEM_NAME, RPC_SYSTEM_NAME_VALUE_GRPC } from './semconv.ts';
 import { activeTraceparent, withSpan } from './tracing.ts';
@@ -89,6 +90,7 @@ export function openChannel(address: string, settings: ChannelSettings = {}): Ch
   };
 
   const direct = directCalls(peer);
+  repeatLookUps(peer);
 
   function unary<Req, Res>(path: string, encode: (value: Req) => Buffer, decode: (bytes: Buffer) => Res, request: Req, options?: CallOptions): Promise<Res> {
     const limitMs = options?.deadlineMs ?? defaultDeadlineMs;

@@ -2,6 +2,8 @@
 // a package for it brings a second implementation of protobuf into every process.
 import { status, type MethodDefinition, type Server, type ServerUnaryCall, type ServerWritableStream, type sendUnaryData } from '@grpc/grpc-js';
 import { BinaryReader, BinaryWriter } from '@bufbuild/protobuf/wire';
+import { ApiError } from '@truckroll/contract';
+import type { Channel } from './grpc-client.ts';
 
 /** Of the specification's numbers. */
 const SERVING = 1;
@@ -38,6 +40,13 @@ function readAsked(bytes: Buffer): Asked {
     else reader.skip(type);
   }
   return { service };
+}
+
+/** Resolves when a call to the peer has been answered and the peer serves. Rejects with ApiError 503 otherwise. */
+export async function checkServing(channel: Pick<Channel, 'call'>, deadlineMs: number): Promise<void> {
+  const { path, responseDeserialize } = method('Check', false);
+  const current = responseDeserialize(await channel.call(path, Buffer.alloc(0), { deadlineMs }));
+  if (current !== SERVING) throw ApiError.unavailable(new Error('the peer is up and does not serve yet'));
 }
 
 /** Adds the service, which knows the server (the empty name) and no single service. Returns what says whether it serves. */

@@ -45,6 +45,7 @@ export {
   type CallCredential,
 } from './caller-credentials.ts';
 export type { CallerCheck } from './caller-check.ts';
+export { checkServing } from './grpc-health.ts';
 export { createGrpcServer, type GrpcServer } from './grpc-server.ts';
 export { giveBack } from './frame-decoder.ts';
 export { FRAME_BYTES, messageBehindRoom } from './grpc-framing.ts';

@@ -1,5 +1,5 @@
 import { ApiError } from '@truckroll/contract';
-import { openProxy } from '@truckroll/testing';
+import { laterNames, openProxy } from '@truckroll/testing';
 import { createGrpcServer, createLog, createMetrics, openChannel, silentLog, testCallers, testConfig } from '../src/index.ts';
 import { EchoService, collect, deferred, echoCallers, startEcho, words } from './echo.ts';
 
@@ -192,6 +192,20 @@ test('a service that is away is a 503, and is used again when it returns', async
   await start({}, first.port);
   await first.channel.check(5000);
   expect(await first.client.say({ text: 'c' })).toEqual({ text: 'c' });
+});
+
+test('a name that is unknown at first is looked up again without a call, so that the first call after that succeeds', async () => {
+  const { port } = await start();
+  const names = laterNames(4);
+  const channel = openChannel(`echo.later.test:${port}`, { credentials: testCallers.slice(0, 1) });
+  try {
+    await expect(channel.client(EchoService).say({ text: 'a' })).rejects.toMatchObject({ status: 503 });
+    await names.found;
+    expect(await channel.client(EchoService).say({ text: 'a' })).toEqual({ text: 'a' });
+  } finally {
+    channel.close();
+    names.restore();
+  }
 });
 
 describe('a call whose connection drops before its answer', () => {

@@ -1,0 +1,26 @@
+import { promises } from 'node:dns';
+
+export interface LaterNames {
+  /** Resolves when a look-up of one of the names has succeeded. */
+  readonly found: Promise<void>;
+  restore(): void;
+}
+
+/** Makes `dns.promises.lookup`, which gRPC uses, fail so many times for each name below `.later.test`. Then the name is this machine's. */
+export function laterNames(failures: number): LaterNames {
+  const { lookup } = promises;
+  const { promise: found, resolve } = Promise.withResolvers<void>();
+  const failed = new Map<string, number>();
+  const later = async (name: string, options: object): Promise<unknown> => {
+    if (!name.endsWith('.later.test')) return lookup(name, options);
+    // A failure takes as long as a real look-up, so that the caller's next steps come before it.
+    const answer = await lookup('localhost', { ...options, family: 4 });
+    const before = failed.get(name) ?? 0;
+    failed.set(name, before + 1);
+    if (before < failures) throw Object.assign(new Error(`getaddrinfo ENOTFOUND ${name}`), { code: 'ENOTFOUND' });
+    resolve();
+    return answer;
+  };
+  promises.lookup = later as typeof lookup;
+  return { found, restore: () => void (promises.lookup = lookup) };
+}
