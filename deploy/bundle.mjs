@@ -1,6 +1,6 @@
 // Bundles one component, or all of them, for an image: its code and packages in one file, and beside it, where the code
 // looks for them, the files that it reads. `node deploy/bundle.mjs FOLDER [COMPONENT…]` writes FOLDER/COMPONENT/main.mjs.
-import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 
@@ -33,13 +33,11 @@ export const AS_A_MODULE = {
   plugins: [FRUGAL],
 };
 
-// deploy/images bundles released code as well, whose tools may stand among the packages, as in 1.0.0.
-const TOOLS = existsSync(join(root, 'tools/cli')) ? 'tools' : 'packages';
-const COMMANDS = `${TOOLS}/cli/src/commands`;
+const COMMANDS = 'tools/cli/src/commands';
 const components = {
   gateway: 'gateway/src/main.ts',
   ...Object.fromEntries(readdirSync(join(root, 'services')).map((name) => [name, `services/${name}/src/main.ts`])),
-  truckroll: `${TOOLS}/cli/src/main.ts`,
+  truckroll: 'tools/cli/src/main.ts',
 };
 
 /** What a module that looks beside itself (import.meta) reads there. */
@@ -47,26 +45,20 @@ function filesOf(module) {
   const schema = /^services\/([a-z-]+)\/src\/schema\.ts$/.exec(module);
   if (schema) return [`services/${schema[1]}/migrations`];
   return {
-    // Release 1.0.0 has one image.
-    'packages/contract/src/image.ts': ['truckroll', 'uncommented']
-      .map((name) => `packages/contract/src/gen/${name}.binpb`)
-      .filter((file) => existsSync(join(root, file))),
+    'packages/contract/src/image.ts': ['packages/contract/src/gen/truckroll.binpb', 'packages/contract/src/gen/uncommented.binpb'],
     'packages/record-store/src/migrations.ts': ['packages/record-store/migrations'],
     'gateway/src/console.ts': ['gateway/console/gen'],
     'gateway/src/docs.ts': ['gateway/docs/gen'],
     // Its version; each command is a file of its own, found by its name.
-    [`${TOOLS}/cli/src/run.ts`]: ['package.json'],
+    'tools/cli/src/run.ts': ['package.json'],
     // Local installations, which an image has none of.
-    [`${TOOLS}/cli/src/state.ts`]: [],
-    [`${TOOLS}/local-stack/src/folder.ts`]: [],
-    [`${TOOLS}/local-stack/src/processes/watchdog.ts`]: [],
-    [`${TOOLS}/local-stack/src/servers/kafka-jars.ts`]: [],
-    [`${TOOLS}/local-stack/src/servers/postgres.ts`]: [],
+    'tools/cli/src/state.ts': [],
+    'tools/local-stack/src/folder.ts': [],
+    'tools/local-stack/src/processes/watchdog.ts': [],
+    'tools/local-stack/src/servers/kafka-jars.ts': [],
+    'tools/local-stack/src/servers/postgres.ts': [],
   }[module];
 }
-
-/** The same of third parties, by package. What is not named is code that looks beside itself for what is not used here. Release 1.0.0 needs it. */
-const FILES_OF_PACKAGES = { 'grpc-health-check': 'proto' };
 
 /** In a bundle import.meta and __dirname are the bundle's: modules get their own place below its folder again. */
 function placed(needed) {
@@ -77,8 +69,6 @@ function placed(needed) {
         const source = readFileSync(path, 'utf8');
         if (!/\b__dirname\b/.test(source)) return undefined;
         const [, place, name] = /^(.*\/node_modules\/((?:@[^/]+\/)?[^/]+))\//.exec(path.split(sep).join('/'));
-        const files = FILES_OF_PACKAGES[name];
-        if (files !== undefined) needed.set(`node_modules/${name}/${files}`, join(place, files));
         const module = `node_modules/${name}/${relative(place, dirname(path)).split(sep).join('/')}`;
         return { contents: source.replaceAll('__dirname', `(bundleFolder + ${JSON.stringify(`/${module}`)})`), loader: 'js' };
       });

@@ -1,10 +1,13 @@
 // What was released is told in several places: they must agree.
+import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '@truckroll/local-stack';
-import { lastRelease, releases } from './support/releases.ts';
+import { Tree } from './rollout/tree.ts';
+import { lastRelease, releases, type Release } from './support/releases.ts';
 
-const text = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
+const textIn = (folder: string, path: string): string => readFileSync(join(folder, path), 'utf8');
+const text = (path: string): string => textIn(ROOT, path);
 const numbers = (version: string): number[] => version.split('.').map(Number);
 const compare = (a: string, b: string): number =>
   numbers(a)

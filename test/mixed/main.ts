@@ -7,7 +7,7 @@ import { prepare } from '../faults/system/prepared.ts';
 import { startReceiver } from '../faults/webhooks/receiver.ts';
 import { addEventType, addFilter } from '../rollout/changes.ts';
 import { Tree } from '../rollout/tree.ts';
-import { installRelease, lastRelease } from '../support/releases.ts';
+import { checkImages, installRelease, lastRelease, releases } from '../support/releases.ts';
 import { Fleet, type Folders } from './fleet.ts';
 import { ORDERS, describePlan, planOf, type Stage } from './plan.ts';
 import { runMixed } from './run.ts';
@@ -23,7 +23,8 @@ Starts two of every component of the last release (releases.json) on servers of 
 and back, each component alone; then all of them in seeded orders, in each of which one component goes back by a release;
 and then to that code with a filter and an event type more, and back. A new replica is ready before an old one drains.
 Reads, writes and webhooks go on at a steady rate. Ends with 1 when any request was not served, a 503 included, or when
-what clients were told, what is stored and what arrived at endpoints contradict each other.
+what clients were told, what is stored and what arrived at endpoints contradict each other. Before that, every component of
+every release is bundled as deploy/images does it, and started.
 `;
 /** Seconds, of everything but installing. */
 const LIMIT = 600;
@@ -49,6 +50,10 @@ await runMain(async () => {
   process.stdout.write(`seed ${seed}: released is ${lastRelease.version}, two replicas of each component\n${describePlan(stages)}\n`);
   if (values.plan) return 0;
 
+  for (const release of releases) {
+    const components = checkImages(release, installRelease(release, say));
+    say(`the images of release ${release.version} can be built: ${components.join(', ')}`);
+  }
   const released = installRelease(lastRelease, say);
   const changed = new Tree();
   try {

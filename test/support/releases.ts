@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Problem, ROOT, STATE, type Say } from '@truckroll/local-stack';
+import { checkBundles } from './bundles.ts';
 
 export interface Release {
   /** `1.0.0`. */
@@ -11,6 +12,8 @@ export interface Release {
   readonly date: string;
   /** SHA-1 of what was released: clones that have no tags find it by this. */
   readonly commit: string;
+  /** SHA-1 of the commit whose deploy/bundle.mjs bundles the release, where that of the release itself cannot. */
+  readonly bundler?: string;
 }
 
 /** Oldest first. */
@@ -21,6 +24,11 @@ export const lastRelease: Release = releases.at(-1)!;
 /** Written when a folder is whole. */
 const STAMP = '.installed';
 const TOOLS = 'node_modules/.truckroll-pnpm';
+const BUNDLER = 'deploy/bundle.mjs';
+
+/** Why a clone may lack the code of a release. */
+const shallow = (version: string, commit: string): string =>
+  `This clone does not have the code of release ${version}, ${commit}: git fetch --unshallow, or git fetch origin ${commit}.`;
 
 /**
  * A folder with a release's code, ready to run; made once for each release. Packages come from pnpm's store where it has them,
@@ -34,11 +42,7 @@ export function installRelease({ version, commit }: Release, say: Say): string {
   mkdirSync(folder, { recursive: true });
   const archive = `${folder}.tar`;
   try {
-    run(
-      ['git', 'archive', '--format=tar', `--output=${archive}`, commit],
-      ROOT,
-      `This clone does not have the commit of release ${version}, ${commit}: git fetch --unshallow, or git fetch origin ${commit}.`,
-    );
+    run(['git', 'archive', '--format=tar', `--output=${archive}`, commit], ROOT, shallow(version, commit));
     run(['tar', '-xf', archive, '-C', folder], ROOT, `The code of release ${version} cannot be unpacked.`);
   } finally {
     rmSync(archive, { force: true });
@@ -50,7 +54,15 @@ export function installRelease({ version, commit }: Release, say: Say): string {
   return folder;
 }
 
-function run([command, ...args]: readonly [string, ...string[]], cwd: string, problem: string, environment: Record<string, string> = {}): void {
-  const { status, stderr, error } = spawnSync(command, args, { cwd, encoding: 'utf8', env: { ...process.env, ...environment } });
+/** Bundles every component of an installed release, as deploy/images does, and starts each. Returns the components' names. */
+export function checkImages({ version, bundler }: Release, folder: string): string[] {
+  if (bundler !== undefined) writeFileSync(join(folder, BUNDLER), run(['git', 'show', `${bundler}:${BUNDLER}`], ROOT, shallow(version, bundler)));
+  return checkBundles(folder);
+}
+
+/** What the command prints. Throws Problem where it fails. */
+function run([command, ...args]: readonly [string, ...string[]], cwd: string, problem: string, environment: Record<string, string> = {}): string {
+  const { status, stdout, stderr, error } = spawnSync(command, args, { cwd, encoding: 'utf8', env: { ...process.env, ...environment } });
   if (status !== 0) throw new Problem(`${problem} ${(stderr || String(error)).trim().slice(-2000)}`);
+  return stdout;
 }

@@ -1,0 +1,32 @@
+// What images hold: the bundles that a checkout's own deploy/bundle.mjs makes, started outside that checkout.
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Problem } from '@truckroll/local-stack';
+
+/** The component of the operator's command line; the others are servers. */
+const COMMANDS = 'truckroll';
+
+/** Bundles every component of a checkout and starts each. Returns the components' names. Throws Problem where one cannot be bundled or started. */
+export function checkBundles(checkout: string): string[] {
+  const folder = mkdtempSync(join(tmpdir(), 'truckroll-bundles-'));
+  try {
+    const { status, stderr } = spawnSync(process.execPath, ['deploy/bundle.mjs', folder], { cwd: checkout, encoding: 'utf8' });
+    if (status !== 0) throw new Problem(`deploy/bundle.mjs of ${checkout} failed: ${stderr.trim().slice(-2000)}`);
+    const components = readdirSync(folder).toSorted();
+    for (const component of components) checkStart(join(folder, component, 'main.mjs'), component);
+    return components;
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** A server without an environment starts as far as naming the variables that it lacks. */
+function checkStart(program: string, component: string): void {
+  const [args, code, expected] = component === COMMANDS ? [['migrate', '--help'], 0, /^Usage: truckroll migrate/] : [[], 1, / cannot start:\n.* is missing: /];
+  const env = { TRUCKROLL_VERSION: '1.2.3' };
+  const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...args], { cwd: tmpdir(), encoding: 'utf8', env });
+  if (status === code && expected.test(stdout + stderr)) return;
+  throw new Problem(`The bundle of ${component} does not start: it ended with ${status} and printed ${JSON.stringify(stdout + stderr)}`);
+}
