@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { eventually, type Cluster } from './kubernetes.ts';
 import { pod, SINK_PORT } from './pods.ts';
-import { received, request, subscribe, truckroll, type Surroundings } from './uses.ts';
+import { assignable, received, subscribe, truckroll, type Surroundings } from './uses.ts';
 
 const RATE = 20;
 const SINK = '/steady';
@@ -25,8 +25,7 @@ export interface Traffic {
 /** Writes to a visit that is booked for a service request: each moves the request, which raises an event. */
 export async function startTraffic(use: Surroundings, image: string): Promise<Traffic> {
   const { cluster, company, say } = use;
-  const [visit] = (await request(use, 'GET', '/v1/job-appointments?dispatch_status=UNASSIGNED&canceled=false&limit=1')).body.data;
-  const [member] = (await request(use, 'GET', '/v1/team-members?assignable=true&status=ACTIVE&limit=1')).body.data;
+  const { visit, member } = await assignable(use);
   await subscribe(use, SINK, 'service_request.created', 'service_request.booked', 'service_request.status_changed');
   const { id: subject } = await truckroll(use, 'intake', 'request', '--company', company.company_id, '--channel', 'phone');
   await truckroll(use, 'intake', 'book', subject, '--job', visit.job.id, '--appointment', visit.id, '--company', company.company_id);

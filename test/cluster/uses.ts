@@ -54,12 +54,24 @@ export async function request({ baseUrl, company }: Surroundings, method: string
   return { status: response.status, body: await response.json() };
 }
 
+/** `data` of an answer. Throws with the whole answer where the read was not served. */
+export async function read(use: Surroundings, path: string): Promise<any> {
+  const { status, body } = await request(use, 'GET', path);
+  assert.equal(status, 200, `GET ${path} was answered ${status}: ${JSON.stringify(body)}`);
+  return body.data;
+}
+
+/** A visit without technicians, and a technician who may be added to it. */
+export async function assignable(use: Surroundings): Promise<{ visit: any; member: any }> {
+  const [visit] = await read(use, '/v1/job-appointments?dispatch_status=UNASSIGNED&canceled=false&limit=1');
+  const [member] = await read(use, '/v1/team-members?assignable=true&status=ACTIVE&limit=1');
+  assert.ok(visit !== undefined && member !== undefined, 'the company has no visit without technicians, or no technician who can be assigned');
+  return { visit, member };
+}
+
 /** What is written through the gateway is read there. */
 export async function readAndWrite(use: Surroundings): Promise<void> {
-  const visits = await request(use, 'GET', '/v1/job-appointments?dispatch_status=UNASSIGNED&canceled=false&limit=1');
-  assert.equal(visits.status, 200, JSON.stringify(visits.body));
-  const members = await request(use, 'GET', '/v1/team-members?assignable=true&status=ACTIVE&limit=1');
-  const [visit, member] = [visits.body.data[0], members.body.data[0]];
+  const { visit, member } = await assignable(use);
   const change = {
     appointment_id: visit.id,
     team_member_id: member.id,
@@ -70,9 +82,9 @@ export async function readAndWrite(use: Surroundings): Promise<void> {
   };
   const written = await request(use, 'POST', '/v1/job-assignments', change);
   assert.equal(written.status, 201, JSON.stringify(written.body));
-  const read = await request(use, 'GET', `/v1/job-appointments/${visit.id}`);
+  const { assignments } = await read(use, `/v1/job-appointments/${visit.id}`);
   assert.deepEqual(
-    read.body.data.assignments.map((each: any) => each.team_member.id),
+    assignments.map((each: any) => each.team_member.id),
     [member.id],
   );
   use.say('a read and a write through the gateway agree');
@@ -124,10 +136,7 @@ const CALLS = 1000;
 /** After scaling from one pod to three, each of them takes 20 to 47 % of the calls within a minute. */
 export async function balanced(use: Surroundings): Promise<void> {
   const { cluster } = use;
-  const read = async (): Promise<void> => {
-    const { status, body } = await request(use, 'GET', '/v1/invoices?limit=1');
-    assert.equal(status, 200, JSON.stringify(body));
-  };
+  const list = (): Promise<unknown> => read(use, '/v1/invoices?limit=1');
   const scale = async (replicas: number): Promise<void> => {
     await cluster.kubectl('scale', 'deployment/truckroll-billing', `--replicas=${replicas}`);
     await eventually(
@@ -144,13 +153,13 @@ export async function balanced(use: Surroundings): Promise<void> {
   const counts = (): Promise<number[]> => Promise.all(pods.map(async (pod) => served(await cluster.ask(pod, 51052, '/metrics'))));
   const fresh = await counts();
   await eventually(async () => {
-    for (let count = 0; count < 6; count += 1) await read();
+    for (let count = 0; count < 6; count += 1) await list();
     return (await counts()).every((count, index) => count > fresh[index]!);
   });
   const seconds = (performance.now() - scaledAt) / 1000;
   assert.ok(seconds <= 60, `all pods are used after ${seconds} s`);
   const before = await counts();
-  for (let left = CALLS; left > 0; left -= 20) await Promise.all(Array.from({ length: 20 }, read));
+  for (let left = CALLS; left > 0; left -= 20) await Promise.all(Array.from({ length: 20 }, list));
   const shares = (await counts()).map((count, index) => (count - before[index]!) / CALLS);
   use.say(
     `billing from 1 to 3 pods: all are used after ${seconds.toFixed(0)} s, of ${CALLS} calls they take ${shares.map((share) => `${(share * 100).toFixed(1)} %`).join(', ')}`,
