@@ -1,7 +1,7 @@
 // Turns proto/ into what machines read: TypeScript types, codecs and gRPC stubs, and descriptor images with and without comments, all in
 // packages/contract/src/gen, which git ignores. Skipped while proto/ is as it was at the last run. Bundles the console, makes the pages of the
 // documentation and writes the client's types, too. Notes the files that all of it is made of, so that run.mjs need not ask.
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join, relative } from 'node:path';
@@ -30,18 +30,20 @@ const digest = hash.digest('hex');
 
 if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== digest) {
   const bin = join(root, 'node_modules/.bin');
-  const run = (...args) =>
-    execFileSync(join(bin, 'buf'), args, {
-      cwd: proto,
-      stdio: 'inherit',
-      env: { ...process.env, PATH: `${bin}${delimiter}${process.env.PATH}` },
-    });
   // Made beside and put in place whole, for programs that are starting meanwhile.
   const fresh = `${out}.${process.pid}`;
   mkdirSync(fresh, { recursive: true });
-  run('generate', '-o', fresh);
-  run('build', '-o', join(fresh, 'truckroll.binpb'));
-  run('build', '--exclude-source-info', '-o', join(fresh, 'uncommented.binpb'));
+  const run = (...args) => {
+    // In the root, so that buf names files as an editor opens them.
+    const env = { ...process.env, PATH: `${bin}${delimiter}${process.env.PATH}` };
+    const { status, error } = spawnSync(join(bin, 'buf'), args, { cwd: root, stdio: 'inherit', env });
+    if (status === 0) return;
+    rmSync(fresh, { recursive: true });
+    fail(`buf ${args[0]} failed${error === undefined ? ', for the reason above' : `: ${error.message}`}.`);
+  };
+  run('build', 'proto', '-o', join(fresh, 'truckroll.binpb'));
+  run('build', 'proto', '--exclude-source-info', '-o', join(fresh, 'uncommented.binpb'));
+  run('generate', 'proto', '--path', 'proto/truckroll', '--template', 'proto/buf.gen.yaml', '-o', fresh);
   // The type registry knows a message only once its module is loaded; this module loads them all.
   const modules = readdirSync(fresh, { recursive: true })
     .filter((name) => name.endsWith('.ts'))
@@ -51,9 +53,15 @@ if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== digest) {
   if (existsSync(out)) renameSync(out, former);
   renameSync(fresh, out);
   rmSync(former, { recursive: true, force: true });
-  await writeOwners();
+  await writeOwners().catch((error) => fail(`The contract contradicts itself: ${error.message}`));
   writeFileSync(stamp, digest);
   console.error(`generated code for ${protos.length} proto files`);
+}
+
+/** Ends the program. Whoever wrote the contract needs the reason and no stack. */
+function fail(reason) {
+  console.error(reason);
+  process.exit(1);
 }
 
 /** Which records each service owns, as types: what a service must register (registered() of record-store). */
