@@ -15,10 +15,10 @@ const compare = (a: string, b: string): number =>
     .find((difference) => difference !== 0) ?? 0;
 
 test('releases are listed oldest first, each with a date and a whole commit', () => {
-  for (const { version, date, commit } of releases) {
+  for (const { version, date, commit, bundler = commit } of releases) {
     expect(version).toMatch(/^\d+\.\d+\.\d+$/);
     expect(date).toMatch(/^\d{4}-\d{2}-\d{2}$/);
-    expect(commit).toMatch(/^[0-9a-f]{40}$/);
+    for (const each of [commit, bundler]) expect(each).toMatch(/^[0-9a-f]{40}$/);
   }
   expect(releases.map(({ version }) => version)).toEqual(releases.map(({ version }) => version).toSorted(compare));
 });
@@ -30,12 +30,42 @@ test('every release has notes for operators, and a chapter for those who integra
   }
 });
 
-test('what is to be released has notes for operators that grow with it', () => {
-  expect(text('docs/releases/unreleased.md')).toContain(`what the release after ${lastRelease.version} needs`);
+test('the release after the version of the checkout has notes for operators that grow with it', () => {
+  const { version } = JSON.parse(text('package.json')) as { version: string };
+  expect(text('docs/releases/unreleased.md')).toContain(`what the release after ${version} needs`);
 });
 
 test('the checkout and its chart call themselves by one version, which is the last release or a later one', () => {
   const { version } = JSON.parse(text('package.json')) as { version: string };
   expect(compare(version, lastRelease.version)).toBeGreaterThanOrEqual(0);
   expect(text('deploy/helm/truckroll/Chart.yaml')).toContain(`\nappVersion: ${version}\n`);
+});
+
+test('scripts/release.mjs names a checkout after the next release, and lists its commit as that release', () => {
+  const tree = new Tree();
+  const cut = (...args: string[]): void => {
+    const env = { ...process.env, GIT_DIR: join(ROOT, '.git') };
+    const { status, stderr } = spawnSync(process.execPath, ['scripts/release.mjs', ...args], { cwd: tree.folder, encoding: 'utf8', env });
+    expect({ args, status, stderr }).toEqual({ args, status: 0, stderr: '' });
+  };
+  try {
+    const { version: current } = JSON.parse(text('package.json')) as { version: string };
+    const next = current.replace(/^\d+/, (major) => String(Number(major) + 1));
+    tree.write('docs/releases/unreleased.md', text('docs/releases/unreleased.md').replace(/$/, '\n- Something to know.\n'));
+    cut('prepare', next);
+    expect(textIn(tree.folder, `docs/releases/${next}.md`)).toContain('\n- Something to know.\n');
+    const notes = textIn(tree.folder, 'docs/releases/unreleased.md');
+    expect(notes).toContain(`what the release after ${next} needs`);
+    expect(notes).not.toContain('Something to know');
+    expect(textIn(tree.folder, 'docs/changelog.md')).toContain(`\n## ${next}\n`);
+    expect(textIn(tree.folder, 'deploy/helm/truckroll/Chart.yaml')).toContain(`\nversion: ${next}\nappVersion: ${next}\n`);
+    expect(textIn(tree.folder, 'gateway/src/openapi/document.ts')).toContain(`version: '${next}'`);
+    cut('record', next, lastRelease.commit);
+    const listed = JSON.parse(textIn(tree.folder, 'releases.json')) as Release[];
+    expect(listed).toEqual([...releases, { version: next, date: expect.any(String), commit: lastRelease.commit }]);
+    expect(textIn(tree.folder, 'proto/released.openapi.json')).toBe(textIn(tree.folder, 'gateway/openapi.json'));
+    expect(textIn(tree.folder, 'proto/announced.txt')).toMatch(/^(#.*\n)*$/);
+  } finally {
+    tree.remove();
+  }
 });
