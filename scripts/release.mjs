@@ -1,6 +1,6 @@
 // What of cutting a release is mechanical (CONTRIBUTING.md, "When you cut a release"):
 // `node scripts/release.mjs prepare VERSION` names the checkout and its notes VERSION, `node scripts/release.mjs record VERSION [COMMIT]`
-// lists the commit, HEAD by default, as that release, and makes its contract the one that nothing may break.
+// lists the commit, HEAD by default, as that release, and stores its contract as the released one.
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

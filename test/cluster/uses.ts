@@ -40,7 +40,7 @@ export async function truckroll({ environment, folder }: Pick<Surroundings, 'env
   return JSON.parse(said);
 }
 
-export async function request({ baseUrl, company }: Surroundings, method: string, path: string, body?: object): Promise<{ status: number; body: any }> {
+async function request({ baseUrl, company }: Surroundings, method: string, path: string, body?: object): Promise<{ status: number; body: any }> {
   const headers = {
     authorization: `Bearer ${company.api_key}`,
     ...(body === undefined ? {} : { 'content-type': 'application/json', 'idempotency-key': randomUUID() }),
@@ -55,7 +55,7 @@ export async function request({ baseUrl, company }: Surroundings, method: string
 }
 
 /** `data` of an answer. Throws with the whole answer where the read was not served. */
-export async function read(use: Surroundings, path: string): Promise<any> {
+async function read(use: Surroundings, path: string): Promise<any> {
   const { status, body } = await request(use, 'GET', path);
   assert.equal(status, 200, `GET ${path} was answered ${status}: ${JSON.stringify(body)}`);
   return body.data;

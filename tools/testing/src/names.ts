@@ -6,7 +6,7 @@ export interface LaterNames {
   restore(): void;
 }
 
-/** Makes `dns.promises.lookup`, which gRPC uses, fail so many times for each name below `.later.test`. Then the name is this machine's. */
+/** Makes the first `failures` look-ups of each name below `.later.test` fail in `dns.promises.lookup`, which gRPC uses. Later ones find 127.0.0.1. */
 export function laterNames(failures: number): LaterNames {
   const { lookup } = promises;
   const { promise: found, resolve } = Promise.withResolvers<void>();
