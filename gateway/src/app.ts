@@ -84,8 +84,10 @@ export function createGateway({ config, log: given, operations = all }: GatewayO
       const base = config.publicUrl?.replace(/\/+$/, '') ?? '';
       const description = buildDocument(base === '' ? undefined : base, operations);
       const admission = createAdmission(log, metrics);
+      const limits = createLimits({ redis, perMinute, metrics });
       const context = {
         services,
+        limits,
         cursors: createCursors(config.cursorKeys),
         outputs: new OutputPool(),
         turns: new Turns(),
@@ -104,7 +106,7 @@ export function createGateway({ config, log: given, operations = all }: GatewayO
       app.use(
         createApi({
           authenticate,
-          limits: createLimits({ redis, perMinute, metrics }),
+          limits,
           keyUses,
           admission,
           routes,

@@ -4,10 +4,11 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible';
+import { ApiError } from '@truckroll/contract';
 import type { Principal } from '@truckroll/contract/gen/integrations/v1/identity';
 import type { RedisLink } from '@truckroll/redis';
 import type { CounterMetric, Metrics } from '@truckroll/service-kit';
-import type { LimitState } from '../http/exchange.ts';
+import type { Exchange, LimitState } from '../http/exchange.ts';
 
 const WINDOW_SECONDS = 60;
 /** A company's limit over all its keys and users, in those of one key. */
@@ -33,8 +34,8 @@ const POLICIES: Readonly<Record<Scope, Readonly<Record<LimitClass, string>>>> = 
 };
 
 export interface Limits {
-  /** Counts one request; the limit that is nearer, and `exceeded` where the request is one too many. Never throws or rejects. */
-  consume(principal: Principal, limitClass: LimitClass): Promise<Standing> | Standing;
+  /** Counts one request or several; returns the nearer limit, `exceeded` if they are too many. Never throws or rejects. */
+  consume(principal: Principal, limitClass: LimitClass, requests?: number): Promise<Standing> | Standing;
 }
 
 type Standing = LimitState & { exceeded: boolean };
@@ -96,6 +97,18 @@ export function createLimits({ redis, perMinute, metrics }: LimitsOptions): Limi
     return states.reduce((near, state) => (state.exceeded || state.remaining < near.remaining ? state : near));
   }
 
+  /** Counts several requests at once. */
+  async function countAll(limitClass: LimitClass, counted: readonly [Counted, Counted], requests: number): Promise<Standing> {
+    // Requests counted ahead are among them.
+    stocks.delete(counted[0].name);
+    try {
+      const { counts } = await together(counted, requests, requests);
+      return nearest(limitClass, counted, counts, 0);
+    } catch {
+      return nearest(limitClass, counted, await alone(counted, requests), 0);
+    }
+  }
+
   async function count(limitClass: LimitClass, counted: readonly [Counted, Counted]): Promise<Standing> {
     const [{ name }] = counted;
     const known = stocks.get(name);
@@ -104,19 +117,19 @@ export function createLimits({ redis, perMinute, metrics }: LimitsOptions): Limi
     const wanted = known === undefined || known.asking ? 1 : likely(known, takenAt, counted);
     if (known !== undefined && wanted > 1) known.asking = true;
     try {
-      const { granted, counts } = await together(counted, wanted);
+      const { granted, counts } = await together(counted, wanted, 1);
       // Of what was counted ahead meanwhile nothing is thrown away.
       const own = wanted > 1 || (stocks.get(name) === known && known?.asking !== true);
       if (own) stocks.set(name, { counts, size: granted, left: granted - 1, takenAt, asking: false });
       return nearest(limitClass, counted, counts, granted - 1);
     } catch {
       stocks.delete(name);
-      return nearest(limitClass, counted, await alone(counted), 0);
+      return nearest(limitClass, counted, await alone(counted, 1), 0);
     }
   }
 
   return {
-    consume(principal, limitClass) {
+    consume(principal, limitClass, requests = 1) {
       const counted = countersOf(principal, limitClass, perMinute[limitClass]);
       const now = performance.now();
       if (blocked.size > 0) {
@@ -126,11 +139,22 @@ export function createLimits({ redis, perMinute, metrics }: LimitsOptions): Limi
         }
       }
       const stock = stocks.get(counted[0].name);
-      if (stock === undefined || stock.left === 0 || stock.counts.some(({ endsAt }) => endsAt <= now)) return count(limitClass, counted);
-      stock.left -= 1;
+      const ahead = stock === undefined || stock.counts.some(({ endsAt }) => endsAt <= now) ? 0 : stock.left;
+      if (stock === undefined || ahead < requests) return requests === 1 ? count(limitClass, counted) : countAll(limitClass, counted, requests - ahead);
+      stock.left -= requests;
       return nearest(limitClass, counted, stock.counts, stock.left);
     },
   };
+}
+
+/** Throws ApiError 429 where the request is one too many. */
+export function refuseBeyond(exchange: Exchange, state: Standing): void {
+  exchange.limit = state;
+  if (!state.exceeded) return;
+  const whose = state.ofCompany ? ' by all keys and users of the company' : '';
+  throw new ApiError('RATE_LIMITED', `More than ${state.quota} requests in a minute${whose}. Go on after the time in Retry-After.`, {
+    retryAfterSeconds: state.resetSeconds,
+  });
 }
 
 /** How many requests to count with this one, by how long the last ones took to come. */
@@ -151,13 +175,13 @@ function countersOf(principal: Principal, limitClass: LimitClass, usual: number)
 }
 
 /**
- * Counts for both in one trip, so many requests where all of them fit, else the one at hand. What a key's own limit refuses
+ * Counts for both in one trip: the requests wanted if all of them fit, else those at hand. What a key's own limit refuses
  * does not count for its company.
  */
 const SCRIPT = `
 local granted = tonumber(ARGV[3])
 for i = 1, 2 do
-  if granted > 1 and tonumber(redis.call('GET', KEYS[i]) or 0) + granted > tonumber(ARGV[i]) then granted = 1 end
+  if tonumber(redis.call('GET', KEYS[i]) or 0) + granted > tonumber(ARGV[i]) then granted = tonumber(ARGV[4]) end
 end
 local answer = { granted }
 for i = 1, 2 do
@@ -173,13 +197,13 @@ for i = 1, 2 do
 end
 return answer`;
 
-type Counting = (counted: readonly [Counted, Counted], wanted: number) => Promise<{ granted: number; counts: Count[] }>;
+type Counting = (counted: readonly [Counted, Counted], wanted: number, atHand: number) => Promise<{ granted: number; counts: Count[] }>;
 
 function countTogether(redis: RedisLink): Counting {
   // By its hash, which saves sending it every time.
   const sha = createHash('sha1').update(SCRIPT).digest('hex');
-  return async ([key, company], wanted) => {
-    const options = { keys: [key.name, company.name], arguments: [String(key.quota), String(company.quota), String(wanted)] };
+  return async ([key, company], wanted, atHand) => {
+    const options = { keys: [key.name, company.name], arguments: [key.quota, company.quota, wanted, atHand].map(String) };
     const askedAt = performance.now();
     const [granted = 1, ...answer] = (await redis.run('count_request', async (client) => {
       try {
@@ -195,13 +219,13 @@ function countTogether(redis: RedisLink): Counting {
   };
 }
 
-function countAlone(): (counted: readonly Counted[]) => Promise<Count[]> {
+function countAlone(): (counted: readonly Counted[], requests: number) => Promise<Count[]> {
   // Counts on whatever the quota, which differs from caller to caller.
   const memory = new RateLimiterMemory({ points: Number.MAX_SAFE_INTEGER, duration: WINDOW_SECONDS });
-  return async (counted) => {
+  return async (counted, requests) => {
     const counts: Count[] = [];
     for (const { name, quota } of counted) {
-      const { consumedPoints, msBeforeNext }: RateLimiterRes = await memory.consume(name);
+      const { consumedPoints, msBeforeNext }: RateLimiterRes = await memory.consume(name, requests);
       counts.push({ consumed: consumedPoints, endsAt: performance.now() + msBeforeNext });
       if (consumedPoints > quota) break;
     }

@@ -19,7 +19,7 @@ import {
 import type { Admission } from '../admission/admission.ts';
 import type { Authentication } from '../auth/authenticate.ts';
 import type { KeyUses } from '../auth/key-uses.ts';
-import type { Limits } from '../auth/limits.ts';
+import { refuseBeyond, type Limits } from '../auth/limits.ts';
 import { sendError, type Draining, type Headers } from '../http/answer.ts';
 import { RequestAborted, readBody } from '../http/body.ts';
 import { splitTarget, type Exchange } from '../http/exchange.ts';
@@ -125,14 +125,4 @@ async function serve(exchange: Exchange, parts: ApiParts, extra: Headers): Promi
     exchange.charged = true;
     bulkhead.leave(principal.company_id, performance.now() - since, res.headersSent && res.statusCode < 400);
   }
-}
-
-/** Throws ApiError 429 where the request is one too many. */
-function refuseBeyond(exchange: Exchange, state: Awaited<ReturnType<Limits['consume']>>): void {
-  exchange.limit = state;
-  if (!state.exceeded) return;
-  const whose = state.ofCompany ? ' by all keys and users of the company' : '';
-  throw new ApiError('RATE_LIMITED', `More than ${state.quota} requests in a minute${whose}. Go on after the time in Retry-After.`, {
-    retryAfterSeconds: state.resetSeconds,
-  });
 }

@@ -1,5 +1,5 @@
 // One public operation, compiled: HTTP request in, gRPC call, HTTP answer out.
-import { ApiError, formatInstant, now, type Field, type Operation } from '@truckroll/contract';
+import { ApiError, formatInstant, now, type Field, type Operation, type Shape } from '@truckroll/contract';
 import { giveBack, type ResponseMetadata } from '@truckroll/service-kit';
 import type { Admission, Bulkhead } from '../admission/admission.ts';
 import { JSON_TYPE, send, type Draining, type Headers } from '../http/answer.ts';
@@ -12,7 +12,7 @@ import type { Exchange } from '../http/exchange.ts';
 import type { OutputPool } from '../http/output-pool.ts';
 import type { Turns } from '../http/turns.ts';
 import { unauthenticated } from '../auth/authenticate.ts';
-import type { LimitClass } from '../auth/limits.ts';
+import { refuseBeyond, type LimitClass, type Limits } from '../auth/limits.ts';
 import type { Services } from '../services.ts';
 import type { CursorScope, Cursors } from './cursor.ts';
 import { inputsOf } from './inputs.ts';
@@ -36,6 +36,7 @@ export interface CompiledOperation {
 
 export interface OperationContext {
   services: Services;
+  limits: Limits;
   cursors: Cursors;
   outputs: OutputPool;
   turns: Turns;
@@ -51,7 +52,7 @@ export interface OperationContext {
 const RESPONSE_HEADERS = { 'http-location': 'Location', 'idempotent-replayed': 'Idempotent-Replayed' };
 
 export function compileOperation(operation: Operation, context: OperationContext): CompiledOperation {
-  const { services, cursors, outputs, turns, draining, admission, base } = context;
+  const { services, limits, cursors, outputs, turns, draining, admission, base } = context;
   const inputs = inputsOf(operation);
   const parseQuery = compileQuery(inputs);
   const encode = compileRequest(operation, inputs);
@@ -80,6 +81,8 @@ export function compileOperation(operation: Operation, context: OperationContext
       problems.push(...(await checkTarget(message, problems, exchange)));
       throw ApiError.invalid(problems.slice(0, MOST_PROBLEMS));
     }
+    const more = writesIn(body, message) - 1;
+    if (more > 0) refuseBeyond(exchange, await limits.consume(principal, limitClass, more));
 
     const scope: CursorScope = { companyId: principal.company_id, operation: operation.name, filters: query.filters };
     const after = query.cursor === undefined ? undefined : openCursor(cursors, scope, query.cursor, nextCursor);
@@ -122,6 +125,12 @@ export function compileOperation(operation: Operation, context: OperationContext
  */
 export function mayBeCompressed({ verb, camelCase }: Operation): boolean {
   return verb === 'GET' && !camelCase;
+}
+
+/** Number of writes the body counts as. */
+function writesIn(body: Shape | undefined, message: Readonly<Record<string, unknown>>): number {
+  const list = body?.fields.find(({ counts }) => counts)?.name;
+  return list === undefined ? 1 : new Set(message[list] as readonly unknown[]).size;
 }
 
 /** The parameters that the client gave. */

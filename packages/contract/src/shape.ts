@@ -89,6 +89,8 @@ export interface Field {
   deprecation?: Deprecation;
   /** Of a parameter: what it means where it is left out, as clients spell it; several where it repeats. */
   defaults?: readonly string[];
+  /** Whether each distinct element of the list counts as a separate write in the request limit. */
+  counts?: true;
   /** Of a time: name of the field of the same message that it must be after (checkRanges). */
   after?: string;
   /** Of a cursor: name of the operation whose list it is a place in. */
@@ -191,6 +193,7 @@ function fieldOf(desc: DescField): Field {
   const behaviors = option<number[]>(desc, 'google.api.field_behavior') ?? [];
   const cursorOf = option<string>(desc, 'truckroll.options.v1.cursor_of');
   const after = option<string>(desc, 'truckroll.options.v1.after');
+  const counts = option<boolean>(desc, 'truckroll.options.v1.counts');
   const message = desc.message;
   const enumeration = desc.enum;
   return {
@@ -210,6 +213,7 @@ function fieldOf(desc: DescField): Field {
     ...(deprecation === undefined ? {} : { deprecation }),
     ...(after === undefined ? {} : { after }),
     ...(cursorOf === undefined ? {} : { cursorOf }),
+    ...(counts === true ? { counts } : {}),
     ...(defaults === undefined ? {} : { defaults }),
     get doc() {
       return documentation(desc).text;
