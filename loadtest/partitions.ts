@@ -118,7 +118,7 @@ async function sent(stack: Stack, topic: Topic, count: number): Promise<number> 
   const database = new Database({ url: stack.databaseUrl, schema: 'scheduling', maxConnections: 2 });
   try {
     return await withoutSchemas(stack, ['integrations', 'scheduling'], async () => {
-      const env = { ...(await withTopic(stack, topic)), WEBHOOK_ALLOWED_TARGETS: sinks.targets.join() };
+      const env = { ...(await withTopic(stack, topic)), ...sinks.environment };
       const services = await startServices(stack, ['integrations', 'scheduling'], env);
       const dispatcher = await stack.launch({
         name: 'webhook-dispatcher',

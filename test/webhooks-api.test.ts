@@ -160,6 +160,9 @@ test.each([
   'https://[2001:0:4136:e378::1]/',
   'https://[fe80::1]/',
   'https://[fd00::1]/',
+  // The metadata service of a cloud, and a range that the operator denies.
+  'https://168.63.129.16/',
+  'https://45.83.1.2/',
   'https://localhost/',
   'https://metadata.internal/',
   'https://user:pass@example.com/',
@@ -286,6 +289,22 @@ test('several deliveries are sent again at once, with an answer for each; a key 
   expect((await call('POST', `${HOOKS}/${id}/redeliver`, { deliveryIds: Array.from({ length: 101 }, () => one) })).status).toBe(400);
   expect((await call('POST', `${HOOKS}/${id}/redeliver`, { deliveryIds: [one] }, company.apiKey)).status).toBe(401);
   expect((await call('POST', `${HOOKS}/${id}/redeliver`, { deliveryIds: [one] }, system.userToken(other))).status).toBe(404);
+});
+
+test('counts each delivery of a bulk redelivery as a write', async () => {
+  const token = system.userToken(await system.createCompany());
+  const redeliver = async (deliveryIds: readonly string[]) => {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    const answer = await fetch(`${system.baseUrl}${HOOKS}/${randomUUID()}/redeliver`, { method: 'POST', headers, body: JSON.stringify({ deliveryIds }) });
+    return [answer.status, Number(/^"writes";r=(\d+);/.exec(answer.headers.get('ratelimit') ?? '')?.[1])];
+  };
+  const ids = Array.from({ length: 100 }, () => randomUUID());
+  expect(await redeliver(ids)).toEqual([404, 1100]);
+  expect(await redeliver([...ids.slice(0, 50), ...ids.slice(0, 50)])).toEqual([404, 1050]);
+  expect(await redeliver(ids.slice(0, 1))).toEqual([404, 1049]);
+  for (let left = 949; left > 0; left -= 100) expect(await redeliver(ids)).toEqual([404, left]);
+  // 49 are left.
+  expect(await redeliver(ids.slice(0, 50))).toEqual([429, 0]);
 });
 
 test('a user makes, sees, rotates and revokes keys; a value opens the company as long as it is the key’s', async () => {

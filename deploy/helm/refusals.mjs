@@ -12,6 +12,7 @@ export const refusals = [
   { values: { kafka: { brokers: ['kafka'] } }, message: '/kafka/brokers/0' },
   { values: { kafka: { sasl: { mechanism: 'gssapi' } } }, message: '/kafka/sasl/mechanism' },
   { values: { dispatcher: { allowedTargets: ['sink.example.com:80'] } }, message: '/dispatcher/allowedTargets/0' },
+  { values: { dispatcher: { deniedTargets: ['intranet.example.com'] } }, message: '/dispatcher/deniedTargets/0' },
   { values: { migrations: { mode: 'init' } }, message: '/migrations/mode' },
   { values: { image: { pullPolicy: 'Sometimes' } }, message: '/image/pullPolicy' },
   { values: { image: { tag: 'a:b' } }, message: '/image/tag' },

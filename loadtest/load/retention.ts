@@ -82,7 +82,7 @@ interface Site {
 }
 
 async function live({ stack, sinks, database, client }: Site, days: number): Promise<Retention> {
-  const env = { KAFKA_PREFIX: `${randomBytes(4).toString('hex')}.`, WEBHOOK_ALLOWED_TARGETS: sinks.targets.join(), LOG_LEVEL: 'warn' };
+  const env = { KAFKA_PREFIX: `${randomBytes(4).toString('hex')}.`, ...sinks.environment, LOG_LEVEL: 'warn' };
   for (const schema of ['scheduling', 'integrations']) await database.query({ text: `drop schema if exists ${schema} cascade` });
   const company = companyId('retention');
   const keys = new KeyFile(join(FOLDER, 'keys.json'));

@@ -8,8 +8,8 @@ export type Receipt = readonly [id: string, timestamp: string, receivedAt: numbe
 
 export interface Sinks {
   readonly pid: number;
-  /** Addresses that are to be allowed. */
-  readonly targets: readonly string[];
+  /** Environment of the services that send to them. All receivers share one address here, so its limit is lifted. */
+  readonly environment: Readonly<Record<string, string>>;
   /** Of what answers, what answers and is not counted, what never answers, what answers after 10 s, and what refuses connections. */
   readonly urls: Readonly<Record<'well' | 'spare' | 'hanging' | 'slow' | 'dead', string>>;
   /** Microseconds from the event's own time to its first receipt, of every event since the last call. */
@@ -43,7 +43,7 @@ export async function startSinks(): Promise<Sinks> {
   const url = (port: number): string => `http://${target(port)}/hooks`;
   return {
     pid: child.pid as number,
-    targets: ports.map(target),
+    environment: { WEBHOOK_ALLOWED_TARGETS: ports.map(target).join(), WEBHOOK_MAX_CONNECTIONS_PER_ADDRESS: '10000' },
     urls: { well: url(well), spare: url(spare), hanging: url(hanging), slow: url(slow), dead: url(dead) },
     take() {
       const taken = latencies;

@@ -19,7 +19,7 @@ export async function startWebhooks(stack: Stack, sinks: Sinks, env: Record<stri
   const database = new Database({ url: stack.databaseUrl, schema: 'scheduling', maxConnections: 2 });
   // Neither secrets nor what an interrupted run has left behind outlive a run.
   for (const schema of ['scheduling', 'integrations']) await database.query({ text: `drop schema if exists ${schema} cascade` });
-  const shared = { KAFKA_PREFIX: `${randomBytes(4).toString('hex')}.`, WEBHOOK_ALLOWED_TARGETS: sinks.targets.join(), LOG_LEVEL: 'error', ...env };
+  const shared = { KAFKA_PREFIX: `${randomBytes(4).toString('hex')}.`, ...sinks.environment, LOG_LEVEL: 'error', ...env };
   // Services say why they refuse something, which ends the run.
   const services = await startServices(stack, ['integrations', 'scheduling'], { ...shared, LOG_LEVEL: 'warn' });
   const { integrations, scheduling } = services.running;

@@ -111,6 +111,7 @@ export async function startSystem({
     kafkaPrefix,
     webhookSecretKeys: new KeyRing([['test', secretKey]]),
     webhookAllowedTargets,
+    webhookDeniedTargets: ['45.83.0.0/16'],
     webhookAllowHttp: false,
   };
   const REDIS_URL = through(redisUrl, wires.redis);

@@ -52,7 +52,33 @@ const IPV6: readonly Range[] = [
   ['ff00::/8', 'multicast'],
 ];
 
+/** Metadata services of AWS, Google, Azure, Oracle, Alibaba and OpenStack, and Azure's platform service. */
+const METADATA = [
+  '169.254.169.254',
+  '169.254.170.2',
+  '169.254.170.23',
+  '168.63.129.16',
+  '100.100.100.200',
+  '192.0.0.192',
+  'fd00:ec2::254',
+  'fd00:ec2::23',
+  'fd20:ce::254',
+  'fe80::a9fe:a9fe',
+];
+
+/** IPv6 prefixes that embed an IPv4 address (mapped, translated, compatible, NAT64, 6to4), and the bytes that hold it (RFC 6052, RFC 3056). */
+const EMBEDDING = [
+  ['::ffff:0:0/96', [12, 13, 14, 15]],
+  ['::ffff:0:0:0/96', [12, 13, 14, 15]],
+  ['::/96', [12, 13, 14, 15]],
+  ['64:ff9b::/96', [12, 13, 14, 15]],
+  ['64:ff9b:1::/48', [12, 13, 14, 15]],
+  ['64:ff9b:1::/48', [6, 7, 9, 10]],
+  ['2002::/16', [2, 3, 4, 5]],
+] as const;
+
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3');
+const embedding = EMBEDDING.map(([cidr, bytes]) => [ipaddr.IPv6.parseCIDR(cidr), bytes] as const);
 const ipv4 = IPV4.map(([cidr, name]) => [ipaddr.IPv4.parseCIDR(cidr), name] as const);
 const ipv6 = IPV6.map(([cidr, name]) => [ipaddr.IPv6.parseCIDR(cidr), name] as const);
 
@@ -70,4 +96,42 @@ export function specialRange(address: string): string | undefined {
   const parsed = ipaddr.IPv6.parse(address);
   const named = ipv6.find(([range]) => parsed.match(range))?.[1];
   return named ?? (parsed.match(GLOBAL_UNICAST) ? undefined : 'reserved');
+}
+
+/** Whether the address, or an IPv4 address embedded in it, is a cloud's metadata service or within one of the ranges. */
+export function isDenied(address: string, ranges: readonly string[]): boolean {
+  if (isIP(address) === 0) return false;
+  const meant = formsOf(ipaddr.parse(address));
+  return [...METADATA, ...ranges]
+    .map(rangeOf)
+    .some(([range, bits]) => meant.some((form) => form.kind() === range.kind() && form.match([range, bits] as never)));
+}
+
+/** Throws Error unless the text is an address, or a CIDR range without bits set beyond its prefix. */
+export function checkRange(text: string): void {
+  const [address = '', prefix, ...more] = text.split('/');
+  const most = isIP(address) === 4 ? 32 : 128;
+  const plain = isIP(address) !== 0 && !address.includes('%') && more.length === 0 && (prefix === undefined || /^(0|[1-9]\d{0,2})$/.test(prefix));
+  if (!plain || Number(prefix ?? 0) > most) throw new Error('is neither an address nor a CIDR range');
+  const [first, bits] = rangeOf(text);
+  if (prefix === undefined) return;
+  const family = first.kind() === 'ipv4' ? ipaddr.IPv4 : ipaddr.IPv6;
+  const network = family.networkAddressFromCIDR(`${address}/${bits}`).toString();
+  if (network !== first.toString()) throw new Error(`has bits set beyond its prefix: ${network}/${bits} is the range`);
+}
+
+function rangeOf(text: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
+  if (text.includes('/')) return ipaddr.parseCIDR(text);
+  const address = ipaddr.parse(text);
+  return [address, address.kind() === 'ipv4' ? 32 : 128];
+}
+
+/** The address and the IPv4 addresses embedded in it. */
+function formsOf(address: ipaddr.IPv4 | ipaddr.IPv6): (ipaddr.IPv4 | ipaddr.IPv6)[] {
+  if (address.kind() === 'ipv4') return [address];
+  const bytes = address.toByteArray();
+  const embedded = embedding
+    .filter(([prefix]) => (address as ipaddr.IPv6).match(prefix))
+    .map(([, places]) => new ipaddr.IPv4(places.map((place) => bytes[place] as number)));
+  return [address, ...embedded];
 }

@@ -1,7 +1,7 @@
 // Where webhooks may be sent (decisions §7): the form of a URL, checked when an endpoint is stored and when something is
 // sent to it, and the address, checked just before it is dialled. Both sides use this file, so that they agree.
 import { isIP } from 'node:net';
-import { specialRange } from './address.ts';
+import { checkRange, isDenied, specialRange } from './address.ts';
 
 /** What the operator allows beyond https to public addresses. */
 export interface TargetPolicy {
@@ -9,6 +9,8 @@ export interface TargetPolicy {
   readonly allowHttp: boolean;
   /** Exact `address:port` pairs that may be reached although they are not public, and by http. */
   readonly allowedTargets: readonly string[];
+  /** Addresses and CIDR ranges that receive no webhooks, even if `allowedTargets` names them. */
+  readonly deniedTargets: readonly string[];
 }
 
 /** A URL that may be a target; the address that its name leads to is still to be checked. */
@@ -40,6 +42,20 @@ export function checkAllowedTargets(targets: readonly string[]): void {
   }
 }
 
+/** Throws Error naming the entry that is neither an address nor a range. */
+export function checkDeniedTargets(targets: readonly string[]): void {
+  for (const target of targets) {
+    try {
+      checkRange(target);
+    } catch (error) {
+      const problem = `${JSON.stringify(target)} ${(error as Error).message}`;
+      throw new Error(`WEBHOOK_DENIED_TARGETS must be addresses or CIDR ranges, such as 203.0.113.7,198.51.100.0/24,2001:db8::/32: ${problem}`, {
+        cause: error,
+      });
+    }
+  }
+}
+
 /**
  * Reads a URL as a target. A number in any notation counts as the address that it means, for WHATWG's parser spells it
  * out. Throws TargetProblem.
@@ -54,6 +70,7 @@ export function readTarget(text: string, policy: TargetPolicy): Target {
   const target: Target = { url, host, port, isAddress: isIP(host) !== 0 };
   // What localhost means does not depend on a resolver.
   const address = target.isAddress ? host : isLoopbackName(host) ? '127.0.0.1' : undefined;
+  if (address !== undefined) refuseDenied(address, policy);
   if (address !== undefined && isAllowed(address, port, policy)) return target;
   if (url.protocol !== 'https:' && !policy.allowHttp) throw new TargetProblem('Give a URL that begins with https://.');
   if (port === 0) throw new TargetProblem('Give a port from 1 to 65535.');
@@ -64,10 +81,15 @@ export function readTarget(text: string, policy: TargetPolicy): Target {
 
 /** Throws TargetProblem where the address, which the target's name led to, must not be dialled. */
 export function checkAddress({ url, port }: Target, address: string, policy: TargetPolicy): void {
+  refuseDenied(address, policy);
   if (isAllowed(address, port, policy)) return;
   const range = specialRange(address);
   if (range !== undefined) throw new TargetProblem(`Give a public host: its address is not public (${range}).`);
   if (url.protocol !== 'https:' && !policy.allowHttp) throw new TargetProblem('Give a URL that begins with https://.');
+}
+
+function refuseDenied(address: string, { deniedTargets }: TargetPolicy): void {
+  if (isDenied(address, deniedTargets)) throw new TargetProblem('Give another host: the operator of this system allows no webhooks to its address.');
 }
 
 /** Names that mean this machine wherever they are used (RFC 6761). */

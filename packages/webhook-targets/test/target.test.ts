@@ -1,7 +1,7 @@
 // What is refused without asking anybody; that nothing refused is ever dialled is tested with the dispatcher (targets.test.ts).
-import { TargetProblem, checkAddress, checkAllowedTargets, readTarget } from '../src/index.ts';
+import { TargetProblem, checkAddress, checkAllowedTargets, checkDeniedTargets, readTarget } from '../src/index.ts';
 
-const policy = { allowHttp: false, allowedTargets: ['127.0.0.1:4567', '[::1]:4567'] };
+const policy = { allowHttp: false, allowedTargets: ['127.0.0.1:4567', '[::1]:4567'], deniedTargets: [] };
 
 test.each([
   ['https://hooks.example.com/in?x=1', { host: 'hooks.example.com', port: 443, isAddress: false }],
@@ -39,4 +39,37 @@ test('an operator allows exact addresses with ports only, in their usual spellin
   expect(() => checkAllowedTargets(policy.allowedTargets)).not.toThrow();
   for (const wrong of ['localhost:4567', '127.1:4567', '127.0.0.1', '::1:4567', '127.0.0.1:70000'])
     expect(() => checkAllowedTargets([wrong])).toThrow('WEBHOOK_ALLOWED_TARGETS');
+});
+
+const METADATA = ['169.254.169.254', '169.254.170.2', '168.63.129.16', '100.100.100.200', 'fd00:ec2::254', 'fd20:ce::254'];
+const CARRIED = ['::ffff:168.63.129.16', '::ffff:0:a83f:8110', '64:ff9b::a83f:8110', '64:ff9b:1::a83f:8110', '64:ff9b:1:a83f:81:1000::', '2002:a83f:8110::1'];
+
+test.each([...METADATA, ...CARRIED])('refuses the metadata address %s even where the operator allows it', (address) => {
+  const host = address.includes(':') ? `[${address}]` : address;
+  const spelled = new URL(`http://${host}`).hostname;
+  const open = { allowHttp: true, allowedTargets: [`${spelled}:80`], deniedTargets: [] };
+  expect(() => checkAllowedTargets(open.allowedTargets)).not.toThrow();
+  expect(() => readTarget(`http://${host}`, open)).toThrow('allows no webhooks');
+});
+
+test.each([
+  ['203.0.113.0/24', ['203.0.113.0', '203.0.113.255', '::ffff:203.0.113.9', '64:ff9b::cb00:7109'], ['203.0.112.255', '203.0.114.0']],
+  ['8.8.8.8', ['8.8.8.8'], ['8.8.8.7', '8.8.8.9']],
+  ['2606:4700::/32', ['2606:4700::', '2606:4700:ffff:ffff:ffff:ffff:ffff:ffff'], ['2606:46ff:ffff:ffff:ffff:ffff:ffff:ffff', '2606:4701::']],
+] as const)('denies what is within %s, in every form, and nothing beside it', (range, within, beside) => {
+  const target = readTarget('https://hooks.example.com', policy);
+  const denying = { ...policy, deniedTargets: [range] };
+  for (const address of within) expect(() => checkAddress(target, address, denying)).toThrow('allows no webhooks');
+  for (const address of beside) expect(() => checkAddress(target, address, denying)).not.toThrow('allows no webhooks');
+});
+
+test('a denied range is an address or a CIDR range that begins at its first address', () => {
+  expect(() => checkDeniedTargets(['203.0.113.7', '198.51.100.0/24', '2001:db8::/32', '::1', '0.0.0.0/0'])).not.toThrow();
+  for (const wrong of ['sink.example.com', '10.1/16', '10.0.0.0/33', '10.0.0.0/', '10.0.0.0/08', '::/129', '10.0.0.0/8/8', '127.0.0.1:80', 'fe80::1%lo', '']) {
+    expect(() => checkDeniedTargets([wrong])).toThrow(
+      `WEBHOOK_DENIED_TARGETS must be addresses or CIDR ranges, such as 203.0.113.7,198.51.100.0/24,2001:db8::/32: "${wrong}"`,
+    );
+  }
+  expect(() => checkDeniedTargets(['10.1.2.3/8'])).toThrow('"10.1.2.3/8" has bits set beyond its prefix: 10.0.0.0/8 is the range');
+  expect(() => checkDeniedTargets(['2001:db8::1/32'])).toThrow('2001:db8::/32 is the range');
 });

@@ -2,7 +2,7 @@ import { mailSettings, type MailConfig } from '@truckroll/mail';
 import { kafkaSettings } from '@truckroll/outbox';
 import { redisSetting } from '@truckroll/redis';
 import { ConfigError, baseSettings, callerSettings, databaseSettings, env, readConfig, type Config } from '@truckroll/service-kit';
-import { checkAllowedTargets } from '@truckroll/webhook-targets';
+import { checkAllowedTargets, checkDeniedTargets } from '@truckroll/webhook-targets';
 
 const settings = {
   ...baseSettings(50054),
@@ -14,6 +14,8 @@ const settings = {
   webhookSecretKeys: env.keyRing('WEBHOOK_SECRET_KEYS'),
   /** Where webhooks may be sent beyond https to public hosts; tell the dispatcher the same. Exact address:port pairs: */
   webhookAllowedTargets: env.list('WEBHOOK_ALLOWED_TARGETS', []),
+  /** Addresses and CIDR ranges that receive no webhooks. Give the dispatcher the same value. */
+  webhookDeniedTargets: env.list('WEBHOOK_DENIED_TARGETS', []),
   /** Whether public hosts may be reached by http. */
   webhookAllowHttp: env.boolean('WEBHOOK_ALLOW_HTTP', false),
 };
@@ -25,6 +27,7 @@ export function integrationsConfig(environment: Readonly<Record<string, string |
   const config = readConfig({ ...settings, ...mailSettings }, environment);
   try {
     checkAllowedTargets(config.webhookAllowedTargets);
+    checkDeniedTargets(config.webhookDeniedTargets);
   } catch (error) {
     throw new ConfigError((error as Error).message);
   }

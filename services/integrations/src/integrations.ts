@@ -78,7 +78,7 @@ export function createIntegrations(config: IntegrationsConfig): Service {
       const notices = new DueNotices({ database, schema: SCHEMA, others: { [INVALIDATIONS]: () => invalidations.announced() }, log });
       const recoveries = new Recoveries(database, log);
       const secrets = createSecretBox(config.webhookSecretKeys);
-      const targets = { allowHttp: config.webhookAllowHttp, allowedTargets: config.webhookAllowedTargets };
+      const targets = { allowHttp: config.webhookAllowHttp, allowedTargets: config.webhookAllowedTargets, deniedTargets: config.webhookDeniedTargets };
       const context: Context = {
         database,
         invalidations,

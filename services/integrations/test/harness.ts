@@ -29,7 +29,12 @@ export async function startHarness(mail: MailConfig = {}) {
   const redis = new URL(process.env['REDIS_URL'] ?? '');
   const wire = await openProxy({ host: redis.hostname, port: Number(redis.port || 6379) });
   redis.host = `127.0.0.1:${wire.port}`;
-  const webhooks = { webhookSecretKeys: new KeyRing([['k1', randomBytes(32)]]), webhookAllowedTargets: ['127.0.0.1:4567'], webhookAllowHttp: false };
+  const webhooks = {
+    webhookSecretKeys: new KeyRing([['k1', randomBytes(32)]]),
+    webhookAllowedTargets: ['127.0.0.1:4567'],
+    webhookDeniedTargets: [],
+    webhookAllowHttp: false,
+  };
   const kafkaPrefix = `${randomBytes(4).toString('hex')}.`;
   const start = async (at = 0) => {
     const service = createIntegrations({

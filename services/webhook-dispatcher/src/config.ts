@@ -1,6 +1,6 @@
 import { kafkaSettings } from '@truckroll/outbox';
 import { ConfigError, baseSettings, env, readConfig, type Config } from '@truckroll/service-kit';
-import { checkAllowedTargets } from '@truckroll/webhook-targets';
+import { checkAllowedTargets, checkDeniedTargets } from '@truckroll/webhook-targets';
 
 const settings = {
   ...baseSettings(50055),
@@ -9,12 +9,16 @@ const settings = {
   integrationsAddress: env.string('INTEGRATIONS_ADDRESS'),
   /** Exact address:port pairs that may be reached although they are private, and by http. */
   allowedTargets: env.list('WEBHOOK_ALLOWED_TARGETS', []),
+  /** Addresses and CIDR ranges that receive nothing, even if they are allowed targets. */
+  deniedTargets: env.list('WEBHOOK_DENIED_TARGETS', []),
   /** Whether public hosts may be reached by http. */
   allowHttp: env.boolean('WEBHOOK_ALLOW_HTTP', false),
   /** Exchanges at once, those that take long not counted: see Bulkhead. */
   maxInFlight: env.integer('WEBHOOK_MAX_IN_FLIGHT', { min: 1, max: 10_000 }, 256),
   /** Exchanges at once with one endpoint, those of other replicas included; one that it took is none any more, though its attempt is not stored yet. */
   maxInFlightPerEndpoint: env.integer('WEBHOOK_MAX_IN_FLIGHT_PER_ENDPOINT', { min: 1, max: 1000 }, 10),
+  /** Maximum connections to one address, across all endpoints. */
+  maxConnectionsPerAddress: env.integer('WEBHOOK_MAX_CONNECTIONS_PER_ADDRESS', { min: 1, max: 10_000 }, 100),
 };
 
 export type WebhookDispatcherConfig = Config<typeof settings>;
@@ -24,6 +28,7 @@ export function webhookDispatcherConfig(environment: Readonly<Record<string, str
   const config = readConfig(settings, environment);
   try {
     checkAllowedTargets(config.allowedTargets);
+    checkDeniedTargets(config.deniedTargets);
   } catch (error) {
     throw new ConfigError((error as Error).message);
   }

@@ -40,8 +40,8 @@ export function createWebhookDispatcher(config: WebhookDispatcherConfig, surroun
       const integrations = openChannel(config.integrationsAddress, { credentials: [config.callCredential], tls: config, metrics });
       const { fanOut, setAside, readDeadLetters, lease, renew, watchDue, report, reportAll } = integrations.client(DeliveryServiceService);
       const { resolve = createResolve(), ca, exchangeMs: timeoutMs = EXCHANGE_MS } = surroundings;
-      const policy = { allowHttp: config.allowHttp, allowedTargets: config.allowedTargets };
-      const connections = new Connections(createDial({ policy, resolve, ca }));
+      const policy = { allowHttp: config.allowHttp, allowedTargets: config.allowedTargets, deniedTargets: config.deniedTargets };
+      const connections = new Connections({ dial: createDial({ policy, resolve, ca }), mostPerAddress: config.maxConnectionsPerAddress });
       const exchanges = { connections, policy, timeoutMs, bodyLimit: ANSWER_BYTES };
       const workerId = `${hostname()}/${randomUUID()}`;
       const worker = new Worker({
@@ -50,7 +50,7 @@ export function createWebhookDispatcher(config: WebhookDispatcherConfig, surroun
         log,
         metrics,
         report: createReport({ report, reportAll, log }),
-        attempt: (delivery) => attempt(exchanges, delivery),
+        attempt: (delivery, charge) => attempt(exchanges, delivery, charge),
         maxInFlight: config.maxInFlight,
         maxInFlightPerEndpoint: config.maxInFlightPerEndpoint,
         hears: () => watch.hears,

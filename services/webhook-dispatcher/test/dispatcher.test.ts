@@ -233,6 +233,40 @@ test('a company with many endpoints that hang takes no place that others need', 
   await hanging.close();
 });
 
+test('limits connections to one address across endpoints, and leaves room for another company', async () => {
+  const hanging = await receiver(() => undefined);
+  for (let i = 0; i < 20; i += 1) due(1, deliveries.endpoint(hanging.url));
+  await dispatcher([hanging], { maxConnectionsPerAddress: 4 });
+  await hanging.until(2);
+  due(1, deliveries.endpoint(hanging.url), randomUUID());
+  await hanging.until(3);
+  expect(hanging.received[2]!.headers['webhook-id']).toBe(deliveries.fanned.at(-1)!.id);
+  await hanging.close();
+});
+
+test('sends nothing to a denied target', async () => {
+  const there = await receiver();
+  due(1, deliveries.endpoint(there.url));
+  await dispatcher([there], { deniedTargets: ['127.0.0.0/8'] });
+  await deliveries.until(() => deliveries.reports.length === 1);
+  expect([deliveries.reports[0]!.error, there.connections]).toEqual(['ATTEMPT_ERROR_FORBIDDEN_TARGET', 0]);
+});
+
+test('a company keeps its slot until it has paid for the processor time of its answers', async () => {
+  // 960 KB in chunks of one byte each.
+  const costly = await receiver((response) => {
+    response.socket!.end(`HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${'1\r\nx\r\n'.repeat(160_000)}0\r\n\r\n`);
+  });
+  const endpoint = deliveries.endpoint(costly.url);
+  due(1, endpoint);
+  await dispatcher([costly], { maxInFlight: 1000 });
+  await deliveries.until(() => deliveries.reportsOf(endpoint).length === 1);
+  const asked = deliveries.leases.length;
+  await deliveries.until(() => deliveries.leases.length > asked + 1);
+  expect(deliveries.leases.at(-1)!.busy_companies.map(({ company_id: id }) => id)).toEqual([company]);
+  expect(deliveries.reports[0]).toMatchObject({ response_status: 200, error: 'ATTEMPT_ERROR_UNSPECIFIED', response_truncated: true });
+});
+
 test.each([503, 302])('an endpoint that answers %i five times is left alone for a time, then tried by one exchange', async (status) => {
   let failing = true;
   const there = await receiver((response) => response.writeHead(failing ? status : 200, { location: '/elsewhere' }).end());
@@ -294,4 +328,6 @@ test('it is ready only while deliveries can be fetched', async () => {
 test('a configuration with names for addresses is refused', () => {
   const environment = { CALL_CREDENTIAL: own.text, INTEGRATIONS_ADDRESS: 'x:1', KAFKA_BROKERS: 'x:1', WEBHOOK_ALLOWED_TARGETS: '127.0.0.1:80,sink:4567' };
   expect(() => webhookDispatcherConfig(environment)).toThrow(/WEBHOOK_ALLOWED_TARGETS.*sink:4567/);
+  const denied = { ...environment, WEBHOOK_ALLOWED_TARGETS: '', WEBHOOK_DENIED_TARGETS: '10.0.0.0/8,intranet' };
+  expect(() => webhookDispatcherConfig(denied)).toThrow(/WEBHOOK_DENIED_TARGETS.*"intranet"/);
 });

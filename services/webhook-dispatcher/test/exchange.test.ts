@@ -1,7 +1,10 @@
 import type { ServerResponse } from 'node:http';
-import { createServer, type AddressInfo } from 'node:net';
+import { randomBytes } from 'node:crypto';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { once } from 'node:events';
+import { Readable } from 'node:stream';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { readCapped } from '../src/http/body.ts';
 import { exchanges, type Exchanges } from './support/exchanges.ts';
 import { startReceiver, type Answer, type Receiver } from './support/receiver.ts';
 
@@ -48,9 +51,8 @@ test.each([
   ['gzip', gzipSync],
   ['deflate', deflateSync],
   ['br', brotliCompressSync],
-  ['gzip, br', (bytes: Buffer) => brotliCompressSync(gzipSync(bytes))],
 ] as const)('of an answer that is long after decompression (%s), the first 64 KB are kept', async (encoding, encode) => {
-  const there = await receiver((response) => response.writeHead(200, { 'content-encoding': encoding }).end(encode(Buffer.alloc(20 * LIMIT, 'x'))));
+  const there = await receiver((response) => response.writeHead(200, { 'content-encoding': encoding }).end(encode(Buffer.alloc(10 * LIMIT, 'x'))));
   const result = await sender({ allowed: [there.target] }).send(there.url);
   expect(result).toMatchObject({ status: 200, truncated: true });
   expect(result.failure).toBeUndefined();
@@ -63,15 +65,128 @@ test('an answer of exactly 64 KB is not cut off', async () => {
   expect([result.responseBody.length, result.truncated]).toEqual([LIMIT, false]);
 });
 
-test('an endless answer is cut off and the delivery has succeeded', async () => {
+test('keeps an answer with two content codings undecoded', async () => {
+  const sent = brotliCompressSync(gzipSync(Buffer.alloc(20 * LIMIT, 'x')));
+  const there = await receiver((response) => response.writeHead(200, { 'content-encoding': 'gzip, br' }).end(sent));
+  const result = await sender({ allowed: [there.target] }).send(there.url);
+  expect(result).toMatchObject({ status: 200, truncated: false });
+  expect(result.responseBody.equals(sent)).toBe(true);
+});
+
+test('stops decompressing data that is twice as long as the text it could give', async () => {
+  // Empty deflate blocks: they cost time and yield no text.
+  const sent = Buffer.concat([gzipSync('').subarray(0, 10), Buffer.from('000000ffff'.repeat(40_000), 'hex'), gzipSync('').subarray(10)]);
+  const there = await receiver((response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(sent));
+  const result = await sender({ allowed: [there.target] }).send(there.url);
+  expect(result.failure).toBeUndefined();
+  expect([result.responseBody.length, result.truncated]).toEqual([0, true]);
+});
+
+test('fails an exchange whose answer does not end', async () => {
   const there = await receiver((response) => {
     const more = () => void (response.write(Buffer.alloc(16_384, 'x')) ? setImmediate(more) : response.once('drain', more));
     response.on('error', () => undefined);
     more();
   });
   const result = await sender({ allowed: [there.target] }).send(there.url);
-  expect(result).toMatchObject({ status: 200, truncated: true });
-  expect(result.failure).toBeUndefined();
+  expect(result).toMatchObject({ status: 200, failure: { kind: 'ATTEMPT_ERROR_EXCHANGE', message: 'The answer was longer than 1 MB.' } });
+});
+
+/** A server that answers every request with these bytes. */
+async function rawReceiver(answer: Buffer | string): Promise<{ target: string; url: string }> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket.on('error', () => undefined));
+    socket.on('data', () => socket.write(answer));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  open.push({
+    close: async () => {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  });
+  const target = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { target, url: `http://${target}/` };
+}
+
+test.each([
+  ['exactly 1 MB', 1024 * 1024, undefined],
+  ['1 MB and a byte', 1024 * 1024 + 1, 'The answer was longer than 1 MB.'],
+] as const)('reads %s of an answer, its head included, or fails the exchange', async (_, size, message) => {
+  const head = (length: number) => `HTTP/1.1 200 OK\r\ncontent-length: ${length}\r\n\r\n`;
+  const length = size - head(size).length;
+  const there = await rawReceiver(head(length).padEnd(size, 'x'));
+  const { send } = sender({ allowed: [there.target] });
+  // The second exchange reuses the connection; its limit starts at zero.
+  for (let times = 0; times < 2; times += 1) expect((await send(there.url)).failure?.message).toBe(message);
+});
+
+test('counts the framing of an answer towards its limit', async () => {
+  const chunk = `1;${'x'.repeat(8000)}\r\nx\r\n`;
+  const there = await rawReceiver(`HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${chunk.repeat(150)}0\r\n\r\n`);
+  const result = await sender({ allowed: [there.target] }).send(there.url);
+  expect(result.failure?.message).toBe('The answer was longer than 1 MB.');
+});
+
+test.each([
+  [5, undefined],
+  [6, 'More than 5 1xx answers came before the final one.'],
+] as const)('accepts at most five 1xx answers: %i', async (count, message) => {
+  const there = await receiver((response) => {
+    for (let times = 0; times < count; times += 1) response.writeProcessing();
+    response.end();
+  });
+  const result = await sender({ allowed: [there.target] }).send(there.url);
+  expect(result.failure?.message).toBe(message);
+});
+
+const noise = randomBytes(200_000);
+
+test.each([
+  ['compressed', 'gzip', gzipSync(noise.subarray(0, 40_000)), 20_000],
+  ['longer than what is kept', 'identity', noise, 100_000],
+])('fails an exchange whose connection ends within an answer that is %s', async (_, encoding, body, sent) => {
+  const there = await receiver((response) => {
+    response.writeHead(200, { 'content-encoding': encoding, 'content-length': body.length });
+    response.write(body.subarray(0, sent), () => response.socket?.end());
+  });
+  const result = await sender({ allowed: [there.target] }).send(there.url);
+  expect(result).toMatchObject({ status: 200, failure: { kind: 'ATTEMPT_ERROR_EXCHANGE' } });
+});
+
+test.each([
+  ['gzip', gzipSync],
+  ['deflate', deflateSync],
+  ['br', brotliCompressSync],
+] as const)('fails an exchange whose compressed data (%s) is incomplete, not one with trailing bytes or an empty body', async (encoding, encode) => {
+  const whole = encode(Buffer.from('thanks'));
+  const failureOf = async (body: Buffer) => {
+    const there = await receiver((response) => response.writeHead(200, { 'content-encoding': encoding }).end(body));
+    return (await sender({ allowed: [there.target] }).send(there.url)).failure?.message;
+  };
+  expect(await failureOf(whole.subarray(0, -3))).toBe('The compressed answer ended before it was complete.');
+  expect(await failureOf(whole)).toBeUndefined();
+  expect(await failureOf(Buffer.concat([whole, Buffer.alloc(9)]))).toBeUndefined();
+  expect(await failureOf(Buffer.alloc(0))).toBeUndefined();
+});
+
+test('reads an answer longer than what it keeps to the end, and reuses the connection', async () => {
+  const there = await receiver((response) => response.end(noise));
+  const { send } = sender({ allowed: [there.target] });
+  for (let times = 0; times < 2; times += 1) {
+    const result = await send(there.url);
+    expect([result.failure, result.truncated, result.responseBody.equals(noise.subarray(0, LIMIT))]).toEqual([undefined, true, true]);
+  }
+  expect(there.connections).toBe(1);
+});
+
+test('reports the processor time spent on an answer, that of decompression separately', async () => {
+  const there = await receiver((response) => response.end('thanks'));
+  expect((await sender({ allowed: [there.target] }).send(there.url)).processorMs).toBeGreaterThan(0);
+  const decompressionOf = async (body: Buffer, encoding: string) => (await readCapped(Readable.from([body]), encoding, LIMIT)).processorMs;
+  expect(await decompressionOf(noise, '')).toBe(0);
+  expect(await decompressionOf(gzipSync('thanks'), 'gzip')).toBeGreaterThan(0);
 });
 
 test('an answer that cannot be decompressed is still an answer', async () => {
@@ -185,6 +300,38 @@ test('a connection is used again by its own endpoint and by no other', async () 
   expect(there.connections).toBe(1);
   await send(there.url, 'two');
   expect(there.connections).toBe(2);
+});
+
+test('looks a name up again once its connection is a minute old', async () => {
+  const clock = (import.meta as unknown as { jest: typeof jest }).jest;
+  const others = [
+    'hrtime',
+    'nextTick',
+    'performance',
+    'queueMicrotask',
+    'setImmediate',
+    'clearImmediate',
+    'setInterval',
+    'clearInterval',
+    'setTimeout',
+    'clearTimeout',
+  ];
+  clock.useFakeTimers({ doNotFake: others as never, now: 0 });
+  try {
+    const there = await receiver();
+    const { send } = sender({ allowed: [there.target] });
+    for (const [at, connections] of [
+      [0, 1],
+      [59_999, 1],
+      [60_000, 2],
+    ] as const) {
+      clock.setSystemTime(at);
+      await send(there.url);
+      expect(there.connections).toBe(connections);
+    }
+  } finally {
+    clock.useRealTimers();
+  }
 });
 
 test('a kept connection that the receiver has closed is replaced within the same exchange', async () => {

@@ -220,6 +220,17 @@ test('an allowed target is one address with one port', async () => {
   await close();
 });
 
+test('a denied range is dialled neither by its address nor by a name, though the operator allows the target', async () => {
+  const { send, close } = exchanges({ allowHttp: true, allowed: [canary.target], denied: ['127.0.0.0/8'], resolve: async () => ['127.0.0.1'] });
+  for (const host of ['127.0.0.1', 'localhost', 'receiver.test']) {
+    const result = await send(`http://${host}:${canary.port}/`);
+    expect(result.failure).toMatchObject({ kind: 'ATTEMPT_ERROR_FORBIDDEN_TARGET', message: expect.stringContaining('allows no webhooks') });
+    expect(result.address).toBeUndefined();
+  }
+  expect(connections()).toBe(0);
+  await close();
+});
+
 test.each([301, 302, 303, 307, 308])('a redirect (%i) to a private address is not followed', async (status) => {
   for (const location of [canary.url, `//127.0.0.1:${canary.port}/`, `http://[::1]:${canary.port}/`, `http://0x7f.1:${canary.port}/`]) {
     const redirecting = await startReceiver((response) => response.writeHead(status, { location }).end());

@@ -211,6 +211,33 @@ test('where the exchange that tries a circuit fails, what waits for it is not se
   }
 });
 
+test('sends a delivery that waited for a half-open circuit only if its lease lasts for more than 20 s', async () => {
+  clock.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance'] });
+  try {
+    let status = 503;
+    const sent: string[] = [];
+    const attempt = async (delivery: LeasedDelivery) => (sent.push(delivery.delivery_id), reported(delivery, status));
+    const { worker, batches } = harness({ attempt });
+    const next = async (...deliveries: LeasedDelivery[]) => {
+      batches.push(deliveries);
+      worker.notify();
+      await clock.advanceTimersByTimeAsync(0);
+    };
+    await worker.start();
+    await next(...[1, 2, 3, 4, 5].map(() => lent('dead')));
+    await clock.advanceTimersByTimeAsync(5000);
+    status = 200;
+    const expiring = (ms: number) => ({ ...lent('dead'), lease_expires_at: (Date.now() + ms) * 1000 });
+    const [probe, early, late] = [lent('dead'), expiring(20_000), expiring(20_001)];
+    sent.length = 0;
+    await next(probe, early, late);
+    expect(sent).toEqual([probe.delivery_id, late.delivery_id]);
+    await worker.stop();
+  } finally {
+    clock.useRealTimers();
+  }
+});
+
 test('what a user asks for is sent past an open circuit; a failure of it changes nothing, a success closes the circuit', async () => {
   clock.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance'] });
   try {
@@ -255,6 +282,67 @@ test('no company holds more places than it leaves free, so whoever comes next fi
   for (const each of [...leave.values()].flat()) each();
 });
 
+test('keeps a slot taken until it has paid for the processor time of its answer', () => {
+  clock.useFakeTimers();
+  try {
+    let freed = 0;
+    const bulkhead = new Bulkhead(4, () => void (freed += 1), 40);
+    const [leave, leaveSlow] = [bulkhead.enter('costly'), bulkhead.enter('slow')];
+    clock.advanceTimersByTime(100);
+    // 500 ms at a quarter of the processor take 2 s.
+    leave(500);
+    expect([bulkhead.inFlight, bulkhead.free, bulkhead.busy]).toEqual([1, 2, ['costly', 'slow']]);
+    clock.advanceTimersByTime(1899);
+    expect(bulkhead.busy).toEqual(['costly']);
+    clock.advanceTimersByTime(1);
+    expect([bulkhead.busy, bulkhead.free, freed]).toEqual([[], 4, 2]);
+    // 500 ms at a fortieth of the processor take 20 s, of which 2 s have passed.
+    leaveSlow(500);
+    clock.advanceTimersByTime(17_999);
+    expect([bulkhead.inFlight, freed]).toEqual([0, 2]);
+    clock.advanceTimersByTime(1);
+    expect(freed).toBe(3);
+    // The duration of the exchange itself pays for a small answer.
+    const leaveCheap = bulkhead.enter('cheap');
+    clock.advanceTimersByTime(40);
+    leaveCheap(10);
+    expect(bulkhead.free).toBe(4);
+  } finally {
+    clock.useRealTimers();
+  }
+});
+
+test('reports nothing for a delivery that found no connection, and frees its slot', async () => {
+  clock.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance'] });
+  try {
+    let status: number | undefined = 503;
+    const { worker, batches, reports } = harness({ attempt: async (delivery) => (status === undefined ? undefined : reported(delivery, status)) });
+    const next = async (...deliveries: LeasedDelivery[]) => {
+      batches.push(deliveries);
+      worker.notify();
+      await clock.advanceTimersByTimeAsync(0);
+      return reports.length;
+    };
+    await worker.start();
+    expect(await next(...[1, 2, 3, 4].map(() => lent('one')))).toBe(4);
+    status = undefined;
+    expect(await next(lent('one'), lent('one'))).toBe(4);
+    status = 503;
+    expect(await next(lent('one'))).toBe(5);
+    expect(reports.at(-1)!.circuit_open_until).toBe((Date.now() + 5000) * 1000);
+    // This delivery should have tried the half-open circuit; the next one does.
+    await clock.advanceTimersByTimeAsync(5000);
+    status = undefined;
+    expect(await next(lent('one'))).toBe(5);
+    status = 200;
+    expect(await next(lent('one'))).toBe(6);
+    expect(await worker.spare(1)).toBe(10);
+    await worker.stop();
+  } finally {
+    clock.useRealTimers();
+  }
+});
+
 test('an exchange that takes long gives its room to others, as far as memory allows', async () => {
   clock.useFakeTimers();
   try {
@@ -262,7 +350,9 @@ test('an exchange that takes long gives its room to others, as far as memory all
     const bulkhead = new Bulkhead(2, () => void (freed += 1), 4);
     const leave = [bulkhead.enter('one'), bulkhead.enter('other')];
     expect(bulkhead.free).toBe(0);
-    clock.advanceTimersByTime(1000);
+    clock.advanceTimersByTime(999);
+    expect(bulkhead.free).toBe(0);
+    clock.advanceTimersByTime(1);
     expect([bulkhead.free, bulkhead.inFlight, freed]).toEqual([2, 2, 2]);
     leave.push(bulkhead.enter('one'), bulkhead.enter('other'));
     clock.advanceTimersByTime(1000);

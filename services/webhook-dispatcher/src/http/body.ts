@@ -1,54 +1,114 @@
 import type { Readable, Transform } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import { constants, createBrotliDecompress, createUnzip } from 'node:zlib';
+import { createBrotliDecompress, createUnzip } from 'node:zlib';
+import { AttemptError } from '@truckroll/contract/gen/integrations/v1/deliveries';
+import { ExchangeFailure } from './failure.ts';
 
 export interface CappedBody {
   readonly bytes: Buffer;
   readonly truncated: boolean;
+  /** Time spent on decompression. */
+  readonly processorMs: number;
 }
 
-/** Nobody applies more than one; a list of hundreds would be an attack. */
-const MOST_ENCODINGS = 3;
-
 /**
- * Reads a body as far as `limit` bytes after decompression; the rest is cut off, and its stream destroyed. What cannot
- * be decompressed ends the text where it breaks. Rejects where the connection does.
+ * Reads a body to its end and keeps its first `limit` bytes after decompression. Invalid compressed data ends the text where it breaks; a
+ * body with more than one content coding is kept undecoded. Rejects if the body or its compressed data ends too early.
  */
 export async function readCapped(body: Readable, contentEncoding: string, limit: number): Promise<CappedBody> {
+  const kept = new Kept(limit);
+  const decoder = decoderOf(contentEncoding);
+  const decoding = decoder && new Decoding(decoder, kept, limit);
+  try {
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      if (decoding === undefined) kept.add(chunk);
+      else await decoding.add(chunk);
+    }
+    await decoding?.end();
+  } finally {
+    decoder?.destroy();
+  }
+  return { bytes: Buffer.concat(kept.chunks), truncated: kept.truncated, processorMs: decoding?.ms ?? 0 };
+}
+
+class Kept {
+  readonly chunks: Buffer[] = [];
+  truncated = false;
+  #room: number;
+
+  constructor(room: number) {
+    this.#room = room;
+  }
+
+  add(chunk: Buffer): void {
+    if (this.#room > 0) this.chunks.push(chunk.subarray(0, this.#room));
+    if (chunk.length > this.#room) this.truncated = true;
+    this.#room -= Math.min(this.#room, chunk.length);
+  }
+}
+
+/** Settles when the chunk before has been decompressed. One chunk at a time, or the time measured would include waiting for a thread. */
+let turn: Promise<unknown> = Promise.resolve();
+
+class Decoding {
+  readonly #decoder: Transform;
+  readonly #kept: Kept;
+  readonly #closed: Promise<unknown>;
+  /** Compressed bytes that may still be decoded: at most twice the limit, because data that shrinks on decompression is an attack. */
+  #left: number;
+  #isEmpty = true;
+  #error: (Error & { code?: string }) | undefined;
+  ms = 0;
+
+  constructor(decoder: Transform, kept: Kept, limit: number) {
+    this.#decoder = decoder;
+    this.#kept = kept;
+    this.#left = 2 * limit;
+    this.#closed = new Promise((resolve) => decoder.once('close', resolve));
+    decoder.once('error', (error) => (this.#error = error));
+    decoder.on('data', (chunk: Buffer) => {
+      kept.add(chunk);
+      if (kept.truncated) decoder.destroy();
+    });
+  }
+
+  async add(chunk: Buffer): Promise<void> {
+    if (this.#decoder.destroyed) return;
+    this.#isEmpty = false;
+    const part = chunk.subarray(0, this.#left);
+    this.#left -= part.length;
+    await this.#timed(() => new Promise((resolve) => this.#decoder.write(part, resolve)));
+    if (part.length === chunk.length || this.#decoder.destroyed) return;
+    this.#kept.truncated = true;
+    this.#decoder.destroy();
+  }
+
+  /** Rejects if the compressed data is incomplete. */
+  async end(): Promise<void> {
+    if (this.#isEmpty) return;
+    if (!this.#decoder.destroyed) await this.#timed(() => (this.#decoder.end(), this.#closed));
+    if (this.#error?.code === 'Z_BUF_ERROR') throw new ExchangeFailure(AttemptError.EXCHANGE, 'The compressed answer ended before it was complete.');
+    if (this.#error !== undefined) this.#kept.truncated = true;
+  }
+
+  async #timed(work: () => Promise<unknown>): Promise<void> {
+    const before = turn;
+    const done = before.then(async () => {
+      const since = performance.now();
+      await Promise.race([work(), this.#closed]);
+      this.ms += performance.now() - since;
+    });
+    turn = done;
+    await done;
+  }
+}
+
+function decoderOf(contentEncoding: string): Transform | undefined {
   const names = contentEncoding
     .toLowerCase()
     .split(',')
     .map((name) => name.trim())
     .filter((name) => name !== '' && name !== 'identity');
-  const decoders = names.length > MOST_ENCODINGS ? [] : names.toReversed().map(decoderOf);
-  const chunks: Buffer[] = [];
-  let room = limit;
-  let truncated = false;
-  let undecodable = false;
-  for (const decoder of decoders) decoder?.once('error', () => (undecodable = true));
-
-  const collect = async (source: AsyncIterable<Buffer>): Promise<void> => {
-    for await (const chunk of source) {
-      chunks.push(chunk.subarray(0, room));
-      truncated = chunk.length > room;
-      room -= Math.min(room, chunk.length);
-      if (truncated) return;
-    }
-  };
-  try {
-    // An encoding that we do not know leaves the body as it came.
-    const known = decoders.includes(undefined) ? [] : (decoders as Transform[]);
-    if (known.length === 0) await collect(body);
-    else await pipeline([body, ...known, collect] as unknown as readonly [Readable, Transform]);
-  } catch (error) {
-    if (!truncated && !undecodable) throw error;
-  }
-  return { bytes: Buffer.concat(chunks), truncated: truncated || undecodable };
-}
-
-function decoderOf(name: string): Transform | undefined {
-  // What a receiver cut short is shown as far as it goes.
-  if (['gzip', 'x-gzip', 'deflate'].includes(name)) return createUnzip({ finishFlush: constants.Z_SYNC_FLUSH });
-  if (name === 'br') return createBrotliDecompress({ finishFlush: constants.BROTLI_OPERATION_FLUSH });
-  return undefined;
+  const [name = ''] = names.length === 1 ? names : [];
+  if (['gzip', 'x-gzip', 'deflate'].includes(name)) return createUnzip();
+  return name === 'br' ? createBrotliDecompress() : undefined;
 }

@@ -1,23 +1,43 @@
+import type { Socket } from 'node:net';
+import { AttemptError } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import type { Target } from '@truckroll/webhook-targets';
 import { Client } from 'undici';
+import { Destinations } from './destinations.ts';
 import type { Dial } from './dial.ts';
+import { ExchangeFailure } from './failure.ts';
+import type { ExchangeTime } from './time.ts';
 
 /** One connection and the client that speaks on it. One exchange at a time. */
 export interface Connection {
   readonly key: string;
+  readonly companyId: string;
   readonly client: Client;
   /** The address that was dialled last; undefined before the first. */
   address: string | undefined;
   /** How often it was dialled: when that stays, an exchange went over a connection that was there before. */
   dials: number;
   openedAt: number;
-  /** Ends the making of the connection; of the exchange that goes on. */
-  signal: AbortSignal;
+  /** Time limit of the current exchange. */
+  time: ExchangeTime;
+  /** Undefined until it is dialled. */
+  socket: Socket | undefined;
+  /** Bytes received before the current exchange. */
+  readBefore: number;
+  /** Processor time spent reading the current answer. */
+  processorMs: number;
+}
+
+export interface ConnectionOptions {
+  readonly dial: Dial;
+  /** Maximum connections to one address, across all endpoints. */
+  readonly mostPerAddress: number;
 }
 
 /** Where a name leads is looked up anew after this long, however busy the connection. */
 const MOST_AGE_MS = 60_000;
 const MOST_IDLE = 1000;
+/** Maximum size of an answer in bytes received, its head and framing included. The log keeps 64 KB of it. */
+const MOST_ANSWER_BYTES = 1024 * 1024;
 
 /**
  * Connections that are kept open between exchanges. Each belongs to one endpoint: endpoints of the same host share
@@ -25,27 +45,31 @@ const MOST_IDLE = 1000;
  */
 export class Connections {
   readonly #dial: Dial;
+  readonly #destinations: Destinations;
   /** The one that was used last is at the end. */
   readonly #idle = new Map<string, Connection[]>();
   #count = 0;
 
-  constructor(dial: Dial) {
+  constructor({ dial, mostPerAddress }: ConnectionOptions) {
     this.#dial = dial;
+    this.#destinations = new Destinations(mostPerAddress, (address, companyId) => this.#closeIdle(address, companyId));
   }
 
   /** An idle connection of this endpoint, or one that is made when it is first used. */
-  take(endpointId: string, target: Target, signal: AbortSignal): Connection {
+  take({ endpointId, companyId }: { endpointId: string; companyId: string }, target: Target, time: ExchangeTime): Connection {
     const key = `${endpointId} ${target.url.origin}`;
     for (let kept = this.#pop(key); kept !== undefined; kept = this.#pop(key)) {
-      if (!kept.client.destroyed && Date.now() - kept.openedAt < MOST_AGE_MS) return Object.assign(kept, { signal });
+      if (!kept.client.destroyed && Date.now() - kept.openedAt < MOST_AGE_MS) {
+        return Object.assign(kept, { time, readBefore: kept.socket?.bytesRead ?? 0, processorMs: 0 });
+      }
       this.discard(kept);
     }
-    return this.#create(key, target, signal);
+    return this.#create(key, companyId, target, time);
   }
 
   /** Takes back a connection whose exchange is complete. */
   give(connection: Connection): void {
-    if (this.#count >= MOST_IDLE) return this.discard(connection);
+    if (this.#count >= MOST_IDLE || this.#destinations.isCrowded(connection.address ?? '')) return this.discard(connection);
     const kept = this.#idle.get(connection.key);
     if (kept === undefined) this.#idle.set(connection.key, [connection]);
     else kept.push(connection);
@@ -75,6 +99,11 @@ export class Connections {
     return connection;
   }
 
+  #closeIdle(address: string, companyId: string): void {
+    const found = [...this.#idle.values()].flat().find((connection) => connection.address === address && connection.companyId === companyId);
+    if (found !== undefined) this.#remove(found);
+  }
+
   #remove(connection: Connection): void {
     const kept = this.#idle.get(connection.key);
     const index = kept?.indexOf(connection) ?? -1;
@@ -85,15 +114,18 @@ export class Connections {
     this.discard(connection);
   }
 
-  #create(key: string, target: Target, signal: AbortSignal): Connection {
+  #create(key: string, companyId: string, target: Target, time: ExchangeTime): Connection {
     const client = new Client(target.url.origin, {
       connect: (_, callback) => {
         connection.address = undefined;
         connection.dials += 1;
         connection.openedAt = Date.now();
         const dialling = (address: string) => void (connection.address = address);
-        this.#dial(target, connection.signal, dialling).then(
-          (socket) => callback(null, socket),
+        this.#dial({ companyId, target, time: connection.time, destinations: this.#destinations, dialling }).then(
+          (socket) => {
+            watch(connection, socket);
+            callback(null, socket);
+          },
           (error: Error) => callback(error, null),
         );
       },
@@ -106,7 +138,31 @@ export class Connections {
       keepAliveTimeout: 3000,
       keepAliveMaxTimeout: 30_000,
     });
-    const connection: Connection = { key, client, address: undefined, dials: 0, openedAt: Date.now(), signal };
+    const connection: Connection = {
+      key,
+      companyId,
+      client,
+      address: undefined,
+      dials: 0,
+      openedAt: Date.now(),
+      time,
+      socket: undefined,
+      readBefore: 0,
+      processorMs: 0,
+    };
     return connection;
   }
+}
+
+/** Measures the processor time spent reading answers, and ends an exchange whose answer is too long. */
+function watch(connection: Connection, socket: Socket): void {
+  connection.socket = socket;
+  connection.readBefore = 0;
+  // undici's own listener runs after this one and parses the data; the next tick runs after that.
+  socket.on('readable', () => {
+    const since = performance.now();
+    process.nextTick(() => (connection.processorMs += performance.now() - since));
+    if (socket.bytesRead - connection.readBefore <= MOST_ANSWER_BYTES) return;
+    connection.time.end(new ExchangeFailure(AttemptError.EXCHANGE, 'The answer was longer than 1 MB.'));
+  });
 }

@@ -4,9 +4,11 @@ import type { Socket } from 'node:net';
 import { AttemptError } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { checkAddress, isLoopbackName, type Target, type TargetPolicy } from '@truckroll/webhook-targets';
 import { buildConnector } from 'undici';
+import type { Destinations } from './destinations.ts';
 import { ExchangeFailure, connectFailure, tlsFailure } from './failure.ts';
 import type { Resolve } from './resolve.ts';
 import { unlessForbidden } from './target.ts';
+import type { ExchangeTime } from './time.ts';
 
 export interface DialOptions {
   readonly policy: TargetPolicy;
@@ -15,8 +17,17 @@ export interface DialOptions {
   readonly ca?: string | undefined;
 }
 
-/** Opens a connection for a target. `dialling` is told each address before it is dialled. */
-export type Dial = (target: Target, signal: AbortSignal, dialling: (address: string) => void) => Promise<Socket>;
+export interface DialRequest {
+  readonly companyId: string;
+  readonly target: Target;
+  readonly time: ExchangeTime;
+  readonly destinations: Destinations;
+  /** Receives each address before it is dialled. */
+  readonly dialling: (address: string) => void;
+}
+
+/** Opens a connection for a target. */
+export type Dial = (request: DialRequest) => Promise<Socket>;
 
 /** Addresses tried for one connection, and how long each but the last may take: one that drops packets is passed over. */
 const MOST_ADDRESSES = 4;
@@ -26,7 +37,7 @@ export function createDial({ policy, resolve, ca }: DialOptions): Dial {
   // The signal ends what takes too long, the time for name and handshake included.
   const connector = buildConnector({ timeout: 0, allowH2: false, ...(ca === undefined ? {} : { ca }) });
 
-  function connect(target: Target, address: string, limitMs: number | undefined, signal: AbortSignal): Promise<Socket> {
+  function connect(target: Target, address: string, limitMs: number | undefined, signal: AbortSignal, closed: () => void): Promise<Socket> {
     return new Promise((resolve, reject) => {
       let connected = false;
       const { protocol, host } = target.url;
@@ -39,6 +50,7 @@ export function createDial({ policy, resolve, ca }: DialOptions): Dial {
         if (error === null) resolve(socket);
         else reject(connected && protocol === 'https:' ? tlsFailure(error) : connectFailure(error));
       }) as unknown as Socket;
+      socket.once('close', closed);
       socket.once('connect', () => {
         connected = true;
         clearTimeout(timer);
@@ -49,14 +61,17 @@ export function createDial({ policy, resolve, ca }: DialOptions): Dial {
     });
   }
 
-  return async (target, signal, dialling) => {
+  return async ({ companyId, target, time, destinations, dialling }) => {
+    const { signal } = time;
     const addresses = await unlessAborted(addressesOf(target, policy, resolve), signal);
     for (const [index, address] of addresses.entries()) {
+      const leave = await time.hold(destinations.enter(address, companyId));
+      if (signal.aborted) leave();
       signal.throwIfAborted();
       dialling(address);
       const isLast = index === addresses.length - 1;
       try {
-        return await connect(target, address, isLast ? undefined : TRY_MS, signal);
+        return await connect(target, address, isLast ? undefined : TRY_MS, signal, leave);
       } catch (error) {
         if (isLast || signal.aborted || (error as ExchangeFailure).kind !== AttemptError.CONNECT) throw error;
       }

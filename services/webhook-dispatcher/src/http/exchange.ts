@@ -1,8 +1,11 @@
+import { AttemptError } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import { readTarget, type Target, type TargetPolicy } from '@truckroll/webhook-targets';
 import { readCapped } from './body.ts';
 import type { Connection, Connections } from './connections.ts';
-import { failureOf, timeoutFailure, type ExchangeFailure } from './failure.ts';
+import { NoConnection } from './destinations.ts';
+import { ExchangeFailure, failureOf } from './failure.ts';
 import { unlessForbidden } from './target.ts';
+import { ExchangeTime } from './time.ts';
 
 export interface Header {
   readonly name: string;
@@ -10,6 +13,7 @@ export interface Header {
 }
 
 export interface ExchangeRequest {
+  readonly companyId: string;
   readonly endpointId: string;
   readonly url: string;
   /** In lower case; Host and Content-Length come on top. */
@@ -27,6 +31,8 @@ export interface ExchangeResult {
   truncated: boolean;
   /** The address that was dialled. */
   address?: string;
+  /** Processor time spent reading the answer. */
+  processorMs: number;
 }
 
 export interface ExchangeOptions {
@@ -38,11 +44,13 @@ export interface ExchangeOptions {
   readonly bodyLimit: number;
 }
 
-/** Sends one POST and reads the answer. Never rejects: whatever goes wrong is in the result. */
-export async function exchange(options: ExchangeOptions, request: ExchangeRequest): Promise<ExchangeResult> {
-  const result: ExchangeResult = { requestHeaders: [], responseHeaders: [], responseBody: Buffer.alloc(0), truncated: false };
-  const time = new AbortController();
-  const timer = setTimeout(() => time.abort(timeoutFailure(options.timeoutMs / 1000)), options.timeoutMs);
+/** Maximum 1xx answers before the final one. */
+const MOST_INTERIM = 5;
+
+/** Sends one POST and reads the answer. Never rejects: whatever goes wrong is in the result. Undefined if no connection was free. */
+export async function exchange(options: ExchangeOptions, request: ExchangeRequest): Promise<ExchangeResult | undefined> {
+  const result: ExchangeResult = { requestHeaders: [], responseHeaders: [], responseBody: Buffer.alloc(0), truncated: false, processorMs: 0 };
+  const time = new ExchangeTime(options.timeoutMs);
   try {
     const target = unlessForbidden(() => readTarget(request.url, options.policy));
     result.requestHeaders = [
@@ -50,19 +58,26 @@ export async function exchange(options: ExchangeOptions, request: ExchangeReques
       ...Object.entries(request.headers).map(([name, value]) => ({ name, value })),
       { name: 'content-length', value: String(request.body.length) },
     ];
-    await exchangeWith(options, request, target, time.signal, result);
+    await exchangeWith(options, request, target, time, result);
   } catch (error) {
+    if (error instanceof NoConnection) return undefined;
     result.failure = time.signal.aborted ? (time.signal.reason as ExchangeFailure) : failureOf(error);
   } finally {
-    clearTimeout(timer);
+    time.stop();
   }
   return result;
 }
 
-async function exchangeWith(options: ExchangeOptions, request: ExchangeRequest, target: Target, signal: AbortSignal, result: ExchangeResult): Promise<void> {
+async function exchangeWith(options: ExchangeOptions, request: ExchangeRequest, target: Target, time: ExchangeTime, result: ExchangeResult): Promise<void> {
   const { connections, bodyLimit } = options;
+  const { signal } = time;
+  let interim = 0;
+  const onInfo = () => {
+    interim += 1;
+    if (interim > MOST_INTERIM) time.end(new ExchangeFailure(AttemptError.EXCHANGE, `More than ${MOST_INTERIM} 1xx answers came before the final one.`));
+  };
   for (let tries = 1; ; tries += 1) {
-    const connection = connections.take(request.endpointId, target, signal);
+    const connection = connections.take(request, target, time);
     const dials = connection.dials;
     try {
       const answer = await connection.client.request({
@@ -71,6 +86,7 @@ async function exchangeWith(options: ExchangeOptions, request: ExchangeRequest, 
         headers: request.headers,
         body: request.body,
         signal,
+        onInfo,
       });
       result.status = answer.statusCode;
       result.responseHeaders = headersOf(answer.headers);
@@ -78,8 +94,8 @@ async function exchangeWith(options: ExchangeOptions, request: ExchangeRequest, 
       const read = await readCapped(answer.body, String(answer.headers['content-encoding'] ?? ''), bodyLimit);
       result.responseBody = read.bytes;
       result.truncated = read.truncated;
-      if (read.truncated) connections.discard(connection);
-      else connections.give(connection);
+      result.processorMs += read.processorMs;
+      connections.give(connection);
       return;
     } catch (error) {
       note(result, connection);
@@ -87,6 +103,8 @@ async function exchangeWith(options: ExchangeOptions, request: ExchangeRequest, 
       // The other side may close an idle connection just when it is used. The receiver knows the event by its id.
       const wasKept = dials > 0 && connection.dials === dials;
       if (!wasKept || tries > 1 || result.status !== undefined || signal.aborted) throw error;
+    } finally {
+      result.processorMs += connection.processorMs;
     }
   }
 }

@@ -4,8 +4,11 @@ import { exchange, type ExchangeOptions, type ExchangeResult } from '../http/exc
 import { retryAfterSeconds } from '../http/retry-after.ts';
 import { signatureOf } from '../http/signature.ts';
 
-/** Sends a delivery once, and puts down all that the log is to know of it. Never rejects. */
-export function attempt(options: ExchangeOptions, delivery: LeasedDelivery): Promise<ReportRequest> {
+/**
+ * Sends a delivery once and returns what the log records about it; calls `charge` with the processor time spent on the answer. Undefined if no
+ * connection was free. Never rejects.
+ */
+export function attempt(options: ExchangeOptions, delivery: LeasedDelivery, charge: (ms: number) => void): Promise<ReportRequest | undefined> {
   const header = (name: string): string | undefined => (name === 'traceparent' ? (delivery.traceparent ?? undefined) : undefined);
   const about = {
     [ATTR_HTTP_REQUEST_METHOD]: 'POST',
@@ -14,7 +17,8 @@ export function attempt(options: ExchangeOptions, delivery: LeasedDelivery): Pro
     'truckroll.company_id': delivery.company_id,
   };
   return withRemoteSpan(header, 'POST webhook', 'CLIENT', about, async () => {
-    const report = await exchangeOf(options, delivery);
+    const report = await exchangeOf(options, delivery, charge);
+    if (report === undefined) return undefined;
     const { response_status: status, error } = report;
     describeSpan(status == null ? { [ATTR_ERROR_TYPE]: error } : { [ATTR_HTTP_RESPONSE_STATUS_CODE]: status });
     if (!endpointAnswers(report)) failSpan();
@@ -22,7 +26,7 @@ export function attempt(options: ExchangeOptions, delivery: LeasedDelivery): Pro
   });
 }
 
-async function exchangeOf(options: ExchangeOptions, delivery: LeasedDelivery): Promise<ReportRequest> {
+async function exchangeOf(options: ExchangeOptions, delivery: LeasedDelivery, charge: (ms: number) => void): Promise<ReportRequest | undefined> {
   const startedAt = Date.now();
   const timestamp = Math.floor(startedAt / 1000);
   const body = Buffer.from(delivery.body.buffer, delivery.body.byteOffset, delivery.body.byteLength);
@@ -33,7 +37,10 @@ async function exchangeOf(options: ExchangeOptions, delivery: LeasedDelivery): P
     'webhook-timestamp': String(timestamp),
     'webhook-signature': signatureOf(delivery.secrets, delivery.event_id, timestamp, body),
   };
-  const result = await exchange(options, { endpointId: delivery.endpoint_id, url: delivery.url, headers, body });
+  const { endpoint_id: endpointId, company_id: companyId, url } = delivery;
+  const result = await exchange(options, { endpointId, companyId, url, headers, body });
+  if (result === undefined) return undefined;
+  charge(result.processorMs);
   const endedAt = Date.now();
   return {
     delivery_id: delivery.delivery_id,

@@ -1,48 +1,7 @@
+import { Slots } from '../slots.ts';
+
 /** An exchange that is not over by then takes no more room from others. */
 const SLOW_AFTER_MS = 1000;
-
-/** Places for exchanges at once, of which each company has a share. */
-class Places {
-  readonly #room: number;
-  readonly #taken = new Map<string, number>();
-  #total = 0;
-
-  constructor(room: number) {
-    this.#room = room;
-  }
-
-  get total(): number {
-    return this.#total;
-  }
-
-  get free(): number {
-    return this.#room - this.#total;
-  }
-
-  get companies(): Iterable<string> {
-    return this.#taken.keys();
-  }
-
-  /**
-   * How many more a company may take: it never holds more places than it leaves free. So one alone has half of them, many
-   * have equal parts, and whoever comes next finds room, whatever the others do.
-   */
-  roomFor(companyId: string): number {
-    return Math.ceil(Math.max(0, this.free - (this.#taken.get(companyId) ?? 0)) / 2);
-  }
-
-  take(companyId: string): void {
-    this.#total += 1;
-    this.#taken.set(companyId, (this.#taken.get(companyId) ?? 0) + 1);
-  }
-
-  leave(companyId: string): void {
-    const left = (this.#taken.get(companyId) ?? 0) - 1;
-    this.#total -= 1;
-    if (left > 0) this.#taken.set(companyId, left);
-    else this.#taken.delete(companyId);
-  }
-}
 
 /**
  * Room for exchanges at once, in two compartments. One that takes long moves to the slow one, so that endpoints that hang, however
@@ -50,13 +9,14 @@ class Places {
  * In both, no company takes what others need.
  */
 export class Bulkhead {
-  readonly #fast: Places;
-  readonly #slow: Places;
+  readonly #fast: Slots;
+  readonly #slow: Slots;
   readonly #freed: () => void;
+  #inFlight = 0;
 
   constructor(room: number, freed: () => void, slowRoom = room * 16) {
-    this.#fast = new Places(room);
-    this.#slow = new Places(slowRoom);
+    this.#fast = new Slots(room);
+    this.#slow = new Slots(slowRoom);
     this.#freed = freed;
   }
 
@@ -66,7 +26,7 @@ export class Bulkhead {
   }
 
   get inFlight(): number {
-    return this.#fast.total + this.#slow.total;
+    return this.#inFlight;
   }
 
   /** How many exchanges of the company may begin now. */
@@ -79,10 +39,15 @@ export class Bulkhead {
     return [...this.#fast.companies];
   }
 
-  /** Takes room for one exchange; call the result when it is over. */
-  enter(companyId: string): () => void {
+  /**
+   * Takes a slot for one exchange and returns the function that ends it, which takes the processor time spent on the answer. A slot of n is
+   * worth 1/n of a processor: it stays taken until the time it was held covers the processor time.
+   */
+  enter(companyId: string): (processorMs?: number) => void {
+    const since = performance.now();
     let compartment = this.#fast;
     compartment.take(companyId);
+    this.#inFlight += 1;
     const timer = setTimeout(() => {
       if (this.#slow.roomFor(companyId) === 0) return;
       compartment.leave(companyId);
@@ -90,10 +55,16 @@ export class Bulkhead {
       compartment.take(companyId);
       this.#freed();
     }, SLOW_AFTER_MS);
-    return () => {
-      clearTimeout(timer);
+    const leave = () => {
       compartment.leave(companyId);
       this.#freed();
+    };
+    return (processorMs = 0) => {
+      clearTimeout(timer);
+      this.#inFlight -= 1;
+      const owedMs = processorMs * compartment.size - (performance.now() - since);
+      if (owedMs < 1) leave();
+      else setTimeout(leave, owedMs).unref();
     };
   }
 }

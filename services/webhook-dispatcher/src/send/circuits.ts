@@ -14,6 +14,11 @@ export class Circuits {
     return true;
   }
 
+  /** The exchange that should have tried a half-open circuit never began: the next one may. */
+  notTried(endpointId: string): void {
+    this.#probing.delete(endpointId);
+  }
+
   succeeded(endpointId: string): void {
     this.#set(endpointId, afterSuccess());
   }

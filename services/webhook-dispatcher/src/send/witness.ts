@@ -22,6 +22,10 @@ export class Witness {
     this.#log.info({ delivery: delivery_id, event, type, attempt, ms, ...sideOf(delivery), ...outcomeOf(report) }, 'sent a webhook');
   }
 
+  crowdedOut(delivery: LeasedDelivery): void {
+    this.#log.warn({ delivery: delivery.delivery_id, ...sideOf(delivery) }, 'webhook postponed: its company has no free connection to the address');
+  }
+
   leftAlone(delivery: LeasedDelivery, report: ReportRequest): void {
     const now = performance.now();
     if (now - (this.#toldAt.get(delivery.endpoint_id) ?? -Infinity) < REPEAT_MS) return;

@@ -22,8 +22,8 @@ export interface WorkerOptions {
   readonly lease: (request: LeaseRequest, options: { signal: AbortSignal }) => Promise<LeaseResponse>;
   /** Resolves when the attempt is stored. */
   readonly report: (request: ReportRequest, signal: AbortSignal) => Promise<ReportResponse>;
-  /** Sends a delivery once; never rejects. */
-  readonly attempt: (delivery: LeasedDelivery) => Promise<ReportRequest>;
+  /** Sends a delivery once and calls `charge` with the processor time spent on its answer. Undefined if no connection was free. Never rejects. */
+  readonly attempt: (delivery: LeasedDelivery, charge: (ms: number) => void) => Promise<ReportRequest | undefined>;
   readonly maxInFlight: number;
   readonly maxInFlightPerEndpoint: number;
   /** Whether `notify` is called for what users ask for. */
@@ -264,12 +264,15 @@ export class Worker implements BackgroundPart {
 
   async #send(delivery: LeasedDelivery): Promise<void> {
     const leave = this.#bulkhead.enter(delivery.company_id);
-    let report: ReportRequest;
+    let report: ReportRequest | undefined;
+    let processorMs = 0;
     try {
-      report = await this.#exchange(delivery);
+      report = await this.#exchange(delivery, (ms) => (processorMs += ms));
+      // The delivery is due again when its lease ends.
+      if (report === undefined) return;
       this.#reporting += 1;
     } finally {
-      leave();
+      leave(processorMs);
     }
     const { delivery_id: id } = delivery;
     if (resultOf(report) === '2xx') this.#taken.add(id);
@@ -282,13 +285,19 @@ export class Worker implements BackgroundPart {
     }
   }
 
-  async #exchange(delivery: LeasedDelivery): Promise<ReportRequest> {
+  async #exchange(delivery: LeasedDelivery, charge: (ms: number) => void): Promise<ReportRequest | undefined> {
     const startedAt = performance.now();
-    const report = await this.#options.attempt(delivery).catch((error: unknown) => {
+    const report = await this.#options.attempt(delivery, charge).catch((error: unknown) => {
       // It never should; but whoever waits for this exchange must not wait for ever.
       this.#settle(delivery, false);
       throw error;
     });
+    if (report === undefined) {
+      this.#witness.crowdedOut(delivery);
+      if (!delivery.probe) this.#circuits.notTried(delivery.endpoint_id);
+      this.#goOn(delivery.endpoint_id, Date.now());
+      return undefined;
+    }
     const answered = endpointAnswers(report);
     this.#attempts.ended(startedAt, resultOf(report));
     this.#witness.exchanged(delivery, report);

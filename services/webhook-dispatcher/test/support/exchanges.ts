@@ -5,25 +5,34 @@ import type { Resolve } from '../../src/http/resolve.ts';
 import { certificate } from './certificate.ts';
 
 export interface Exchanges {
-  send(url: string, endpointId?: string): Promise<ExchangeResult>;
+  /** Rejects where no connection was free. */
+  send(url: string, endpointId?: string, companyId?: string): Promise<ExchangeResult>;
   close(): Promise<void>;
 }
 
 /** Exchanges as the dispatcher does them, with names that mean what the test says. */
-export function exchanges(options: { allowed?: string[]; allowHttp?: boolean; resolve?: Resolve; timeoutMs?: number } = {}): Exchanges {
+export function exchanges(
+  options: { allowed?: string[]; denied?: string[]; allowHttp?: boolean; resolve?: Resolve; timeoutMs?: number; mostPerAddress?: number } = {},
+): Exchanges {
   const {
     allowed = [],
+    denied = [],
     allowHttp = false,
     timeoutMs = 15_000,
+    mostPerAddress = 100,
     resolve = async (name) => {
       throw new Error(`nobody may ask for ${name}`);
     },
   } = options;
-  const policy = { allowHttp, allowedTargets: allowed };
-  const connections = new Connections(createDial({ policy, resolve, ca: certificate }));
+  const policy = { allowHttp, allowedTargets: allowed, deniedTargets: denied };
+  const connections = new Connections({ dial: createDial({ policy, resolve, ca: certificate }), mostPerAddress });
   const request = { headers: { 'content-type': 'application/json' }, body: Buffer.from('{"hello":"world"}') };
   return {
-    send: (url, endpointId = 'endpoint') => exchange({ connections, policy, timeoutMs, bodyLimit: 64 * 1024 }, { endpointId, url, ...request }),
+    async send(url, endpointId = 'endpoint', companyId = 'company') {
+      const result = await exchange({ connections, policy, timeoutMs, bodyLimit: 64 * 1024 }, { endpointId, companyId, url, ...request });
+      if (result === undefined) throw new Error('no connection was free');
+      return result;
+    },
     close: () => connections.close(),
   };
 }

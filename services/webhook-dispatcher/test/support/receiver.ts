@@ -18,6 +18,8 @@ export interface Receiver {
   readonly received: Received[];
   /** Connections that were made, whatever came of them. */
   connections: number;
+  /** Most connections that were open at once. */
+  mostOpen: number;
   /** Resolves when so many requests have come. */
   until(count: number): Promise<void>;
   close(): Promise<void>;
@@ -47,6 +49,7 @@ export async function startReceiver(answer: Answer = (response) => void response
     target: '',
     received,
     connections: 0,
+    mostOpen: 0,
     until: (count) =>
       new Promise((resolve) => {
         const check = () => {
@@ -66,6 +69,7 @@ export async function startReceiver(answer: Answer = (response) => void response
   server.on('connection', (socket) => {
     receiver.connections += 1;
     sockets.add(socket);
+    receiver.mostOpen = Math.max(receiver.mostOpen, sockets.size);
     socket.once('close', () => sockets.delete(socket));
   });
   await new Promise<void>((resolve) => server.listen(0, options.host ?? '127.0.0.1', resolve));
