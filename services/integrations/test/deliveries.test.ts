@@ -218,8 +218,8 @@ test('what a dispatcher does not know is kept for 14 days, in the order in which
 
   expect(await desk.deliveries.fanOut({ events: [known!], dead_letter_ids: [kept[0]!.id] })).toEqual({ pending: 1, skipped: 0, deliveries: [] });
   expect(await read()).toEqual(kept.slice(1));
-  await desk.sql(`update parked_event set parked_at = now() - interval '13 days' where id = $1`, [kept[1]!.id]);
-  await desk.sql(`update parked_event set parked_at = now() - interval '15 days' where id = $1`, [kept[2]!.id]);
+  await desk.sql(`update parked_event set parked_at = now() - interval '13 days 23 hours' where id = $1`, [kept[1]!.id]);
+  await desk.sql(`update parked_event set parked_at = now() - interval '14 days' where id = $1`, [kept[2]!.id]);
   await desk.restart();
   while ((await read()).length > 1);
   expect(await read()).toEqual([kept[1]]);

@@ -1,12 +1,17 @@
 import { randomBytes } from 'node:crypto';
-import { KeyRing } from '@truckroll/service-kit';
+import { KeyRing, acceptanceOf, testCallers } from '@truckroll/service-kit';
 import fc from 'fast-check';
+import { integrationsConfig } from '../src/config.ts';
 import { dayOf, dayOfDelivery, deliveryId } from '../src/webhooks/delivery-id.ts';
 import { deliveryAfter, healthAfter, nextAttemptAt, type Health, type Outcome } from '../src/webhooks/rules.ts';
+import { seriesOf, sinceOf } from '../src/webhooks/health-report.ts';
+import { noCounts } from '../src/webhooks/counts.ts';
+import { stateOf, type Standing } from '../src/webhooks/standing.ts';
 import { createSecretBox } from '../src/webhooks/secrets.ts';
 
 const SECOND = 1_000_000;
 const HOUR = 3600 * SECOND;
+const DAY = 24 * HOUR;
 const outcome = (fields: Partial<Outcome> = {}): Outcome => ({
   status: 500,
   error: false,
@@ -42,8 +47,18 @@ test('Retry-After is a floor, up to a day', () => {
 });
 
 test.each([
+  [86_399, 86_399],
+  [86_400, 86_400],
+  [86_401, 86_400],
+])('a Retry-After of %i s puts the next attempt off by %i s', (retryAfter, seconds) => {
+  expect(nextAttemptAt(1, outcome({ retryAfter, endedAt: 7 }), 0.5)).toBe(seconds * SECOND + 7);
+});
+
+test.each([
+  [199, 'PENDING'],
   [200, 'SUCCEEDED'],
   [299, 'SUCCEEDED'],
+  [300, 'PENDING'],
   [301, 'PENDING'],
   [404, 'PENDING'],
   [500, 'PENDING'],
@@ -70,6 +85,91 @@ test('429, 502 and 504 slow an endpoint down more and more, those under way toge
   expect(healthAfter(health({ failingSince: 0 }), outcome({ status: 503 }))).toEqual({});
 });
 
+test.each([
+  [0, 1],
+  [1, 2],
+  [7, 128],
+  [8, 256],
+  [9, 300],
+  [10, 300],
+])('after %i slow-downs the next one pauses an endpoint for %i s', (slowdowns, seconds) => {
+  const change = healthAfter(health({ slowdowns, failingSince: 0 }), outcome({ status: 429, endedAt: 7 }));
+  expect(change).toEqual({ slowdowns: Math.min(slowdowns + 1, 10), resumeAt: seconds * SECOND + 7 });
+});
+
+test.each([
+  [7, 8],
+  [9, 9],
+  [3600, 3600],
+  [3601, 3600],
+])('an endpoint that should pause for 8 s and sends a Retry-After of %i s pauses for %i s', (retryAfter, seconds) => {
+  expect(healthAfter(health({ slowdowns: 3, failingSince: 0 }), outcome({ status: 429, retryAfter })).resumeAt).toBe(seconds * SECOND);
+});
+
+test('an exchange that began once the pause was over slows its endpoint down further', () => {
+  const paused = health({ slowdowns: 1, resumeAt: 2 * SECOND, failingSince: 0 });
+  expect(healthAfter(paused, outcome({ status: 429, startedAt: 2 * SECOND - 1 }))).toEqual({});
+  expect(healthAfter(paused, outcome({ status: 429, startedAt: 2 * SECOND }))).toMatchObject({ slowdowns: 2 });
+});
+
+test('five days of nothing but failure disable an endpoint that is enabled', () => {
+  const failing = health({ failingSince: 7 });
+  expect(healthAfter(failing, outcome({ endedAt: 5 * DAY + 6 }))).toEqual({});
+  expect(healthAfter(failing, outcome({ endedAt: 5 * DAY + 7 }))).toEqual({ disable: 'FAILING' });
+  expect(healthAfter({ ...failing, enabled: false }, outcome({ endedAt: 5 * DAY + 7 }))).toEqual({});
+  expect(healthAfter(health(), outcome({ startedAt: 3, endedAt: 9 }))).toEqual({ failingSince: 3 });
+});
+
+test.each([
+  [409, undefined],
+  [410, 'GONE'],
+  [411, undefined],
+])('an answer of %i disables an endpoint as %p', (status, disable) => {
+  expect(healthAfter(health({ failingSince: 0 }), outcome({ status })).disable).toBe(disable);
+});
+
+const at = 1000 * DAY;
+const standing = (fields: Partial<Standing>): Standing => ({
+  id: 'e',
+  company_id: 'c',
+  enabled: true,
+  disabled_reason: null,
+  failing_since: null,
+  slowdowns: 0,
+  circuit_open_until: null,
+  delivered: 0,
+  failed: 0,
+  active: true,
+  due_at: null,
+  ...fields,
+});
+
+test.each<[string, Partial<Standing>]>([
+  ['HEALTHY', {}],
+  ['IDLE', { active: false }],
+  ['HEALTHY', { delivered: 95, failed: 5 }],
+  ['DEGRADED', { delivered: 949, failed: 51 }],
+  ['HEALTHY', { due_at: at - 300 * SECOND }],
+  ['DEGRADED', { due_at: at - 300 * SECOND - 1 }],
+  ['DEGRADED', { due_at: at - 300 * SECOND - 1, active: false }],
+  // A rate-limited endpoint.
+  ['DEGRADED', { slowdowns: 1 }],
+  ['DEGRADED', { failing_since: at, delivered: 51, failed: 50 }],
+  ['FAILING', { failing_since: at, delivered: 50, failed: 50 }],
+  ['FAILING', { circuit_open_until: 0 }],
+  ['DISABLED', { enabled: false, failing_since: at, circuit_open_until: at }],
+])('the state is %s with %j', (state, fields) => {
+  expect(stateOf(standing(fields), at)).toBe(`WEBHOOK_HEALTH_STATE_${state}`);
+});
+
+test('a chart ends with the stretch of time that is running, and a row belongs to the stretch that it begins in', () => {
+  const span = { minutes: 60, buckets: 24 };
+  expect([sinceOf(span, at), sinceOf(span, at - 1)]).toEqual([at - 23 * HOUR, at - 24 * HOUR]);
+  const row = (when: number) => ({ ...noCounts(), delivered: 1, endpoint_id: 'e', at: when });
+  const delivered = (...rows: number[]) => seriesOf(rows.map(row), span, at).buckets.map((bucket) => bucket.delivered);
+  expect(delivered(at - 23 * HOUR, at - 22 * HOUR - 1, at - 22 * HOUR, at, at + HOUR)).toEqual([2, 1, ...Array<number>(21).fill(0), 2]);
+});
+
 test('the circuit is as the dispatcher tells that attempted last; an older one says nothing of it; a success closes it', () => {
   expect(healthAfter(health({ failingSince: 0 }), outcome({ circuitOpenUntil: 9 }))).toEqual({ circuitOpenUntil: 9 });
   expect(healthAfter(health({ failingSince: 0, circuitOpenUntil: 9 }), outcome({ circuitOpenUntil: 9 }))).toEqual({});
@@ -94,6 +194,13 @@ test('the same event and endpoint have one id, others another; it tells its day 
       if (Math.floor(at / 1000) < Math.floor(other / 1000)) expect(id < deliveryId(other, event, endpoint)).toBe(true);
     }),
   );
+});
+
+test('a configuration with a name for a denied range is refused', () => {
+  const servers = { DATABASE_URL: 'postgres://x', REDIS_URL: 'redis://x', KAFKA_BROKERS: 'x:1', CALLER_CREDENTIALS: testCallers.map(acceptanceOf).join() };
+  const environment = { ...servers, WEBHOOK_SECRET_KEYS: `k1:${randomBytes(32).toString('base64')}` };
+  expect(integrationsConfig({ ...environment, WEBHOOK_DENIED_TARGETS: '10.0.0.0/8' }).webhookDeniedTargets).toEqual(['10.0.0.0/8']);
+  expect(() => integrationsConfig({ ...environment, WEBHOOK_DENIED_TARGETS: '10.0.0.0/8,intranet' })).toThrow(/WEBHOOK_DENIED_TARGETS.*"intranet"/);
 });
 
 test('a signing secret opens under the key that sealed it, for its own endpoint only', () => {

@@ -1,4 +1,6 @@
 import { retryAfterSeconds } from '../src/http/retry-after.ts';
+import type { ReportRequest } from '@truckroll/contract/gen/integrations/v1/deliveries';
+import { endpointAnswers } from '../src/send/attempt.ts';
 import { CLOSED, afterFailure, afterSuccess, atTime, type Circuit } from '../src/send/circuit.ts';
 import { Circuits } from '../src/send/circuits.ts';
 
@@ -21,6 +23,50 @@ test.each([
   [undefined, undefined],
 ])('Retry-After %p asks for %p seconds', (value, seconds) => {
   expect(retryAfterSeconds(value, now)).toBe(seconds);
+});
+
+test.each([
+  [0, 120],
+  [1, 120],
+  [999, 120],
+  [1000, 119],
+  [120_000, 0],
+  [120_001, 0],
+])('rounds up the time until the date in Retry-After, %i ms on', (ms, seconds) => {
+  expect(retryAfterSeconds('Sun, 01 Mar 2026 12:02:00 GMT', now + ms)).toBe(seconds);
+});
+
+test('takes a Retry-After of ten years at most', () => {
+  const asked = ['315360000', '315360001', 'Thu, 01 Mar 2046 12:02:00 GMT'];
+  expect(asked.map((value) => retryAfterSeconds(value, now))).toEqual([315_360_000, 315_360_000, 315_360_000]);
+});
+
+test.each([
+  [199, false],
+  [200, true],
+  [299, true],
+  [300, false],
+  [399, false],
+  [400, true],
+  [428, true],
+  // A receiver that limits its rate is not well.
+  [429, false],
+  [430, true],
+  [499, true],
+  [500, false],
+  [null, false],
+])('an answer of %p shows that its endpoint is well: %p', (response_status, well) => {
+  const report = { response_status, error: 'ATTEMPT_ERROR_UNSPECIFIED' } as ReportRequest;
+  expect(endpointAnswers(report)).toBe(well);
+  expect(endpointAnswers({ ...report, error: 'ATTEMPT_ERROR_EXCHANGE' })).toBe(false);
+});
+
+test('an open circuit is half-open from its time on', () => {
+  const circuits = new Circuits();
+  for (let i = 0; i < 5; i += 1) circuits.failed('dead', now);
+  const standing = (at: number) => [circuits.isOpen('dead', at), circuits.openUntil('dead', at), circuits.excluded(at), circuits.open(at), circuits.nextAt(at)];
+  expect(standing(now + 4999)).toEqual([true, now + 5000, ['dead'], 1, now + 5000]);
+  expect(standing(now + 5000)).toEqual([false, undefined, [], 0, undefined]);
 });
 
 function failing(times: number, circuit: Circuit = CLOSED): Circuit {

@@ -22,6 +22,27 @@ test('an exchange is of the class of its status, or of the reason why there was 
   expect(resultOf(report({ response_status: 999 }))).toBe('broken');
 });
 
+/** Modules get it here; only scripts have it as a global. */
+const clock = (import.meta as unknown as { jest: typeof jest }).jest;
+
+test('an endpoint that goes on failing is logged again after a minute', () => {
+  clock.useFakeTimers();
+  try {
+    let lines = 0;
+    const witness = new Witness(createLog('trial', 'warn', { write: () => void (lines += 1) }));
+    const failing = () => witness.leftAlone({ endpoint_id: 'e-1', url: 'https://example.com' } as LeasedDelivery, report({ response_status: 500 }));
+    failing();
+    clock.advanceTimersByTime(59_999);
+    failing();
+    expect(lines).toBe(1);
+    clock.advanceTimersByTime(1);
+    failing();
+    expect(lines).toBe(2);
+  } finally {
+    clock.useRealTimers();
+  }
+});
+
 test('failing and disabled endpoints are told with endpoint, company, host and cause, one that goes on failing once a minute', () => {
   const lines: Record<string, unknown>[] = [];
   const witness = new Witness(createLog('trial', 'warn', { write: (line) => void lines.push(JSON.parse(line) as Record<string, unknown>) }));

@@ -30,8 +30,7 @@ interface Backlog {
 }
 
 /** By the endpoint's id. */
-export async function readHealth(db: Queryable, standings: readonly Standing[]): Promise<Map<string, WebhookHealth>> {
-  const at = now();
+export async function readHealth(db: Queryable, standings: readonly Standing[], at = now()): Promise<Map<string, WebhookHealth>> {
   const [counts, backlogs] = await Promise.all([selectCounts(db, standings, sinceOf(HOURS, at)), selectBacklogs(db, standings)]);
   const countsOf = Map.groupBy(counts, ({ endpoint_id: id }) => id);
   return new Map(

@@ -1,0 +1,32 @@
+// A connection to the service's database on which now() and statement_timestamp() return the time that the test sets.
+import { Database, createSession } from '@truckroll/service-kit';
+import { formatInstant } from '@truckroll/contract';
+
+export interface PinnedClock {
+  readonly database: Database;
+  /** Microseconds. */
+  set(at: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+const SCHEMA = `create schema clock;
+  create table clock.pinned (at timestamptz not null);
+  insert into clock.pinned values ('epoch');
+  create function clock.now() returns timestamptz language sql stable as 'select at from clock.pinned';
+  create function clock.statement_timestamp() returns timestamptz language sql stable as 'select at from clock.pinned'`;
+
+export async function pinClock(url: string): Promise<PinnedClock> {
+  const session = await createSession({ url });
+  for (const text of SCHEMA.split(';')) await session.query({ text });
+  // PostgreSQL looks into pg_catalog first unless the path names it.
+  const settings = { search_path: 'integrations, clock, pg_catalog', enable_seqscan: 'off', enable_bitmapscan: 'off' };
+  const database = new Database({ url, schema: 'integrations', maxConnections: 2, settings });
+  return {
+    database,
+    set: async (at) => void (await session.query({ text: 'update clock.pinned set at = $1', values: [formatInstant(at)] })),
+    async close() {
+      await database.close();
+      await session.close();
+    },
+  };
+}
