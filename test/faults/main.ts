@@ -13,6 +13,7 @@ const HELP = `npm run test:faults -- [options]
   --rounds <count>    how often each process and server is hit meanwhile: 3
   --clients <count>   clients that write at once: 24
   --events <count>    events for webhooks, without faults and again with them: 10000
+  --pooled            PgBouncer in transaction mode before PostgreSQL, and killed as well; for writes
   --seed <number>     what clients and faults do follows from it, though not the moment at which it meets: random
 
 Starts the system as npm start does, with servers of its own, and kills each part of it by SIGKILL while clients use it.
@@ -28,6 +29,7 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '3' },
     clients: { type: 'string', default: '24' },
     events: { type: 'string', default: '10000' },
+    pooled: { type: 'boolean', default: false },
     seed: { type: 'string' },
     help: { type: 'boolean', default: false },
   },
@@ -43,6 +45,7 @@ await runMain(async () => {
     rounds: wholeNumber('rounds'),
     clients: wholeNumber('clients'),
     events: wholeNumber('events'),
+    pooled: values.pooled,
     seed: values.seed === undefined ? Math.floor(Math.random() * 2 ** 32) : wholeNumber('seed'),
     say,
   };

@@ -8,11 +8,11 @@ import { describeCounts, describeFaults, describeViolations, prefixed } from './
 /** All that a write or its event goes through. The dispatcher takes no part. */
 const TARGETS = ['gateway', 'scheduling', 'integrations', 'reporting', 'postgres', 'kafka', 'redis'];
 
-export async function writesPart({ seed, writes, rounds, clients, say }: PartOptions): Promise<Part> {
+export async function writesPart({ seed, writes, rounds, clients, pooled, say }: PartOptions): Promise<Part> {
   say('writes: starting the system …');
-  const installation = await Installation.start({ say, without: ['webhook-dispatcher'] });
+  const installation = await Installation.start({ say, without: ['webhook-dispatcher'], pooled });
   try {
-    const faults = { targets: TARGETS, rounds, gapMs: [500, 4500], awayMs: [50, 2500], pauses: 0.3, atOnce: 2 } as const;
+    const faults = { targets: pooled ? [...TARGETS, 'pgbouncer'] : TARGETS, rounds, gapMs: [500, 4500], awayMs: [50, 2500], pauses: 0.3, atOnce: 2 } as const;
     const result = await runWrites(installation, { seed, writes, clients, visits: 200, thinkMs: 150, notify: 0.1, faults, say });
     say(describeFaults(result.faults));
     say(describeCounts(result.counts));

@@ -1,4 +1,4 @@
-import { chmodSync, chownSync, existsSync, globSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync, globSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { unpackDebian, unpackedPrograms } from '../debian-package.ts';
 import { Problem } from '../problem.ts';
@@ -97,7 +97,11 @@ async function program(say: Say): Promise<string> {
   if (loader !== undefined) {
     const command = join(folder, 'pgbouncer');
     const own = `exec '${loader}' --library-path '${join(loader, '..')}' '${join(folder, 'usr/sbin/pgbouncer')}' "$@"`;
-    if (!existsSync(command)) writeFileSync(command, `#!/bin/sh\n${own}\n`, { mode: 0o755 });
+    if (!existsSync(command)) {
+      // Whole from the start: another process may run it at once.
+      writeFileSync(`${command}.${process.pid}`, `#!/bin/sh\n${own}\n`, { mode: 0o755 });
+      renameSync(`${command}.${process.pid}`, command);
+    }
     if (await isNewEnough(command)) return command;
   }
   throw new Problem(`PgBouncer ${OLDEST.join('.')} or newer is missing: install it (${HOW}).`);
