@@ -34,7 +34,8 @@ test('a revocation is acknowledged only after the gateways have been told', asyn
   await harness.companies.updateCompany({ id: company.id, name: 'Renamed' });
   await gateway.hears(`company:${company.id}`);
   const own = [message, `user:${user.id}`, `company:${company.id}`];
-  expect(gateway.heard.filter((heard) => own.includes(heard))).toEqual(own);
+  // A replica that polls may publish one again while it is being removed.
+  expect([...new Set(gateway.heard.filter((heard) => own.includes(heard)))]).toEqual(own);
   expect(await gateway.epoch()).not.toBe(epoch);
   expect(await pendingCount()).toBe(0);
 });

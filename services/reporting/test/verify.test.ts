@@ -24,12 +24,13 @@ async function companyWithSums(): Promise<string> {
     text: `insert into generations (company_id, generation, time_zone, state) values ($1, 1, 'America/Chicago', 'current')`,
     values: [company],
   });
-  const { rows } = await database.query<{ id: string }>({
-    text: `insert into payments (company_id, id, status, method, account_id, amount_cents, occurred_at)
-      select $1, gen_random_uuid(), 'PAID', 'CARD', $2, 100, at from unnest($3::timestamptz[]) at returning id`,
-    values: [company, ACCOUNT, ['2025-02-01T03:00:00Z', '2025-03-10T12:00:00Z', '2026-12-05T12:00:00Z']],
-  });
+  // Only transactions say that they keep the sums themselves.
   await database.transaction(async (tx) => {
+    const { rows } = await tx.query<{ id: string }>({
+      text: `insert into payments (company_id, id, status, method, account_id, amount_cents, occurred_at)
+        select $1, gen_random_uuid(), 'PAID', 'CARD', $2, 100, at from unnest($3::timestamptz[]) at returning id`,
+      values: [company, ACCOUNT, ['2025-02-01T03:00:00Z', '2025-03-10T12:00:00Z', '2026-12-05T12:00:00Z']],
+    });
     const deltas = new Deltas();
     const facts = await paymentFacts.read(
       tx,
