@@ -28,6 +28,7 @@ export interface PublicationOptions {
 }
 
 const BATCH = 1000;
+const LEAST_ID = '00000000-0000-0000-0000-000000000000';
 /** Rows in the outbox beyond which publishing waits for the relay: what changes now should not stand behind all of it. */
 const MOST_WAITING = 5000;
 /** Wait for the relay to take some of them, in ms. */
@@ -124,7 +125,7 @@ export class Publication implements BackgroundPart {
         failures = 0;
         if (published) {
           poke();
-          if (await this.#full()) await pause(FULL_MS, this.#stopping.signal);
+          while (!this.#stopping.signal.aborted && (await this.#full())) await pause(FULL_MS, this.#stopping.signal);
         } else await this.#left.wait(REST_MS, this.#stopping.signal);
       } catch (error) {
         failures += 1;
@@ -148,7 +149,6 @@ export class Publication implements BackgroundPart {
       text: 'insert into publications (path) select unnest($1::text[]) on conflict do nothing',
       values: [this.#paths()],
     });
-    if (await this.#full()) return true;
     let busy = false;
     for (const table of this.#tables) {
       const work = async (tx: Transaction): Promise<boolean> => (await publishNoted(tx, table)) || (await publishNext(tx, table));
@@ -190,8 +190,9 @@ async function publishNext(tx: Transaction, table: Published): Promise<boolean> 
   if (at === undefined) return false;
   const { rows: next } = await tx.query<{ company_id: string }>({
     name: `next_to_publish_${table.table}`,
-    text: `select company_id from ${table.table} where $1::uuid is null or (company_id, id) > ($1, $2) order by company_id, id limit 1`,
-    values: [at.company_id, at.after],
+    // Prepared: with a condition on null parameters, PostgreSQL would walk the index from its beginning.
+    text: `select company_id from ${table.table} where (company_id, id) > ($1, $2) order by company_id, id limit 1`,
+    values: [at.company_id ?? LEAST_ID, at.after ?? LEAST_ID],
   });
   const companyId = next[0]?.company_id;
   if (companyId === undefined) {
