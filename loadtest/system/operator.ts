@@ -6,13 +6,18 @@ import type { BenchmarkCompany } from '../data/companies.ts';
 import { callCredential } from './programs.ts';
 
 /** More than any machine answers in a minute: limits are counted all the same. */
-const PER_MINUTE = 100_000_000;
+const PER_MINUTE = '100000000';
+const UNLIMITED = ['--reads-per-minute', PER_MINUTE, '--writes-per-minute', PER_MINUTE, '--reports-per-minute', PER_MINUTE];
 const EMAIL = 'load.test@example.com';
 
 export class Operator {
   readonly #env: Record<string, string>;
 
-  constructor(integrationsPort: number) {
+  readonly #limits: readonly string[];
+
+  /** `limits` are the options of new keys; without any, keys have the usual limits. */
+  constructor(integrationsPort: number, limits: readonly string[] = UNLIMITED) {
+    this.#limits = limits;
     this.#env = { INTEGRATIONS_ADDRESS: `127.0.0.1:${integrationsPort}`, CALL_CREDENTIAL: callCredential('operator') };
   }
 
@@ -26,8 +31,7 @@ export class Operator {
   async createKey(companyId: string): Promise<string> {
     const person = ['--first-name', 'Load', '--last-name', 'Test', '--email', EMAIL];
     const { id } = await this.#truckroll<{ id: string }>('user', 'create', '--company', companyId, ...person);
-    const limits = ['--reads-per-minute', String(PER_MINUTE), '--writes-per-minute', String(PER_MINUTE), '--reports-per-minute', String(PER_MINUTE)];
-    const { value } = await this.#truckroll<{ value: string }>('key', 'create', '--company', companyId, '--user', id, '--name', 'Load test', ...limits);
+    const { value } = await this.#truckroll<{ value: string }>('key', 'create', '--company', companyId, '--user', id, '--name', 'Load test', ...this.#limits);
     return value;
   }
 

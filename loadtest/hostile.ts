@@ -1,0 +1,174 @@
+// npm run bench:hostile: what hostile clients and receivers do to the reads of another company.
+import { fork, type ChildProcess } from 'node:child_process';
+import { setPriority } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { resource } from '@truckroll/contract';
+import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
+import { generateCompany } from '@truckroll/demo-company';
+import { Problem, STATE, choosePort, say } from '@truckroll/local-stack';
+import { companyId } from './data/companies.ts';
+import { importFile } from './data/import.ts';
+import { ATTACKS } from './hostile/attacks.ts';
+import { steadyReads, type Latency } from './hostile/steady-reads.ts';
+import { rounded } from './measure/report.ts';
+import { median } from './measure/rounds.ts';
+import { runBenchmark } from './system/benchmark.ts';
+import { Operator } from './system/operator.ts';
+import { startGateway } from './system/programs.ts';
+import type { Stack } from './system/stack.ts';
+import { newRequest } from './webhooks/intake.ts';
+import { startWebhooks } from './webhooks/system.ts';
+
+const HELP = `npm run bench:hostile -- [--rounds 5] [--seconds 8] [--rate 100] [--only ATTACK] [--quick]
+
+Reads lists of one company --rate times a second, without and beside each attack in turn: ${Object.keys(ATTACKS).join(', ')}.
+hostile_p50_ratio and hostile_p99_ratio are latency beside the attack ÷ without it: the median of the rounds, of the worst attack. At most
+1.5 and 3 are the targets. --quick runs one short round: for developing only.
+`;
+const FOLDER = join(STATE, 'benchmarks-hostile');
+const DATABASE = 'truckroll_hostile';
+const PATH = '/v1/jobs?limit=20';
+const RECORDS = { seed: 11, size: 'small', timezone: 'America/Chicago', until: '2026-06-30T18:00:00Z' } as const;
+/** An attack is measured when it has gone on for so long. */
+const BEGIN_MS = 1000;
+/** After an attack, until the gateway has closed what it left open. */
+const REST_MS = 2000;
+/** Events a second to the hostile receiver: few, so that only its answers cost something. */
+const EVENTS = 20;
+const WARM_UP_SECONDS = 5;
+
+const { values: options } = parseArgs({
+  options: {
+    rounds: { type: 'string' },
+    seconds: { type: 'string' },
+    rate: { type: 'string', default: '100' },
+    only: { type: 'string' },
+    quick: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+});
+
+interface Ratios {
+  readonly p50: number;
+  readonly p99: number;
+}
+
+await runBenchmark({
+  help: HELP,
+  asked: options.help,
+  database: DATABASE,
+  folder: FOLDER,
+  check() {
+    if (process.platform !== 'linux') throw new Problem('bench:hostile attacks from a second loopback address, which Linux alone has.');
+    if (options.only !== undefined && ATTACKS[options.only] === undefined) throw new Problem(`There is no attack ${options.only}: see --help.`);
+  },
+  run: benchmark,
+});
+
+async function benchmark(stack: Stack): Promise<Record<string, number>> {
+  const rounds = Number(options.rounds ?? (options.quick ? 1 : 5));
+  const seconds = Number(options.seconds ?? (options.quick ? 3 : 8));
+  const receiverPort = await choosePort();
+  const { services, create } = await startWebhooks(stack, { pid: process.pid, targets: [`127.0.0.1:${receiverPort}`] });
+  const gateway = await startGateway(stack, services, { MAX_CONNECTIONS_PER_ADDRESS: '1000', LOG_LEVEL: 'error' });
+  const intake = services.channels.scheduling.client(IntakeServiceService);
+  const [reading, hostile] = ['hostile, reading', 'hostile, attacking'].map((name) => ({ id: companyId(name), name, timezone: RECORDS.timezone, files: [] }));
+  if (reading === undefined || hostile === undefined) throw new Error('two companies');
+  const operator = new Operator(services.running.integrations.port);
+  for (const company of [reading, hostile]) await operator.createCompany(company);
+  const hostileKey = await new Operator(services.running.integrations.port, []).createKey(hostile.id);
+  for (const file of generateCompany(RECORDS)) {
+    if (resource(file.path).owner === 'scheduling') await importFile(services.channels, reading.id, file, () => undefined);
+  }
+  const reads = { port: gateway.port, path: PATH, key: await operator.createKey(reading.id), rate: Number(options.rate), seconds };
+
+  /** Resolves to the latency of reads beside the attack. */
+  async function beside(name: string): Promise<Latency> {
+    const isReceiver = name === 'receiver';
+    const attack = startAttack(name, isReceiver ? receiverPort : gateway.port, hostileKey);
+    try {
+      await attack.ready;
+      const events = isReceiver ? startEvents(await receiverCompany()) : undefined;
+      await delay(BEGIN_MS);
+      const latency = await steadyReads(reads);
+      await events?.stop();
+      if (attack.answers() === 0) throw new Problem(`the attack ${name} got no answer`);
+      say(`  ${name}: ${attack.answers()} answers`);
+      return latency;
+    } finally {
+      await attack.stop();
+    }
+  }
+
+  /** A new company each time, for the circuit of an endpoint that failed stays open. */
+  async function receiverCompany(): Promise<string> {
+    const [endpoint] = await create(1, [`http://127.0.0.1:${receiverPort}/hooks`]);
+    return (endpoint as { companyId: string }).companyId;
+  }
+
+  function startEvents(company: string): { stop(): Promise<void> } {
+    const calls: Promise<unknown>[] = [];
+    const timer = setInterval(() => calls.push(intake.recordServiceRequest(newRequest(company))), 1000 / EVENTS);
+    return {
+      async stop() {
+        clearInterval(timer);
+        await Promise.all(calls);
+      },
+    };
+  }
+
+  say('Warming up …');
+  await steadyReads({ ...reads, seconds: WARM_UP_SECONDS });
+  const ratios = new Map<string, Ratios[]>();
+  for (let round = 1; round <= rounds; round++) {
+    for (const name of options.only === undefined ? Object.keys(ATTACKS) : [options.only]) {
+      const alone = await steadyReads(reads);
+      const attacked = await beside(name);
+      await delay(REST_MS);
+      say(`round ${round}, beside ${name}: ${text(attacked)}; without it ${text(alone)}`);
+      ratios.set(name, [...(ratios.get(name) ?? []), { p50: attacked.p50 / alone.p50, p99: attacked.p99 / alone.p99 }]);
+    }
+  }
+  const figures: Record<string, number> = {};
+  for (const [name, list] of ratios) {
+    figures[`${name}_p50_ratio`] = rounded(median(list.map(({ p50 }) => p50)));
+    figures[`${name}_p99_ratio`] = rounded(median(list.map(({ p99 }) => p99)));
+  }
+  const worst = (quantile: string): number => Math.max(...[...ratios.keys()].map((name) => figures[`${name}_${quantile}_ratio`] as number));
+  return { ...figures, hostile_p50_ratio: worst('p50'), hostile_p99_ratio: worst('p99') };
+}
+
+interface RunningAttack {
+  /** Resolves when the attack has begun. */
+  readonly ready: Promise<void>;
+  answers(): number;
+  stop(): Promise<void>;
+}
+
+/** The attacker yields to the system, for it would run on another machine. */
+function startAttack(name: string, port: number, key: string): RunningAttack {
+  const child: ChildProcess = fork(join(import.meta.dirname, 'hostile/attack-main.ts'), [name, String(port)], { env: { ...process.env, API_KEY: key } });
+  setPriority(child.pid as number, 5);
+  let answers = 0;
+  const ready = new Promise<void>((resolve, reject) => {
+    child.once('exit', (code) => reject(new Problem(`the attack ${name} ended with ${code}`)));
+    child.on('message', (count: number) => {
+      answers = count;
+      resolve();
+    });
+  });
+  return {
+    ready,
+    answers: () => answers,
+    async stop() {
+      const ended = new Promise((resolve) => child.once('exit', resolve));
+      if (child.exitCode === null && child.kill('SIGKILL')) await ended;
+    },
+  };
+}
+
+function text({ p50, p99 }: Latency): string {
+  return `p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`;
+}

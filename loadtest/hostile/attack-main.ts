@@ -1,0 +1,15 @@
+// A hostile client or receiver in a process of its own: attack-main.ts ATTACK PORT, with the key in API_KEY. Reports its answers to its parent.
+import { Problem } from '@truckroll/local-stack';
+import { ATTACKS } from './attacks.ts';
+
+const REPORT_MS = 100;
+
+const [name = '', port = ''] = process.argv.slice(2);
+const attack = ATTACKS[name];
+if (attack === undefined) throw new Problem(`there is no attack ${name}`);
+let answers = 0;
+await attack({ port: Number(port), key: process.env['API_KEY'] ?? '' }, () => (answers += 1));
+setInterval(() => process.send?.(answers), REPORT_MS);
+process.send?.(answers);
+// It ends with its parent, however that ends.
+process.once('disconnect', () => process.exit());

@@ -1,0 +1,107 @@
+// What hostile clients and receivers do. Each attack goes on until its process ends.
+import { createServer, Agent, request, type OutgoingHttpHeaders } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { createGzip } from 'node:zlib';
+
+export interface Target {
+  /** Of the gateway, or that a receiver listens on. */
+  readonly port: number;
+  /** A key of the hostile company, with the usual limits. */
+  readonly key: string;
+}
+
+/** Calls `note` for each answer or delivery. */
+export type Attack = (target: Target, note: () => void) => Promise<void> | void;
+
+/** Another address than that of the company whose reads are measured. */
+const LOCAL_ADDRESS = '127.0.0.2';
+const UNKNOWN_NAMES = 100;
+const PIPELINED_AT_ONCE = 1000;
+const OPENED_EVERY_MS = 10;
+const MOST_OPEN = 2000;
+/** Of deflate blocks that are empty: a decoder reads them all and has nothing to show. */
+const EMPTY_BLOCKS = 8_000_000;
+const BLOCKS_AT_ONCE = 10_000;
+
+export const ATTACKS: Readonly<Record<string, Attack>> = {
+  slash_pages: (target, note) => inTurn(target, '/'.repeat(60_000), { accept: 'text/html' }, note),
+  pipelining_anonymous: (target, note) => pipeline(target, '', note),
+  pipelining_key: (target, note) => pipeline(target, `Authorization: Bearer ${target.key}\r\n`, note),
+  unknown_names(target, note) {
+    const names = Array.from({ length: UNKNOWN_NAMES }, (_, index) => `${'customer_reference_of_invoice_'.repeat(2)}${index}=1`);
+    inTurn(target, `/v1/jobs?${names.join('&')}`, { authorization: `Bearer ${target.key}` }, note);
+  },
+  half_open: halfOpen,
+  receiver,
+};
+
+/** Two connections, each with the next request after the answer. */
+function inTurn({ port }: Target, path: string, headers: OutgoingHttpHeaders, note: () => void): void {
+  const agent = new Agent({ keepAlive: true, maxSockets: 2 });
+  const next = (): void => {
+    const outgoing = request({ host: '127.0.0.1', localAddress: LOCAL_ADDRESS, port, path, headers, agent }, (response) => {
+      response.resume().once('end', () => {
+        note();
+        setImmediate(next);
+      });
+    });
+    outgoing.once('error', () => setTimeout(next, OPENED_EVERY_MS)).end();
+  };
+  for (let connection = 0; connection < agent.maxSockets; connection++) next();
+}
+
+/** One connection that never waits for an answer; a new one where the gateway ends it. */
+function pipeline(target: Target, header: string, note: () => void): void {
+  const requests = `GET /v1/jobs HTTP/1.1\r\nHost: x\r\n${header}\r\n`.repeat(PIPELINED_AT_ONCE);
+  const socket = open(target);
+  const write = (): void => {
+    while (socket.write(requests));
+  };
+  socket.on('connect', write).on('drain', write).on('data', note);
+  socket.once('close', () => setTimeout(pipeline, OPENED_EVERY_MS, target, header, note));
+}
+
+/** Connections that send half a request, or no request, and that the client never ends. */
+function halfOpen(target: Target, note: () => void): void {
+  let opened = 0;
+  let left = 0;
+  setInterval(() => {
+    if (left >= MOST_OPEN) return;
+    left += 1;
+    opened += 1;
+    const socket = open(target);
+    socket.on('data', note).once('close', () => (left -= 1));
+    socket.write(opened % 2 === 0 ? 'GET / HTTP/1.1\r\nHost:' : 'no HTTP\r\n\r\n');
+    if (opened === 1) note();
+  }, OPENED_EVERY_MS);
+}
+
+function open({ port }: Target): Socket {
+  const socket = connect({ host: '127.0.0.1', localAddress: LOCAL_ADDRESS, port, allowHalfOpen: true });
+  return socket.on('error', () => socket.destroy());
+}
+
+/** Answers each webhook with some kilobytes in two codings, of which the outer one decodes to 40 MB that decode to nothing. */
+async function receiver({ port }: Target, note: () => void): Promise<void> {
+  const answer = await compressed();
+  const server = createServer((incoming, response) => {
+    incoming.resume().once('end', () => {
+      note();
+      response.writeHead(200, { 'content-type': 'text/plain', 'content-encoding': 'gzip, gzip', 'content-length': answer.length }).end(answer);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', () => resolve()));
+}
+
+async function compressed(): Promise<Buffer> {
+  const outer = createGzip({ level: 9 });
+  const parts: Buffer[] = [];
+  outer.on('data', (part: Buffer) => parts.push(part));
+  const header = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3]);
+  const blocks = Buffer.alloc(5 * BLOCKS_AT_ONCE, Buffer.from([0, 0, 0, 0xff, 0xff]));
+  outer.write(header);
+  for (let written = 0; written < EMPTY_BLOCKS; written += BLOCKS_AT_ONCE) outer.write(blocks);
+  outer.end();
+  await new Promise((resolve) => outer.once('end', resolve));
+  return Buffer.concat(parts);
+}
