@@ -71,7 +71,7 @@ async function benchmark(stack: Stack): Promise<Record<string, number>> {
   const rounds = Number(options.rounds ?? (options.quick ? 1 : 5));
   const seconds = Number(options.seconds ?? (options.quick ? 3 : 8));
   const receiverPort = await choosePort();
-  const { services, create } = await startWebhooks(stack, { pid: process.pid, targets: [`127.0.0.1:${receiverPort}`] });
+  const { services, create } = await startWebhooks(stack, { pid: process.pid, environment: { WEBHOOK_ALLOWED_TARGETS: `127.0.0.1:${receiverPort}` } });
   const gateway = await startGateway(stack, services, { MAX_CONNECTIONS_PER_ADDRESS: '1000', LOG_LEVEL: 'error' });
   const intake = services.channels.scheduling.client(IntakeServiceService);
   const [reading, hostile] = ['hostile, reading', 'hostile, attacking'].map((name) => ({ id: companyId(name), name, timezone: RECORDS.timezone, files: [] }));

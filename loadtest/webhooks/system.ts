@@ -15,7 +15,7 @@ export const DATABASE = 'truckroll_webhooks';
 export const FOLDER = join(STATE, 'benchmarks-webhooks');
 
 /** Integrations, scheduling and the dispatcher, who know nothing of earlier runs. `database` is in scheduling's schema. */
-export async function startWebhooks(stack: Stack, sinks: Pick<Sinks, 'pid' | 'targets'>, env: Record<string, string> = {}) {
+export async function startWebhooks(stack: Stack, sinks: Pick<Sinks, 'pid' | 'environment'>, env: Record<string, string> = {}) {
   const database = new Database({ url: stack.databaseUrl, schema: 'scheduling', maxConnections: 2 });
   // Neither secrets nor what an interrupted run has left behind outlive a run.
   for (const schema of ['scheduling', 'integrations']) await database.query({ text: `drop schema if exists ${schema} cascade` });
