@@ -31,7 +31,7 @@ const FOLDER = join(STATE, 'benchmarks-hostile');
 const DATABASE = 'truckroll_hostile';
 const PATH = '/v1/jobs?limit=20';
 const RECORDS = { seed: 11, size: 'small', timezone: 'America/Chicago', until: '2026-06-30T18:00:00Z' } as const;
-/** An attack is measured when it has gone on for so long. */
+/** Milliseconds for which an attack runs before reads are measured. */
 const BEGIN_MS = 1000;
 /** After an attack, until the gateway has closed what it left open. */
 const REST_MS = 2000;
@@ -84,7 +84,7 @@ async function benchmark(stack: Stack): Promise<Record<string, number>> {
   }
   const reads = { port: gateway.port, path: PATH, key: await operator.createKey(reading.id), rate: Number(options.rate), seconds };
 
-  /** Resolves to the latency of reads beside the attack. */
+  /** Resolves to the latency of reads while the attack runs. */
   async function beside(name: string): Promise<Latency> {
     const isReceiver = name === 'receiver';
     const attack = startAttack(name, isReceiver ? receiverPort : gateway.port, hostileKey);

@@ -1,4 +1,4 @@
-// A hostile client or receiver in a process of its own: attack-main.ts ATTACK PORT, with the key in API_KEY. Reports its answers to its parent.
+// One hostile client or receiver as a separate process: attack-main.ts ATTACK PORT, with the key in API_KEY. Reports its answers to its parent.
 import { Problem } from '@truckroll/local-stack';
 import { ATTACKS } from './attacks.ts';
 

@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { createGzip } from 'node:zlib';
 
 export interface Target {
-  /** Of the gateway, or that a receiver listens on. */
+  /** Port of the gateway, or the port on which a receiver listens. */
   readonly port: number;
   /** A key of the hostile company, with the usual limits. */
   readonly key: string;
@@ -19,7 +19,7 @@ const UNKNOWN_NAMES = 100;
 const PIPELINED_AT_ONCE = 1000;
 const OPENED_EVERY_MS = 10;
 const MOST_OPEN = 2000;
-/** Of deflate blocks that are empty: a decoder reads them all and has nothing to show. */
+/** Bytes of empty deflate blocks: a decoder reads them all and produces nothing. */
 const EMPTY_BLOCKS = 8_000_000;
 const BLOCKS_AT_ONCE = 10_000;
 

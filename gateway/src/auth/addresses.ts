@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import { LRUCache } from 'lru-cache';
 
 const WINDOW_MS = 60_000;
-/** Most addresses that are counted at once; the one that came longest ago is forgotten. */
+/** Maximum addresses counted at once: the least recently seen one is dropped. */
 const MOST_ADDRESSES = 10_000;
 
 interface Minute {

@@ -1,4 +1,4 @@
-// How many connections clients may have open, in total and per address.
+// Limits open client connections, in total and per address.
 import type { Server } from 'node:http';
 import type { CounterMetric, Metrics } from '@truckroll/service-kit';
 import { networkOf } from '../auth/addresses.ts';
@@ -10,7 +10,7 @@ export interface ConnectionCaps {
   isProxy(address: string): boolean;
 }
 
-/** Closes connections beyond the caps as soon as they are accepted. */
+/** Closes connections beyond the caps right after accepting them. */
 export function capConnections(server: Server, { total, perAddress, isProxy }: ConnectionCaps, metrics: Metrics): void {
   const refused: CounterMetric<'cap'> = metrics.counter(
     'gateway_connections_refused_total',

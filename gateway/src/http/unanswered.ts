@@ -1,4 +1,4 @@
-// How many requests of one connection may be unanswered: beyond that the connection is not read. Node alone would parse
+// Limits the unanswered requests of one connection: beyond the limit the connection is not read. Node alone would parse
 // everything that has arrived, up to 64 KB at once, before the first answer.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -34,7 +34,7 @@ class Connection {
 
   constructor(socket: Socket) {
     this.#socket = socket;
-    // Node's HTTP server parses what `data` brings. It reads sockets without `data` until somebody else listens to that.
+    // Node's HTTP server parses what `data` brings. It reads sockets natively, without `data`, until another listener is added.
     [this.#parse] = socket.listeners('data') as [(bytes: Buffer) => void];
     socket.off('data', this.#parse);
     socket.on('data', (bytes: Buffer) => this.#take(bytes));

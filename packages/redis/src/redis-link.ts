@@ -138,7 +138,7 @@ export class RedisLink {
       clients.push(client);
       await client.on('error', onError).connect();
       if (this.#clients === clients) return client;
-      // The library goes on connecting a client that was destroyed meanwhile.
+      // The library completes the connection of a client that was destroyed while connecting.
       client.destroy();
       throw new Error('This attempt has ended');
     };

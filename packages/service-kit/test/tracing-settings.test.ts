@@ -35,7 +35,7 @@ async function traced(environment: Record<string, string>, work: () => Promise<u
 
 const span = (name: string) => withSpan(name, 'SERVER', {}, async () => undefined);
 
-test('a resource says what the process is: component, version, an instance of its own, and the SDK', async () => {
+test('a resource says what the process is: component, version, its instance, and the SDK', async () => {
   await traced({ TRUCKROLL_VERSION: '1.2.3' }, () => span('one'));
   await traced({}, () => span('two'));
   const [one, two] = collector.uploads.map(({ resource }) => resource) as [Record<string, string>, Record<string, string>];

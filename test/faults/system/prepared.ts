@@ -38,7 +38,7 @@ export interface Prepared {
 }
 
 /**
- * Starts servers of this run alone, never those that the environment names, since tests kill them. `environment` stands for that of
+ * Starts servers of this run alone, never those that the environment names, since tests kill them. `environment` replaces that of
  * `npm start`. With `pooled`, services use PostgreSQL through PgBouncer.
  */
 export async function prepare(say: Say, environment: Readonly<Record<string, string>> = {}, pooled = false): Promise<Prepared> {
