@@ -106,6 +106,7 @@ export function createGateway({ config, log: given, operations = all }: GatewayO
       app.use(
         createApi({
           authenticate,
+          strangers,
           limits,
           keyUses,
           admission,

@@ -3,6 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { eventually, request, startGateway, untilMetric, type TestGateway } from './support/gateway.ts';
 
+const clock = (import.meta as unknown as { jest: typeof jest }).jest;
 let gateway: TestGateway;
 const sockets: Socket[] = [];
 afterEach(async () => {
@@ -101,11 +102,11 @@ describe('a connection that sends requests without waiting for answers', () => {
   test('lets another connection be answered in between', async () => {
     gateway = await startGateway();
     const [flood, other] = [await open(), await open()];
-    flood.write(get('/v1/invoices').repeat(1500));
+    flood.write(get('/v1/invoices').repeat(150));
     other.write(get('/healthz'));
     await once(other, 'data');
-    expect(statusesOf(flood).length).toBeLessThan(750);
-    await eventually(() => statusesOf(flood).length === 1500);
+    expect(statusesOf(flood).length).toBeLessThan(75);
+    await eventually(() => statusesOf(flood).length === 150);
     expect(new Set(statusesOf(flood))).toEqual(new Set([401]));
   });
 
@@ -119,6 +120,26 @@ describe('a connection that sends requests without waiting for answers', () => {
     }
     await eventually(() => statusesOf(socket).length === sizes.length);
     expect(statusesOf(socket)).toEqual(sizes.map((size) => (size > 65_536 ? 400 : 200)));
+  });
+});
+
+describe('a client that goes on after it was refused', () => {
+  afterEach(() => void clock.useRealTimers());
+
+  test.each([
+    ['without a credential', { UNKNOWN_KEYS_PER_MINUTE: '1' }, 401, () => request(`${gateway.url}/v1/invoices`)],
+    ['beyond the limit of its key', { READS_PER_MINUTE: '1' }, 429, () => gateway.get('/v1/invoices')],
+    ['beyond the limit of public pages', { PUBLIC_PAGES_PER_MINUTE: '1' }, 429, () => request(`${gateway.url}/docs`)],
+  ])('%s is refused a tenth of a second late', async (_, environment, status, send) => {
+    gateway = await startGateway(environment);
+    await send();
+    clock.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance', 'Date', 'setInterval'] });
+    let answered = false;
+    const late = send().finally(() => (answered = true));
+    for (let turn = 0; turn < 5; turn++) await request(`${gateway.url}/healthz`);
+    expect(answered).toBe(false);
+    await clock.advanceTimersByTimeAsync(100);
+    expect((await late).status).toBe(status);
   });
 });
 

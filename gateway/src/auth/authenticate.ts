@@ -79,6 +79,7 @@ export function createAuthentication({ principals, verifyToken, strangers }: Aut
   return {
     authenticate(authorization, addressOf) {
       if (authorization === undefined || authorization === '') {
+        strangers.noteMissing(addressOf());
         throw unauthenticated('Send the header Authorization: Bearer, followed by an API key or a user token.');
       }
       const found = look(authorization, addressOf);

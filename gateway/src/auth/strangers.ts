@@ -1,4 +1,4 @@
-// Unknown or malformed API keys and user tokens, counted by address. A cached credential passes in any case. One that is
+// Missing, unknown or malformed API keys and user tokens, counted by address. A cached credential passes in any case. One that is
 // not in the cache waits for its address's turn to be looked up, and is refused only where too many of them wait.
 import { ApiError } from '@truckroll/contract';
 import { Places, type Metrics } from '@truckroll/service-kit';
@@ -29,7 +29,7 @@ export class Strangers {
     metrics.observedGauge('gateway_look_ups_waiting', 'Credentials that wait to be looked up as their address is over its limit', () => this.#places.waiting);
   }
 
-  /** Whether an address has sent too many unknown credentials. `addressOf` is called only where any address has sent one. */
+  /** Whether an address has sent too many missing or unknown credentials. `addressOf` is called only where any address has sent one. */
   isOver(addressOf: () => string): boolean {
     return !this.#seen.isEmpty && this.#seen.of(networkOf(addressOf())) >= this.#perMinute;
   }
@@ -44,6 +44,11 @@ export class Strangers {
     } finally {
       this.#places.leave(network);
     }
+  }
+
+  /** Counts a request without a credential. It is answered as before, but late where there have been too many (routes/api.ts). */
+  noteMissing(address: string): void {
+    this.#seen.add(networkOf(address));
   }
 
   /** Counts an unknown credential. Returns the answer to it where there have been too many, with the rest of the minute. */

@@ -1,11 +1,20 @@
-// Limits the unanswered requests of one connection: beyond the limit the connection is not read. Node alone would parse
-// everything that has arrived, up to 64 KB at once, before the first answer.
+// Limits the unanswered requests of one connection: beyond the limit the connection is not read, and what it sent ahead is
+// read slowly. Node alone would parse everything that has arrived, up to 64 KB at once, before the first answer.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 const MOST_UNANSWERED = 8;
-/** Bytes that are parsed before unanswered requests are counted again: as many as eight of the shortest requests have. */
+/**
+ * Bytes that are parsed before unanswered requests are counted again: about eight of the shortest requests. The head in which they end
+ * is parsed whole, because a long head costs many times as much in pieces.
+ */
 const SLICE = 256;
+const HEAD_END = '\r\n\r\n';
+/**
+ * Milliseconds from the requests of one slice to the next slice, on a connection whose client sent more than it may without waiting for
+ * answers: it costs more to refuse such requests than to send them. Browsers, HTTP libraries and proxies wait, and are not slowed down.
+ */
+const PAUSE_MS = 10;
 /** Milliseconds that a client may go on sending the body of a request that has been answered. */
 const UPLOAD_MS = 5000;
 
@@ -27,8 +36,10 @@ class Connection {
   readonly #socket: Socket;
   readonly #parse: (bytes: Buffer) => void;
   #unanswered = 0;
-  /** Bytes that have arrived wait to be parsed: until they have been, each turn of the event loop parses one slice. */
-  #waits = false;
+  /** The client has sent more requests than the limit without waiting: until all that has arrived is parsed, requests are parsed slowly. */
+  #isSlow = false;
+  /** Requests that the bytes that are being taken have begun. */
+  #begun = 0;
   /** Node has paused the socket, because answers or a body are not read, and will resume it: it takes no bytes before. */
   #pausedByNode = false;
 
@@ -46,37 +57,43 @@ class Connection {
 
   began(): void {
     this.#unanswered += 1;
+    this.#begun += 1;
   }
 
   ended(): void {
     const wasFull = this.#isFull;
     this.#unanswered -= 1;
-    if (wasFull && !this.#isFull) this.#resumeSoon();
+    if (wasFull && !this.#isFull) this.#resumeLater();
   }
 
   #take(bytes: Buffer): void {
     const socket = this.#socket;
     this.#pausedByNode = false;
+    this.#begun = 0;
     let at = 0;
     // After an answer that ends the connection, such as one to what is not HTTP, the rest is discarded.
     while (at < bytes.length && socket.writable && !this.#isFull && !this.#pausedByNode) {
-      this.#parse(bytes.subarray(at, at + SLICE));
-      at += SLICE;
+      const headEnd = bytes.indexOf(HEAD_END, at + SLICE, 'latin1');
+      const end = headEnd === -1 ? bytes.length : headEnd + HEAD_END.length;
+      this.#parse(bytes.subarray(at, end));
+      at = end;
       this.#pausedByNode = socket.isPaused();
-      if (this.#waits) break;
+      if (this.#isSlow && this.#begun > 0) break;
     }
-    this.#waits = at < bytes.length && socket.writable;
-    if (!this.#waits && !this.#isFull) return;
+    const isLeft = at < bytes.length && socket.writable;
+    this.#isSlow = this.#isFull || (this.#isSlow && isLeft);
+    if (!isLeft && !this.#isFull) return;
     socket.pause();
-    if (this.#waits) socket.unshift(bytes.subarray(at));
-    if (!this.#isFull) this.#resumeSoon();
+    if (isLeft) socket.unshift(bytes.subarray(at));
+    if (!this.#isFull) this.#resumeLater();
   }
 
-  /** In the next turn of the event loop, so that other connections are served in between. */
-  #resumeSoon(): void {
-    setImmediate(() => {
+  #resumeLater(): void {
+    const resume = (): void => {
       if (!this.#pausedByNode) this.#socket.resume();
-    });
+    };
+    if (this.#isSlow) setTimeout(resume, PAUSE_MS).unref();
+    else setImmediate(resume);
   }
 }
 

@@ -20,6 +20,7 @@ import type { Admission } from '../admission/admission.ts';
 import type { Authentication } from '../auth/authenticate.ts';
 import type { KeyUses } from '../auth/key-uses.ts';
 import { refuseBeyond, type Limits } from '../auth/limits.ts';
+import type { Strangers } from '../auth/strangers.ts';
 import { sendError, type Draining, type Headers } from '../http/answer.ts';
 import { RequestAborted, readBody } from '../http/body.ts';
 import { splitTarget, type Exchange } from '../http/exchange.ts';
@@ -30,8 +31,15 @@ import type { CompiledOperation } from './operation.ts';
 import type { PublicPages } from './public-pages.ts';
 import type { RouteTable } from './table.ts';
 
+/**
+ * Milliseconds by which a refusal beyond a limit of requests is delayed. Without the delay, a client that ignores Retry-After and sends
+ * the next request at once keeps a processor busy.
+ */
+const REFUSAL_DELAY_MS = 100;
+
 export interface ApiParts {
   authenticate: Authentication['authenticate'];
+  strangers: Strangers;
   limits: Limits;
   keyUses: KeyUses;
   admission: Admission;
@@ -71,12 +79,18 @@ async function answer(exchange: Exchange, parts: ApiParts, extra: Headers, drain
     if (error instanceof ClientGone || error instanceof RequestAborted) return;
     const told = ApiError.from(error);
     if (told.status >= 500) failSpan();
-    sendError(exchange, told, extra, draining);
     const { principal, shed, charged } = exchange;
     if (principal !== undefined && !shed && !charged) parts.admission.charge(principal.company_id, performance.now() - exchange.startedAt);
+    if (isLate(exchange, told, parts)) await new Promise((resolve) => setTimeout(resolve, REFUSAL_DELAY_MS));
+    sendError(exchange, told, extra, draining);
   } finally {
     describeSpan({ [ATTR_HTTP_RESPONSE_STATUS_CODE]: exchange.res.headersSent ? exchange.res.statusCode : 499 });
   }
+}
+
+/** Whether the client is over a limit of requests: its own, its company's, or that of its address. What is shed is over none. */
+function isLate({ shed, peer = '' }: Exchange, { status }: ApiError, { strangers }: ApiParts): boolean {
+  return !shed && (status === 429 || (status === 401 && strangers.isOver(() => peer)));
 }
 
 /** `extra` takes the headers that go with an error. */

@@ -1,0 +1,60 @@
+// Requests that a client sends without waiting for answers, over real connections; only the pauses between them run by a clock of the test.
+import { once } from 'node:events';
+import { createServer, request, type Server } from 'node:http';
+import { connect, type AddressInfo, type Socket } from 'node:net';
+import { limitUnanswered } from '../src/http/unanswered.ts';
+
+const clock = (import.meta as unknown as { jest: typeof jest }).jest;
+const SENT = 200;
+let server: Server;
+let socket: Socket;
+let received = '';
+
+beforeEach(async () => {
+  clock.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance'] });
+  server = createServer((req, res) => {
+    count(req, res);
+    req.resume();
+    res.end('x');
+  });
+  const count = limitUnanswered(server);
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  received = '';
+  socket = connect(port(), '127.0.0.1').on('data', (part) => (received += part.toString('latin1')));
+  await once(socket, 'connect');
+});
+
+afterEach(async () => {
+  clock.useRealTimers();
+  socket.destroy();
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+const port = (): number => (server.address() as AddressInfo).port;
+const answers = (): number => received.split('HTTP/1.1 200').length - 1;
+
+/** Sends a request on a new connection and waits for its answer. */
+async function other(): Promise<void> {
+  const [response] = await once(request({ port: port(), agent: false }).end(), 'response');
+  await once(response.resume(), 'end');
+}
+
+test('what a client sends without waiting is read slowly, while other clients get their answers', async () => {
+  socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(SENT));
+  for (let turn = 0; turn < 50; turn++) await other();
+  expect(answers()).toBeLessThan(20);
+  for (let pauses = 0; answers() < SENT && pauses < SENT; pauses++) {
+    await clock.advanceTimersByTimeAsync(10);
+    await other();
+  }
+  expect(answers()).toBe(SENT);
+});
+
+test('a client that waits for each answer is read at once', async () => {
+  for (let sent = 1; sent <= 50; sent++) {
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    while (answers() < sent) await once(socket, 'data');
+  }
+  expect(answers()).toBe(50);
+});
