@@ -1,5 +1,6 @@
 // The gateway as a service that can be started and destroyed, in its own process or in a test's.
 import type { RequestListener } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
 import express, { type Express, type Request, type Response } from 'express';
 import { operations as all, type Operation } from '@truckroll/contract';
 import { IdentityServiceService } from '@truckroll/contract/gen/integrations/v1/identity';
@@ -38,15 +39,23 @@ const ALIVE = Array.from({ length: 16 }, (_, n) => `truckroll:alive:${n}`);
 /** Authentication stands before every request; what takes longer than this is as good as down. */
 const IDENTITY_DEADLINE_MS = 3000;
 
+/**
+ * Longest time in ms that a gateway waits for the first answers of its services. Services of a new installation start in less. A gateway
+ * that restarts while one service is down then serves what the others answer.
+ */
+const FIRST_ANSWERS_MS = 30_000;
+
 export interface GatewayOptions {
   config: GatewayConfig;
   log?: Logger;
   /** Of the contract; tests give others. */
   operations?: readonly Operation[];
+  /** FIRST_ANSWERS_MS unless given. */
+  firstAnswersMs?: number;
 }
 
 /** Puts the gateway together; no I/O before start but reading the files of /docs and /console. Throws ConfigError. */
-export function createGateway({ config, log: given, operations = all }: GatewayOptions): Service {
+export function createGateway({ config, log: given, operations = all, firstAnswersMs = FIRST_ANSWERS_MS }: GatewayOptions): Service {
   return createComponent({
     name: 'gateway',
     config,
@@ -75,9 +84,13 @@ export function createGateway({ config, log: given, operations = all }: GatewayO
       foundation({ name: 'Redis', start: async () => redis.start(), stop: async () => redis.stop() });
       foundation({ name: 'invalidations', start: async () => invalidations.start(), stop: async () => invalidations.stop() });
       foundation({ name: 'uses of keys', start: async () => keyUses.start(), stop: () => keyUses.stop() });
-      // The gateway becomes ready when every service has answered it once. A service that goes away later costs only its own requests:
-      // the gateway stays ready.
-      const answered = () => services.allServing(log, stopping).catch(() => undefined);
+      // The gateway becomes ready when every service has answered it once, or has had its time to do so. A service that goes away later costs
+      // only its own requests: the gateway stays ready.
+      const answered = async (): Promise<void> => {
+        const late = delay(firstAnswersMs, 'late', { signal: stopping, ref: false });
+        const first = await Promise.race([services.allServing(log, stopping), late]).catch(() => undefined);
+        if (first === 'late') log.warn({ waitedMs: firstAnswersMs }, 'serves without a service that has not answered yet');
+      };
       background({ name: 'first calls to the services', start: answered, stop: async () => undefined });
 
       const perMinute = { reads: config.readsPerMinute, reports: config.reportsPerMinute, writes: config.writesPerMinute };

@@ -31,7 +31,7 @@ export interface Services {
   readonly channels: Readonly<Record<Owner, Channel>>;
   /** The function that calls an operation's rpc. It rejects with ApiError, and at once when the client goes away. */
   call(operation: Operation): (request: Buffer, exchange: Exchange) => Promise<ServiceAnswer>;
-  /** Resolves when every service has answered a call, however long that takes. Rejects when aborted. */
+  /** Checks each service until it has answered a call, at least once a second. Resolves when all have. Rejects when aborted. */
   allServing(log: Logger, signal: AbortSignal): Promise<void>;
   close(): void;
 }
@@ -95,6 +95,7 @@ export function connectServices(config: GatewayConfig, metrics: Metrics): Servic
           return true;
         };
         await retrying(check, again, signal, CHECK_BACKOFF);
+        log.info({ service }, 'a service answers');
       };
       await Promise.all(Object.entries(channels).map(serving));
     },

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { Request, Response } from 'express';
 import { createMetrics, silentLog } from '@truckroll/service-kit';
 import { createAdmission } from '../src/admission/admission.ts';
+import { Strangers } from '../src/auth/strangers.ts';
 import { createRequestLog } from '../src/http/request-log.ts';
 import { createApi } from '../src/routes/api.ts';
 import { request } from './support/gateway.ts';
@@ -17,6 +18,7 @@ test('a company is charged once for a request to an unknown path', async () => {
   const draining = { active: false };
   const api = createApi({
     authenticate: () => principal,
+    strangers: new Strangers({ perMinute: 60, metrics }),
     limits: { consume: () => ({ policy: 'default', quota: 9, remaining: 8, resetSeconds: 60, ofCompany: false, exceeded: false }) },
     keyUses: { note: () => undefined } as never,
     admission: { ...createAdmission(silentLog, metrics), charge: (company, milliseconds) => void charges.push([company, milliseconds]) },

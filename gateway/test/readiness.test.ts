@@ -1,7 +1,7 @@
 import { createServer, type AddressInfo } from 'node:net';
 import { ApiError } from '@truckroll/contract';
 import { laterNames } from '@truckroll/testing';
-import { createGateway } from '../src/app.ts';
+import { createGateway, type GatewayOptions } from '../src/app.ts';
 import { gatewayConfig } from '../src/config.ts';
 import { SECRETS, redisUrl, request, type Answer } from './support/gateway.ts';
 import { standInIdentities, standInInvoices, standInUnready, type Identities, type Invoices } from './support/stand-ins.ts';
@@ -25,10 +25,11 @@ afterEach(async () => {
 });
 
 /** Begins to start a gateway. Of the services' addresses, those that are not given are stand-ins'. */
-async function begin(addresses: Record<string, string> = {}) {
+async function begin(addresses: Record<string, string> = {}, options: Pick<GatewayOptions, 'firstAnswersMs'> = {}) {
   const { logged, log } = watchedLog();
   const port = await freePort();
   const gateway = createGateway({
+    ...options,
     log,
     config: gatewayConfig({
       HOST: '127.0.0.1',
@@ -71,6 +72,18 @@ test('a gateway that starts before the names of its services are known answers t
   });
   await starting;
   expect((await get('/v1/invoices')).status).toBe(200);
+});
+
+test('a gateway that waits too long for a service becomes ready without it, and serves it as soon as it answers', async () => {
+  const service = await standInUnready();
+  ends.push(service.stop);
+  const { starting, get, logged } = await begin({ REPORTING_ADDRESS: `127.0.0.1:${service.port}` }, { firstAnswersMs: 1 });
+  await starting;
+  await logged(({ message }) => message === 'serves without a service that has not answered yet');
+  expect((await get('/readyz')).status).toBe(200);
+  expect((await get('/v1/invoices')).status).toBe(200);
+  service.serve();
+  await logged(({ message, service: of }) => message === 'a service answers' && of === 'reporting');
 });
 
 test('a gateway that waits for a service can be stopped', async () => {
