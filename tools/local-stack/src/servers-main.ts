@@ -1,7 +1,6 @@
 // `npm run servers`: the backing servers alone, in the foreground, for developing against.
 import { join } from 'node:path';
-import { serverEnvironment } from './environment.ts';
-import { writeJson } from './files.ts';
+import { serverEnvironment, serversFile, shareServers } from './environment.ts';
 import { STATE } from './folder.ts';
 import { runMain } from './problem.ts';
 import { stopRequest } from './processes/stop-request.ts';
@@ -12,14 +11,12 @@ import { startServers } from './servers/index.ts';
 import { LOOPBACK } from './servers/server.ts';
 import { lockState } from './state-lock.ts';
 
-const FILE = join(STATE, 'servers.json');
-
 await runMain(async () => {
   const lock = lockState(STATE, 'npm run servers');
   const record = join(STATE, 'processes.json');
   await endLeftovers(record);
   const watchdog = new Watchdog(record);
-  watchdog.deleteAtEnd(FILE);
+  watchdog.deleteAtEnd(serversFile(STATE));
   try {
     const { databasePassword: password } = readSecrets(STATE);
     const address = process.env['SERVERS_ADDRESS'] || LOOPBACK;
@@ -27,7 +24,7 @@ await runMain(async () => {
     const servers = await Promise.race([starting, stopRequest]);
     if (typeof servers === 'string') return 0;
     const environment = serverEnvironment(servers);
-    writeJson(FILE, { ...environment, pid: process.pid });
+    shareServers(STATE, environment);
     for (const [name, value] of Object.entries(environment)) process.stdout.write(`${name}=${value}\n`);
     say('Press Ctrl-C to stop.');
     const ends = [...servers.running].map(async ([name, { daemon }]) => daemon.exited.then(() => name));

@@ -1,37 +1,54 @@
-// `npm test`: Jest against real servers that are started once for the whole run and end with it.
-import { spawn } from 'node:child_process';
+// `npm test`: Jest against real servers. Those of `npm run servers` in the same checkout are used where it runs; otherwise the servers that
+// the chosen files need are started once for the whole run and end with it.
+import { execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { serverEnvironment } from './environment.ts';
-import { ROOT, runFolder } from './folder.ts';
-import { runMain } from './problem.ts';
+import { promisify } from 'node:util';
+import { serverEnvironment, sharedServers } from './environment.ts';
+import { ROOT, STATE, runFolder } from './folder.ts';
+import { neededServers } from './needed-servers.ts';
+import { Problem, runMain } from './problem.ts';
 import { identify } from './processes/identity.ts';
 import { stopRequest } from './processes/stop-request.ts';
 import { Watchdog } from './processes/watchdog.ts';
 import { say } from './say.ts';
 import { startServers } from './servers/index.ts';
 
+const JEST = join(ROOT, 'node_modules/jest/bin/jest.js');
 const WITHOUT_SERVERS = /^(--help|-h|--version|-v|--listTests|--showConfig|--clearCache|--init)$/;
 
 await runMain(async () => {
   const args = process.argv.slice(2);
   if (args.some((arg) => WITHOUT_SERVERS.test(arg))) return await jest(args, {});
+  const only = args.some((arg) => !arg.startsWith('-')) ? await neededServers(ROOT, await chosenFiles(args)) : undefined;
   const folder = runFolder('test-runs');
   const watchdog = new Watchdog();
   watchdog.deleteAtEnd(folder);
   try {
     const password = randomBytes(12).toString('hex');
-    const starting = startServers({ folder, watchdog, say, password, careless: true, environment: process.env });
+    const environment = { ...sharedServers(STATE), ...process.env };
+    const starting = startServers({ folder, watchdog, say, password, careless: true, environment, ...(only === undefined ? {} : { only }) });
     const servers = await Promise.race([starting, stopRequest]);
-    return typeof servers === 'string' ? 1 : await jest(args, serverEnvironment(servers), watchdog);
+    if (typeof servers === 'string') return 1;
+    // A test that asks for a server that was not started is to say so.
+    const known = Object.entries(serverEnvironment(servers)).filter(([, value]) => value !== '');
+    return await jest(args, Object.fromEntries(known), watchdog);
   } finally {
     await watchdog.stopAll();
   }
 });
 
+/** Throws Problem where no test file matches. */
+async function chosenFiles(args: readonly string[]): Promise<string[]> {
+  const { stdout } = await promisify(execFile)(process.execPath, [JEST, '--listTests', ...args], { cwd: ROOT });
+  const files = stdout.split('\n').filter(Boolean);
+  if (files.length === 0) throw new Problem(`No test file matches ${args.join(' ')}. Patterns match paths, such as test/records or gateway.`);
+  return files;
+}
+
 function jest(args: readonly string[], servers: Record<string, string>, watchdog?: Watchdog): Promise<number> {
   const options = [process.env['NODE_OPTIONS'], '--experimental-vm-modules', '--no-warnings'].filter(Boolean).join(' ');
-  const child = spawn(process.execPath, [join(ROOT, 'node_modules/jest/bin/jest.js'), ...args], {
+  const child = spawn(process.execPath, [JEST, ...args], {
     cwd: ROOT,
     stdio: 'inherit',
     env: { ...process.env, ...servers, NODE_OPTIONS: options },

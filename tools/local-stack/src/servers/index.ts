@@ -29,8 +29,11 @@ export interface ServerOptions {
   readonly address?: string;
   /** Where DATABASE_URL, REDIS_URL and KAFKA_BROKERS may name servers to use instead. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
+  /** All unless given. */
+  readonly only?: ReadonlySet<ServerName>;
 }
 
+/** An address is empty where `only` leaves its server out. */
 export interface Addresses {
   /** Of an administrator. */
   readonly databaseUrl: string;
@@ -60,7 +63,7 @@ export async function startServers(options: ServerOptions): Promise<Servers> {
 
 /** The same, for whoever can go on as soon as some of them are there. Rejects where a server that the environment names does not answer. */
 export async function beginServers(options: ServerOptions): Promise<StartingServers> {
-  const { folder, ports = new Ports(join(folder, 'ports.json')), environment = {}, say, watchdog, careless = false, address: at = LOOPBACK } = options;
+  const { folder, ports = new Ports(join(folder, 'ports.json')), environment = {}, only, say, watchdog, careless = false, address: at = LOOPBACK } = options;
   const context: ServerContext = { folder, ports, say, watchdog, careless, address: at, logs: join(folder, 'logs') };
   const kinds = {
     // It takes longest.
@@ -68,7 +71,7 @@ export async function beginServers(options: ServerOptions): Promise<StartingServ
     postgres: { title: 'PostgreSQL', given: environment['DATABASE_URL'], start: () => startPostgres({ ...context, password: options.password }) },
     redis: { title: 'Redis', given: environment['REDIS_URL'], start: () => startRedis(context) },
   };
-  const names = Object.keys(kinds) as ServerName[];
+  const names = (Object.keys(kinds) as ServerName[]).filter((name) => only?.has(name) ?? true);
   const running = new Map<ServerName, RunningServer>();
   const begin = async (name: ServerName): Promise<string> => {
     const { title, start } = kinds[name];
@@ -84,7 +87,9 @@ export async function beginServers(options: ServerOptions): Promise<StartingServ
   const all = Promise.allSettled(addresses.values()).then(async (results): Promise<Servers> => {
     const failed = results.find((result) => result.status === 'rejected');
     if (failed) throw failed.reason;
-    const [kafkaBrokers = '', databaseUrl = '', redisUrl = ''] = await Promise.all(addresses.values());
+    const [databaseUrl = '', redisUrl = '', kafkaBrokers = ''] = await Promise.all(
+      (['postgres', 'redis', 'kafka'] as const).map((name) => addresses.get(name)),
+    );
     return { databaseUrl, redisUrl, kafkaBrokers, running, restart: async (name) => void (await begin(name)) };
   });
   // Who waits for one of them alone hears of its failure there.
