@@ -165,7 +165,11 @@ describe('the audit trail', () => {
     expect([added.status, removal.status]).toEqual([201, 200]);
     await desk.remove(assignment.id, added.body['data'].revision, { key });
 
-    await until(async () => (await about(assignment.id)).length >= 2);
+    await until(
+      'both writes in the trail',
+      () => about(assignment.id),
+      ({ length }) => length >= 2,
+    );
     const listed = await about(assignment.id);
     expect(actions(listed)).toEqual(['assignment.added', 'assignment.removed']);
     for (const event of listed) {
@@ -184,17 +188,20 @@ describe('the audit trail', () => {
     const visit = await desk.visit();
     const first = await desk.add(visit);
     expect((await desk.add(visit)).status).toBe(409);
-    await until(async () => (await events('&action=assignment.added')).some(({ after }) => after?.['appointment_id'] === visit['id']));
+    const added = () => events('&action=assignment.added');
+    await until('the first write in the trail', added, (listed) => listed.some(({ after }) => after?.['appointment_id'] === visit['id']));
     // An entry of a later write of the same visit would have come behind this one.
     await desk.remove(first.body['data'].assignments[0].id, first.body['data'].revision);
-    await until(async () => (await events('&action=assignment.removed')).some(({ before }) => before?.['appointment_id'] === visit['id']));
+    const removed = () => events('&action=assignment.removed');
+    await until('the removal in the trail', removed, (listed) => listed.some(({ before }) => before?.['appointment_id'] === visit['id']));
     expect((await events('&action=assignment.added')).filter(({ after }) => after?.['appointment_id'] === visit['id'])).toHaveLength(1);
   });
 
   it('shows an import by what it stored', async () => {
     const since = new Date().toISOString();
     await desk.store('team-members', desk.member());
-    await until(async () => (await events(`&from=${since}&action=records.imported`)).some(({ object }) => object.id === 'team-members'));
+    const imports = () => events(`&from=${since}&action=records.imported`);
+    await until('the import in the trail', imports, (listed) => listed.some(({ object }) => object.id === 'team-members'));
     const [event] = await events(`&from=${since}&action=records.imported`);
     expect(event).toMatchObject({
       actor: { kind: 'OPERATOR', name: 'operator' },
@@ -214,7 +221,7 @@ describe('the audit trail', () => {
       (await admin.listAuditTrail({ company_id: NO_COMPANY, actor: ['ana'], action: [], limit: 100, after: Buffer.alloc(0) })).events.map(
         ({ event }) => `${event?.action ?? ''} ${event?.object?.id ?? ''}`,
       );
-    await until(async () => (await listed()).length >= 3);
+    await until('three commands in the trail', listed, ({ length }) => length >= 3);
     expect((await listed()).toSorted()).toEqual(['dead_letters.retried integrations', 'dead_letters.retried reporting', 'records.reprojected tags']);
     expect(JSON.stringify(await events())).not.toContain('dead_letters.retried');
   });

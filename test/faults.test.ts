@@ -28,7 +28,7 @@ it('answers 503 with Retry-After while PostgreSQL is away, and recovers by itsel
   expect(Number(away.headers.get('retry-after'))).toBeGreaterThan(0);
   expect(JSON.stringify(away.body)).not.toMatch(/ECONN|postgres|127\.0\.0\.1|select/i);
   await system.wires.postgres!.restore();
-  await until(async () => (await read()).status === 200);
+  await until('reads to work again', read, ({ status }) => status === 200);
 });
 
 it('goes on reading while Redis is away, counting limits by itself', async () => {
@@ -40,7 +40,7 @@ it('goes on reading while Redis is away, counting limits by itself', async () =>
     expect(headers.get('ratelimit')).toMatch(/^"default";r=\d+;t=\d+$/);
   }
   await system.wires.redis!.restore();
-  await until(async () => (await read()).status === 200);
+  await until('reads to work again', read, ({ status }) => status === 200);
 });
 
 it('says that an import is refused whole while PostgreSQL is away, and stores it whole afterwards', async () => {
@@ -48,7 +48,7 @@ it('says that an import is refused whole while PostgreSQL is away, and stores it
   await system.wires.postgres!.cut();
   await expect(system.importRecords(company, 'accounts', [line])).rejects.toMatchObject({ status: 503 });
   await system.wires.postgres!.restore();
-  await until(async () => (await system.importRecords(company, 'accounts', [line]).catch(() => undefined)) !== undefined);
+  await until('an import to work again', () => system.importRecords(company, 'accounts', [line]).catch(() => undefined));
   expect((await read(`/v1/accounts/${line.id}`)).body.data.name).toBe('After the outage');
 });
 

@@ -63,10 +63,10 @@ describe('what an owner holds', () => {
     await forget();
     // As the schema of the release before: nothing says that it was ever published.
     await owners.databases.billing.query({ text: 'delete from publications' });
-    await until(async () => (await told()).length === held.length);
+    await until(`all ${held.length} payments to be published`, told, ({ length }) => length === held.length);
     expect(await told()).toEqual(held);
-    const done = async (): Promise<boolean> => (await owners.databases.billing.query({ text: 'select from publications where not complete' })).rowCount === 0;
-    await until(done);
+    const incomplete = () => owners.databases.billing.query({ text: 'select * from publications where not complete' });
+    await until('all publications to be complete', incomplete, ({ rowCount }) => rowCount === 0);
   });
 
   it('is published when a replica of the release before has changed it, and nothing else is', async () => {
@@ -74,9 +74,13 @@ describe('what an owner holds', () => {
     await forget();
     // Its connections do not say that they publish what they change.
     await owners.databases.billing.query({ text: 'update payments set document = document where company_id = $1 and id = $2', values: [company, id] });
-    await until(async () => (await told()).length > 0);
+    await until('the payment to be published', told, ({ length }) => length > 0);
     expect(await told()).toEqual([`${company}/${id}`]);
-    await until(async () => (await owners.databases.billing.query({ text: 'select from unpublished' })).rowCount === 0);
+    await until(
+      'nothing to be left to publish',
+      () => owners.databases.billing.query({ text: 'select * from unpublished' }),
+      ({ rowCount }) => rowCount === 0,
+    );
   });
 });
 

@@ -63,7 +63,11 @@ it('shows an account’s new name in every service’s records', async () => {
   const shown = async (path: string) => (await system.get(company, path)).body.data.account.name;
   const job = lines['jobs']!.find(({ account: of }) => of.id === account['id'])!;
   expect(await shown(`/v1/jobs/${job['id']}`)).toBe(name);
-  await until(async () => (await shown(`/v1/invoices/${invoice['id']}`)) === name);
+  await until(
+    `the name ${name} on an invoice`,
+    () => shown(`/v1/invoices/${invoice['id']}`),
+    (seen) => seen === name,
+  );
 });
 
 it('builds the read models again from the topics, and removes what no topic has', async () => {
@@ -96,5 +100,5 @@ it('moves report dates when the company’s time zone changes', async () => {
   const dates = async () => (await financials()).map(({ id, report_date }) => [id, report_date]);
   const before = await dates();
   await system.setTimezone(company, 'Pacific/Kiritimati');
-  await until(async () => JSON.stringify(await dates()) !== JSON.stringify(before));
+  await until(`other dates than ${JSON.stringify(before)}`, dates, (seen) => JSON.stringify(seen) !== JSON.stringify(before));
 });

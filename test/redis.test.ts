@@ -23,13 +23,17 @@ async function sentinels(): Promise<Redis> {
   const master = await servers.server();
   const replica = await servers.server('--replicaof', `127.0.0.1 ${master.port}`, '--repl-diskless-sync-delay', '0');
   const { port } = await servers.sentinel(master);
-  await until(async () => (await redisCli('-p', String(port), 'SENTINEL', 'REPLICAS', 'main')) !== '');
+  await until('a replica that the Sentinel knows', () => redisCli('-p', String(port), 'SENTINEL', 'REPLICAS', 'main'));
   return { url: `redis+sentinel://127.0.0.1:${port}/main`, master, replica };
 }
 
 async function cluster(): Promise<Redis> {
   const { masters, replica } = await servers.cluster();
-  await until(async () => (await ask(replica, 'INFO', 'replication')).includes('master_link_status:up'));
+  await until(
+    'the replica to follow',
+    () => ask(replica, 'INFO', 'replication'),
+    (info) => info.includes('master_link_status:up'),
+  );
   // The second has the slot of our keys.
   return { url: `redis+cluster://${masters.map(({ port }) => `127.0.0.1:${port}`).join(',')}`, master: masters[1]!, replica };
 }
@@ -57,9 +61,10 @@ describe.each([
     const connected = async () => (await ask(server, 'CLIENT', 'LIST')).match(/name=truckroll-\S+/g)?.sort();
     const all = ['truckroll-gateway', 'truckroll-gateway', 'truckroll-gateway-invalidations', 'truckroll-gateway-invalidations', 'truckroll-integrations'];
     const healthy = /^gateway_redis_up\S* 1\n[^]*^gateway_revocations_proven\S* 1$/m;
-    const right = until(async () => String(await connected()) === String(all.map((name) => `name=${name}`)));
+    const right = until(`connections of ${all}`, connected, (names) => String(names) === String(all.map((name) => `name=${name}`)));
     await right.catch(async () => expect(await connected()).toEqual(all.map((name) => `name=${name}`)));
-    await until(async () => healthy.test((await system.metrics())['gateway']!) && healthy.test((await other.metrics.render()).body));
+    const bothMetrics = async () => [(await system.metrics())['gateway']!, (await other.metrics.render()).body];
+    await until('both gateways to be healthy', bothMetrics, (bodies) => bodies.every((body) => healthy.test(body)));
   }
 
   const read = async (url: string, key: string) => (await fetch(`${url}/v1/company`, { headers: { authorization: `Bearer ${key}` } })).status;
@@ -75,7 +80,12 @@ describe.each([
     const revoked = await keys.createKey({ company_id: company.id, user_id: company.userId, name: 'revoked', limits: null });
     for (const url of [system.baseUrl, otherUrl]) expect(await read(url, revoked.value)).toBe(200);
     await keys.revokeKey({ id: revoked.key!.id });
-    for (const url of [system.baseUrl, otherUrl]) await until(async () => (await read(url, revoked.value)) === 401);
+    for (const url of [system.baseUrl, otherUrl])
+      await until(
+        'the revoked key to be refused',
+        () => read(url, revoked.value),
+        (status) => status === 401,
+      );
   }
 
   test('lets gateways count limits together and hear of every revocation', async () => {
@@ -88,7 +98,11 @@ describe.each([
     redis.master.daemon.kill('SIGKILL');
     await redis.master.daemon.exited;
     expect(await read(system.baseUrl, company.apiKey)).toBe(200);
-    await until(async () => (await ask(redis.replica, 'ROLE')).startsWith('master'));
+    await until(
+      'the replica to be the master',
+      () => ask(redis.replica, 'ROLE'),
+      (role) => role.startsWith('master'),
+    );
     await bothUse(redis.replica);
     await countTogetherAndForget();
   });

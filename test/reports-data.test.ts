@@ -24,13 +24,9 @@ afterAll(() => system.stop());
 /** A report as of now at least. */
 async function report(query: string): Promise<Json> {
   const asked = Date.now();
-  let body: Json = {};
-  await until(async () => {
-    const answer = await system.get(company, `/v1/reports/${query}`);
-    body = answer.body;
-    return answer.status === 200 && Date.parse(body['report'].as_of) >= asked;
-  });
-  return body;
+  const ask = () => system.get(company, `/v1/reports/${query}`);
+  const isFresh = ({ status, body }: { status: number; body: Json }): boolean => status === 200 && Date.parse(body['report'].as_of) >= asked;
+  return (await until(`a report as of ${new Date(asked).toISOString()}`, ask, isFresh)).body;
 }
 
 const sum = (records: readonly Json[], of: (record: Json) => number): number => records.reduce((total, record) => total + of(record), 0);

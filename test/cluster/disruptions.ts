@@ -55,7 +55,7 @@ export async function outages(cluster: Cluster, traffic: Traffic): Promise<void>
 /** As `kubectl drain` does: asks, and asks again while the disruption budget refuses. */
 async function evict(cluster: Cluster, pod: string): Promise<void> {
   const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: pod, namespace: cluster.namespace } };
-  await eventually(() =>
+  await eventually(`the eviction of ${pod}`, () =>
     cluster.create(`/api/v1/namespaces/${cluster.namespace}/pods/${pod}/eviction`, eviction).then(
       () => true,
       (error: unknown) => {
@@ -68,8 +68,9 @@ async function evict(cluster: Cluster, pod: string): Promise<void> {
 
 /** Two are ready again, without that pod. */
 async function replaced(cluster: Cluster, component: string, pod: string): Promise<void> {
-  await eventually(async () => {
-    const pods = await cluster.pods(component);
-    return pods.length === 2 && !pods.includes(pod);
-  });
+  await eventually(
+    `two pods of ${component} without ${pod}`,
+    () => cluster.pods(component),
+    (pods) => pods.length === 2 && !pods.includes(pod),
+  );
 }

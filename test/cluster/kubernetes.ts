@@ -9,9 +9,9 @@ const EVERY_MS = 1000;
 /** For a pod to start or to drain on a machine that is busy. */
 const AT_MOST_MS = 240_000;
 
-/** Resolves when the condition holds, which asks the cluster. */
-export function eventually(condition: () => Promise<boolean>): Promise<void> {
-  return until(condition, AT_MOST_MS, EVERY_MS);
+/** As `until`, with the patience that a cluster needs. */
+export function eventually<T>(what: string, look: () => Promise<T>, isRight?: (value: T) => boolean): Promise<T> {
+  return until(what, look, isRight, { atMostMs: AT_MOST_MS, everyMs: EVERY_MS });
 }
 
 /** Objects as they are applied; nothing of them is looked at here. */

@@ -29,7 +29,11 @@ export async function startTraffic(use: Surroundings, image: string): Promise<Tr
   await subscribe(use, SINK, 'service_request.created', 'service_request.booked', 'service_request.status_changed');
   const { id: subject } = await truckroll(use, 'intake', 'request', '--company', company.company_id, '--channel', 'phone');
   await truckroll(use, 'intake', 'book', subject, '--job', visit.job.id, '--appointment', visit.id, '--company', company.company_id);
-  await eventually(async () => (await moves(cluster, subject)).length === BEFORE);
+  await eventually(
+    `${BEFORE} webhooks of the request`,
+    () => moves(cluster, subject),
+    ({ length }) => length === BEFORE,
+  );
 
   const environment = { URL: 'http://truckroll-gateway', KEY: company.api_key, RATE: String(RATE), VISIT: visit.id, MEMBER: member.id };
   await cluster.apply(pod('prober', image, 'prober.mjs', environment, SINK_PORT));
@@ -37,7 +41,7 @@ export async function startTraffic(use: Surroundings, image: string): Promise<Tr
   const counted = async (path = ''): Promise<Counted> => JSON.parse(await cluster.ask('prober', SINK_PORT, `/${path}`)) as Counted;
   const more = async (seconds: number): Promise<void> => {
     const { good } = await counted();
-    await eventually(async () => (await counted()).good >= good + seconds * RATE);
+    await eventually(`${seconds * RATE} more good answers than ${good}`, counted, (counts) => counts.good >= good + seconds * RATE);
   };
   await more(10);
   say(`${RATE} requests a second go on from here: ${JSON.stringify(await counted())}`);
@@ -47,7 +51,11 @@ export async function startTraffic(use: Surroundings, image: string): Promise<Tr
       const before = await counted();
       await work();
       // As long as a pod takes to drain: its last clients are still with it.
-      await eventually(async () => !(await terminating(cluster)));
+      await eventually(
+        'no pod that is ending',
+        () => terminating(cluster),
+        (isTerminating) => !isTerminating,
+      );
       await more(5);
       const { good, failures } = await counted();
       const failed = failures.slice(before.failures.length);
@@ -61,7 +69,7 @@ export async function startTraffic(use: Surroundings, image: string): Promise<Tr
       const { good, written, failures } = await counted('stop');
       const sequences = async (): Promise<number[]> => (await moves(cluster, subject)).map(({ sequence }) => sequence);
       const events = Array.from({ length: BEFORE + written }, (_, index) => index + 1);
-      await eventually(async () => new Set(await sequences()).size >= events.length).catch(() => undefined);
+      await eventually(`${events.length} webhooks`, sequences, (seen) => new Set(seen).size >= events.length).catch(() => undefined);
       const came = await sequences();
       const firsts = [...new Set(came)];
       say(

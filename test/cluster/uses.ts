@@ -110,7 +110,7 @@ export async function webhooks(use: Surroundings): Promise<void> {
     ids.push((await truckroll(use, 'intake', 'request', '--company', use.company.company_id, '--channel', 'phone')).id);
   const arrived = (): Promise<Arrived[]> => received(use.cluster, '/signed');
   const subject = ({ body }: Arrived): string => (JSON.parse(body) as { data: { id: string } }).data.id;
-  await eventually(async () => (await arrived()).length >= ids.length);
+  await eventually(`${ids.length} signed webhooks`, arrived, ({ length }) => length >= ids.length);
   const requests = await arrived();
   assert.deepEqual(requests.map(subject).toSorted(), ids.toSorted());
   for (const { headers, body } of requests) {
@@ -139,10 +139,8 @@ export async function balanced(use: Surroundings): Promise<void> {
   const list = (): Promise<unknown> => read(use, '/v1/invoices?limit=1');
   const scale = async (replicas: number): Promise<void> => {
     await cluster.kubectl('scale', 'deployment/truckroll-billing', `--replicas=${replicas}`);
-    await eventually(
-      async () =>
-        (await cluster.kubectl('get', 'pods', '--selector', 'app.kubernetes.io/component=billing', '--output', 'name')).trim().split('\n').length === replicas,
-    );
+    const pods = () => cluster.kubectl('get', 'pods', '--selector', 'app.kubernetes.io/component=billing', '--output', 'name');
+    await eventually(`${replicas} pods of billing`, pods, (names) => names.trim().split('\n').length === replicas);
   };
   await scale(1);
   await scale(3);
@@ -152,10 +150,11 @@ export async function balanced(use: Surroundings): Promise<void> {
   assert.equal(pods.length, 3);
   const counts = (): Promise<number[]> => Promise.all(pods.map(async (pod) => served(await cluster.ask(pod, 51052, '/metrics'))));
   const fresh = await counts();
-  await eventually(async () => {
+  const countsLater = async (): Promise<number[]> => {
     for (let count = 0; count < 6; count += 1) await list();
-    return (await counts()).every((count, index) => count > fresh[index]!);
-  });
+    return counts();
+  };
+  await eventually('calls to every pod', countsLater, (later) => later.every((count, index) => count > fresh[index]!));
   const seconds = (performance.now() - scaledAt) / 1000;
   assert.ok(seconds <= 60, `all pods are used after ${seconds} s`);
   const before = await counts();

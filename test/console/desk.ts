@@ -144,8 +144,9 @@ export async function tabTo(page: Page, name: string): Promise<void> {
   throw new Error(`Tab does not lead to ${name}`);
 }
 
-/** Resolves when what is asked of the system holds. */
-export const eventually = (holds: () => Promise<boolean>): Promise<void> => until(holds, AT_MOST_MS);
+/** As `until`, with the patience that a browser needs. */
+export const eventually = <T>(what: string, look: () => Promise<T>, isRight?: (value: T) => boolean): Promise<T> =>
+  until(what, look, isRight, { atMostMs: AT_MOST_MS });
 
 /** Resolves when the visible text of the page has this. */
 export async function shows(page: Page, text: string): Promise<void> {

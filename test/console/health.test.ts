@@ -18,8 +18,16 @@ async function failing(company: TestCompany): Promise<string> {
   desk.answer = (response) => void response.writeHead(500).end('no');
   const { id } = await desk.endpoint(company);
   for (let i = 0; i < 6; i++) await desk.happen(company);
-  await eventually(async () => (await desk.api(company, 'GET', `${HOOKS}/${id}/deliveries?progress=retrying`)).length === 6);
-  await eventually(async () => (await desk.api(company, 'GET', `${HOOKS}/${id}`)).health.circuit.state === 'open');
+  await eventually(
+    'six deliveries that are retried',
+    () => desk.api(company, 'GET', `${HOOKS}/${id}/deliveries?progress=retrying`),
+    ({ length }) => length === 6,
+  );
+  await eventually(
+    'an open circuit',
+    () => desk.api(company, 'GET', `${HOOKS}/${id}`),
+    ({ health }) => health.circuit.state === 'open',
+  );
   return id;
 }
 
@@ -96,7 +104,11 @@ test('deliveries are narrowed to those that retry, to a time and to a subject, b
   desk.answer = (response) => void response.writeHead(204).end();
   const deliveryIds = (await desk.api(company, 'GET', `${HOOKS}/${id}/deliveries`)).map((each: any) => each.id).slice(0, 5);
   await desk.api(company, 'POST', `${HOOKS}/${id}/redeliver`, { deliveryIds });
-  await eventually(async () => (await desk.api(company, 'GET', `${HOOKS}/${id}/deliveries?progress=delivered`)).length >= 5);
+  await eventually(
+    'five deliveries',
+    () => desk.api(company, 'GET', `${HOOKS}/${id}/deliveries?progress=delivered`),
+    ({ length }) => length >= 5,
+  );
   // The sixth follows, when its next attempt is due.
   const numbers: string[] = (await desk.api(company, 'GET', `${HOOKS}/${id}/deliveries`)).flatMap((each: any) => each.subjectNumber ?? []);
   expect(new Set(numbers).size).toBe(6);
@@ -138,7 +150,11 @@ test('several deliveries are selected and sent again by keyboard, and what comes
   // By a path of its own: what earlier tests have left is still tried again meanwhile.
   const { id } = await desk.endpoint(company, { enabled: false, url: `${desk.receiver.url}/several` });
   for (let i = 0; i < 4; i++) await desk.happen(company);
-  await eventually(async () => (await desk.api(company, 'GET', `${HOOKS}/${id}/deliveries?progress=skipped`)).length === 4);
+  await eventually(
+    'four deliveries that are skipped',
+    () => desk.api(company, 'GET', `${HOOKS}/${id}/deliveries?progress=skipped`),
+    ({ length }) => length === 4,
+  );
   let refused = false;
   desk.answer = (response, { path }) => {
     if (!path.endsWith('/several')) return void response.writeHead(204).end();
@@ -167,7 +183,11 @@ test('a delivery that took too long reads “Timed out after 15 s”, and its ne
   const id = await failing(company);
   // A test is tried once: nothing follows its only attempt.
   const { id: testId } = await desk.api(company, 'POST', `${HOOKS}/${id}/test`);
-  await eventually(async () => (await desk.api(company, 'GET', `${HOOKS}/${id}/deliveries/${testId}`)).progress === 'failed');
+  await eventually(
+    'a test that failed',
+    () => desk.api(company, 'GET', `${HOOKS}/${id}/deliveries/${testId}`),
+    ({ progress }) => progress === 'failed',
+  );
   await desk.system.database.query({
     text: `update integrations.webhook_attempts a set status = null, error = 'ATTEMPT_ERROR_TIMEOUT', error_message = 'The exchange was not over after 15 s.',
         ended_at = a.started_at + interval '15.01 s'

@@ -51,23 +51,49 @@ beforeAll(async () => {
   await desk.receiver.until(5);
   for (let i = 0; i < 6; i++) await desk.happen(company);
   const tested = await desk.api(company, 'POST', `${hook(busy.id)}/test`);
-  await eventually(async () => (await desk.api(company, 'GET', `${hook(gone.id)}`)).enabled === false);
-  await eventually(async () => (await desk.api(company, 'GET', `${hook(busy.id)}/deliveries/${tested.id}`)).status === 'succeeded');
+  await eventually(
+    'an endpoint that is disabled',
+    () => desk.api(company, 'GET', hook(gone.id)),
+    ({ enabled }) => enabled === false,
+  );
+  await eventually(
+    'a test that succeeds',
+    () => desk.api(company, 'GET', `${hook(busy.id)}/deliveries/${tested.id}`),
+    ({ status }) => status === 'succeeded',
+  );
   const log: any[] = await desk.api(company, 'GET', `${hook(busy.id)}/deliveries`);
   const retried = log.find(({ attempts }) => attempts[0]?.response?.status === 503)!;
   await desk.api(company, 'POST', `${hook(busy.id)}/deliveries/${retried.id}/redeliver`);
-  await eventually(async () => (await desk.api(company, 'GET', `${hook(busy.id)}/deliveries/${retried.id}`)).status === 'succeeded');
+  await eventually(
+    'a retry that succeeds',
+    () => desk.api(company, 'GET', `${hook(busy.id)}/deliveries/${retried.id}`),
+    ({ status }) => status === 'succeeded',
+  );
 
-  for (const { id } of [failing, recovering]) await eventually(async () => (await desk.api(company, 'GET', hook(id))).health.circuit.state === 'open');
+  const circuitOf = async (id: string): Promise<string> => (await desk.api(company, 'GET', hook(id))).health.circuit.state;
+  for (const { id } of [failing, recovering])
+    await eventually(
+      'an open circuit',
+      () => circuitOf(id),
+      (state) => state === 'open',
+    );
   // One that has failed twice waits for minutes, and so is still there to be recovered from.
-  await eventually(async () => (await desk.api(company, 'GET', `${hook(recovering.id)}/deliveries`)).some(({ attempts }: any) => attempts.length > 1));
+  await eventually(
+    'a second attempt',
+    () => desk.api(company, 'GET', `${hook(recovering.id)}/deliveries`),
+    (log) => log.some(({ attempts }: any) => attempts.length > 1),
+  );
   await remember(desk.system, healthy.id, 160, { delivered: 60, failed: 0, bucket: 7 });
   await remember(desk.system, busy.id, 160, { delivered: 30, failed: 3, bucket: 9 });
   await remember(desk.system, failing.id, 160, { delivered: 25, failed: 20, bucket: 12 });
   await remember(desk.system, recovering.id, 60, { delivered: 25, failed: 9, bucket: 8 });
   mended = true;
   await desk.api(company, 'POST', `${hook(recovering.id)}/test`);
-  await eventually(async () => (await desk.api(company, 'GET', hook(recovering.id))).health.circuit.state === 'closed');
+  await eventually(
+    'a closed circuit',
+    () => circuitOf(recovering.id),
+    (state) => state === 'closed',
+  );
 
   // The newest may wait for the circuit, which a few failures open.
   const refused = (await desk.api(company, 'GET', `${hook(failing.id)}/deliveries`)).find(({ attempts }: any) => attempts.length > 0);

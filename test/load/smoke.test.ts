@@ -20,7 +20,11 @@ beforeAll(async () => {
     expect((await system.importRecords(usual, path, records)).problems).toEqual([]);
   }
   // Reports are refused until the company is added up for the first time.
-  await until(async () => (await system.get(usual, '/v1/reports/invoice-activity?start_date=2026-01-01&end_date=2027-01-01')).status === 200);
+  await until(
+    'a report to be built',
+    () => system.get(usual, '/v1/reports/invoice-activity?start_date=2026-01-01&end_date=2027-01-01'),
+    ({ status }) => status === 200,
+  );
   // The lists of the huge company are the usual one's here: its size is no matter of shapes.
   const credentials = { usual: usual.apiKey, huge: usual.apiKey, empty: empty.apiKey, userToken: system.userToken(usual) };
   world = await discover(nodeClient(system.baseUrl).send, credentials, 'smoke');

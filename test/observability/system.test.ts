@@ -98,7 +98,11 @@ test('a request is followed by its id from the gateway to the receiver, and the 
   const { headers, body } = receiver.received[1]!;
   expect(JSON.parse(body)).toMatchObject({ type: 'service_request.status_changed', data: { status: 'SCHEDULED' } });
 
-  await until(async () => (await trace(requestId)).some(({ msg }) => msg === 'sent a webhook'));
+  await until(
+    'the webhook in the logs of the request',
+    () => trace(requestId),
+    (lines) => lines.some(({ msg }) => msg === 'sent a webhook'),
+  );
   const lines = await trace(requestId);
   expect(lines.map(({ service, msg }) => `${service}: ${msg}`).toSorted()).toEqual([
     'gateway: request',
@@ -139,7 +143,11 @@ test('a test event shows the request that asked for it, and a trace that a clien
   const asked = await fetch(`${system.baseUrl}${HOOKS}/${endpoint}/test`, { method: 'POST', headers });
   const requestId = asked.headers.get('x-request-id')!;
   const { data } = (await asked.json()) as { data: { id: string } };
-  await until(async () => (await trace(traceparent.slice(3, 35))).some(({ msg }) => msg === 'sent a webhook'));
+  await until(
+    'the webhook in the logs of the trace',
+    () => trace(traceparent.slice(3, 35)),
+    (lines) => lines.some(({ msg }) => msg === 'sent a webhook'),
+  );
   const lines = await trace(traceparent.slice(3, 35));
   expect(new Set(lines.map((line) => line.requestId))).toEqual(new Set([requestId]));
   expect(lines.map(({ service }) => service)).toEqual(expect.arrayContaining(['gateway', 'integrations', 'webhook-dispatcher']));
@@ -157,7 +165,11 @@ test('with an exporter the same way is one trace of spans, from the request to t
   expect([added.status, refused.status]).toEqual([201, 409]);
   await receiver.until(before + 2);
   const requestId = added.headers.get('x-request-id')!;
-  await until(async () => (await trace(requestId)).some(({ msg }) => msg === 'sent a webhook'));
+  await until(
+    'the webhook in the logs of the request',
+    () => trace(requestId),
+    (lines) => lines.some(({ msg }) => msg === 'sent a webhook'),
+  );
   await stop();
   collector.close();
   const traced = (id: string): Span[] => collector.spans.filter(({ traceId }) => traceId === id.replaceAll('-', ''));
@@ -186,7 +198,11 @@ test('with an exporter the same way is one trace of spans, from the request to t
 
 test('health checks are not in the log at info, other requests are', async () => {
   await Promise.all(['/healthz', '/readyz', '/openapi.json'].map(async (path) => (await fetch(`${system.baseUrl}${path}`)).text()));
-  await until(async () => written.some((line) => line.includes('"path":"/openapi.json"')));
+  await until(
+    'the request in the log',
+    () => written.filter((line) => line.includes('"path":"/openapi.json"')),
+    (lines) => lines.length > 0,
+  );
   expect(written.filter((line) => line.includes('"path":"/healthz"') || line.includes('"path":"/readyz"'))).toEqual([]);
 });
 
@@ -208,7 +224,7 @@ const BASE = /_(bucket|count|sum)$/;
 test('everything that dashboards and alert rules ask for is told by the running system', async () => {
   // What an import that fails, a limit or an outage would bring is made by none of this: known by the list alone.
   const listed = new Map<string, ListedMetric>(listMetrics().map((metric) => [metric.name, metric]));
-  await until(async () => (await scraped()).has('webhook_endpoints'));
+  await until('the metric webhook_endpoints', scraped, (metrics) => metrics.has('webhook_endpoints'));
   const series = await scraped();
   // What is of a process rather than of a component is not there in a test's: metrics.test.ts and `npm start -- --observe` have it.
   const rare =

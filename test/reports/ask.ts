@@ -14,8 +14,8 @@ export function ask(system: System, company: TestCompany, question: Question, li
 /** Resolves when reports have everything that was committed until now, by what they say of themselves. */
 export async function fresh(system: System, company: TestCompany, settings?: Settings): Promise<void> {
   const committed = Date.now();
-  await until(async () => {
-    const { status, body } = await system.get(company, '/v1/reports/job-profitability?start_date=2000-01-01&end_date=2000-01-02');
+  const ask = () => system.get(company, '/v1/reports/job-profitability?start_date=2000-01-01&end_date=2000-01-02');
+  await until(`reports as of ${new Date(committed).toISOString()} with ${JSON.stringify(settings)}`, ask, ({ status, body }) => {
     if (status !== 200) return false;
     const { report, meta } = body;
     const applied =

@@ -90,13 +90,12 @@ it('is wholly of the old time zone until all is of the new one, and says so by m
   await holding('lock table reporting.invoice_summaries in exclusive mode', async () => {
     await system.setTimezone(company, 'Pacific/Kiritimati');
     const changed = Date.now();
-    await until(async () => {
-      const { rows } = await system.database.query({
-        text: `select from reporting.generations where company_id = $1 and state = 'building' and time_zone = 'Pacific/Kiritimati'`,
-        values: [company.id],
-      });
-      return rows.length > 0;
-    });
+    const building = { text: `select time_zone from reporting.generations where company_id = $1 and state = 'building'`, values: [company.id] };
+    await until(
+      'sums of the new time zone',
+      () => system.database.query<{ time_zone: string }>(building),
+      ({ rows }) => rows[0]?.time_zone === 'Pacific/Kiritimati',
+    );
     const { body } = await report(COLLECTIONS);
     expect(body.meta.timezone).toBe('America/Chicago');
     expect(received(body)).toEqual({ '2026-03-04': 1001 });
@@ -133,7 +132,11 @@ it('holds back as_of of a company whose event is set aside, of no other, until i
   await system.database.query({ text: 'alter table reporting.payments add constraint refused check (amount_cents <> 666)' });
   await pay(company, payment['id'], 666);
   const committed = Date.now();
-  await until(async () => (await system.database.query({ text: 'select from reporting.parked_event' })).rowCount > 0);
+  await until(
+    'a dead letter',
+    () => system.database.query({ text: 'select from reporting.parked_event' }),
+    ({ rowCount }) => rowCount > 0,
+  );
   await fresh(system, other);
   const { status, body } = await report(COLLECTIONS);
   expect(status).toBe(200);
@@ -153,13 +156,12 @@ it.each(['billing', 'scheduling'] as const)('goes on answering while %s is away,
   await system.stopService(owner);
   const stopped = Date.now();
   const other = owner === 'billing' ? 'scheduling' : 'billing';
-  await until(async () => {
-    const { rows } = await system.database.query<{ at: number }>({
-      text: 'select at from reporting.applied_until where source = $1',
-      values: [`/truckroll/${other}`],
-    });
-    return (rows[0]?.at ?? 0) / 1000 > stopped;
-  });
+  const applied = { text: 'select at from reporting.applied_until where source = $1', values: [`/truckroll/${other}`] };
+  await until(
+    `events of ${other} after ${stopped}`,
+    () => system.database.query<{ at: number }>(applied),
+    ({ rows }) => (rows[0]?.at ?? 0) / 1000 > stopped,
+  );
   const { status, body } = await report(COLLECTIONS);
   expect(status).toBe(200);
   expect(received(body)).toEqual({ '2026-03-04': 666 });

@@ -199,11 +199,12 @@ async function createCompany(cast: Cast): Promise<string> {
 
 /** Every row of every table of sums that is read, once nothing is left to build. */
 async function sums(company: string): Promise<Record<string, string[]>> {
-  await until(async () => {
+  const isBuilt = async (): Promise<boolean> => {
     const text = `select exists (select from generations where company_id = $1 and state = 'current') and not exists (select from generations where company_id = $1 and state <> 'current')
       and not exists (select from financials_to_refresh where company_id = $1) and not exists (select from spoiled_summaries where company_id = $1) as built`;
     return (await database.query<{ built: boolean }>({ text, values: [company] })).rows[0]!.built;
-  }, 120_000);
+  };
+  await until('all sums to be built', isBuilt, Boolean, { atMostMs: 120_000 });
   const entries = DEFINITIONS.flatMap((definition) => [definition.table, definition.combinations].map((table) => ({ definition, table })));
   return Object.fromEntries(
     await Promise.all(

@@ -109,11 +109,20 @@ it('keeps sums right beside a replica of the release before in its consumer grou
       'jobs',
       lines['jobs']!.map((line) => ({ ...line, summary, updated_at: `2026-11-21T00:00:${String(round % 60).padStart(2, '0')}Z` })),
     );
-    await until(async () => (await system.database.query({ text: 'select from scheduling.outbox' })).rowCount === 0);
+    await until(
+      'an empty outbox',
+      () => system.database.query({ text: 'select topic, key from scheduling.outbox' }),
+      ({ rowCount }) => rowCount === 0,
+    );
   }
   expect((await system.importRecords(company, 'invoices', changed)).changed).toBeGreaterThan(0);
   const voided = changed.filter(({ status }) => status === 'VOIDED').length;
-  await until(async () => (await system.database.query({ text: `select from reporting.invoices where status = 'VOIDED'` })).rowCount === voided);
+  const voidedCopies = { text: `select from reporting.invoices where status = 'VOIDED'` };
+  await until(
+    `${voided} voided invoices`,
+    () => system.database.query(voidedCopies),
+    ({ rowCount }) => rowCount === voided,
+  );
   await older.stop();
   await database.close();
   await fresh(system, company);

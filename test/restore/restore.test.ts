@@ -51,12 +51,10 @@ async function startDispatcher(): Promise<void> {
 async function reports(): Promise<Json[]> {
   const asked = Date.now();
   const answers: Json[] = [];
+  const isFresh = ({ status, body }: { status: number; body: Json }): boolean => status === 200 && Date.parse(body['report'].as_of) >= asked;
   for (const query of REPORTS) {
-    await until(async () => {
-      const { status, body } = await system.get(company, `/v1/reports/${query}`);
-      answers[REPORTS.indexOf(query)] = body['data'] as Json;
-      return status === 200 && Date.parse(body['report'].as_of) >= asked;
-    });
+    const { body } = await until(`a report as of ${new Date(asked).toISOString()}`, () => system.get(company, `/v1/reports/${query}`), isFresh);
+    answers.push(body['data'] as Json);
   }
   return answers;
 }
@@ -147,10 +145,13 @@ it(
     const [waiting, unsent, later] = [randomUUID(), randomUUID(), randomUUID()];
     // One delivery waits for its retry, and one event has not become deliveries.
     await record(waiting);
-    await until(async () => told(waiting, 1) === 1);
     await until(
-      async () => (await system.database.query<{ failures: number }>({ text: 'select failures from integrations.webhook_queue' })).rows[0]?.failures === 1,
+      'the first webhook',
+      () => told(waiting, 1),
+      (count) => count === 1,
     );
+    const queued = () => system.database.query<{ failures: number }>({ text: 'select failures from integrations.webhook_queue' });
+    await until('a failed delivery in the queue', queued, ({ rows }) => rows[0]?.failures === 1);
     await dispatcher.destroy();
     await system.database.query({ text: 'update integrations.webhook_queue set due_at = now()' });
     await record(unsent);
@@ -172,12 +173,24 @@ it(
     await store(company, 'accounts', [{ ...account, name: 'Renamed and lost' }]);
     const lostCompany = await system.createCompany();
     await startDispatcher();
-    await until(async () => told(unsent, 1) === 1);
+    await until(
+      'the webhook that had not been sent',
+      () => told(unsent, 1),
+      (count) => count === 1,
+    );
     await record(later);
     await contact(unsent);
-    await until(async () => told(later, 1) === 1 && told(unsent, 2) === 1);
+    await until(
+      'two later webhooks',
+      () => [told(later, 1), told(unsent, 2)],
+      (counts) => counts.every((count) => count === 1),
+    );
     expect(await reports()).not.toEqual(before);
-    await until(async () => (await system.get(company, `/v1/job-financials/${lostJob.id}`)).status === 200);
+    await until(
+      'financials of the new job',
+      () => system.get(company, `/v1/job-financials/${lostJob.id}`),
+      ({ status }) => status === 200,
+    );
 
     // Nothing may run, and the command says so.
     const refusal = await command('restored', '--wait', '1s');
@@ -225,8 +238,11 @@ it(
     const { rows } = await system.database.query<{ id: string }>({ text: 'select company_id as id from reporting.companies' });
     expect(rows).toEqual([{ id: company.id }]);
     expect(rows).not.toContainEqual({ id: lostCompany.id });
-    const names = `select name from billing.names where company_id = $1 and kind = 'accounts' and id = $2`;
-    await until(async () => (await system.database.query<{ name: string }>({ text: names, values: [company.id, account.id] })).rows[0]?.name === account.name);
+    const nameKept = async (): Promise<string | undefined> => {
+      const text = `select name from billing.names where company_id = $1 and kind = 'accounts' and id = $2`;
+      return (await system.database.query<{ name: string }>({ text, values: [company.id, account.id] })).rows[0]?.name;
+    };
+    await until('the name of the backup in billing', nameKept, (name) => name === account.name);
 
     // What was not certain to have been sent is sent, what never happened is not, and what comes now goes on.
     await contact(unsent);
@@ -234,15 +250,17 @@ it(
       arrived()
         .slice(seen)
         .flatMap(([subject, sequence]) => (subject === id ? [sequence] : []));
-    await until(async () => since(unsent).length === 2 && since(waiting).length === 1);
+    await until(
+      'three webhooks',
+      () => [since(unsent), since(waiting)],
+      ([two, one]) => two?.length === 2 && one?.length === 1,
+    );
     expect({ unsent: since(unsent), waiting: since(waiting), later: since(later) }).toEqual({ unsent: [1, 2], waiting: [1], later: [] });
     // Everything that is told now is newer than what topics and consumers remember.
     await store(company, 'invoices', [{ ...invoice, status: 'VOIDED' }]);
     await store(company, 'accounts', [{ ...account, name: 'Renamed again' }]);
     expect(await reports()).not.toEqual(before);
-    await until(
-      async () => (await system.database.query<{ name: string }>({ text: names, values: [company.id, account.id] })).rows[0]?.name === 'Renamed again',
-    );
+    await until('the new name in billing', nameKept, (name) => name === 'Renamed again');
     expect((await command('verify')).code).toBe(0);
   },
   4 * MINUTES,

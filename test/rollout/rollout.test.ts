@@ -199,7 +199,7 @@ describe('an event type, and a field of another type, that the release before do
     await move(subject, 'CONTACTED');
     await move(subject, 'CLOSED');
     await receiver.until(2);
-    await until(async () => (await deadLetters()).count === 2);
+    await until('two dead letters', deadLetters, ({ count }) => count === 2);
     expect(told(arrived())).toEqual([
       [subject, 1, 'service_request.created'],
       [subject, 4, 'service_request.status_changed'],

@@ -17,5 +17,9 @@ export async function differences(system: System, company: TestCompany): Promise
 
 /** Events follow within moments, on a busy machine within more of them. */
 export async function untilFollowed(system: System, company: TestCompany): Promise<void> {
-  await until(async () => (await differences(system, company)).length === 0);
+  await until(
+    'reporting to have what its owners have',
+    () => differences(system, company),
+    ({ length }) => length === 0,
+  );
 }

@@ -1,11 +1,31 @@
-const EVERY_MS = 50;
-/** Events between services have no end to await from outside, so their effect is asked for until it shows. */
-const AT_MOST_MS = 30_000;
+import { inspect } from 'node:util';
 
-/** Resolves when the condition holds. Rejects when it does not for a long time, which no load explains. */
-export async function until(condition: () => Promise<boolean>, atMostMs = AT_MOST_MS, everyMs = EVERY_MS): Promise<void> {
-  for (const startedAt = Date.now(); !(await condition()); ) {
-    if (Date.now() - startedAt > atMostMs) throw new Error('what was waited for did not happen');
+const EVERY_MS = 50;
+const AT_MOST_MS = 30_000;
+/** Characters of what was seen last that a failure shows. */
+const MOST_SHOWN = 2000;
+
+export interface Patience {
+  atMostMs?: number;
+  everyMs?: number;
+}
+
+/**
+ * Looks again and again, for effects between services that no event announces. Resolves to the first value that is right. Rejects after 30 s
+ * with `what`, which completes "waited for …", and the value that was seen last.
+ */
+export async function until<T>(
+  what: string,
+  look: () => Promise<T> | T,
+  isRight: (value: T) => boolean = Boolean,
+  { atMostMs = AT_MOST_MS, everyMs = EVERY_MS }: Patience = {},
+): Promise<T> {
+  for (const startedAt = performance.now(); ; ) {
+    const value = await look();
+    if (isRight(value)) return value;
+    if (performance.now() - startedAt > atMostMs) {
+      throw new Error(`waited for ${what} for ${atMostMs / 1000} s; seen last: ${inspect(value, { depth: 6 }).slice(0, MOST_SHOWN)}`);
+    }
     await new Promise((resolve) => setTimeout(resolve, everyMs));
   }
 }
