@@ -3,13 +3,14 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Database } from '@truckroll/service-kit';
 import { Problem, STATE, say } from '@truckroll/local-stack';
+import { keepingSettings } from '@truckroll/reporting/schema';
 import { readIntoMemory } from './data/memory.ts';
 import { rounded } from './measure/report.ts';
 import { casesOf, compare, pageDepth } from './reports/compare.ts';
 import { FULL, QUICK, measuredCompany } from './reports/company.ts';
 import { measureFreshness } from './reports/fresh.ts';
 import { ingestCost } from './reports/ingest.ts';
-import { REPORTING, connectAsReporting, firstBuild, keysOf, prepareReports } from './reports/prepare.ts';
+import { connectAsReporting, firstBuild, keysOf, prepareReports } from './reports/prepare.ts';
 import { runBenchmark } from './system/benchmark.ts';
 import { Operator } from './system/operator.ts';
 import { startGateway, startServices } from './system/programs.ts';
@@ -63,7 +64,7 @@ await runBenchmark({
 /** What needs no service: both sides' statements on one connection. */
 async function statements(stack: Stack): Promise<Record<string, number>> {
   const rounds = Number(options.rounds ?? (options.quick ? 3 : 7));
-  const database = new Database({ url: stack.databaseUrl, schema: 'reporting', settings: REPORTING, statementTimeoutMs: 120_000 });
+  const database = new Database({ url: stack.databaseUrl, schema: 'reporting', settings: keepingSettings, statementTimeoutMs: 120_000 });
   const figures: Record<string, number> = {};
   try {
     const { rows } = await database.query<{ generation: number }>({

@@ -2,7 +2,7 @@
 // and sums of them.
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { schema } from '@truckroll/reporting/schema';
+import { keepingSettings, schema } from '@truckroll/reporting/schema';
 import { Problem, say } from '@truckroll/local-stack';
 import { migrate } from '@truckroll/service-kit';
 import pg from 'pg';
@@ -21,11 +21,9 @@ const ROWS_AT_ONCE = 10_000;
 /** As integrations will tell it: nothing is to be refreshed then. */
 const COMPANY = 'insert into companies (company_id, projection, time_zone, costing_enabled, verified_only) values ($1, 1, $2, true, false)';
 
-/** Settings of a connection that stands for reporting: what it writes is of this release, and the sums follow. */
-export const REPORTING = { ...schema.settings, 'truckroll.keeps_summaries': 'on' };
-
+/** Connects with reporting's settings: triggers take its writes for those of this release. */
 export async function connectAsReporting(stack: Stack): Promise<pg.Client> {
-  const options = Object.entries(REPORTING)
+  const options = Object.entries(keepingSettings)
     .map(([name, value]) => `-c ${name}=${value}`)
     .join(' ');
   const client = new pg.Client({ connectionString: stack.databaseUrl, options: `${options} -c search_path=reporting` });

@@ -1,6 +1,6 @@
 // The sums of the company by SQL: the builder, which adds fact by fact as changes come, would take most of an hour beside other
 // work. Nothing is timed before the product's reading of them has given the rows that plain SQL gives.
-import { DEFINITIONS, NONE, measuresOf } from '@truckroll/reporting/reports';
+import { DEFINITIONS, NONE, SUMMARIES_VERSION, measuresOf } from '@truckroll/reporting/reports';
 import { say } from '@truckroll/local-stack';
 import type pg from 'pg';
 import { TIMEZONE } from './company.ts';
@@ -41,6 +41,9 @@ export async function makeSums(client: pg.Client, companyId: string): Promise<vo
     const few = Object.fromEntries(summary.few.map((dimension) => [dimension, valueOf(dimension)]));
     await insert(summary.combinations, { period: periods.month, ...few, standing: `${standing}::text` }, { from, measures });
   }
-  await client.query(`insert into generations (company_id, generation, time_zone, state) values ($1, ${GENERATION}, $2, 'current')`, [companyId, TIMEZONE]);
+  await client.query(
+    `insert into generations (company_id, generation, time_zone, state, version) values ($1, ${GENERATION}, $2, 'current', ${SUMMARIES_VERSION})`,
+    [companyId, TIMEZONE],
+  );
   say(`Made the sums in ${((performance.now() - startedAt) / 1000).toFixed(1)} s.`);
 }

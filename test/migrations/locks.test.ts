@@ -21,8 +21,9 @@ beforeAll(() => loadModule());
 test('no migration locks a table that may be large', () => {
   const schemas: readonly Schema[] = [billing, integrations, reporting, scheduling];
   const sets = new Map<string, MigrationSet>(schemas.flatMap(({ migrations }) => migrations.map((set) => [set.name, set])));
-  // Made by the record store: it notes in one row that a release begins.
+  // Made from versions in the code: they note in one row, and in a function, that a version begins.
   sets.delete('projections');
+  sets.delete('summaries');
   expect([...sets.keys()].sort()).toEqual(Object.keys(BEFORE).sort());
   const refused = [...sets.values()].flatMap(({ name: part, migrations }) => {
     const known = nothingKnown();

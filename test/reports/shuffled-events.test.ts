@@ -11,7 +11,7 @@ import { openFreshDatabase } from '@truckroll/testing';
 import fc from 'fast-check';
 import { readModelSubscriptions } from '../../services/reporting/src/read-models/index.ts';
 import { tables } from '../../services/reporting/src/resources/index.ts';
-import { schema } from '../../services/reporting/src/schema.ts';
+import { keepingSettings, schema } from '../../services/reporting/src/schema.ts';
 import { summaryBuilder, type SummaryBuilder } from '../../services/reporting/src/summaries/builder.ts';
 import { DEFINITIONS, measuresOf } from '../../services/reporting/src/summaries/definitions.ts';
 import { keyColumns } from '../../services/reporting/src/summaries/deltas.ts';
@@ -32,7 +32,7 @@ let subscriber: Subscriber;
 let applied = 0;
 
 beforeAll(async () => {
-  ({ database, close } = await openFreshDatabase(schema, { settings: { ...schema.settings, 'truckroll.keeps_summaries': 'on' }, maxConnections: 6 }));
+  ({ database, close } = await openFreshDatabase(schema, { settings: keepingSettings, maxConnections: 6 }));
   const metrics = createMetrics('reporting');
   // It is told of everything here, and never looks by itself.
   builder = summaryBuilder(database, silentLog, metrics, 2 ** 31 - 1);

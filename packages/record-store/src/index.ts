@@ -9,7 +9,7 @@ export { RecordError, heldCents } from './record-error.ts';
 export { planForAnyCompany } from './any-company.ts';
 export { lockCompany, lockPart } from './lock.ts';
 export { serveRecords } from './serve.ts';
-export { companiesBehind, withProjections, type Projected } from './projection.ts';
+export { companiesBehind, countBehind, withProjections, type Projected } from './projection.ts';
 export { recordProjection } from './reproject.ts';
 export { Reprojector, type Projection, type Renewing } from './reprojector.ts';
 export { projectionHandlers } from './reproject-service.ts';

@@ -74,7 +74,12 @@ function behindIn({ table, version }: Projected): string {
 }
 
 /** Rows that an older version wrote, over all companies or of one; no more than `most` are counted. */
-export async function countBehind(db: Queryable, { table, version }: Projected, companyId: string | undefined, most: number): Promise<number> {
+export async function countBehind(
+  db: Queryable,
+  { table, version }: Pick<Projected, 'table' | 'version'>,
+  companyId: string | undefined,
+  most: number,
+): Promise<number> {
   const { rows } = await db.query<{ count: number }>({
     text: `select count(*) from (
         select from ${table} where projection < $1 ${companyId === undefined ? '' : 'and company_id = $3'} order by company_id, projection limit $2

@@ -16,7 +16,7 @@ import { projections } from './projections.ts';
 import { reportHandlers } from './reports/handlers.ts';
 import { tables } from './resources/index.ts';
 import { summaryBuilder } from './summaries/builder.ts';
-import { schema } from './schema.ts';
+import { keepingSettings, schema } from './schema.ts';
 
 const SCHEMA = 'reporting';
 
@@ -26,9 +26,7 @@ export function createReporting(config: ReportingConfig): Service {
     name: SCHEMA,
     config,
     create({ server, log, metrics, database: open, background }) {
-      // What does not say so spoils the sums that it does not keep (migrations/0004_reports.sql).
-      const settings = { ...schema.settings, 'truckroll.keeps_summaries': 'on' };
-      const database = open({ ...databaseUrls(config), ...schema, settings });
+      const database = open({ ...databaseUrls(config), ...schema, settings: keepingSettings });
       const kafka = createKafka(SCHEMA, config, log);
       const names = new NameCache(database, SCHEMA, log);
       const outbox = new Outbox({ database, kafka, source: '/truckroll/reporting', topics: [topics.reportingAudit], announces: false, log, metrics });

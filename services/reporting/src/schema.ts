@@ -1,9 +1,22 @@
 import { outboxTables } from '@truckroll/outbox';
 import { recordStoreMigrations, withProjections } from '@truckroll/record-store';
-import { migrationsIn } from '@truckroll/service-kit';
+import { migrationsIn, type MigrationSet } from '@truckroll/service-kit';
 import { projected } from './projections.ts';
+import { SUMMARIES_VERSION } from './summaries/definitions.ts';
 
 const own = migrationsIn('reporting', new URL('../migrations/', import.meta.url));
 
+/** Each version of the sums begins with a migration: what releases before it write from then on is marked (migrations/0009_versions_of_sums.sql). */
+const versions: MigrationSet = {
+  name: 'summaries',
+  migrations: Array.from({ length: SUMMARIES_VERSION - 1 }, (_, i) => ({
+    name: `${String(i + 2).padStart(4, '0')}_version`,
+    sql: `select raise_summaries(${i + 2})`,
+  })),
+};
+
 /** What reporting keeps in PostgreSQL. */
-export const schema = withProjections({ schema: 'reporting', migrations: [recordStoreMigrations, outboxTables, own] }, projected);
+export const schema = withProjections({ schema: 'reporting', migrations: [recordStoreMigrations, outboxTables, own, versions] }, projected);
+
+/** Settings of transactions that keep the sums of what they change. Sums of what others change are built anew. */
+export const keepingSettings = { ...schema.settings, 'truckroll.keeps_summaries': String(SUMMARIES_VERSION) };

@@ -11,7 +11,7 @@ import { jobs } from '../src/read-models/jobs.ts';
 import { fillIn } from '../src/financials/every-job.ts';
 import { jobFinancials } from '../src/resources/job-financials.ts';
 import { tables } from '../src/resources/index.ts';
-import { schema } from '../src/schema.ts';
+import { keepingSettings, schema } from '../src/schema.ts';
 import { verifyReports } from '../src/summaries/verify.ts';
 
 type Line = Record<string, any>;
@@ -23,7 +23,7 @@ let database: Database;
 let close: () => Promise<void>;
 let reader: RecordReader;
 beforeAll(async () => {
-  ({ database, close } = await openFreshDatabase(schema, { settings: { ...schema.settings, 'truckroll.keeps_summaries': 'on' } }));
+  ({ database, close } = await openFreshDatabase(schema, { settings: keepingSettings }));
   reader = new RecordReader(jobFinancials as Table<any> as Table, { database, names: new NameCache(database, schema.schema, silentLog) });
 });
 afterAll(() => close());

@@ -3,7 +3,8 @@ import type { VerifyReportsResponse } from '@truckroll/contract/gen/reporting/v1
 import type { Database } from '@truckroll/service-kit';
 import { openFreshDatabase } from '@truckroll/testing';
 import { paymentFacts } from '../src/facts/records.ts';
-import { schema } from '../src/schema.ts';
+import { keepingSettings, schema } from '../src/schema.ts';
+import { SUMMARIES_VERSION } from '../src/summaries/definitions.ts';
 import { Deltas } from '../src/summaries/deltas.ts';
 import { verifyReports } from '../src/summaries/verify.ts';
 
@@ -13,7 +14,7 @@ const ACCOUNT = '0191b3c4-5d6e-7f70-8192-a3b4c5d6e7f8';
 let database: Database;
 let close: () => Promise<void>;
 beforeAll(async () => {
-  ({ database, close } = await openFreshDatabase(schema, { settings: { ...schema.settings, 'truckroll.keeps_summaries': 'on' } }));
+  ({ database, close } = await openFreshDatabase(schema, { settings: keepingSettings }));
 });
 afterAll(() => close());
 
@@ -21,7 +22,7 @@ afterAll(() => close());
 async function companyWithSums(): Promise<string> {
   const company = randomUUID();
   await database.query({
-    text: `insert into generations (company_id, generation, time_zone, state) values ($1, 1, 'America/Chicago', 'current')`,
+    text: `insert into generations (company_id, generation, time_zone, state, version) values ($1, 1, 'America/Chicago', 'current', ${SUMMARIES_VERSION})`,
     values: [company],
   });
   // Only transactions say that they keep the sums themselves.
@@ -104,6 +105,12 @@ test('reads each month in a separate snapshot', async () => {
     interrupted(async (slice) => slice === 2 && (await database.query(all(company, '2026-12-01', 1)))),
   );
   expect(differences).toMatchObject([{ period: '2026-12', group: 'all' }]);
+});
+
+test('has no result while the sums are of an older version', async () => {
+  const company = await companyWithSums();
+  await database.query({ text: 'update generations set version = $2 where company_id = $1', values: [company, SUMMARIES_VERSION - 1] });
+  expect(await verified(company)).toMatchObject({ built: false });
 });
 
 test('has no result where the sums are made anew in between', async () => {

@@ -13,6 +13,7 @@ export const companies: ReadModel = {
   topic: topics.companies,
   table: 'companies',
   version: VERSION,
+  columns: ['time_zone', 'costing_enabled', 'verified_only', 'changed_at'],
   id: 'company_id',
   async store(tx, companyId, events) {
     const { payload, time } = events.at(-1) as StateEvent;

@@ -13,6 +13,8 @@ export interface ReadModel {
   table: string;
   /** Of what is kept: raise it by one with every change of it. Rows of earlier versions are then written anew from the topic. */
   version: number;
+  /** Columns that hold what is kept of a record. */
+  columns: readonly string[];
   /** What reports count of the rows. */
   facts?: FactKind;
   /** Jobs and money that was moved share neither rows nor sums, and need not wait for each other; without it, for both. */

@@ -92,6 +92,7 @@ export function recordReadModel<R extends { id: string }>({
     path,
     table,
     version,
+    columns: names,
     part,
     ...(facts === undefined ? {} : { facts }),
     async store(tx, companyId, events, became) {

@@ -4,6 +4,7 @@ import type { ReportsServiceService } from '@truckroll/contract/gen/reporting/v1
 import type { NameCache } from '@truckroll/record-store';
 import type { Database, Handlers, Transaction } from '@truckroll/service-kit';
 import { COLLECTIONS, INVOICES, JOBS, NONE, PARTICIPATION, STANDINGS, type SummaryDefinition } from '../summaries/definitions.ts';
+import { passGate } from './gate.ts';
 import { labelsOf } from './labels.ts';
 import { readPage } from './page.ts';
 import { dateOf } from './periods.ts';
@@ -70,7 +71,7 @@ const participation: ReportDefinition = {
   costing: true,
 };
 
-/** Errors: 503 while sums are first built; 500 for a figure beyond ±(2^53−1). */
+/** Errors: 503 while sums are first built, or what is new in them is; 500 for a figure beyond ±(2^53−1). */
 export function reportHandlers(database: Database, names: NameCache): Handlers<typeof ReportsServiceService> {
   const answer = (definition: ReportDefinition) => (request: unknown) => read(definition, database, names, request as Request);
   return {
@@ -103,6 +104,7 @@ async function readIn(tx: Transaction, definition: ReportDefinition, names: Name
     filters: filtersOf(definition, request),
     standings: definition.standings(request, settings),
   };
+  await passGate(tx, question, settings.version);
   const range = { start: dayOf(request.start_date), end: dayOf(request.end_date) };
   const page = await readPage(tx, question, { range, bucket, limit, after });
   const labels =

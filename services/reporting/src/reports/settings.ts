@@ -5,6 +5,8 @@ import { asOf } from '../freshness/as-of.ts';
 
 export interface ReportSettings {
   generation: number;
+  /** SUMMARIES_VERSION of the sums that are read. */
+  version: number;
   /** Whose days the sums are of: until a change is applied, the former one. */
   timeZone: string;
   costingEnabled: boolean;
@@ -14,13 +16,14 @@ export interface ReportSettings {
 }
 
 /** Seconds after which sums that are being built may be there. */
-const RETRY_AFTER = 2;
+export const RETRY_AFTER = 2;
 
 /** Errors: 503 until the company's sums are built for the first time, and until every owner has published how far it is. */
 export async function reportSettings(db: Queryable, companyId: string): Promise<ReportSettings> {
   const [{ rows }, fresh] = await Promise.all([
     db.query<{
       generation: number;
+      version: number;
       zone: string;
       time_zone: string;
       costing_enabled: boolean;
@@ -29,7 +32,7 @@ export async function reportSettings(db: Queryable, companyId: string): Promise<
       spoiled: boolean;
     }>({
       name: 'report_settings',
-      text: `select g.generation, g.time_zone as zone, c.time_zone, c.costing_enabled, c.verified_only, c.changed_at,
+      text: `select g.generation, g.version, g.time_zone as zone, c.time_zone, c.costing_enabled, c.verified_only, c.changed_at,
           exists (select from spoiled_summaries s where s.company_id = $1) as spoiled
         from companies c join generations g on g.company_id = c.company_id and g.state = 'current' where c.company_id = $1`,
       values: [companyId],
@@ -42,6 +45,7 @@ export async function reportSettings(db: Queryable, companyId: string): Promise<
   const pending = row.zone !== row.time_zone && row.changed_at !== null;
   return {
     generation: row.generation,
+    version: row.version,
     timeZone: row.zone,
     costingEnabled: row.costing_enabled,
     verifiedOnly: row.verified_only,

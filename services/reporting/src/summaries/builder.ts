@@ -1,11 +1,11 @@
 // Builds generations in batches, each in a transaction of its own that holds the company's lock for moments: the first
-// one, one for another time zone, one for repair. Any replica may take the next batch.
+// one, one for another time zone, one for a later version, one for repair. Any replica may take the next batch.
 import { Notifier, backoffMs, logOutage, pause, type BackgroundPart, type Database, type Logger, type Metrics, type Transaction } from '@truckroll/service-kit';
 import { lockCompany, refreshRecords } from '@truckroll/record-store';
 import { FACTS } from '../facts/index.ts';
 import { jobFacts } from '../facts/jobs.ts';
 import { jobFinancials } from '../resources/job-financials.ts';
-import { DEFINITIONS } from './definitions.ts';
+import { DEFINITIONS, SUMMARIES_VERSION } from './definitions.ts';
 import { refreshJobFacts } from './follow.ts';
 import { beginGeneration, liveGenerations } from './generations.ts';
 import { Pace } from './pace.ts';
@@ -15,7 +15,7 @@ import { addRange } from './range.ts';
 /** Financials, and rows of retired generations, that one transaction deals with. */
 const BATCH = 1000;
 const REMOVED = 5000;
-/** Between looks while sums wait that are spoiled again and again. */
+/** Between looks while sums wait that are spoiled or lowered again and again. */
 const WAITING_MS = 1000;
 /**
  * Between looks where nothing waits. Of what this replica applies it is told: a look finds what another did not live to build, and
@@ -28,7 +28,7 @@ export interface SummaryBuilder extends BackgroundPart {
   look(): void;
 }
 
-/** Looks for companies whose sums are missing, spoiled or of another time zone, and builds them. `restMs` is REST_MS unless given. */
+/** Looks for companies whose sums are missing, spoiled, of an older version or of another time zone, and builds them. `restMs` is REST_MS unless given. */
 export function summaryBuilder(database: Database, log: Logger, metrics: Metrics, restMs = REST_MS): SummaryBuilder {
   const news = new Notifier();
   const stopping = new AbortController();
@@ -36,7 +36,7 @@ export function summaryBuilder(database: Database, log: Logger, metrics: Metrics
   const pace = new Pace();
   const begun = metrics.counter(
     'report_builds_begun_total',
-    'Times that sums were begun because there were none, or because something that does not keep them changed what they are made of',
+    'Times that sums were begun because there were none, because they are of an older version, or because something that does not keep them changed what they are made of',
     ['reason'],
   );
   const finished = metrics.counter('report_builds_finished_total', 'Times that sums that were built took the place of those before');
@@ -76,20 +76,22 @@ interface Building {
 }
 
 type Count = ReturnType<Metrics['counter']>;
-type Outcome = 'missing' | 'spoiled' | 'finished' | 'proceeds';
+type Outcome = 'missing' | 'spoiled' | 'older' | 'finished' | 'proceeds';
 
 /** One batch for each company that needs one and whose time it is; how many those were, and how many wait for theirs. */
 async function buildSome({ database, patience, pace, begun, finished }: Building, signal: AbortSignal): Promise<{ built: number; waiting: number }> {
-  const { rows } = await database.query<{ company_id: string; spoiled: boolean }>({
+  const { rows } = await database.query<{ company_id: string; anew: boolean }>({
     name: 'companies_to_build',
-    text: `select company_id, exists (select from spoiled_summaries s where s.company_id = c.company_id) as spoiled from (
-      select company_id from generations where state <> 'current'
-      union select company_id from spoiled_summaries
-      union select company_id from financials_to_refresh
-      union select c.company_id from companies c where not exists (
-        select from generations g where g.company_id = c.company_id and g.state <> 'retired')) c`,
+    text: `select company_id, bool_or(anew) as anew from (
+      select company_id, false as anew from generations where state <> 'current'
+      union all select company_id, true from spoiled_summaries
+      union all select company_id, true from generations g where state = 'current' and version < ${SUMMARIES_VERSION} and not exists (
+        select from generations b where b.company_id = g.company_id and b.state = 'building')
+      union all select company_id, false from financials_to_refresh
+      union all select c.company_id, false from companies c where not exists (
+        select from generations g where g.company_id = c.company_id and g.state <> 'retired')) c group by company_id`,
   });
-  const due = rows.filter(({ company_id, spoiled }) => !spoiled || patience.isDue(company_id, performance.now()));
+  const due = rows.filter(({ company_id, anew }) => !anew || patience.isDue(company_id, performance.now()));
   for (const { company_id: companyId } of due) {
     signal.throwIfAborted();
     const outcome = await database.transaction(
@@ -99,7 +101,7 @@ async function buildSome({ database, patience, pace, begun, finished }: Building
       },
       { retryContention: true },
     );
-    if (outcome === 'spoiled') patience.spoiled(companyId, performance.now());
+    if (outcome === 'spoiled' || outcome === 'older') patience.spoiled(companyId, performance.now());
     if (outcome === 'finished') finished.inc({});
     else if (outcome !== 'proceeds') begun.inc({ reason: outcome });
   }
@@ -113,8 +115,13 @@ async function step(tx: Transaction, companyId: string, pace: Pace): Promise<Out
     await begin(tx, companyId, spoiled > 0);
     return spoiled > 0 ? 'spoiled' : 'missing';
   }
-  if (await refreshSome(tx, companyId)) return 'proceeds';
   const building = live.find(({ state }) => state === 'building');
+  // One that is being built comes to its end first: replicas of an older release lower it each time that they write.
+  if (building === undefined && live.some(({ version }) => version < SUMMARIES_VERSION)) {
+    await beginGeneration(tx, companyId);
+    return 'older';
+  }
+  if (await refreshSome(tx, companyId)) return 'proceeds';
   if (building === undefined) {
     await removeRetired(tx, companyId);
     return 'proceeds';

@@ -1,7 +1,21 @@
 // What is added up for each report, by what: the one place that names measures and dimensions (decisions §2).
 
+/**
+ * Version of all summaries. Raise it by one when a summary gains a dimension or measure, or when the rule of one changes, and name
+ * that one in `since`. The builder then replaces the sums of earlier versions (docs/adr/0006).
+ */
+export const SUMMARIES_VERSION = 1;
+
 /** Stands for "has none" where a value is part of a key; sorts after every id and code. */
 export const NONE = '~';
+
+/** What a dimension or measure waits for that the first version did not have. */
+export interface Since {
+  /** The SUMMARIES_VERSION that it came with. */
+  version: number;
+  /** Read model → the version that its rows must have, where the value is in a column that came with it. */
+  rows?: Readonly<Record<string, number>>;
+}
 
 export interface SummaryDefinition {
   name: 'invoice' | 'collection' | 'job' | 'participation';
@@ -21,6 +35,8 @@ export interface SummaryDefinition {
   few: readonly string[];
   /** Whether there are sums of the whole: participants' rows overlap, and nobody adds them up. */
   whole: boolean;
+  /** Dimension or measure → since when: a report that needs it answers 503 until a company's sums and rows have it. */
+  since?: Readonly<Record<string, Since>>;
 }
 
 const JOB_MEASURES = {

@@ -1,5 +1,6 @@
 // Which sums there are of a company: those that are read, and those that are being built to take their place.
 import type { Queryable } from '@truckroll/service-kit';
+import { SUMMARIES_VERSION } from './definitions.ts';
 
 export interface Generation {
   generation: number;
@@ -7,13 +8,15 @@ export interface Generation {
   state: 'building' | 'current' | 'retired';
   stage: number;
   after: string | null;
+  /** SUMMARIES_VERSION of the release that began it, or a smaller one of an older release that has written to it since. */
+  version: number;
 }
 
 /** Those that changes go into. */
 export async function liveGenerations(tx: Queryable, companyId: string): Promise<Generation[]> {
   const { rows } = await tx.query<Generation>({
     name: 'live_generations',
-    text: `select generation, time_zone, state, stage, after from generations where company_id = $1 and state <> 'retired'`,
+    text: `select generation, time_zone, state, stage, after, version from generations where company_id = $1 and state <> 'retired'`,
     values: [companyId],
   });
   return rows;
@@ -33,8 +36,8 @@ export async function beginGeneration(tx: Queryable, companyId: string): Promise
   });
   await tx.query({
     name: 'begin_generation',
-    text: `insert into generations (company_id, generation, time_zone, state)
-      select company_id, coalesce((select max(generation) from generations g where g.company_id = c.company_id), 0) + 1, time_zone, 'building'
+    text: `insert into generations (company_id, generation, time_zone, state, version)
+      select company_id, coalesce((select max(generation) from generations g where g.company_id = c.company_id), 0) + 1, time_zone, 'building', ${SUMMARIES_VERSION}
       from companies c where company_id = $1`,
     values: [companyId],
   });

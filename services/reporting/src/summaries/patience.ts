@@ -1,5 +1,5 @@
-// How soon spoiled sums are built anew: while a replica of the release before goes on writing, what is built is spoiled again
-// before it is done, and others wait for the work.
+// How soon sums are built anew that something spoiled, or that an older release lowered: while a replica of that release goes on
+// writing, what is built is spoiled again before it is done, and others wait for the work.
 
 const FIRST_MS = 1000;
 const MOST_MS = 60_000;

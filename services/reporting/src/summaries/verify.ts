@@ -5,7 +5,7 @@ import { streamOf, type Database, type Queryable } from '@truckroll/service-kit'
 import { amountOf, datesOf, monthOf, sameEntries, type FactKind } from '../facts/fact.ts';
 import { FACTS } from '../facts/index.ts';
 import { derivedJobFacts, jobFacts } from '../facts/jobs.ts';
-import { DEFINITIONS, NONE, measuresOf, type SummaryDefinition } from './definitions.ts';
+import { DEFINITIONS, NONE, SUMMARIES_VERSION, measuresOf, type SummaryDefinition } from './definitions.ts';
 import { Deltas, SEPARATOR, keyColumns, type Changed } from './deltas.ts';
 
 /** Facts that are read by one statement, and jobs of one snapshot. */
@@ -60,7 +60,7 @@ export function verifyReports(database: Pick<Database, 'transaction'>, companyId
 async function currentGeneration(tx: Queryable, companyId: string): Promise<Generation | undefined> {
   const { rows } = await tx.query<Generation>({
     name: 'generation_to_verify',
-    text: `select generation, time_zone from generations g where company_id = $1 and state = 'current'
+    text: `select generation, time_zone from generations g where company_id = $1 and state = 'current' and version >= ${SUMMARIES_VERSION}
       and not exists (select from spoiled_summaries s where s.company_id = g.company_id)`,
     values: [companyId],
   });

@@ -1,0 +1,28 @@
+// Dimensions and measures that are new in a release: until all of a company's sums have them, a report that needs one is
+// answered with 503, and never with a part (docs/adr/0006).
+import { ApiError } from '@truckroll/contract';
+import { countBehind } from '@truckroll/record-store';
+import type { Queryable } from '@truckroll/service-kit';
+import type { Since } from '../summaries/definitions.ts';
+import { RETRY_AFTER } from './settings.ts';
+import type { Question } from './sources.ts';
+
+/** Throws 503 while the sums of a version, or the rows that they are made of, lack what a question needs. */
+export async function passGate(db: Queryable, { summary, companyId, groupBy, filters }: Question, version: number): Promise<void> {
+  const needed = [groupBy, ...filters.keys(), ...summary.counts, ...summary.cents];
+  for (const [name, since] of Object.entries(summary.since ?? {})) {
+    if (!needed.includes(name) || (await isComplete(db, companyId, since, version))) continue;
+    const message =
+      `${name} is new in this report, and older records are still being added up by it. Reports that do not need it work. ` +
+      'Try again after the time in Retry-After.';
+    throw new ApiError('INTERNAL_ERROR', message, { status: 503, retryAfterSeconds: RETRY_AFTER });
+  }
+}
+
+async function isComplete(db: Queryable, companyId: string, since: Since, version: number): Promise<boolean> {
+  if (version < since.version) return false;
+  for (const [table, needed] of Object.entries(since.rows ?? {})) {
+    if ((await countBehind(db, { table, version: needed }, companyId, 1)) > 0) return false;
+  }
+  return true;
+}

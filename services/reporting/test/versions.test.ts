@@ -1,0 +1,188 @@
+// Sums of several versions in one database: what writes of an older release change, and which reports are answered.
+import { randomUUID } from 'node:crypto';
+import { createMetrics, silentLog, type Database } from '@truckroll/service-kit';
+import { openFreshDatabase } from '@truckroll/testing';
+import { passGate } from '../src/reports/gate.ts';
+import type { Question } from '../src/reports/sources.ts';
+import { keepingSettings, schema } from '../src/schema.ts';
+import { summaryBuilder } from '../src/summaries/builder.ts';
+import { INVOICES, SUMMARIES_VERSION, type Since } from '../src/summaries/definitions.ts';
+import { beginGeneration } from '../src/summaries/generations.ts';
+
+const NEWEST = SUMMARIES_VERSION + 1;
+/** As release 1.0.0 says it. */
+const FIRST = 'on';
+const FAR = 100_000_000;
+
+let database: Database;
+let close: () => Promise<void>;
+let company: string;
+beforeEach(async () => {
+  ({ database, close } = await openFreshDatabase(schema, { settings: keepingSettings }));
+  company = randomUUID();
+  await database.query({
+    text: `insert into companies (company_id, time_zone, costing_enabled, verified_only, projection) values ($1, 'America/Chicago', true, false, 1)`,
+    values: [company],
+  });
+});
+afterEach(() => close());
+
+/** Runs one statement as a release does that keeps a version; without one, as an operator. */
+async function as(keeps: string | number | undefined, text: string, values: unknown[] = [company]): Promise<void> {
+  await database.transaction(async (tx) => {
+    await tx.query({ text: `select set_config('truckroll.keeps_summaries', $1, true)`, values: [keeps === undefined ? '' : String(keeps)] });
+    await tx.query({ text, values });
+  });
+}
+
+const INVOICE = `insert into invoices (company_id, id, number, status, created_at, account_id, subtotal_cents, discount_cents, tax_cents, projection)
+  values ($1, gen_random_uuid(), 'INV-1', 'OPEN', now(), gen_random_uuid(), 0, 0, 0, 1)`;
+
+const generations = async (): Promise<unknown[]> => {
+  const { rows } = await database.query<{ state: string; version: number }>({
+    text: 'select state, version from generations where company_id = $1 order by generation',
+    values: [company],
+  });
+  return rows.map(({ state, version }) => `${state} ${version}`);
+};
+const generation = (state: string, version: number, number = 1): Promise<void> =>
+  as(version, `insert into generations (company_id, generation, time_zone, state, version) values ($1, $2, 'America/Chicago', $3, $4)`, [
+    company,
+    number,
+    state,
+    version,
+  ]);
+const spoiled = async (): Promise<boolean> => (await database.query({ text: 'select from spoiled_summaries' })).rowCount > 0;
+const raise = (): Promise<unknown> => database.query({ text: `select raise_summaries(${NEWEST})` });
+
+describe('a write of facts', () => {
+  it.each([FIRST, SUMMARIES_VERSION])('changes no version of sums where the newest release, which says %s, makes it', async (keeps) => {
+    await generation('current', SUMMARIES_VERSION);
+    await as(keeps, INVOICE);
+    expect([await generations(), await spoiled()]).toEqual([[`current ${SUMMARIES_VERSION}`], false]);
+  });
+
+  it.each([FIRST, SUMMARIES_VERSION])('lowers the sums where an older release, which says %s, makes it', async (keeps) => {
+    await raise();
+    await generation('retired', NEWEST, 1);
+    await generation('current', NEWEST, 2);
+    await generation('building', NEWEST, 3);
+    await as(keeps, INVOICE);
+    expect([await generations(), await spoiled()]).toEqual([[`retired ${NEWEST}`, `current ${SUMMARIES_VERSION}`, `building ${SUMMARIES_VERSION}`], false]);
+  });
+
+  it.each(['update invoices set tax_cents = 1 where company_id = $1', 'delete from invoices where company_id = $1'])(
+    'lowers the sums where an older release makes it by: %s',
+    async (text) => {
+      await raise();
+      await as(NEWEST, INVOICE);
+      await generation('current', NEWEST);
+      await as(FIRST, text);
+      expect(await generations()).toEqual([`current ${SUMMARIES_VERSION}`]);
+    },
+  );
+
+  it('never raises sums of a still older version', async () => {
+    await raise();
+    await generation('current', SUMMARIES_VERSION - 1);
+    await as(FIRST, INVOICE);
+    expect(await generations()).toEqual([`current ${SUMMARIES_VERSION - 1}`]);
+  });
+
+  it('changes no version where the newest release makes it, and none of another company', async () => {
+    await raise();
+    await generation('current', NEWEST);
+    await as(NEWEST, INVOICE);
+    await as(FIRST, INVOICE, [randomUUID()]);
+    expect([await generations(), await spoiled()]).toEqual([[`current ${NEWEST}`], false]);
+  });
+
+  it('spoils the sums where the writer keeps none', async () => {
+    await generation('current', SUMMARIES_VERSION);
+    await as(undefined, INVOICE);
+    expect([await generations(), await spoiled()]).toEqual([[`current ${SUMMARIES_VERSION}`], true]);
+  });
+});
+
+describe('building', () => {
+  it('by an older release lowers what it adds to, and what it begins', async () => {
+    await raise();
+    await generation('building', NEWEST);
+    await as(FIRST, 'update generations set stage = 1 where company_id = $1');
+    await as(FIRST, `insert into generations (company_id, generation, time_zone, state) values ($1, 2, 'America/Chicago', 'retired')`);
+    expect(await generations()).toEqual([`building ${SUMMARIES_VERSION}`, `retired ${SUMMARIES_VERSION}`]);
+  });
+
+  it('begins sums with the version of the code', async () => {
+    await database.transaction((tx) => beginGeneration(tx, company));
+    expect(await generations()).toEqual([`building ${SUMMARIES_VERSION}`]);
+  });
+
+  async function built(): Promise<string[]> {
+    const metrics = createMetrics('reporting');
+    const builder = summaryBuilder(database, silentLog, metrics, FAR);
+    await builder.start();
+    for (let left = 1; left > 0; ) {
+      ({ rowCount: left } = await database.query({ text: `select from generations where state <> 'current' or version < ${SUMMARIES_VERSION}` }));
+    }
+    await builder.stop();
+    const { body } = await metrics.render();
+    return body.split('\n').filter((line) => /^report_builds_(begun|finished)_total/.test(line));
+  }
+
+  it('replaces sums of an older version', async () => {
+    await generation('current', SUMMARIES_VERSION - 1);
+    expect(await built()).toEqual([expect.stringMatching(/reason="older".* 1$/), expect.stringMatching(/finished_total.* 1$/)]);
+    expect(await generations()).toEqual([`current ${SUMMARIES_VERSION}`]);
+  });
+
+  it('finishes a generation of an older version before it begins the next one', async () => {
+    await generation('current', SUMMARIES_VERSION, 1);
+    await generation('building', SUMMARIES_VERSION - 1, 2);
+    expect(await built()).toEqual([expect.stringMatching(/reason="older".* 1$/), expect.stringMatching(/finished_total.* 2$/)]);
+    const { rows } = await database.query({ text: 'select generation from generations' });
+    expect(rows).toEqual([{ generation: 3 }]);
+  });
+});
+
+describe('a report', () => {
+  const question: Question = {
+    summary: INVOICES,
+    companyId: '',
+    generation: 1,
+    timeZone: 'America/Chicago',
+    groupBy: null,
+    filters: new Map(),
+    standings: ['OPEN'],
+  };
+  const asked = (since: Record<string, Since>, version: number, more: Partial<Question> = {}): Promise<void> =>
+    passGate(database, { ...question, ...more, companyId: company, summary: { ...INVOICES, since } }, version);
+  const since = { account: { version: NEWEST } };
+  const refusal = { status: 503, retryAfterSeconds: 2, message: expect.stringContaining('account is new in this report') };
+
+  it('that groups or filters by a new dimension is refused while the sums are older', async () => {
+    await expect(asked(since, NEWEST - 1, { groupBy: 'account' })).rejects.toMatchObject(refusal);
+    await expect(asked(since, NEWEST - 1, { filters: new Map([['account', ['a']]]) })).rejects.toMatchObject(refusal);
+    await asked(since, NEWEST, { groupBy: 'account' });
+    await asked(since, NEWEST + 1, { groupBy: 'account' });
+  });
+
+  it('that does without it is answered', async () => {
+    await asked(since, NEWEST - 1, { groupBy: 'job_class', filters: new Map([['business_unit', ['b']]]) });
+  });
+
+  it('is refused while the sums are older than one of its columns', async () => {
+    await expect(asked({ tax_cents: { version: NEWEST } }, NEWEST - 1)).rejects.toMatchObject({ status: 503 });
+    await asked({ tax_cents: { version: NEWEST } }, NEWEST);
+  });
+
+  it('is refused while the company has rows of the read model from before the dimension', async () => {
+    const rows = { account: { version: NEWEST, rows: { payments: 1, invoices: 2 } } };
+    await as(SUMMARIES_VERSION, INVOICE, [randomUUID()]);
+    await asked(rows, NEWEST, { groupBy: 'account' });
+    await as(SUMMARIES_VERSION, INVOICE);
+    await expect(asked(rows, NEWEST, { groupBy: 'account' })).rejects.toMatchObject(refusal);
+    await as(SUMMARIES_VERSION, 'update invoices set projection = 2 where company_id = $1');
+    await asked(rows, NEWEST, { groupBy: 'account' });
+  });
+});
