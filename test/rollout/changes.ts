@@ -19,14 +19,54 @@ export function addFilter(tree: Tree): void {
     "  columns: { address_postal_code: 'address.postal_code' },\n",
     "  version: 2,\n  since: { property_type: 2 },\n  columns: { address_postal_code: 'address.postal_code', property_type: 'property_type' },\n",
   );
-  const folder = 'services/scheduling/migrations';
-  const number = readdirSync(join(tree.folder, folder)).length + 1;
-  tree.write(
-    `${folder}/${String(number).padStart(4, '0')}_property_types.sql`,
+  addMigration(
+    tree,
+    'scheduling',
+    'property_types',
     `alter table locations add column property_type text;
 create index locations_property_type on locations (company_id, property_type, created_at, id) where property_type is not null;
 `,
   );
+}
+
+/** The group `location` of the report of invoices, over a column that reporting's read model of the release before does not have. */
+export function addDimension(tree: Tree): void {
+  tree.replace(
+    'proto/truckroll/reporting/v1/report_types.proto',
+    '  SUMMARY_DIMENSION_COLLECTOR = 6;\n',
+    '  SUMMARY_DIMENSION_COLLECTOR = 6;\n  // Where the work was done.\n  SUMMARY_DIMENSION_LOCATION = 7;\n',
+  );
+  tree.replace(
+    'proto/truckroll/reporting/v1/invoice_activity_report.proto',
+    '  INVOICE_ACTIVITY_GROUP_BY_JOB_CLASS = 4;\n',
+    "  INVOICE_ACTIVITY_GROUP_BY_JOB_CLASS = 4;\n  // By the invoice's location.\n  INVOICE_ACTIVITY_GROUP_BY_LOCATION = 5;\n",
+  );
+  const source = 'services/reporting/src';
+  tree.replace(`${source}/read-models/invoices.ts`, "  part: 'jobs',\n", "  part: 'jobs',\n  version: 2,\n");
+  tree.replace(
+    `${source}/read-models/invoices.ts`,
+    "    account_id: { type: 'uuid',",
+    "    location_id: { type: 'uuid', of: ({ location_id }) => location_id ?? null },\n    account_id: { type: 'uuid',",
+  );
+  addMigration(tree, 'reporting', 'locations_of_invoices', 'alter table invoices add column location_id uuid;\n');
+  const facts = `${source}/facts/records.ts`;
+  tree.replace(facts, '  issued_at: number | null;\n', '  issued_at: number | null;\n  location: string | null;\n');
+  tree.replace(facts, "    issued_at: 'issued_at',\n", "    issued_at: 'issued_at',\n    location: 'location_id',\n");
+  tree.replace(facts, 'issued_at as at, status as standing,', 'issued_at as at, status as standing, location_id as location,');
+  const definitions = `${source}/summaries/definitions.ts`;
+  tree.replace(definitions, 'SUMMARIES_VERSION = 1', 'SUMMARIES_VERSION = 2');
+  tree.replace(
+    definitions,
+    "  dimensions: ['account', 'business_unit', 'job_type', 'job_class'],\n",
+    "  dimensions: ['account', 'business_unit', 'job_type', 'job_class', 'location'],\n  since: { location: { version: 2, rows: { invoices: 2 } } },\n",
+  );
+  tree.replace(`${source}/reports/labels.ts`, "  account: 'accounts',\n", "  account: 'accounts',\n  location: 'locations',\n");
+}
+
+function addMigration(tree: Tree, service: string, name: string, sql: string): void {
+  const folder = `services/${service}/migrations`;
+  const number = readdirSync(join(tree.folder, folder)).length + 1;
+  tree.write(`${folder}/${String(number).padStart(4, '0')}_${name}.sql`, sql);
 }
 
 /** Of the event that `addEventType` adds. */

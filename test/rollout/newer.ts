@@ -8,7 +8,7 @@ export interface Newer {
   readonly integrations: Channel;
   /** What the command line is to be told, to work on them. */
   readonly operator: Readonly<Record<string, string>>;
-  /** Base URL of a gateway before both of them. */
+  /** Base URL of a gateway before all of them. */
   readonly gateway: string;
   startDispatcher(): Promise<void>;
   stop(): Promise<void>;
@@ -22,8 +22,10 @@ export async function startNewer(system: System, tree: Tree): Promise<Newer> {
     programs.push(program);
     return Number((await program.line(/"port":(\d+),.*serving/))[1]);
   }
-  const ports = await Promise.all(['scheduling', 'integrations', 'billing'].map((name) => run(`services/${name}/src/main.ts`, system.serviceEnvironment)));
-  const [scheduling, integrations, billing] = ports.map((port) => `127.0.0.1:${port}`) as [string, string, string];
+  const ports = await Promise.all(
+    ['scheduling', 'integrations', 'billing', 'reporting'].map((name) => run(`services/${name}/src/main.ts`, system.serviceEnvironment)),
+  );
+  const [scheduling, integrations, billing, reporting] = ports.map((port) => `127.0.0.1:${port}`) as [string, string, string, string];
   const channels = [scheduling, integrations].map((address) => openChannel(address, { credentials: testCallers })) as [Channel, Channel];
   const gateway = await run('gateway/src/main.ts', {
     ...system.gatewayEnvironment,
@@ -31,6 +33,7 @@ export async function startNewer(system: System, tree: Tree): Promise<Newer> {
     SCHEDULING_ADDRESS: scheduling,
     INTEGRATIONS_ADDRESS: integrations,
     BILLING_ADDRESS: billing,
+    REPORTING_ADDRESS: reporting,
   });
   return {
     scheduling: channels[0],
@@ -40,7 +43,7 @@ export async function startNewer(system: System, tree: Tree): Promise<Newer> {
       INTEGRATIONS_ADDRESS: integrations,
       SCHEDULING_ADDRESS: scheduling,
       BILLING_ADDRESS: billing,
-      REPORTING_ADDRESS: system.gatewayEnvironment['REPORTING_ADDRESS'] as string,
+      REPORTING_ADDRESS: reporting,
       TRUCKROLL_URL: `http://127.0.0.1:${gateway}`,
     },
     gateway: `http://127.0.0.1:${gateway}`,

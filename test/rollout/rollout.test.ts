@@ -14,7 +14,8 @@ import { createWebhookDispatcher } from '../../services/webhook-dispatcher/src/w
 import { startReceiver, type Receiver } from '../../services/webhook-dispatcher/test/support/receiver.ts';
 import { startSystem, type System, type TestCompany } from '../support/system.ts';
 import { until } from '../support/until.ts';
-import { ADDED_TYPE, addEventType, addFilter } from './changes.ts';
+import { fresh } from '../reports/ask.ts';
+import { ADDED_TYPE, addDimension, addEventType, addFilter } from './changes.ts';
 import { startNewer, type Newer } from './newer.ts';
 import { addRecord } from './record.ts';
 import { Tree } from './tree.ts';
@@ -26,6 +27,7 @@ let tree: Tree;
 let company: TestCompany;
 let newer: Newer;
 let held: Session;
+let heldReports: Session;
 
 const DEMO_DEPOSITS = `import { generateCompany } from '@truckroll/demo-company';
 const files = generateCompany({ seed: 1, size: 20, timezone: 'America/Chicago', until: '2026-03-10T16:00:00Z' });
@@ -33,6 +35,25 @@ console.log(JSON.stringify([...(files.find(({ path }) => path === 'deposits')?.r
 `;
 
 const location = (property_type: string): line.Line => line.location({ property_type });
+const payer = line.ref();
+const places = [1, 2, 3].map(() => randomUUID());
+const invoice = (i: number): line.Line => ({
+  id: randomUUID(),
+  number: `INV-${i}`,
+  status: 'OPEN',
+  account: payer,
+  location_id: places[i % places.length],
+  created_at: '2026-03-01T15:00:00Z',
+  updated_at: '2026-03-01T15:00:00Z',
+  issued_at: '2026-03-01T15:00:00Z',
+  currency: 'USD',
+  pricing_multiplier: 1,
+  line_items: [],
+  discounts: [],
+  tax: { name: 'None', rate: 0, rounding: 'round' },
+  amounts: { subtotal_cents: 0, discount_cents: 0, discounted_subtotal_cents: 0, tax_cents: 0, total_cents: 0 },
+});
+const invoices = Array.from({ length: 40 }, (_, i) => invoice(i));
 const houses = Array.from({ length: 250 }, (_, i) => location(i % 2 === 0 ? 'House' : 'Shop'));
 
 beforeAll(async () => {
@@ -40,19 +61,21 @@ beforeAll(async () => {
   system = await startSystem({ webhookAllowedTargets: [receiver.target] });
   company = await system.createCompany();
   await system.importRecords(company, 'locations', houses);
+  await system.importRecords(company, 'invoices', invoices);
+  await fresh(system, company);
   tree = new Tree();
   addFilter(tree);
+  addDimension(tree);
   addEventType(tree);
   addRecord(tree);
   tree.generate();
-  // What projects anew waits for the company, as it would behind an import.
-  held = await system.database.session();
-  await held.query({ text: `select pg_advisory_lock(hashtextextended('records of ' || $1 || ' in scheduling', 0))`, values: [company.id] });
+  // What projects and adds up anew waits for the company, as it would behind an import.
+  [held, heldReports] = (await Promise.all(['scheduling', 'reporting'].map(hold))) as [Session, Session];
   newer = await startNewer(system, tree);
 }, 5 * MINUTES);
 
 afterAll(async () => {
-  await held?.close();
+  await Promise.all([held?.close(), heldReports?.close()]);
   // Before the newer ones, which share its consumer groups: consumers of this process then leave no group that is rebalancing,
   // whose connections kafkajs would leave open.
   await system.stop();
@@ -60,6 +83,13 @@ afterAll(async () => {
   await receiver.close();
   tree?.remove();
 });
+
+/** Holds the company's records in a service until the session is closed. */
+async function hold(service: string): Promise<Session> {
+  const session = await system.database.session();
+  await session.query({ text: `select pg_advisory_lock(hashtextextended('records of ' || $1 || ' in ' || $2, 0))`, values: [company.id, service] });
+  return session;
+}
 
 async function get(path: string): Promise<{ status: number; retryAfter: string | null; body: any }> {
   const response = await fetch(`${newer.gateway}${path}`, { headers: { authorization: `Bearer ${company.apiKey}` } });
@@ -160,6 +190,60 @@ it('has a record more for three places more: it is imported, listed, filtered, r
   } finally {
     rmSync(folder, { recursive: true });
   }
+});
+
+describe('a group of a report that the release before does not have', () => {
+  const REPORT = '/v1/reports/invoice-activity?start_date=2026-01-01&end_date=2027-01-01&bucket=year&limit=100';
+
+  /** Invoices by location, in the order of the report. */
+  const countsOf = (records: readonly line.Line[]): [string, number][] =>
+    Object.entries(Object.groupBy(records, ({ location_id }) => location_id as string))
+      .map(([id, some]): [string, number] => [id, some!.length])
+      .sort();
+  const counts = (data: readonly any[]): [string | null, number][] => data.map(({ group, invoice_count }) => [group.value, invoice_count]);
+  const counted = async (): Promise<number> => (await get(REPORT)).body.data[0].invoice_count;
+  const generation = async (): Promise<number> => {
+    const { rows } = await system.database.query<{ newest: number }>({
+      text: 'select max(generation) as newest from reporting.generations where company_id = $1',
+      values: [company.id],
+    });
+    return rows[0]!.newest;
+  };
+  /** Resolves when old records and sums have it, with what the report says then. */
+  async function complete(): Promise<[string | null, number][]> {
+    let answer = await get(`${REPORT}&group_by=location`);
+    await until(async () => (answer = await get(`${REPORT}&group_by=location`)).status === 200);
+    return counts(answer.body.data);
+  }
+
+  it('is refused with 503 until old records are added up by it, while what the report had before is answered', async () => {
+    const { status, retryAfter, body } = await get(`${REPORT}&group_by=location`);
+    expect({ status, message: body.error.message }).toEqual({ status: 503, message: expect.stringContaining('location is new in this report') });
+    expect(Number(retryAfter)).toBeGreaterThan(0);
+    expect(await counted()).toBe(invoices.length);
+    expect(counts((await get(`${REPORT}&group_by=account`)).body.data)).toEqual([[payer.id, invoices.length]]);
+    await heldReports.close();
+
+    expect(await complete()).toEqual(countsOf(invoices));
+  });
+
+  it('never lacks what a replica of the release before has added up without it', async () => {
+    const before = await generation();
+    const more: line.Line[] = [];
+    for (let round = 0; round < 20; round += 1) {
+      more.push(invoice(round));
+      await system.importRecords(company, 'invoices', more.slice(-1));
+      const known = await counted();
+      const { status, body } = await get(`${REPORT}&group_by=location`);
+      if (status === 503) continue;
+      expect(counts(body.data).filter(([id]) => id === null)).toEqual([]);
+      expect(counts(body.data).reduce((sum, [, count]) => sum + count, 0)).toBeGreaterThanOrEqual(known);
+    }
+    await until(async () => (await counted()) === invoices.length + more.length);
+    // The older replica reads some of the topic's partitions. Its writes lower the sums, so the newer one begins another generation.
+    await until(async () => (await generation()) > before);
+    expect(await complete()).toEqual(countsOf([...invoices, ...more]));
+  });
 });
 
 describe('an event type, and a field of another type, that the release before does not know', () => {
