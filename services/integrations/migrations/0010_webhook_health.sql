@@ -42,6 +42,3 @@ create trigger counts_attempts after insert on webhook_attempts
 
 -- What people look for in the log; null for what was stored before this, and by older replicas.
 alter table webhook_deliveries add column subject_number text, add column customer_name text;
-
--- What users have just asked for is lent whatever else waits, and past a circuit.
-create index webhook_queue_probes on webhook_queue (endpoint_id, due_at) where forced and failures = 0 and leased_until is null;
