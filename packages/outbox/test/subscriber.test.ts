@@ -123,6 +123,19 @@ test('an event that arrives again, in one batch or in another, is applied once',
   );
 });
 
+test('forgets old versions while it runs', async () => {
+  const topic = await createTopic('latest');
+  await setting.database.query({
+    text: `insert into inbox_version (consumer, topic, key, version, applied_at) values ($1, $1, 'old', 1, now() - interval '15 days')`,
+    values: [topic.name],
+  });
+  await subscribe(topic).subscriber.start();
+  await eventually(
+    async () => (await setting.database.query({ text: 'select from inbox_version' })).rowCount,
+    (count) => count === 0,
+  );
+});
+
 test('of a compacted topic only what is newer is applied, deletions included', async () => {
   const topic = await createTopic('latest');
   const { subscriber, applied } = subscribe(topic);

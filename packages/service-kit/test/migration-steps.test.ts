@@ -74,6 +74,18 @@ test('changes rows in batches, each committed on its own, and goes on where it w
   expect(await done()).toBe(25);
 });
 
+test('goes on with the step that was interrupted, and keeps the indexes of the steps before it', async () => {
+  await other.query({ text: 'insert into a (b) values (0)' });
+  const migration = { name: '0002_b_and_c', sql: `${INDEXED.sql}update a set c = 100 / b where id in (select id from a where c is null limit 10);\n` };
+  const built = async () => (await other.query({ text: `select to_regclass('a_b')::oid as index` })).rows;
+  await expect(run(TABLE, migration)).rejects.toThrow('22012');
+  const before = await built();
+  expect(await valid()).toBe(true);
+  await other.query({ text: 'update a set b = 25' });
+  expect(await run(TABLE, migration)).toEqual(['0002_b_and_c']);
+  expect(await built()).toEqual(before);
+});
+
 test('takes a migration in steps apart at semicolons that end a line', () => {
   expect(stepsOf("-- in steps\n-- One; two.\nselect ';' as x;\r\n\nselect\n  2;")).toEqual([`select ';' as x`, 'select\n  2']);
 });

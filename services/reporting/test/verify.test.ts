@@ -113,6 +113,24 @@ test('has no result while the sums are of an older version', async () => {
   expect(await verified(company)).toMatchObject({ built: false });
 });
 
+test('verifies jobs in slices, to the last one', async () => {
+  const company = await companyWithSums();
+  const last = 'ffffffff-5d6e-7f70-8192-a3b4c5d6e7f8';
+  await database.transaction(async (tx) => {
+    await tx.query({
+      text: `insert into job_financials (company_id, id, created_at, report_date, document)
+        select $1, ('00000000-0000-0000-0000-' || lpad(i::text, 12, '0'))::uuid, now(), now(), '' from generate_series(1, 2000) i`,
+      values: [company],
+    });
+    await tx.query({
+      text: `insert into job_facts values ($1, $2, '2025-03-10', $3, null, null, null, 'included', '{}', 100, 0, 0, 0, 0, 0)`,
+      values: [company, last, ACCOUNT],
+    });
+  });
+  const { differences } = await verified(company);
+  expect(differences).toContainEqual(expect.objectContaining({ group: `job ${last}` }));
+});
+
 test('has no result where the sums are made anew in between', async () => {
   const company = await companyWithSums();
   const renew = {
