@@ -7,8 +7,9 @@ import { schema as billing } from '../../services/billing/src/schema.ts';
 import { schema as integrations } from '../../services/integrations/src/schema.ts';
 import { schema as reporting } from '../../services/reporting/src/schema.ts';
 import { schema as scheduling } from '../../services/scheduling/src/schema.ts';
-import { startPostgres } from '../../tools/local-stack/src/servers/postgres.ts';
+import { startPostgres, type PostgresPrograms } from '../../tools/local-stack/src/servers/postgres.ts';
 import type { RunningServer } from '../../tools/local-stack/src/servers/server.ts';
+import { olderPostgres, type OlderMajor } from '../support/older-postgres.ts';
 import { operationsSql } from '../support/operations-sql.ts';
 
 const folder = runFolder('managed-runs');
@@ -18,11 +19,15 @@ const password = 'of the administrator';
 let primary: RunningServer;
 let standby: RunningServer;
 
-async function start(name: string): Promise<RunningServer> {
+/** A server with the role and the database that a managed service gives to its customer. */
+async function start(name: string, programs?: PostgresPrograms): Promise<RunningServer> {
   const own = join(folder, name);
   mkdirSync(own);
   const ports = new Ports(join(own, 'ports.json'));
-  return await startPostgres({ folder: own, ports, logs: join(own, 'logs'), watchdog, say: silent, careless: true, address: '127.0.0.1', password });
+  const context = { folder: own, ports, logs: join(own, 'logs'), watchdog, say: silent, careless: true, address: '127.0.0.1', password };
+  const server = await startPostgres({ ...context, ...(programs && { programs }) });
+  await run(server.url, `create role manager login createrole password 'of the manager'`, 'create database truckroll owner manager');
+  return server;
 }
 
 async function run(url: string, ...statements: string[]): Promise<void> {
@@ -43,27 +48,44 @@ function as(server: RunningServer, username: string, of: string, database = 'tru
 
 beforeAll(async () => {
   [primary, standby] = await Promise.all([start('primary'), start('standby')]);
-  for (const { url } of [primary, standby])
-    await run(url, `create role manager login createrole password 'of the manager'`, 'create database truckroll owner manager');
 }, 120_000);
 afterAll(() => watchdog.stopAll());
 
 describe('role set-up of docs/operations.md', () => {
-  it('needs CREATEROLE and no superuser, and gives services and migrations what they need', async () => {
-    await run(as(primary, 'manager', 'of the manager'), operationsSql('### Making the database roles'), operationsSql('### Behind a pooler'));
-    const migrating = as(primary, 'truckroll_migrate', '…');
+  async function setUp(server: RunningServer, major: number): Promise<void> {
+    const manager = as(server, 'manager', 'of the manager');
+    await run(manager, operationsSql('### Making the database roles'), operationsSql('### Behind a pooler'));
+    const migrating = as(server, 'truckroll_migrate', '…');
     for (const { schema, migrations } of [scheduling, billing, reporting, integrations]) {
       await migrate({ url: migrating, schema, sets: migrations });
-      const database = new Database({ url: as(primary, schema, '…'), schema, maxConnections: 1 });
+      const database = new Database({ url: as(server, schema, '…'), schema, maxConnections: 1 });
       try {
-        const { rows } = await database.query({ text: `select tableowner from pg_tables where tablename = 'migration' and schemaname = current_schema()` });
-        expect(rows).toEqual([{ tableowner: schema }]);
+        const { rows } = await database.query({
+          text: `select tableowner, current_setting('server_version_num')::int / 10000 as major
+            from pg_tables where tablename = 'migration' and schemaname = current_schema()`,
+        });
+        expect(rows).toEqual([{ tableowner: schema, major }]);
         await expect(database.transaction((tx) => tx.query({ text: 'create temporary table t () on commit drop' }))).resolves.toBeDefined();
       } finally {
         await database.close();
       }
     }
-  });
+  }
+
+  it('needs CREATEROLE and no superuser, and gives services and migrations what they need', () => setUp(primary, 18));
+
+  it.each<OlderMajor>([15, 16, 17])(
+    'does so on PostgreSQL %i',
+    async (major) => {
+      const server = await start(`postgres-${major}`, olderPostgres(major));
+      try {
+        await setUp(server, major);
+      } finally {
+        await server.daemon.stop();
+      }
+    },
+    120_000,
+  );
 });
 
 describe('a URL with several hosts', () => {

