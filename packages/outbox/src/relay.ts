@@ -16,6 +16,7 @@ import { watermarkSources } from '@truckroll/contract';
 import type { OutboxRow } from './event.ts';
 import { Floor } from './floor.ts';
 import type { Publisher } from './publisher.ts';
+import { BATCH_ROWS, READ_BATCH, readRow, type ReadRow } from './read-batch.ts';
 
 export interface RelayOptions {
   readonly database: Database;
@@ -28,9 +29,6 @@ export interface RelayOptions {
   readonly restMs?: number;
 }
 
-/** A batch stays well under Kafka's limit of 1 MB per request and partition. */
-const BATCH_ROWS = 500;
-const BATCH_BYTES = 700_000;
 /**
  * Milliseconds between looks at an empty outbox. Whoever appends pokes the relay here or has the other one notified; a look finds
  * what nobody told of: rows of a replica that died with its commit, of an earlier release, and of those that do not poke.
@@ -225,11 +223,11 @@ export class Relay implements BackgroundPart {
       // In this order: what was committed before the moment is in the rows, and known to be incomplete where it is.
       const [moment, read, highest, complete] = await Promise.all([
         due ? clock(session) : undefined,
-        session.query<ReadRow>({ ...READ_BATCH, values: [floor.id] }),
+        session.queryBinary({ ...READ_BATCH, values: [floor.id] }),
         behind && due && reaching === undefined && readAt >= dueAt() ? highestId(session, floor.id) : undefined,
         due && (this.#options.complete?.(session) ?? true),
       ]);
-      const rows: readonly ReadRow[] = read.rows;
+      const rows: readonly ReadRow[] = read.map(readRow);
       floor.settle(settled, rows[0]?.id);
       behind = rows.length === BATCH_ROWS || (rows[0] !== undefined && rows[0].found > rows.length);
       if (!behind) this.#waiting(rows);
@@ -362,11 +360,6 @@ async function clock(session: Session): Promise<number> {
   return (rows[0] as { at: number }).at;
 }
 
-interface ReadRow extends OutboxRow {
-  /** How many rows there were, up to BATCH_ROWS. */
-  readonly found: number;
-}
-
 async function highestId(session: Session, floor: number): Promise<number> {
   const { rows } = await session.query<{ id: number | null }>({
     name: 'outbox_highest',
@@ -375,15 +368,3 @@ async function highestId(session: Session, floor: number): Promise<number> {
   });
   return rows[0]?.id ?? 0;
 }
-
-/** The lowest rows from a floor on, as many as one request may carry: at least one, and no more than BATCH_BYTES otherwise. Nothing behind them is read. */
-export const READ_BATCH = {
-  name: 'outbox_read',
-  text: `select id, event_id, topic, key, type, company_id, sequence, trace, request_id, payload, created_at, found
-    from (
-      select *, count(*) over () as found, sum(coalesce(octet_length(payload), 0)) over (order by id rows unbounded preceding) as bytes
-      from (select * from outbox where id >= $1 order by id limit ${BATCH_ROWS}) first
-    ) lowest
-    where bytes <= ${BATCH_BYTES} or bytes = coalesce(octet_length(payload), 0)
-    order by id`,
-};

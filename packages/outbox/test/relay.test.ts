@@ -2,7 +2,8 @@ import { Database, createSession, type Transaction } from '@truckroll/service-ki
 import type { OutboxRow } from '../src/event.ts';
 import { append } from '../src/index.ts';
 import type { Publisher } from '../src/publisher.ts';
-import { READ_BATCH, Relay, betweenWatermarks, type RelayOptions } from '../src/relay.ts';
+import { READ_BATCH } from '../src/read-batch.ts';
+import { Relay, betweenWatermarks, type RelayOptions } from '../src/relay.ts';
 import { Collected, SCHEMA, createMetrics, event, killLockHolder, metric, newTopic, openSetting, rowsLeft, silentLog, textOf } from './setting.ts';
 
 let setting: Awaited<ReturnType<typeof openSetting>>;
@@ -64,6 +65,18 @@ test('events of one subject leave in the order in which its changes were committ
   );
   await published.count(50);
   expect(published.items.map(textOf)).toEqual(Array.from({ length: 50 }, (_, index) => String(index + 1)));
+});
+
+test('publishes rows with everything that was stored with them', async () => {
+  const published = new Collected<OutboxRow>();
+  await startRelay(async (rows) => published.add(...rows));
+  const stored = await setting.database.transaction(async (tx) => {
+    await append(tx, [event(topic, 'removed', null), event(topic, 'changed', 'größer', { sequence: 2 ** 40 })]);
+    await tx.query({ text: `update outbox set trace = '00-trace', request_id = gen_random_uuid() where key = 'changed'` });
+    return (await tx.query({ text: 'select * from outbox order by id' })).rows;
+  });
+  await published.count(2);
+  expect(published.items).toMatchObject(stored);
 });
 
 test('however much waits, a batch reads no more than one request carries', async () => {

@@ -1,9 +1,8 @@
 // Derived fields, told by the table's own rule: for a batch about to be stored, and again for stored records when what
 // they follow from has changed. One rule for both, so the order in which records arrive does not matter.
 import { codec, encodeFragment } from '@truckroll/contract';
-import { arrayOf, binaryArrays, type Transaction } from '@truckroll/service-kit';
+import { arrayOf, binaryArrays, uuidOf, type Transaction } from '@truckroll/service-kit';
 import { publishChanged } from './messaging.ts';
-import { uuidOf } from './position.ts';
 import type { Changed, Table } from './table.ts';
 
 /** Rows that are locked, derived and updated together. */

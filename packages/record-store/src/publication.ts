@@ -6,6 +6,7 @@ import {
   Notifier,
   logOutage,
   pause,
+  uuidOf,
   type BackgroundPart,
   type CallContext,
   type Database,
@@ -255,9 +256,9 @@ async function publishRows(tx: Transaction, table: Published, companyId: string,
 type Row = Omit<Changed<any>, 'record'>;
 
 async function rowsOf(tx: Transaction, table: Published, companyId: string, which: string, value: unknown): Promise<Row[]> {
-  const { rows } = await tx.query<{ id: string; document: Buffer; derived: Buffer | null }>({
+  const rows = await tx.queryBinary({
     text: `select id, document, derived from ${table.table} where company_id = $1 and ${which}`,
     values: [companyId, value],
   });
-  return rows.map(({ id, document, derived }) => ({ id, document, ...(derived === null ? {} : { derived }) }));
+  return rows.map(([id, document, derived]) => ({ id: uuidOf(id!), document: document!, ...(derived && { derived }) }));
 }

@@ -19,8 +19,9 @@ export {
 export { activeTraceparent, describeSpan, failSpan, isTracing, startTracing, withBatchSpan, withRemoteSpan, withSpan } from './tracing.ts';
 export { currentRequest, onBehalfOf, readRequestId, readTraceparent, requestOf, traceIdOf, type RequestContext } from './request-context.ts';
 export { arrayOf, binaryArrays, type ArrayType } from './binary-arrays.ts';
+export { instantOf, uuidOf, wholeNumberOf } from './binary-columns.ts';
 export type { WireRow } from './binary-rows.ts';
-export type { Statement } from './connection.ts';
+export type { BinaryRow, Statement } from './connection.ts';
 export { parseDatabaseUrl } from './database-url.ts';
 export { CompaniesAbout, Places } from './places.ts';
 export { Database, type CompanyDatabase, type Queryable, type Transaction } from './database.ts';

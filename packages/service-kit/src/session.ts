@@ -1,10 +1,21 @@
-import { Connection, connectionConfig, execute, type ConnectionOptions, type Statement, type StatementResult } from './connection.ts';
+import {
+  Connection,
+  connectionConfig,
+  execute,
+  executeBinary,
+  type BinaryRow,
+  type ConnectionOptions,
+  type Statement,
+  type StatementResult,
+} from './connection.ts';
 import { settleSession } from './connection-settings.ts';
 import { PoolerError, translateDatabaseError } from './database-errors.ts';
 
 /** One connection with a life of its own. */
 export interface Session {
   query<R = Record<string, unknown>>(statement: Statement): Promise<StatementResult<R>>;
+  /** Same as `Queryable.queryBinary`. */
+  queryBinary(statement: Statement): Promise<BinaryRow[]>;
   /** Called with the payload of each notification on a channel that `listen` was run for. */
   onNotification(listener: (payload: string, channel: string) => void): void;
   /** Resolves when the connection has ended, for whatever reason; session locks are gone then. */
@@ -30,6 +41,13 @@ export async function createSession({ sessionUrl, ...rest }: ConnectionOptions):
       try {
         const result = await execute(client, statement);
         return { rows: result.rows, rowCount: result.rowCount ?? 0, command: result.command };
+      } catch (error) {
+        throw translateDatabaseError(error);
+      }
+    },
+    async queryBinary(statement) {
+      try {
+        return (await executeBinary(client, statement)).map((row) => row.columns());
       } catch (error) {
         throw translateDatabaseError(error);
       }
