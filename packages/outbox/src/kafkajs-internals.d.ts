@@ -61,9 +61,7 @@ declare module 'kafkajs/src/consumer/runner.js' {
     stop(): Promise<void>;
   }
 }
-declare module 'kafkajs/src/protocol/recordBatch/crc32C/index.js' {
-  export default function crc32c(bytes: Buffer): number;
-}
+
 declare module 'kafkajs/src/protocol/requests/produce/index.js' {
   import type { Message } from 'kafkajs';
   import type Encoder from 'kafkajs/src/protocol/encoder.js';

@@ -5,7 +5,7 @@
 // Record: length, attributes int8, timestamp delta, offset delta, key, value, count of headers, headers of key and value; numbers without
 // a type and lengths are zigzag varints, a length of -1 stands for null.
 import type { Message } from 'kafkajs';
-import crc32c from 'kafkajs/src/protocol/recordBatch/crc32C/index.js';
+import { crc32c } from './crc32c.ts';
 
 export interface Sequence {
   readonly producerId: bigint;
