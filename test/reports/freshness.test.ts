@@ -1,7 +1,9 @@
 // What reports answer while something is changed, set aside or away: never a wrong figure, and as_of says up to when.
 import { CompanyAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
 import { ParkingServiceService } from '@truckroll/contract/gen/events/v1/parking';
+import { PublishingServiceService } from '@truckroll/contract/gen/records/v1/records';
 import { generateCompany } from '@truckroll/demo-company';
+import { heard } from '@truckroll/service-kit';
 import type { Json } from '../support/expected.ts';
 import { startSystem, type System, type TestCompany } from '../support/system.ts';
 import { until } from '../support/until.ts';
@@ -51,7 +53,7 @@ async function holding<T>(statement: string, work: () => Promise<T>): Promise<T>
     await session.close();
   }
 }
-const companysLock = (id: string): string => `select pg_advisory_xact_lock(hashtextextended('records of ${id} in reporting', 0))`;
+const companysLock = (id: string, owner = 'reporting'): string => `select pg_advisory_xact_lock(hashtextextended('records of ${id} in ${owner}', 0))`;
 const database = (text: string): Promise<unknown> => system.database.query({ text, values: [company.id] });
 
 async function isUnavailable(): Promise<void> {
@@ -150,6 +152,26 @@ it('holds back as_of of a company whose event is set aside, of no other, until i
   await system.channel('reporting').client(ParkingServiceService).retryParkedEvents({});
   await fresh(system, company);
   expect(received((await report(COLLECTIONS)).body)).toEqual({ '2026-03-04': 666 });
+});
+
+it('moves as_of of other companies on while records of one are being published again', async () => {
+  const other = await system.createCompany('America/Chicago');
+  const unfinished = async (): Promise<boolean> => (await system.database.query({ text: 'select from billing.publications where not done' })).rowCount > 0;
+  const publish = async (): Promise<void> => {
+    const paths = new Set<string>();
+    for await (const { path, done } of system.channel('billing').client(PublishingServiceService).publish({})) if (done) paths.add(path);
+    expect(paths).toContain('payments');
+  };
+  let publishing: Promise<void> | undefined;
+  await holding(companysLock(company.id, 'billing'), async () => {
+    publishing = heard(publish());
+    await until(unfinished);
+    await pay(other, '5f1d2c3b-4a59-4687-9b0c-1d2e3f4a5b6c', 300);
+    await fresh(system, other);
+    expect(received((await report(COLLECTIONS, other)).body)).toEqual({ '2026-03-04': 300 });
+    expect(await unfinished()).toBe(true);
+  });
+  await publishing;
 });
 
 it.each(['billing', 'scheduling'] as const)('goes on answering while %s is away, with an as_of that stands still and moves on afterwards', async (owner) => {
