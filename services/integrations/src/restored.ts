@@ -72,7 +72,8 @@ export interface Delivery {
 export async function maySendTwice(db: Queryable, events: readonly PublishedEvent[]): Promise<Delivery[]> {
   const { rows: waiting } = await db.query<Delivery>({
     text: `select d.company_id, d.endpoint_id, e.url, d.event_id, d.event_type, d.subject, d.sequence, d.id as delivery_id
-      from webhook_queue q join webhook_deliveries d on d.day = q.day and d.id = q.delivery_id join webhook_endpoints e on e.id = d.endpoint_id
+      from webhook_queue q join webhook_deliveries d on d.day = q.day and d.id = q.delivery_id
+      join webhook_endpoints e on e.company_id = d.company_id and e.id = d.endpoint_id
       order by d.company_id, d.endpoint_id, d.id`,
   });
   const { rows: endpoints } = await db.query<{ id: string; company_id: string; url: string; event_types: string[] }>({

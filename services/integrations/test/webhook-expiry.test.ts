@@ -118,7 +118,7 @@ test('skips a queued delivery of a disabled endpoint once its lease is over', as
   await leasedAt(T);
   const skip = async (at: number) => {
     await clock.set(at);
-    await clock.database.transaction((tx) => skipQueued(tx, one.id));
+    await clock.database.transaction((tx) => skipQueued(tx, one.company.id, one.id));
     return (await one.deliveries()).map(({ status }) => status);
   };
   expect(await skip(T + 40 * SECOND - 1)).toEqual(['DELIVERY_STATUS_PENDING']);

@@ -50,7 +50,7 @@ function insertingEntries(entries: readonly AuditEntry[]): Statement {
       from unnest($1::uuid[], $2::timestamptz[], $3::uuid[], $4::text[], $5::text[], $6::uuid[], $7::text[], $8::text[], $9::text[], $10::text[],
           $11::text[], $12::uuid[], $13::text[])
         g (company_id, at, id, actor_kind, actor_id, actor, action, object_kind, object_id, before, after, request_id, address)
-      left join api_keys k on g.actor_kind = 'KEY' and k.id = g.actor
+      left join api_keys k on g.actor_kind = 'KEY' and k.company_id = g.company_id and k.id = g.actor
       left join users u on g.actor_kind = 'USER' and u.id = g.actor
       on conflict do nothing`,
     values: columns.map((of) => entries.map(of)),

@@ -138,11 +138,11 @@ export async function touchKeys(db: Queryable, uses: readonly KeyUse[]): Promise
   await db.query({
     name: 'touch_keys',
     text: `update api_keys k set last_used_at = v.used_at
-      from (select k.id, u.used_at from api_keys k
+      from (select k.company_id, k.id, u.used_at from api_keys k
         join unnest($1::uuid[], $2::uuid[], $3::timestamptz[]) u (company_id, id, used_at) on k.id = u.id and k.company_id = u.company_id
         where k.last_used_at is null or k.last_used_at < u.used_at
         order by k.id for update of k) v
-      where k.id = v.id`,
+      where k.company_id = v.company_id and k.id = v.id`,
     values: [uses.map((use) => use.company_id), uses.map((use) => use.key_id), uses.map((use) => formatInstant(use.used_at))],
   });
 }

@@ -66,7 +66,7 @@ export async function storeAttempts(tx: Transaction, attempts: readonly ReportRe
     const outcome = outcomeOf(attempt);
     const health = healths.get(row.endpoint_id) ?? healthOf(row);
     const change = healthAfter(health, outcome);
-    await storeHealth(tx, row.endpoint_id, change, attempt.ended_at);
+    await storeHealth(tx, row, change, attempt.ended_at);
     const after = afterChange(health, change);
     healths.set(row.endpoint_id, after);
     // What another worker has now is its to settle, unless this attempt got through: then it is settled.
@@ -88,7 +88,7 @@ async function find(tx: Transaction, day: string, attempts: readonly ReportReque
     text: `select d.id, d.state, d.event_type, d.company_id, d.endpoint_id, q.lease_token, q.due_at, q.failures,
         e.enabled, e.failing_since, e.slowdowns, e.resume_at, e.circuit_open_until, exists (
           select from webhook_queue o where o.endpoint_id = d.endpoint_id and o.due_at <= now() and o.leased_until is null) as more_due
-      from webhook_deliveries d join webhook_endpoints e on e.id = d.endpoint_id left join webhook_queue q on q.delivery_id = d.id
+      from webhook_deliveries d join webhook_endpoints e on e.company_id = d.company_id and e.id = d.endpoint_id left join webhook_queue q on q.delivery_id = d.id
       where d.day = $1 and d.id = any($2::uuid[]) order by d.id for update of d`,
     values: [day, uuid(attempts.map(({ delivery_id }) => delivery_id))],
   });

@@ -111,7 +111,8 @@ async function select(db: Queryable, where: string, values: unknown[]): Promise<
   const { rows } = await db.query<Row>({
     text: `select d.id, d.day::text as day, d.event_id, d.event_type, d.state, ${PROGRESS} as progress, d.subject, d.subject_number, d.customer_name, d.occurred_at,
         ${NEXT_AT} as next_at, substring(v.body for $3) as body, octet_length(v.body) as size, v.request_id
-      from webhook_deliveries d join webhook_events v on v.day = d.day and v.id = d.event_id join webhook_endpoints e on e.id = d.endpoint_id
+      from webhook_deliveries d join webhook_events v on v.company_id = d.company_id and v.day = d.day and v.id = d.event_id
+      join webhook_endpoints e on e.company_id = d.company_id and e.id = d.endpoint_id
       left join webhook_queue q on q.delivery_id = d.id where ${where}`,
     values,
   });

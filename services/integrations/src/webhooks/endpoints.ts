@@ -142,29 +142,30 @@ export interface EndpointChange {
 }
 
 /** What is null stays. Being enabled, or sent elsewhere, is a new start: what went wrong before is forgotten. */
-export async function updateEndpoint(tx: Transaction, id: string, change: EndpointChange): Promise<void> {
+export async function updateEndpoint(tx: Transaction, companyId: string, id: string, change: EndpointChange): Promise<void> {
   const { name, url, eventTypes, enabled } = change;
   await tx.query({
     name: 'update_webhook',
-    text: `update webhook_endpoints set name = coalesce($2, name), url = coalesce($3, url), event_types = coalesce($4::text[], event_types),
-        enabled = coalesce($5, enabled), disabled_reason = case when $5 is null then disabled_reason end,
-        failing_since = case when $6 then null else failing_since end, slowdowns = case when $6 then 0 else slowdowns end,
-        resume_at = case when $6 then null else resume_at end, updated_at = now()
-      where id = $1`,
-    values: [id, name, url, eventTypes, enabled, enabled === true || url !== null],
+    text: `update webhook_endpoints set name = coalesce($3, name), url = coalesce($4, url), event_types = coalesce($5::text[], event_types),
+        enabled = coalesce($6, enabled), disabled_reason = case when $6 is null then disabled_reason end,
+        failing_since = case when $7 then null else failing_since end, slowdowns = case when $7 then 0 else slowdowns end,
+        resume_at = case when $7 then null else resume_at end, updated_at = now()
+      where company_id = $1 and id = $2`,
+    values: [companyId, id, name, url, eventTypes, enabled, enabled === true || url !== null],
   });
 }
 
-export async function markDeleted(tx: Transaction, id: string): Promise<void> {
-  await tx.query({ text: 'update webhook_endpoints set deleted_at = now(), enabled = false where id = $1', values: [id] });
+export async function markDeleted(tx: Transaction, companyId: string, id: string): Promise<void> {
+  await tx.query({ text: 'update webhook_endpoints set deleted_at = now(), enabled = false where company_id = $1 and id = $2', values: [companyId, id] });
   for (const table of ['webhook_queue', 'webhook_recoveries']) await tx.query({ text: `delete from ${table} where endpoint_id = $1`, values: [id] });
 }
 
 /** The secret of before goes on being signed with until then. */
-export async function replaceSecret(tx: Transaction, id: string, secret: Buffer, previousUntil: number): Promise<void> {
+export async function replaceSecret(tx: Transaction, companyId: string, id: string, secret: Buffer, previousUntil: number): Promise<void> {
   await tx.query({
     name: 'rotate_webhook_secret',
-    text: 'update webhook_endpoints set previous_secret = secret, previous_secret_until = $3, secret = $2, updated_at = now() where id = $1',
-    values: [id, secret, formatInstant(previousUntil)],
+    text: `update webhook_endpoints set previous_secret = secret, previous_secret_until = $4, secret = $3, updated_at = now()
+      where company_id = $1 and id = $2`,
+    values: [companyId, id, secret, formatInstant(previousUntil)],
   });
 }

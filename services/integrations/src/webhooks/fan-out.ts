@@ -148,7 +148,8 @@ export function insertingDeliveries(deliveries: readonly NewDelivery[], lent?: L
     {
       name: 'insert_webhook_events',
       text: `insert into webhook_events (day, id, company_id, type, body, request_id, traceparent)
-        select * from unnest($1::date[], $2::uuid[], $3::uuid[], $4::text[], $5::bytea[], $6::uuid[], $7::text[]) on conflict do nothing`,
+        select * from unnest($1::date[], $2::uuid[], $3::uuid[], $4::text[], $5::bytea[], $6::uuid[], $7::text[])
+          g (day, id, company_id, type, body, request_id, traceparent) on conflict do nothing`,
       values: [
         date(ofEvents(({ timestamp }) => dayOf(timestamp))),
         uuid(ofEvents(({ id }) => id)),

@@ -5,44 +5,51 @@ import type { Transaction } from '@truckroll/service-kit';
 import { queueMail } from '../mails/store.ts';
 import type { DisabledReason, HealthChange } from './rules.ts';
 
+interface Endpoint {
+  readonly company_id: string;
+  readonly endpoint_id: string;
+}
+
 /** Most attempts change nothing, and then the endpoint's row is left alone. `at` is when the attempt ended. */
-export async function storeHealth(tx: Transaction, endpointId: string, change: HealthChange, at: number): Promise<void> {
+export async function storeHealth(tx: Transaction, endpoint: Endpoint, change: HealthChange, at: number): Promise<void> {
+  const { company_id, endpoint_id } = endpoint;
   const { failingSince, slowdowns, resumeAt, circuitOpenUntil, disable } = change;
   if (failingSince !== undefined) {
     await tx.query({
       name: 'note_webhook_failing',
       // Of several first failures the earliest counts; a success ends what began before it.
-      text: `update webhook_endpoints set failing_since = case when $2::timestamptz is null then null else least(failing_since, $2) end where id = $1`,
-      values: [endpointId, failingSince === null ? null : formatInstant(failingSince)],
+      text: `update webhook_endpoints set failing_since = case when $3::timestamptz is null then null else least(failing_since, $3) end
+        where company_id = $1 and id = $2`,
+      values: [company_id, endpoint_id, failingSince === null ? null : formatInstant(failingSince)],
     });
   }
   if (slowdowns !== undefined) {
     await tx.query({
       name: 'slow_webhook_down',
-      text: 'update webhook_endpoints set slowdowns = $2, resume_at = $3 where id = $1',
-      values: [endpointId, slowdowns, resumeAt == null ? null : formatInstant(resumeAt)],
+      text: 'update webhook_endpoints set slowdowns = $3, resume_at = $4 where company_id = $1 and id = $2',
+      values: [company_id, endpoint_id, slowdowns, resumeAt == null ? null : formatInstant(resumeAt)],
     });
   }
   if (circuitOpenUntil !== undefined) {
     await tx.query({
       name: 'note_webhook_circuit',
-      text: 'update webhook_endpoints set circuit_open_until = $2 where id = $1',
-      values: [endpointId, circuitOpenUntil === null ? null : formatInstant(circuitOpenUntil)],
+      text: 'update webhook_endpoints set circuit_open_until = $3 where company_id = $1 and id = $2',
+      values: [company_id, endpoint_id, circuitOpenUntil === null ? null : formatInstant(circuitOpenUntil)],
     });
   }
-  if (disable !== undefined) await disableFor(tx, endpointId, disable, at);
+  if (disable !== undefined) await disableFor(tx, endpoint, disable, at);
 }
 
-async function disableFor(tx: Transaction, endpointId: string, reason: DisabledReason, at: number): Promise<void> {
-  const { rows } = await tx.query<{ company_id: string; created_by: string; name: string; url: string }>({
+async function disableFor(tx: Transaction, { company_id, endpoint_id }: Endpoint, reason: DisabledReason, at: number): Promise<void> {
+  const { rows } = await tx.query<{ created_by: string; name: string; url: string }>({
     name: 'disable_webhook',
-    text: `update webhook_endpoints set enabled = false, disabled_reason = $2, updated_at = now() where id = $1 and enabled and deleted_at is null
-      returning company_id, created_by, name, url`,
-    values: [endpointId, reason],
+    text: `update webhook_endpoints set enabled = false, disabled_reason = $3, updated_at = now()
+      where company_id = $1 and id = $2 and enabled and deleted_at is null returning created_by, name, url`,
+    values: [company_id, endpoint_id, reason],
   });
   const endpoint = rows[0];
   if (endpoint === undefined) return;
-  await skipQueued(tx, endpointId);
+  await skipQueued(tx, company_id, endpoint_id);
   if (reason !== 'FAILING') return;
   const host = new URL(endpoint.url).host;
   const body = [
@@ -51,7 +58,7 @@ async function disableFor(tx: Transaction, endpointId: string, reason: DisabledR
     'Once it answers again, enable it and recover what was skipped: nothing in that time is lost.',
   ].join('\n\n');
   const subject = `Webhook endpoint disabled: ${endpoint.name}`;
-  await queueMail(tx, { companyId: endpoint.company_id, userId: endpoint.created_by, subject, body });
+  await queueMail(tx, { companyId: company_id, userId: endpoint.created_by, subject, body });
   tx.afterCommit(queued);
 }
 
@@ -59,12 +66,13 @@ async function disableFor(tx: Transaction, endpointId: string, reason: DisabledR
  * Takes what waits out of the queue and keeps it as SKIPPED. What is under way is left to its report, what a user asked
  * for is still sent.
  */
-export async function skipQueued(tx: Transaction, endpointId: string): Promise<void> {
+export async function skipQueued(tx: Transaction, companyId: string, endpointId: string): Promise<void> {
   await tx.query({
     name: 'skip_webhook_deliveries',
     text: `with gone as (
-        delete from webhook_queue where endpoint_id = $1 and not forced and (leased_until is null or leased_until <= now()) returning day, delivery_id)
-      update webhook_deliveries d set state = 'SKIPPED', changed_at = now() from gone where d.day = gone.day and d.id = gone.delivery_id`,
-    values: [endpointId],
+        delete from webhook_queue where endpoint_id = $2 and not forced and (leased_until is null or leased_until <= now()) returning day, delivery_id)
+      update webhook_deliveries d set state = 'SKIPPED', changed_at = now() from gone
+      where d.company_id = $1 and d.day = gone.day and d.id = gone.delivery_id`,
+    values: [companyId, endpointId],
   });
 }

@@ -103,10 +103,11 @@ async function freeExpired(tx: Transaction): Promise<void> {
   await tx.query({
     name: 'free_expired_leases',
     text: `with expired as (
-        select q.delivery_id, q.day, not (e.enabled or q.forced) as off from webhook_queue q join webhook_endpoints e on e.id = q.endpoint_id
+        select q.delivery_id, q.day, e.company_id, not (e.enabled or q.forced) as off from webhook_queue q join webhook_endpoints e on e.id = q.endpoint_id
         where q.leased_until <= ${NOW} for update of q skip locked),
       gone as (delete from webhook_queue q using expired x where x.off and q.delivery_id = x.delivery_id),
-      skipped as (update webhook_deliveries d set state = 'SKIPPED', changed_at = ${NOW} from expired x where x.off and d.day = x.day and d.id = x.delivery_id)
+      skipped as (update webhook_deliveries d set state = 'SKIPPED', changed_at = ${NOW} from expired x
+        where x.off and d.company_id = x.company_id and d.day = x.day and d.id = x.delivery_id)
       update webhook_queue q set leased_until = null from expired x where not x.off and q.delivery_id = x.delivery_id`,
   });
 }
@@ -175,8 +176,8 @@ async function take(tx: Transaction, asked: LeaseRequest): Promise<Row[]> {
         case when e.previous_secret_until > ${NOW} then e.previous_secret end as previous_secret, d.event_id, d.event_type, v.body, d.attempts, l.probe, v.request_id, v.traceparent
       from leased l
       cross join lateral (select company_id, endpoint_id, event_id, event_type, attempts from webhook_deliveries where day = l.day and id = l.delivery_id limit 1) d
-      cross join lateral (select body, request_id, traceparent from webhook_events where day = l.day and id = d.event_id limit 1) v
-      join webhook_endpoints e on e.id = d.endpoint_id
+      cross join lateral (select body, request_id, traceparent from webhook_events where company_id = d.company_id and day = l.day and id = d.event_id limit 1) v
+      join webhook_endpoints e on e.company_id = d.company_id and e.id = d.endpoint_id
       order by l.due_at, l.sequence`,
     values: [
       asked.max_in_flight_per_endpoint,

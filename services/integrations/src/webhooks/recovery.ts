@@ -56,7 +56,8 @@ export async function queueSome(tx: Transaction, range: Range): Promise<number> 
     text: `with chosen as (
         select d.day, d.id from webhook_deliveries d where ${WITHIN} and ${RECOVERABLE} order by d.day, d.id limit ${MOST_AT_ONCE} for update),
       pending as (
-        update webhook_deliveries d set state = 'PENDING', changed_at = now() from chosen c where d.day = c.day and d.id = c.id returning d.*)
+        update webhook_deliveries d set state = 'PENDING', changed_at = now() from chosen c
+        where d.company_id = $1 and d.day = c.day and d.id = c.id returning d.*)
       insert into webhook_queue (delivery_id, day, endpoint_id, subject, sequence, due_at)
       select id, day, endpoint_id, subject, sequence, now() from pending`,
     values: valuesOf(range),

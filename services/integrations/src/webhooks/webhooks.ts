@@ -57,8 +57,8 @@ async function update({ database, targets }: Context, request: wire.UpdateWebhoo
     async (tx) => {
       const held = await lockEndpoint(tx, companyId, id);
       const before = await selectEndpoint(tx, companyId, id);
-      await updateEndpoint(tx, id, { name, url, eventTypes: types, enabled });
-      if (held.enabled && enabled === false) await skipQueued(tx, id);
+      await updateEndpoint(tx, companyId, id, { name, url, eventTypes: types, enabled });
+      if (held.enabled && enabled === false) await skipQueued(tx, companyId, id);
       // What was held back on account of what went wrong before is due.
       if (enabled === true || url !== null) notifyDue(tx);
       const after = await selectEndpoint(tx, companyId, id);
@@ -76,7 +76,7 @@ async function remove({ database }: Context, request: wire.DeleteWebhookRequest)
     async (tx) => {
       await lockEndpoint(tx, companyId, id);
       const data = await selectEndpoint(tx, companyId, id);
-      await markDeleted(tx, id);
+      await markDeleted(tx, companyId, id);
       await auditEndpoint(tx, request, id, { action: 'webhook.deleted', before: data });
       return { data };
     },
@@ -111,7 +111,7 @@ async function rotateSecret({ database, secrets }: Context, request: wire.Rotate
   return await database.transaction(async (tx) => {
     await lockEndpoint(tx, companyId, id);
     const before = await selectEndpoint(tx, companyId, id);
-    await replaceSecret(tx, id, secrets.seal(id, secret), now() + OVERLAP);
+    await replaceSecret(tx, companyId, id, secrets.seal(id, secret), now() + OVERLAP);
     const after = await selectEndpoint(tx, companyId, id);
     await auditEndpoint(tx, request, id, { action: 'webhook.secret_rotated', before, after });
     return { data: { ...after, signing_secret: secretText(secret) } };
