@@ -1,0 +1,139 @@
+// Statements that read or change tables without binding them to a company, each with its reason. The check fails for an entry that is no
+// longer needed.
+
+interface Exception {
+  readonly reason: string;
+  /** Tables and aliases that are not bound, by statement as in Written.at; `*` where callers name many tables and none is joined. */
+  readonly statements: Readonly<Record<string, readonly string[] | '*'>>;
+}
+
+export const ACROSS_COMPANIES: readonly Exception[] = [
+  {
+    reason: 'Finds work of any company. What it returns names the company of each row, and what follows is bound by that.',
+    statements: {
+      'packages/mail/src/queue.ts notifications_waiting': '*',
+      'packages/record-store/src/projection.ts behind_unknown_table_table': '*',
+      'packages/record-store/src/projection.ts projections_behind': '*',
+      'packages/record-store/src/publication.ts next_to_publish_unknown_table_table': ['unknown_table_table'],
+      'packages/record-store/src/publication.ts take_unpublished': ['unpublished', 'unpublished (2)'],
+      'services/integrations/src/mails/store.ts take_mails': ['mails m', 'mails m (2)'],
+      'services/integrations/src/webhooks/count-keeping.ts take_webhook_counts': ['webhook_counts c'],
+      'services/integrations/src/webhooks/recovery.ts next_webhook_recovery': ['webhook_endpoints e'],
+      'services/reporting/src/financials/every-job.ts fillIn': ['jobs j'],
+      'services/reporting/src/read-models/rebuild.ts removeOlderThan': '*',
+      'services/reporting/src/summaries/builder.ts companies_to_build': ['generations', 'spoiled_summaries', 'financials_to_refresh', 'companies c'],
+      'services/reporting/src/summaries/rebuild.ts rebuildSummaries': ['companies', 'generations'],
+      'services/scheduling/src/notifications/store.ts due_notifications': ['notifications n'],
+    },
+  },
+  {
+    reason: 'Notes how far a path was published over all companies: its company_id is a position, not an owner.',
+    statements: {
+      'packages/record-store/src/publication.ts #publish': ['publications'],
+      'packages/record-store/src/publication.ts anything_to_publish': ['publications', 'unpublished'],
+      'packages/record-store/src/publication.ts note_publications': ['publications'],
+      'packages/record-store/src/publication.ts publication_at': ['publications'],
+      'packages/record-store/src/publication.ts publication_complete': ['publications', 'unpublished'],
+      'packages/record-store/src/publication.ts publication_done': ['publications'],
+      'packages/record-store/src/publication.ts publication_proceeds': ['publications'],
+      'packages/record-store/src/restored.ts publishAnew': ['publications'],
+    },
+  },
+  {
+    reason: 'Publishes the events of all companies in the order in which they were appended.',
+    statements: {
+      'packages/outbox/src/relay.ts #measure': ['outbox'],
+      'packages/outbox/src/relay.ts outbox_delete': ['outbox'],
+      'packages/outbox/src/relay.ts outbox_highest': ['outbox'],
+      'packages/outbox/src/relay.ts outbox_read': ['outbox'],
+      'packages/outbox/src/restored.ts takeWaiting': ['outbox'],
+      'packages/record-store/src/publication.ts outbox_waiting': ['outbox'],
+    },
+  },
+  {
+    reason: 'Counts over all companies, for progress and metrics.',
+    statements: {
+      'packages/record-store/src/projection.ts countBehind': '*',
+      'packages/record-store/src/publication.ts about': ['unknown_table'],
+      'services/integrations/src/webhooks/figures.ts count_webhook_endpoints': ['webhook_endpoints'],
+      'services/integrations/src/webhooks/figures.ts measure_webhook_queue': ['webhook_endpoints e'],
+      'services/reporting/src/freshness/metrics.ts companies_being_built': ['companies c'],
+    },
+  },
+  {
+    reason: 'Deletes or ends what is too old, of any company.',
+    statements: {
+      'packages/mail/src/queue.ts forget_notifications': '*',
+      'packages/mail/src/queue.ts give_up_notifications': '*',
+      'services/integrations/src/audit/store.ts purge_audit_events': ['audit_events', 'audit_events (2)'],
+      'services/integrations/src/keys/store.ts purge_revoked_keys': ['api_keys', 'api_keys (2)'],
+      'services/integrations/src/mails/store.ts suppress_mails': ['mails m', 'users u'],
+      'services/scheduling/src/assignments/idempotency.ts purge_idempotency_keys': ['idempotency_keys', 'idempotency_keys (2)'],
+    },
+  },
+  {
+    reason: 'Runs once after the database was restored, over all companies.',
+    statements: {
+      'packages/record-store/src/restored.ts keysOf': ['unknown_table'],
+      'packages/record-store/src/restored.ts namePage': ['names'],
+      'services/integrations/src/restored.ts fannedOut': ['webhook_events e'],
+      'services/integrations/src/restored.ts giveUpMails': ['mails'],
+      'services/integrations/src/restored.ts maySendTwice': ['webhook_deliveries d', 'webhook_endpoints'],
+      'services/reporting/src/restored.ts companyKeys': ['companies'],
+      'services/scheduling/src/restored.ts giveUpMessages': ['notifications'],
+    },
+  },
+  {
+    reason: 'The operator reads all companies, or names a key or a user by its id alone.',
+    statements: {
+      'services/integrations/src/audit/store.ts audit_actor_id': ['audit_events'],
+      'services/integrations/src/identity/pending.ts forget_key': ['api_keys'],
+      'services/integrations/src/keys/store.ts lock_key': ['api_keys k', 'users u'],
+      'services/integrations/src/keys/store.ts replace_key_value': ['api_keys'],
+      'services/integrations/src/keys/store.ts revoke_key': ['api_keys', 'users u'],
+      'services/integrations/src/users/store.ts lock_user': ['users'],
+      'services/integrations/src/users/store.ts update_user': ['users'],
+      'services/integrations/src/webhooks/endpoint-admin.ts describe_webhooks': ['webhook_endpoints e'],
+      'services/integrations/src/webhooks/standing.ts select_webhook_standings': ['webhook_endpoints e'],
+    },
+  },
+  {
+    reason: 'Shows who made or did something: a user who may have moved to another company since.',
+    statements: {
+      'services/integrations/src/audit/store.ts insert_audit_events': ['users u'],
+      'services/integrations/src/keys/public.ts select_api_keys': ['users u'],
+      'services/integrations/src/keys/store.ts insert_key': ['users u'],
+      'services/integrations/src/keys/store.ts select_keys': ['users u'],
+      'services/integrations/src/webhooks/endpoints.ts select_webhooks': ['users u'],
+    },
+  },
+  {
+    reason: 'Finds the company of a key by its hash.',
+    statements: { 'services/integrations/src/identity/authenticate.ts authenticate_key': ['api_keys k'] },
+  },
+  {
+    reason: 'Continues a delivery or an e-mail that was leased to a worker for all companies, by the id in its lease.',
+    statements: {
+      'services/integrations/src/mails/store.ts finish_mail': ['mails'],
+      'services/integrations/src/mails/store.ts postpone_mail': ['mails'],
+      'services/integrations/src/webhooks/attempts.ts find_reported_deliveries': ['webhook_deliveries d'],
+      'services/integrations/src/webhooks/attempts.ts insert_webhook_attempts': ['webhook_deliveries'],
+      'services/integrations/src/webhooks/attempts.ts settle_webhook_deliveries': ['webhook_deliveries d'],
+    },
+  },
+  {
+    reason: 'The queue of webhooks names endpoints and deliveries, which lead to the company.',
+    statements: {
+      'services/integrations/src/webhooks/lease.ts free_expired_leases': ['webhook_endpoints e'],
+      'services/integrations/src/webhooks/lease.ts lease_webhook_deliveries': ['webhook_endpoints e', 'webhook_endpoints e (2)', 'webhook_deliveries'],
+      'services/integrations/src/webhooks/lease.ts next_webhook_due': ['webhook_endpoints'],
+    },
+  },
+];
+
+/** Statements whose text is not in the sources, each with its reason. */
+export const NOT_READ: Readonly<Record<string, string>> = {
+  'packages/service-kit/src/migrate.ts apply': 'runs migrations, which make the tables',
+  'packages/service-kit/src/migration-steps.ts runSteps': 'runs migrations, which make the tables',
+  'packages/service-kit/src/together.ts add_assignment': 'puts statements together that are checked by themselves',
+};
