@@ -56,6 +56,7 @@ function check([name, [command, ...args]]) {
   else failed++;
 }
 
+check(['tests notice faults in the rules that have changed', [...script('test:mutation'), '--check']]);
 check(['a fuzzer finds no answer that the description does not have', ['node', 'scripts/run.mjs', 'test:fuzz', '--seconds', '60']]);
 
 const folder = mkdtempSync(join(tmpdir(), 'truckroll-ci-'));

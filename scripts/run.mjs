@@ -38,6 +38,7 @@ const programs = {
   'test:reports': { script: 'tools/local-stack/src/test-main.ts', args: ['test/reports/oracle'], supervised: true, env: { REPORT_COMPANIES: '200' } },
   'test:faults': { script: 'test/faults/main.ts', supervised: true },
   'test:mixed': { script: 'test/mixed/main.ts', supervised: true },
+  'test:mutation': { script: 'test/mutation/main.ts' },
   generate: {},
   openapi: { script: 'gateway/src/openapi/write.ts' },
   'openapi:check': { script: 'gateway/src/openapi/write.ts', args: ['--check'] },

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { margin, roundedQuotient, sumOfCents } from '../src/index.ts';
+import { centsOf, margin, roundedQuotient, sumOfCents } from '../src/index.ts';
 
 test('a sum is the exact one, or none where a double does not hold it', () => {
   const far = fc.oneof(fc.maxSafeInteger(), fc.constantFrom(Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER, 1, -1, 0));
@@ -9,6 +9,12 @@ test('a sum is the exact one, or none where a double does not hold it', () => {
       expect(sumOfCents(cents)).toBe(exact <= Number.MAX_SAFE_INTEGER && exact >= Number.MIN_SAFE_INTEGER ? Number(exact) : undefined);
     }),
   );
+});
+
+test('an exact sum is a number of cents, or none where a double does not hold it', () => {
+  const most = BigInt(Number.MAX_SAFE_INTEGER);
+  expect([0n, most, -most].map(centsOf)).toEqual([0, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER]);
+  expect([most + 1n, -most - 1n, 2n ** 80n].map(centsOf)).toEqual([undefined, undefined, undefined]);
 });
 
 test('a quotient is the nearest integer, ties toward positive infinity, whatever the signs', () => {

@@ -1,0 +1,38 @@
+// What is known of each rule file: the tests that are run against its mutants, and which mutants survive and why.
+import { createHash } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+export const ROOT = join(import.meta.dirname, '../..');
+const FILE = join(import.meta.dirname, 'rules.json');
+
+export interface Measured {
+  readonly tests: readonly string[];
+  /** Digest of the file and its tests at the last run that passed: see digestOf. */
+  readonly digest: string;
+  /** By mutant, as describe names it, why no test needs to notice it. */
+  readonly survivors: Readonly<Record<string, string>>;
+}
+
+export interface RuleList {
+  readonly measured: Readonly<Record<string, Measured>>;
+  /** Rule files without a run so far. */
+  readonly unmeasured: readonly string[];
+}
+
+export const readList = (): RuleList => JSON.parse(readFileSync(FILE, 'utf8')) as RuleList;
+
+export function writeList(list: RuleList): void {
+  writeFileSync(FILE, `${JSON.stringify(list, null, 2)}\n`);
+}
+
+export function digestOf(file: string, tests: readonly string[]): string {
+  const hash = createHash('sha256');
+  for (const each of [file, ...tests]) hash.update(readFileSync(join(ROOT, each)));
+  return hash.digest('hex').slice(0, 16);
+}
+
+/** Measured files that have changed since, or whose tests have. */
+export function changedFiles({ measured }: RuleList): string[] {
+  return Object.entries(measured).flatMap(([file, { tests, digest }]) => (digestOf(file, tests) === digest ? [] : [file]));
+}
