@@ -1,27 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import { Destinations, NoConnection } from '../src/http/destinations.ts';
-import { exchanges, type Exchanges } from './support/exchanges.ts';
-import { startReceiver, type Answer, type Receiver } from './support/receiver.ts';
+import { receiver, sender } from './support/opened.ts';
 
 /** Modules get it here; only scripts have it as a global. */
 const clock = (import.meta as unknown as { jest: typeof jest }).jest;
-const open: { close(): Promise<unknown> }[] = [];
-
-afterEach(async () => {
-  for (const each of open.splice(0).toReversed()) await each.close();
-});
-
-async function receiver(answer?: Answer): Promise<Receiver> {
-  const started = await startReceiver(answer);
-  open.push(started);
-  return started;
-}
-
-function sender(options: Parameters<typeof exchanges>[0]): Exchanges {
-  const made = exchanges(options);
-  open.push(made);
-  return made;
-}
 
 test('limits connections to one address across endpoints, and leaves room for another company', async () => {
   const held: ServerResponse[] = [];

@@ -5,27 +5,10 @@ import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { readCapped } from '../src/http/body.ts';
-import { exchanges, type Exchanges } from './support/exchanges.ts';
-import { startReceiver, type Answer, type Receiver } from './support/receiver.ts';
+import { closing, receiver, sender } from './support/opened.ts';
+import { startReceiver } from './support/receiver.ts';
 
 const LIMIT = 64 * 1024;
-const open: { close(): Promise<unknown> }[] = [];
-
-afterEach(async () => {
-  for (const each of open.splice(0).toReversed()) await each.close();
-});
-
-async function receiver(answer?: Answer, options?: Parameters<typeof startReceiver>[1]): Promise<Receiver> {
-  const started = await startReceiver(answer, options);
-  open.push(started);
-  return started;
-}
-
-function sender(options: Parameters<typeof exchanges>[0]): Exchanges {
-  const made = exchanges(options);
-  open.push(made);
-  return made;
-}
 
 test('what is sent is what the log says, and so is the answer', async () => {
   const there = await receiver((response) => response.writeHead(202, { 'x-served-by': ['a', 'b'] }).end('thanks'));
@@ -100,7 +83,7 @@ async function rawReceiver(answer: Buffer | string): Promise<{ target: string; u
     socket.on('data', () => socket.write(answer));
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  open.push({
+  closing({
     close: async () => {
       server.close();
       for (const socket of sockets) socket.destroy();
@@ -225,7 +208,7 @@ test('the time of the TLS handshake counts', async () => {
   await once(mute, 'listening');
   const sockets = new Set<{ destroy(): void }>();
   mute.on('connection', (socket) => sockets.add(socket));
-  open.push({
+  closing({
     close: async () => {
       mute.close();
       for (const socket of sockets) socket.destroy();
@@ -243,7 +226,7 @@ test.each([
 ])('a connection that ends with %s is a failed exchange', async (_, text) => {
   const rude = createServer((socket) => void socket.on('error', () => undefined).once('data', () => socket.end(text('')))).listen(0, '127.0.0.1');
   await once(rude, 'listening');
-  open.push({ close: async () => rude.close() });
+  closing({ close: async () => rude.close() });
   const { port } = rude.address() as AddressInfo;
   const result = await sender({ allowed: [`127.0.0.1:${port}`] }).send(`http://127.0.0.1:${port}/`);
   expect(result.failure?.kind).toBe('ATTEMPT_ERROR_EXCHANGE');
@@ -278,7 +261,7 @@ test('a receiver with a certificate for its name is trusted, one for another nam
 test('a receiver that does not speak TLS is reported by code, without the text of OpenSSL', async () => {
   const plain = createServer((socket) => void socket.on('error', () => undefined).end('HTTP/1.1 400 Bad Request\r\n\r\n')).listen(0, '127.0.0.1');
   await once(plain, 'listening');
-  open.push({ close: async () => plain.close() });
+  closing({ close: async () => plain.close() });
   const { port } = plain.address() as AddressInfo;
   const { failure } = await sender({ allowed: [`127.0.0.1:${port}`] }).send(`https://127.0.0.1:${port}/`);
   expect(failure?.kind).toBe('ATTEMPT_ERROR_TLS');
