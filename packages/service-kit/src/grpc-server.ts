@@ -28,6 +28,8 @@ import { withRemoteSpan } from './tracing.ts';
 export interface GrpcServer {
   /** Serves a generated service. Call before listen. */
   implement<const D extends Definition>(definition: D, handlers: Handlers<D>): void;
+  /** Records each operator's call before it is served. A call that cannot be recorded fails. Call before listen. */
+  recordOperators(record: RecordOperatorCall): void;
   /** Binds; port 0 takes a free one. Rejects if the port is taken. Resolves to the port. */
   listen(port: number, host?: string): Promise<number>;
   /** What the standard health service answers, for the whole server (the empty service name). */
@@ -48,6 +50,9 @@ export interface GrpcServerOptions extends ServerLimits {
   readonly tls?: TlsConfig;
 }
 
+/** `request` is undefined where the call sends a stream of them. */
+export type RecordOperatorCall = (rpc: string, request: unknown) => Promise<void>;
+
 /** Rpcs that change something because a client asked: a line for each. Reads are the gateway's to tell. */
 const TOLD = new Set(operations.filter(({ verb }) => verb !== 'GET').map(({ rpc }) => rpc));
 
@@ -58,10 +63,12 @@ type AnyHandler = (request: unknown, context: CallContext) => unknown;
 
 export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
   const { log, metrics } = options;
+  const { mayCall = callersOf } = options.callers;
   const server = new Server({ ...serverOptions(options), interceptors: [callerInterceptor(options.callers, log, metrics)] });
   let address: string | undefined;
   const transport = serverCredentials(options.tls ?? {});
   const health = addHealth(server);
+  let recordOperatorCall: RecordOperatorCall | undefined;
   const calls = durations(metrics, 'rpc_server_call_duration_seconds', 'Calls that were served, by rpc and gRPC status', [
     'rpc_method',
     'rpc_response_status_code',
@@ -85,7 +92,9 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
   function serve(method: MethodDefinition<unknown, unknown>, handler: AnyHandler): Serve {
     const name = method.path.slice(1);
     const span = { [ATTR_RPC_SYSTEM_NAME]: RPC_SYSTEM_NAME_VALUE_GRPC, [ATTR_RPC_METHOD]: name };
-    const told = TOLD.has(method.path) || callersOf(method.path).has('operator');
+    const callers = mayCall(method.path);
+    const forOperators = callers.has('operator');
+    const told = TOLD.has(method.path) || forOperators;
     const serving = (call: Call, callback: sendUnaryData<unknown>, context: CallContext): void => {
       const startedAt = performance.now();
       const request = method.requestStream ? call.iterator({ destroyOnReturn: false }) : call.request;
@@ -95,8 +104,13 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
         if (told) context.log.info({ ms: Math.round((performance.now() - startedAt) * 100) / 100 }, 'served a call');
       };
       const traced = (work: () => Promise<unknown>) => withRemoteSpan((key) => context.metadata(key), method.path, 'SERVER', span, work);
+      const recorded = async () => {
+        // Where only operators may call, also a caller that is not proven, which CALLER_CHECK=report serves.
+        if (callers.size === 1 || context.operator !== undefined) await recordOperatorCall?.(method.path, method.requestStream ? undefined : call.request);
+      };
       if (method.responseStream) {
         const send = async () => {
+          if (forOperators) await recorded();
           for await (const response of handler(request, context) as AsyncIterable<unknown>) {
             context.signal.throwIfAborted();
             if (!call.write(response)) await once(call, 'drain', { signal: context.signal });
@@ -111,7 +125,10 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
         );
       } else {
         context.limitDuration(() => callback({ code: GrpcStatus.DEADLINE_EXCEEDED, details: 'the call took too long' }));
-        traced(async () => handler(request, context)).then(
+        traced(async () => {
+          if (forOperators) await recorded();
+          return handler(request, context);
+        }).then(
           (response) => {
             done();
             callback(null, response);
@@ -136,6 +153,9 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
         implementation[name] = serve(method, handler) as UntypedServiceImplementation[string];
       }
       server.addService(passing, implementation);
+    },
+    recordOperators(record) {
+      recordOperatorCall = record;
     },
     listen: (port, host = '0.0.0.0') =>
       new Promise((resolve, reject) => {

@@ -29,7 +29,7 @@ export { DatabaseClientError, PoolerError, StatementError, isContention, isLockT
 export { expression, together, type Expressions } from './together.ts';
 export { createSession, type Session } from './session.ts';
 export { isInSteps } from './migration-steps.ts';
-export { MigrationError, migrate, migrationsIn, missingMigrations, type MigrationSet, type Schema } from './migrate.ts';
+export { MigrationError, asOwner, migrate, migrationsIn, missingMigrations, type MigrationSet, type Schema } from './migrate.ts';
 export { gather } from './gather.ts';
 export { heard } from './heard.ts';
 export { Notifier } from './notifier.ts';
@@ -47,7 +47,7 @@ export {
 } from './caller-credentials.ts';
 export type { CallerCheck } from './caller-check.ts';
 export { checkServing } from './grpc-health.ts';
-export { createGrpcServer, type GrpcServer } from './grpc-server.ts';
+export { createGrpcServer, type GrpcServer, type RecordOperatorCall } from './grpc-server.ts';
 export { giveBack } from './frame-decoder.ts';
 export { FRAME_BYTES, messageBehindRoom } from './grpc-framing.ts';
 export type { Callers, Definition, Handlers, ResponseMetadata } from './grpc-handlers.ts';

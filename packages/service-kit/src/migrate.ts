@@ -77,6 +77,17 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
   }
 }
 
+/** Runs work in a session of a schema's owner, of whom the role of the URL needs to be a member only. Errors: as of `createSession`. */
+export async function asOwner<T>(options: Omit<MigrateOptions, 'sets'>, work: (session: Session) => Promise<T>): Promise<T> {
+  const session = await createSession({ ...options, applicationName: `truckroll-migrate-${options.schema}` });
+  try {
+    await becomeOwner(session, options.schema);
+    return await work(session);
+  } finally {
+    await session.close();
+  }
+}
+
 /** Asks again and again: an index build of the replica that has the lock would wait for a statement that waits for the lock. */
 async function lock(session: Session, schema: string): Promise<void> {
   for (;;) {

@@ -156,6 +156,46 @@ describe('operators', () => {
     expect(seen).toEqual([undefined]);
   });
 
+  test("records each operator's call before serving it, and fails a call that it cannot record", async () => {
+    const seen: string[] = [];
+    const { as, echo } = await start(
+      { accepted: parseCallerCredentials([gateway, ana].map(acceptanceOf).join())!, mayCall: () => new Set(['gateway', 'operator']) },
+      {
+        say: (word) => {
+          seen.push(`served ${word.text}`);
+          return word;
+        },
+      },
+    );
+    echo.server.recordOperators(async (rpc, request) => {
+      await new Promise(setImmediate);
+      const { text } = (request ?? { text: 'a stream' }) as { text: string };
+      if (text === 'unlucky') throw new Error('the database is away');
+      seen.push(`recorded ${rpc} with ${text}`);
+    });
+    await as(ana).say({ text: 'a' });
+    await collect(as(ana).split({ text: 'b' }));
+    expect(await collect(as(ana).each(words('c', 'd')))).toEqual(['C', 'D']);
+    await as(gateway).say({ text: 'e' });
+    await thrown(as(ana).say({ text: 'unlucky' }));
+    await thrown(collect(as(ana).split({ text: 'unlucky' })));
+    expect(seen).toEqual([
+      'recorded /test.Echo/Say with a',
+      'served a',
+      'recorded /test.Echo/Split with b',
+      'recorded /test.Echo/Each with a stream',
+      'served e',
+    ]);
+  });
+
+  test('records the calls of an unproven operator where only operators may call', async () => {
+    const seen: string[] = [];
+    const { as, echo } = await start({ mode: 'report', mayCall: onlyOperator });
+    echo.server.recordOperators(async (rpc) => void seen.push(rpc));
+    await as(ana).say({ text: 'a' });
+    expect(seen).toEqual(['/test.Echo/Say']);
+  });
+
   test.each(['gateway:ana', 'operator:', 'operator:Ana', 'operator:a b', `operator:${'a'.repeat(64)}`])('refuses to read a credential of %s', (bearer) => {
     expect(parseCallCredential(`${bearer}.${'ab'.repeat(32)}`)).toBeUndefined();
   });
