@@ -229,6 +229,8 @@ it(
     await startAll();
     expect(await reports()).toEqual(before);
     expect(await messages()).toEqual(['UNKNOWN', 'UNKNOWN']);
+    const trail = `select actor_id from integrations.audit_events where action = 'installation.restored'`;
+    expect((await system.database.query({ text: trail })).rows).toEqual([{ actor_id: `role:${new URL(server.url).username}` }]);
     const verified = await command('verify');
     expect({ ...verified, stdout: JSON.parse(verified.stdout) as Json }).toMatchObject({
       code: 0,

@@ -1,9 +1,9 @@
 // After a restore, integrations tells its companies anew, has gateways forget whom they know, and says which webhooks and
 // e-mails may go out for the second time.
 import { topics } from '@truckroll/contract';
-import { NO_COMPANY, append, type Restored } from '@truckroll/outbox';
+import { append, type Restored } from '@truckroll/outbox';
 import type { Queryable } from '@truckroll/service-kit';
-import { audit } from './audit/store.ts';
+import { auditRole } from './audit/store.ts';
 import { auditSubscriptions } from './audit/subscriptions.ts';
 import { companyChanged } from './companies/admin.ts';
 import { selectCompanies } from './companies/store.ts';
@@ -22,7 +22,7 @@ export const restored: Restored = {
   ],
   async renew(tx) {
     await append(tx, (await selectCompanies(tx)).map(companyChanged));
-    await audit(tx, { companyId: NO_COMPANY, action: 'installation.restored', object: { kind: 'installation', id: schema.schema } });
+    await auditRole(tx, { action: 'installation.restored', object: { kind: 'installation', id: schema.schema } });
     // Told to gateways at the next start: what Redis keeps of keys that are not there any more is not believed after it.
     await tx.query({ text: `insert into pending_invalidations (subject) values ('restored')` });
   },

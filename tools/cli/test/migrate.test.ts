@@ -48,6 +48,16 @@ test("a role that only belongs to the owners of schemas migrates all of them, an
   expect(await migrate()).toMatchObject({ code: 0, stdout: expect.stringContaining('"scheduling":[]') as string });
 });
 
+test('the audit trail names the database role that migrated each schema, and what was applied', async () => {
+  const { rows } = await admin.query<{ actor_id: string; object_id: string; applied: number }>({
+    text: `select actor_id, object_id, json_array_length(after::json->'applied') as applied from integrations.audit_events
+      where action = 'schema.migrated' order by at, id`,
+  });
+  const order = ['integrations', 'scheduling', 'billing', 'reporting'];
+  expect(rows.map(({ actor_id, object_id }) => [actor_id, object_id])).toEqual([...order, ...order].map((schema) => [`role:${migrator}`, schema]));
+  expect(rows.map(({ applied }) => applied > 0)).toEqual([...order.map(() => true), ...order.map(() => false)]);
+});
+
 test('a role without rights is told which grant it lacks', async () => {
   const stranger = `stranger_${suffix}`;
   await admin.query({ text: `create role ${stranger} login password 'x'` });

@@ -2,7 +2,7 @@
 import { formatInstant } from '@truckroll/contract';
 import type { AuditActorKind, AuditEntry } from '@truckroll/contract/gen/events/v1/audit';
 import type { AuditEvent } from '@truckroll/contract/gen/integrations/v1/audit';
-import { auditEntry, type AuditedChange } from '@truckroll/outbox';
+import { NO_COMPANY, auditEntry, type AuditedChange } from '@truckroll/outbox';
 import type { Queryable, Statement } from '@truckroll/service-kit';
 
 /** Age of events that are deleted; the table's trigger refuses to delete younger ones. */
@@ -11,8 +11,14 @@ const PURGED_AT_ONCE = 500;
 const KINDS = /^AUDIT_ACTOR_KIND_/;
 
 /** Adds a change to the trail, in the transaction that makes it. */
-export async function audit(tx: Queryable, change: AuditedChange): Promise<void> {
+export async function audit(tx: Pick<Queryable, 'query'>, change: AuditedChange): Promise<void> {
   await tx.query(auditing(change));
+}
+
+/** Adds a command that works on the database itself. Its actor is the database role, `role:<name>`, which PostgreSQL has authenticated. */
+export async function auditRole(db: Pick<Queryable, 'query'>, change: Omit<AuditedChange, 'companyId'>): Promise<void> {
+  const { rows } = await db.query<{ role: string }>({ text: 'select session_user as role' });
+  await audit(db, { companyId: NO_COMPANY, operator: `role:${rows[0]?.role}`, ...change });
 }
 
 /** The statement of `audit`, for transactions that end with it. */

@@ -3,6 +3,7 @@ import {
   MigrationError,
   PoolerError,
   StatementError,
+  asOwner,
   isUnavailable,
   migrate,
   missingMigrations,
@@ -46,12 +47,16 @@ export function register(program: Command, session: Session): void {
       const url = session.databaseUrl();
       const until = performance.now() + wait * 1000;
       const names: Record<string, string[]> = {};
+      const { recordMigration } = await import('@truckroll/integrations/schema');
       for (const { schema, migrations } of await schemas()) {
         const work = check ? () => missing(url, { schema, migrations }) : () => migrate({ url, schema, sets: migrations });
         const again = (error: unknown): boolean => isUnavailable(error) && performance.now() < until;
-        names[schema] = await retrying(work, again, session.io.signal).catch((error: unknown) => {
-          throw explained(error, schema);
-        });
+        const insist = <T>(task: () => Promise<T>): Promise<T> =>
+          retrying(task, again, session.io.signal).catch((error: unknown) => {
+            throw explained(error, schema);
+          });
+        const applied = (names[schema] = await insist(work));
+        if (!check) await insist(() => asOwner({ url, schema: TRAIL }, (owner) => recordMigration(owner, schema, applied)));
       }
       const count = Object.values(names).flat().length;
       if (check && count > 0) session.exitCode = EXIT.refused;
@@ -60,6 +65,9 @@ export function register(program: Command, session: Session): void {
       session.print(check ? { missing: names } : { applied: names }, [...lines, summary].join('\n'));
     });
 }
+
+/** The schema of the audit trail, which is migrated first. */
+const TRAIL = 'integrations';
 
 /** Loaded here, for other commands need nothing of the services. */
 async function schemas(): Promise<Schema[]> {
