@@ -4,6 +4,8 @@ import { now } from '@truckroll/contract';
 import { CompanyAdminServiceService, KeyAdminServiceService, UserAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
 import { AuditAdminServiceService } from '@truckroll/contract/gen/integrations/v1/audit';
 import { ParkingServiceService } from '@truckroll/contract/gen/events/v1/parking';
+import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
+import { ServiceRequestChannel } from '@truckroll/contract/gen/scheduling/v1/service_requests';
 import { ProjectionServiceService } from '@truckroll/contract/gen/records/v1/projections';
 import { Database, newOperatorCredential, openChannel, type Channel } from '@truckroll/service-kit';
 import { purgeAuditEvents } from '../services/integrations/src/audit/store.ts';
@@ -16,6 +18,7 @@ const TRAIL = '/api/v1/integrations/audit-events';
 const KEYS = '/api/v1/integrations/api-keys';
 const NO_COMPANY = '00000000-0000-0000-0000-000000000000';
 const DAY = 86_400_000_000;
+const COMMANDS = ['parking.retry_parked_events', 'projection.reproject'];
 const ANA = { kind: 'OPERATOR', id: 'ana', name: 'ana' };
 
 let system: System;
@@ -156,6 +159,63 @@ describe('the audit trail', () => {
     expect(JSON.stringify(joined)).not.toContain(made.id);
   });
 
+  it('stores an entry in the transaction of its change', async () => {
+    const seen: string[] = [];
+    const look = async (table: string, id: string): Promise<void> => {
+      const { rows } = await stored.query<{ action: string; together: boolean }>({
+        text: `select e.action, e.xmin::text = r.xmin::text as together from audit_events e join ${table} r on r.id::text = e.object_id
+          where r.id = $1 order by e.at desc limit 1`,
+        values: [id],
+      });
+      seen.push(`${rows[0]?.action} ${rows[0]?.together}`);
+    };
+    const key = (await api.call('POST', KEYS, { name: 'Short-lived' })).body.data;
+    await look('api_keys', key.id);
+    await api.call('POST', `${KEYS}/${key.id}/rotate`);
+    await look('api_keys', key.id);
+    await api.call('DELETE', `${KEYS}/${key.id}`);
+    await look('api_keys', key.id);
+
+    const endpoint = await api.endpoint();
+    await look('webhook_endpoints', endpoint.id);
+    await api.call('PATCH', `${HOOKS}/${endpoint.id}`, { name: 'Renamed' });
+    await look('webhook_endpoints', endpoint.id);
+    await api.call('POST', `${HOOKS}/${endpoint.id}/rotate-secret`);
+    await look('webhook_endpoints', endpoint.id);
+    await api.call('DELETE', `${HOOKS}/${endpoint.id}`);
+    await look('webhook_endpoints', endpoint.id);
+
+    const companies = ana.integrations.client(CompanyAdminServiceService);
+    const users = ana.integrations.client(UserAdminServiceService);
+    const keys = ana.integrations.client(KeyAdminServiceService);
+    const made = (await companies.createCompany({ name: 'Fourth Shop', timezone: 'America/Denver' })).company!;
+    await look('companies', made.id);
+    await companies.updateCompany({ id: made.id, name: 'Fifth Shop' });
+    await look('companies', made.id);
+    const person = { company_id: made.id, email: 'di@example.com', first_name: 'Di', last_name: 'Roy' };
+    const di = (await users.createUser(person)).user!;
+    await look('users', di.id);
+    const operators = (await keys.createKey({ company_id: made.id, user_id: di.id, name: 'Export', limits: null })).key!;
+    await look('api_keys', operators.id);
+    await keys.rotateKey({ id: operators.id });
+    await look('api_keys', operators.id);
+    await keys.revokeKey({ id: operators.id });
+    await look('api_keys', operators.id);
+    await users.moveUser({ id: di.id, company_id: other.id });
+    await look('users', di.id);
+    await users.deactivateUser({ id: di.id });
+    await look('users', di.id);
+
+    expect(seen).toEqual(
+      [
+        ...['api_key.created', 'api_key.rotated', 'api_key.revoked'],
+        ...['webhook.created', 'webhook.updated', 'webhook.secret_rotated', 'webhook.deleted'],
+        ...['company.created', 'company.updated', 'user.created', 'api_key.created', 'api_key.rotated', 'api_key.revoked'],
+        ...['user.joined', 'user.deactivated'],
+      ].map((action) => `${action} true`),
+    );
+  });
+
   it('shows both scheduling writes, once each, with the key that made them', async () => {
     const visit = await desk.visit();
     const added = await desk.add(visit);
@@ -212,18 +272,38 @@ describe('the audit trail', () => {
     });
   });
 
+  it('shows what an operator reads and records of a company, without its content', async () => {
+    await ana.integrations.client(KeyAdminServiceService).listKeys({ company_id: company.id });
+    const id = randomUUID();
+    const intake = ana.scheduling.client(IntakeServiceService);
+    await intake.recordServiceRequest({ company_id: company.id, id, channel: ServiceRequestChannel.PHONE, summary: 'a private matter' });
+    await until(async () => (await events('&actor=ana')).length >= 2);
+    const listed = (await events('&actor=ana')).reverse();
+    expect(actions(listed)).toEqual(['key_admin.list_keys', 'intake.record_service_request']);
+    for (const event of listed) expect(event).toMatchObject({ actor: ANA, before: null, requestId: expect.any(String), address: null });
+    expect(listed.map(({ object, after }) => [object.kind, object.id, after])).toEqual([
+      ['services', 'integrations', null],
+      ['services', 'scheduling', { id }],
+    ]);
+    expect(JSON.stringify(await events('', system.userToken(other)))).not.toContain('list_keys');
+  });
+
   it('shows an operator the commands that concern no company, of every service', async () => {
     await ana.integrations.client(ParkingServiceService).retryParkedEvents({});
     await ana.reporting.client(ParkingServiceService).retryParkedEvents({});
     for await (const _ of ana.scheduling.client(ProjectionServiceService).reproject({ path: 'tags' }));
     const admin = ana.integrations.client(AuditAdminServiceService);
     const listed = async () =>
-      (await admin.listAuditTrail({ company_id: NO_COMPANY, actor: ['ana'], action: [], limit: 100, after: Buffer.alloc(0) })).events.map(
+      (await admin.listAuditTrail({ company_id: NO_COMPANY, actor: ['ana'], action: COMMANDS, limit: 100, after: Buffer.alloc(0) })).events.map(
         ({ event }) => `${event?.action ?? ''} ${event?.object?.id ?? ''}`,
       );
     await until('three commands in the trail', listed, ({ length }) => length >= 3);
-    expect((await listed()).toSorted()).toEqual(['dead_letters.retried integrations', 'dead_letters.retried reporting', 'records.reprojected tags']);
-    expect(JSON.stringify(await events())).not.toContain('dead_letters.retried');
+    expect((await listed()).toSorted()).toEqual([
+      'parking.retry_parked_events integrations',
+      'parking.retry_parked_events reporting',
+      'projection.reproject scheduling',
+    ]);
+    expect(JSON.stringify(await events())).not.toContain('retry_parked_events');
   });
 
   it('shows an operator all companies, with no more of an endpoint’s URL than its origin', async () => {
@@ -233,7 +313,7 @@ describe('the audit trail', () => {
       .listAuditTrail({ company_id: null, actor: [], action: [], limit: 1000, after: Buffer.alloc(0) });
     expect(new Set(all.map(({ company_id }) => company_id))).toContain(other.id);
     expect(JSON.stringify(all)).not.toContain('path-that-is-a-secret');
-    expect(all[0]?.event?.after).toContain('"url":"https://example.com"');
+    expect(all.find(({ event }) => event?.action === 'webhook.created')?.event?.after).toContain('"url":"https://example.com"');
   });
 
   it('holds no secret that was ever shown', async () => {

@@ -4,8 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { now, topics } from '@truckroll/contract';
 import { AuditActorKind, AuditEntry } from '@truckroll/contract/gen/events/v1/audit';
 import type { Caller } from '@truckroll/contract/gen/type/v1/type';
-import { currentRequest, type Database } from '@truckroll/service-kit';
-import { append } from './append.ts';
+import { currentRequest } from '@truckroll/service-kit';
 import type { OutgoingEvent } from './event.ts';
 
 /** Company of the entries that concern the whole installation. */
@@ -17,6 +16,8 @@ export interface AuditedChange {
   companyId: string;
   /** The client of the public API; undefined where an operator acted. */
   caller?: Caller | undefined;
+  /** The operator, unless it is the one who made the call that is served. */
+  operator?: string | undefined;
   action: string;
   object: { kind: string; id: string };
   /** JSON texts without secrets. */
@@ -25,13 +26,13 @@ export interface AuditedChange {
 }
 
 /** The entry for a change that the request of now makes. */
-export function auditEntry({ companyId, caller, action, object, before, after }: AuditedChange): AuditEntry {
+export function auditEntry({ companyId, caller, operator, action, object, before, after }: AuditedChange): AuditEntry {
   const request = currentRequest();
   return {
     id: randomUUID(),
     at: now(),
     company_id: companyId,
-    ...actorOf(caller, request?.operator),
+    ...actorOf(caller, operator ?? request?.operator),
     action,
     object_kind: object.kind,
     object_id: object.id,
@@ -55,7 +56,10 @@ export type AuditedService = keyof typeof TOPICS;
 
 /** The event that brings a change into the audit trail. */
 export function auditEvent(service: AuditedService, change: AuditedChange): OutgoingEvent {
-  const entry = auditEntry(change);
+  return eventOfEntry(service, auditEntry(change));
+}
+
+export function eventOfEntry(service: AuditedService, entry: AuditEntry): OutgoingEvent {
   return {
     topic: TOPICS[service].name,
     // A key for each entry: consumers apply only the latest event of a key.
@@ -65,9 +69,4 @@ export function auditEvent(service: AuditedService, change: AuditedChange): Outg
     id: entry.id,
     payload: AuditEntry.encode(entry).finish(),
   };
-}
-
-/** Records an operator's command before it begins, as its work takes many transactions. */
-export async function auditCommand(database: Database, service: AuditedService, change: Omit<AuditedChange, 'companyId'>): Promise<void> {
-  await database.transaction((tx) => append(tx, [auditEvent(service, { companyId: NO_COMPANY, ...change })]));
 }

@@ -1,6 +1,5 @@
 import type { ListParkedEventsResponse, ParkingServiceService, RetryParkedEventsResponse } from '@truckroll/contract/gen/events/v1/parking';
 import { isUnavailable, type Database, type Handlers } from '@truckroll/service-kit';
-import { auditCommand, type AuditedService } from './audit.ts';
 import { listDeadLetters } from './dead-letters.ts';
 import type { Subscriber } from './subscription.ts';
 
@@ -8,20 +7,16 @@ export interface DeadLetterOptions {
   readonly database: Database;
   /** Of the subscriber. */
   readonly group: string;
-  readonly service: AuditedService;
   readonly subscriber: Subscriber;
 }
 
 const MOST = 1000;
 
 /** Dead letters of a service that has one subscriber: ParkingService, as the protocol calls it. */
-export function deadLetterHandlers({ database, group, service, subscriber }: DeadLetterOptions): Handlers<typeof ParkingServiceService> {
+export function deadLetterHandlers({ database, group, subscriber }: DeadLetterOptions): Handlers<typeof ParkingServiceService> {
   return {
     listParkedEvents: ({ limit }): Promise<ListParkedEventsResponse> => listDeadLetters(database, group, Math.min(Math.max(limit, 1), MOST)),
-    async retryParkedEvents() {
-      await auditCommand(database, service, { action: 'dead_letters.retried', object: { kind: 'dead-letters', id: service } });
-      return retryDeadLetters(subscriber);
-    },
+    retryParkedEvents: () => retryDeadLetters(subscriber),
   };
 }
 

@@ -237,7 +237,7 @@ test('operators see dead letters with their reasons, and have them applied up to
       tx.afterCommit(() => applied.add(...events.map(textOf)));
     },
   });
-  const deadLetters = deadLetterHandlers({ database: setting.database, group: topic.name, service: 'billing', subscriber });
+  const deadLetters = deadLetterHandlers({ database: setting.database, group: topic.name, subscriber });
   const call = undefined as never;
   await send(topic, { key: 'k', text: '1' }, { text: '2' }, { text: 'last' });
   await subscriber.start();

@@ -15,7 +15,6 @@ import {
   type Session,
   type Transaction,
 } from '@truckroll/service-kit';
-import { auditCommand, type AuditedService } from '@truckroll/outbox';
 import { lockCompany } from './lock.ts';
 import { publishChanged } from './messaging.ts';
 import type { Changed, Table } from './table.ts';
@@ -85,13 +84,12 @@ export class Publication implements BackgroundPart {
     await this.#running;
   }
 
-  handlers(service: AuditedService): Handlers<typeof PublishingServiceService> {
-    return { publish: (_, context) => this.#publish(service, context) };
+  handlers(): Handlers<typeof PublishingServiceService> {
+    return { publish: (_, context) => this.#publish(context) };
   }
 
-  async *#publish(service: AuditedService, { signal }: CallContext): AsyncIterable<PublishResponse> {
+  async *#publish({ signal }: CallContext): AsyncIterable<PublishResponse> {
     const { database } = this.#options;
-    await auditCommand(database, service, { action: 'records.published', object: { kind: 'publications', id: service } });
     await database.query({
       text: `update publications set company_id = null, after = null, published = 0, done = false where done and path = any($1::text[])`,
       values: [this.#paths()],

@@ -1,16 +1,14 @@
 import type { ProjectionServiceService, ReprojectResponse } from '@truckroll/contract/gen/records/v1/projections';
-import { auditCommand, type AuditedService } from '@truckroll/outbox';
-import { streamOf, type Database, type Handlers } from '@truckroll/service-kit';
+import { streamOf, type Handlers } from '@truckroll/service-kit';
 import type { Reprojector, Step } from './reprojector.ts';
 
 const MOST_REFUSED = 100;
 
 /** ProjectionService of a service that has one reprojector. */
-export function projectionHandlers(reprojector: Reprojector, database: Database, service: AuditedService): Handlers<typeof ProjectionServiceService> {
+export function projectionHandlers(reprojector: Reprojector): Handlers<typeof ProjectionServiceService> {
   return {
     reproject: ({ path }, { signal }) =>
       streamOf<ReprojectResponse>(async (tell) => {
-        await auditCommand(database, service, { action: 'records.reprojected', object: { kind: 'projections', id: path === '' ? service : path } });
         await reprojector.run(path === '' ? undefined : path, signal, (step) => tell(responseOf(step)));
       }),
   };

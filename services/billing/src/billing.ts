@@ -2,7 +2,7 @@ import { topics } from '@truckroll/contract';
 import { ParkingServiceService } from '@truckroll/contract/gen/events/v1/parking';
 import { ProjectionServiceService } from '@truckroll/contract/gen/records/v1/projections';
 import { PublishingServiceService } from '@truckroll/contract/gen/records/v1/records';
-import { Outbox, Subscriber, createKafka, deadLetterHandlers } from '@truckroll/outbox';
+import { Outbox, Subscriber, createKafka, deadLetterHandlers, publishOperatorCalls } from '@truckroll/outbox';
 import { NameCache, Publication, Reprojector, nameSubscription, projectionHandlers, recordProjection, serveRecords } from '@truckroll/record-store';
 import { createService, databaseUrls, type Service } from '@truckroll/service-kit';
 import type { BillingConfig } from './config.ts';
@@ -29,12 +29,13 @@ export function createBilling(config: BillingConfig): Service {
       background(publication);
       const subscriber = new Subscriber({ database, kafka, group: SCHEMA, subscriptions, log, metrics });
       background(subscriber);
-      server.implement(ParkingServiceService, deadLetterHandlers({ database, group: SCHEMA, service: SCHEMA, subscriber }));
+      server.recordOperators(publishOperatorCalls(database, SCHEMA));
+      server.implement(ParkingServiceService, deadLetterHandlers({ database, group: SCHEMA, subscriber }));
       const projections = tables.map((table) => recordProjection(database, table));
       const reprojector = new Reprojector({ database, projections, log, metrics, poke: () => outbox.poke() });
       background(reprojector);
-      server.implement(ProjectionServiceService, projectionHandlers(reprojector, database, SCHEMA));
-      server.implement(PublishingServiceService, publication.handlers(SCHEMA));
+      server.implement(ProjectionServiceService, projectionHandlers(reprojector));
+      server.implement(PublishingServiceService, publication.handlers());
       serveRecords(server, tables, { database, names, afterImport: () => outbox.poke() });
     },
   });

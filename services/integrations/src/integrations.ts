@@ -16,10 +16,11 @@ import { WebhookDeliveryServiceService } from '@truckroll/contract/gen/integrati
 import { WebhookHealthServiceService } from '@truckroll/contract/gen/integrations/v1/webhook_health';
 import { WebhookServiceService } from '@truckroll/contract/gen/integrations/v1/webhooks';
 import { chooseMailProvider } from '@truckroll/mail';
-import { Outbox, Subscriber, createKafka } from '@truckroll/outbox';
+import { Outbox, Subscriber, createKafka, operatorCalls } from '@truckroll/outbox';
 import { createService, databaseUrls, type CallContext, type Service } from '@truckroll/service-kit';
 import { auditPurge } from './audit/purge.ts';
 import { auditAdmin, auditTrail } from './audit/read.ts';
+import { insertAuditEntries } from './audit/store.ts';
 import { auditSubscriptions } from './audit/subscriptions.ts';
 import { companyAdmin } from './companies/admin.ts';
 import { getCompany } from './companies/read.ts';
@@ -92,6 +93,7 @@ export function createIntegrations(config: IntegrationsConfig): Service {
         deliveries: deliveryCounter(metrics),
         log,
       };
+      server.recordOperators(operatorCalls(SCHEMA, (entries) => insertAuditEntries(database, entries)));
       server.implement(CompanyAdminServiceService, bound(companyAdmin, context));
       server.implement(UserAdminServiceService, bound(userAdmin, context));
       server.implement(KeyAdminServiceService, bound(keyAdmin, context));

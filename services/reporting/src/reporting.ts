@@ -3,7 +3,7 @@ import { ParkingServiceService } from '@truckroll/contract/gen/events/v1/parking
 import { ProjectionServiceService } from '@truckroll/contract/gen/records/v1/projections';
 import { ReportingAdminServiceService } from '@truckroll/contract/gen/reporting/v1/admin';
 import { ReportsServiceService } from '@truckroll/contract/gen/reporting/v1/reports';
-import { Outbox, Subscriber, createKafka, deadLetterHandlers } from '@truckroll/outbox';
+import { Outbox, Subscriber, createKafka, deadLetterHandlers, publishOperatorCalls } from '@truckroll/outbox';
 import { NameCache, Reprojector, nameSubscription, projectionHandlers, serveRecords } from '@truckroll/record-store';
 import { createService, databaseUrls, type Service } from '@truckroll/service-kit';
 import type { ReportingConfig } from './config.ts';
@@ -41,12 +41,13 @@ export function createReporting(config: ReportingConfig): Service {
       background(financialsForEveryJob(database, log));
       background(freshnessMetrics(database, log, metrics));
       background(builder);
-      server.implement(ParkingServiceService, deadLetterHandlers({ database, group: SCHEMA, service: SCHEMA, subscriber }));
+      server.recordOperators(publishOperatorCalls(database, SCHEMA));
+      server.implement(ParkingServiceService, deadLetterHandlers({ database, group: SCHEMA, subscriber }));
       server.implement(ReportsServiceService, reportHandlers(database, names));
       server.implement(ReportingAdminServiceService, readModelAdmin({ database, kafka, group: SCHEMA, begun: look }));
       const reprojector = new Reprojector({ database, projections: projections({ database, kafka, group: SCHEMA }), log, metrics });
       background(reprojector);
-      server.implement(ProjectionServiceService, projectionHandlers(reprojector, database, SCHEMA));
+      server.implement(ProjectionServiceService, projectionHandlers(reprojector));
       serveRecords(server, tables, { database, names, afterImport: () => outbox.poke() });
     },
   });

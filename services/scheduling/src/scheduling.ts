@@ -3,7 +3,7 @@ import { AssignmentCommandServiceService } from '@truckroll/contract/gen/schedul
 import { PublishingServiceService } from '@truckroll/contract/gen/records/v1/records';
 import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
 import { ProjectionServiceService } from '@truckroll/contract/gen/records/v1/projections';
-import { Outbox, createKafka } from '@truckroll/outbox';
+import { Outbox, createKafka, publishOperatorCalls } from '@truckroll/outbox';
 import { NameCache, Publication, RecordReader, Reprojector, projectionHandlers, recordProjection, serveRecords, type Table } from '@truckroll/record-store';
 import { createService, databaseUrls, type Service } from '@truckroll/service-kit';
 import { addAssignment } from './assignments/add.ts';
@@ -44,8 +44,9 @@ export function createScheduling(config: SchedulingConfig): Service {
       const projections = tables.map((table) => recordProjection(database, table));
       const reprojector = new Reprojector({ database, projections, log, metrics, poke: () => outbox.poke() });
       background(reprojector);
-      server.implement(ProjectionServiceService, projectionHandlers(reprojector, database, SCHEMA));
-      server.implement(PublishingServiceService, publication.handlers(SCHEMA));
+      server.recordOperators(publishOperatorCalls(database, SCHEMA));
+      server.implement(ProjectionServiceService, projectionHandlers(reprojector));
+      server.implement(PublishingServiceService, publication.handlers());
       serveRecords(server, tables, { database, names, afterImport: poke });
       const writes = { database, reader: new RecordReader(jobAppointments as Table<any> as Table, { database, names }), poke };
       server.implement(AssignmentCommandServiceService, {

@@ -1,6 +1,6 @@
 // What the two writes leave in the service's tables: claims of keys, events in order, and what an import would derive.
 import { randomUUID } from 'node:crypto';
-import { codec } from '@truckroll/contract';
+import { codec, topics } from '@truckroll/contract';
 import { VisitAssignmentChanged } from '@truckroll/contract/gen/events/v1/visit_events';
 import { AddAssignmentRequest, AddAssignmentResponse, type RemoveAssignmentRequest } from '@truckroll/contract/gen/scheduling/v1/assignment_commands';
 import { Assignment } from '@truckroll/contract/gen/scheduling/v1/job_assignments';
@@ -99,6 +99,23 @@ it('leaves what an import would derive, byte for byte', async () => {
   });
   expect(await links()).toEqual(before);
   expect(before.length).toBeGreaterThan(4);
+});
+
+it('stores the audit entry of an import and of a write in their transaction', async () => {
+  const isTogether = async ({ id }: Visit): Promise<boolean | undefined> => {
+    const { rows } = await harness.database.query<{ together: boolean }>({
+      text: `select o.xmin::text = v.xmin::text as together from outbox o join job_appointments v on v.company_id = o.company_id and v.id = $2
+        where o.company_id = $1 and o.topic = $3 order by o.id desc limit 1`,
+      values: [company.id, id, topics.schedulingAudit.name],
+    });
+    return rows[0]?.together;
+  };
+  const imported = await newVisit();
+  expect(await isTogether(imported)).toBe(true);
+  const added = await add(imported);
+  expect(await isTogether(added)).toBe(true);
+  await remove(added);
+  expect(await isTogether(added)).toBe(true);
 });
 
 it('tells of every write in the order of the visit’s sequence, with the assignment’s own state beside it', async () => {

@@ -1,5 +1,6 @@
 // Service requests that are recorded together: what holds for each alone holds for all.
 import { randomUUID } from 'node:crypto';
+import { topics } from '@truckroll/contract';
 import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
 import { ServiceRequestCreated } from '@truckroll/contract/gen/events/v1/public_events';
 import { ServiceRequestChannel, type ServiceRequest } from '@truckroll/contract/gen/scheduling/v1/service_requests';
@@ -53,8 +54,8 @@ test('recordings that come while one is stored are one transaction, numbered wit
   // All but those that were stored alone: the first of each company, and what was under way when nothing could be stored.
   expect(new Set(kept.map(({ xmin }) => xmin)).size).toBeLessThan(kept.length);
   const { rows: events } = await harness.database.query<{ payload: Buffer; request_id: string; company_id: string }>({
-    text: `select payload, request_id, company_id from outbox where company_id = any($1::uuid[]) order by id`,
-    values: [companies],
+    text: `select payload, request_id, company_id from outbox where company_id = any($1::uuid[]) and topic = $2 order by id`,
+    values: [companies, topics.serviceRequests.name],
   });
   for (const company of companies) {
     const own = stored.filter((_, index) => requests[index]!.company_id === company);

@@ -7,7 +7,7 @@ export interface Listed {
 
 /** By name, which is that of the file in commands/. */
 export const COMMANDS: Readonly<Record<string, Listed>> = {
-  audit: { usage: 'audit [options]', description: 'See who changed what, in one company or in all of them, newest first.' },
+  audit: { usage: 'audit [options]', description: 'See who did what, in one company or in all of them, newest first.' },
   company: { usage: 'company', description: 'Companies and their settings.' },
   'dead-letters': { usage: 'dead-letters|parked', description: 'See events that services could not apply, and apply them again.' },
   demo: { usage: 'demo [options]', description: 'Make a company with made-up records, a user, an API key and a user token.' },

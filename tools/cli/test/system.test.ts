@@ -311,9 +311,9 @@ test('without the operator’s credential nothing is done, and the command says 
 test('audit shows what operators changed, of one company or of all, without the values of keys', async () => {
   const { company, value } = await companyWithKey('Audited');
   const listed = await json<{ action: string; actor: object; after: object }[]>('audit', '--company', company);
-  expect(listed.map(({ action }) => action)).toEqual(['api_key.created', 'user.created', 'company.created']);
+  expect(listed.map(({ action }) => action)).toEqual(['audit_admin.list_audit_trail', 'api_key.created', 'user.created', 'company.created']);
   for (const { actor } of listed) expect(actor).toEqual({ kind: 'OPERATOR', id: 'operator', name: 'operator' });
-  expect(listed[2]?.after).toMatchObject({ id: company, name: 'Audited' });
+  expect(listed[3]?.after).toMatchObject({ id: company, name: 'Audited' });
   expect(JSON.stringify(listed)).not.toContain(value.slice(8, -4));
   expect(await json('audit', '--action', 'user.created', '--actor', 'operator', '--limit', '1')).toHaveLength(1);
   expect(await json('audit', '--company', company, '--before', '2020-01-01')).toEqual([]);

@@ -85,7 +85,7 @@ export function AuditTrail() {
   const shown = Object.values(narrowing).filter((value) => value !== undefined);
   return (
     <Page title="Audit trail" live={[events]}>
-      <p class="lead">Who changed keys, endpoints, users, settings and records of the company, and both scheduling writes. Kept for 365 days.</p>
+      <p class="lead">Who changed keys, endpoints, users, settings and records of the company, and what the operator called. Kept for 365 days.</p>
       {shown.length > 0 && (
         <p>
           Only {shown.join(' and ')}. <a href={places.audit()}>Show all</a>

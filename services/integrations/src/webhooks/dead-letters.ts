@@ -8,7 +8,6 @@ import type {
   SetAsideResponse,
 } from '@truckroll/contract/gen/integrations/v1/deliveries';
 import {
-  NO_COMPANY,
   deadLetterOf,
   deadLettersAfter,
   deleteDeadLetters,
@@ -31,7 +30,6 @@ import {
   type Metrics,
   type Transaction,
 } from '@truckroll/service-kit';
-import { audit } from '../audit/store.ts';
 import type { Context } from '../context.ts';
 
 /** Kept under this name, beside what services could not apply. */
@@ -74,7 +72,6 @@ export function deadLetterHandlers(database: Database, subscriber: Subscriber, g
       return { events, count: theirs.count + own.count };
     },
     async retryParkedEvents() {
-      await audit(database, { companyId: NO_COMPANY, action: 'dead_letters.retried', object: { kind: 'dead-letters', id: group } });
       const own = await retryDeadLetters(subscriber);
       const { count } = await listDeadLetters(database, CONSUMER, 1);
       const waiting = count === 0 ? null : `${count} wait for a webhook dispatcher that knows them, which takes them up by itself: upgrade the dispatchers.`;

@@ -10,7 +10,7 @@ import type {
   VerifyReportsRequest,
   VerifyReportsResponse,
 } from '@truckroll/contract/gen/reporting/v1/admin';
-import { auditCommand, type KafkaClient } from '@truckroll/outbox';
+import type { KafkaClient } from '@truckroll/outbox';
 import { streamOf, type CallContext, type Database } from '@truckroll/service-kit';
 import { readModels, recordReadModels } from './index.ts';
 import type { RecordReadModel } from './record-read-model.ts';
@@ -32,7 +32,6 @@ export function readModelAdmin({ database, kafka, group, begun }: ReadModelAdmin
   return {
     rebuild: (_: RebuildRequest, { signal }: CallContext): AsyncIterable<RebuildResponse> =>
       streamOf(async (tell) => {
-        await auditCommand(database, 'reporting', { action: 'read_models.rebuilt', object: { kind: 'read-models', id: 'reporting' } });
         await rebuildAll(readModels, { database, kafka, group, signal }, tell);
         await rebuildSummaries({ database, begun, signal }, tell);
       }),

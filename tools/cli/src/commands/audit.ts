@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { formatInstant, messageJson } from '@truckroll/contract';
 import { AuditAdminServiceService, type AuditTrailEvent } from '@truckroll/contract/gen/integrations/v1/audit';
 import type { Command } from 'commander';
@@ -32,27 +33,29 @@ export function register(program: Command, session: Session): void {
   const several = (text: string, earlier: string[]): string[] => [...earlier, text];
   program
     .command('audit')
-    .description('See who changed what, in one company or in all of them, newest first.')
-    .option('--company <id>', 'only changes of this company')
-    .option('--actor <id>', 'only changes by this user or key, or operator by name; repeat it for several', several, [])
+    .description('See who did what, in one company or in all of them, newest first.')
+    .option('--company <id>', 'only what concerns this company')
+    .option('--actor <id>', 'only what this user or key did, or this operator by name; repeat it for several', several, [])
     .option('--action <action>', 'only this action, such as webhook.updated; repeat it for several', several, [])
-    .option('--from <when>', 'only changes at or after this date-time or date', moment)
-    .option('--before <when>', 'only changes before this date-time or date', moment)
+    .option('--from <when>', 'only at or after this date-time or date', moment)
+    .option('--before <when>', 'only before this date-time or date', moment)
     .option('--limit <number>', 'how many to show', positiveInteger, LISTED)
     .addHelpText('after', EXAMPLES)
     .action(async ({ company, actor, action, from = null, before = null, limit }: Given) => {
       if (company !== undefined) await knownCompany(session, company);
       const service = session.client('integrations', AuditAdminServiceService);
+      // All pages are one request, which the trail itself has one entry of.
+      const requestId = randomUUID();
       const events: AuditTrailEvent[] = [];
       let more = true;
       for (let after: Buffer = Buffer.alloc(0); more && events.length < limit; ) {
         const filter = { company_id: company ?? null, from, before, actor, action };
-        const page = await service.listAuditTrail({ ...filter, limit: Math.min(PAGE, limit - events.length), after });
+        const page = await service.listAuditTrail({ ...filter, limit: Math.min(PAGE, limit - events.length), after }, { requestId });
         events.push(...page.events);
         after = page.next;
         more = after.length > 0;
       }
-      session.print(events.map(asJson), table(events, COLUMNS, 'There is no such change.') + (more ? '\n… and older ones: give --limit.' : ''));
+      session.print(events.map(asJson), table(events, COLUMNS, 'There is no such entry.') + (more ? '\n… and older ones: give --limit.' : ''));
     });
 }
 

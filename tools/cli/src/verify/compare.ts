@@ -1,4 +1,5 @@
 // Owners' records against reporting's read models: page by page, then what is left over on their side.
+import { randomUUID } from 'node:crypto';
 import { codec, formatInstant, resource } from '@truckroll/contract';
 import { ReportingAdminServiceService } from '@truckroll/contract/gen/reporting/v1/admin';
 import type { Channel } from '@truckroll/service-kit';
@@ -30,14 +31,16 @@ export async function compareReadModel(
 ): Promise<{ compared: number; differences: Difference[] }> {
   const reporting = channels.reporting.client(ReportingAdminServiceService);
   const { record, order } = resource(path);
+  // All pages are one request, so that the audit trail has one entry of them.
+  const requestId = randomUUID();
   let first: Page['data'][number] | undefined;
   const differences: Difference[] = [];
   const owned = new Set<string>();
   for (let after: Uint8Array = new Uint8Array(); ; ) {
-    const page = await ownersPage(channels.owner, company, path, after);
+    const page = await ownersPage(channels.owner, company, path, after, requestId);
     const records = page.data.map((item) => Buffer.from(codec(record.typeName).encode(item).finish()));
     if (records.length > 0) {
-      const { differing_ids } = await reporting.compareCopies({ company_id: company.id, path, records });
+      const { differing_ids } = await reporting.compareCopies({ company_id: company.id, path, records }, { requestId });
       differences.push(...differing_ids.map((id) => ({ company: company.id, path, id, reason: 'missing or different' as const })));
     }
     for (const { id } of page.data) owned.add(id);
@@ -47,7 +50,7 @@ export async function compareReadModel(
     after = page.next;
   }
   for (let after = ''; ; ) {
-    const { ids } = await reporting.listCopyIds({ company_id: company.id, path, after });
+    const { ids } = await reporting.listCopyIds({ company_id: company.id, path, after }, { requestId });
     const last = ids.at(-1);
     if (last === undefined) break;
     const extra = ids.filter((id) => !owned.has(id));
@@ -61,11 +64,11 @@ function placed(record: Page['data'][number] | undefined): Listed | undefined {
   return record && { id: record.id, created_at: formatInstant(record.created_at) };
 }
 
-async function ownersPage(owner: Channel, company: { id: string; timezone: string }, path: string, after: Uint8Array): Promise<Page> {
+async function ownersPage(owner: Channel, company: { id: string; timezone: string }, path: string, after: Uint8Array, requestId: string): Promise<Page> {
   const { list } = resource(path);
   const request = codec(list.request.typeName);
   const empty = request.decode(new Uint8Array()) as object;
   const collection = { company_id: company.id, time_zone: company.timezone, limit: PAGE, after, ids: [] };
-  const bytes = await owner.call(list.rpc, Buffer.from(request.encode({ ...empty, collection }).finish()));
+  const bytes = await owner.call(list.rpc, Buffer.from(request.encode({ ...empty, collection }).finish()), { requestId });
   return codec(list.response.typeName).decode(bytes) as Page;
 }

@@ -1,0 +1,79 @@
+// Operators' calls in the audit trail. Each is recorded before it is served, as its work may take many transactions.
+import { isUuid } from '@truckroll/contract';
+import type { AuditEntry } from '@truckroll/contract/gen/events/v1/audit';
+import { gather, type Queryable, type RecordOperatorCall } from '@truckroll/service-kit';
+import { append } from './append.ts';
+import { NO_COMPANY, auditEntry, eventOfEntry, type AuditedChange, type AuditedService } from './audit.ts';
+
+/** Calls that are not recorded here: their handlers record what they change, in the transaction that changes it. */
+const RECORDED_AS_CHANGES: ReadonlySet<string> = new Set([
+  '/truckroll.integrations.v1.CompanyAdminService/CreateCompany',
+  '/truckroll.integrations.v1.CompanyAdminService/UpdateCompany',
+  '/truckroll.integrations.v1.UserAdminService/CreateUser',
+  '/truckroll.integrations.v1.UserAdminService/DeactivateUser',
+  '/truckroll.integrations.v1.UserAdminService/MoveUser',
+  '/truckroll.integrations.v1.KeyAdminService/CreateKey',
+  '/truckroll.integrations.v1.KeyAdminService/RevokeKey',
+  '/truckroll.integrations.v1.KeyAdminService/RotateKey',
+  '/truckroll.records.v1.ImportService/Import',
+]);
+/** Entries that one statement stores, about 0.5 MB. */
+const MOST_TOGETHER = 1000;
+/** Commands that are remembered, about 0.2 MB. The next call of a forgotten command gets an entry of its own. */
+const MOST_REMEMBERED = 1000;
+const PATH = /^[a-z/-]{1,100}$/;
+
+/** Records operators' calls in a service's outbox. */
+export function publishOperatorCalls(db: Queryable, service: AuditedService): RecordOperatorCall {
+  return operatorCalls(service, (entries) =>
+    append(
+      db,
+      entries.map((entry) => eventOfEntry(service, entry)),
+    ),
+  );
+}
+
+/** Records operators' calls by `store`. Calls with the same request id, rpc, company and object, such as those of a list's pages, are one entry. */
+export function operatorCalls(service: string, store: (entries: readonly AuditEntry[]) => Promise<void>): RecordOperatorCall {
+  const storeWithOthers = gather<AuditEntry, undefined>(
+    () => 1 / MOST_TOGETHER,
+    async (entries) => {
+      await store(entries);
+      return [];
+    },
+  );
+  const remembered = new Set<string>();
+  return async (rpc, request) => {
+    if (RECORDED_AS_CHANGES.has(rpc)) return;
+    const entry = auditEntry(callOf(service, rpc, request ?? {}));
+    const { request_id, actor_id, company_id, action, after } = entry;
+    const command = [request_id, actor_id, company_id, action, after].join(' ');
+    if (remembered.has(command)) return;
+    await storeWithOthers(entry);
+    if (remembered.size === MOST_REMEMBERED) remembered.clear();
+    remembered.add(command);
+  };
+}
+
+/** What a request says of the company and the object, not validated yet. Nothing else of it is recorded: it may hold a secret or personal data. */
+interface CallRequest {
+  company_id?: string | null;
+  collection?: { company_id: string } | null;
+  id?: string | null;
+  path?: string;
+}
+
+/** `/truckroll.integrations.v1.KeyAdminService/ListKeys` is the action `key_admin.list_keys`. */
+function callOf(service: string, rpc: string, { company_id, collection, id, path }: CallRequest): AuditedChange {
+  const [, name, method] = /([A-Za-z]+)Service\/([A-Za-z]+)$/.exec(rpc) ?? [];
+  const company = company_id ?? collection?.company_id ?? '';
+  const of = { ...(isUuid(id ?? '') ? { id } : {}), ...(PATH.test(path ?? '') ? { path } : {}) };
+  return {
+    companyId: isUuid(company) ? company : NO_COMPANY,
+    action: `${snakeCase(name)}.${snakeCase(method)}`,
+    object: { kind: 'services', id: service },
+    after: Object.keys(of).length > 0 ? JSON.stringify(of) : undefined,
+  };
+}
+
+const snakeCase = (name = ''): string => name.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '_').toLowerCase();
