@@ -16,6 +16,7 @@ const RECORDED_AS_CHANGES: ReadonlySet<string> = new Set([
   '/truckroll.integrations.v1.KeyAdminService/RevokeKey',
   '/truckroll.integrations.v1.KeyAdminService/RotateKey',
   '/truckroll.records.v1.ImportService/Import',
+  '/truckroll.scheduling.v1.IntakeService/RecordServiceRequest',
 ]);
 /** Entries that one statement stores, about 0.5 MB. */
 const MOST_TOGETHER = 1000;

@@ -4,7 +4,7 @@ import type { AuditEntry } from '@truckroll/contract/gen/events/v1/audit';
 import { onBehalfOf } from '@truckroll/service-kit';
 import { NO_COMPANY, operatorCalls } from '../src/index.ts';
 
-const INTAKE = '/truckroll.scheduling.v1.IntakeService/RecordServiceRequest';
+const INTAKE = '/truckroll.scheduling.v1.IntakeService/RecordInteraction';
 const LIST = '/truckroll.billing.v1.InvoiceService/ListInvoices';
 let entries: AuditEntry[];
 let record: ReturnType<typeof operatorCalls>;
@@ -25,7 +25,7 @@ test("records a call's operator, company, object and request, and nothing else o
       company_id,
       actor_kind: 'AUDIT_ACTOR_KIND_OPERATOR',
       actor_id: 'ana',
-      action: 'intake.record_service_request',
+      action: 'intake.record_interaction',
       object_kind: 'services',
       object_id: 'scheduling',
       before: null,
@@ -83,6 +83,7 @@ test('records every rpc that operators may call, except those whose handlers rec
     'CompanyAdminService/CreateCompany',
     'CompanyAdminService/UpdateCompany',
     'ImportService/Import',
+    'IntakeService/RecordServiceRequest',
     'KeyAdminService/CreateKey',
     'KeyAdminService/RevokeKey',
     'KeyAdminService/RotateKey',
