@@ -278,7 +278,11 @@ describe('the audit trail', () => {
     const intake = ana.scheduling.client(IntakeServiceService);
     await intake.recordServiceRequest({ company_id: company.id, id, channel: ServiceRequestChannel.PHONE, summary: 'a private matter' });
     await intake.changeServiceRequestStatus({ company_id: company.id, id, status: ServiceRequestStatus.CLOSED, closed_reason: 'a private reason' });
-    await until('three events of ana', () => events('&actor=ana'), ({ length }) => length >= 3);
+    await until(
+      'three events of ana',
+      () => events('&actor=ana'),
+      ({ length }) => length >= 3,
+    );
     const listed = (await events('&actor=ana')).reverse();
     expect(actions(listed)).toEqual(['key_admin.list_keys', 'service_request.recorded', 'intake.change_service_request_status']);
     for (const event of listed) expect(event).toMatchObject({ actor: ANA, before: null, requestId: expect.any(String), address: null });

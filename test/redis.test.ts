@@ -61,7 +61,7 @@ describe.each([
     const connected = async () => (await ask(server, 'CLIENT', 'LIST')).match(/name=truckroll-\S+/g)?.sort();
     const all = ['truckroll-gateway', 'truckroll-gateway', 'truckroll-gateway-invalidations', 'truckroll-gateway-invalidations', 'truckroll-integrations'];
     const healthy = /^gateway_redis_up\S* 1\n[^]*^gateway_revocations_proven\S* 1$/m;
-    const right = until(`connections of ${all}`, connected, (names) => String(names) === String(all.map((name) => `name=${name}`)));
+    const right = until(`connections of ${String(all)}`, connected, (names) => String(names) === String(all.map((name) => `name=${name}`)));
     await right.catch(async () => expect(await connected()).toEqual(all.map((name) => `name=${name}`)));
     const bothMetrics = async () => [(await system.metrics())['gateway']!, (await other.metrics.render()).body];
     await until('both gateways to be healthy', bothMetrics, (bodies) => bodies.every((body) => healthy.test(body)));

@@ -165,7 +165,7 @@ it('moves as_of of other companies on while records of one are being published a
   let publishing: Promise<void> | undefined;
   await holding(companysLock(company.id, 'billing'), async () => {
     publishing = heard(publish());
-    await until(unfinished);
+    await until('an unfinished publication', unfinished);
     await pay(other, '5f1d2c3b-4a59-4687-9b0c-1d2e3f4a5b6c', 300);
     await fresh(system, other);
     expect(received((await report(COLLECTIONS, other)).body)).toEqual({ '2026-03-04': 300 });

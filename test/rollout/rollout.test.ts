@@ -211,9 +211,12 @@ describe('a group of a report that the release before does not have', () => {
   };
   /** Resolves when old records and sums have it, with what the report says then. */
   async function complete(): Promise<[string | null, number][]> {
-    let answer = await get(`${REPORT}&group_by=location`);
-    await until(async () => (answer = await get(`${REPORT}&group_by=location`)).status === 200);
-    return counts(answer.body.data);
+    const { body } = await until(
+      'the new group',
+      () => get(`${REPORT}&group_by=location`),
+      ({ status }) => status === 200,
+    );
+    return counts(body.data);
   }
 
   it('is refused with 503 until old records are added up by it, while what the report had before is answered', async () => {
@@ -239,9 +242,9 @@ describe('a group of a report that the release before does not have', () => {
       expect(counts(body.data).filter(([id]) => id === null)).toEqual([]);
       expect(counts(body.data).reduce((sum, [, count]) => sum + count, 0)).toBeGreaterThanOrEqual(known);
     }
-    await until(async () => (await counted()) === invoices.length + more.length);
+    await until('all invoices in the report', counted, (count) => count === invoices.length + more.length);
     // The older replica reads some of the topic's partitions. Its writes lower the sums, so the newer one begins another generation.
-    await until(async () => (await generation()) > before);
+    await until('a newer generation of sums', generation, (newest) => newest > before);
     expect(await complete()).toEqual(countsOf([...invoices, ...more]));
   });
 });

@@ -87,9 +87,8 @@ export async function beginServers(options: ServerOptions): Promise<StartingServ
   const all = Promise.allSettled(addresses.values()).then(async (results): Promise<Servers> => {
     const failed = results.find((result) => result.status === 'rejected');
     if (failed) throw failed.reason;
-    const [databaseUrl = '', redisUrl = '', kafkaBrokers = ''] = await Promise.all(
-      (['postgres', 'redis', 'kafka'] as const).map((name) => addresses.get(name)),
-    );
+    const of = async (name: ServerName): Promise<string> => (await addresses.get(name)) ?? '';
+    const [databaseUrl, redisUrl, kafkaBrokers] = await Promise.all([of('postgres'), of('redis'), of('kafka')]);
     return { databaseUrl, redisUrl, kafkaBrokers, running, restart: async (name) => void (await begin(name)) };
   });
   // Who waits for one of them alone hears of its failure there.
