@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { formatInstant, messageJson } from '@truckroll/contract';
 import { AuditAdminServiceService, type AuditTrailEvent } from '@truckroll/contract/gen/integrations/v1/audit';
 import type { Command } from 'commander';
@@ -44,13 +43,11 @@ export function register(program: Command, session: Session): void {
     .action(async ({ company, actor, action, from = null, before = null, limit }: Given) => {
       if (company !== undefined) await knownCompany(session, company);
       const service = session.client('integrations', AuditAdminServiceService);
-      // All pages are one request, which the trail itself has one entry of.
-      const requestId = randomUUID();
       const events: AuditTrailEvent[] = [];
       let more = true;
       for (let after: Buffer = Buffer.alloc(0); more && events.length < limit; ) {
         const filter = { company_id: company ?? null, from, before, actor, action };
-        const page = await service.listAuditTrail({ ...filter, limit: Math.min(PAGE, limit - events.length), after }, { requestId });
+        const page = await service.listAuditTrail({ ...filter, limit: Math.min(PAGE, limit - events.length), after });
         events.push(...page.events);
         after = page.next;
         more = after.length > 0;

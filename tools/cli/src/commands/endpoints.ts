@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { formatInstant } from '@truckroll/contract';
 import { EndpointAdminServiceService, type EndpointAccount } from '@truckroll/contract/gen/integrations/v1/admin';
 import { WebhookHealthState } from '@truckroll/contract/gen/integrations/v1/webhook_health';
@@ -39,13 +38,10 @@ export function register(program: Command, session: Session): void {
     .action(async ({ company, state = [], limit }: Given) => {
       if (company !== undefined) await knownCompany(session, company);
       const service = session.client('integrations', EndpointAdminServiceService);
-      // All pages are one request, so that the audit trail has one entry of them.
-      const requestId = randomUUID();
       const endpoints: EndpointAccount[] = [];
       let total = 0;
       for (let after: Buffer = Buffer.alloc(0); endpoints.length < limit; ) {
-        const asked = { company_id: company ?? null, state, limit: Math.min(PAGE, limit - endpoints.length), after };
-        const page = await service.listEndpoints(asked, { requestId });
+        const page = await service.listEndpoints({ company_id: company ?? null, state, limit: Math.min(PAGE, limit - endpoints.length), after });
         endpoints.push(...page.endpoints);
         total = page.total;
         after = page.next;
