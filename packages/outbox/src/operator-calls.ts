@@ -20,7 +20,7 @@ const RECORDED_AS_CHANGES: ReadonlySet<string> = new Set([
 ]);
 /** Entries that one statement stores, about 0.5 MB. */
 const MOST_TOGETHER = 1000;
-/** Commands that are remembered, about 0.2 MB. The next call of a forgotten command gets an entry of its own. */
+/** Commands that are remembered, about 0.2 MB. The next call of a forgotten command gets another entry. */
 const MOST_REMEMBERED = 1000;
 const PATH = /^[a-z/-]{1,100}$/;
 
