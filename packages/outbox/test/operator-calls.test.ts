@@ -4,7 +4,7 @@ import type { AuditEntry } from '@truckroll/contract/gen/events/v1/audit';
 import { onBehalfOf } from '@truckroll/service-kit';
 import { NO_COMPANY, operatorCalls } from '../src/index.ts';
 
-const INTAKE = '/truckroll.scheduling.v1.IntakeService/RecordInteraction';
+const USERS = '/truckroll.integrations.v1.UserAdminService/ListUsers';
 const LIST = '/truckroll.billing.v1.InvoiceService/ListInvoices';
 let entries: AuditEntry[];
 let record: ReturnType<typeof operatorCalls>;
@@ -19,13 +19,13 @@ const call = (rpc: string, request: unknown, { operator = 'ana', requestId = ran
 
 test("records a call's operator, company, object and request, and nothing else of its content", async () => {
   const [company_id, id, requestId] = [randomUUID(), randomUUID(), randomUUID()];
-  await call(INTAKE, { company_id, id, contact_name: 'Dana Whitfield', path: 'Dana' }, { requestId });
+  await call(USERS, { company_id, id, contact_name: 'Dana Whitfield', path: 'Dana' }, { requestId });
   expect(entries).toMatchObject([
     {
       company_id,
       actor_kind: 'AUDIT_ACTOR_KIND_OPERATOR',
       actor_id: 'ana',
-      action: 'intake.record_interaction',
+      action: 'user_admin.list_users',
       object_kind: 'services',
       object_id: 'scheduling',
       before: null,
@@ -54,7 +54,7 @@ test('records the pages of a request once for each rpc, company and object, and 
   await call(LIST, { company_id: other, path: 'jobs' }, { requestId });
   await call(LIST, { company_id, path: 'invoices' }, { requestId });
   await call(LIST, { company_id, path: 'jobs' }, { requestId, operator: 'bo' });
-  await call(INTAKE, { company_id, path: 'jobs' }, { requestId });
+  await call(USERS, { company_id, path: 'jobs' }, { requestId });
   await call(LIST, { company_id, path: 'jobs' });
   expect(entries).toHaveLength(6);
 });
@@ -72,7 +72,7 @@ test('fails a call that could not be stored, and stores its repetition', async (
   expect(entries).toHaveLength(1);
 });
 
-test('records every rpc that operators may call, except those whose handlers record their change', async () => {
+test('records every rpc that operators may call, except intake and those whose handlers record their change', async () => {
   const silent: string[] = [];
   for (const rpc of rpcs.filter((each) => callersOf(each).has('operator'))) {
     entries = [];
@@ -83,6 +83,12 @@ test('records every rpc that operators may call, except those whose handlers rec
     'CompanyAdminService/CreateCompany',
     'CompanyAdminService/UpdateCompany',
     'ImportService/Import',
+    'IntakeService/BookServiceRequest',
+    'IntakeService/ChangeServiceRequestStatus',
+    'IntakeService/CompleteInteraction',
+    'IntakeService/GetInteraction',
+    'IntakeService/GetServiceRequest',
+    'IntakeService/RecordInteraction',
     'IntakeService/RecordServiceRequest',
     'KeyAdminService/CreateKey',
     'KeyAdminService/RevokeKey',

@@ -1,7 +1,7 @@
 // Recording service requests that come at the same time as one: a transaction, a statement and a commit, of which each call
 // alone needs as many.
 import type { ServiceRequest } from '@truckroll/contract/gen/scheduling/v1/service_requests';
-import { appendingRows, type MadeColumns, type OutgoingEvent } from '@truckroll/outbox';
+import { appendingRows, type MadeColumns } from '@truckroll/outbox';
 import { CompaniesAbout, Places, StatementError, binaryArrays, gather, type Database, type Statement } from '@truckroll/service-kit';
 
 const { bytes, text, uuid } = binaryArrays;
@@ -17,8 +17,6 @@ export interface Recording {
   /** Of its event: what stands before the document, and what is stored with it. */
   readonly head: Buffer;
   readonly event: MadeColumns;
-  /** Its entry in the audit trail. */
-  readonly audit: OutgoingEvent;
 }
 
 /** What became of one: its number, or the recording that was there before. */
@@ -83,8 +81,6 @@ function recording(recordings: readonly Recording[]): Statement {
     text: `with given as (
         select * from unnest($1::uuid[], $2::uuid[], $3::bytea[], $4::bytea[], $5::bytea[], $6::bytea[], $7::uuid[], $8::text[], $9::text[], $10::text[], $11::text[], $12::uuid[])
           with ordinality g (company_id, id, before, after, fingerprint, head, event_id, topic, key, type, trace, request_id, place)),
-      audits as (
-        select * from unnest($13::uuid[], $14::text[], $15::text[], $16::text[], $17::bytea[]) with ordinality a (event_id, topic, key, type, payload, place)),
       known as (
         select g.place, s.fingerprint, s.recorded from given g join service_requests s on s.company_id = g.company_id and s.id = g.id),
       free as (
@@ -102,10 +98,7 @@ function recording(recordings: readonly Recording[]): Statement {
       stored as (
         insert into service_requests (company_id, id, event_sequence, document, fingerprint, recorded)
         select company_id, id, 1, document, fingerprint, document from record),
-      events as (
-        select event_id, topic, key, type, company_id, 1 as sequence, head || length_delimited(document) as payload, trace, request_id, place from record
-        union all
-        select a.event_id, a.topic, a.key, a.type, r.company_id, null, a.payload, r.trace, r.request_id, r.place from record r join audits a on a.place = r.place),
+      events as (select *, 1 as sequence, head || length_delimited(document) as payload from record),
       appended as (${appendingRows('events', 'place')})
       select r.number, k.fingerprint, k.recorded from given g left join record r on r.place = g.place left join known k on k.place = g.place order by g.place`,
     values: [
@@ -121,11 +114,6 @@ function recording(recordings: readonly Recording[]): Statement {
       text(of(({ event }) => event.type)),
       text(of(({ event }) => event.trace)),
       uuid(of(({ event }) => event.request_id)),
-      uuid(of(({ audit }) => audit.id ?? null)),
-      text(of(({ audit }) => audit.topic)),
-      text(of(({ audit }) => audit.key)),
-      text(of(({ audit }) => audit.type)),
-      bytes(of(({ audit }) => audit.payload)),
     ],
   };
 }

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { now } from '@truckroll/contract';
 import { RecordServiceRequestRequest, type RecordServiceRequestResponse } from '@truckroll/contract/gen/scheduling/v1/intake';
 import { ServiceRequest, ServiceRequestStatus } from '@truckroll/contract/gen/scheduling/v1/service_requests';
-import { appending, appendingMade, auditEvent, madeColumns, type OutgoingEvent } from '@truckroll/outbox';
+import { appendingMade, madeColumns } from '@truckroll/outbox';
 import { expression, isUniqueViolation, together, type CompanyDatabase, type Queryable, type Statement } from '@truckroll/service-kit';
 import type { Recorded, Recording } from './batch.ts';
 import { serviceRequestCreated } from './events.ts';
@@ -108,21 +108,14 @@ function recordingOf(companyId: string, data: ServiceRequest, fingerprint: Buffe
   const before = Buffer.concat([whole.subarray(0, whole.length - after.length), Buffer.of(NUMBER_TAG)]);
   const { event, head } = serviceRequestCreated(companyId, data.id, data.created_at);
   const most = head.length + whole.length + MOST_NUMBER_BYTES;
-  return { companyId, id: data.id, before, after: Buffer.from(after), fingerprint, head, event: madeColumns(event, most), audit: auditOf(companyId, data) };
-}
-
-/** Without what the customer said and who they are. */
-function auditOf(companyId: string, { id, status, channel }: ServiceRequest): OutgoingEvent {
-  const shown = { status: status.replace('SERVICE_REQUEST_STATUS_', ''), channel: channel.replace('SERVICE_REQUEST_CHANNEL_', '') };
-  const object = { kind: 'service-requests', id };
-  return auditEvent('scheduling', { companyId, action: 'service_request.recorded', object, after: JSON.stringify(shown) });
+  return { companyId, id: data.id, before, after: Buffer.from(after), fingerprint, head, event: madeColumns(event, most) };
 }
 
 /**
  * Gives a service request the company's next number, stores it and tells of it. Returns the number. Numbers have no gaps:
  * whoever records waits for the one before to commit, which it is about to.
  */
-function storing({ companyId, id, before, after, fingerprint, head, event, audit }: Recording): Statement {
+function storing({ companyId, id, before, after, fingerprint, head, event }: Recording): Statement {
   return together(
     'record_service_request',
     [
@@ -142,7 +135,6 @@ function storing({ companyId, id, before, after, fingerprint, head, event, audit
       }),
       expression('event', { text: 'select $1::bytea || length_delimited(document) as payload from record', values: [head] }),
       expression('appended', appendingMade(event, { expression: 'payload', from: 'event' })),
-      expression('audited', appending([audit])),
     ],
     'number from numbered',
   );
