@@ -7,7 +7,7 @@ export const BATCH_ROWS = 500;
 const BATCH_BYTES = 700_000;
 
 export interface ReadRow extends OutboxRow {
-  /** How many rows there were, up to BATCH_ROWS. */
+  /** Rows from the floor on, of which this is one; BATCH_ROWS at most. */
   readonly found: number;
 }
 
