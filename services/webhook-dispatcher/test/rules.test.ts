@@ -19,6 +19,7 @@ test.each([
   ['1.5', undefined],
   ['soon', undefined],
   ['2026-03-01T12:02:00Z', undefined],
+  ['on Sun, 01 Mar 2026 12:02:00 GMT', undefined],
   ['', undefined],
   [undefined, undefined],
 ])('Retry-After %p asks for %p seconds', (value, seconds) => {
