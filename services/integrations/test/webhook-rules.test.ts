@@ -3,7 +3,7 @@ import { KeyRing, acceptanceOf, testCallers } from '@truckroll/service-kit';
 import fc from 'fast-check';
 import { integrationsConfig } from '../src/config.ts';
 import { dayOf, dayOfDelivery, deliveryId } from '../src/webhooks/delivery-id.ts';
-import { deliveryAfter, healthAfter, nextAttemptAt, type Health, type Outcome } from '../src/webhooks/rules.ts';
+import { afterChange, deliveryAfter, healthAfter, nextAttemptAt, type Health, type Outcome } from '../src/webhooks/rules.ts';
 import { seriesOf, sinceOf } from '../src/webhooks/health-report.ts';
 import { noCounts } from '../src/webhooks/counts.ts';
 import { stateOf, type Standing } from '../src/webhooks/standing.ts';
@@ -176,6 +176,27 @@ test('the circuit is as the dispatcher tells that attempted last; an older one s
   expect(healthAfter(health({ failingSince: 0, circuitOpenUntil: 9 }), outcome())).toEqual({});
   expect(healthAfter(health({ failingSince: 0, circuitOpenUntil: 9 }), outcome({ status: 404, circuitOpenUntil: 0 }))).toEqual({ circuitOpenUntil: null });
   expect(healthAfter(health({ failingSince: 0, circuitOpenUntil: 9 }), outcome({ status: 200 }))).toEqual({ failingSince: null, circuitOpenUntil: null });
+});
+
+test('a stored change leaves what it does not name, and clears what it names as null', () => {
+  const all = health({ failingSince: 1, slowdowns: 2, resumeAt: 3, circuitOpenUntil: 4 });
+  expect(afterChange(all, {})).toEqual(all);
+  expect(afterChange(all, { failingSince: 5, slowdowns: 6, resumeAt: 7, circuitOpenUntil: 8 })).toEqual(
+    health({ failingSince: 5, slowdowns: 6, resumeAt: 7, circuitOpenUntil: 8 }),
+  );
+  expect(afterChange(all, { failingSince: null, slowdowns: 0, resumeAt: null, circuitOpenUntil: null })).toEqual(health());
+});
+
+test('an endpoint is enabled after a change unless it was disabled before or by it', () => {
+  const enabled = ([before, disable]: [boolean, 'GONE' | undefined]): boolean =>
+    afterChange(health({ enabled: before }), disable === undefined ? {} : { disable }).enabled;
+  const cases: [boolean, 'GONE' | undefined][] = [
+    [true, undefined],
+    [true, 'GONE'],
+    [false, undefined],
+    [false, 'GONE'],
+  ];
+  expect(cases.map(enabled)).toEqual([true, false, false, false]);
 });
 
 test('a success of an endpoint in good health changes nothing', () => {
