@@ -12,7 +12,8 @@ test('a time that comes after another is refused at or before it, by its name', 
 });
 
 test('nothing is said where one of two times is not given', () => {
-  expect([{}, { starts_at: 2 }, { starts_at: null, ends_at: 1 }].map((message) => checkRanges(command, message))).toEqual([[], [], []]);
+  const messages = [{}, { starts_at: 2 }, { ends_at: 1 }, { starts_at: null, ends_at: 0 }];
+  expect(messages.flatMap((message) => checkRanges(command, message))).toEqual([]);
 });
 
 test('requests inside are held to their ranges with the rest', () => {
