@@ -80,7 +80,7 @@ async function mutate(files: ReadonlyMap<string, Measured>): Promise<readonly Mu
     tempDirName: '.truckroll/mutation',
     ignorePatterns: ['.truckroll', 'deploy', 'docs', 'loadtest', 'proto'],
     reporters: ['progress-append-only'],
-    warnings: { slow: false },
+    warnings: false,
     logLevel: 'warn' as NonNullable<Options['logLevel']>,
     allowConsoleColors: false,
   }).runMutationTest();

@@ -203,6 +203,21 @@ test('a success of an endpoint in good health changes nothing', () => {
   expect(healthAfter(health(), outcome({ status: 200 }))).toEqual({});
 });
 
+test.each([
+  [0, '1970-01-01'],
+  [1000 * DAY - 1, '1972-09-26'],
+  [1000 * DAY, '1972-09-27'],
+  [2_932_896 * DAY, '9999-12-31'],
+  [2_932_897 * DAY, '9999-12-31'],
+])('%i µs after 1970 is on %s, and no day is later than PostgreSQL holds', (micros, day) => {
+  expect(dayOf(micros)).toBe(day);
+});
+
+test('ids have every variant digit of a UUID', () => {
+  const digits = Array.from({ length: 200 }, (_, i) => deliveryId(0, `event ${i}`, 'endpoint').charAt(19));
+  expect([...new Set(digits)].sort()).toEqual(['8', '9', 'a', 'b']);
+});
+
 test('the same event and endpoint have one id, others another; it tells its day and sorts by time', () => {
   const time = fc.integer({ min: 0, max: 4_102_444_800_000_000 });
   fc.assert(

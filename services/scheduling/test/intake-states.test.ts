@@ -1,5 +1,5 @@
 import { ServiceRequestStatus as Status } from '@truckroll/contract/gen/scheduling/v1/service_requests';
-import { followed, refuseMove, type Mover } from '../src/intake/states.ts';
+import { followed, refuseMove, taken, type Mover } from '../src/intake/states.ts';
 
 const STATES = [Status.NEW, Status.CONTACTED, Status.BOOKED, Status.SCHEDULED, Status.COMPLETED, Status.CLOSED, Status.CANCELED];
 const MOVERS: Mover[] = ['hand', 'booking', 'technicians'];
@@ -36,4 +36,11 @@ it('follows the technicians on the visit while it is booked or scheduled, and ne
       status === Status.BOOKED ? Status.SCHEDULED : undefined,
     ]);
   }
+});
+
+test('an id that is taken is refused as a key that was used for something else', () => {
+  expect(taken('interaction')).toMatchObject({
+    code: 'IDEMPOTENCY_KEY_REUSED',
+    message: 'Another interaction was recorded with this id: use a new id for every new one.',
+  });
 });

@@ -14,6 +14,11 @@ test('more facts are added up at once until that takes most of a second, and no 
   expect(facts(new Pace(), 1, 9).at(-1)).toBe(64_000);
 });
 
+test('half and twice the time that is wanted change nothing', () => {
+  expect(facts(new Pace(), 100, 2)).toEqual([4000, 4000]);
+  expect(facts(new Pace(), 400, 2)).toEqual([4000, 4000]);
+});
+
 test('fewer are added up at once where it takes far more than that, a thousand at least, and other kinds go by their own time', () => {
   const pace = new Pace();
   facts(pace, 1, 9);
