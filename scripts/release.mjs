@@ -12,6 +12,8 @@ const RELEASES = 'releases.json';
 function prepare(version) {
   const before = releases().at(-1).version;
   if (!/^\d+\.\d+\.\d+$/.test(version) || !isLater(version, before)) throw new Error(`${version} is no version after ${before}, the last release.`);
+  const current = JSON.parse(read('package.json')).version;
+  if (current !== before) throw new Error(`package.json says ${current}, which ${RELEASES} does not list: record that release first.`);
   const date = new Date().toISOString().slice(0, 10);
   const notes = read(NOTES);
   const [, body] = /\n(## To do before upgrading\n[^]*)$/.exec(notes) ?? [];

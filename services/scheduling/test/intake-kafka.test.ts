@@ -25,7 +25,8 @@ const STORY = [
 const kafkaBrokers = (process.env['KAFKA_BROKERS'] ?? '').split(',');
 const kafkaPrefix = `${randomBytes(4).toString('hex')}.`;
 const kafka = createKafka('test', { kafkaBrokers, kafkaPrefix }, silentLog);
-const consumer = kafka.consumer({ groupId: `${kafkaPrefix}test` });
+// The first group of a new Kafka waits for its coordinator longer than the retries of our clients last.
+const consumer = kafka.consumer({ groupId: `${kafkaPrefix}test`, retry: { retries: 100, maxRetryTime: 500 } });
 const member = {
   id: randomUUID(),
   name: 'Dana Whitfield',
