@@ -1,43 +1,43 @@
-// The client: every operation of the description, by its path.
+// The client: calls every operation of the OpenAPI description by its path.
 import createFetchClient from 'openapi-fetch';
 import { unrecognized } from './errors.ts';
 import { send, type Fetch, type Retry } from './send.ts';
 import type { Answer, Argument, BodyOf, InputOf, Method, OperationAt, PageOf, PagedPath, PathsWith, RecordOf, paths } from './types.ts';
 
 export interface ClientOptions {
-  /** Where the API is: `https://api.example.com`. */
+  /** Address of the API: `https://api.example.com`. */
   baseUrl: string;
-  /** An API key, or a user's token for changes under `/api/v1`; a function is asked before every call. */
+  /** An API key, or a user's token for changes under `/api/v1`. A function is called before every request. */
   token: string | (() => string | Promise<string>);
-  /** For each attempt of a call. Milliseconds; 30,000 unless given. */
+  /** Timeout of each attempt, in milliseconds. Default: 30,000. */
   timeoutMs?: number;
-  /** How often a call that may be repeated is, after its first attempt; 5 unless given, 0 for never. */
+  /** Maximum retries of a read, or of a write with an idempotency key. Default: 5; 0 turns retries off. */
   retries?: number;
-  /** A Retry-After beyond it is not waited for, the error is told at once. Seconds; 90 unless given, a minute being what limits ask for. */
+  /** Longest Retry-After to wait for, in seconds; a longer one rejects at once. Default: 90, since rate limits ask for up to a minute. */
   longestWaitSeconds?: number;
-  /** Of every request. */
+  /** Headers added to every request. */
   headers?: Record<string, string>;
-  /** Instead of the platform's. */
+  /** Replaces the platform's fetch. */
   fetch?: Fetch;
-  /** Told before each wait. */
+  /** Called before each wait. */
   onRetry?: (retry: Retry) => void;
 }
 
-/** Calls resolve to the body of a success, and reject with TruckrollError, ConnectionError, TimeoutError or a signal's reason. */
+/** Calls resolve to the body of a success, and reject with TruckrollError, ConnectionError, TimeoutError or the signal's reason. */
 export interface Client {
   get<P extends PathsWith<'get'>>(path: P, ...input: Argument<OperationAt<P, 'get'>>): Promise<Answer<BodyOf<OperationAt<P, 'get'>>>>;
   post<P extends PathsWith<'post'>>(path: P, ...input: Argument<OperationAt<P, 'post'>>): Promise<Answer<BodyOf<OperationAt<P, 'post'>>>>;
   patch<P extends PathsWith<'patch'>>(path: P, ...input: Argument<OperationAt<P, 'patch'>>): Promise<Answer<BodyOf<OperationAt<P, 'patch'>>>>;
   delete<P extends PathsWith<'delete'>>(path: P, ...input: Argument<OperationAt<P, 'delete'>>): Promise<Answer<BodyOf<OperationAt<P, 'delete'>>>>;
-  /** The records of a list, or the rows of a report, one after the other; pages are read as they are needed. */
+  /** Iterates over the records of a list, or the rows of a report, and reads each page when it is needed. */
   list<P extends PagedPath>(path: P, ...input: Argument<OperationAt<P, 'get'>>): AsyncGenerator<RecordOf<P>, void, void>;
-  /** The same, a page at a time: `pagination` says where to go on later. */
+  /** Iterates over whole pages; a page's `pagination` holds the cursor to continue with later. */
   pages<P extends PagedPath>(path: P, ...input: Argument<OperationAt<P, 'get'>>): AsyncGenerator<PageOf<P>, void, void>;
-  /** A success as it came, not looked into: CSV with `headers: { accept: 'text/csv' }`. Errors and repeats as elsewhere. */
+  /** Resolves to the unparsed response of a success, such as CSV with `headers: { accept: 'text/csv' }`. Errors and retries as in the other calls. */
   raw<M extends Method, P extends PathsWith<M> & keyof paths>(method: M, path: P, ...input: Argument<OperationAt<P, M>>): Promise<Response>;
 }
 
-/** Writes that a key makes safe to send again. */
+/** Writes that are safe to retry because they take an idempotency key. */
 export const REPEATABLE_WRITES: readonly string[] = ['post /v1/job-assignments', 'delete /v1/job-assignments/{id}'];
 
 type Input = Partial<InputOf<any>> & { path?: object; query?: Record<string, unknown>; body?: unknown; idempotencyKey?: string };
@@ -47,7 +47,7 @@ interface Page {
 }
 
 export function createClient(options: ClientOptions): Client {
-  // Looked up at each call: tests and instrumentation replace the platform's.
+  // Looked up at each call, because tests and instrumentation replace the global.
   const fetch: Fetch = options.fetch ?? ((url, init) => globalThis.fetch(url, init));
   const http = createFetchClient<paths>({ baseUrl: options.baseUrl.replace(/\/+$/, '') });
 
@@ -71,7 +71,7 @@ export function createClient(options: ClientOptions): Client {
           authorization: `Bearer ${token}`,
           ...(writes && { 'idempotency-key': input.idempotencyKey ?? crypto.randomUUID() }),
         },
-        // Bodies are looked at below.
+        // raw() returns the body unread; call() parses it.
         parseAs: 'stream',
         fetch: (request: Request) =>
           send(request, { fetch, ...patience, timeoutMs: input.timeoutMs ?? options.timeoutMs ?? 30_000, signal: input.signal, onRetry: options.onRetry }),

@@ -1,4 +1,4 @@
-// Why a call failed: the API said so, or there was no answer.
+// Errors of a call: the API answered with an error, or no complete answer arrived.
 import type { ErrorCode, ErrorDetail } from './types.ts';
 
 interface Refusal {
@@ -8,20 +8,19 @@ interface Refusal {
   readonly requestId: string | undefined;
 }
 
-/** The API answered with an error. `code` tells programs what to do, `message` and `details` tell people. */
+/** The API answered with an error. Branch on `code`; `message` and `details` are for people. */
 export class TruckrollError extends Error {
   override readonly name = 'TruckrollError';
-  /** UNRECOGNIZED: the answer is not Truckroll's. Something between may have made it, or the address is another's. */
+  /** UNRECOGNIZED: the answer did not come from Truckroll. A proxy may have sent it, or `baseUrl` is wrong. */
   readonly code: ErrorCode | 'UNRECOGNIZED';
-  /** HTTP status. */
   readonly status: number;
-  /** Everything that is wrong with the request, at once. */
+  /** All problems of the request, not only the first. */
   readonly details: readonly ErrorDetail[];
-  /** Quote it when you ask for help. */
+  /** Id to quote when you ask for help. */
   readonly requestId: string | undefined;
-  /** After how many seconds the API asked to be tried again. */
+  /** Seconds to wait before trying again, from Retry-After. */
   readonly retryAfterSeconds: number | undefined;
-  /** The answer as it came; its body can still be read. */
+  /** The original response; its body can still be read. */
   readonly response: Response;
 
   constructor({ code, message, details, requestId }: Refusal, response: Response) {
@@ -34,23 +33,23 @@ export class TruckrollError extends Error {
     this.response = response;
   }
 
-  /** With STALE_REVISION: the visit's revision as it is now. Read the visit before you write with it. */
+  /** The visit's current revision, with STALE_REVISION. Read the visit again before you write with it. */
   get currentRevision(): string | undefined {
     return this.details.find((detail) => detail.current_revision !== undefined)?.current_revision;
   }
 }
 
-/** No answer came, or not the whole of it. Whether a write was done is not known: send it again under the same idempotency key. */
+/** No complete answer arrived, so a write may or may not have been done: send it again under the same idempotency key. */
 export class ConnectionError extends Error {
   override readonly name: string = 'ConnectionError';
 }
 
-/** An attempt took longer than it may. */
+/** An attempt took longer than `timeoutMs`. */
 export class TimeoutError extends ConnectionError {
   override readonly name = 'TimeoutError';
 }
 
-/** Reads an answer that is no success. */
+/** The error of a response that is not a success. */
 export async function errorOf(response: Response): Promise<TruckrollError> {
   const said = parsed(await response.clone().text());
   if (said !== undefined) {
@@ -60,7 +59,7 @@ export async function errorOf(response: Response): Promise<TruckrollError> {
   return unrecognized(response);
 }
 
-/** An answer that is not Truckroll's. */
+/** The error of a response that did not come from Truckroll. */
 export function unrecognized(response: Response): TruckrollError {
   const message = `The answer ${response.status} is not Truckroll's: check baseUrl, and what stands between.`;
   return new TruckrollError({ code: 'UNRECOGNIZED', message, requestId: response.headers.get('x-request-id') ?? undefined, details: [] }, response);
@@ -75,7 +74,7 @@ function parsed(text: string): { code: ErrorCode; message: string; request_id: s
   }
 }
 
-/** Seconds of a Retry-After in either of its forms. */
+/** Seconds of a Retry-After header: a number of seconds or an HTTP date. */
 function retryAfter(text: string | null): number | undefined {
   if (text === null) return undefined;
   const seconds = /^\d+$/.test(text) ? Number(text) : (Date.parse(text) - Date.now()) / 1000;

@@ -1,10 +1,10 @@
-// One request over a network that may fail: attempts with a time limit each, and waits between them.
+// Sends one request with retries: each attempt has a timeout, with a pause between attempts.
 import { ConnectionError, TimeoutError, errorOf } from './errors.ts';
 import { pauseAfter, type Patience } from './repeat.ts';
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
-/** An attempt that failed and is made again. */
+/** A failed attempt that will be retried. */
 export interface Retry {
   readonly method: string;
   readonly url: string;
@@ -22,12 +22,12 @@ export interface SendOptions extends Patience {
 }
 
 /**
- * Resolves to a success, its body read whole. Rejects with TruckrollError, ConnectionError or TimeoutError of the last
- * attempt, or with the signal's reason.
+ * Resolves to a success whose body has been read completely. Rejects with the last attempt's TruckrollError, ConnectionError or
+ * TimeoutError, or with the signal's reason.
  */
 export async function send(request: Request, options: SendOptions): Promise<Response> {
   const { method, url } = request;
-  // Headers of connections are not ours to repeat; the body is small, and is needed for every attempt.
+  // Copies no connection headers. The body is buffered because every attempt sends it; bodies are small.
   const init: RequestInit = { method, headers: request.headers, redirect: 'follow', ...(request.body === null ? {} : { body: await request.arrayBuffer() }) };
   for (let attempts = 1; ; attempts += 1) {
     try {
@@ -47,7 +47,7 @@ async function attempt(url: string, init: RequestInit, { fetch, timeoutMs, signa
   let answer: Response;
   try {
     const response = await fetch(url, { ...init, signal: signal === undefined ? late : AbortSignal.any([signal, late]) });
-    // Read here, so that an answer that is cut off is an attempt that failed.
+    // Reads the body here, so that a truncated body counts as a failed attempt.
     answer = new Response(await response.arrayBuffer(), { status: response.status, statusText: response.statusText, headers: response.headers });
   } catch (cause) {
     if (late.aborted) throw new TimeoutError(`${init.method} ${url} had no whole answer within ${timeoutMs} ms.`, { cause });
@@ -59,7 +59,7 @@ async function attempt(url: string, init: RequestInit, { fetch, timeoutMs, signa
 
 function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
-    // Whoever is told of the wait may have ended it.
+    // onRetry may have aborted the signal.
     if (signal?.aborted) return void reject(signal.reason);
     const end = (): void => {
       clearTimeout(timer);

@@ -1,17 +1,16 @@
-// What the description says of each operation, as types: what a call takes, and what it gives.
+// Types of each operation's input and answer, derived from the OpenAPI description.
 import type { components, paths } from './gen/api.ts';
 
 export type { components, paths };
 export type Method = 'get' | 'post' | 'patch' | 'delete';
 
-/** The operation of a path and a method; never where there is none. */
+/** The operation at a path and method; never if there is none. */
 export type OperationAt<P extends keyof paths, M extends Method> = paths[P] extends Record<M, infer O> ? O : never;
 /** Paths that have the method. */
 export type PathsWith<M extends Method> = { [P in keyof paths]: OperationAt<P, M> extends never ? never : P }[keyof paths];
 
 type Succeeded = 200 | 201 | 202;
 
-/** The JSON body of a success. */
 export type BodyOf<O> = O extends { responses: infer R }
   ? { [S in keyof R & Succeeded]: R[S] extends { content: { 'application/json': infer B } } ? B : never }[keyof R & Succeeded]
   : never;
@@ -26,24 +25,24 @@ type BodyInput<O> = O extends { requestBody: { content: { 'application/json': in
 type KeyInput<O> = O extends { parameters: { header: { 'Idempotency-Key': string } } } ? { idempotencyKey?: string } : { idempotencyKey?: never };
 
 export interface CallOptions {
-  /** Ends the call, and the waits between its attempts: it rejects with the signal's reason. */
+  /** Aborts the call, or the pause between its attempts; the call rejects with the signal's reason. */
   signal?: AbortSignal;
-  /** For each attempt, body included. Milliseconds; the client's own unless given. */
+  /** Timeout of each attempt including its body, in milliseconds. Default: the client's. */
   timeoutMs?: number;
-  /** Beside the client's own. */
+  /** Added to the client's headers. */
   headers?: Record<string, string>;
 }
 
-/** What a call of the operation takes. A write's key is made where none is given; give yours to survive a restart of your process. */
+/** Input of an operation. A missing idempotency key is generated; give your own to survive a restart of your process. */
 export type InputOf<O> = PathInput<O> & QueryInput<O> & BodyInput<O> & KeyInput<O> & CallOptions;
-/** The argument may be left out where nothing in it is required. */
+/** The argument may be omitted if none of its properties are required. */
 export type Argument<O> = [RequiredKeys<InputOf<O>>] extends [never] ? [input?: InputOf<O>] : [input: InputOf<O>];
 type RequiredKeys<T> = { [K in keyof T]-?: object extends Pick<T, K> ? never : K }[keyof T];
 
-/** The body of a success, and the answer that it came in. */
+/** The body of a success, with its response and request id. */
 export type Answer<B> = B & { readonly response: Response; readonly requestId: string };
 
-/** Paths whose reads come a page at a time. */
+/** Paths whose reads are paginated. */
 export type PagedPath = {
   [P in PathsWith<'get'>]: BodyOf<OperationAt<P, 'get'>> extends { data: unknown[]; pagination: unknown } ? P : never;
 }[PathsWith<'get'>];
@@ -52,5 +51,5 @@ export type PageOf<P extends PagedPath> = Answer<BodyOf<OperationAt<P, 'get'>>>;
 export type RecordOf<P extends PagedPath> = BodyOf<OperationAt<P, 'get'>> extends { data: (infer R)[] } ? R : never;
 
 export type ErrorDetail = components['schemas']['ErrorDetail'];
-/** The codes of this release; a later one may have more. */
+/** Error codes of this release; later releases may add more. */
 export type ErrorCode = components['schemas']['ApiError']['code'];

@@ -1,9 +1,9 @@
-// Verifying webhooks (Standard Webhooks 1.0.0). It needs nothing else of the package.
+// Verifies webhooks (Standard Webhooks 1.0.0). Independent of the rest of the package.
 import { Webhook } from 'standardwebhooks';
 import type { components } from './gen/api.ts';
 
 type Schemas = components['schemas'];
-/** Every event of this release, told apart by `type`. A later one may have more: leave those aside. */
+/** Every event of this release, distinguished by `type`. Later releases may add more: ignore types you do not know. */
 export type WebhookEvent =
   | Schemas['ServiceRequestCreated']
   | Schemas['ServiceRequestStatusChanged']
@@ -11,7 +11,7 @@ export type WebhookEvent =
   | Schemas['InteractionCompleted']
   | Schemas['WebhookTest'];
 
-/** The request is not Truckroll's, or too old: answer 401 and do nothing. */
+/** The request was not sent by Truckroll, or is too old: answer 401 and do nothing. */
 export class VerificationError extends Error {
   override readonly name = 'VerificationError';
 }
@@ -20,8 +20,8 @@ type HeaderSource = Headers | Readonly<Record<string, string | readonly string[]
 const NAMES = ['webhook-id', 'webhook-timestamp', 'webhook-signature'];
 
 /**
- * The event of a request. `secret` is the endpoint's signing secret, `whsec_…`, or several of which one is enough; `headers` are the
- * request's; `body` is its bytes as they came, or their text: never what a parser made of them. Throws VerificationError.
+ * Returns the event of a request. `secret` is the endpoint's signing secret, `whsec_…`, or several of which one must match;
+ * `headers` are the request's headers; `body` is its raw bytes or text, never re-serialized JSON. Throws VerificationError.
  */
 export function verifyWebhook(secret: string | readonly string[], headers: HeaderSource, body: string | Uint8Array): WebhookEvent {
   const text = typeof body === 'string' ? body : new TextDecoder().decode(body);
@@ -29,7 +29,7 @@ export function verifyWebhook(secret: string | readonly string[], headers: Heade
   const secrets = typeof secret === 'string' ? [secret] : secret;
   let reason: unknown = new Error('no secret was given');
   for (const each of secrets) {
-    // A secret that cannot be read is the receiver's own fault, and is told as it is.
+    // A malformed secret is the receiver's mistake, so its error is not wrapped in a VerificationError.
     const webhook = new Webhook(each);
     try {
       webhook.verify(text, single);

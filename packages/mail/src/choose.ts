@@ -6,7 +6,7 @@ import { smtpProvider } from './smtp.ts';
 
 export const DEFAULT_TIMEOUT_MS = 15_000;
 
-/** The e-mail server that the configuration names. Says where e-mails go that reach nobody. Throws ConfigError. */
+/** The SMTP provider from the configuration. Logs where e-mails go if there is none. Throws ConfigError. */
 export function chooseMailProvider(config: MailConfig, log: Logger): Provider {
   const { smtpUrl: url, notificationFrom: from, notificationTimeoutMs: timeoutMs = DEFAULT_TIMEOUT_MS } = config;
   if (url === undefined) return withoutProvider('EMAIL', 'SMTP_URL', config, log);
@@ -14,7 +14,7 @@ export function chooseMailProvider(config: MailConfig, log: Logger): Provider {
   return smtpProvider({ url, from, timeoutMs });
 }
 
-/** What takes the messages of a channel for which `variable` names no provider: a folder, if there is one. */
+/** Handles messages of a channel whose provider `variable` is not set: writes them to a folder if one is set, else fails them. */
 export function withoutProvider(channel: string, variable: string, { notificationFolder: folder }: MailConfig, log: Logger): Provider {
   if (folder !== undefined) {
     log.info({ channel, folder }, `${variable} is not set: messages are written to a folder and reach nobody`);

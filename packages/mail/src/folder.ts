@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Provider } from './provider.ts';
 
-/** Writes each message as a file of its own, for installations that write to nobody. */
+/** Writes each message to a file, for installations that must not send messages. */
 export function folderProvider(folder: string, channel: string): Provider {
   return {
     async send({ id, address, subject, text }) {

@@ -1,6 +1,5 @@
-/** A message to one person. */
 export interface OutgoingMessage {
-  /** Of the notification: the same for the same message, different for any other. */
+  /** The notification's id: the same when the message is sent again. */
   readonly id: string;
   readonly address: string;
   readonly subject: string;
@@ -8,18 +7,18 @@ export interface OutgoingMessage {
 }
 
 /**
- * How an attempt ended. SENT: the provider took the message. FAILED: it refused it. UNKNOWN: it may have taken it.
- * UNTAKEN: it has certainly not taken it and may yet do so, as it could not be reached or asked to be left alone.
+ * Result of an attempt. SENT: the provider accepted the message. FAILED: it rejected the message. UNKNOWN: it may have accepted it.
+ * UNTAKEN: it did not accept it but may later, because it was unreachable or asked to retry.
  */
 export type Outcome = 'SENT' | 'FAILED' | 'UNKNOWN' | 'UNTAKEN';
 
 export interface Attempt {
   readonly outcome: Outcome;
-  /** What the provider said, for the operator. */
+  /** The provider's answer, for the operator. */
   readonly detail: string;
 }
 
 export interface Provider {
-  /** Tries once. A rejection counts as UNKNOWN. */
+  /** Tries once. A rejected promise counts as UNKNOWN. */
   send(message: OutgoingMessage): Promise<Attempt>;
 }

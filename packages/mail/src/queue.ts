@@ -1,13 +1,13 @@
 import type { Database } from '@truckroll/service-kit';
 
 /**
- * The name of a table that a sender works on, in the schema of the service that sends. It has these columns: status, from QUEUED by ATTEMPTING to SENT, FAILED, UNKNOWN or
- * SUPPRESSED; due_at, when it may be tried; attempt_ends_at, when an attempt that has told no end counts as lost;
+ * Name of a queue table in the sending service's schema. Its columns: status, from QUEUED through ATTEMPTING to SENT, FAILED,
+ * UNKNOWN or SUPPRESSED; due_at, when the next attempt is due; attempt_ends_at, when an attempt without a result counts as lost;
  * finished_at and detail.
  */
 export type QueueTable = string;
 
-/** Whether there is anything to take or to give up. */
+/** Whether a message is due or an attempt has timed out. */
 export async function hasWork(database: Database, table: QueueTable): Promise<boolean> {
   const { rows } = await database.query<{ work: boolean }>({
     name: `${table}_waiting`,
@@ -17,11 +17,11 @@ export async function hasWork(database: Database, table: QueueTable): Promise<bo
   return rows[0]?.work === true;
 }
 
-/** How long what became of a message can be looked up. */
+/** Retention of finished messages, during which their outcome can be looked up. */
 const KEPT = `interval '90 days'`;
 const FORGOTTEN_AT_ONCE = 1000;
 
-/** Deletes what ended long ago, passing over what another replica deletes just now. Resolves to how many there were. */
+/** Deletes finished messages older than the retention, skipping rows that another replica is deleting. Resolves to the number deleted. */
 export async function forgetEnded(database: Database, table: QueueTable): Promise<number> {
   for (let forgotten = 0; ; ) {
     const { rowCount } = await database.query({
@@ -34,7 +34,7 @@ export async function forgetEnded(database: Database, table: QueueTable): Promis
   }
 }
 
-/** Attempts whose process has gone without a word: what came of them is never known. Resolves to their number. */
+/** Marks attempts as UNKNOWN whose process died before storing a result. Resolves to their number. */
 export async function giveUp(database: Database, table: QueueTable): Promise<number> {
   const { rowCount } = await database.query({
     name: `give_up_${table}`,

@@ -1,13 +1,13 @@
-/** The senders of this process. Those of other replicas find what is queued by looking. */
+/** Wake-up callbacks of the senders in this process. Senders in other replicas poll. */
 const senders = new Set<() => void>();
 
-/** Calls the function whenever a message may have been queued here. Returns how to end that. */
+/** Calls `look` whenever this process may have queued a message. Returns a function that unsubscribes. */
 export function onQueued(look: () => void): () => void {
   senders.add(look);
   return () => void senders.delete(look);
 }
 
-/** A transaction that queued a message was committed. */
+/** Call after committing a transaction that queued a message. */
 export function queued(): void {
   for (const look of senders) look();
 }

@@ -1,34 +1,34 @@
-// Sends what is stored, at most once each: an attempt is stored before the provider hears of it, and one whose end nobody
-// knows is never repeated.
+// Sends queued messages at most once each: an attempt is stored before it is passed to the provider, and an attempt whose result is
+// unknown is never retried.
 import { Notifier, backoffMs, isUnavailable, logOutage, retrying, type BackgroundPart, type Logger } from '@truckroll/service-kit';
 import { DEFAULT_TIMEOUT_MS } from './choose.ts';
 import type { Attempt, Outcome } from './provider.ts';
 import { onQueued } from './queued.ts';
 
-/** A message that this process is trying to deliver: nobody else ever will. */
+/** A message that this process has leased and no other process will send. */
 export interface Lease {
   readonly id: string;
-  /** This one included. */
+  /** Including this one. */
   readonly attempts: number;
 }
 
-/** Where messages wait. Statuses and their order are those of docs/operations.md, Customer notifications. */
+/** The queue a sender works on. docs/operations.md, Customer notifications, describes the statuses and their order. */
 export interface Postbox<L extends Lease> {
-  /** Whether there is anything to take or to give up. */
+  /** Whether a message is due or an attempt has timed out. */
   hasWork(): Promise<boolean>;
-  /** Deletes what ended long ago. Resolves to its number. */
+  /** Deletes messages that finished long ago. Resolves to their number. */
   forgetEnded(): Promise<number>;
-  /** Makes attempts UNKNOWN whose process has gone without a word. Resolves to their number. */
+  /** Marks attempts as UNKNOWN whose process died before storing a result. Resolves to their number. */
   giveUp(): Promise<number>;
-  /** Stores the beginning of attempts, at most so many. One that has told no end after `leaseMs` counts as lost. */
+  /** Leases up to `most` messages and stores their attempts. An attempt without a result after `leaseMs` counts as lost. */
   take(most: number, leaseMs: number): Promise<readonly L[]>;
-  /** Tries once. A rejection counts as UNKNOWN. */
+  /** Tries once. A rejected promise counts as UNKNOWN. */
   send(lease: L): Promise<Attempt>;
-  /** Told how every attempt ended, for figures. */
+  /** Counts the result of every attempt in metrics. */
   count(lease: L, outcome: Outcome): void;
-  /** Stores how an attempt ended, unless it was given up meanwhile. */
+  /** Stores the final result of an attempt, unless it has been given up in the meantime. */
   finish(lease: L, outcome: Exclude<Outcome, 'UNTAKEN'>, detail: string): Promise<void>;
-  /** Queues one again that no provider has taken. */
+  /** Queues a message again that the provider did not accept. */
   postpone(lease: L, delayMs: number, detail: string): Promise<void>;
 }
 
@@ -36,17 +36,17 @@ export interface SenderOptions<L extends Lease> {
   readonly name: string;
   readonly postbox: Postbox<L>;
   readonly log: Logger;
-  /** How long a provider may take. */
+  /** Time limit of one attempt at the provider. */
   readonly timeoutMs?: number | undefined;
 }
 
 const MOST_AT_ONCE = 8;
-/** Between looks for what other replicas queued or left behind, and what is due again: the longer nothing was found, the more seldom. */
+/** Poll interval for messages that are due again or were queued by other replicas. It grows while none are found. */
 const LOOK_MS = { first: 1000, most: 5000 };
 const FORGET_EVERY_MS = 3_600_000;
-/** Beyond the provider's time, to store how an attempt ended. */
+/** Time to store an attempt's result, on top of the provider's time limit. */
 const GRACE_MS = 30_000;
-/** A provider that cannot be reached is asked again for about an hour. */
+/** Attempts while the provider is unreachable: with the pauses below, about an hour. */
 const MOST_ATTEMPTS = 8;
 const AGAIN = { firstMs: 30_000, mostMs: 900_000 };
 
@@ -93,14 +93,14 @@ export function createSender<L extends Lease>({ name, postbox, log, timeoutMs = 
     if (forgotten > 0) log.info({ forgotten }, `of ${name}, those that ended long ago were deleted`);
   }
 
-  /** Never rejects: an attempt whose end cannot be stored is UNKNOWN once its time is over. */
+  /** Never rejects: an attempt whose result cannot be stored becomes UNKNOWN when its lease ends. */
   async function deliver(lease: L): Promise<void> {
     const attempt = await postbox.send(lease).catch((error: unknown): Attempt => ({ outcome: 'UNKNOWN', detail: String(error) }));
     const { outcome, detail } = attempt;
     postbox.count(lease, outcome);
     if (outcome !== 'SENT') log.warn({ message: lease.id, outcome, detail }, `of ${name}, one was not sent`);
     try {
-      // Once in any case: a sender that stops still stores what it knows.
+      // Runs once even while stopping, so that a known result is stored.
       await store(lease, attempt).catch((error: unknown) => {
         if (!isUnavailable(error)) throw error;
         return retrying(() => store(lease, attempt), isUnavailable, stopping.signal);
@@ -121,7 +121,7 @@ export function createSender<L extends Lease>({ name, postbox, log, timeoutMs = 
       endHearing = onQueued(() => news.notify());
       running = run();
     },
-    /** Begins nothing more, and lets the attempts under way come to their end. */
+    /** Starts no more attempts, and waits for those in flight. */
     async stop() {
       endHearing();
       stopping.abort();

@@ -1,5 +1,5 @@
-// E-mail by SMTP. nodemailer's connection is used step by step: whether a message may have arrived depends on how far the
-// exchange had come when it broke, and the errors of a whole `sendMail` do not tell.
+// E-mail over SMTP. Drives nodemailer's connection step by step: whether a message may have been delivered depends on the step at
+// which the connection broke, and the errors of `sendMail` do not reveal it.
 import { once } from 'node:events';
 import MailComposer from 'nodemailer/lib/mail-composer';
 import { parseConnectionUrl } from 'nodemailer/lib/shared';
@@ -8,17 +8,17 @@ import addressparser from 'nodemailer/lib/addressparser';
 import type { Attempt, OutgoingMessage, Provider } from './provider.ts';
 
 export interface SmtpOptions {
-  /** `smtp://user:password@host:587`, or `smtps://` for TLS from the start; see nodemailer for its query. */
+  /** `smtp://user:password@host:587`, or `smtps://` for TLS from the start; see nodemailer for its query parameters. */
   readonly url: string;
   readonly from: string;
   readonly timeoutMs: number;
 }
 
 interface SmtpError extends Error {
-  /** What the server said, where it did. */
+  /** Set if the server answered. */
   readonly responseCode?: number | undefined;
   readonly response?: string | undefined;
-  /** Node's code where nodemailer has put its own into `code`. */
+  /** Node's error code, when nodemailer has put its own into `code`. */
   readonly originalCode?: string | undefined;
 }
 
@@ -44,7 +44,7 @@ export function smtpProvider({ url, from, timeoutMs }: SmtpOptions): Provider {
         dnsTimeout: timeoutMs,
       });
       const timer = setTimeout(() => connection.close(), timeoutMs);
-      // An error between two steps reaches the step after it.
+      // Keeps an error between two steps from being thrown; the next step reports it.
       connection.on('error', () => undefined);
       try {
         return await exchange(connection, options.auth, sender, message, raw);
@@ -67,7 +67,7 @@ async function exchange(
     await Promise.race([step((done) => connection.connect(done)), broken(connection)]);
     if (auth !== undefined) await Promise.race([step((done) => connection.login({ credentials: auth }, done)), broken(connection)]);
   } catch (error) {
-    // Nothing of the message has been said so far.
+    // No part of the message has been sent yet.
     return { outcome: 'UNTAKEN', detail: detailOf(error as SmtpError) };
   }
   try {
@@ -78,13 +78,13 @@ async function exchange(
   } catch (thrown) {
     const error = thrown as SmtpError;
     const code = error.responseCode ?? 0;
-    // Codes of RFC 5321: 5xx is a refusal, 4xx one that may pass. Without a code the server may have taken the message.
+    // RFC 5321: 5xx is permanent, 4xx is transient. Without a code the server may have accepted the message.
     const outcome = code >= 500 ? 'FAILED' : code >= 400 ? 'UNTAKEN' : 'UNKNOWN';
     return { outcome, detail: detailOf(error) };
   }
 }
 
-/** Rejects when the connection ends, in case no step is told. */
+/** Rejects when the connection ends, in case the current step's callback is never called. */
 async function broken(connection: SMTPConnection): Promise<undefined> {
   await once(connection, 'end');
   throw new Error('the connection was closed');
@@ -96,7 +96,7 @@ function step<T>(begin: (done: (error?: Error | null, value?: T) => void) => voi
   });
 }
 
-/** OpenSSL's own text holds memory addresses and source files, so its failures are named by Node's code. */
+/** OpenSSL's messages contain memory addresses and source files, so TLS failures are reported by Node's code. */
 function detailOf({ response, message, originalCode }: SmtpError): string {
   if (originalCode?.startsWith('ERR_SSL_')) return `the TLS handshake failed (${originalCode})`;
   return (response ?? message).slice(0, 500);
