@@ -14,7 +14,8 @@ export function newClient(place: Place, name: string, keyPrefix?: string) {
     ...(keyPrefix === undefined ? {} : { keyPrefix }),
     name,
     disableOfflineQueue: true,
-    // Probes notice a server that hangs. The library would make a signal and a timer for each command, and keep both for seconds after its answer.
+    // The link's probes detect a server that hangs. The library's timeout would create a signal and a timer for each command, and keep both for
+    // seconds after its answer.
     commandOptions: { timeout: 0 },
   });
 }

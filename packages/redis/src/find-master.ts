@@ -1,11 +1,11 @@
-// Which server of several takes our writes. createCluster and createSentinel of the client library keep requests waiting while they look for
-// another server, and hide the connection whose answers prove that no message was missed; so they are not used.
+// Finds the server that accepts writes. The client library's createCluster and createSentinel are not used: they queue commands while
+// they look for another server, and hide the connection whose answers prove that no message was missed.
 import type { RedisClient } from './client.ts';
 import type { Login, RedisNode, RedisServers } from './servers.ts';
 
-/** Before every key in a cluster: the braces put all keys into one slot, which takes commands on several of them, transactions and scripts. */
+/** Prefix of every key in a cluster. The braces put all keys into one slot, so that multi-key commands, transactions and scripts work. */
 export const CLUSTER_PREFIX = 'truckroll:{truckroll}:';
-/** Sentinels publish here when they have made another server the master: its name, the old address, the new address. */
+/** Channel on which Sentinels announce a new master: its name, the old address, the new address. */
 const SWITCHED = '+switch-master';
 
 export interface Search {
@@ -13,11 +13,11 @@ export interface Search {
   /** Counts from 0, so that each attempt asks the next node. */
   readonly attempt: number;
   open(node: RedisNode, login: Login): Promise<RedisClient>;
-  /** Called when a Sentinel names another master later. */
+  /** Called when a Sentinel announces another master later. */
   onSwitch(): void;
 }
 
-/** Rejects when the node is away, knows no master, or is of another kind. */
+/** Rejects if the node is unreachable, does not know the master, or is the wrong kind of server. */
 export async function findMaster({ servers, attempt, open, onSwitch }: Search): Promise<RedisNode> {
   const asked = servers.nodes[attempt % servers.nodes.length]!;
   if (servers.kind === 'cluster') {
@@ -29,7 +29,7 @@ export async function findMaster({ servers, attempt, open, onSwitch }: Search): 
     // A node that does not know its own address leaves it out.
     return { host: owner.host || asked.host, port: owner.port };
   }
-  // This connection stays: it reports a switch even where the old master still answers.
+  // Stays open: it reports a failover even if the old master still answers.
   const client = await open(asked, servers.sentinelLogin);
   await client.subscribe(SWITCHED, (message) => {
     if (message.startsWith(`${servers.master} `)) onSwitch();

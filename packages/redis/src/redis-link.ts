@@ -1,5 +1,5 @@
-// One connection to Redis that knows whether Redis does its work. It never makes a request wait for a server that is away or
-// hangs: commands fail at once then, and those under way fail within a second.
+// One connection to Redis that monitors its health. No command waits for a server that is down or hangs: new commands fail at once,
+// and those in flight fail within a second.
 import { randomUUID } from 'node:crypto';
 import { backoffMs, databaseDurations, type Durations, type Logger, type Metrics } from '@truckroll/service-kit';
 import { CONNECT_MS, newClient, type RedisClient } from './client.ts';
@@ -7,26 +7,26 @@ import { CLUSTER_PREFIX, findMaster } from './find-master.ts';
 import { remedyOf } from './remedy.ts';
 import type { RedisNode, RedisServers } from './servers.ts';
 
-/** Time between probes while the connection is in use, and once it was not used for `restAfter`; the next use sends one at once. */
+/** Probe intervals: while the connection is in use, and after `restAfter` without use. A use at rest sends a probe at once. */
 const TICK_MS = { busy: 250, atRest: 1000, restAfter: 5000 };
-/** Age of an unanswered probe at which Redis counts as hanging. */
+/** Age at which an unanswered probe means that Redis hangs. */
 const HUNG_MS = 750;
 const BACKOFF = { firstMs: 100, mostMs: 1000 };
 
 export interface RedisLinkOptions {
   servers: RedisServers;
-  /** What the server's client list calls it. */
+  /** Connection name in the server's client list. */
   name: string;
   log: Logger;
   metrics: Metrics;
   /**
-   * Keys that probes set where they are missing, all of them on a new connection and then one after the other. A replica, a full
-   * server and a node of a cluster that has other slots refuse that.
+   * Keys that probes set if they are missing: all of them on a new connection, then one per probe. A replica, a full server, and a
+   * cluster node without the slot reject that.
    */
   keys: readonly string[];
-  /** Runs on every new connection before anything else may use it. */
+  /** Runs on every new connection before any other command. */
   prepare?(client: RedisClient): Promise<unknown>;
-  /** Called whenever the connection can be used again. */
+  /** Called whenever the connection becomes usable. */
   onReady?(): void;
 }
 
@@ -34,7 +34,7 @@ export class RedisLink {
   readonly #options: RedisLinkOptions;
   readonly #commands: Durations;
   #client: RedisClient | undefined;
-  /** The clients of the newest attempt to connect: that of Redis, and those that find it. */
+  /** Clients of the latest connection attempt: the one for commands, and those used to find the master. */
   #clients: RedisClient[] = [];
   #ready = false;
   #stopped = false;
@@ -47,7 +47,7 @@ export class RedisLink {
   #tickedAt = 0;
   #waitMs = TICK_MS.busy;
   #reliedAt = -Infinity;
-  /** Sends the next probe before its time; undefined unless the connection is at rest. */
+  /** Sends the next probe early; undefined unless the connection is at rest. */
   #wake: (() => void) | undefined;
 
   constructor(options: RedisLinkOptions) {
@@ -55,7 +55,7 @@ export class RedisLink {
     this.#commands = databaseDurations(options.metrics);
   }
 
-  /** Starts connecting, and goes on for as long as it takes. */
+  /** Starts connecting, and retries until it succeeds. */
   start(): void {
     this.#connect();
   }
@@ -66,23 +66,23 @@ export class RedisLink {
     this.#drop();
   }
 
-  /** Whether commands can be expected to be answered. */
+  /** Whether commands are expected to be answered. */
   get ready(): boolean {
     return this.#ready;
   }
 
-  /** When the last answered probe was sent, on the clock of performance.now(). All that Redis had sent by then is here. */
+  /** When the last answered probe was sent, on the clock of performance.now(). Everything Redis sent before then has arrived. */
   get provenAt(): number {
     return this.#provenAt;
   }
 
-  /** Notes a use of the connection: probes follow each other closely for a while. */
+  /** Records a use of the connection, which keeps probes frequent for a while. */
   rely(): void {
     this.#reliedAt = performance.now();
     this.#wake?.();
   }
 
-  /** Runs commands, which metrics know by a name. Rejects at once where Redis is known to be away. */
+  /** Runs commands and records their duration under `name`. Rejects at once while Redis is known to be down. */
   async run<T>(name: string, work: (client: RedisClient) => Promise<T>): Promise<T> {
     this.rely();
     if (!this.#ready || this.#client === undefined) throw new Error('Redis is away');
@@ -112,7 +112,7 @@ export class RedisLink {
       this.#drop();
       this.#timer = setTimeout(() => this.#connect(), backoffMs(this.#failures, BACKOFF));
     };
-    // connect() waits for ever for a server that accepts and then says nothing.
+    // connect() waits forever for a server that accepts the connection and then sends nothing.
     this.#timer = setTimeout(() => fail(new Error('Redis accepted the connection and said nothing')), CONNECT_MS);
     const establish = async (): Promise<void> => {
       const client = await this.#open(clients, fail);
@@ -131,14 +131,14 @@ export class RedisLink {
     establish().catch(fail);
   }
 
-  /** Connects to the server that takes our writes, and probes it. Adds every client to `clients`. */
+  /** Connects to the server that accepts writes, and probes it. Adds every client to `clients`. */
   async #open(clients: RedisClient[], fail: (error: unknown) => void): Promise<RedisClient> {
     const { servers, name, keys, prepare } = this.#options;
     const open = async (client: RedisClient, onError: (error: unknown) => void): Promise<RedisClient> => {
       clients.push(client);
       await client.on('error', onError).connect();
       if (this.#clients === clients) return client;
-      // The library completes the connection of a client that was destroyed while connecting.
+      // The library finishes connecting a client even if it was destroyed while connecting.
       client.destroy();
       throw new Error('This attempt has ended');
     };
@@ -146,7 +146,7 @@ export class RedisLink {
       findMaster({
         servers: among,
         attempt: this.#failures,
-        // Its commands reject; what happens to the connection afterwards does not matter.
+        // Its commands reject on failure; later errors of this connection do not matter.
         open: (node, login) => open(newClient({ node, login }, name), () => undefined),
         onSwitch: () => fail(new Error('The Sentinels have made another server the master')),
       });
@@ -157,12 +157,12 @@ export class RedisLink {
     return client;
   }
 
-  /** Sends a probe, or gives up on a server that has not answered the last one. */
+  /** Sends a probe, or fails the connection if the last probe is overdue. */
   #tick(client: RedisClient, fail: (error: unknown) => void): void {
     if (this.#client !== client || this.#stopped) return;
     this.#wake = undefined;
     const now = performance.now();
-    // After a pause of our own the answer may be here and unread: look again at the next tick.
+    // After a pause of this process the answer may have arrived unread: check again at the next tick.
     const paused = now - this.#tickedAt > 2 * this.#waitMs;
     this.#tickedAt = now;
     if (this.#probedAt === undefined) {
@@ -188,7 +188,7 @@ export class RedisLink {
     };
   }
 
-  /** Ends the connection; commands under way reject. */
+  /** Closes the connection; commands in flight reject. */
   #drop(): void {
     const clients = this.#clients;
     this.#clients = [];
@@ -200,7 +200,7 @@ export class RedisLink {
       try {
         client.destroy();
       } catch {
-        // It was not open.
+        // The client was not open.
       }
     }
   }

@@ -1,4 +1,4 @@
-// What an operator can do about an answer that makes Redis unusable.
+// Advice for operators about Redis errors.
 const REMEDIES: readonly (readonly [answer: RegExp, remedy: string])[] = [
   [/^(MOVED|ASK|CROSSSLOT)\b/, 'the server is one node of a Redis Cluster: begin REDIS_URL with redis+cluster://'],
   [/cluster support disabled/, 'the server is not part of a Redis Cluster: begin REDIS_URL with redis://'],
@@ -11,7 +11,7 @@ const REMEDIES: readonly (readonly [answer: RegExp, remedy: string])[] = [
   [/^NOPERM\b/, 'the user of REDIS_URL lacks a permission: see the hardening chapter of docs/operations.md'],
 ];
 
-/** Undefined where the error says enough, or time may be all it takes. */
+/** Advice for an error; undefined if the message is clear enough or the error may pass. */
 export function remedyOf(error: unknown): string | undefined {
   const text = error instanceof Error ? error.message : String(error);
   return REMEDIES.find(([answer]) => answer.test(text))?.[1];

@@ -1,4 +1,4 @@
-// Where Redis is: one server, a Redis Cluster, or a master that Sentinels name.
+// Parses REDIS_URL: one server, a Redis Cluster, or a master found through Sentinels.
 import type { Setting } from '@truckroll/service-kit';
 
 export interface RedisNode {
@@ -18,7 +18,7 @@ export type RedisServers =
   | {
       readonly kind: 'sentinel';
       readonly nodes: readonly RedisNode[];
-      /** The name under which the Sentinels watch it. */
+      /** The master's name in the Sentinels' configuration. */
       readonly master: string;
       /** For the master. */
       readonly login: Login;
@@ -34,12 +34,12 @@ const SEVERAL =
 const DEFAULT_PORT = { cluster: 6379, sentinel: 26379 } as const;
 const SENTINEL_QUERY = ['sentinel_username', 'sentinel_password'];
 
-/** A required setting that holds a Redis URL. The URL may hold a password, so no message repeats it. */
+/** A required setting that holds a Redis URL. The URL may contain a password, so no message repeats it. */
 export function redisSetting(name: string): Setting<RedisServers> {
   return { name, expected: FORM, shown: false, fallback: undefined, parse: parseRedisUrl };
 }
 
-/** Returns undefined when the text is not valid. */
+/** Returns undefined if the text is not valid. */
 export function parseRedisUrl(text: string): RedisServers | undefined {
   if (SINGLE.test(text)) return URL.canParse(text) && /^(\/\d*)?$/.test(new URL(text).pathname) ? { kind: 'single', url: text } : undefined;
   const { kind, tls, user, password, hosts = '', path = '', query = '' } = SEVERAL.exec(text)?.groups ?? {};
@@ -56,7 +56,7 @@ export function parseRedisUrl(text: string): RedisServers | undefined {
     const [sentinelUsername, sentinelPassword] = SENTINEL_QUERY.map((name) => parameters.get(name) ?? undefined);
     return { kind, nodes, master, login, sentinelLogin: loginOf(sentinelUsername, sentinelPassword, login.tls) };
   } catch {
-    // An escape such as %zz.
+    // A malformed escape such as %zz.
     return undefined;
   }
 }

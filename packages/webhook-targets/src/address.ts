@@ -1,8 +1,8 @@
-// Which addresses a webhook may be sent to (decisions §7): those that the public internet routes, and no others.
+// Which addresses a webhook may be sent to (decisions §7): only those routed on the public internet.
 //
-// Sources: the IANA special-purpose address registries for IPv4 and IPv6 (RFC 6890 and what was added since). For IPv6
-// the rule is turned round: only global unicast, 2000::/3, is open at all, less what is named below. Forms that carry an
-// IPv4 address (mapped, compatible, NAT64, 6to4, Teredo) are refused whatever they carry: a public target needs none.
+// Sources: the IANA special-purpose address registries for IPv4 and IPv6 (RFC 6890 and later additions). For IPv6 only global unicast,
+// 2000::/3, is allowed, minus the ranges below. Addresses that embed an IPv4 address (mapped, compatible, NAT64, 6to4, Teredo) are
+// refused whatever it is: a public target does not need them.
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
@@ -83,8 +83,8 @@ const ipv4 = IPV4.map(([cidr, name]) => [ipaddr.IPv4.parseCIDR(cidr), name] as c
 const ipv6 = IPV6.map(([cidr, name]) => [ipaddr.IPv6.parseCIDR(cidr), name] as const);
 
 /**
- * The name of the special range that the address is in, or undefined where it is a public one. What is no address in
- * its usual spelling (dotted decimal, or IPv6 without a zone) is never public.
+ * The name of the special range that contains the address, or undefined for a public address. Text that is not an address in its
+ * usual spelling (dotted decimal, or IPv6 without a zone) is `malformed`.
  */
 export function specialRange(address: string): string | undefined {
   const family = isIP(address);
@@ -98,7 +98,7 @@ export function specialRange(address: string): string | undefined {
   return named ?? (parsed.match(GLOBAL_UNICAST) ? undefined : 'reserved');
 }
 
-/** Whether the address, or an IPv4 address embedded in it, is a cloud's metadata service or within one of the ranges. */
+/** Whether the address, or an IPv4 address embedded in it, belongs to a cloud's metadata service or to one of the ranges. */
 export function isDenied(address: string, ranges: readonly string[]): boolean {
   if (isIP(address) === 0) return false;
   const meant = formsOf(ipaddr.parse(address));
@@ -126,7 +126,6 @@ function rangeOf(text: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
   return [address, address.kind() === 'ipv4' ? 32 : 128];
 }
 
-/** The address and the IPv4 addresses embedded in it. */
 function formsOf(address: ipaddr.IPv4 | ipaddr.IPv6): (ipaddr.IPv4 | ipaddr.IPv6)[] {
   if (address.kind() === 'ipv4') return [address];
   const bytes = address.toByteArray();

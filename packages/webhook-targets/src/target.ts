@@ -1,38 +1,38 @@
-// Where webhooks may be sent (decisions §7): the form of a URL, checked when an endpoint is stored and when something is
-// sent to it, and the address, checked just before it is dialled. Both sides use this file, so that they agree.
+// Where webhooks may be sent (decisions §7). The URL is checked when an endpoint is stored and again before each send; the address is
+// checked just before connecting to it. Integrations and the dispatcher share this file, so that they agree.
 import { isIP } from 'node:net';
 import { checkRange, isDenied, specialRange } from './address.ts';
 
 /** What the operator allows beyond https to public addresses. */
 export interface TargetPolicy {
-  /** Whether public hosts may be reached by http. */
+  /** Whether public hosts may be reached over http. */
   readonly allowHttp: boolean;
-  /** Exact `address:port` pairs that may be reached although they are not public, and by http. */
+  /** Exact `address:port` pairs that may be reached even if they are not public, over http too. */
   readonly allowedTargets: readonly string[];
   /** Addresses and CIDR ranges that receive no webhooks, even if `allowedTargets` names them. */
   readonly deniedTargets: readonly string[];
 }
 
-/** A URL that may be a target; the address that its name leads to is still to be checked. */
+/** A URL that is allowed as a target; the address its name resolves to must still be checked. */
 export interface Target {
   readonly url: URL;
-  /** The name, or the address in its usual spelling and without brackets. */
+  /** The host name, or the address in its usual spelling without brackets. */
   readonly host: string;
   readonly port: number;
   readonly isAddress: boolean;
 }
 
-/** Why something is no target, for the integrator: the message says what to do. */
+/** Why a URL or address is not allowed; the message says how to correct it. */
 export class TargetProblem extends Error {
   override readonly name = 'TargetProblem';
 }
 
-/** One spelling for an address and its port: `127.0.0.1:4567`, `[::1]:4567`. */
+/** Canonical spelling of an address and port: `127.0.0.1:4567`, `[::1]:4567`. */
 function hostAndPort(host: string, port: number): string {
   return isIP(host) === 6 ? `${new URL(`http://[${host.replace(/%.*/, '')}]`).hostname}:${port}` : `${host}:${port}`;
 }
 
-/** Throws Error that names what is wrong in a list of exact targets. */
+/** Throws Error naming the entry that is not an exact `address:port`. */
 export function checkAllowedTargets(targets: readonly string[]): void {
   for (const target of targets) {
     const [, inBrackets, plain, port = ''] = /^(?:\[([0-9a-f:.]+)\]|([0-9.]+)):(\d{1,5})$/i.exec(target) ?? [];
@@ -57,8 +57,8 @@ export function checkDeniedTargets(targets: readonly string[]): void {
 }
 
 /**
- * Reads a URL as a target. A number in any notation counts as the address that it means, for WHATWG's parser spells it
- * out. Throws TargetProblem.
+ * Parses a URL as a target. An address in any numeric notation is recognized, because the WHATWG parser normalizes it. Throws
+ * TargetProblem.
  */
 export function readTarget(text: string, policy: TargetPolicy): Target {
   if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) throw new TargetProblem('Give an absolute URL that begins with https://.');
@@ -68,7 +68,7 @@ export function readTarget(text: string, policy: TargetPolicy): Target {
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);
   const target: Target = { url, host, port, isAddress: isIP(host) !== 0 };
-  // What localhost means does not depend on a resolver.
+  // localhost does not depend on a resolver.
   const address = target.isAddress ? host : isLoopbackName(host) ? '127.0.0.1' : undefined;
   if (address !== undefined) refuseDenied(address, policy);
   if (address !== undefined && isAllowed(address, port, policy)) return target;
@@ -79,7 +79,7 @@ export function readTarget(text: string, policy: TargetPolicy): Target {
   return target;
 }
 
-/** Throws TargetProblem where the address, which the target's name led to, must not be dialled. */
+/** Throws TargetProblem if the address, to which the target's name resolved, must not be connected to. */
 export function checkAddress({ url, port }: Target, address: string, policy: TargetPolicy): void {
   refuseDenied(address, policy);
   if (isAllowed(address, port, policy)) return;
