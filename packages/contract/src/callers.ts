@@ -1,4 +1,4 @@
-// Which component may call which rpc, as the contract says (truckroll.options.v1.callers and rpc_callers).
+// Which component may call which rpc, from the contract's options (truckroll.options.v1.callers and rpc_callers).
 import type { Caller as Declared } from './gen/truckroll/options/v1/options.ts';
 import { allServices, option, registry } from './image.ts';
 
@@ -13,7 +13,6 @@ for (const { number, name } of registry.getEnum('truckroll.options.v1.Caller')?.
   if (number !== 0) byNumber.set(number, name.slice('CALLER_'.length).toLowerCase().replaceAll('_', '-') as Caller);
 }
 
-/** Every component that the contract knows. */
 export const callers: readonly Caller[] = [...byNumber.values()];
 
 const byRpc = new Map<string, ReadonlySet<Caller>>();
@@ -25,10 +24,10 @@ for (const service of allServices()) {
   }
 }
 
-/** Every rpc of the contract by its gRPC path. */
+/** gRPC paths of all rpcs in the contract. */
 export const rpcs: readonly string[] = [...byRpc.keys()];
 
-/** Who may call the rpc with this gRPC path; nobody where the contract names nobody or does not have it. */
+/** Components that may call the rpc with this gRPC path; empty if the contract names none or does not have the rpc. */
 export function callersOf(rpc: string): ReadonlySet<Caller> {
   return byRpc.get(rpc) ?? NOBODY;
 }

@@ -1,14 +1,14 @@
-// What is wrong with a command's body beyond its single fields: told by the gateway together with everything else, and
-// held by the owner.
+// Rules for a command's body that span fields or depend on the time. The gateway reports their violations together with all others;
+// the owner enforces them.
 import type { JsonProblem } from './json-reader.ts';
 
-/** A key that is made ends in the future, if at all. Microseconds. */
+/** A new key's expiry, if any, must be in the future. Microseconds. */
 export function checkKeyExpiry(expiresAt: number | null | undefined, now: number): JsonProblem[] {
   if (expiresAt == null || expiresAt > now) return [];
   return [{ field: 'expiresAt', code: 'OUT_OF_RANGE', message: 'Give a time in the future, or none for a key that does not end by itself.' }];
 }
 
-/** What is recovered lies between two times of which the first has been. Microseconds. */
+/** A recovery range must begin in the past and end after it begins. Microseconds. */
 export function checkRecoveryRange({ since, until }: { since: number; until?: number | null | undefined }, now: number): JsonProblem[] {
   if ((until ?? now) > since) return [];
   return until == null

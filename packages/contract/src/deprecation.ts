@@ -1,17 +1,17 @@
-// What is to go, and when (decisions §9).
+// Announced removals from the API (decisions §9).
 import type { DescField, DescMethod } from '@bufbuild/protobuf';
 import { option } from './image.ts';
 
 /** Days in UTC, `2027-01-01`. */
 export interface Deprecation {
   readonly since: string;
-  /** From then on it may be gone. */
+  /** First day on which it may be removed. */
   readonly sunset: string;
 }
 
 const LEAST_MONTHS = 12;
 
-/** Throws where the contract announces something too late: nothing that breaks a promise to integrators can start. */
+/** Throws if the contract announces a removal too late, so that no process starts that breaks the promise to integrators. */
 export function deprecationOf(desc: DescMethod | DescField): Deprecation | undefined {
   const found = option<Deprecation>(desc, `truckroll.options.v1.${desc.kind === 'rpc' ? 'deprecated_operation' : 'deprecated_field'}`);
   return found && checkDeprecation(`${desc.parent.typeName}.${desc.name}`, { since: found.since, sunset: found.sunset });

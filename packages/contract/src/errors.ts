@@ -1,8 +1,8 @@
-// The one error that crosses our boundaries (decisions §3). Rules throw it, gRPC carries it, the gateway prints it.
+// The one error type that crosses process boundaries (decisions §3): rules throw it, gRPC carries it, the gateway returns it.
 import { status as GrpcStatus } from '@grpc/grpc-js';
 import { Problem } from './gen/truckroll/errors/v1/errors.ts';
 
-/** Public error codes and their HTTP statuses. INTERNAL_ERROR is a 503 where a dependency is down. */
+/** Public error codes and their HTTP statuses. INTERNAL_ERROR is a 503 when a dependency is down. */
 export const ERROR_STATUS = {
   INVALID_REQUEST: 400,
   INVALID_CURSOR: 400,
@@ -35,7 +35,7 @@ export type DetailCode =
   | 'OUTSIDE_ARRIVAL_WINDOW'
   | 'TOO_LARGE';
 
-/** One failure. A 409 repeats its own code here and adds what the caller needs to go on. */
+/** One problem. A 409 repeats its own code here and adds what the caller needs to continue. */
 export interface ErrorDetail {
   location: 'query' | 'path' | 'body' | 'header';
   field: string;
@@ -48,12 +48,12 @@ export interface ErrorDetail {
 interface ApiErrorOptions {
   details?: readonly ErrorDetail[];
   retryAfterSeconds?: number;
-  /** Kept for the log; never shown to a caller. */
+  /** Logged, never shown to a caller. */
   cause?: unknown;
   status?: number;
 }
 
-/** An answer other than success. `message` and `details` are for the caller: no SQL, host names or stack traces. */
+/** Any answer except success. `message` and `details` are for the caller: no SQL, host names or stack traces. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly code: ErrorCode;
@@ -69,7 +69,7 @@ export class ApiError extends Error {
     this.retryAfterSeconds = options.retryAfterSeconds;
   }
 
-  /** 400 with every failure of the request at once. */
+  /** 400 with all problems of the request. */
   static invalid(details: readonly ErrorDetail[]): ApiError {
     const fields = [...new Set(details.map((detail) => detail.field))].join(', ');
     return new ApiError('INVALID_REQUEST', `The request is not valid: see details for ${fields}.`, { details });
@@ -80,7 +80,7 @@ export class ApiError extends Error {
     return new ApiError('NOT_FOUND', `No such ${what} in this company.`);
   }
 
-  /** 503: something we depend on does not answer now; trying again later is safe. */
+  /** 503: a dependency does not answer; trying again later is safe. */
   static unavailable(cause: unknown, retryAfterSeconds = 5): ApiError {
     const message = 'The service cannot answer at the moment. Try again after the time in Retry-After.';
     return new ApiError('INTERNAL_ERROR', message, { status: 503, retryAfterSeconds, cause });
@@ -92,7 +92,7 @@ export class ApiError extends Error {
     return new ApiError('INTERNAL_ERROR', message, { cause });
   }
 
-  /** Whatever was thrown, as an answer. */
+  /** Turns any thrown value into an ApiError. */
   static from(error: unknown): ApiError {
     return error instanceof ApiError ? error : ApiError.internal(error);
   }
@@ -111,7 +111,7 @@ const GRPC_BY_STATUS: Record<number, GrpcStatus> = {
   503: GrpcStatus.UNAVAILABLE,
 };
 
-/** An error as a failed gRPC call: status, message and the trailer's bytes. */
+/** Encodes an error for a failed gRPC call: status, message and the trailer's bytes. */
 export function encodeError(error: unknown): { grpcCode: GrpcStatus; message: string; trailer: Buffer } {
   const { code, status, message, details, retryAfterSeconds } = ApiError.from(error);
   const problem: Problem = {
@@ -128,16 +128,16 @@ export function encodeError(error: unknown): { grpcCode: GrpcStatus; message: st
   };
 }
 
-/** How a component refuses another that has not proven who it is. It says nothing of ours, and never reaches a client as it is. */
+/** Statuses with which a component rejects a caller whose identity is not proven. They carry no ApiError; clients see a 503 instead. */
 const REFUSED: readonly number[] = [GrpcStatus.UNAUTHENTICATED, GrpcStatus.PERMISSION_DENIED];
 
-/** Whether a peer did not serve a call because of our own credential as a component: an operator must put that right. */
+/** Whether a peer rejected this component's own credential, which an operator must fix. */
 export function isRefusedCaller(error: unknown): boolean {
   const cause = error instanceof ApiError && error.status === 503 ? error.cause : undefined;
   return cause instanceof Error && 'code' in cause && REFUSED.includes(cause.code as number);
 }
 
-/** The caller's side: what a failed call said, or what its bare status means when the peer said nothing of ours. */
+/** Decodes a failed call: the ApiError in its trailer, or the meaning of its bare status if the peer sent none. */
 export function decodeError(grpcCode: number, trailer: Uint8Array | undefined, cause: unknown): ApiError {
   if (trailer !== undefined) {
     const problem = Problem.decode(trailer);

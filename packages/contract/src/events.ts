@@ -1,4 +1,4 @@
-// The public events, read off public_events.proto: what webhooks can tell.
+// The public events that webhooks send, read from public_events.proto.
 import { option, registry } from './image.ts';
 import { shapeOf, type Shape } from './shape.ts';
 
@@ -7,14 +7,14 @@ export interface EventType {
   readonly type: string;
   /** The whole body that receivers get; its documentation says when the event is raised. */
   readonly body: Shape;
-  /** Whether endpoints choose it. A test is sent to whom it is asked for. */
+  /** Whether endpoints can subscribe to it. A test event goes only to the endpoint under test. */
   readonly subscribable: boolean;
 }
 
-/** Of the event that is sent to try an endpoint. */
+/** Type of the event sent to test an endpoint. */
 export const TEST_EVENT = 'webhook.test';
 
-/** Every type of event that webhooks send, in the contract's order. */
+/** Every event type that webhooks send, in the contract's order. */
 export const publicEvents: readonly EventType[] = Object.freeze(
   [...registry.files]
     .flatMap(({ messages }) => messages)
@@ -24,7 +24,7 @@ export const publicEvents: readonly EventType[] = Object.freeze(
     }),
 );
 
-/** The types of event that a text of each format can name. */
+/** Event types that a string of each format may name. */
 export const eventTypesOf: Readonly<Record<'event_type' | 'subscription', readonly EventType[]>> = {
   event_type: publicEvents,
   subscription: publicEvents.filter(({ subscribable }) => subscribable),

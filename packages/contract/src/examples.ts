@@ -1,4 +1,4 @@
-// Believable values for descriptions: from the contract's own examples, else from the kind of field.
+// Realistic example values for API descriptions: the contract's own examples, else values that suit the field's kind.
 import { createHash } from 'node:crypto';
 import type { Deprecation } from './deprecation.ts';
 import { camelCase, type KeyStyle } from './json-plan.ts';
@@ -14,7 +14,7 @@ const BY_FORMAT: Readonly<Record<string, string>> = {
   idempotency_key: 'b1946ac9-2492-4d26-8c4b-3f7e0a6d1c52',
 };
 
-/** An example of one value of the field; of one element where the field repeats. */
+/** An example value of the field; of one element if the field is repeated. */
 export function exampleOf(field: Field, keys: KeyStyle): unknown {
   if (field.example === 'null') return null;
   switch (field.kind) {
@@ -40,7 +40,7 @@ export function exampleOf(field: Field, keys: KeyStyle): unknown {
     case 'reference':
       return { id: exampleId(field.refersTo ?? field.name), name: sentence(field.name) };
     case 'object':
-      // Its own example says where it differs from what its fields say.
+      // The object's own example overrides those of its fields.
       return { ...exampleRecord(field.shape as Shape, keys), ...(JSON.parse(field.example ?? '{}') as object) };
     case 'list':
       return [exampleOf(field.shape?.fields[0] as Field, keys)];
@@ -62,7 +62,7 @@ export function exampleRecord(shape: Shape, keys: KeyStyle): Record<string, unkn
   );
 }
 
-/** The same name gives the same id, so that examples do not change from run to run. */
+/** Derived from the name, so that examples do not change from run to run. */
 export function exampleId(name: string): string {
   const digits = hex(name);
   return [digits.slice(0, 8), digits.slice(8, 12), `4${digits.slice(13, 16)}`, `8${digits.slice(17, 20)}`, digits.slice(20, 32)].join('-');
@@ -78,12 +78,12 @@ export function sentence(name: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** When something is to go, as a sentence. */
+/** The deprecation notice as a sentence, or nothing. */
 export function goingText({ deprecation }: { deprecation?: Deprecation }): string[] {
   return deprecation === undefined ? [] : [`Deprecated since ${deprecation.since}; it may be gone from ${deprecation.sunset} on.`];
 }
 
-/** The contract's comment without its references to our own documents. */
+/** The contract's comment without its references to internal documents. */
 export function publicText(doc: string): string {
   return doc.replace(/ \((?:api\.md|decisions)[^)]*\)/g, '');
 }

@@ -1,5 +1,5 @@
-// The descriptor images that `buf build` writes: everything proto/ says, at run time. Comments are most of it and seldom asked for, so they
-// are read when they are.
+// The descriptor images written by `buf build`: the content of proto/ at run time. Comments are most of their size and rarely needed,
+// so they are a separate image that is read on first use.
 import { createFileRegistry, fromBinary, getOption, hasOption } from '@bufbuild/protobuf';
 import type { DescEnum, DescExtension, DescField, DescMessage, DescMethod, DescService } from '@bufbuild/protobuf';
 import { FileDescriptorSetSchema, type FileDescriptorSet } from '@bufbuild/protobuf/wkt';
@@ -18,9 +18,9 @@ function extension(name: string): DescExtension {
   return found;
 }
 
-/** The value of a custom option as plain data, or undefined where it is not set. */
+/** The value of a custom option as plain data, or undefined if it is not set. */
 export function option<T>(desc: Described, name: string): T | undefined {
-  // The library types an option by the element that it extends; here the name is known at run time only.
+  // The library types an option by the element it extends; here its name is only known at run time.
   const has = hasOption as (element: Described, ext: DescExtension) => boolean;
   const get = getOption as (element: Described, ext: DescExtension) => unknown;
   const ext = extension(name);
@@ -42,7 +42,7 @@ export function documentation(desc: Described | DescEnum['values'][number]): { t
   return example === undefined ? { text } : { text, example };
 }
 
-/** Paths into FileDescriptorProto, as SourceCodeInfo addresses its comments. */
+/** The comment of an element, looked up by its path in FileDescriptorProto as SourceCodeInfo addresses it. */
 function comments(desc: Described | DescEnum['values'][number]): string | undefined {
   const path = sourcePath(desc).join('.');
   return commentsOf(fileOf(desc)).get(path);

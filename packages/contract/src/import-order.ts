@@ -1,11 +1,11 @@
-// In which order records are taken in: reference data first.
+// The order in which records are imported: reference data first.
 import { resources, type Resource } from './operation.ts';
 import type { Shape } from './shape.ts';
 
-/** The records of the contract by path, each with what it refers to: whether it must (true) or may. */
+/** For each record's path, the paths it refers to and whether the reference is required (true). */
 type Targets = ReadonlyMap<string, ReadonlyMap<string, boolean>>;
 
-/** All records, each after those that it must refer to, and after those that it may, unless they lead back to it. */
+/** All records, each after the records it must refer to, and after those it may refer to unless that makes a cycle. */
 export function inOrderOfReference(): Resource[] {
   const targets: Targets = new Map(resources.map(({ path, record }) => [path, targetsOf(record, true)]));
   const ordered = new Set<string>();
@@ -18,13 +18,13 @@ export function inOrderOfReference(): Resource[] {
     }
     ordered.add(path);
   };
-  // Those that few others lead to last would otherwise decide by the alphabet: begin with what refers to least.
+  // Starts with records that have the fewest references. Otherwise alphabetical order would decide where cycles break.
   const size = (path: string): number => targets.get(path)?.size ?? 0;
   for (const path of [...targets.keys()].sort((a, b) => size(a) - size(b))) visit(path);
   return [...ordered].map((path) => resources.find((candidate) => candidate.path === path) as Resource);
 }
 
-/** Whether what is at one path refers to the other, at first or last hand. */
+/** Whether `from` refers to `to`, directly or through other records. */
 function leads(targets: Targets, from: string, to: string, seen = new Set<string>()): boolean {
   if (from === to) return true;
   if (seen.has(from)) return false;

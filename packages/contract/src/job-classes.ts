@@ -1,4 +1,4 @@
-// What the classes of work are called: part of the contract, the same in every company (decisions §1).
+// Names of the job classes: part of the contract, the same in every company (decisions §1).
 
 /** Names by code. */
 export const JOB_CLASS_NAMES = Object.freeze({

@@ -1,14 +1,14 @@
 /**
- * ASCII text in a form that is copied eight bytes at a time: as doubles, which JavaScript moves without looking at them.
- * Only a NaN may come out with other bits, and the eight bytes of one hold a byte above 0xef before the last.
+ * ASCII text stored as doubles, so that it is copied eight bytes at a time. JavaScript may only change the bits of a NaN, and no
+ * eight ASCII bytes form one: a NaN's second-highest byte is above 0xef.
  */
 export interface Text {
-  /** Little-endian; the last one is filled up with zeros. */
+  /** Little-endian; the last one is padded with zeros. */
   readonly words: Float64Array;
   readonly length: number;
 }
 
-/** Text that holds only ASCII and is JSON already. */
+/** The text must be valid JSON and contain only ASCII. */
 export function textOf(ascii: string): Text {
   const bytes = Buffer.alloc(Math.ceil(ascii.length / 8) * 8);
   bytes.write(ascii, 'latin1');
@@ -18,7 +18,7 @@ export function textOf(ascii: string): Text {
 /** A growing piece of JSON text. Reused between requests: see OutputPool in the gateway. */
 export class JsonBuffer {
   bytes: Buffer;
-  /** The same bytes. */
+  /** View of the same bytes. */
   data: DataView;
   length = 0;
 
@@ -27,7 +27,7 @@ export class JsonBuffer {
     this.data = new DataView(this.bytes.buffer);
   }
 
-  /** Makes room for so many more bytes. */
+  /** Makes room for `more` bytes. */
   reserve(more: number): void {
     if (this.length + more <= this.bytes.length) return;
     const grown = Buffer.allocUnsafeSlow(Math.max(this.bytes.length * 2, this.length + more));
@@ -36,13 +36,13 @@ export class JsonBuffer {
     this.data = new DataView(grown.buffer);
   }
 
-  /** Appends text that holds only ASCII and is JSON already. */
+  /** Appends text, which must be valid JSON and contain only ASCII. */
   ascii(text: string): void {
     this.reserve(text.length);
     this.length += this.bytes.write(text, this.length, 'latin1');
   }
 
-  /** What has been written; valid until the buffer is written again. */
+  /** The bytes written so far; valid until the next write. */
   view(): Buffer {
     return this.bytes.subarray(0, this.length);
   }

@@ -1,9 +1,9 @@
-// What the JSON writer knows of a message before it sees one: texts that never change, and how much room they take.
+// Everything about a message type that the JSON writer can prepare in advance: constant texts and maximum sizes.
 import { textOf, type Text } from './json-buffer.ts';
 import type { Field, Kind, Shape } from './shape.ts';
 import { formatDate } from './time.ts';
 
-/** How keys are spelled: as the contract does, or in lowerCamelCase for `/api/v1`. */
+/** Spelling of keys: as in the contract, or lowerCamelCase for `/api/v1`. */
 export type KeyStyle = 'snake' | 'camel';
 
 /** `created_at` as `createdAt`. */
@@ -11,7 +11,7 @@ export function camelCase(name: string): string {
   return name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** Kinds by number, for a switch that jumps. A string whose format allows nothing that JSON must escape is plain. */
+/** Kinds as small integers, so that a switch becomes a jump table. PLAIN: a string whose format contains nothing JSON must escape. */
 export const PLAIN = 0;
 export const STRING = 1;
 export const MESSAGE = 2;
@@ -29,20 +29,20 @@ export interface FieldPlan {
   readonly index: number;
   readonly kind: number;
   readonly repeated: boolean;
-  /** What stands between the value before and this one: `{` or a comma, the key, the colon, `[` for a repeated field. */
+  /** Text before the value: `{` or a comma, the key, the colon, and `[` for a repeated field. */
   readonly key: Text;
-  /** The same with what stands for a field that is not on the wire: null, a proto3 default or []. */
+  /** The same, with the value of a field that is not on the wire: null, a proto3 default or []. */
   readonly absent: Text;
-  /** `[]` or null: for a list's wrapper that holds nothing. */
+  /** `[]`, null or a default, without the key: written for a list's wrapper that is empty. */
   readonly nothing: Text;
-  /** Values of enums by number, and false and true. */
+  /** Values of enums by number; of booleans, false and true. */
   readonly spellings: readonly (Text | undefined)[];
-  /** Most bytes that one value takes, strings and messages aside. */
+  /** Maximum bytes of one value, excluding strings and messages. */
   readonly room: number;
   readonly shape: Shape | undefined;
-  /** Of a cursor: the operation that it is for. */
+  /** For a cursor: the operation that it belongs to. */
   readonly cursorOf: string | undefined;
-  /** Of the field's message. Made when it is first needed: shapes may contain themselves. */
+  /** Plan of the field's message. Made on first use, because shapes may contain themselves. */
   plan: Plan | undefined;
 }
 
@@ -51,7 +51,7 @@ export interface Plan {
   readonly style: KeyStyle;
   readonly fields: readonly FieldPlan[];
   readonly byNumber: readonly (FieldPlan | undefined)[];
-  /** Most bytes that an object takes, its strings, messages and repeated values aside. */
+  /** Maximum bytes of an object, excluding its strings, messages and repeated values. */
   readonly room: number;
 }
 
@@ -86,12 +86,12 @@ const ABSENT: Partial<Record<Kind, string>> = {
 };
 /** `"2026-03-01T15:04:05.123456Z"`, the longest number, and the quotes of a string are all shorter. */
 const SCALAR_ROOM = 40;
-/** Texts are copied in whole words. */
+/** Texts are copied in whole words of this many bytes. */
 const WORD = 8;
 
 const plans: Record<KeyStyle, Map<Shape, Plan>> = { snake: new Map(), camel: new Map() };
 
-/** The plan of a shape; made once. */
+/** The plan of a shape, cached. */
 export function planOf(shape: Shape, style: KeyStyle): Plan {
   const known = plans[style].get(shape);
   if (known !== undefined) return known;
@@ -126,12 +126,12 @@ function fieldPlan(field: Field, index: number, style: KeyStyle): FieldPlan {
   };
 }
 
-/** Days whose text is kept, eleven years in a row; a power of two. */
+/** Number of days whose text is cached, about eleven years; a power of two. */
 const DAYS_KEPT = 4096;
 const days = new Int32Array(DAYS_KEPT).fill(-0x8000_0000);
 const dates = new Array<Text>(DAYS_KEPT);
 
-/** `"2026-03-01T`, the beginning of an instant's text, of a count of days since 1970-01-01. */
+/** The beginning of a timestamp, `"2026-03-01T`, for a day counted from 1970-01-01. */
 export function dateText(day: number): Text {
   const slot = day & (DAYS_KEPT - 1);
   if (days[slot] === day) return dates[slot] as Text;

@@ -1,11 +1,11 @@
-// JSON into a generated message, strictly: for import lines and request bodies. Every failure is listed, none thrown.
+// Strict conversion of JSON to generated messages, for import lines and request bodies. Reports all problems and throws none.
 import { camelCase, type KeyStyle } from './json-plan.ts';
 import type { DetailCode, ErrorCode } from './errors.ts';
 import { checkValue } from './scalar.ts';
 import type { Field, Shape } from './shape.ts';
 import { beyondInstants } from './time.ts';
 
-/** One failure; `field` is its path, `line_items[2].subtotal_cents`. */
+/** `field` is the path, such as `line_items[2].subtotal_cents`. */
 export interface JsonProblem {
   field: string;
   code: DetailCode | ErrorCode;
@@ -13,8 +13,8 @@ export interface JsonProblem {
 }
 
 /**
- * Reads a JSON value as the message. Derived fields are ignored where they are given and left at their defaults
- * (decisions §10); unknown keys are refused; a missing nullable field is null.
+ * Reads a JSON value as the message. Derived fields are ignored and left at their defaults (decisions §10); unknown keys are
+ * refused; a missing nullable field is null.
  */
 export function readMessage<T>(shape: Shape, json: unknown, keys: KeyStyle = 'snake'): { value: T; problems: JsonProblem[] } {
   const problems: JsonProblem[] = [];
@@ -22,11 +22,11 @@ export function readMessage<T>(shape: Shape, json: unknown, keys: KeyStyle = 'sn
   return { value: value as T, problems };
 }
 
-/** Where a value is, of which a path is made only for what is wrong there, or lies deeper. */
+/** Location of a value. The path is only built for a problem or a nested object. */
 interface Place {
-  /** Path of the object; empty for the whole. */
+  /** Path of the object; empty for the root. */
   at: string;
-  /** Of the field, with its index in a list. */
+  /** Name of the field, with the index in a list. */
   name: string;
   keys: KeyStyle;
   problems: JsonProblem[];
@@ -115,7 +115,7 @@ const DEFAULTS: Partial<Record<Field['kind'], unknown>> = {
   timestamp: 0,
 };
 
-/** What a generated message holds where nothing was said. */
+/** The value of a field in a generated message when it is not set. */
 function defaultOf(field: Field): unknown {
   if (field.repeated) return [];
   if (field.nullable) return null;

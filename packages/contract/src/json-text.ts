@@ -1,24 +1,24 @@
-// What a JSON text says and its parsed value does not: keys that are given twice, and numbers with a fraction that is too
-// small for a double. Both are rare, so a text is first looked at as a whole, and walked only where that finds something.
+// Finds problems of a JSON text that its parsed value hides: duplicate keys, and integers with a fraction too small for a double. Both
+// are rare, so a cheap check of the whole text runs first, and the text is walked only if that finds something.
 import type { JsonProblem } from './json-reader.ts';
 import type { Field, Shape } from './shape.ts';
 
 const BACKSLASH = 0x5c;
-/** Far beyond what any record nests. */
+/** Maximum nesting; far more than any record needs. */
 const DEEPEST = 64;
-/** Of a key that is not followed by its colon at once. */
+/** A key whose colon does not follow at once. */
 const SPACED = /"\s+:/;
 
-/** A number that a double may not hold as it is written: an exponent, many digits, or a fraction that is almost none. */
+/** A number that a double may round: with an exponent, a fraction after ten or more digits, or a fraction of almost 0 or 1. */
 const DOUBTFUL = /[:,[]\s*-?(?:\d+(?:\.\d*)?[eE]|\d{10,}\.|\d+\.(?:0{6}|9{6}))/;
 
-/** `value` is what JSON.parse made of the text, which is meant to be a message of that shape in snake case. */
+/** `value` is the result of JSON.parse of the text, which should be a message of that shape in snake case. */
 export function problemsOfJsonText(shape: Shape, text: string, value: unknown): JsonProblem[] {
   if (keysIn(text) === keysOf(value) && !DOUBTFUL.test(text)) return [];
   return new Walk(text).problems(shape);
 }
 
-/** How many keys are written; more where a string has a quote and a colon, which looks like the end of one; not a number where one cannot tell. */
+/** Counts `":`. Too high if a string contains that; NaN if a key is followed by white space, which it cannot count. */
 function keysIn(text: string): number {
   if (SPACED.test(text)) return Number.NaN;
   let count = 0;
@@ -26,7 +26,7 @@ function keysIn(text: string): number {
   return count;
 }
 
-/** How many keys are left; not a number where they lie too deep. */
+/** Number of keys in the parsed value; NaN if it is nested too deeply. */
 function keysOf(value: unknown, depth = 0): number {
   if (typeof value !== 'object' || value === null) return 0;
   if (depth > DEEPEST) return Number.NaN;
@@ -39,7 +39,7 @@ function keysOf(value: unknown, depth = 0): number {
   return count;
 }
 
-/** Behind the closing quote of the string that begins at `start`. */
+/** Index after the closing quote of the string that begins at `start`. */
 function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); ; end = text.indexOf('"', end + 1)) {
     let backslashes = 0;
@@ -52,7 +52,7 @@ function isSpace(code: number): boolean {
   return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
 }
 
-/** Along a text that is known to be JSON. */
+/** Walks a text that is known to be valid JSON. */
 class Walk {
   readonly #text: string;
   readonly #problems: JsonProblem[] = [];
@@ -68,7 +68,7 @@ class Walk {
     return this.#problems;
   }
 
-  /** `field` is what the value is of, as far as it is known, and `shape` what its object is. */
+  /** `field` describes the value and `shape` its object, as far as the contract knows them. */
   #value(path: string, field: Field | undefined, shape: Shape | undefined): void {
     this.#space();
     switch (this.#text[this.#at]) {
@@ -108,7 +108,7 @@ class Walk {
     this.#each(']', () => this.#value(`${path}[${index++}]`, field, shape));
   }
 
-  /** Elements up to the closing character; what lies too deep ends the walk. */
+  /** Visits the elements up to the closing character. Nesting that is too deep ends the walk. */
   #each(end: string, element: () => void): void {
     if (++this.#depth > DEEPEST) {
       this.#problems.push({ field: '(line)', code: 'INVALID_FORMAT', message: `Nest no deeper than ${DEEPEST} lists and objects.` });
@@ -132,7 +132,7 @@ class Walk {
     while (this.#at < this.#text.length && !/[\s,\]}]/.test(this.#text[this.#at] as string)) this.#at++;
     if (field?.derived !== false || (field.kind !== 'cents' && field.kind !== 'integer')) return;
     const literal = this.#text.slice(start, this.#at);
-    // What the double shows to be no integer has been reported by its kind.
+    // A value that is not an integer even as a double has been reported by the reader.
     if (!Number.isSafeInteger(Number(literal)) || isWhole(literal)) return;
     this.#problems.push({ field: path, code: 'INVALID_FORMAT', message: 'Give an integer.' });
   }
@@ -142,7 +142,7 @@ class Walk {
   }
 }
 
-/** Whether a JSON number is an integer as it is written, `1.0` and `1e3` included. */
+/** Whether the literal is exactly an integer; `1.0` and `1e3` are. */
 function isWhole(literal: string): boolean {
   const [, integer = '', fraction = '', exponent = '0'] = /^-?(\d+)(?:\.(\d+))?(?:[eE]([-+]?\d+))?$/.exec(literal) ?? [];
   const digits = integer + fraction;

@@ -1,21 +1,21 @@
-// Single values as JSON. Each function writes at `to`, where its caller has reserved room, and returns where it has ended.
+// Writes single values as JSON. Each function writes at `to`, where its caller has reserved room, and returns the end position.
 import type { Text } from './json-buffer.ts';
 import { dateText } from './json-plan.ts';
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const DAY = 86_400_000_000;
-/** `00` to `99`, the tens first where they are written as a little-endian number. */
+/** `00` to `99` as little-endian numbers whose first byte is the tens digit. */
 const PAIRS = Uint16Array.from({ length: 100 }, (_, value) => 0x3030 + ((value / 10) | 0) + ((value % 10) << 8));
 const END_OF_INSTANT = 0x225a;
 
-/** A text that is known before. */
+/** Copies a prepared text. */
 export function text(data: DataView, to: number, { words, length }: Text): number {
   for (let i = 0, at = to; i < words.length; i++, at += 8) data.setFloat64(at, words[i] as number, true);
   return to + length;
 }
 
-/** A string in which nothing must be escaped. */
+/** Writes a string that contains nothing to escape. */
 export function plain(from: DataView, start: number, end: number, data: DataView, to: number): number {
   const size = end - start;
   data.setUint8(to, QUOTE);
@@ -24,13 +24,13 @@ export function plain(from: DataView, start: number, end: number, data: DataView
   return to + size + 2;
 }
 
-/** Text that is JSON already. */
+/** Copies text that is JSON already. */
 export function raw(from: DataView, start: number, end: number, data: DataView, to: number): number {
   copy(from, start, end - start, data, to);
   return to + end - start;
 }
 
-/** A string of UTF-8. */
+/** Writes a UTF-8 string. */
 export function string(from: DataView, start: number, end: number, data: DataView, to: number): number {
   let at = start;
   let out = to + 1;
@@ -60,7 +60,7 @@ function mustEscape(word: number): boolean {
   return ((control | others) & 0x8080_8080) !== 0;
 }
 
-/** The last word overlaps the one before it, so that no byte goes alone. */
+/** Copies eight bytes at a time; the last eight may overlap the previous ones, so that none are copied singly. */
 function copy(from: DataView, start: number, size: number, data: DataView, to: number): void {
   if (size >= 8) {
     const last = size - 8;
@@ -69,7 +69,7 @@ function copy(from: DataView, start: number, size: number, data: DataView, to: n
   } else for (let i = 0; i < size; i++) data.setUint8(to + i, from.getUint8(start + i));
 }
 
-/** `"2026-03-01T15:04:05.123456Z"` of microseconds since 1970. */
+/** Writes microseconds since 1970 as `"2026-03-01T15:04:05.123456Z"`. */
 export function instant(data: DataView, to: number, micros: number): number {
   const days = Math.floor(micros / DAY);
   const rest = micros - days * DAY;

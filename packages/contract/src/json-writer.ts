@@ -1,5 +1,5 @@
-// JSON straight from protobuf wire bytes. Decoding a page into objects and stringifying them costs many times as much
-// (docs/adr/0002); no object is made here, and uuids, dates and texts are copied as the bytes that they are.
+// Writes JSON directly from protobuf wire bytes. Decoding a page into objects and stringifying them costs many times as much
+// (docs/adr/0002). No objects are created, and uuids, dates and strings are copied as bytes.
 import type { JsonBuffer, Text } from './json-buffer.ts';
 import {
   BOOLEAN,
@@ -30,7 +30,7 @@ const COMMA = 0x2c;
 /** A control character is one byte on the wire and six in JSON. */
 const MOST_GROWTH = 6;
 
-/** A position in the list of an operation as the cursor that clients get: ASCII without quotes. */
+/** Turns a position in an operation's list into the cursor that clients get: ASCII without quotes. */
 export type SealCursor = (position: Uint8Array, operation: string) => string;
 
 const noCursors: SealCursor = (_, operation) => {
@@ -38,16 +38,16 @@ const noCursors: SealCursor = (_, operation) => {
 };
 
 /**
- * Reads wire bytes and writes JSON. One instance serves one thread; it keeps no state between calls. Room is reserved
- * once for each object and each element of a list, and not for every byte: see Plan.room. Where it reads and writes is
- * handed from function to function: as fields of the object they would be stored and loaded again for every byte.
+ * Reads wire bytes and writes JSON. Use one instance per thread; it keeps no state between calls. Room is reserved once per object
+ * and list element rather than per byte: see Plan.room. Read and write positions are passed as arguments, because fields would be
+ * loaded and stored for every byte.
  */
 export class JsonWriter {
   readonly #style: KeyStyle;
   readonly #seal: SealCursor;
   #in: Uint8Array = new Uint8Array();
   #inData: DataView = new DataView(new ArrayBuffer(0));
-  /** Behind what was read last, by functions that return something else. */
+  /** Read position after the last value, for functions that return something else. */
   #at = 0;
   #buffer: JsonBuffer | undefined;
   #out: Uint8Array = new Uint8Array();
@@ -58,7 +58,7 @@ export class JsonWriter {
     this.#seal = seal;
   }
 
-  /** Appends the message in bytes[start, end) as a JSON object. Unknown fields are left out. */
+  /** Appends the message in bytes[start, end) as a JSON object. Unknown fields are omitted. */
   write(shape: Shape, bytes: Uint8Array, start: number, end: number, out: JsonBuffer): void {
     this.#read(bytes);
     this.#buffer = out;
@@ -81,7 +81,7 @@ export class JsonWriter {
     this.#outData = buffer.data;
   }
 
-  /** The message in the bytes from `from` to `end`. As all of these, it writes at `to` and returns where it has ended. */
+  /** Writes the message in bytes [from, end). Like the methods below, it writes at a given position and returns the end position. */
   #object(plan: Plan, from: number, end: number, begin: number): number {
     const { fields, byNumber } = plan;
     this.#reserve(begin, plan.room + (end - from) * MOST_GROWTH);
@@ -110,7 +110,7 @@ export class JsonWriter {
       else to = this.#value(field, at, to);
       at = this.#at;
       if (field.shape === undefined && field.cursorOf === undefined && !field.repeated) continue;
-      // What is nested takes more than this object reserved.
+      // The nested value has used more than this object reserved.
       this.#reserve(to, plan.room + (end - at) * MOST_GROWTH);
       data = this.#outData;
     }
@@ -119,7 +119,7 @@ export class JsonWriter {
     return to + 1;
   }
 
-  /** Fields out of order or twice: decode (which merges, as protobuf says), encode in order, write that. */
+  /** For fields out of order or repeated: decodes (which merges, as protobuf requires), encodes in order, and writes that. */
   #disordered(plan: Plan, start: number, end: number, begin: number): number {
     const { encode, decode } = codec(plan.shape.typeName);
     const bytes = this.#in;
@@ -130,7 +130,7 @@ export class JsonWriter {
     return to;
   }
 
-  /** The elements and the closing bracket; the key has opened it. */
+  /** Writes the elements and the closing bracket; the key includes the opening one. */
   #array(field: FieldPlan, tag: number, start: number, end: number, begin: number): number {
     const packed = (tag & 7) === DELIMITED && field.kind === ENUM;
     let to = begin;
@@ -155,7 +155,7 @@ export class JsonWriter {
     return to + 1;
   }
 
-  /** A list's wrapper as the list itself. */
+  /** Writes a list's wrapper as the list itself. */
   #list(field: FieldPlan, at: number, to: number): number {
     const end = this.#varint(at) + this.#at;
     const values = this.#planOf(field).fields[0] as FieldPlan;
@@ -169,7 +169,7 @@ export class JsonWriter {
     return (field.plan ??= planOf(field.shape as Shape, this.#style));
   }
 
-  /** One value, which begins at `at`; #at is behind it afterwards. */
+  /** Writes the value that begins at `at`, and sets #at to its end. */
   #value(field: FieldPlan, at: number, to: number): number {
     switch (field.kind) {
       case PLAIN: {
@@ -201,7 +201,7 @@ export class JsonWriter {
         return text(this.#outData, to, field.spellings[this.#varint(at) === 0 ? 0 : 1] as Text);
       case ENUM: {
         const spelling = field.spellings[this.#varint(at)];
-        // A newer peer's value has no name here yet; clients are told to expect values that they do not know.
+        // A newer peer may send a value without a name here; clients are documented to expect unknown values.
         return spelling === undefined ? ascii(this.#outData, to, '"UNRECOGNIZED"') : text(this.#outData, to, spelling);
       }
       case NUMBER: {
@@ -220,7 +220,7 @@ export class JsonWriter {
     }
   }
 
-  /** Where the content of a delimited value begins; #at is its end. */
+  /** Returns where the content of a delimited value begins, and sets #at to its end. */
   #body(at: number): number {
     const size = this.#in[at] as number;
     if (size < 0x80) {
@@ -233,7 +233,7 @@ export class JsonWriter {
     return start;
   }
 
-  /** An unsigned varint below 2^32: tags, lengths, enums, booleans. */
+  /** Reads an unsigned varint below 2^32: tags, lengths, enums, booleans. */
   #varint(start: number): number {
     const source = this.#in;
     let at = start;
@@ -247,7 +247,7 @@ export class JsonWriter {
     return value >>> 0;
   }
 
-  /** A signed varint within ±(2^53−1); the writers of our documents refuse what is beyond. */
+  /** Reads a signed varint within ±(2^53−1); the writers of documents reject anything beyond. */
   #int64(start: number): number {
     const source = this.#in;
     let at = start;
@@ -267,7 +267,7 @@ export class JsonWriter {
     return (high | 0) * 0x1_0000_0000 + (low >>> 0);
   }
 
-  /** Where the value of an unknown field ends. */
+  /** End position of an unknown field's value. */
   #skip(wireType: number, at: number): number {
     if (wireType === FIXED64) return at + 8;
     if (wireType === FIXED32) return at + 4;

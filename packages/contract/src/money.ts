@@ -1,9 +1,9 @@
 // Money is an integer number of USD cents within ±(2^53−1).
 
-/** The exact sum of safe integers; undefined where a double does not hold it, for it is never rounded (decisions §2). */
+/** The exact sum of safe integers; undefined if it is not a safe integer, since sums are never rounded (decisions §2). */
 export function sumOfCents(cents: Iterable<number>): number | undefined {
   let sum = 0;
-  /** What the sum was whenever it went too far: it may come back. */
+  /** The part of the sum that left the safe range; later values may bring the total back. */
   let carried = 0n;
   for (const value of cents) {
     const next = sum + value;
@@ -18,13 +18,13 @@ export function sumOfCents(cents: Iterable<number>): number | undefined {
   return Number.isSafeInteger(whole) ? whole : undefined;
 }
 
-/** A sum that was made exactly, as a number; undefined where a double does not hold it. */
+/** An exact sum as a number; undefined if it is not a safe integer. */
 export function centsOf(sum: bigint): number | undefined {
   const cents = Number(sum);
   return Number.isSafeInteger(cents) ? cents : undefined;
 }
 
-/** numerator ÷ denominator to the nearest integer, ties toward positive infinity; the denominator is not 0. */
+/** numerator ÷ denominator to the nearest integer, ties toward positive infinity; the denominator must not be 0. */
 export function roundedQuotient(numerator: bigint, denominator: bigint): bigint {
   const [n, d] = denominator < 0n ? [-numerator, -denominator] : [numerator, denominator];
   const doubled = 2n * n + d;

@@ -1,4 +1,4 @@
-// Every public operation and record, read off the contract once. Nothing else in the system lists them.
+// All public operations and records, read from the contract. No other module lists them.
 import type { DescMethod } from '@bufbuild/protobuf';
 import { BinaryWriter } from '@bufbuild/protobuf/wire';
 import './gen/all.ts';
@@ -14,22 +14,21 @@ export type Owner = 'billing' | 'scheduling' | 'reporting' | 'integrations';
 /** Services that own records. */
 export type RecordOwner = keyof Owners;
 
-/** Public paths of the records that a service owns. */
 export type ResourceOf<O extends RecordOwner> = Owners[O];
 
 /** How a query parameter restricts rows. */
 export interface Filter {
-  /** Dotted path into the record; empty where the storing service has a rule of its own. */
+  /** Dotted path into the record; empty if the owning service applies its own rule. */
   field: string;
   comparison: 'any' | 'from' | 'before';
 }
 
-/** One query parameter of an operation. Its field's name is the one in the request message. */
+/** A query parameter of an operation. `field.name` is its name in the request message. */
 export interface Parameter {
-  /** As clients spell it. */
+  /** Name in the query string. */
   name: string;
   field: Field;
-  /** Where its value goes in the request message: into `collection` or beside it. */
+  /** Where the value goes in the request message: inside `collection`, or at the top level. */
   within: 'collection' | 'request';
   filter?: Filter;
 }
@@ -39,35 +38,34 @@ export interface Resource {
   path: string;
   owner: Owner;
   record: Shape;
-  /** What its fixed order begins with; id follows (api.md, policy 8). */
+  /** The fixed sort order's first column; ties are broken by id (api.md, policy 8). */
   order: 'created_at' | 'id';
   list: Operation;
   detail: Operation;
 }
 
 export interface Operation {
-  /** Name of the rpc: `ListInvoices`. Unique in the contract. */
+  /** Name of the rpc, such as `ListInvoices`. Unique in the contract. */
   name: string;
   owner: Owner;
   /** Full name of the gRPC service. */
   service: string;
-  /** gRPC path. */
   rpc: string;
   verb: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Public path with its `{placeholders}`. */
   route: string;
   /** A list pages through records, a detail reads one, a report pages through rows, anything else is a command. */
   kind: 'list' | 'detail' | 'report' | 'command';
-  /** HTTP status of success, unless the owner's answer says another. */
+  /** HTTP status of success, unless the owner's answer sets another. */
   status: number;
   camelCase: boolean;
-  /** Whose credential may make the change; absent where the operation only reads, which every credential may. */
+  /** Kind of credential that may make the change; absent for reads, which accept both kinds. */
   changedBy?: 'api_key' | 'user_token';
   request: Shape;
   response: Shape;
   pathFields: readonly Field[];
   parameters: readonly Parameter[];
-  /** Fields of the JSON body, where the verb has one. */
+  /** Fields of the JSON body, if the verb has one. */
   bodyFields: readonly Field[];
   deprecation?: Deprecation;
   doc: string;
@@ -76,7 +74,7 @@ export interface Operation {
 const FIRST_FIELD = { collection: 'truckroll.type.v1.Collection', key: 'truckroll.type.v1.Key' };
 const CREDENTIALS = [undefined, 'api_key', 'user_token'] as const;
 const COMPARISONS = ['any', 'from', 'before'] as const;
-/** Parameters that mean a place in the list rather than a restriction. */
+/** Parameters for paging, which do not restrict rows. */
 const PAGE = ['limit'];
 const COMMON = ['ids', 'created_from', 'created_before', 'updated_since'];
 
@@ -146,7 +144,7 @@ function parameterOf(method: DescMethod): (field: Field) => Parameter {
   };
 }
 
-/** The parameters that every list has, less those that its record has no field for (decisions §1). */
+/** The common parameters of lists, except those whose field the record lacks (decisions §1). */
 function collectionParameters(request: Shape, response: Shape, isReport: boolean): Parameter[] {
   const collection = request.fields[0]?.shape;
   if (collection?.typeName !== FIRST_FIELD.collection) return [];
@@ -164,13 +162,13 @@ function collectionParameters(request: Shape, response: Shape, isReport: boolean
   });
 }
 
-/** A parameter that takes a record's ids takes its codes where its id is a code (job-classes). */
+/** A parameter for a record's ids takes codes if the record's id is a code (job-classes). */
 function asIdOf(field: Field, record: Shape | undefined): Field {
   const codes = record?.byName.get('id')?.enum;
   return codes !== undefined && (field.name === 'id' || field.name === 'ids') ? changed(field, { kind: 'enum', enum: codes }) : field;
 }
 
-/** A copy whose documentation is still read when somebody asks for it. */
+/** A copy that keeps getters, so that documentation is still read lazily. */
 function changed(field: Field, changes: Partial<Field>): Field {
   return Object.defineProperties({}, { ...Object.getOwnPropertyDescriptors(field), ...Object.getOwnPropertyDescriptors(changes) }) as Field;
 }
@@ -204,7 +202,7 @@ export function resource(path: string): Resource {
   return found;
 }
 
-/** Encoder and decoder of a message by its full name. */
+/** Encoder and decoder of one message type. */
 export interface Codec<T = unknown> {
   encode(message: T, writer?: BinaryWriter): { finish(): Uint8Array };
   decode(bytes: Uint8Array): T;
@@ -217,13 +215,13 @@ export function codec(typeName: string): Codec {
 }
 
 let spare: BinaryWriter | undefined;
-/** Bytes of a message beyond which memory is not kept for the next one. */
+/** Largest message, in bytes, whose buffer is kept for the next one. */
 const MOST_KEPT = 65_536;
 
-/** Bytes of a message, written in memory that is used again: one that grows with each message costs more than writing it. */
+/** Encodes a message in a reused buffer: growing a new buffer costs more than writing the message. */
 export function encodeMessage<T>(type: Pick<Codec<T>, 'encode'>, message: T): Uint8Array {
   const writer = spare ?? new BinaryWriter();
-  // What cannot be written leaves a part of itself.
+  // A message that fails to encode leaves a partial write in the buffer.
   spare = undefined;
   const bytes = type.encode(message, writer).finish();
   if (bytes.length <= MOST_KEPT) spare = writer;
@@ -232,7 +230,7 @@ export function encodeMessage<T>(type: Pick<Codec<T>, 'encode'>, message: T): Ui
 
 const empty = new WeakMap<object, object>();
 
-/** Bytes of a message in which only the given fields are set: a fragment that replaces those fields of a record. */
+/** Encodes a message in which only the given fields are set: a fragment that replaces those fields of a record. */
 export function encodeFragment<T extends object>(type: Codec<T>, fields: Partial<T>): Uint8Array {
   let defaults = empty.get(type) as T | undefined;
   if (defaults === undefined) empty.set(type, (defaults = type.decode(new Uint8Array())));

@@ -1,7 +1,7 @@
 import type { JsonProblem } from './json-reader.ts';
 import type { Shape } from './shape.ts';
 
-/** What is wrong with times that the contract says are after another of the same message. Where one of the two is not given there is nothing to say. */
+/** Problems of times that must be after another field of the same message. Pairs with a missing time are not checked. */
 export function checkRanges(shape: Shape, message: object): JsonProblem[] {
   const given = message as Readonly<Record<string, unknown>>;
   return shape.fields.flatMap(({ name, after }): JsonProblem[] => {

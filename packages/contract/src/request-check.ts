@@ -1,4 +1,4 @@
-// Requests inside, against what proto/ says of their fields: the gateway has checked what clients sent, nobody what others did.
+// Checks internal requests against proto/: the gateway checks what clients send, but requests from other components are unchecked.
 import { ApiError, type ErrorDetail } from './errors.ts';
 import type { JsonProblem } from './json-reader.ts';
 import { camelCase } from './json-plan.ts';
@@ -8,13 +8,13 @@ import { checkValue } from './scalar.ts';
 import { shapeNamed, type Field, type Shape } from './shape.ts';
 
 export interface RequestCheckOptions {
-  /** Whether a value of an enumeration must be one that it names, and not its zero. Otherwise they are the callers' business. */
+  /** Whether enum values must be known and not zero. Otherwise enums are not checked. */
   readonly namedValues?: boolean;
 }
 
 /**
- * The check of a package's requests, by their messages' names. It hands a request back with ids in lower case, and throws ApiError
- * INVALID_REQUEST that lists every failure, by the names that the public knows fields by.
+ * Returns the check for a package's requests, by message name. The check returns the request with ids in lower case, or throws
+ * ApiError INVALID_REQUEST listing every problem under the fields' public names.
  */
 export function requestCheck(packageName: string, { namedValues = false }: RequestCheckOptions = {}): <T extends object>(message: string, request: T) => T {
   return (message, request) => {
@@ -26,17 +26,17 @@ export function requestCheck(packageName: string, { namedValues = false }: Reque
   };
 }
 
-/** 400 for one field whose value is well-formed but cannot be taken. */
+/** 400 for one field whose value is well-formed but not acceptable. */
 export function refused(field: string, message: string, code: ErrorDetail['code'] = 'INVALID_FORMAT'): ApiError {
   return ApiError.invalid([{ location: 'body', field, code, message }]);
 }
 
-/** 400 for the rules that a command breaks. */
+/** Throws 400 if any command rule is broken. */
 export function refuseBroken(broken: readonly JsonProblem[]): void {
   if (broken.length > 0) throw ApiError.invalid(broken.map((problem) => ({ location: 'body', ...problem })));
 }
 
-/** Requests whose fields the public knows in camelCase. */
+/** Requests whose public field names are in camelCase. */
 const CAMEL_CASED = new Set(operations.filter((operation) => operation.camelCase).map(({ request }) => request.typeName));
 
 interface Check {
@@ -45,7 +45,7 @@ interface Check {
   readonly details: ErrorDetail[];
 }
 
-/** Where a field is, put together for those that are refused: calls that carry hundreds of attempts are checked field by field. */
+/** Builds a field's path, only for fields with problems: some requests carry hundreds of items that are checked field by field. */
 type Place = () => string;
 
 function checkFields(shape: Shape, request: object, at: Place, check: Check): Record<string, unknown> {
@@ -71,7 +71,7 @@ function checkField(field: Field, value: unknown, at: Place, check: Check): unkn
     return { [values.name]: checkField(values, (value as Record<string, unknown>)[values.name], at, check) };
   }
   if (field.shape !== undefined) return checkFields(field.shape, value, () => `${at()}.`, check);
-  // On the wire they are numbers already; bytes have no rule of their own.
+  // Timestamps are already numbers on the wire; bytes have no rule.
   if (field.kind === 'timestamp' || field.kind === 'bytes') return value;
   if (field.enum !== undefined) {
     if (check.namedValues && !field.enum.spellings.has(value as string)) {

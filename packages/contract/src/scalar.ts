@@ -1,16 +1,16 @@
-// One value of each kind, checked: the same rules for a query parameter, a body and an import line.
+// Checks single values: the same rules for query parameters, bodies and import lines.
 import type { DetailCode } from './errors.ts';
 import { eventTypesOf } from './events.ts';
 import type { EnumShape, Field } from './shape.ts';
 import { BEYOND, beyondInstants, formatInstant, isDate, isTimeZone, parseInstant } from './time.ts';
 import { isUuid } from './uuid.ts';
 
-/** A checked value as the generated messages hold it, or what is wrong with it. */
+/** A checked value as generated messages hold it, or its problem. */
 export type Checked = { value: unknown } | { code: DetailCode; message: string };
 
 const bad = (code: DetailCode, message: string): Checked => ({ code, message });
 
-/** A value out of JSON. The field's own list and null have been dealt with. */
+/** Checks a value from JSON. The caller handles repeated fields and null. */
 export function checkValue(field: Field, value: unknown): Checked {
   switch (field.kind) {
     case 'uuid':
@@ -43,7 +43,7 @@ export function checkValue(field: Field, value: unknown): Checked {
   }
 }
 
-/** A value out of a query string. A date-time that is further away than instants reach is the bound on its side. */
+/** Checks a value from a query string. A date-time outside the supported range becomes the bound on its side. */
 export function checkText(field: Field, text: string): Checked {
   if (text === '') return bad('EMPTY_VALUE', 'Leave the parameter out instead of sending it empty.');
   switch (field.kind) {
@@ -96,18 +96,18 @@ function checkRange(field: Field, value: number): Checked {
 
 const PATTERNS = {
   phone: [/^\+[1-9]\d{1,14}$/, 'Give a telephone number in E.164 form, such as +15125550100.'],
-  // One address: what separates several, quotes or comments on them would be another thing to a mail server.
+  // Exactly one address: mail servers treat separators, quotes and comments specially.
   email: [/^[^\s@,;:<>()"\\\p{Cc}\p{Cf}]+@[^\s@,;:<>()"\\\p{Cc}\p{Cf}]+$/u, 'Give one e-mail address, without a name and control characters.'],
   color: [/^#[0-9A-Fa-f]{6}$/, 'Give a colour as #RRGGBB.'],
   currency: [/^USD$/, 'Give USD, the only currency.'],
   idempotency_key: [/^[A-Za-z0-9_-]+$/, 'Use letters, digits, underscores and hyphens only.'],
-  // C0 and C1 controls, separators of lines and paragraphs, embeddings, overrides and isolates of direction.
+  // C0 and C1 controls, line and paragraph separators, and bidirectional embeddings, overrides and isolates.
   one_line: [/^[^\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]*$/, 'Remove line breaks and other control characters: it is one line of text.'],
   json_pointer: [/^(?:\/(?:[^~/]|~[01])*)*$/, 'Give a JSON pointer (RFC 6901) such as /sections/0/questions/3, with ~ as ~0 and / in a name as ~1.'],
   revision: [/^[0-9a-f]{64}$/, 'Give the 64 lowercase hexadecimal characters of a revision, as a read returned it.'],
 } as const;
 
-/** What is wrong with a text that is to have a format; undefined where nothing is. */
+/** The problem of a text that should have the format; undefined if it is fine. */
 export function formatProblem(format: keyof typeof PATTERNS, text: string): string | undefined {
   const [pattern, message] = PATTERNS[format];
   return pattern.test(text) ? undefined : message;
@@ -117,7 +117,7 @@ const characters = (count: number): string => (count === 1 ? 'one character' : `
 
 function checkString(field: Field, value: string): Checked {
   const { minLength, maxLength } = field.range ?? {};
-  // PostgreSQL, and with it every export, cannot hold the first; UTF-8 cannot hold the second.
+  // PostgreSQL, and therefore every export, cannot store NUL; UTF-8 cannot encode unpaired surrogates.
   if (value.includes('\0') || !value.isWellFormed()) {
     return bad('INVALID_FORMAT', 'Remove the NUL characters and unpaired surrogates.');
   }

@@ -1,10 +1,10 @@
-// What a message looks like to code that handles every message alike: its fields, each with one of a dozen kinds.
+// A message type described by its fields, for code that handles every message alike.
 import type { DescEnum, DescField, DescMessage } from '@bufbuild/protobuf';
 import { ScalarType } from '@bufbuild/protobuf';
 import { deprecationOf, type Deprecation } from './deprecation.ts';
 import { documentation, option, registry } from './image.ts';
 
-/** Kinds of field. They carry the code: parser, JSON, SQL and OpenAPI each have one case per kind, not per record. */
+/** Kinds of field. The parser, JSON, SQL and OpenAPI each have one case per kind instead of code per record. */
 export type Kind =
   | 'uuid'
   | 'string'
@@ -18,15 +18,15 @@ export type Kind =
   | 'enum'
   | 'reference'
   | 'object'
-  /** A list of objects that may be null, which `repeated` cannot be: a message whose only field is `repeated … values`. */
+  /** A nullable list of objects, which `repeated` cannot express: a message whose only field is `repeated … values`. */
   | 'list'
   | 'bytes'
-  /** Text on the wire, an object of any shape in JSON. */
+  /** A string on the wire, an object of any shape in JSON. */
   | 'json'
-  /** Bytes on the wire, a position in a list; in JSON a cursor that whoever writes it seals. */
+  /** A list position as bytes on the wire, sealed by the writer into an opaque cursor in JSON. */
   | 'cursor';
 
-/** Names of the string formats that narrow kind `string`. */
+/** String formats that narrow kind `string`. */
 export type StringFormat =
   | 'time_zone'
   | 'phone'
@@ -54,13 +54,13 @@ export interface Range {
 export interface EnumShape {
   typeName: string;
   doc: string;
-  /** Public spelling by number; UNSPECIFIED (0) has none. */
+  /** Public spelling by number; UNSPECIFIED (0) is not included. */
   names: ReadonlyMap<number, string>;
   /** Meaning of each public spelling. */
   docs: ReadonlyMap<string, string>;
-  /** What generated messages hold, by public spelling: `INVOICE_STATUS_OPEN` for `OPEN`. */
+  /** Values in generated messages, by public spelling: `INVOICE_STATUS_OPEN` for `OPEN`. */
   generated: ReadonlyMap<string, string>;
-  /** What generated messages hold where nothing is set: the name of number 0. */
+  /** The unset value in generated messages: the name of number 0. */
   zero: string;
   /** The inverse of `generated`. */
   spellings: ReadonlyMap<string, string>;
@@ -73,11 +73,11 @@ export interface Field {
   /** Whether the value may be null in JSON; the key is always present. */
   nullable: boolean;
   repeated: boolean;
-  /** Derived by its owner; ignored where it is given (decisions §10). */
+  /** Derived by its owner; ignored in input (decisions §10). */
   derived: boolean;
-  /** An instant further in the future than instants reach is null. */
+  /** A timestamp too far in the future to represent becomes null. */
   endless: boolean;
-  /** Another record is its authority, so an import line may leave it out; a read always has it. */
+  /** Copied from another record, so an import line may omit it; reads always include it. */
   dispensable: boolean;
   format?: StringFormat;
   range?: Range;
@@ -87,13 +87,13 @@ export interface Field {
   /** Public path of the record that an id or Reference points at: `accounts`. */
   refersTo?: string;
   deprecation?: Deprecation;
-  /** Of a parameter: what it means where it is left out, as clients spell it; several where it repeats. */
+  /** For a parameter: the default as clients spell it; several values if it is repeated. */
   defaults?: readonly string[];
   /** Whether each distinct element of the list counts as a separate write in the request limit. */
   counts?: true;
-  /** Of a time: name of the field of the same message that it must be after (checkRanges). */
+  /** For a time: name of the field in the same message that it must be after (checkRanges). */
   after?: string;
-  /** Of a cursor: name of the operation whose list it is a place in. */
+  /** For a cursor: name of the operation whose list it points into. */
   cursorOf?: string;
   doc: string;
   example?: string | undefined;
@@ -144,7 +144,7 @@ const STRING_FORMATS = new Set<string>([
   'event_type',
   'subscription',
 ]);
-/** The one whose far values mean null. */
+/** The timestamp format whose far-future values mean null. */
 const EXPIRY = 17;
 /** Values of google.api.FieldBehavior. */
 const OPTIONAL = 1;
@@ -152,7 +152,7 @@ const OUTPUT_ONLY = 3;
 
 const shapes = new Map<string, Shape>();
 
-/** The shape of a message; the same object for the same message. */
+/** The shape of a message, cached. */
 export function shapeOf(message: DescMessage): Shape {
   const known = shapes.get(message.typeName);
   if (known !== undefined) return known;
@@ -176,7 +176,7 @@ export function shapeOf(message: DescMessage): Shape {
   return Object.freeze(shape);
 }
 
-/** The shape of a message by its full name, for messages that no public operation has. */
+/** The shape of a message by its full name, for messages that no public operation uses. */
 export function shapeNamed(typeName: string): Shape {
   const desc = registry.getMessage(typeName);
   if (desc === undefined) throw new Error(`proto/ does not define ${typeName}`);
@@ -224,7 +224,7 @@ function fieldOf(desc: DescField): Field {
   };
 }
 
-/** Only the bounds that are set; protobuf hands unset ones out as undefined or as prototype defaults. */
+/** Only the bounds that are set; protobuf returns unset ones as undefined or prototype defaults. */
 function plainRange(range: Range): Range {
   const names = ['min', 'max', 'above', 'minLength', 'maxLength', 'minItems', 'maxItems'] as const;
   return Object.fromEntries(names.filter((name) => Object.hasOwn(range, name)).map((name) => [name, range[name]]));

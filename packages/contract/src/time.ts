@@ -1,26 +1,26 @@
-// Time is a number: microseconds since 1970-01-01T00:00:00Z. A Date would lose the last three digits, and with them
-// rows at page borders (decisions §4).
+// Times are numbers: microseconds since 1970-01-01T00:00:00Z. A Date would lose the last three digits, and with them rows at page
+// boundaries (decisions §4).
 import { Temporal } from 'temporal-polyfill';
 
 const DAY = 86_400_000_000;
-/** What a double holds exactly: years 1684 to 2255. */
+/** Largest magnitude that a double holds exactly: years 1684 to 2255. */
 const LIMIT = Number.MAX_SAFE_INTEGER;
-/** The bounds that no record's instant reaches, so that they restrict nothing or everything in a filter. Microseconds. */
+/** Microseconds beyond any record's time: as a filter bound they exclude nothing or everything. */
 export const BEYOND = { before: -LIMIT, after: LIMIT } as const;
 
 const INSTANT = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,6}))?(?:[Zz]|([+-])(\d{2}):?(\d{2}))$/;
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
 
 /**
- * Microseconds of an ISO 8601 date-time with seconds, at most six fractional digits and `Z` or an offset, or undefined
- * where the text is not one or cannot be held exactly.
+ * Microseconds of an ISO 8601 date-time with seconds, at most six fractional digits and `Z` or an offset. Undefined if the text
+ * has another form or the time cannot be held exactly.
  */
 export function parseInstant(text: string): number | undefined {
   const micros = readInstant(text);
   return micros !== undefined && isExact(micros) ? micros : undefined;
 }
 
-/** On which side a date-time is too far away to be held exactly; undefined where it is not, or is no date-time. */
+/** The side on which a date-time is outside the exact range; undefined if it is within, or the text is not a date-time. */
 export function beyondInstants(text: string): keyof typeof BEYOND | undefined {
   const micros = readInstant(text);
   if (micros === undefined || isExact(micros)) return undefined;
@@ -54,7 +54,7 @@ export function formatInstant(micros: number): string {
   return `${formatDate(days)}T${clock}${fraction === 0 ? '' : `.${String(fraction).padStart(6, '0')}`}Z`;
 }
 
-/** Now, to the microsecond where the clock gives it. */
+/** Current time, with microseconds if the clock provides them. */
 export function now(): number {
   return Math.round((performance.timeOrigin + performance.now()) * 1000);
 }
@@ -64,7 +64,7 @@ export function isDate(text: string): boolean {
   return parseDate(text) !== undefined;
 }
 
-/** Days since 1970-01-01 of a calendar date, or undefined. */
+/** Days since 1970-01-01 of a calendar date; undefined if the text is not one. */
 export function parseDate(text: string): number | undefined {
   const match = DATE.exec(text);
   return match === null ? undefined : daysOf(Number(match[1]), Number(match[2]), Number(match[3]));
@@ -76,7 +76,7 @@ export function formatDate(days: number): string {
   return `${String(year).padStart(4, '0')}-${String(month).padStart(2, '0')}-${String(day).padStart(2, '0')}`;
 }
 
-/** Year, month and day of a count of days since 1970-01-01, by the proleptic Gregorian calendar. */
+/** Year, month and day of a count of days since 1970-01-01, in the proleptic Gregorian calendar. */
 export function civil(days: number): [year: number, month: number, day: number] {
   const shifted = days + 719_468;
   const era = Math.floor(shifted / 146_097);
@@ -89,7 +89,7 @@ export function civil(days: number): [year: number, month: number, day: number] 
   return [yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day];
 }
 
-/** Undefined also for the year 0, which PostgreSQL does not know. */
+/** Undefined for invalid dates and for year 0, which PostgreSQL does not have. */
 function daysOf(year: number, month: number, day: number): number | undefined {
   if (year === 0 || month < 1 || month > 12 || day < 1 || day > daysIn(year, month)) return undefined;
   // The inverse of `civil`, for years from 1.
@@ -106,7 +106,7 @@ function daysIn(year: number, month: number): number {
   return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
 }
 
-/** Whether the runtime knows the IANA time zone, in its own spelling: not every reader takes `america/chicago`. */
+/** Whether the runtime knows the IANA time zone in exactly this spelling: not every consumer accepts `america/chicago`. */
 export function isTimeZone(name: string): boolean {
   try {
     return /^[A-Za-z]/.test(name) && Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(name).timeZoneId === name;
@@ -116,8 +116,8 @@ export function isTimeZone(name: string): boolean {
 }
 
 /**
- * The first instant whose local date is that date, in microseconds (decisions §4). Where a zone skipped the whole day,
- * the first instant after it; for dates that are too far away, the last instant on their side that is held exactly.
+ * The first instant of a local date, in microseconds (decisions §4). If the zone skipped the whole day, the first instant after
+ * it; for dates outside the exact range, the nearest bound.
  */
 export function startOfLocalDate(date: string, timeZone: string): number {
   const micros = Temporal.PlainDate.from(date).toZonedDateTime(timeZone).epochMilliseconds * 1000;
@@ -134,9 +134,8 @@ export function localDay(micros: number, timeZone: string): number {
 }
 
 /**
- * Days since 1970-01-01 of the date that an instant counts under: the one whose first instant is the latest not after it
- * (decisions §13). Differs from the clock on the wall where clocks are set back over midnight: the date that has begun
- * does not end again.
+ * The date an instant is counted under, in days since 1970-01-01: the latest date that has begun by then (decisions §13). Differs from
+ * the local date when clocks are set back over midnight: a date that has begun does not end again.
  */
 export function countedDay(micros: number, timeZone: string): number {
   const day = localDay(micros, timeZone);
@@ -145,7 +144,7 @@ export function countedDay(micros: number, timeZone: string): number {
 
 const starts = new Map<string, Map<number, number>>();
 
-/** As `startOfLocalDate`, for a date in days since 1970-01-01; remembered. */
+/** `startOfLocalDate` for a date in days since 1970-01-01, cached. */
 export function startOfDay(day: number, timeZone: string): number {
   let ofZone = starts.get(timeZone);
   if (ofZone === undefined) starts.set(timeZone, (ofZone = new Map()));
@@ -157,7 +156,7 @@ export function startOfDay(day: number, timeZone: string): number {
   return start;
 }
 
-/** Offset from UTC in microseconds. Zones change their offset on quarter hours, so one look-up serves a quarter hour. */
+/** Offset from UTC in microseconds. Zones change their offset on quarter hours, so offsets are cached per quarter hour. */
 function offsetAt(micros: number, timeZone: string): number {
   let ofZone = offsets.get(timeZone);
   if (ofZone === undefined) offsets.set(timeZone, (ofZone = new Map()));

@@ -1,6 +1,6 @@
-// What our services tell each other (docs/operations.md, "Topics"). Owners create these; consumers name them.
+// Kafka topics between services (docs/operations.md, "Topics"). The publishing service creates a topic; consumers only name it.
 
-/** A topic of events keeps each for a time; one of state keeps the latest message of each key for ever. */
+/** A topic of events keeps each message for some days; a topic of state keeps the latest message of each key forever. */
 export interface TopicDefinition {
   readonly name: string;
   readonly partitions: number;
@@ -25,17 +25,17 @@ export const topics = Object.freeze({
   payments: state('truckroll.billing.payments'),
   /** truckroll.billing.v1.Refund by `<company>/<id>`. */
   refunds: state('truckroll.billing.refunds'),
-  /** truckroll.events.v1.Watermark by service: up to when everything is published (docs/adr/0006). */
+  /** truckroll.events.v1.Watermark by service: the time up to which everything is published (docs/adr/0006). */
   watermarks: { name: 'truckroll.watermarks', partitions: 1, keeps: { days: 1 } },
   /** visit.assignment_added and visit.assignment_removed by `<company>/<visit>` (decisions §6). */
   scheduling: events('truckroll.scheduling.events'),
   /** The four public event types by `<company>/<service request or interaction>` (decisions §6). */
   serviceRequests: events('truckroll.scheduling.service-requests'),
-  /** truckroll.events.v1.AuditEntry by `<company>/<entry>`: what these services add to the audit trail (decisions §15). */
+  /** truckroll.events.v1.AuditEntry by `<company>/<entry>`: entries these services add to the audit trail (decisions §15). */
   schedulingAudit: events('truckroll.scheduling.audit'),
   billingAudit: events('truckroll.billing.audit'),
   reportingAudit: events('truckroll.reporting.audit'),
 });
 
-/** Who tells watermarks: the owners of what reports are made of. */
+/** Services that publish watermarks: the owners of the records that reports are made of. */
 export const watermarkSources = ['/truckroll/integrations', '/truckroll/scheduling', '/truckroll/billing'] as const;

@@ -2,9 +2,8 @@ import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 import type { Field, Shape } from './shape.ts';
 
 /**
- * The first thing in a message's bytes that this release's contract does not know, because a newer one wrote it: a field
- * (`data.#23`) or a value of an enumeration (`data.status = 9`); undefined where it knows all. Throws on bytes that are no
- * protobuf.
+ * The first field (`data.#23`) or enum value (`data.status = 9`) in a message's bytes that this release's contract does not know,
+ * because a newer release wrote it; undefined if it knows everything. Throws if the bytes are not protobuf.
  */
 export function firstUnknown(shape: Shape, bytes: Uint8Array, at = ''): string | undefined {
   const reader = new BinaryReader(bytes);

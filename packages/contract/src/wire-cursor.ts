@@ -4,17 +4,16 @@ const DELIMITED = 2;
 const FIXED32 = 5;
 
 /**
- * Walks the fields of an encoded message, for whoever needs to know where they are and not what they say. `end` is beyond the
- * message where it is cut short. (JsonWriter reads values as it walks, and by itself: its speed is most of a read's.)
+ * Iterates over the fields of an encoded message for callers that need positions rather than values. `end` lies beyond the message
+ * if it is truncated. (JsonWriter has its own loop, because it accounts for most of a read's CPU time.)
  */
 export class WireCursor {
   readonly bytes: Uint8Array;
   readonly #stop: number;
-  /** Number of the field at hand; 0 at the end. */
+  /** Number of the current field; 0 at the end. */
   field = 0;
-  /** Its wire type. */
   type = 0;
-  /** Where its tag begins, its content begins, and it ends. */
+  /** Positions where the current field's tag begins, its content begins, and it ends. */
   start: number;
   body = 0;
   end: number;
@@ -27,12 +26,12 @@ export class WireCursor {
     this.advance();
   }
 
-  /** Whether it is a message, a text or bytes. */
+  /** Whether the field is a message, string or bytes. */
   get delimited(): boolean {
     return this.type === DELIMITED;
   }
 
-  /** To the next field. */
+  /** Moves to the next field. */
   advance(): void {
     this.start = this.end;
     if (this.start >= this.#stop) {
@@ -62,7 +61,7 @@ export class WireCursor {
     }
   }
 
-  /** Past every occurrence of the field at hand. */
+  /** Skips every consecutive occurrence of the current field. */
   skipField(): void {
     const { field } = this;
     while (this.field === field) this.advance();
