@@ -1,5 +1,5 @@
-// The form of an API key (decisions §8): `trk_`, 32 random base62 characters, and their CRC-32 as 6 more. The checksum
-// lets a mistyped or made-up key be refused without asking anybody, and scanners recognise a leaked one.
+// The form of an API key (decisions §8): `trk_`, 32 random base62 characters, and their CRC-32 as 6 more. The checksum lets a mistyped
+// key be refused without a lookup, and secret scanners recognise a leaked one.
 import { hash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
@@ -8,7 +8,7 @@ const RANDOM_LENGTH = 32;
 const CHECKSUM_LENGTH = 6;
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const FORM = /^trk_[0-9A-Za-z]{38}$/;
-/** Bytes at or above the largest multiple of 62 would make some characters likelier than others. */
+/** Larger bytes are discarded: 256 is not a multiple of 62, so they would make some characters likelier than others. */
 const UNBIASED = 256 - (256 % ALPHABET.length);
 
 /** A new key: 190 random bits. Only its hash is ever stored. */
@@ -22,13 +22,13 @@ export function generateApiKey(): string {
   return body + checksum(body);
 }
 
-/** Whether the text has the form and the checksum of a key; says nothing about whether it opens anything. */
+/** Whether the text has the form and checksum of a key, not whether such a key exists. */
 export function isApiKey(text: string): boolean {
   if (!FORM.test(text)) return false;
   return checksum(text.slice(0, -CHECKSUM_LENGTH)) === text.slice(-CHECKSUM_LENGTH);
 }
 
-/** What is stored and looked up instead of the key: SHA-256. The key is random, so it needs neither salt nor stretching. */
+/** SHA-256, stored and looked up instead of the key. The key is random, so it needs neither salt nor stretching. */
 export function hashApiKey(key: string): Buffer {
   return hash('sha256', key, 'buffer');
 }

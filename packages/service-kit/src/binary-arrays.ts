@@ -1,11 +1,10 @@
-// Arrays for parameters in PostgreSQL's binary format. As text, which pg makes of arrays, every element is escaped, bytes are written as
-// hexadecimal digits, and PostgreSQL reads all of it character by character: of statements that store hundreds of rows, that was
-// most of the time on both sides.
+// Encodes array parameters in PostgreSQL's binary format. pg sends arrays as text: it escapes every element and writes bytes as hex, and
+// PostgreSQL parses them character by character. For statements that store hundreds of rows that took most of the time on both sides.
 //
 // Format (array_send): number of dimensions, whether there are nulls, the elements' type, length, lower bound, and each element's
 // length (-1 is null) and bytes; 32-bit numbers, big-endian.
 
-/** Of what is the same in every PostgreSQL (pg_type.dat). */
+/** Type OIDs, which are the same in every PostgreSQL (pg_type.dat). */
 const OIDS = {
   boolean: 16,
   bytes: 17,
@@ -22,13 +21,13 @@ const OIDS = {
 } as const;
 const HEAD = 20;
 const NULL = -1;
-/** PostgreSQL counts from 2000-01-01. */
+/** Days from 1970-01-01 to PostgreSQL's epoch, 2000-01-01. */
 const EPOCH_DAYS = 10_957;
 const EPOCH_MICROS = EPOCH_DAYS * 86_400_000_000;
 const UUID_BYTES = 16;
 
 type Values<T> = readonly (T | null | undefined)[];
-/** Writes an element at a place; returns how many bytes those are. */
+/** Writes an element at `at` and returns its size in bytes. */
 type Write<T> = (value: T, into: Buffer, at: number) => number;
 
 function arrays<T>(oid: number, sizeOf: (value: T) => number, write: Write<T>): (values: Values<T>) => Buffer {
@@ -40,7 +39,7 @@ function arrays<T>(oid: number, sizeOf: (value: T) => number, write: Write<T>): 
       if (value == null) nulls = 1;
     }
     const into = Buffer.allocUnsafe(size);
-    // An array without elements has no dimension, and PostgreSQL takes one of length 0 for it.
+    // PostgreSQL's own empty arrays have no dimension, but it accepts one of length 0.
     [1, nulls, oid, values.length, 1].forEach((number, index) => into.writeInt32BE(number, 4 * index));
     let at = HEAD;
     for (const value of values) {
@@ -63,7 +62,7 @@ const fixed = <T>(oid: number, size: number, write: (value: T, into: Buffer, at:
   );
 
 const HYPHEN = 0x2d;
-/** What a hexadecimal digit stands for, by its code; -1 for anything else. */
+/** Value of a hexadecimal digit by character code; -1 for any other character. */
 const HEX = Int8Array.from({ length: 128 }, (_, code) => '0123456789abcdef'.indexOf(String.fromCharCode(code).toLowerCase()));
 
 function writeUuid(value: string, into: Buffer, at: number): void {
@@ -81,19 +80,19 @@ function writeUuid(value: string, into: Buffer, at: number): void {
   if (digits !== 2 * UUID_BYTES) throw new TypeError(`${value} is no UUID`);
 }
 
-/** A whole number that a double holds exactly, in 64 bits. */
+/** Writes a safe integer in 64 bits. */
 function writeInt64(value: number, into: Buffer, at: number): void {
   const high = Math.floor(value / 2 ** 32);
   into.writeInt32BE(high, at);
   into.writeUInt32BE(value - high * 2 ** 32, at + 4);
 }
 
-/** A numeric is written in digits to this base, after how many there are, the first one's power, its sign, and the digits after the point. */
+/** Base of a numeric's digits. They follow a header: number of digits, weight of the first digit, sign, and digits after the point. */
 const NUMERIC_BASE = 10_000;
 const NUMERIC_HEAD = 8;
 const NEGATIVE = 0x4000;
 
-/** How many there are of an amount that a double holds exactly. */
+/** Number of base-10,000 digits of a safe integer. */
 function digitsOf(value: number): number {
   let digits = 0;
   for (let rest = Math.abs(value); rest > 0; rest = Math.floor(rest / NUMERIC_BASE)) digits += 1;
@@ -121,7 +120,7 @@ function writeNumeric(value: number | bigint, into: Buffer, at: number): number 
   return NUMERIC_HEAD + 2 * count;
 }
 
-/** Of each type, what makes an array of values; the statement casts its parameter to that type: `$1::uuid[]`. */
+/** Encoders of arrays by element type. The statement must cast its parameter to that type: `$1::uuid[]`. */
 export const binaryArrays = {
   uuid: fixed<string>(OIDS.uuid, UUID_BYTES, writeUuid),
   text: arrays<string>(
@@ -141,7 +140,7 @@ export const binaryArrays = {
   smallint: fixed<number>(OIDS.smallint, 2, (value, into, at) => void into.writeInt16BE(value, at)),
   integer: fixed<number>(OIDS.integer, 4, (value, into, at) => void into.writeInt32BE(value, at)),
   bigint: fixed<number>(OIDS.bigint, 8, writeInt64),
-  /** Whole, however large. */
+  /** Integers of any size. */
   numeric: arrays<number | bigint>(
     OIDS.numeric,
     (value) => NUMERIC_HEAD + 2 * (typeof value === 'number' ? digitsOf(value) : digitsOfLarge(value).length),
@@ -159,14 +158,14 @@ export const binaryArrays = {
     OIDS.json,
     (value) => 1 + Buffer.byteLength(value),
     (value, into, at) => {
-      // Of its binary form, version 1 is the text.
+      // Version 1 of jsonb's binary format is its text.
       into.writeUInt8(1, at);
       return 1 + into.write(value, at + 1);
     },
   ),
 } as const;
 
-/** By SQL's names of the elements' types. */
+/** Encoders by the elements' SQL type. */
 const BY_TYPE = {
   uuid: binaryArrays.uuid,
   text: binaryArrays.text,
@@ -183,7 +182,7 @@ const BY_TYPE = {
 
 export type ArrayType = keyof typeof BY_TYPE;
 
-/** The parameter for `$1::<type>[]`, where the type is only known at run time: instants are microseconds since 1970, dates `2026-03-01`. */
+/** The parameter for `$1::<type>[]` when the type is only known at run time: instants are microseconds since 1970, dates `2026-03-01`. */
 export function arrayOf(type: ArrayType, values: readonly unknown[]): Buffer {
   return BY_TYPE[type](values as never);
 }

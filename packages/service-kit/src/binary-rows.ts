@@ -1,31 +1,30 @@
 import { EventEmitter } from 'node:events';
 
 /**
- * pg decodes every column as UTF-8 text, also when a statement asks for binary results, which destroys the bytes. This
- * reads the rows of binary results itself and leaves all other messages to pg. Columns are views onto what the socket
- * delivered: nothing is copied, no hex is decoded.
+ * Reads rows of binary results and leaves all other messages to pg, which decodes every column as UTF-8 text even when a statement
+ * requests binary results, and so destroys the bytes. Columns are views of the bytes that the socket delivered; nothing is copied.
  *
- * PostgreSQL protocol 3: every message is a type byte and a 32-bit length that counts itself; a DataRow ('D') has a
+ * PostgreSQL protocol 3: every message is a type byte and a 32-bit length that includes itself; a DataRow ('D') has a
  * 16-bit column count and, for each column, a 32-bit length (-1 is NULL) and that many bytes.
  */
 
-/** pg's own, as far as it is used here. */
+/** The part of pg.Connection that is used here. */
 export interface RowConnection extends EventEmitter {
   attachListeners(stream: EventEmitter): void;
 }
 
-/** A row as it came. Its columns are found when they are asked for: most of those of a page never are. */
+/** A row as received. Columns are located on access, because most columns of a page are never read. */
 export class WireRow {
   readonly #bytes: Buffer;
   readonly #start: number;
 
-  /** `start` is where the count of columns is. */
+  /** `start` is the position of the column count. */
   constructor(bytes: Buffer, start: number) {
     this.#bytes = bytes;
     this.#start = start;
   }
 
-  /** From 0. */
+  /** `index` counts from 0. */
   column(index: number): Buffer | null {
     const bytes = this.#bytes;
     let offset = this.#start + 2;
@@ -43,8 +42,8 @@ const DATA_ROW = 0x44;
 const HEADER = 5;
 
 /**
- * Changes one connection of pg, before it connects. `rowsOf` tells where rows of the statement go that is being answered, and
- * undefined where they are pg's. Throws when this version of pg has no such connection.
+ * Patches a pg connection before it connects. `rowsOf` returns the array that collects rows of the current statement, or undefined
+ * if pg should read them. Throws if this version of pg lacks the method that is patched.
  */
 export function readBinaryRows(connection: RowConnection, rowsOf: () => WireRow[] | undefined): void {
   const attachListeners = connection.attachListeners?.bind(connection);
@@ -61,8 +60,8 @@ export function readBinaryRows(connection: RowConnection, rowsOf: () => WireRow[
 }
 
 /**
- * Cuts a stream of bytes into messages: rows go where rowsOf says, if anywhere, and runs of all other messages to onRest, in
- * order. rowsOf is asked at each row, after all earlier messages were handed on.
+ * Splits a stream of bytes into messages: rows go to the array from rowsOf, if any, and all other messages to onRest in order. rowsOf
+ * is called for each row after all earlier messages were passed on.
  */
 export function createSplitter(rowsOf: () => WireRow[] | undefined, onRest: (bytes: Buffer) => void): (chunk: Buffer) => void {
   let partial: Buffer | undefined;
@@ -76,7 +75,7 @@ export function createSplitter(rowsOf: () => WireRow[] | undefined, onRest: (byt
         partial = Buffer.concat([head, chunk]);
         return;
       }
-      // Only the message that was cut in two is copied; the rest of the chunk is read in place.
+      // Copies only the message that was split between chunks; the rest of the chunk is read in place.
       if (needed !== undefined) {
         partial = undefined;
         scan(Buffer.concat([head, chunk.subarray(0, needed)]));
@@ -92,7 +91,7 @@ export function createSplitter(rowsOf: () => WireRow[] | undefined, onRest: (byt
   function scan(bytes: Buffer): void {
     let offset = 0;
     let runStart = 0;
-    // Whether the run holds anything that pg must see before rowsOf can be asked.
+    // Whether the run holds messages that pg must see before rowsOf is called.
     let pending = false;
     while (offset + HEADER <= bytes.length) {
       const end = offset + messageLength(bytes, offset);

@@ -1,4 +1,4 @@
-/** What a process was built from. Images carry it in their environment; a checkout has neither. */
+/** Version and commit of this build. Images set them in their environment; a checkout sets neither. */
 export interface Build {
   readonly version: string;
   readonly commit: string;

@@ -6,14 +6,14 @@ import { DEFAULT_DEADLINE_MS, REQUEST_ID } from './grpc-options.ts';
 import type { Logger } from './log.ts';
 import { readRequestId, readTraceparent, type RequestContext } from './request-context.ts';
 
-/** What a handler knows about its call besides the request. All of it is made on first use: most reads need none. */
+/** Everything a handler knows about its call except the request. Created lazily: most reads need none of it. */
 export class CallContext implements RequestContext {
   /** gRPC path: /truckroll.billing.v1.InvoiceService/ListInvoices */
   readonly method: string;
   readonly #call: ServerSurfaceCall;
   readonly #serviceLog: Logger;
   #requestId: string | undefined;
-  /** Empty where the caller sent none. */
+  /** Empty if the caller sent none. */
   #traceparent: string | undefined;
   #log: Logger | undefined;
   #abort: AbortController | undefined;
@@ -26,7 +26,7 @@ export class CallContext implements RequestContext {
     this.#serviceLog = log;
   }
 
-  /** Of the public request that this call serves; made here where the caller sent none. The log has it by itself. */
+  /** Id of the public request that this call serves; generated if the caller sent none. The log adds it to its lines. */
   get requestId(): string {
     return (this.#requestId ??= readRequestId(this.metadata(REQUEST_ID)) ?? randomUUID());
   }
@@ -43,12 +43,12 @@ export class CallContext implements RequestContext {
     return (this.#log ??= this.#serviceLog.child({ method: this.method }));
   }
 
-  /** Aborted when the caller cancels, disconnects or its deadline passes: nobody waits for the answer any more. */
+  /** Aborted when the caller cancels or disconnects, or its deadline passes: the answer is no longer needed. */
   get signal(): AbortSignal {
     if (this.#abort === undefined) {
       const abort = (this.#abort = new AbortController());
       if (this.#call.cancelled) abort.abort(new CallCancelled());
-      // grpc-js also emits this event when a call ends well.
+      // grpc-js also emits 'cancelled' when a call succeeds.
       else
         this.#call.once('cancelled', () => {
           if (!this.#over) abort.abort(new CallCancelled());
@@ -63,14 +63,14 @@ export class CallContext implements RequestContext {
     return value === undefined ? undefined : value.toString();
   }
 
-  /** Sends metadata ahead of the answer: once, and only when the answer is sure. */
+  /** Sends metadata ahead of the answer. Call it once, when the call can no longer fail. */
   sendMetadata(values: Readonly<Record<string, string>>): void {
     const metadata = new Metadata();
     for (const [key, value] of Object.entries(values)) metadata.set(key, value);
     this.#call.sendMetadata(metadata);
   }
 
-  /** Runs `late` when a call that set no deadline itself has taken too long. */
+  /** Runs `late` when a call without its own deadline exceeds the default one. */
   limitDuration(late: () => void): void {
     if (this.#call.getDeadline() !== Infinity) return;
     this.#timer = setTimeout(() => {
@@ -80,7 +80,7 @@ export class CallContext implements RequestContext {
     }, DEFAULT_DEADLINE_MS);
   }
 
-  /** The call has been answered. */
+  /** Call when the call has been answered. */
   end(): void {
     this.#over = true;
     clearTimeout(this.#timer);

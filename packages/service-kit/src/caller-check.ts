@@ -4,26 +4,26 @@ import { CREDENTIAL, OPERATOR, UNNAMED_OPERATOR, examine, type CallerCredentials
 import type { Logger } from './log.ts';
 import type { Metrics } from './metrics.ts';
 
-/** What to do with a call whose caller has not proven that it may make it: `report` serves it all the same. */
+/** How to treat a call whose caller has not proven that it may make it; `report` logs it but serves it. */
 export type CallerCheckMode = 'enforce' | 'report';
 
 export interface CallerCheck {
   readonly accepted: CallerCredentials;
   readonly mode?: CallerCheckMode | undefined;
-  /** Of the contract; tests give others. */
+  /** Default: the contract's callers. Tests pass others. */
   readonly mayCall?: ((rpc: string) => ReadonlySet<Caller>) | undefined;
 }
 
-/** The only service that anybody may call: orchestrators ask it. */
+/** The only service open to every caller, because orchestrators call it. */
 const OPEN = '/grpc.health.v1.Health/';
-/** A line at most this often for one caller and one rpc: whoever is refused may go on trying. */
+/** Minimum time between log lines about the same caller, rpc and reason: rejected callers may keep trying. */
 const LINE_MS = 1000;
 
 type Reason = 'no credential' | 'wrong credential' | 'not allowed';
 
 /**
- * Refuses calls before their messages are read: UNAUTHENTICATED without a right credential, PERMISSION_DENIED where the
- * contract does not let the caller make the call. Line and metric name caller and rpc; a credential is shown nowhere.
+ * Rejects calls before their messages are read: UNAUTHENTICATED without a valid credential, PERMISSION_DENIED if the contract does not
+ * let the caller make the call. The log line and metric name the caller and rpc, never the credential.
  */
 export function callerInterceptor({ accepted, mode = 'enforce', mayCall = callersOf }: CallerCheck, log: Logger, metrics: Metrics): ServerInterceptor {
   const refusals = metrics.counter('grpc_server_refused_total', 'Calls whose caller had not proven that it may make them', ['caller', 'method', 'reason']);
@@ -67,7 +67,7 @@ export function callerInterceptor({ accepted, mode = 'enforce', mayCall = caller
   };
 }
 
-/** The status goes with the only message, not after it has been sent: one write for the server, one read for the client. */
+/** Sends the status together with the only message rather than after it: one write for the server, one read for the client. */
 class UnaryCall extends ServerInterceptingCall {
   override sendMessage(message: unknown, sent: () => void): void {
     super.sendMessage(message, () => undefined);

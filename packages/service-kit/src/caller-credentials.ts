@@ -1,5 +1,5 @@
-// What components prove to each other by who they are. A caller holds its credential; whoever is called holds nothing
-// but its SHA-256, so that what one component is told opens no other.
+// Credentials with which components prove their identity to each other. The caller holds its credential; the called component only holds
+// its SHA-256, so a component's configuration cannot be used to call others.
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { callers, callersOf, type Caller } from '@truckroll/contract';
 
@@ -9,20 +9,20 @@ export interface CallCredential {
   readonly text: string;
 }
 
-/** SHA-256 of the credentials that are accepted, by what stands before the secret: CALLER_CREDENTIALS. */
+/** SHA-256 of the accepted credentials, by the part before the secret: CALLER_CREDENTIALS. */
 export type CallerCredentials = ReadonlyMap<string, readonly Buffer[]>;
 
 /**
- * Metadata key of every call's credential. Not `authorization`: HTTP/2 compresses a header of its own to an index after
- * the first call of a connection, and sends and parses that one whole each time (RFC 7541, section 7.1.3).
+ * Metadata key of every call's credential. Not `authorization`: HTTP/2 sends that header in full with every call, while it compresses a
+ * custom header to an index after the first call of a connection (RFC 7541, section 7.1.3).
  */
 export const CREDENTIAL = 'truckroll-credential';
-/** Metadata key of the operator's name, once the credential has proven it. Set by the server, never by a caller. */
+/** Metadata key of the operator's name after its credential was verified. Set by the server, never by a caller. */
 export const OPERATOR = 'truckroll-operator';
 /** The operator whose credential names no person. */
 export const UNNAMED_OPERATOR = 'operator';
 const SECRET_BYTES = 32;
-/** A caller, with the name of a person where it is an operator. */
+/** A caller; for an operator, optionally with a person's name. */
 const BEARER = '([a-z-]+)(?::([a-z0-9][a-z0-9_-]{0,62}))?';
 const CREDENTIAL_TEXT = new RegExp(`^${BEARER}\\.([A-Za-z0-9_-]{32,256})$`);
 const ACCEPTANCE = new RegExp(`^(${BEARER}):([0-9a-f]{64})$`);
@@ -46,19 +46,19 @@ export function newOperatorCredential(name: string): CallCredential {
   return { caller, text: text.replace('.', `:${name}.`) };
 }
 
-/** The entry of CALLER_CREDENTIALS that accepts it. */
+/** The entry of CALLER_CREDENTIALS that accepts the credential. */
 export function acceptanceOf({ text }: CallCredential): string {
   return `${text.slice(0, text.indexOf('.'))}:${hash('sha256', text)}`;
 }
 
-/** Undefined where the text has another form, names nobody, or is one character again and again. */
+/** Undefined if the text has another form, names an unknown caller, or its secret is one repeated character. */
 export function parseCallCredential(text: string): CallCredential | undefined {
   const [, component, name, secret] = CREDENTIAL_TEXT.exec(text) ?? [];
   const caller = callerNamed(component, name);
   return caller === undefined || secret === undefined || isMonotonous(secret) ? undefined : { caller, text };
 }
 
-/** Undefined where an entry has another form, or none names a caller. Callers of a later release are passed over. */
+/** Undefined if an entry is malformed or no entry names a known caller. Callers of later releases are skipped. */
 export function parseCallerCredentials(text: string): CallerCredentials | undefined {
   const accepted = new Map<string, Buffer[]>();
   for (const entry of text
@@ -72,7 +72,7 @@ export function parseCallerCredentials(text: string): CallerCredentials | undefi
   return accepted.size === 0 ? undefined : accepted;
 }
 
-/** Only operators are people, and have names. */
+/** Only operators may have a person's name. */
 function callerNamed(component: string | undefined, name: string | undefined): Caller | undefined {
   const caller = callers.find((candidate) => candidate === component);
   return name === undefined || caller === 'operator' ? caller : undefined;
@@ -83,8 +83,8 @@ function isMonotonous(secret: string): boolean {
 }
 
 /**
- * The value of a call's metadata entry: of several credentials the first whose caller the contract lets call the rpc. A
- * component has one; tools that stand for several have more.
+ * Returns the credential for a call's metadata: the first one whose caller the contract lets call the rpc. Components have one
+ * credential; tools that act as several components have more.
  */
 export function entryByRpc(credentials: readonly CallCredential[]): (rpc: string) => string | undefined {
   const [only] = credentials;
@@ -98,17 +98,17 @@ export function entryByRpc(credentials: readonly CallCredential[]): (rpc: string
 }
 
 export interface Presented {
-  /** Who the credential says its bearer is; `unknown` where it names nobody. */
+  /** The caller that the credential claims to be; `unknown` if it names none. */
   readonly claimed: Caller | 'unknown';
-  /** The operator's name in it. */
+  /** The operator's name in the credential. */
   readonly name?: string | undefined;
   readonly proven: boolean;
 }
 
-/** Looks at a metadata entry. Takes as long for a credential that is nearly right as for any other. */
+/** Verifies a metadata entry. Takes constant time, so that a nearly correct credential is not distinguishable. */
 export function examine(entry: string | undefined, accepted: CallerCredentials): Presented {
   const bearer = entry?.slice(0, entry.indexOf('.')) ?? '';
-  // Most calls are of components, which have no name.
+  // Fast path: most callers are components, which have no person's name.
   const [, component, name] = bearer.includes(':') ? (CLAIM.exec(bearer) ?? []) : [bearer, bearer];
   const claimed = callerNamed(component, name);
   if (entry === undefined || claimed === undefined) return { claimed: 'unknown', proven: false };

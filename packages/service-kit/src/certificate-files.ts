@@ -11,9 +11,9 @@ export interface CertificateFiles {
 }
 
 /**
- * Certificates of files that are read again every minute, or every `refreshMs`. What cannot be used as it is, a key beside
- * the certificate before its own or half a file, counts as not yet there: with grpc-js's own reader a server refuses
- * connections until they fit, or while a file is away for a moment.
+ * Certificates from files that are read again every minute, or every `refreshMs`. Files that are unusable together, such as a key that
+ * was replaced before its certificate or a half-written file, are ignored and the previous ones kept. With grpc-js's own reader a server
+ * would refuse connections until they match.
  */
 export class CertificateWatcher implements experimental.CertificateProvider {
   readonly #files: CertificateFiles;
@@ -72,7 +72,7 @@ export class CertificateWatcher implements experimental.CertificateProvider {
 
 type Certificates = Partial<Record<'cert' | 'key' | 'ca', Buffer>>;
 
-/** Rejects where the files cannot be used together. */
+/** Rejects if the files cannot be used together. */
 async function read({ certificateFile, privateKeyFile, caCertificateFile }: CertificateFiles): Promise<Certificates> {
   const named = Object.entries({ cert: certificateFile, key: privateKeyFile, ca: caCertificateFile });
   const found = await Promise.all(named.flatMap(([name, file]) => (file === undefined ? [] : [readFile(file).then((bytes) => [name, bytes] as const)])));

@@ -4,22 +4,22 @@ import { stopLimitMs, type BaseConfig } from './service-config.ts';
 import { startTelemetryServer, type ReadinessCheck, type TelemetryServer } from './telemetry-server.ts';
 import { startTracing } from './tracing.ts';
 
-/** Something that runs beside the calls: a relay, a consumer, a job. Started in order, stopped in reverse. */
+/** A task that runs in the background: a relay, a consumer, a job. Started in order, stopped in reverse. */
 export interface BackgroundPart {
   readonly name: string;
-  /** Resolves when the component may answer calls; what depends on Kafka goes on connecting after that. */
+  /** Resolves when the component may answer calls. Parts that need Kafka may still be connecting then. */
   start(): Promise<void>;
-  /** Finishes or abandons its work; what it leaves must be safe to take up again. */
+  /** Finishes or abandons its work; abandoned work must be safe to resume. */
   stop(): Promise<void>;
 }
 
-/** What calls come in by: a gRPC server, or the gateway's HTTP. */
+/** Server that accepts calls: gRPC, or the gateway's HTTP. */
 export interface Front {
   /** Binds; port 0 takes a free one. Rejects if the port is taken. Resolves to the port. */
   listen(port: number, host: string): Promise<number>;
-  /** What it answers to those who ask whether it serves. */
+  /** Sets the answer to health checks. */
   setServing(serving: boolean): void;
-  /** Sends clients away for so long, in which they are still served; then takes no new calls, waits for running ones and cuts off those that take longer. */
+  /** Makes clients reconnect elsewhere but serves them for `delayMs`; then takes no new calls, and after `graceMs` cuts off running ones. */
   drain(graceMs: number, delayMs: number): Promise<void>;
 }
 
@@ -29,12 +29,12 @@ export interface ComponentKit<C> {
   readonly config: C;
   readonly log: Logger;
   readonly metrics: Metrics;
-  /** Something that calls need: started before the first is taken, stopped after the last has ended, whether or not it was started. */
+  /** A part that calls depend on: started before the first call is taken, and stopped after the last has ended, even if never started. */
   foundation(part: BackgroundPart): void;
   background(part: BackgroundPart): void;
   /** The component is ready only while every check passes. */
   check(name: string, check: ReadinessCheck): void;
-  /** Aborted when the component begins to stop: answers that have no end of their own end then. */
+  /** Aborted when the component begins to stop, which ends endless answers such as streams. */
   readonly stopping: AbortSignal;
 }
 
@@ -43,11 +43,11 @@ export interface Service {
   readonly name: string;
   readonly log: Logger;
   readonly metrics: Metrics;
-  /** After this long a stop that hangs is cut off, before the platform does it without a word. Milliseconds. */
+  /** Time after which a hanging stop is aborted and logged, before the platform kills the process. Milliseconds. */
   readonly stopLimitMs: number;
-  /** Waits for what calls need as long as it takes. Resolves when calls are served, to the ports that were bound. */
+  /** Waits for dependencies indefinitely. Resolves to the bound ports when calls are served. */
   start(): Promise<{ port: number; metricsPort: number }>;
-  /** Not ready, no new calls, running ones finish, background parts stop, what calls needed is closed last. */
+  /** In order: not ready, no new calls, running calls finish, background parts stop, foundations stop. */
   destroy(): Promise<void>;
 }
 
@@ -55,11 +55,11 @@ export interface ComponentOptions<C extends BaseConfig> {
   readonly name: string;
   readonly config: C;
   readonly log?: Logger | undefined;
-  /** Puts the component together. Does no I/O. */
+  /** Assembles the component. Does no I/O. */
   create(kit: ComponentKit<C>): Front;
 }
 
-/** The life of every process of ours: telemetry first and last, calls between what they need, background parts beside them. */
+/** Lifecycle of every process: telemetry starts first and stops last, foundations start before calls and stop after them. */
 export function createComponent<C extends BaseConfig>({ name, config, create, ...given }: ComponentOptions<C>): Service {
   const log = given.log ?? createLog(name, config.logLevel);
   const metrics = createMetrics(name);

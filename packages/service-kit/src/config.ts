@@ -22,11 +22,11 @@ export interface Setting<T> {
   readonly name: string;
   /** What the variable must hold, for the message: "a port number". */
   readonly expected: string;
-  /** False when the value is a secret or may contain one, so that no message ever repeats it. */
+  /** False if the value is or contains a secret, so that no message ever repeats it. */
   readonly shown: boolean;
-  /** `undefined` when the variable may be left out without a default. */
+  /** `undefined` if the variable is required. */
   readonly fallback: { readonly value: T } | undefined;
-  /** Returns undefined when the text is not valid. */
+  /** Returns undefined if the text is not valid. */
   parse(text: string): T | undefined;
   /** Makes a value that may change while the process runs, from a function that reads the file again. */
   readonly live?: (read: () => string) => T;
@@ -41,9 +41,8 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads every setting from the environment. An empty variable counts as absent, as Helm and compose files leave them. What
- * is or holds a secret may be in a file that `<NAME>_FILE` names instead.
- * Throws ConfigError naming all that is missing or invalid.
+ * Reads every setting from the environment. An empty variable counts as absent, because Helm and compose files leave them empty. A
+ * secret may be in a file named by `<NAME>_FILE` instead. Throws ConfigError naming everything that is missing or invalid.
  */
 export function readConfig<S extends Settings>(settings: S, environment: Environment): Config<S> {
   const config: Record<string, unknown> = {};
@@ -69,7 +68,7 @@ export function readConfig<S extends Settings>(settings: S, environment: Environ
   return Object.freeze(config) as Config<S>;
 }
 
-/** Undefined where nothing is said, null where what is said cannot be had: the fault is noted. */
+/** Undefined if the setting is absent; null if it cannot be read, which is added to `faults`. */
 function textOf(setting: Setting<unknown>, environment: Environment, faults: string[]): string | undefined | null {
   const { name } = setting;
   const text = environment[name]?.trim();
@@ -121,7 +120,7 @@ export const env = {
   /** Keys that seal or sign. */
   keyRing: (name: string) => setting<KeyRing>(name, KEY_RING_FORM, [], parseKeyRing, false),
 
-  /** By which this component, which calls others, proves to them that it is `caller`. */
+  /** Credential with which this component proves to others that it is `caller`. */
   callCredential: (name: string, caller: Caller) => {
     const own = (text: string) => [parseCallCredential(text)].find((credential) => credential?.caller === caller);
     return setting<CallCredential>(name, callCredentialForm(caller), [], own, false);
@@ -129,7 +128,7 @@ export const env = {
 
   optionalCallCredential: (name: string) => setting<CallCredential | undefined>(name, callCredentialForm(), [undefined], parseCallCredential, false),
 
-  /** Whose calls are served. */
+  /** Credentials of the callers to serve. */
   callerCredentials: (name: string) => setting<CallerCredentials>(name, CALLER_CREDENTIALS_FORM, [], parseCallerCredentials, false),
 
   optional: (name: string) => setting<string | undefined>(name, 'a text', [undefined], (text) => text),
@@ -140,7 +139,7 @@ export const env = {
 
   optionalUrl: (name: string) => setting<string | undefined>(name, 'a URL', [undefined], (text) => (URL.canParse(text) ? text : undefined), false),
 
-  /** A URL of PostgreSQL. One from a file is read again for each connection; while that fails, the last one stays. */
+  /** A PostgreSQL URL. If it is in a file, the file is read again for each connection; if that fails, the last URL is used. */
   databaseUrl: <D extends undefined = never>(name: string, ...fallback: Default<D>): Setting<DatabaseUrl | D> => {
     const parse = (text: string): string | undefined => (parseDatabaseUrl(text) === undefined ? undefined : text);
     const live = (read: () => string): DatabaseUrl => {
@@ -149,7 +148,7 @@ export const env = {
         try {
           last = parse(read()) ?? last;
         } catch {
-          // The file is being replaced, or gone.
+          // The file is missing or being replaced.
         }
         return last;
       };

@@ -1,10 +1,10 @@
-// What statements rely on is set on each new connection and read back. A pooler in transaction mode, such as PgBouncer's, gives each
-// transaction another server connection: nothing can be set there for the next one, so the role must have the settings.
+// Applies the settings that statements rely on to each new connection, and verifies them. A pooler in transaction mode, such as
+// PgBouncer, uses another server connection for each transaction, so settings do not last: there the role must have them.
 import { randomUUID } from 'node:crypto';
 import { Connection, connectionConfig, execute, type ConnectionOptions, type Statement } from './connection.ts';
 import { PoolerError } from './database-errors.ts';
 
-/** Settings of ours, which only triggers read. Connections are shared by releases, so each transaction sets them for itself. */
+/** Truckroll's own settings, which only triggers read. Each transaction sets them itself, because releases may share connections. */
 const isOwn = (name: string): boolean => name.startsWith('truckroll.');
 
 /** Settings of every connection, as PostgreSQL's view pg_settings writes their values. */
@@ -21,14 +21,14 @@ function connectionSettings(options: ConnectionOptions): Record<string, string> 
   };
 }
 
-/** The statement by which a transaction sets our own settings for itself, or undefined where there are none. */
+/** The statement with which a transaction sets Truckroll's own settings, or undefined if there are none. */
 export function transactionSettings({ settings = {} }: ConnectionOptions): Statement | undefined {
   const own = Object.entries(settings).filter(([name]) => isOwn(name));
   if (own.length === 0) return undefined;
   return { name: 'transaction_settings', text: `select ${own.map(([name, value]) => `set_config('${name}', '${value}', true)`).join(', ')}` };
 }
 
-/** Sets a new connection of a pool up. Throws PoolerError. */
+/** Sets up a new connection of a pool. Throws PoolerError. */
 export async function settle(client: Connection, options: ConnectionOptions): Promise<void> {
   const { direct, wrong } = await setOrRead(client, connectionSettings(options));
   if (direct || wrong.length === 0) return;
@@ -40,7 +40,7 @@ export async function settle(client: Connection, options: ConnectionOptions): Pr
   );
 }
 
-/** Sets a session up. Throws PoolerError where the connection does not keep it. */
+/** Sets up a session. Throws PoolerError if the connection does not keep its settings. */
 export async function settleSession(client: Connection, options: ConnectionOptions): Promise<void> {
   const settings = { ...options.settings, ...connectionSettings(options) };
   const { direct } = await setOrRead(client, settings);
@@ -52,7 +52,7 @@ export async function settleSession(client: Connection, options: ConnectionOptio
   );
 }
 
-/** Without a pooler, the process number ($3) that the client got when it connected is the server's. */
+/** $3 is the backend process number that the client received when it connected: without a pooler it is the server's own. */
 const SET_OR_READ = `select name, value, pg_backend_pid() as pid,
     coalesce(case
       when $2 or pg_backend_pid() = $3 then set_config(name, value, false) is not null
@@ -60,7 +60,7 @@ const SET_OR_READ = `select name, value, pg_backend_pid() as pid,
       else value = (select setting from pg_settings p where p.name = s.name) end, false) as correct
   from json_each_text($1) s(name, value)`;
 
-/** Sets the settings where no pooler is in between, or where `maySet` says that it keeps them, and reads them otherwise. */
+/** Applies the settings if there is no pooler, or if `maySet` says that it keeps them; otherwise only reads them. */
 async function setOrRead(client: Connection, settings: Readonly<Record<string, string>>, maySet = false) {
   const { processID } = client as unknown as { processID: number };
   const { rows } = await execute(client, { text: SET_OR_READ, values: [JSON.stringify(settings), maySet, processID] });
@@ -71,10 +71,10 @@ async function setOrRead(client: Connection, settings: Readonly<Record<string, s
   };
 }
 
-/** One try can find the same server connection by chance where others use the pool as well. */
+/** Several tries, because one may get the same server connection by chance while others use the pool. */
 const TRIES = 3;
 
-/** Whether a connection finds what it has set, also after another one has used the pooler. */
+/** Whether a connection keeps its settings even after another connection has used the pooler. */
 async function keepsSession(client: Connection, options: ConnectionOptions): Promise<boolean> {
   const mark = (of: Connection, value: string) => execute(of, { text: `select set_config('truckroll.session', $1, false)`, values: [value] });
   const isMarked = async (value: string): Promise<boolean> => {

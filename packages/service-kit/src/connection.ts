@@ -6,12 +6,12 @@ import { sendLargeValues, type BindingConnection } from './large-values.ts';
 import { findWritable, parseDatabaseUrl, type DatabaseUrl } from './database-url.ts';
 import { sharedSyncs, type SharingQuery, type Syncs } from './shared-sync.ts';
 
-/** One statement. A named one is planned once per connection; text must be constant for a name. */
+/** One statement. If it is named, it is planned once per connection, and its text must not vary. */
 export interface Statement {
   readonly name?: string;
   readonly text: string;
   readonly values?: readonly unknown[];
-  /** What metrics and traces call it, the name unless given: for statements whose text follows from what callers send. */
+  /** Name in metrics and traces. Default: `name`. For statements whose text depends on what callers send. */
   readonly label?: string;
 }
 
@@ -27,27 +27,27 @@ export interface StatementResult<R> {
 export type BinaryRow = readonly (Buffer | null)[];
 
 export interface ConnectionOptions {
-  /** A function is called for each new connection. */
+  /** If it is a function, it is called for each new connection. */
   readonly url: DatabaseUrl;
-  /** Serves sessions: session-level advisory locks, LISTEN, migrations. Defaults to `url`. */
+  /** URL for sessions: session-level advisory locks, LISTEN, migrations. Default: `url`. */
   readonly sessionUrl?: DatabaseUrl | undefined;
-  /** First on the search path; statements name tables without schema. */
+  /** First schema of the search path; statements name tables without a schema. */
   readonly schema?: string;
   readonly applicationName?: string;
-  /** Milliseconds, kept by the server; the client gives up a second later. 0 = none. Default 15,000. */
+  /** Milliseconds, enforced by the server; the client gives up a second later. 0 = none. Default 15,000. */
   readonly statementTimeoutMs?: number;
   /** Milliseconds to wait for a free or new connection. Default 2,000. */
   readonly connectTimeoutMs?: number;
-  /** Further settings, such as plan_cache_mode. Those of ours, `truckroll.…`, are set by each transaction that may write. */
+  /** More settings, such as plan_cache_mode. Truckroll's own, `truckroll.…`, are set by each transaction that may write. */
   readonly settings?: Readonly<Record<string, string>>;
 }
 
 /**
- * A connection of pg that reads binary rows and sends statements without waiting for the answers to earlier ones
- * (pipelining), so that BEGIN and the first statement share a round trip.
+ * A pg connection that reads binary rows and sends statements without waiting for earlier answers (pipelining), so that BEGIN and the
+ * first statement share a round trip.
  */
 export class Connection extends pg.Client {
-  /** After so many milliseconds without an answer the connection counts as lost; 0 = never. */
+  /** Milliseconds without an answer after which the connection counts as lost; 0 = never. */
   readonly giveUpMs: number;
   readonly prepared = new Set<string>();
   readonly syncs: Syncs<Query>;
@@ -78,7 +78,7 @@ export class Connection extends pg.Client {
         queries.flatMap(({ name }) => name ?? []),
       ),
     );
-    // Without a listener the loss of a connection would end the process. The statements that ran on it have failed.
+    // Without a listener, losing the connection would end the process. Its statements have failed already.
     this.on('error', () => undefined);
   }
 
@@ -96,11 +96,11 @@ export class Connection extends pg.Client {
 }
 
 export interface ConnectionConfig extends pg.ClientConfig {
-  /** URLs of the servers to choose from, when the connection must go to one that takes writes. */
+  /** URLs of the servers to choose from, if the connection must accept writes. */
   readonly candidates?: readonly string[];
 }
 
-/** Configures a connection before it is made; connection-settings.ts sets it up afterwards. */
+/** Options for opening a connection; connection-settings.ts sets it up afterwards. */
 export function connectionConfig({ url, applicationName, statementTimeoutMs = 15_000, connectTimeoutMs = 2000 }: ConnectionOptions): ConnectionConfig {
   const text = typeof url === 'string' ? url : url();
   const { urls, readWrite } = parseDatabaseUrl(text) ?? { urls: [text], readWrite: false };
@@ -115,36 +115,36 @@ export function connectionConfig({ url, applicationName, statementTimeoutMs = 15
   };
 }
 
-/** Statements that are sent before anything is waited for leave in one system call, which costs more than they do. */
+/** Makes statements sent in the same tick leave in one system call, which costs more than the statements. */
 function gather(stream: Writable): void {
   stream.cork();
   process.nextTick(() => stream.uncork());
 }
 
 /**
- * Named statements that a connection keeps prepared. Each occupies memory in PostgreSQL for as long as the connection
- * lives, and combinations of filters make texts without end: what was used longest ago goes (DEALLOCATE).
+ * Maximum named statements that a connection keeps prepared. Each uses memory in PostgreSQL for the connection's lifetime, and
+ * combinations of filters produce ever new texts, so the least recently used are deallocated.
  */
 export const MOST_PREPARED = 250;
 
 interface Preparing {
-  /** Names in the order of their last use. */
+  /** Names in order of last use. */
   prepared: Set<string>;
   readonly connection: Pick<ProtocolConnection, 'parsedStatements' | 'columnsByName' | 'close'>;
 }
 
-/** pg's own, as far as it is used here. */
+/** The part of pg.Connection that is used here. */
 interface ProtocolConnection extends RowConnection, BindingConnection {
   parsedStatements: Record<string, string>;
   describe(message: object): void;
   close(message: { type: 'S'; name: string }): void;
-  /** While a statement is sent of which nobody needs to be told what its columns are. */
+  /** True while sending a statement whose columns need no description. */
   columnsKnown?: boolean;
-  /** Of named statements that have been run: null where they give no rows. */
+  /** Column descriptions of named statements that have run; null if they return no rows. */
   columnsByName?: Map<string, object | null>;
 }
 
-/** Notes the use of names, and closes those whose use is longest ago where there are too many. */
+/** Records the use of names, and closes the least recently used if there are too many. */
 function makeRoom({ prepared, connection }: Preparing, names: readonly string[]): void {
   for (const name of names) {
     prepared.delete(name);
@@ -155,14 +155,14 @@ function makeRoom({ prepared, connection }: Preparing, names: readonly string[])
     prepared.delete(oldest);
     delete connection.parsedStatements[oldest];
     connection.columnsByName?.delete(oldest);
-    // The protocol's Close, before anything that could fail: PostgreSQL passes over what follows that, up to the next Sync.
+    // Sends Close before anything that could fail: after an error PostgreSQL skips messages up to the next Sync.
     connection.close({ type: 'S', name: oldest });
   }
 }
 
 type Answered = (error: Error | null, result: pg.QueryResult) => void;
 
-/** pg's own class, as far as it is used here: with a text, and not a configuration, which it copies property by property. */
+/** The part of pg.Query that is used here. Takes a text, because pg copies a configuration property by property. */
 interface PgQuery extends Omit<pg.Query, 'submit'> {
   name: string | undefined;
   queryMode?: 'extended';
@@ -176,7 +176,7 @@ interface PgQuery extends Omit<pg.Query, 'submit'> {
 }
 const PgQuery = pg.Query as unknown as new (text: string, values: readonly unknown[], callback: Answered) => PgQuery;
 
-/** A statement that knows whether pg refused to send it: because of its name, or of values that it cannot write down. */
+/** A statement that records whether pg refused to send it, because of its name or values it cannot encode. */
 class Query extends PgQuery implements SharingQuery {
   sharesSync = false;
   unsent = false;
@@ -196,7 +196,7 @@ class Query extends PgQuery implements SharingQuery {
   }
 }
 
-/** Sends a statement without asking what its columns are. */
+/** Sends a statement without requesting a description of its columns. */
 function sendUndescribed(connection: ProtocolConnection, send: () => void): void {
   connection.columnsKnown = true;
   try {
@@ -207,8 +207,8 @@ function sendUndescribed(connection: ProtocolConnection, send: () => void): void
 }
 
 /**
- * A statement whose rows become objects. PostgreSQL is asked what columns a named one has when a connection first runs it: they
- * cannot change afterwards, for it refuses to run a statement whose columns have (0A000).
+ * A statement whose rows become objects. A named statement is described only when a connection first runs it: its columns cannot
+ * change later, because PostgreSQL refuses to run a statement whose columns have changed (0A000).
  */
 class TextQuery extends Query {
   #connection: ProtocolConnection | undefined;
@@ -238,8 +238,8 @@ class TextQuery extends Query {
 }
 
 /**
- * A statement whose rows stay as PostgreSQL sent them (see readBinaryRows). It is never asked what their columns are, for which it
- * would look up every type and send a message that is larger than many rows.
+ * A statement whose rows stay as PostgreSQL sent them (see readBinaryRows). Its columns are never described: PostgreSQL would look up
+ * every type and send a message larger than many rows.
  */
 class BinaryQuery extends Query {
   readonly wireRows: WireRow[] = [];
@@ -256,21 +256,20 @@ class BinaryQuery extends Query {
 }
 
 /**
- * Runs one statement on a connection; rejects with pg's own error. The query is made here, with its callback: pg assigns
- * functions to `query.callback` otherwise, also for its own query_timeout, and V8 puts functions that are written down
- * as assigned to a property where only a full collection finds them. Each would keep its answer until then, which took
- * half of the time of a read (loadtest/reads.ts).
+ * Runs one statement on a connection; rejects with pg's own error. Passes the callback to the query's constructor: otherwise pg assigns
+ * a closure to `query.callback`, and V8 allocates closures assigned to a property where only a full collection frees them. Each would
+ * retain its answer until then, which took half of a read's time (loadtest/reads.ts).
  */
 export function execute(client: pg.ClientBase, statement: Statement, how: Sending = 'at once'): Promise<pg.QueryResult> {
   return sent(client, statement, how, TextQuery, (_, result) => result);
 }
 
-/** The same with rows as they came. */
+/** Like execute, but resolves to rows as received. */
 export function executeBinary(client: pg.ClientBase, statement: Statement, how: Sending = 'at once'): Promise<WireRow[]> {
   return sent(client, statement, how, BinaryQuery, ({ wireRows }) => wireRows);
 }
 
-/** Every statement of an explicit transaction is sent `together`, with others before anything is waited for; no statement outside of one may be: see shared-sync.ts. */
+/** `together`: pipelined; required for statements of an explicit transaction, forbidden outside one. See shared-sync.ts. */
 export type Sending = 'at once' | 'together';
 
 type Kind<Q extends Query> = new (text: string, values: readonly unknown[], callback: Answered) => Q;
@@ -288,7 +287,7 @@ function sent<Q extends Query, T>(
     connection: { stream },
   } = client as unknown as Connection & { connection: { stream: Writable } };
   return new Promise((resolve, reject) => {
-    // Answers come in order: behind one that does not come, nothing else will.
+    // Answers arrive in order: if one does not come, none of the later ones will.
     const late = giveUpMs > 0 ? setTimeout(() => stream.destroy(), giveUpMs) : undefined;
     const answered: Answered = (error, result) => {
       clearTimeout(late);

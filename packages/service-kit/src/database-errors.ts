@@ -2,7 +2,7 @@ import { isNativeError } from 'node:util/types';
 import { ApiError } from '@truckroll/contract';
 import pg from 'pg';
 
-/** A statement that PostgreSQL refused for a reason that lies in the statement or its data. */
+/** PostgreSQL refused a statement because of the statement or its data. */
 export class StatementError extends Error {
   override readonly name = 'StatementError';
   /** SQLSTATE, https://www.postgresql.org/docs/current/errcodes-appendix.html */
@@ -16,7 +16,7 @@ export class StatementError extends Error {
   }
 }
 
-/** What the database client itself threw: of its reason nothing is known. */
+/** The database client itself failed, for an unknown reason. */
 export class DatabaseClientError extends Error {
   override readonly name = 'DatabaseClientError';
 
@@ -25,29 +25,28 @@ export class DatabaseClientError extends Error {
   }
 }
 
-/** A pooler between this process and PostgreSQL does not give what is needed. The message says what to change. */
+/** A pooler between this process and PostgreSQL lacks something required. The message says what to change. */
 export class PoolerError extends Error {
   override readonly name = 'PoolerError';
 }
 
-/** True for a broken unique constraint, of that name where one is given. */
+/** Whether a unique constraint was violated; if `constraint` is given, that one. */
 export function isUniqueViolation(error: unknown, constraint?: string): boolean {
   return error instanceof StatementError && error.sqlState === '23505' && (constraint === undefined || error.constraint === constraint);
 }
 
-/** True for a transaction that failed only because of others that ran beside it, so that running it again may succeed. */
+/** Whether a transaction failed only because of concurrent ones, so that a retry may succeed. */
 export function isContention(error: unknown): boolean {
   return error instanceof StatementError && (error.sqlState === '40001' || error.sqlState === '40P01');
 }
 
 /**
- * SQLSTATEs, or the classes they begin with, that say "not now" rather than "not so": connection trouble, exhausted
- * resources, shutdown and start-up, statement and lock timeouts, a standby that cannot write yet, refused log-ins and
- * a database that is being restored.
+ * SQLSTATEs, or the classes they begin with, of temporary failures: connection trouble, exhausted resources, shutdown and start-up,
+ * statement and lock timeouts, a standby that cannot write yet, refused log-ins and a database that is being restored.
  */
 const PASSING_STATES = ['08', '28', '53', '57', '58', '55P03', '25006', '3D000', '25P03'];
 
-/** Codes of Node's sockets and resolver. */
+/** Node's error codes for sockets and name resolution that count as temporary. */
 const SOCKET_CODES = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -65,19 +64,19 @@ const SOCKET_CODES = new Set([
   'ENFILE',
 ]);
 
-/** What pg itself says without a code. */
+/** Messages of errors that pg throws without a code. */
 const CLIENT_MESSAGES =
   /^(Connection terminated|timeout expired|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|Client was closed|The server does not support SSL|There was an error establishing an SSL|Cannot use a pool after calling end)/;
 
 /**
- * The one place where errors of pg become ours: ApiError 503 where PostgreSQL cannot be used now, StatementError where
- * it refused, RangeError for a value that no number holds, DatabaseClientError for anything else. The original stays as
- * the private cause; no message carries SQL or a host name.
+ * Translates pg's errors; nothing else does. ApiError 503: PostgreSQL cannot be used now. StatementError: it refused. RangeError: a
+ * value does not fit a number. DatabaseClientError: anything else. The original stays as the private cause; no message contains SQL
+ * or a host name.
  */
 export function translateDatabaseError(error: unknown): Error {
   if (error instanceof ApiError || error instanceof StatementError) return error;
   if (error instanceof PoolerError) return ApiError.unavailable(error);
-  // Not instanceof: an error of a socket may come from another realm, as in test runners.
+  // Not instanceof: a socket's error may come from another realm, as in test runners.
   if (!isNativeError(error)) return new DatabaseClientError(error);
   if (error instanceof pg.DatabaseError) {
     const state = error.code ?? 'XX000';
@@ -86,16 +85,16 @@ export function translateDatabaseError(error: unknown): Error {
   }
   const code = (error as NodeJS.ErrnoException).code ?? (error as AggregateError).errors?.[0]?.code;
   if ((code !== undefined && SOCKET_CODES.has(code)) || CLIENT_MESSAGES.test(error.message)) return ApiError.unavailable(error);
-  // A number in the answer that JavaScript does not hold: that lies in the data.
+  // A RangeError is about the data: a number in the answer that JavaScript cannot hold.
   return error instanceof RangeError ? error : new DatabaseClientError(error);
 }
 
-/** True for a statement that gave up waiting for a lock (lock_timeout). */
+/** Whether a statement gave up waiting for a lock (lock_timeout). */
 export function isLockTimeout(error: unknown): boolean {
   return isUnavailable(error) && ((error as Error).cause as { code?: string } | undefined)?.code === '55P03';
 }
 
-/** True where waiting may help: PostgreSQL is starting, stopping, overloaded or out of reach. */
+/** Whether waiting may help: PostgreSQL is starting, stopping, overloaded or unreachable. */
 export function isUnavailable(error: unknown): boolean {
   return error instanceof ApiError && error.status === 503;
 }

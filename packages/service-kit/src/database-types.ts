@@ -1,7 +1,7 @@
 import { parseInstant } from '@truckroll/contract';
 import pg from 'pg';
 
-/** Type OIDs of pg_type, fixed for ever. */
+/** Type OIDs of pg_type, which never change. */
 const INT8 = 20;
 const DATE = 1082;
 const TIMESTAMP = 1114;
@@ -9,8 +9,8 @@ const TIMESTAMPTZ = 1184;
 const NUMERIC = 1700;
 
 /**
- * How columns arrive: bigint as a number (refused beyond 2^53 − 1 rather than rounded), timestamptz as microseconds
- * since 1970 (sessions run in UTC), date and numeric as text, the rest as pg gives it.
+ * Column types: bigint as a number (refused beyond 2^53 − 1 rather than rounded), timestamptz as microseconds since 1970 (sessions
+ * run in UTC), date, timestamp and numeric as text, the rest as pg parses it.
  */
 export const typeParsers = {
   getTypeParser(oid: number, format?: 'text' | 'binary'): (value: any) => unknown {

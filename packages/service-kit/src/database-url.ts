@@ -1,25 +1,25 @@
-// URLs of PostgreSQL with several hosts, as libpq takes them, and the search for the host that takes writes. pg supports neither.
+// PostgreSQL URLs with several hosts, as libpq accepts them, and finding the host that accepts writes. pg supports neither.
 import { ApiError } from '@truckroll/contract';
 import pg from 'pg';
 
-/** A URL, or what reads it again for each new connection. */
+/** A URL, or a function that reads it again for each new connection. */
 export type DatabaseUrl = string | (() => string);
 
 const PARTS = /^(postgres(?:ql)?:\/\/(?:[^@/?#]*@)?)([^@/?#]*)(.*)$/;
 const ATTRIBUTES = 'target_session_attrs';
 
-/** What is accepted, as the end of "it must be …". */
+/** The accepted form, as the end of "it must be …". */
 export const DATABASE_URL_FORM =
   'postgres://user:password@host:5432/database, and with several hosts, host:5432,other:5432, also ?target_session_attrs=read-write';
 
 export interface ParsedDatabaseUrl {
   /** One URL for each host, in order. */
   readonly urls: readonly [string, ...string[]];
-  /** Whether only a host that takes writes will do. */
+  /** Whether the host must accept writes. */
   readonly readWrite: boolean;
 }
 
-/** Undefined for what is no URL of PostgreSQL, and for several hosts without target_session_attrs=read-write. */
+/** Undefined if the text is not a PostgreSQL URL, or names several hosts without target_session_attrs=read-write. */
 export function parseDatabaseUrl(text: string): ParsedDatabaseUrl | undefined {
   const [, start, hosts, end] = PARTS.exec(text) ?? [];
   if (start === undefined || hosts === undefined || end === undefined) return undefined;
@@ -31,7 +31,7 @@ export function parseDatabaseUrl(text: string): ParsedDatabaseUrl | undefined {
   return { urls: urls as [string, ...string[]], readWrite: attributes !== null };
 }
 
-/** Finds the server that takes writes. It tries all at once, so that an unreachable one delays nothing. Errors: ApiError 503. */
+/** Finds the server that accepts writes. Tries all at once, so that unreachable ones cause no delay. Errors: ApiError 503. */
 export async function findWritable(urls: readonly string[], timeoutMs: number): Promise<{ host: string; port: number }> {
   try {
     return await Promise.any(urls.map((url) => requireWritable(url, timeoutMs)));
@@ -43,7 +43,7 @@ export async function findWritable(urls: readonly string[], timeoutMs: number): 
 
 async function requireWritable(connectionString: string, timeoutMs: number): Promise<{ host: string; port: number }> {
   const client = new pg.Client({ connectionString, connectionTimeoutMillis: timeoutMs, query_timeout: timeoutMs, application_name: 'truckroll' });
-  // Without a listener the loss of the connection would end the process. The statement that ran on it has failed.
+  // Without a listener, losing the connection would end the process. Its statement has failed already.
   client.on('error', () => undefined);
   try {
     await client.connect();

@@ -23,11 +23,11 @@ import { ATTR_DB_QUERY_SUMMARY, ATTR_DB_SYSTEM_NAME, DB_SYSTEM_NAME_VALUE_POSTGR
 import { withSpan } from './tracing.ts';
 
 export interface DatabaseOptions extends ConnectionOptions {
-  /** Most connections at once. Default 14. */
+  /** Maximum number of connections. Default 14. */
   readonly maxConnections?: number;
-  /** Calls of one company that wait for a connection, for reads and for transactions each; one more is a 429. Default 100. */
+  /** Maximum calls of one company waiting for a connection, separately for reads and transactions; further ones get a 429. Default 100. */
   readonly maxWaiting?: number;
-  /** Milliseconds that a call waits for its company's turn. Default 5,000. */
+  /** Milliseconds that a call waits for a connection. Default 5,000. */
   readonly patienceMs?: number;
   readonly metrics?: Metrics;
 }
@@ -35,67 +35,67 @@ export interface DatabaseOptions extends ConnectionOptions {
 export interface TransactionOptions {
   readonly isolation?: 'READ COMMITTED' | 'REPEATABLE READ' | 'SERIALIZABLE';
   readonly readOnly?: boolean;
-  /** Run once more after a deadlock or serialization failure. Only where running it twice has no effect outside the database. */
+  /** Retries once after a deadlock or serialization failure. Use it only if `work` has no effects outside the database. */
   readonly retryContention?: boolean;
-  /** Aborted: no further statement runs and nothing is committed. */
+  /** When aborted, no further statement runs and nothing is committed. */
   readonly signal?: AbortSignal;
 }
 
-/** What runs statements: a Database (each on any connection) or a Transaction. */
+/** Runs statements: a Database (each on any connection) or a Transaction. */
 export interface Queryable {
-  /** Errors: StatementError where PostgreSQL refuses, ApiError 503 where it cannot be used now. */
+  /** Errors: StatementError if PostgreSQL refuses, ApiError 503 if it cannot be used now. */
   query<R = Record<string, unknown>>(statement: Statement): Promise<StatementResult<R>>;
-  /** The same, with columns as raw bytes in PostgreSQL's binary format: for stored documents on the read path. */
+  /** Like query, with columns as raw bytes in PostgreSQL's binary format: for stored documents on the read path. */
   queryBinary(statement: Statement): Promise<BinaryRow[]>;
 }
 
 export interface Transaction extends Queryable {
-  /** Runs when the transaction has committed, not when it rolls back. Must not throw. */
+  /** Runs after the transaction has committed, not if it rolls back. Must not throw. */
   afterCommit(action: () => void): void;
-  /** Notifies listeners of a channel, once for each payload, after the commit: see Notifications for what a crash loses. */
+  /** Notifies listeners of a channel, once per payload, after the commit. Notifications documents what a crash loses. */
   notify(channel: string, payloads?: readonly string[]): void;
   /**
-   * The last statements and COMMIT, sent without waiting in between: a round trip instead of two. Either all of them
-   * count or none; resolves to their results once they do. No statement may follow. Rejects as `query` does.
+   * Sends the last statements and COMMIT together: one round trip instead of two. Resolves to the statements' results once committed;
+   * either all take effect or none. No statement may follow. Rejects like `query`.
    */
   finish(statements: readonly Statement[]): Promise<StatementResult<any>[]>;
 }
 
-/** A Database with the share of its connections that one company may have. */
+/** Access to a Database on behalf of one company, limited to that company's share of the connections. */
 export interface CompanyDatabase extends Queryable {
-  /** As queryBinary, for rows of which few columns are looked at. */
+  /** Like queryBinary, for rows of which only a few columns are read. */
   queryWire(statement: Statement): Promise<WireRow[]>;
   transaction<T>(work: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T>;
 }
 
 /**
- * Single statements and transactions can each have all connections but so many, which so remain for the other: what
- * waits for a lock never takes the last place of what only reads.
+ * Share of the connections that single statements leave to transactions, and transactions to single statements: transactions that wait
+ * for locks never take the last connection from reads.
  */
 const RESERVED = 2 / 7;
-/** Of what either can have, one company: the others find a place at once. */
+/** Share of a kind's connections that one company may hold, so that others find one free. */
 const SHARE = 0.8;
 /**
- * Transactions of one company at once while other companies are about. They wait for each other before long, at the
- * latest for its numbers; more of them would only be in the way of others, on processors and on the disk.
+ * Concurrent transactions of one company while other companies are active. A company's transactions soon wait for each other, at the
+ * latest for its number sequences; more of them would only slow others down on processors and disk.
  */
 const TRANSACTIONS_BESIDE = 1;
 
-/** How long ago a busy pool may have had its last answer to count as well. */
+/** Maximum age of the last answer at which a busy pool counts as healthy. */
 const BUSY_MS = 2000;
 
 /**
- * A service's pool of connections to its own schema. Whoever asks on behalf of a company does so through `of(companyId)`
- * and waits for its turn before a connection is taken; what is asked of the Database itself is the service's own work.
+ * A service's pool of connections to its own schema. Work for a company goes through `of(companyId)` and queues for a connection
+ * in turn with other companies; methods of the Database itself are for the service's own work.
  */
 export class Database implements Queryable {
   readonly options: DatabaseOptions;
   readonly #pool: pg.Pool;
-  /** Of single statements, which are mostly reads. */
+  /** Limits single statements, which are mostly reads. */
   readonly #reads: Places;
   readonly #transactions: Places;
   readonly #observe: (statement: Statement, startedAt: number, error?: unknown) => void;
-  /** Before the other statements of a transaction that may write. */
+  /** Sent before the other statements of a transaction that may write. */
   readonly #settings: Statement | undefined;
   readonly #notifications = new Notifications(this);
   #answeredAt = -Infinity;
@@ -122,7 +122,7 @@ export class Database implements Queryable {
     this.#transactions = placesFor('transaction', TRANSACTIONS_BESIDE);
     this.#settings = transactionSettings(options);
     class Client extends Connection {
-      // Not by the pool's options: the URL is read again for each connection.
+      // A constructor instead of pool options, because the URL is read again for each connection.
       constructor() {
         super(connectionConfig(options));
       }
@@ -133,16 +133,16 @@ export class Database implements Queryable {
       idleTimeoutMillis: 60_000,
       maxLifetimeSeconds: 1800,
       Client,
-      // The pool waits for it, and drops a connection for which it rejects.
+      // The pool awaits this, and drops a connection for which it rejects.
       onConnect: ((client: Connection) => settle(client, options)) as unknown as (client: pg.ClientBase) => void,
     });
-    // An idle connection was lost: the pool has already dropped it, and the next statement opens another.
+    // An idle connection was lost. The pool has dropped it already, and opens another when needed.
     this.#pool.on('error', () => undefined);
     this.#observe = observer(options.metrics);
     if (options.metrics !== undefined) watch(options.metrics, this.#pool, this.#reads, this.#transactions);
   }
 
-  /** For everything that is done because a company asked for it. Errors: as below, and ApiError 429 where too much of it waits. */
+  /** For all work on behalf of a company. Errors: as below, and ApiError 429 if too many of its calls wait. */
   of(companyId: string): CompanyDatabase {
     return {
       query: (statement) => this.#read(companyId, statement, run),
@@ -160,20 +160,20 @@ export class Database implements Queryable {
     return columnsOf(await this.queryWire(statement));
   }
 
-  /** As queryBinary, for rows of which few columns are looked at. */
+  /** Like queryBinary, for rows of which only a few columns are read. */
   queryWire(statement: Statement): Promise<WireRow[]> {
     return this.#read(NO_COMPANY, statement, executeBinary);
   }
 
   /**
-   * Runs work between BEGIN and COMMIT on one connection; rolls back when it rejects. A COMMIT whose answer is lost
-   * rejects with ApiError 503 though it may have happened: writers need an idempotency key.
+   * Runs work between BEGIN and COMMIT on one connection; rolls back if it rejects. If the answer to COMMIT is lost, rejects with ApiError
+   * 503 although the commit may have happened: writers need an idempotency key.
    */
   transaction<T>(work: (tx: Transaction) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
     return this.#transact(NO_COMPANY, work, options);
   }
 
-  /** Opens a connection outside the pool, for what lives as long as a session: advisory locks. Errors: as createSession. */
+  /** Opens a connection outside the pool for session-level state such as advisory locks. Errors: as createSession. */
   async session(): Promise<Session> {
     try {
       const session = await createSession(this.options);
@@ -185,21 +185,21 @@ export class Database implements Queryable {
     }
   }
 
-  /** A readiness check. Throws PoolerError when a pooler would not have kept the last session. */
+  /** A readiness check. Throws PoolerError if a pooler would not have kept the last session. */
   checkSession(): void {
     if (this.#sessionRefused !== undefined) throw this.#sessionRefused;
   }
 
   /**
-   * Resolves when PostgreSQL answers; a readiness check. A pool that is busy but gets answers is well: taking a replica
-   * out because it is loaded would only load the others.
+   * Readiness check: resolves when PostgreSQL answers. A busy pool that gets answers counts as healthy, because removing a loaded replica
+   * would only load the others.
    */
   async check(): Promise<void> {
     if (this.#pool.waitingCount + this.#reads.waiting + this.#transactions.waiting > 0 && performance.now() - this.#answeredAt < BUSY_MS) return;
     await this.query({ text: 'select 1' });
   }
 
-  /** Waits for running statements, then closes every connection. Further statements reject with 503. */
+  /** Waits for running statements, then closes all connections. Further statements reject with 503. */
   async close(): Promise<void> {
     await this.#notifications.close();
     if (!this.#pool.ending) await this.#pool.end();
@@ -262,8 +262,8 @@ export class Database implements Queryable {
     const actions: (() => void)[] = [];
     let open = true;
     let finished: Promise<StatementResult<any>[]> | undefined;
-    // Statements are sent without waiting for each other: the one that failed may be heard of after those that PostgreSQL
-    // refused because of it, which say nothing of the reason.
+    // Statements are pipelined: those that PostgreSQL refused only as a consequence may reject before the statement that failed. Keeps the
+    // original error to report instead.
     let reason: Error | undefined;
     const runOne = async <R>(statement: Statement, how: Run<R>): Promise<R> => {
       options.signal?.throwIfAborted();
@@ -299,7 +299,7 @@ export class Database implements Queryable {
         afterCommit: (action) => actions.push(action),
         notify: (channel, payloads = ['']) => actions.push(() => this.#notifications.send(channel, payloads)),
         finish: async (statements) => {
-          // After a failed statement PostgreSQL answers COMMIT with ROLLBACK; the statement's own error comes first here.
+          // After a failed statement PostgreSQL answers COMMIT with ROLLBACK; the statement's own error rejects first here.
           const all = Promise.all([...statements.map((statement) => given(statement, run)), commit()]);
           finished = all.then((answers) => answers.slice(0, -1) as StatementResult<any>[]);
           return finished;
@@ -353,7 +353,7 @@ function columnsOf(rows: readonly WireRow[]): BinaryRow[] {
   return rows.map((row) => row.columns());
 }
 
-/** Statement and lock timeouts leave a connection whole; so does a refused statement, unless its cached plan is stale. */
+/** Statement and lock timeouts leave the connection usable; so does a refused statement, unless its cached plan is stale. */
 function mustDiscard(error: unknown): boolean {
   if (error instanceof StatementError) return error.sqlState === '0A000';
   if (!isUnavailable(error)) return false;

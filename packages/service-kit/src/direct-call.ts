@@ -1,12 +1,11 @@
-// A unary call on a connection that grpc-js has made, found and looks after, without what stands between a client and its
-// connections for what we do not use: interceptors, compression, retries by configuration, each with promises and copies of
-// the metadata of its own (docs/adr/0010).
+// A unary call on a connection that grpc-js establishes, balances and maintains. It bypasses the client layers that are not needed here:
+// interceptors, compression and configured retries, each of which adds promises and copies of the metadata (docs/adr/0010).
 import { status as GrpcStatus, type Client, type Metadata, type StatusObject } from '@grpc/grpc-js';
 import { FrameDecoder } from './frame-decoder.ts';
 import { FRAME_BYTES, headed } from './grpc-framing.ts';
 import { LARGEST_MESSAGE } from './grpc-options.ts';
 
-/** grpc-js's own, as far as it is used here. */
+/** The part of grpc-js that is used here. */
 interface SubchannelCall {
   decoder: { write(data: Buffer): Buffer[] };
   sendMessageWithContext(context: object, frame: Buffer): void;
@@ -35,9 +34,9 @@ export interface DirectCall {
   readonly message: Buffer;
   readonly headers: Record<string, string>;
   readonly deadlineMs: number;
-  /** Beside the answer, before it. */
+  /** Called with the peer's metadata before the answer. */
   onMetadata(metadata: Metadata): void;
-  /** Once. The answer is there where the status is OK. */
+  /** Called once. `message` is defined if the status is OK. */
   onEnd(status: StatusObject, message: Buffer | undefined): void;
 }
 
@@ -45,11 +44,11 @@ export interface DirectCall {
 export type Cancel = () => void;
 
 const PICKED = 0;
-/** Only what is not compressed is understood. */
+/** Only uncompressed messages are supported. */
 const HEADERS = { 'grpc-accept-encoding': 'identity', 'accept-encoding': 'identity' };
 let number = 0;
 
-/** A function that starts calls; it starts none and returns undefined where no connection is up just now. */
+/** Returns a function that starts a call, or returns undefined if no connection is up. */
 export function directCalls(client: Client): (call: DirectCall) => Cancel | undefined {
   const { internalChannel: channel } = client.getChannel() as unknown as { internalChannel: InternalChannel };
   if (typeof channel?.doPick !== 'function') throw new Error('this version of @grpc/grpc-js has no internalChannel.doPick');
@@ -78,7 +77,7 @@ export function directCalls(client: Client): (call: DirectCall) => Cancel | unde
     try {
       call = subchannel.getRealSubchannel().createCall({ toHttp2Headers: () => all }, channel.defaultAuthority, path, listener, (number += 1));
     } catch {
-      // The connection has just gone; nothing was sent.
+      // The connection was just lost; nothing has been sent.
       return undefined;
     }
     if (typeof call.decoder?.write !== 'function') throw new Error('this version of @grpc/grpc-js has calls without a decoder');

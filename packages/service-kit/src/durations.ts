@@ -1,25 +1,25 @@
 import type { Metrics, Series } from './metrics.ts';
 
-/** How long things of one kind took, each of the combinations of its labels found once. */
+/** A histogram of durations that looks up each combination of label values only once. */
 export interface Durations {
-  /** `startedAt` is of performance.now(); the values are in the order of the labels. */
+  /** `startedAt` is from performance.now(); the values are in the order of the labels. */
   ended(startedAt: number, ...values: readonly string[]): void;
 }
 
-/** For what has hundreds of series: each bucket is one more of each. Seconds. */
+/** Buckets, in seconds, for histograms with hundreds of series: each bucket adds a time series to each of them. */
 const FEW_BUCKETS = [0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10];
-/** Combinations that get a series of their own; what comes after them counts as `other` in every label but the last. */
+/** Maximum label combinations with their own series; further ones count as `other` in every label except the last. */
 const MOST_SERIES = 500;
 
 /**
- * A histogram of seconds for hot paths, with a bound: series cost memory here and in Prometheus. The last label says how it
- * ended (a status, an error type) and has few values.
+ * A histogram of seconds for hot paths. The number of series is limited because each costs memory here and in Prometheus. The last label
+ * is the outcome (a status, an error type) and has few values.
  */
 export function durations(metrics: Metrics | undefined, name: string, help: string, labels: readonly string[], buckets?: readonly number[]): Durations {
   if (metrics === undefined) return { ended: () => undefined };
   const seconds = metrics.histogram(name, help, labels, buckets);
   const last = labels.length - 1;
-  // A map for each label but the last, of one for the last: a key of all values would be made and hashed every time.
+  // Nested maps, one level per label: a joined key would have to be built and hashed for every observation.
   const root: Branch = new Map();
   let known = 0;
 
@@ -50,7 +50,7 @@ export function durations(metrics: Metrics | undefined, name: string, help: stri
 
 type Branch = Map<string, Branch | Series>;
 
-/** Calls of a database server of any kind: PostgreSQL and Redis are one family, as OpenTelemetry names it. */
+/** Durations of database calls. PostgreSQL and Redis share a metric, as in OpenTelemetry's conventions. */
 export function databaseDurations(metrics: Metrics | undefined): Durations {
   return durations(
     metrics,

@@ -1,14 +1,11 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Gauge, type Registry } from 'prom-client';
 
-/**
- * Between looks at the event loop. An undisturbed loop has this much as its lag, which is told of a loop that stands still for
- * longer.
- */
+/** Sampling interval. An idle event loop reports this much lag, so only longer stalls show. */
 const PRECISION_MS = 200;
-/** Who scrapes does so more often. Looks are most of what an idle process would do, so nobody looks for nobody. */
+/** Stop sampling when nothing has scraped for two minutes: sampling is most of an idle process's CPU time. */
 const UNREAD_MS = 120_000;
-/** For prom-client, which looks by itself: never, as far as a timer goes. */
+/** The longest delay of a timer; as prom-client's sampling interval, it turns that sampling off. */
 export const NEVER_MS = 2 ** 31 - 1;
 
 const MEASURES = {
@@ -21,7 +18,7 @@ const MEASURES = {
   p99: ['The 99th percentile of the recorded event loop delays.', 99],
 } as const;
 
-/** prom-client's gauges of the event loop's lag, of the time since the scrape before; 0 at the first. */
+/** prom-client's gauges of event loop lag, measured since the previous scrape; 0 at the first. */
 export function watchEventLoop(registry: Registry): void {
   const delays = monitorEventLoopDelay({ resolution: PRECISION_MS });
   const unread = setTimeout(() => delays.disable(), UNREAD_MS).unref();
@@ -35,7 +32,7 @@ export function watchEventLoop(registry: Registry): void {
     const name = `nodejs_eventloop_lag_${measure}_seconds`;
     registry.removeSingleMetric(name);
     const read = (): number => (typeof value === 'number' ? delays.percentile(value) : delays[value]);
-    // The first that a scrape asks tells them all.
+    // The first gauge's collect function updates all gauges.
     return { read, gauge: new Gauge({ name, help, registers: [registry], ...(n === 0 && { collect }) }) };
   });
 }

@@ -1,11 +1,10 @@
-// Answers of calls, put together out of what the connection delivers in memory that is used again. Memory outside V8's heap
-// counts towards the next collection of all of it: with new memory for each page of a list a process that serves them
-// marks its whole heap every few hundred requests (docs/adr/0010).
+// Assembles answers of calls in reused memory. Memory outside V8's heap counts towards its next full collection: with new memory for each
+// page of a list, a process that serves lists marks its whole heap every few hundred requests (docs/adr/0010).
 import { FRAME_BYTES } from './grpc-framing.ts';
 
-/** What one piece of memory holds: a page of a list is 40 KB, one of 100 records twice that. */
+/** Size of a reusable buffer: a typical page of a list is 40 KB, one of 100 records twice that. */
 const ROOM_BYTES = 128 * 1024;
-/** Shorter messages are copied into memory that Node shares among them. */
+/** Shorter messages are allocated from Node's shared pool. */
 const SMALL_BYTES = 4096;
 const MOST_KEPT = 64;
 
@@ -17,17 +16,17 @@ function take(size: number): Buffer {
   return Buffer.from(rooms.pop() ?? new ArrayBuffer(ROOM_BYTES), 0, size);
 }
 
-/** The memory of an answer that nobody will read any more, nor any part of it. It may be another answer's at once. */
+/** Recycles the memory of an answer, which may be overwritten at once: no reference to any part of it may remain in use. */
 export function giveBack(answer: Buffer): void {
   const { buffer } = answer;
   if (buffer instanceof ArrayBuffer && buffer.byteLength === ROOM_BYTES && rooms.length < MOST_KEPT) rooms.push(buffer);
 }
 
-/** Cuts what comes into messages with their frames, as the decoder of grpc-js does that it stands for. */
+/** Splits incoming bytes into framed messages; replaces the decoder of grpc-js. */
 export class FrameDecoder {
   readonly #most: number;
   #frame: Buffer | undefined;
-  /** Of the frame at hand, bytes that are there. */
+  /** Bytes of the current frame received so far. */
   #filled = 0;
   readonly #head = Buffer.alloc(FRAME_BYTES);
 
@@ -35,7 +34,7 @@ export class FrameDecoder {
     this.#most = most;
   }
 
-  /** Throws where a message is larger than may be. */
+  /** Throws if a message exceeds the maximum size. */
   write(data: Buffer): Buffer[] {
     const frames: Buffer[] = [];
     for (let at = 0; at < data.length; ) {

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { currentRequest, onBehalfOf, type RequestContext } from './request-context.ts';
 
-/** Sums of fractions are not exact. */
+/** Tolerance for sums of fractions, which are not exact. */
 const ROUNDING = 1e-9;
 
 interface Waiting<T, R> {
@@ -11,17 +11,19 @@ interface Waiting<T, R> {
   reject(error: unknown): void;
 }
 
-/** How long a call that would carry little waits for more to come. */
+/** Lets a call with little to carry wait `ms` for more items. */
 export interface Patience {
   readonly ms: number;
-  /** So much of what a call can carry is not little. */
+  /** Load, as a fraction of a call's capacity, from which the call does not wait. */
   readonly enough: number;
 }
 
 /**
- * Makes one call at a time for all items that have come meanwhile, in the order in which they came: nothing waits longer
- * than for the call before it, unless `patience` is given, and the more there is to do, the less each costs. `loadOf` is an item's share of what a
- * call can carry; one that carries a single item is made on behalf of that item's request, any other of none. `work` resolves to a result for each item; where it rejects, all of them do.
+ * Batches items: while one call is in flight, new items queue for the next, in order. An item waits at most for the call in flight, plus
+ * `patience` if given; larger batches make each item cheaper.
+ *
+ * `loadOf` is the fraction of a call's capacity that an item takes. `work` resolves to one result per item; if it rejects, all items of
+ * the batch do. A call with a single item runs on behalf of that item's request, a larger one on behalf of none.
  */
 export function gather<T, R>(loadOf: (item: T) => number, work: (items: readonly T[]) => Promise<readonly R[]>, patience?: Patience): (item: T) => Promise<R> {
   const waiting: Waiting<T, R>[] = [];
@@ -29,7 +31,7 @@ export function gather<T, R>(loadOf: (item: T) => number, work: (items: readonly
 
   async function run(): Promise<void> {
     working = true;
-    // What comes in this turn of the event loop goes together: what one read of a socket brought, for example.
+    // Collects what arrives in this turn of the event loop, such as everything from one read of a socket.
     await new Promise((resolve) => setImmediate(resolve));
     while (waiting.length > 0) {
       if (patience !== undefined && isLittle(patience)) await delay(patience.ms);
@@ -50,7 +52,7 @@ export function gather<T, R>(loadOf: (item: T) => number, work: (items: readonly
     return !waiting.some(({ item }) => (load += loadOf(item)) >= enough - ROUNDING);
   }
 
-  /** At least one. */
+  /** Number of waiting items that fit into one call; at least one. */
   function fitting(): number {
     let load = 0;
     const count = waiting.findIndex(({ item }) => (load += loadOf(item)) > 1 + ROUNDING);

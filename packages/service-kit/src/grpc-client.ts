@@ -24,51 +24,51 @@ import { activeTraceparent, withSpan } from './tracing.ts';
 /** Connections to every replica of one service. */
 export interface Channel {
   /**
-   * Calls an rpc by its path with bytes in and bytes out, for callers that need no objects. Errors: ApiError, as the
-   * peer sent it; 503 with Retry-After where the peer is away or too slow.
+   * Calls an rpc by its path with bytes in and bytes out, for callers that need no objects. Errors: ApiError as the peer sent it; 503
+   * with Retry-After if the peer is unreachable or too slow.
    */
   call(path: string, request: Buffer, options?: CallOptions): Promise<Buffer>;
   /** Typed functions for every rpc of a generated service. */
   client<const D extends Definition>(definition: D): Callers<D>;
-  /** Resolves when a connection is up; rejects with ApiError 503 after deadlineMs. A readiness check. */
+  /** Readiness check: resolves when a connection is up; rejects with ApiError 503 after deadlineMs. */
   check(deadlineMs?: number): Promise<void>;
   close(): void;
 }
 
 export interface ChannelSettings {
-  /** For calls that name none. Milliseconds. */
+  /** Deadline of calls that set none. Milliseconds. */
   readonly deadlineMs?: number;
   readonly channelOptions?: ChannelOptions;
-  /** By which the peer knows who calls; of several, each call takes one that the contract lets make it. */
+  /** Credentials of the caller. If there are several, each call uses one that the contract allows for the rpc. */
   readonly credentials?: readonly CallCredential[];
-  /** Plain HTTP/2 unless it names an authority. */
+  /** Plain HTTP/2 unless it sets a CA file. */
   readonly tls?: TlsConfig;
   /** Where calls are counted and timed. */
   readonly metrics?: Metrics;
 }
 
-/** How often a call is made again that no server has looked at: each of several replicas may be closing its connection. */
+/** Maximum retries of a call that no server has processed: each of several replicas may be closing its connection. */
 const REFUSALS = 5;
 
-/** REFUSED_STREAM says that nothing was done (RFC 9113, 8.7), so that a write may be made again too. grpc-js does so once. */
+/** REFUSED_STREAM guarantees that nothing was done (RFC 9113, 8.7), so writes may be retried too. grpc-js retries only once. */
 function isRefused({ code, details }: Failure): boolean {
   return code === GrpcStatus.UNAVAILABLE && details === 'Stream refused by server';
 }
 
-/** Nobody answered: the connection dropped, and what became of the call is not known. What a peer refuses bears our trailer. */
+/** The connection dropped, so the call's outcome is unknown. If the peer itself had refused, ERROR_TRAILER would be set. */
 function isLost({ code, metadata }: Failure): boolean {
   return code === GrpcStatus.UNAVAILABLE && metadata?.get(ERROR_TRAILER).length === 0;
 }
 
-/** A status that is not OK, as an error. */
+/** A status other than OK, as an error. */
 type Failure = Pick<ServiceError, 'code' | 'details' | 'metadata' | 'message'>;
 
-/** Told the status with which a call has ended, once. */
+/** Called once with the final status of a call. */
 type Ended = (code: GrpcStatus) => void;
 
 const asIs = (bytes: Buffer): Buffer => bytes;
 
-/** Opens no connection until it is first needed. */
+/** Connects on first use. */
 export function openChannel(address: string, settings: ChannelSettings = {}): Channel {
   const defaultDeadlineMs = settings.deadlineMs ?? DEFAULT_DEADLINE_MS;
   const peer = new Client(targetOf(address), channelCredentials(settings.tls ?? {}), { ...clientOptions(), ...settings.channelOptions });
@@ -136,7 +136,7 @@ export function openChannel(address: string, settings: ChannelSettings = {}): Ch
         if (signal?.aborted) cancel();
         else signal?.addEventListener('abort', cancel, { once: true });
 
-        /** Where no connection is up the library makes one, for as long as the call may take. */
+        /** Fallback while no connection is up: the library connects within the call's deadline. */
         function waiting(): () => void {
           const call = peer.makeUnaryRequest(path, asIs, asIs, message, metadataOf(headers), { deadline: until }, (error, bytes) => {
             end(error ?? undefined, () => decode(bytes as Buffer));
@@ -208,7 +208,7 @@ function failureOf(status: StatusObject): Failure {
 
 function translate(error: Failure): ApiError {
   const trailer = error.metadata?.get(ERROR_TRAILER)[0];
-  // A peer that stops cuts its last calls off with this code.
+  // A peer that shuts down cancels its last calls.
   if (error.code === GrpcStatus.CANCELLED) return ApiError.unavailable(error);
   return decodeError(error.code, Buffer.isBuffer(trailer) ? trailer : undefined, error);
 }
@@ -219,7 +219,7 @@ interface Sink extends NodeJS.EventEmitter {
   cancel(): void;
 }
 
-/** Sends at the pace of the peer. A call that has ended takes no more; its own answer says why. */
+/** Sends at the pace of the peer. Stops when the call has ended; the call's own status says why. */
 async function send(call: Sink, requests: AsyncIterable<unknown>, options: CallOptions | undefined): Promise<void> {
   const ended = new AbortController();
   call.once('status', () => ended.abort());
@@ -236,7 +236,7 @@ async function* receive(signal: AbortSignal | undefined, start: () => AsyncItera
   const call = start();
   const cancel = () => call.cancel();
   signal?.addEventListener('abort', cancel, { once: true });
-  // Whoever leaves the loop early has cancelled the call.
+  // Leaving the loop early cancels the call.
   let code = GrpcStatus.CANCELLED;
   try {
     if (signal?.aborted) cancel();

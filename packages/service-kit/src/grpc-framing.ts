@@ -1,22 +1,22 @@
-// gRPC puts five bytes before every message: a flag and the length. grpc-js makes room for them by copying the message
-// (docs/adr/0010); an answer that was written behind such room goes out as it is.
+// gRPC puts five bytes before every message: a flag and the length. grpc-js copies each message to make room for them (docs/adr/0010);
+// a message that already has room in front is sent without a copy.
 import { BaseServerInterceptingCall } from '@grpc/grpc-js/build/src/server-interceptors.js';
 
 /** Room before a message, in bytes. */
 export const FRAME_BYTES = 5;
 
-/** On messages that have it. */
+/** Marks messages that have room in front. */
 const room = Symbol('room for the frame');
 type Framable = Buffer & { readonly [room]?: boolean };
 
-/** The message in `bytes`, which begins behind FRAME_BYTES of room that nobody else uses. */
+/** The message in `bytes` up to `end`, after FRAME_BYTES of reserved room. */
 export function messageBehindRoom(bytes: Buffer, end: number): Buffer {
   const message = bytes.subarray(FRAME_BYTES, end);
-  // Not enumerable: it is equal to the same bytes without it.
+  // Not enumerable, so that the message still equals the same bytes without the mark.
   return Object.defineProperty(message, room, { value: true });
 }
 
-/** Writes what stands before a message that is not compressed into its room. Returns the whole frame. */
+/** Fills in the header of an uncompressed message. Returns the whole frame. */
 export function headed(frame: Buffer): Buffer {
   frame[0] = 0;
   frame.writeUInt32BE(frame.length - FRAME_BYTES, 1);

@@ -11,10 +11,10 @@ interface Method<ReqStream extends boolean, ResStream extends boolean, Req, Res>
   responseDeserialize(bytes: Buffer): Res;
 }
 
-/** What the generated `…Service` constants are. */
+/** Type of the generated `…Service` constants. */
 export type Definition = Readonly<Record<string, MethodDefinition<any, any>>>;
 
-/** A response, or its protobuf bytes where a handler has them already. */
+/** A response, either decoded or already encoded as protobuf bytes. */
 export type Response<T> = T | Buffer;
 
 /** The function that serves a method. A stream of requests is read at the pace of the loop that consumes it. */
@@ -37,16 +37,16 @@ export interface CallOptions {
   /** Milliseconds from now. */
   readonly deadlineMs?: number;
   readonly signal?: AbortSignal;
-  /** Told how to cancel the call each time that it is sent: what a signal does, for less than it costs. Unary calls only. */
+  /** Called with a cancel function each time the call is sent: a cheaper alternative to `signal`. Unary calls only. */
   readonly onStart?: (cancel: () => void) => void;
   /**
-   * Whether doing it twice leaves what doing it once does, as of reads and of what goes under an idempotency key. It is sent again, once, where its
-   * connection drops before the answer has come. Unary calls only.
+   * Whether the call is idempotent, as reads and writes with an idempotency key are. It is retried once if its connection drops before the
+   * answer. Unary calls only.
    */
   readonly repeatable?: boolean;
   readonly requestId?: string;
   readonly metadata?: Readonly<Record<string, string>>;
-  /** Told what the peer says beside its answer, before the answer itself. Unary calls only. */
+  /** Called with the peer's metadata before the answer. Unary calls only. */
   readonly onMetadata?: (metadata: ResponseMetadata) => void;
 }
 
@@ -62,7 +62,7 @@ export type CallerOf<M> =
 
 export type Callers<D> = { readonly [K in keyof D]: CallerOf<D[K]> };
 
-/** The same service, with responses that are bytes already sent as they are. */
+/** The same service, except that responses that are bytes are sent unchanged. */
 export function passingBytes(definition: Definition): ServiceDefinition {
   return Object.fromEntries(
     Object.entries(definition).map(([name, method]) => [

@@ -1,11 +1,11 @@
-// The standard health service, grpc.health.v1.Health, for a server as a whole. Its messages have one field each, so they are written here:
-// a package for it brings a second implementation of protobuf into every process.
+// The standard health service, grpc.health.v1.Health, for a server as a whole. Its messages have one field each and are encoded by hand:
+// a package for it would load a second protobuf implementation into every process.
 import { status, type MethodDefinition, type Server, type ServerUnaryCall, type ServerWritableStream, type sendUnaryData } from '@grpc/grpc-js';
 import { BinaryReader, BinaryWriter } from '@bufbuild/protobuf/wire';
 import { ApiError } from '@truckroll/contract';
 import type { Channel } from './grpc-client.ts';
 
-/** Of the specification's numbers. */
+/** Values of HealthCheckResponse.ServingStatus. */
 const SERVING = 1;
 const NOT_SERVING = 2;
 const SERVICE_UNKNOWN = 3;
@@ -13,7 +13,7 @@ const SERVICE_UNKNOWN = 3;
 const FIELD = 1;
 
 interface Asked {
-  /** Empty for the server. */
+  /** Empty for the whole server. */
   readonly service: string;
 }
 type Method = MethodDefinition<Asked, number>;
@@ -30,7 +30,7 @@ function method(name: string, responseStream: boolean): Method {
   };
 }
 
-/** Fields that are not known are passed over. */
+/** Skips unknown fields. */
 function readAsked(bytes: Buffer): Asked {
   const reader = new BinaryReader(bytes);
   let service = '';
@@ -42,14 +42,14 @@ function readAsked(bytes: Buffer): Asked {
   return { service };
 }
 
-/** Resolves when a call to the peer has been answered and the peer serves. Rejects with ApiError 503 otherwise. */
+/** Resolves if the peer answers that it serves. Rejects with ApiError 503 otherwise. */
 export async function checkServing(channel: Pick<Channel, 'call'>, deadlineMs: number): Promise<void> {
   const { path, responseDeserialize } = method('Check', false);
   const current = responseDeserialize(await channel.call(path, Buffer.alloc(0), { deadlineMs }));
   if (current !== SERVING) throw ApiError.unavailable(new Error('the peer is up and does not serve yet'));
 }
 
-/** Adds the service, which knows the server (the empty name) and no single service. Returns what says whether it serves. */
+/** Adds the health service, which only knows the whole server (the empty name). Returns the setter of its status. */
 export function addHealth(server: Server): { setServing(serving: boolean): void } {
   let current = NOT_SERVING;
   const watchers = new Set<ServerWritableStream<Asked, number>>();

@@ -1,18 +1,18 @@
 import type { ChannelOptions } from '@grpc/grpc-js';
 
-/** A page of a list is about 100 KB; the default HTTP/2 window of 64 KB would cost a round trip in each. Bytes. */
+/** HTTP/2 window in bytes. A page of a list is about 100 KB; with the default of 64 KB each would cost an extra round trip. */
 const FLOW_CONTROL_WINDOW = 4 * 1024 * 1024;
-/** Bytes. */
+/** Maximum size of a message, in bytes. */
 export const LARGEST_MESSAGE = 16 * 1024 * 1024;
 
 /** Metadata key that carries the id of the public request through every call made for it. */
 export const REQUEST_ID = 'x-request-id';
 
-/** Milliseconds for a call that names no deadline, at either side. */
+/** Deadline of calls that set none, on both sides. Milliseconds. */
 export const DEFAULT_DEADLINE_MS = 15_000;
 
 export interface ServerLimits {
-  /** Clients connect again this often, and so find replicas that came later. Milliseconds. Default: never. */
+  /** Age at which clients must reconnect, so that they find newer replicas. Milliseconds. Default: never. */
   readonly maxConnectionAgeMs?: number;
 }
 
@@ -30,8 +30,8 @@ export function serverOptions({ maxConnectionAgeMs }: ServerLimits = {}): Channe
 }
 
 /**
- * One connection to every address that DNS gives, used in turn; a peer that died is found by keepalive, and one that
- * came back is used again within about two seconds.
+ * One connection to every address that DNS returns, used in turn. Keepalive detects a dead peer, and a peer that comes back is used again
+ * within about two seconds.
  */
 export function clientOptions(): ChannelOptions {
   return {
@@ -39,7 +39,7 @@ export function clientOptions(): ChannelOptions {
     'grpc.max_receive_message_length': LARGEST_MESSAGE,
     'grpc.max_send_message_length': LARGEST_MESSAGE,
     'grpc.service_config': JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] }),
-    // Services find each other by DNS only; a TXT look-up for a service configuration would cost time at each start.
+    // Services find each other by DNS only; a TXT lookup for a service configuration would delay each start.
     'grpc.service_config_disable_resolution': 1,
     'grpc.keepalive_time_ms': 10_000,
     'grpc.keepalive_timeout_ms': 5000,
@@ -51,7 +51,7 @@ export function clientOptions(): ChannelOptions {
   };
 }
 
-/** `billing:50051` means every address of that name; a target with a scheme is taken as it is. */
+/** `billing:50051` means every address of that name; a target with a scheme is used unchanged. */
 export function targetOf(address: string): string {
   return /^(dns|ipv4|ipv6|unix):/.test(address) ? address : `dns:///${address}`;
 }

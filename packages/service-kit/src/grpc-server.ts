@@ -32,11 +32,11 @@ export interface GrpcServer {
   recordOperators(record: RecordOperatorCall): void;
   /** Binds; port 0 takes a free one. Rejects if the port is taken. Resolves to the port. */
   listen(port: number, host?: string): Promise<number>;
-  /** What the standard health service answers, for the whole server (the empty service name). */
+  /** Sets the answer of the standard health service for the whole server (the empty service name). */
   setServing(serving: boolean): void;
   /**
-   * Sends every client away, which look for other replicas and are still served here for `delayMs` where they find none.
-   * Then refuses new calls, waits for running ones, and cuts off those that take longer.
+   * Makes clients connect to other replicas, but serves them for another `delayMs` in case they find none. Then refuses new calls, waits for
+   * running ones, and after `graceMs` cuts them off.
    */
   drain(graceMs: number, delayMs?: number): Promise<void>;
 }
@@ -44,21 +44,21 @@ export interface GrpcServer {
 export interface GrpcServerOptions extends ServerLimits {
   readonly log: Logger;
   readonly metrics: Metrics;
-  /** Whose calls are served. */
+  /** Which callers are served. */
   readonly callers: CallerCheck;
-  /** Plain HTTP/2 unless it names a certificate. */
+  /** Plain HTTP/2 unless it sets a certificate. */
   readonly tls?: TlsConfig;
 }
 
-/** `request` is undefined where the call sends a stream of them. */
+/** `request` is undefined if the call sends a stream of requests. */
 export type RecordOperatorCall = (rpc: string, request: unknown) => Promise<void>;
 
-/** Rpcs that change something because a client asked: a line for each. Reads are the gateway's to tell. */
+/** Rpcs that a client's change request causes; each call is logged. Reads are logged by the gateway. */
 const TOLD = new Set(operations.filter(({ verb }) => verb !== 'GET').map(({ rpc }) => rpc));
 
 type Call = ServerUnaryCall<unknown, unknown> & ServerDuplexStream<unknown, unknown>;
 type Serve = (call: Call, callback: sendUnaryData<unknown>) => void;
-/** The three kinds of handlers, seen alike: request or requests in, response or responses out. */
+/** Common type of the three kinds of handlers: one request or a stream in, one response or a stream out. */
 type AnyHandler = (request: unknown, context: CallContext) => unknown;
 
 export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
@@ -74,7 +74,7 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
     'rpc_response_status_code',
   ]);
 
-  /** Ends the bookkeeping of a call; returns the error in gRPC's form. */
+  /** Ends the bookkeeping of a failed call; returns the error in gRPC's form. */
   function failed(error: unknown, context: CallContext, name: string, startedAt: number) {
     const cancelled = error instanceof CallCancelled;
     const { grpcCode, message, trailer } = encodeError(error);
@@ -105,7 +105,7 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
       };
       const traced = (work: () => Promise<unknown>) => withRemoteSpan((key) => context.metadata(key), method.path, 'SERVER', span, work);
       const recorded = async () => {
-        // Where only operators may call, also a caller that is not proven, which CALLER_CHECK=report serves.
+        // If only operators may call it, also records unproven callers, which CALLER_CHECK=report serves.
         if (callers.size === 1 || context.operator !== undefined) await recordOperatorCall?.(method.path, method.requestStream ? undefined : call.request);
       };
       if (method.responseStream) {

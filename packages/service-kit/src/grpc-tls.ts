@@ -1,5 +1,5 @@
-// TLS between components, for installations whose network is not to be trusted. Files are read again every minute, so
-// that certificates can be renewed without a restart: connections that are made later have the new ones.
+// TLS between components, for untrusted networks. Files are read again every minute, so that certificates can be renewed without a
+// restart: new connections use the new ones.
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import { ServerCredentials, credentials, experimental, type ChannelCredentials } from '@grpc/grpc-js';
@@ -7,19 +7,19 @@ import { CertificateWatcher } from './certificate-files.ts';
 import { ConfigError, env, type Config } from './config.ts';
 
 export const tlsSettings = {
-  /** Certificate chain of this component in PEM: what it shows to its callers, and to those that it calls. */
+  /** Certificate chain of this component in PEM, shown to its callers and to the components it calls. */
   tlsCertFile: env.optional('GRPC_TLS_CERT_FILE'),
   tlsKeyFile: env.optional('GRPC_TLS_KEY_FILE'),
-  /** By whose certificates peers are known; with it everything that this component calls must speak TLS. */
+  /** CA that signs peers' certificates. If set, every component that this one calls must use TLS. */
   tlsCaFile: env.optional('GRPC_TLS_CA_FILE'),
-  /** Whether callers must show a certificate of that authority, beside their credential. */
+  /** Whether callers must present a certificate signed by that CA in addition to their credential. */
   tlsClientCertificates: env.boolean('GRPC_TLS_CLIENT_CERTIFICATES', false),
 };
 
-/** `tlsRefreshMs`: how often files are read again, for tests. */
+/** `tlsRefreshMs`: interval at which files are read again, for tests. */
 export type TlsConfig = Partial<Config<typeof tlsSettings>> & { readonly tlsRefreshMs?: number };
 
-/** What a server shows and asks for; without a certificate of its own it speaks plain HTTP/2. Throws ConfigError. */
+/** TLS settings of a server; plain HTTP/2 without a certificate. Throws ConfigError. */
 export function serverCredentials(config: TlsConfig): ServerCredentials {
   const {
     tlsCertFile: certificateFile,
@@ -37,7 +37,7 @@ export function serverCredentials(config: TlsConfig): ServerCredentials {
   return experimental.createCertificateProviderServerCredentials(own, new CertificateWatcher({ caCertificateFile }, tlsRefreshMs), true);
 }
 
-/** How a component speaks to those that it calls: by TLS where it knows an authority. Throws ConfigError. */
+/** TLS settings for calls to other components; plain HTTP/2 without a CA. Throws ConfigError. */
 export function channelCredentials(config: TlsConfig): ChannelCredentials {
   const { tlsCaFile: caCertificateFile, tlsCertFile: certificateFile, tlsKeyFile: privateKeyFile, tlsRefreshMs } = config;
   check(config);
@@ -46,7 +46,7 @@ export function channelCredentials(config: TlsConfig): ChannelCredentials {
   return experimental.createCertificateProviderChannelCredentials(new CertificateWatcher({ caCertificateFile }, tlsRefreshMs), own);
 }
 
-/** Says at the start what would otherwise show as connections that fail. */
+/** Reports at start what would otherwise only show as failing connections. */
 function check({ tlsCertFile, tlsKeyFile, tlsCaFile }: TlsConfig): void {
   if ((tlsCertFile === undefined) !== (tlsKeyFile === undefined))
     throw new ConfigError('GRPC_TLS_CERT_FILE and GRPC_TLS_KEY_FILE go together: set both or none');

@@ -1,18 +1,18 @@
-// How far V8 lets the heap grow between two collections of all of it.
+// Controls how much V8's heap may grow between full collections.
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 
-/** With a bound below it V8 is sparing: the old generation may grow by a third, where without a bound it is by up to three times. Bytes. */
+/** Heap limit, in bytes, below which V8 grows the old generation by only a third at a time; without a limit by up to three times. */
 const SMALL = 2 ** 30;
-/** Of what the last collection left, in percent: a component that all requests wait for. */
+/** Growth allowed after a collection, in percent of the heap it left, for components that serve requests. */
 const GROWTH = 100;
 
 /**
- * To be called when a process starts. V8 begins to collect when the old generation has less room left than the young one is large. A third
- * of the 35 MB that a component has is less from the start on: the next collection began as soon as one had ended, several a minute under
- * load, each with a pause of 15 ms (docs/adr/0011). Twice 35 MB is far from the bound, and close to it V8 gives no more than there is.
+ * Call it when a process starts. V8 starts a full collection when the old generation has less room left than the young generation's size.
+ * A third of a component's 35 MB is less than that from the start, so collections followed one another directly, several a minute under
+ * load, each with a pause of 15 ms (docs/adr/0011). Doubling 35 MB stays far below the heap limit, and near the limit V8 ignores it.
  *
- * For components that requests wait for. Where little is to do larger steps take long, which looks like a leak: one with less to do than
- * others is given smaller ones, in percent of what the last collection left.
+ * For components that serve requests. A component with little work grows slowly by such steps, which looks like a leak: pass it a smaller
+ * `percent`.
  */
 export function growHeapInLargerSteps(percent: number = GROWTH): void {
   if (getHeapStatistics().heap_size_limit < SMALL) setFlagsFromString(`--heap-growing-percent=${percent}`);

@@ -1,4 +1,4 @@
-/** Work that is awaited later: what it rejects with until then is no unhandled rejection. */
+/** Marks a promise that is awaited later, so that an earlier rejection is not reported as unhandled. */
 export function heard<T>(work: Promise<T>): Promise<T> {
   work.catch(() => undefined);
   return work;

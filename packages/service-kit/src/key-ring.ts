@@ -4,7 +4,9 @@ const KEY_BYTES = 32;
 
 export const KEY_RING_FORM = `id:key,… with distinct ids of up to 16 letters and digits and keys of ${KEY_BYTES} bytes in base64, drawn at random (openssl rand -base64 ${KEY_BYTES})`;
 
-/** Keys by their id, in order: the first one seals or signs, all open or verify. As key objects: handing over bytes at every use costs five times as much. */
+/**
+ * Keys by id, in order: the first seals or signs, all open or verify. Stored as KeyObjects; raw bytes would make each use cost five times as much.
+ */
 export class KeyRing {
   readonly firstId: string;
   readonly first: KeyObject;
@@ -26,7 +28,7 @@ export class KeyRing {
   }
 }
 
-/** Undefined where the text has another form, an id comes twice, or a key is one byte again and again. */
+/** Undefined if the text has another form, an id is repeated, or a key is one repeated byte. */
 export function parseKeyRing(text: string): KeyRing | undefined {
   const keys = new Map<string, Buffer>();
   for (const entry of text.split(',').map((part) => part.trim())) {

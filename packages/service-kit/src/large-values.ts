@@ -1,15 +1,15 @@
-// Statements whose values are large: arrays of an import's columns, above all. pg copies values into a message that it makes anew as it
-// grows: of the bytes of buffers that an import took, seven tenths in reporting and a quarter in billing. V8 collects all of its heap for the sake of those.
+// Sends statements with large values, such as arrays of an import's columns, without copying them. pg copies values into a message that it
+// reallocates as it grows: seven tenths of all buffer bytes of an import in reporting, a quarter in billing, which trigger full collections.
 import type { Writable } from 'node:stream';
 
-/** What pg is given to bind values to a statement. */
+/** pg's arguments for binding values to a statement. */
 export interface Binding {
   readonly portal?: string;
   readonly statement?: string;
   readonly values?: readonly unknown[];
   /** Whether results come in the binary format. */
   readonly binary?: boolean;
-  /** Writes down a value: bytes leave in the binary format, a text as one. */
+  /** Encodes a value: buffers are sent in the binary format, strings as text. */
   readonly valueMapper: (value: unknown, index: number) => Buffer | string | null | undefined;
 }
 
@@ -18,11 +18,11 @@ export interface BindingConnection {
   bind(binding: Binding): void;
 }
 
-/** Bytes from which on a value is not worth a copy. */
+/** Size in bytes from which a value is not copied. */
 const LARGE = 16 * 1024;
 const BIND = 0x42;
 
-/** Changes a connection of pg: large values leave from where they are, and must stay as they are until the statement has been answered. */
+/** Patches a pg connection to send large values without a copy. They must not change until the statement has been answered. */
 export function sendLargeValues(connection: BindingConnection): void {
   const bind = connection.bind.bind(connection);
   connection.bind = (binding) => {

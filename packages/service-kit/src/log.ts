@@ -1,7 +1,7 @@
 import pino from 'pino';
 import { currentRequest, traceIdOf } from './request-context.ts';
 
-/** How long a line may wait for others. */
+/** Maximum time that a line waits to be written together with others. */
 const GATHER_MS = 20;
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
@@ -18,35 +18,34 @@ export interface Logger {
 
 let elsewhere: { write(lines: string): void } | undefined;
 
-/** Has every log that is made from now on written there instead of to standard output: for tests, which show it when they fail. */
+/** Redirects all loggers created from now on: for tests, which show the log if they fail. */
 export function logTo(destination: { write(lines: string): void }): void {
   elsewhere = destination;
 }
 
 /**
- * One JSON line per entry on standard output. Errors go under `error` or `err`, with stack and causes: they are for operators
- * only and may name statements and hosts, which answers never do. What is written on behalf of a request has its `requestId` and
- * `traceId`, by themselves. Personal data and credentials are never logged; the
- * redaction is the second net.
+ * One JSON line per entry on standard output. Errors go under `error` or `err`, with stack and causes: they are for operators only and
+ * may name statements and hosts, which answers never do. Lines written on behalf of a request get its `requestId` and `traceId`.
+ * Personal data and credentials must not be logged; the redaction is only a second line of defence.
  */
 export function createLog(service: string, level: LogLevel = 'info', destination?: { write(line: string): void }): Logger {
   const options: pino.LoggerOptions = {
     level,
     base: { service },
     mixin: ofRequest,
-    // Copying a line that needs nothing more would cost as much as a field of it.
+    // Skips the copy if there is nothing to add: it costs as much as another field.
     mixinMergeStrategy: (fields: object, more: object) => (more === NOTHING ? fields : Object.assign(more, fields)),
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }), log: redacted, bindings: redacted },
     serializers: { error: pino.stdSerializers.errWithCause, err: pino.stdSerializers.errWithCause },
   };
-  // Not pino's own writer: that one writes from a thread, and mixes up or loses the last lines of a process.
+  // Not pino's own destination, which writes from a thread and may reorder or lose the last lines of a process.
   return pino(options, destination ?? elsewhere ?? gathered(process.stdout));
 }
 
 const NOTHING = Object.freeze({});
 
-/** What a line does not name by itself. */
+/** Request fields for a line that does not set them itself. */
 function ofRequest(fields: object): object {
   if ('requestId' in fields) return NOTHING;
   const request = currentRequest();
@@ -55,7 +54,7 @@ function ofRequest(fields: object): object {
 
 const SENSITIVE = ['password', 'authorization', 'token', 'secret'];
 
-/** The fields without what must not be shown, also one level down. Not pino's redaction, which copies every line. */
+/** Redacts sensitive fields, also one level down. pino's redaction would copy every line. */
 function redacted(fields: Record<string, unknown>): Record<string, unknown> {
   for (const name in fields) {
     const value = fields[name];
@@ -72,11 +71,11 @@ function hasSensitive(value: object): boolean {
 function inner(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || !hasSensitive(value)) return value;
   const shown = Object.entries(value).map(([key, each]) => [key, SENSITIVE.includes(key) ? '[Redacted]' : each]);
-  // An error keeps what it has not as fields of its own: stack, cause, name.
+  // Inherits from the error, because stack, cause and name are not among its enumerable fields.
   return Object.assign(value instanceof Error ? (Object.create(value) as object) : {}, Object.fromEntries(shown));
 }
 
-/** Lines of a moment leave together: one system call for each is a twentieth of what a read costs. */
+/** Writes lines that arrive within a moment together: a system call for each would be a twentieth of a read's cost. */
 function gathered(out: { write(text: string): unknown }): { write(line: string): void } {
   let lines = '';
   let timer: NodeJS.Timeout | undefined;

@@ -4,7 +4,7 @@ import { NEVER_MS, watchEventLoop } from './event-loop-lag.ts';
 
 /** Seconds; from cached reads (well under a millisecond) to the default deadline. */
 const LATENCY_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
-/** Gauges that prom-client names as if they were counters; `promtool check metrics` is right to refuse them. */
+/** Gauges that prom-client names like counters; `promtool check metrics` rightly rejects them. */
 const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
 
 export interface CounterMetric<L extends string> {
@@ -15,43 +15,42 @@ export interface GaugeMetric<L extends string> {
 }
 export interface HistogramMetric<L extends string> {
   observe(labels: Record<L, string>, seconds: number): void;
-  /** The same for fixed labels, without looking for their series at every observation: for hot paths. */
+  /** An observer for fixed labels that does not look up their series at every observation: for hot paths. */
   of(labels: Record<L, string>): Series;
 }
-/** Of a histogram, what has the same labels. */
+/** The series of a histogram with the same label values. */
 export interface Series {
   observe(seconds: number): void;
 }
 
-/** What a metric is, without its values. */
+/** A metric without its values. */
 export interface MetricDescription {
   readonly name: string;
   readonly type: 'counter' | 'gauge' | 'histogram' | 'summary';
-  /** Without `component`, which every one has. */
+  /** Without `component`, which all metrics have. */
   readonly labels: readonly string[];
   readonly help: string;
 }
 
 /**
- * A component's Prometheus registry. Asking twice for one name returns the same metric. Names and labels are those of
- * OpenTelemetry's semantic conventions where these have one (dots as underscores), base units, `_total` for counters; a label
- * has few values, never what a caller sends. docs/operations.md lists all of them, from the code.
+ * A component's Prometheus registry. Requesting a name again returns the same metric. Names and labels follow OpenTelemetry's semantic
+ * conventions if they exist (dots as underscores); base units, `_total` for counters. A label must have few values, never client input.
+ * docs/operations.md lists all metrics, generated from the code.
  */
 export interface Metrics {
   counter<L extends string = never>(name: string, help: string, labels?: readonly L[]): CounterMetric<L>;
   gauge<L extends string = never>(name: string, help: string, labels?: readonly L[]): GaugeMetric<L>;
-  /** A gauge whose value is asked for at every scrape. */
+  /** A gauge whose value is read at every scrape. */
   observedGauge(name: string, help: string, read: () => number): void;
   histogram<L extends string = never>(name: string, help: string, labels?: readonly L[], buckets?: readonly number[]): HistogramMetric<L>;
-  /** Event loop, heap and garbage collection of this process, and what it was built from; once per process. */
+  /** Metrics of this process: event loop, heap, garbage collection and build. Call once per process. */
   watchProcess(build: Build): void;
-  /** Every metric that was made so far, by name. */
+  /** All metrics created so far, by name. */
   describe(): readonly MetricDescription[];
-  /** Prometheus text format. */
   render(): Promise<{ contentType: string; body: string }>;
 }
 
-/** `component` is on every series: `gateway`, `billing` … Not `service` or `job`, which are Prometheus' own on Kubernetes. */
+/** `component` labels every series: `gateway`, `billing` … Not `service` or `job`, which Prometheus itself sets on Kubernetes. */
 export function createMetrics(component: string): Metrics {
   const registry = new Registry();
   registry.setDefaultLabels({ component });
@@ -109,21 +108,21 @@ export function createMetrics(component: string): Metrics {
   };
 }
 
-/** What prom-client keeps of a series. */
+/** prom-client's internal record of a series. */
 interface Kept {
   readonly labels: Readonly<Record<string, string>>;
-  /** By upper bound, those of each bucket alone. */
+  /** Not cumulative; by upper bound. */
   readonly bucketValues: Record<string, number>;
   sum: number;
   count: number;
 }
 
-/** Of a bucket, the most seconds, and its name among `bucketValues`. */
+/** Upper bound of a bucket, and its key in `bucketValues`. */
 type Bound = readonly [seconds: number, name: string];
 
 /**
- * Counts where prom-client would, which checks all labels and makes a name of them at every observation, and with that name looks for
- * what it has: `labels()` too. There are half a dozen observations in a request.
+ * Updates prom-client's series directly. At every observation, `observe` and `labels()` would check all labels, build a key from them and
+ * look the series up; a request makes half a dozen observations.
  */
 function seriesOf<L extends string>(metric: Histogram<L>, labels: Record<L, string>, bounds: readonly Bound[]): Series {
   const given = Object.entries<string>(labels);

@@ -12,13 +12,13 @@ export interface Migration {
   readonly sql: string;
 }
 
-/** The migrations of one part of a schema, numbered on their own: a service's tables, or those of a package it uses. */
+/** Independently numbered migrations of one part of a schema: a service's tables, or those of a package it uses. */
 export interface MigrationSet {
   readonly name: string;
   readonly migrations: readonly Migration[];
 }
 
-/** What a service keeps in PostgreSQL: a schema, and what must have been applied to it. */
+/** A service's schema in PostgreSQL, and the migrations it must have. */
 export interface Schema {
   readonly schema: string;
   readonly migrations: readonly MigrationSet[];
@@ -29,14 +29,14 @@ export interface MigrateOptions extends Pick<ConnectionOptions, 'url' | 'session
   readonly sets: readonly MigrationSet[];
 }
 
-/** The database and the code do not fit together; the message says which file and what to do. */
+/** The database and the code do not match; the message says which file and what to do. */
 export class MigrationError extends Error {
   override readonly name = 'MigrationError';
 }
 
-/** Wait of a replica until it asks again whether another one has finished migrating, in ms. */
+/** Interval at which a replica checks whether another has finished migrating, in ms. */
 const TURN_MS = 100;
-/** SQLSTATE of a table that is not there, nor perhaps its schema. */
+/** SQLSTATE of a missing table, whose schema may be missing too. */
 const UNDEFINED_TABLE = '42P01';
 const FILE = /^(\d{4}_[a-z0-9_]+)\.sql$/;
 
@@ -56,9 +56,9 @@ export function migrationsIn(name: string, directory: URL): MigrationSet {
 }
 
 /**
- * Brings a schema to the state that this code needs: creates it where it is missing, then applies what is new, each
- * migration in its own transaction or in steps. Replicas may start at once: one migrates, holding an advisory lock. A database that is
- * ahead of the code is left alone, so that old and new replicas run side by side during an upgrade.
+ * Brings a schema to the state that this code needs: creates it if it is missing, then applies new migrations, each in its own transaction
+ * or in steps. Replicas may start at once: one migrates, holding an advisory lock. A database that is ahead of the code is left unchanged,
+ * so that old and new replicas can run together during an upgrade.
  * Returns the names applied. Errors: MigrationError; StatementError of a migration; ApiError 503.
  */
 export async function migrate(options: MigrateOptions): Promise<string[]> {
@@ -77,7 +77,7 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
   }
 }
 
-/** Runs work in a session of a schema's owner, of whom the role of the URL needs to be a member only. Errors: as of `createSession`. */
+/** Runs work in a session as the schema's owner; the URL's role only needs to be a member of it. Errors: as `createSession`. */
 export async function asOwner<T>(options: Omit<MigrateOptions, 'sets'>, work: (session: Session) => Promise<T>): Promise<T> {
   const session = await createSession({ ...options, applicationName: `truckroll-migrate-${options.schema}` });
   try {
@@ -88,7 +88,7 @@ export async function asOwner<T>(options: Omit<MigrateOptions, 'sets'>, work: (s
   }
 }
 
-/** Asks again and again: an index build of the replica that has the lock would wait for a statement that waits for the lock. */
+/** Polls for the lock: a replica that holds it and builds an index would wait for a statement that waits for the lock. */
 async function lock(session: Session, schema: string): Promise<void> {
   for (;;) {
     const { rows } = await session.query<{ locked: boolean }>({
@@ -101,12 +101,12 @@ async function lock(session: Session, schema: string): Promise<void> {
 }
 
 async function createSchema(session: Session, schema: string): Promise<void> {
-  // Asked first: creating a schema needs a right on the database, even where IF NOT EXISTS finds it in place.
+  // Checked first: CREATE SCHEMA needs a privilege on the database even if IF NOT EXISTS finds the schema.
   const { rowCount } = await session.query({ text: 'select from pg_namespace where nspname = $1', values: [schema] });
   if (rowCount === 0) await session.query({ text: `create schema "${schema}"` });
 }
 
-/** Who migrates may be a role of its own that is a member of the owners': what it makes is theirs, as if they had made it. */
+/** If the migrating role is only a member of the schema's owner, acts as the owner, so that the owner owns new objects. */
 async function becomeOwner(session: Session, schema: string): Promise<void> {
   const { rows } = await session.query<{ owner: string }>({
     text: `select quote_ident(pg_get_userbyid(nspowner)) as owner from pg_namespace
@@ -124,7 +124,7 @@ async function createLedger(session: Session): Promise<void> {
   });
 }
 
-/** What this code needs and the schema of a database lacks, `outbox/0001_outbox`. A schema that is ahead lacks nothing. Errors: ApiError 503. */
+/** Migrations, such as `outbox/0001_outbox`, that this code needs and the schema lacks. None if it is ahead. Errors: ApiError 503. */
 export async function missingMigrations(database: Queryable, sets: readonly MigrationSet[]): Promise<string[]> {
   const applied = new Set(
     await database.query<{ part: string; name: string }>({ text: 'select part, name from migration' }).then(
@@ -151,9 +151,8 @@ async function applySet(session: Session, schema: string, set: MigrationSet): Pr
 }
 
 /**
- * A migration gives way to those who serve. While it waits for a table's lock everybody else waits behind it, and two that
- * wait for each other are ended by PostgreSQL, whichever it finds first; so it waits for less time than PostgreSQL takes to
- * look (deadlock_timeout), undoes what it has done, and begins again when others have had their turn.
+ * A migration yields to running services. While it waits for a table's lock everyone else queues behind it, and in a deadlock PostgreSQL
+ * may abort either side. So its lock timeout is shorter than deadlock_timeout; it then rolls back and tries again after a pause.
  */
 async function apply(session: Session, part: string, migration: Migration): Promise<void> {
   const { name, sql } = migration;
@@ -199,7 +198,7 @@ function refuseMismatch(schema: string, set: MigrationSet, applied: ReadonlyMap<
   }
 }
 
-/** Line ends do not count, so that a checkout on another system applies nothing twice. */
+/** Ignores line endings, so that a checkout on another system has the same checksum. */
 function checksum(migration: Migration): string {
   return createHash('sha256').update(migration.sql.replaceAll('\r\n', '\n')).digest('hex');
 }

@@ -35,7 +35,7 @@ export function stepsOf(sql: string): string[] {
 export async function runSteps(session: Session, sql: string): Promise<void> {
   for (const step of stepsOf(sql)) {
     const index = INDEX.exec(step)?.groups?.['index'];
-    // Building waits for every transaction that is open, which takes as long as those do, but blocks none of them.
+    // A concurrent index build waits for all open transactions, however long they take, but does not block them.
     const lockMs = CONCURRENT.test(step) ? 0 : LOCK_MS;
     await withTurns(
       async () => {
@@ -51,7 +51,7 @@ export async function runSteps(session: Session, sql: string): Promise<void> {
   }
 }
 
-/** Whether an index is there and valid; drops an invalid one. */
+/** Whether an index exists and is valid; drops an invalid one. */
 async function isBuilt(session: Session, index: string): Promise<boolean> {
   const { rows } = await session.query<{ valid: boolean }>({
     text: 'select indisvalid and indisready as valid from pg_index where indexrelid = to_regclass($1)',
@@ -61,7 +61,7 @@ async function isBuilt(session: Session, index: string): Promise<boolean> {
   return rows[0]?.valid === true;
 }
 
-/** Repeats work that gave way to others: it has waited too long for a lock, or was in a deadlock. */
+/** Retries work that gave way to others, by a lock timeout or a deadlock. */
 export async function withTurns(work: () => Promise<void>, undo: () => Promise<void>): Promise<void> {
   const startedAt = performance.now();
   for (let failures = 1; ; failures += 1) {

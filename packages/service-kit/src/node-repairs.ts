@@ -1,11 +1,11 @@
 import { AsyncResource } from 'node:async_hooks';
 
 /**
- * Mends what Node 24 gets wrong and its interface gives no way around. Called once, when a process starts.
+ * Works around a defect of Node 24 that its API offers no way around. Call it once, when a process starts.
  *
- * A function that an AsyncResource binds, as every HTTP/2 request has one, gets accessors that warn of their deprecation. For each of these V8 makes a
- * hidden class in the old generation, which keeps the function and all that it leads to, the request with all that it caused, until the whole
- * heap is collected: of what a client of HTTP/2 allocates, a third of what outlives its request does so for that reason, and is copied twice meanwhile.
+ * AsyncResource.bind, which every HTTP/2 request uses, adds accessors with a deprecation warning to the function it returns. V8 creates a
+ * hidden class in the old generation for each of them, which retains the function and everything it references, such as the request, until
+ * the next full collection. Of an HTTP/2 client's allocations that outlive their request, a third do so for this reason, and are copied twice.
  */
 export function repairNode(): void {
   AsyncResource.prototype.bind = function (this: AsyncResource, work: (...args: unknown[]) => unknown, thisArg?: unknown) {

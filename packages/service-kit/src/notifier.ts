@@ -1,4 +1,4 @@
-/** Wakes one waiter. A notification while nobody waits is kept for the next wait. */
+/** Wakes one waiter. A notification without a waiter is kept for the next wait. */
 export class Notifier {
   #notified = false;
   #wake: (() => void) | undefined;
@@ -8,7 +8,7 @@ export class Notifier {
     this.#wake?.();
   }
 
-  /** Resolves at the next notification, after so many milliseconds, or when aborted, whichever comes first. */
+  /** Resolves at the next notification, after `ms`, or when aborted, whichever comes first. */
   async wait(ms: number, signal?: AbortSignal): Promise<void> {
     if (!this.#notified && ms > 0 && signal?.aborted !== true) {
       await new Promise<void>((resolve) => {

@@ -1,4 +1,4 @@
-/** Work that is done from time to time and whenever there is a reason to, once at a time: the next wait begins at its end. */
+/** Runs work periodically and on demand, never concurrently: the interval starts when the work ends. */
 export class PeriodicTask {
   readonly #everyMs: number;
   readonly #work: () => Promise<void>;
@@ -21,14 +21,14 @@ export class PeriodicTask {
     this.now();
   }
 
-  /** Resolves when what is under way has ended. */
+  /** Resolves when the running work has ended. */
   async stop(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#timer);
     await this.#running;
   }
 
-  /** Does it now, unless it is under way or stopped. */
+  /** Runs the work now, unless it is running or stopped. */
   now(): void {
     this.#after(0);
   }

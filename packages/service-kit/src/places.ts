@@ -1,31 +1,31 @@
 import { ApiError } from '@truckroll/contract';
 
 export interface PlacesOptions {
-  /** Held at once by all companies together. */
+  /** Total number of slots. */
   readonly places: number;
-  /** Held at once by one company. */
+  /** Maximum slots of one company. */
   readonly share: number;
-  /** The same while another company is about: see CompaniesAbout. By default as much. */
+  /** Maximum slots of one company while another one is active: see CompaniesAbout. Default: `share`. */
   readonly shareBeside?: number;
-  /** In place of both where it depends on who asks. It may grow at any time: `fill` follows then. */
+  /** Replaces `share` and `shareBeside` with a limit per company. When a limit grows, call `fill`. */
   readonly shareOf?: (name: string) => number;
-  /** Who is about; several Places may have one. */
+  /** Records which companies are active; may be shared by several Places. */
   readonly about?: CompaniesAbout;
-  /** Waiting at once for one company; one more is refused with 429. */
+  /** Maximum waiting calls of one company; one more is refused with 429. */
   readonly queue: number;
-  /** How long anybody waits: 503 after that. Milliseconds. */
+  /** Maximum wait in milliseconds, then 503. */
   readonly patienceMs: number;
-  /** Told of every refusal because of a full queue. */
+  /** Called for every refusal because of a full queue. */
   readonly onRefused?: () => void;
 }
 
-/** Work of no company in particular: background parts, and look-ups before the company is known. Never refused by number. */
+/** Work of no particular company: background parts, and lookups before the company is known. Not limited by `queue`. */
 export const NO_COMPANY = '';
 
-/** How long a company that asked for something is about. Milliseconds. */
+/** Time for which a company counts as active after its last call. Milliseconds. */
 const ABOUT_MS = 1000;
 
-/** Whether more than one company asks for something at the time: the two that asked last tell. */
+/** Tells whether several companies are active. The last two are enough to know. */
 export class CompaniesAbout {
   #latest = { name: NO_COMPANY, at: -Infinity };
   #before = { name: NO_COMPANY, at: -Infinity };
@@ -37,7 +37,7 @@ export class CompaniesAbout {
     this.#latest.at = performance.now();
   }
 
-  /** Within the last second. */
+  /** Whether another company was active within the last second. */
   othersThan(name: string): boolean {
     const other = this.#latest.name === name ? this.#before : this.#latest;
     return performance.now() - other.at < ABOUT_MS;
@@ -49,7 +49,7 @@ interface Waiter {
   timer: NodeJS.Timeout | undefined;
 }
 
-/** One that holds or waits; forgotten when it does neither, so that this is as large as what is under way. */
+/** A company that holds or waits for slots; removed when it does neither, so memory is bounded by the calls in flight. */
 interface Holder {
   readonly name: string;
   held: number;
@@ -57,14 +57,14 @@ interface Holder {
 }
 
 /**
- * Places that companies share: at most so many for one, and a place that becomes free goes to the company whose turn it
- * is, so that the queue of one is no other's wait. Within a company it is first come, first served. Who waits holds
- * nothing, neither a connection nor a lock: a holder never waits for a waiter, and nobody waits in a circle.
+ * Slots shared by companies: each may hold a limited number, and a slot that becomes free goes to the company whose turn it is, so that one
+ * company's queue does not delay another. Within a company it is first come, first served. A waiting call holds no connection or
+ * lock, so waiting cannot deadlock.
  */
 export class Places {
   readonly #options: PlacesOptions;
   readonly #holders = new Map<string, Holder>();
-  /** Those with somebody waiting; the first that may hold one more is next. */
+  /** Companies with waiting calls; the first one below its limit is next. */
   readonly #turns = new Set<Holder>();
   #held = 0;
   #waiting = 0;
@@ -81,19 +81,17 @@ export class Places {
     return this.#held;
   }
 
-  /** Of one company. */
   heldOf(name: string): number {
     return this.#holders.get(name)?.held ?? 0;
   }
 
-  /** Of one company. */
   waitingOf(name: string): number {
     return this.#holders.get(name)?.waiting.length ?? 0;
   }
 
   /**
-   * Takes a place for a company: at once where this returns undefined, else when the promise resolves. Throws ApiError
-   * 429 where too many of the company's wait; rejects with 503 after too long. `leave` gives it back, by the same name.
+   * Takes a slot for a company. Returns undefined if it is granted at once, else a promise that resolves when it is. Throws ApiError
+   * 429 if the company's queue is full; rejects with 503 after `patienceMs`. Release it with `leave` and the same name.
    */
   enter(name: string): Promise<void> | undefined {
     const { places, queue, patienceMs, about, onRefused } = this.#options;
@@ -103,7 +101,7 @@ export class Places {
       holder = { name, held: 0, waiting: [] };
       this.#holders.set(name, holder);
     }
-    // A place is free only while nobody who may have it waits, but that shares grow by themselves.
+    // While a slot is free, no call of a company below its limit waits, unless a limit has just grown.
     if (this.#held < places && holder.held < this.#shareOf(name) && holder.waiting.length === 0) {
       this.#held += 1;
       holder.held += 1;
@@ -128,7 +126,7 @@ export class Places {
     this.#forget(holder);
   }
 
-  /** Gives free places to those whose turn it is: several where a company's share has grown, for the others are gone. */
+  /** Grants free slots in turn. Several may be free when limits have grown because other companies became inactive. */
   fill(): void {
     for (const next of this.#turns) {
       if (this.#held >= this.#options.places) break;
@@ -167,7 +165,7 @@ export class Places {
     this.#waiting -= 1;
     this.#held += 1;
     holder.held += 1;
-    // To the end of the turns, or out of them.
+    // Moves the company to the end of the turns, or removes it.
     this.#turns.delete(holder);
     if (holder.waiting.length > 0) this.#turns.add(holder);
     waiter.admit();

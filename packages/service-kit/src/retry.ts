@@ -6,10 +6,10 @@ export interface Backoff {
   readonly mostMs: number;
 }
 
-/** Doubling from 100 ms to 5 s: quick enough to be back within seconds, slow enough not to hammer a server that starts. */
+/** Doubling from 100 ms to 5 s: reconnects within seconds without overloading a server that is starting. */
 const DEFAULT_BACKOFF: Backoff = { firstMs: 100, mostMs: 5000 };
 
-/** Milliseconds to wait after that many failures in a row, ±20 % so that replicas do not march in step. */
+/** Milliseconds to wait after `failures` failures in a row, ±20 % so that replicas do not retry in step. */
 export function backoffMs(failures: number, backoff: Backoff = DEFAULT_BACKOFF): number {
   const base = Math.min(backoff.mostMs, backoff.firstMs * 2 ** Math.min(failures - 1, 30));
   return base * (0.8 + Math.random() * 0.4);
@@ -33,15 +33,15 @@ export async function retrying<T>(
   }
 }
 
-/** Resolves after so many milliseconds, at once when aborted: for loops that look at their signal themselves. */
+/** Resolves after `ms`, or at once when aborted: for loops that check their signal themselves. */
 export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await delay(ms, undefined, { signal }).catch(() => undefined);
 }
 
-/** Failures in a row that make an outage: a server that starts, or a leader that is being elected, fails a few times. */
+/** Failures in a row that count as an outage. Fewer are normal while a server starts or a leader is elected. */
 const OUTAGE = 5;
 
-/** Tells of something that fails again and again: when that is an outage and at every tenth failure on, the whole error at debug. */
+/** Logs a repeated failure: a warning when it becomes an outage and every tenth failure after that, the whole error at debug. */
 export function logOutage(log: Logger, message: string, failures: number, error: unknown, fields: object = {}): void {
   log.debug({ ...fields, error }, message);
   if (failures % 10 !== OUTAGE) return;

@@ -5,7 +5,7 @@ import { repairNode } from './node-repairs.ts';
 
 /**
  * Attaches a service to this process: starts it, stops it on SIGTERM or SIGINT, and ends the process with 0 after an
- * orderly stop and with 1 when it could not start or stop. A wrong configuration is told in plain lines.
+ * orderly stop and with 1 if it could not start or stop. An invalid configuration is reported in plain lines.
  */
 export async function runService(name: string, create: () => Service): Promise<void> {
   repairNode();
@@ -19,7 +19,7 @@ export async function runService(name: string, create: () => Service): Promise<v
     return;
   }
   const log = service.log;
-  // Whoever read the log is gone; the service is not.
+  // The reader of the log may exit before the service does.
   process.stdout.on('error', () => undefined);
   service.metrics.watchProcess(readBuild(process.env));
   process.on('unhandledRejection', (error) => {
@@ -40,7 +40,7 @@ export async function runService(name: string, create: () => Service): Promise<v
   process.once('SIGTERM', stop).once('SIGINT', stop);
   try {
     await service.start();
-    // Whoever supervises this process by Node's channel need not ask until then.
+    // Lets a parent process that started this one with an IPC channel wait instead of polling.
     process.send?.('serving', undefined, undefined, () => undefined);
   } catch (error) {
     if (process.exitCode !== undefined) return;

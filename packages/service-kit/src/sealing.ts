@@ -1,4 +1,4 @@
-// AES-256-GCM. What is sealed says by which key of a ring: length of the key's id (1), id, nonce (12), sealed bytes, tag (16).
+// AES-256-GCM. Sealed bytes name the key that sealed them: length of the key's id (1), id, nonce (12), ciphertext, tag (16).
 import { createCipheriv, createDecipheriv, randomBytes, type KeyObject } from 'node:crypto';
 
 const CIPHER = 'aes-256-gcm';
@@ -6,8 +6,8 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * Seals bytes so that only `unseal` with the same key and the same `bound` gives them back. Nonces are random: one key seals far
- * fewer than 2^32 times.
+ * Seals bytes so that only `unseal` with the same key and the same `bound` opens them. Nonces are random, which is safe because a key
+ * seals far fewer than 2^32 times.
  */
 export function seal(keyId: string, key: KeyObject, bound: Uint8Array, bytes: Uint8Array): Buffer {
   const nonce = nextNonce();
@@ -15,14 +15,14 @@ export function seal(keyId: string, key: KeyObject, bound: Uint8Array, bytes: Ui
   return Buffer.concat([Buffer.of(keyId.length), Buffer.from(keyId, 'latin1'), nonce, cipher.update(bytes), cipher.final(), cipher.getAuthTag()]);
 }
 
-/** The id of the key that sealed it, which nothing proves yet; undefined for what is too short to have been sealed. */
+/** The id of the sealing key, which is not authenticated yet; undefined if the bytes are too short to have been sealed. */
 export function sealedBy(sealed: Buffer): string | undefined {
   const [length] = sealed;
   if (length === undefined || sealed.length < 1 + length + NONCE_BYTES + TAG_BYTES) return undefined;
   return sealed.toString('latin1', 1, 1 + length);
 }
 
-/** The bytes, or undefined for anything that `seal` did not make with this key and `bound`. `sealedBy` has named the key. */
+/** The bytes, or undefined for anything that `seal` did not make with this key and `bound`. Get the key's id from `sealedBy` first. */
 export function unseal(key: KeyObject, bound: Uint8Array, sealed: Buffer): Buffer | undefined {
   const start = 1 + (sealed[0] as number);
   const decipher = createDecipheriv(CIPHER, key, sealed.subarray(start, start + NONCE_BYTES)).setAAD(bound);
@@ -38,7 +38,7 @@ export function unseal(key: KeyObject, bound: Uint8Array, sealed: Buffer): Buffe
 
 let pool = Buffer.alloc(0);
 
-/** Random, fetched from the system a few hundred at a time. */
+/** Random bytes, fetched from the system for a few hundred nonces at a time. */
 function nextNonce(): Buffer {
   if (pool.length < NONCE_BYTES) pool = randomBytes(NONCE_BYTES * 300);
   const nonce = pool.subarray(0, NONCE_BYTES);

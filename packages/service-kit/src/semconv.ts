@@ -1,4 +1,4 @@
-// Names of span and resource attributes, as OpenTelemetry's semantic conventions have them.
+// Names of span and resource attributes, from OpenTelemetry's semantic conventions.
 import type * as incubating from '@opentelemetry/semantic-conventions/incubating';
 
 export {
@@ -15,7 +15,7 @@ export {
   RPC_SYSTEM_NAME_VALUE_GRPC,
 } from '@opentelemetry/semantic-conventions';
 
-// Names that are not stable yet. Their module is over 1 MB and is not loaded: its types make any other value a compile error.
+// Names that are not stable yet. Their module is over 1 MB, so only its types are used: they make a wrong value a compile error.
 export const ATTR_MESSAGING_BATCH_MESSAGE_COUNT: typeof incubating.ATTR_MESSAGING_BATCH_MESSAGE_COUNT = 'messaging.batch.message_count';
 export const ATTR_MESSAGING_DESTINATION_NAME: typeof incubating.ATTR_MESSAGING_DESTINATION_NAME = 'messaging.destination.name';
 export const ATTR_MESSAGING_SYSTEM: typeof incubating.ATTR_MESSAGING_SYSTEM = 'messaging.system';

@@ -6,7 +6,7 @@ import type { DatabaseOptions } from './database.ts';
 import { tlsSettings } from './grpc-tls.ts';
 import { LOG_LEVELS } from './log.ts';
 
-/** The settings that every service has. Spread them: `readConfig({ ...baseSettings(50051), … }, process.env)`. */
+/** Settings of every service. Spread them: `readConfig({ ...baseSettings(50051), … }, process.env)`. */
 export function baseSettings(defaultPort: number) {
   return {
     host: env.string('HOST', '0.0.0.0'),
@@ -15,51 +15,50 @@ export function baseSettings(defaultPort: number) {
     logLevel: env.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
     otlpEndpoint: env.optionalUrl('OTEL_EXPORTER_OTLP_ENDPOINT'),
     otlpTracesEndpoint: env.optionalUrl('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'),
-    /** After readiness has turned false, how long requests are still taken: load balancers and clients need a moment to go elsewhere. */
+    /** Time to keep taking requests after readiness has turned false, so that load balancers and clients can move elsewhere. */
     drainDelayMs: env.duration('DRAIN_DELAY', 0),
-    /** How long running calls may take to finish after that. */
+    /** Time for running calls to finish after that. */
     drainMs: env.duration('DRAIN_TIMEOUT', 20_000),
-    /** gRPC: clients connect again this often, and so find replicas that came later. */
+    /** gRPC: age at which clients must reconnect, so that they find newer replicas. */
     maxConnectionAgeMs: env.duration('GRPC_MAX_CONNECTION_AGE', 300_000),
-    /** Whether a service that owns a schema migrates it; otherwise it waits until somebody has (`truckroll migrate`). */
+    /** Whether a service migrates its schema at start; otherwise it waits until `truckroll migrate` has done so. */
     migrateAtStart: env.boolean('MIGRATE_AT_START', true),
     ...tlsSettings,
-    /** By which this component proves to the ones that it calls who it is. */
+    /** Credential with which this component identifies itself to those it calls. */
     callCredential: env.optionalCallCredential('CALL_CREDENTIAL'),
   };
 }
 
-/** The settings of a service that others call. Spread them as well. */
+/** Settings of a service that others call. Spread them as well. */
 export const callerSettings = {
-  /** Whose calls are served, beside what the contract says of each rpc. */
+  /** Credentials of accepted callers. The contract says which rpcs each may call. */
   callerCredentials: env.callerCredentials('CALLER_CREDENTIALS'),
-  /** `report` serves what it should refuse, and tells: for the time in which older callers are replaced. */
+  /** `report` logs calls that should be refused, but serves them: for the time in which older callers are replaced. */
   callerCheck: env.oneOf<CallerCheckMode>('CALLER_CHECK', ['enforce', 'report'], 'enforce'),
 };
 
-/** The settings of a service that has a schema. Spread them as well. */
+/** Settings of a service that has a schema. Spread them as well. */
 export const databaseSettings = {
   databaseUrl: env.databaseUrl('DATABASE_URL'),
-  /** Serves sessions when DATABASE_URL leads to a pooler that does not keep them. */
+  /** URL for sessions, if DATABASE_URL leads to a pooler that does not keep them. */
   databaseSessionUrl: env.databaseUrl('DATABASE_SESSION_URL', undefined),
 };
 
-/** How a service with these settings reaches PostgreSQL. */
 export function databaseUrls({ databaseUrl, databaseSessionUrl }: Config<typeof databaseSettings>): Pick<DatabaseOptions, 'url' | 'sessionUrl'> {
   return { url: databaseUrl, sessionUrl: databaseSessionUrl };
 }
 
 export type ServerConfig = Config<typeof callerSettings>;
 
-/** What is in front of a service's rpcs. A component without callers serves nothing but the health service. */
+/** The check of callers for a service. Without accepted callers, only the health service is served. */
 export function callerCheckOf(config: Partial<ServerConfig>): CallerCheck {
   return { accepted: config.callerCredentials ?? new Map(), mode: config.callerCheck };
 }
 
-/** What comes after the calls: background parts that end their work, pools, the last log lines. Milliseconds. */
+/** Time for the rest of a stop after draining: background parts, pools, the last log lines. Milliseconds. */
 const AFTER_DRAIN_MS = 15_000;
 
-/** How long a stop takes at most. The chart's grace period and compose's are longer. Milliseconds. */
+/** Maximum duration of a stop, in milliseconds. The grace periods of the chart and of compose are longer. */
 export function stopLimitMs({ drainDelayMs, drainMs }: Pick<BaseConfig, 'drainDelayMs' | 'drainMs'>): number {
   return drainDelayMs + drainMs + AFTER_DRAIN_MS;
 }
@@ -73,7 +72,7 @@ export function testCaller(name: Caller): CallCredential {
   return testCallers.find(({ caller }) => caller === name)!;
 }
 
-/** For tests: any free ports, a log of what goes wrong, calls of the components above. */
+/** For tests: any free ports, warnings in the log, calls by the components above. */
 export const testConfig: BaseConfig & ServerConfig & { readonly databaseSessionUrl: undefined } = Object.freeze({
   databaseSessionUrl: undefined,
   host: '127.0.0.1',

@@ -11,17 +11,17 @@ import { callerCheckOf, type BaseConfig, type ServerConfig } from './service-con
 /** What a service is built from. */
 export interface ServiceKit<C> extends Omit<ComponentKit<C>, 'foundation'> {
   readonly server: GrpcServer;
-  /** A pool whose schema is migrated, or waited for, before the service serves, checked for readiness, and closed last. */
+  /** A pool with its schema. It is migrated, or waited for, before the service serves; checked for readiness; closed last. */
   database(options: DatabaseOptions & Schema): Database;
 }
 
 export interface ServiceOptions<C extends BaseConfig & Partial<ServerConfig>> {
   readonly name: string;
   readonly config: C;
-  /** Puts the service together: pools, handlers, background parts. Does no I/O. */
+  /** Assembles the service: pools, handlers, background parts. Does no I/O. */
   create(kit: ServiceKit<C>): void;
   readonly log?: Logger;
-  /** Of the contract; tests give others. */
+  /** Default: the contract's callers. Tests pass others. */
   readonly mayCall?: CallerCheck['mayCall'];
 }
 
@@ -32,7 +32,7 @@ class SchemaBehind extends Error {
   }
 }
 
-/** A component that answers by gRPC, from schemas of its own. */
+/** A component that serves gRPC and owns schemas. */
 export function createService<C extends BaseConfig & Partial<ServerConfig>>({ name, config, mayCall, create, log: given }: ServiceOptions<C>): Service {
   return createComponent({
     name,
@@ -49,7 +49,7 @@ export function createService<C extends BaseConfig & Partial<ServerConfig>>({ na
       });
       const unapplied = metrics.gauge('schema_migrations_missing', 'Migrations that this version needs and its schema lacks', ['schema']);
 
-      /** Waits for PostgreSQL, and where somebody else migrates also for them, as long as it takes. */
+      /** Waits for PostgreSQL, and for migrations if the service does not run them itself, as long as it takes. */
       async function prepare(database: Database, { schema, migrations }: Schema): Promise<void> {
         const applied = await retrying(
           async () => {

@@ -11,19 +11,19 @@ import {
 import { settleSession } from './connection-settings.ts';
 import { PoolerError, translateDatabaseError } from './database-errors.ts';
 
-/** One connection with a life of its own. */
+/** A single connection outside the pool. */
 export interface Session {
   query<R = Record<string, unknown>>(statement: Statement): Promise<StatementResult<R>>;
   /** Same as `Queryable.queryBinary`. */
   queryBinary(statement: Statement): Promise<BinaryRow[]>;
   /** Called with the payload of each notification on a channel that `listen` was run for. */
   onNotification(listener: (payload: string, channel: string) => void): void;
-  /** Resolves when the connection has ended, for whatever reason; session locks are gone then. */
+  /** Resolves when the connection has ended, for whatever reason, which releases session locks. */
   readonly ended: Promise<void>;
   close(): Promise<void>;
 }
 
-/** Opens a session. Errors: ApiError 503 when PostgreSQL is out of reach, PoolerError where a pooler does not keep sessions. */
+/** Opens a session. Errors: ApiError 503 if PostgreSQL is unreachable, PoolerError if a pooler does not keep sessions. */
 export async function createSession({ sessionUrl, ...rest }: ConnectionOptions): Promise<Session> {
   const options = { ...rest, url: sessionUrl ?? rest.url };
   const client = new Connection(connectionConfig(options));

@@ -1,16 +1,15 @@
-// Statements of a transaction that are sent without waiting for each other share one Sync. pg ends each with a Sync of its own, at
-// which PostgreSQL sends what it has: an answer in several packets, each a system call for it and a turn of the event loop for us,
-// that nobody can use before the last one is there.
+// Makes pipelined statements of a transaction share one Sync. pg ends each statement with a Sync, at which PostgreSQL flushes its answer:
+// several packets, each a system call there and an event loop turn here, although no caller can continue before the last one.
 //
-// PostgreSQL protocol 3, extended query: after an error PostgreSQL passes over all messages up to the Sync, and says it is ready for more
-// at a Sync only.
+// PostgreSQL protocol 3, extended query: after an error PostgreSQL skips all messages up to the Sync, and reports that it is ready for
+// more only at a Sync.
 import type { Writable } from 'node:stream';
 import pg from 'pg';
 
-/** A statement of pg's, as far as it is used here. */
+/** The part of pg.Query that is used here. */
 export interface SharingQuery {
   readonly name?: string | undefined;
-  /** Whether another one that is sent with it has the Sync. */
+  /** Whether the Sync is sent by a later statement of the same batch. */
   sharesSync: boolean;
   /** Whether pg refused to send it. */
   readonly unsent: boolean;
@@ -18,7 +17,7 @@ export interface SharingQuery {
   handleError(error: Error, connection: object): void;
 }
 
-/** pg's own. */
+/** The part of pg.Client that is used here. */
 interface Client {
   readonly connection: {
     readonly stream: Writable;
@@ -33,17 +32,17 @@ interface Client {
   query(query: object): unknown;
 }
 
-/** SQLSTATE of a statement in a transaction that has failed. */
+/** SQLSTATE of a statement in a failed transaction. */
 const FAILED_TRANSACTION = '25P02';
-/** What PostgreSQL says of a transaction that is under way. */
+/** Transaction status that PostgreSQL reports inside a transaction. */
 const IN_TRANSACTION = 'T';
 
 export interface Syncs<Q extends SharingQuery> {
-  /** Sends a statement, in an explicit transaction, with those that follow before anything is waited for. */
+  /** Queues a statement of an explicit transaction; it is sent together with others of the same tick. */
   send(query: Q): void;
 }
 
-/** Changes a client of pg that pipelines, before it connects. `prepare` is told of statements that are about to be sent together. */
+/** Patches a pipelining pg client before it connects. `prepare` is called with statements about to be sent together. */
 export function sharedSyncs<Q extends SharingQuery>(given: pg.Client, prepare: (queries: readonly Q[]) => void): Syncs<Q> {
   const client = given as unknown as Client;
   const { connection } = client;
@@ -61,7 +60,7 @@ export function sharedSyncs<Q extends SharingQuery>(given: pg.Client, prepare: (
   client._handleCommandComplete = (message) => {
     const query = client._getActiveQuery();
     completed(message);
-    // The next answer is that of the next statement, as if PostgreSQL had said that it is ready.
+    // Simulates PostgreSQL's ready message, so that the next answer goes to the next statement.
     if (query?.sharesSync === true) client._handleReadyForQuery({ status: IN_TRANSACTION });
   };
   client._handleErrorMessage = (error) => {
@@ -70,12 +69,12 @@ export function sharedSyncs<Q extends SharingQuery>(given: pg.Client, prepare: (
     if (query?.sharesSync === true) passOver();
   };
 
-  /** What PostgreSQL passes over will have no answer. */
+  /** Fails the statements that PostgreSQL skips up to the Sync, since they get no answers. */
   function passOver(): void {
     const passed: SharingQuery[] = [];
     for (let more = true; more; more = passed.at(-1)?.sharesSync === true) passed.push(client._sentQueryQueue.shift() as SharingQuery);
     for (const { name } of passed) if (name !== undefined) delete connection.submittedNamedStatements[name];
-    // After whoever waits for the one that failed has heard of it.
+    // Deferred, so that the statement that failed rejects first.
     setImmediate(() => {
       for (const query of passed) query.handleError(aborted(), connection);
     });
@@ -87,12 +86,12 @@ export function sharedSyncs<Q extends SharingQuery>(given: pg.Client, prepare: (
     connection.stream.cork();
     prepare(queries);
     queries.forEach((query, index) => {
-      // A simple query is a Sync as well.
+      // A simple query includes a Sync.
       query.sharesSync = holding = query.requiresPreparation() && queries[index + 1]?.requiresPreparation() === true;
       client.query(query);
     });
     holding = false;
-    // What follows in the transaction, its COMMIT perhaps, must not be done without it: of all this, nothing leaves.
+    // If one was not sent, later statements such as COMMIT must not run without it, so nothing is sent at all.
     if (queries.some(({ unsent }) => unsent)) connection.stream.destroy();
     else connection.stream.uncork();
   }

@@ -1,6 +1,6 @@
 import { heard } from './heard.ts';
 
-/** What work yields while it is going on, as a stream that ends with the work; what the work rejects with, the stream throws. */
+/** Turns what work emits while it runs into a stream, which ends with the work and throws what the work rejects with. */
 export async function* streamOf<T>(work: (tell: (item: T) => void) => Promise<void>): AsyncIterable<T> {
   const items: T[] = [];
   let wake = (): void => undefined;

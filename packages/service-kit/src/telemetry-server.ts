@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Metrics } from './metrics.ts';
 
-/** Resolves when the dependency can be used, rejects when it cannot. Its error is logged, never answered. */
+/** Resolves if the dependency can be used, rejects if it cannot. The error is not included in the answer. */
 export type ReadinessCheck = () => Promise<void> | void;
 
 const CHECK_TIMEOUT_MS = 2000;
@@ -15,7 +15,7 @@ export interface TelemetryServer {
 export interface TelemetryServerOptions {
   /** 0 takes a free port. */
   port: number;
-  /** Address to listen on: that of the service itself. */
+  /** Address to listen on, the same as the service's. */
   host: string;
   metrics: Metrics;
   /** Read at every request, so that checks may be added while the service starts. */
@@ -29,8 +29,8 @@ interface Answer {
 }
 
 /**
- * The port for operators, apart from the service's own: /metrics (Prometheus), /healthz (this process runs its event
- * loop) and /readyz (every check passes; 503 and the names of those that do not). Rejects if the port is taken.
+ * The port for operators, separate from the service's: /metrics (Prometheus), /healthz (the event loop of this process runs) and
+ * /readyz (all checks pass; 503 and the failing ones otherwise). Rejects if the port is taken.
  */
 export async function startTelemetryServer(options: TelemetryServerOptions): Promise<TelemetryServer> {
   const server = createServer((request, response) => {

@@ -5,15 +5,15 @@ export type Expressions = Pick<Statement, 'text' | 'values'>;
 
 const texts = new Map<string, string>();
 
-/** A statement that changes rows, as a part of another. */
+/** Makes a statement that changes rows a part of another statement. */
 export function expression(name: string, { text, values = [] }: Statement): Expressions {
   return { text: `${name} as (${text})`, values };
 }
 
 /**
- * Changes of different tables as one statement: PostgreSQL runs every part, and each sees what was there before the
- * whole, and what the parts before it return. `answer` is what the whole returns, as "column from part". Each statement of its own would cost as much again as its work. Like any named statement, `parts` have the same
- * texts whenever the name is used.
+ * Combines changes of different tables into one statement; separate statements would double their cost. Each part sees the tables
+ * as they were before the statement, and the rows returned by earlier parts. `answer` is the final select list: "column from part".
+ * As for any named statement, the texts of `parts` must be the same whenever the name is used.
  */
 export function together(name: string, parts: readonly Expressions[], answer = ''): Statement {
   let text = texts.get(name);

@@ -1,5 +1,5 @@
-// Imported only when an OTLP endpoint is set: the SDK costs start-up time and memory. What OpenTelemetry specifies as environment variables
-// is read here and by its own packages.
+// Imported only if an OTLP endpoint is set, because the SDK costs start-up time and memory. OpenTelemetry's standard environment variables
+// are read here and by its packages.
 import { randomUUID } from 'node:crypto';
 import { DiagLogLevel, context, diag, propagation, trace } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
@@ -28,7 +28,7 @@ import { readBuild } from './build.ts';
 import type { Logger } from './log.ts';
 import { currentRequest, traceIdOf } from './request-context.ts';
 
-/** A request's first span has the trace that its log lines name. */
+/** Starts a request's trace with the id that its log lines contain. */
 class IdsOfRequests extends RandomIdGenerator {
   constructor() {
     super();
@@ -61,7 +61,7 @@ export function startSdk(service: string, url: string, log: Logger): () => Promi
   propagation.setGlobalPropagator(new W3CTraceContextPropagator());
   trace.setGlobalTracerProvider(provider);
   return async () => {
-    // A collector that is away must not fail a shutdown.
+    // An unreachable collector must not fail a shutdown.
     await provider.shutdown().catch(() => undefined);
     trace.disable();
     propagation.disable();
@@ -70,7 +70,7 @@ export function startSdk(service: string, url: string, log: Logger): () => Promi
   };
 }
 
-/** What the process is; OTEL_RESOURCE_ATTRIBUTES and OTEL_SERVICE_NAME come last and win. */
+/** Resource attributes of this process; OTEL_RESOURCE_ATTRIBUTES and OTEL_SERVICE_NAME override them. */
 function resourceOf(service: string): Resource {
   const own = resourceFromAttributes({
     [ATTR_SERVICE_NAME]: service,
@@ -83,7 +83,7 @@ function resourceOf(service: string): Resource {
     .merge(detectResources({ detectors: [resourceAttributesEnvDetector, serviceNameEnvDetector] }));
 }
 
-/** As specified, a value that is not known is reported and counts as not set. */
+/** As OpenTelemetry specifies, an unknown value is reported and treated as unset. */
 function samplerOf(name: string): Sampler {
   const [, parentBased, root = ''] = /^(parentbased_)?(.*)$/.exec(name) ?? [];
   if (!Object.hasOwn(ROOTS, root)) {
@@ -101,7 +101,7 @@ function ratio(): number {
   return 1;
 }
 
-/** What OpenTelemetry's packages report goes to our log, a message that repeats once: an exporter has one for each batch that fails. */
+/** Sends OpenTelemetry's diagnostics to the log. Repeated messages are logged once, since each failed export batch causes one. */
 function report(log: Logger): void {
   let last = '';
   const warn = (message: string): void => {

@@ -3,21 +3,21 @@ import { isFault } from './faults.ts';
 import type { Logger } from './log.ts';
 import { currentRequest } from './request-context.ts';
 
-/** Set once at start. While it is false no span is made, so that tracing off costs a branch; ids are carried all the same. */
+/** Set at start. While false no spans are created, so disabled tracing costs one branch; ids are still passed on. */
 let enabled = false;
 
 export type SpanAttributes = Readonly<Record<string, string | number | boolean>>;
 
 export interface Collector {
-  /** The path `v1/traces` below it takes spans. */
+  /** Base URL; spans are sent to `v1/traces` below it. */
   readonly otlpEndpoint?: string | undefined;
-  /** Takes spans itself, rather than the one above. */
+  /** URL for spans; overrides `otlpEndpoint`. */
   readonly otlpTracesEndpoint?: string | undefined;
 }
 
 /**
- * Sends spans to an OpenTelemetry collector (OTLP over HTTP) when an endpoint is given; the SDK is only loaded then.
- * Resolves to a function that sends what is left and stops.
+ * Sends spans to an OpenTelemetry collector (OTLP over HTTP) if an endpoint is given; the SDK is only loaded then.
+ * Resolves to a function that flushes and stops.
  */
 export async function startTracing(service: string, { otlpEndpoint, otlpTracesEndpoint }: Collector, log: Logger): Promise<() => Promise<void>> {
   const url = otlpTracesEndpoint ?? (otlpEndpoint && new URL('v1/traces', otlpEndpoint.replace(/\/*$/, '/')).href);
@@ -31,17 +31,17 @@ export async function startTracing(service: string, { otlpEndpoint, otlpTracesEn
   };
 }
 
-/** Whether spans are made. */
+/** Whether spans are created. */
 export function isTracing(): boolean {
   return enabled;
 }
 
-/** Runs work inside a span that ends with it; a rejection marks the span as failed where it is a fault (`isFault`). */
+/** Runs work inside a span that ends with it. A rejection marks the span as failed if it is a fault (`isFault`). */
 export function withSpan<T>(name: string, kind: keyof typeof SpanKind, attributes: SpanAttributes, work: () => Promise<T>): Promise<T> {
   return enabled ? inSpan(context.active(), name, SpanKind[kind], attributes, [], work) : work();
 }
 
-/** The same, as a child of the span that a peer named in these headers (W3C trace context). */
+/** Like withSpan, as a child of the span that a peer named in these headers (W3C trace context). */
 export function withRemoteSpan<T>(
   header: (name: string) => string | undefined,
   name: string,
@@ -52,7 +52,7 @@ export function withRemoteSpan<T>(
   return enabled ? inSpan(remote(header), name, SpanKind[kind], attributes, [], work) : work();
 }
 
-/** The same for work on several messages at once: a child of the only one, or linked to the spans of all. */
+/** Like withSpan, for work on several messages: a child of the only message's span, or linked to the spans of all. */
 export function withBatchSpan<T>(
   traceparents: readonly (string | null | undefined)[],
   name: string,
@@ -71,7 +71,7 @@ export function withBatchSpan<T>(
   return inSpan(context.active(), name, SpanKind[kind], attributes, links, work);
 }
 
-/** Tells more of the active span: what was only found out inside it. */
+/** Adds attributes to the active span, and renames it, once they are known. */
 export function describeSpan(attributes: SpanAttributes, name?: string): void {
   if (!enabled) return;
   const span = trace.getActiveSpan();
@@ -79,12 +79,12 @@ export function describeSpan(attributes: SpanAttributes, name?: string): void {
   if (name !== undefined) span?.updateName(name);
 }
 
-/** Marks the active span as failed, for faults that do not leave it as errors. */
+/** Marks the active span as failed, for faults that are not thrown. */
 export function failSpan(): void {
   if (enabled) trace.getActiveSpan()?.setStatus({ code: SpanStatusCode.ERROR });
 }
 
-/** The trace that a peer or an event is to continue; undefined where it is the one that follows from the request's id. */
+/** The trace for a peer or an event to continue; undefined if its id can be derived from the request id. */
 export function activeTraceparent(): string | undefined {
   if (!enabled) return currentRequest()?.traceparent;
   const headers: Record<string, string> = {};
