@@ -10,13 +10,13 @@ const PATIENCE = { retries: 3, longestWaitSeconds: 90 };
 const refusal = (code: string, status: number, headers: Record<string, string> = {}) =>
   errorOf(new Response(JSON.stringify({ error: { code, message: 'No.', request_id: 'r', details: [] } }), { status, headers }));
 
-test('of the codes that the API has, those repeat that a later moment may change', async () => {
+test('only error codes that a later attempt may resolve are retried', async () => {
   const repeated = [];
   for (const code of codes) if (pauseAfter(await refusal(code, 409), 1, PATIENCE, 0.5) !== undefined) repeated.push(code);
   expect(repeated).toEqual(['IDEMPOTENCY_IN_PROGRESS', 'RATE_LIMITED', 'INTERNAL_ERROR']);
 });
 
-test('a lost connection, an attempt that took too long and a balancer’s own 5xx are repeated; a page that is none of ours is not', async () => {
+test('a lost connection, a timeout and a 5xx of a load balancer are retried; another unrecognized page is not', async () => {
   for (const error of [new ConnectionError('cut'), new TimeoutError('late'), await errorOf(new Response('<h1>Bad Gateway</h1>', { status: 502 }))]) {
     expect(pauseAfter(error, 1, PATIENCE, 0.5)).toBe(100);
   }
@@ -24,7 +24,7 @@ test('a lost connection, an attempt that took too long and a balancer’s own 5x
   expect(pauseAfter(new TypeError('a defect of whoever calls'), 1, PATIENCE, 0.5)).toBeUndefined();
 });
 
-test('a wait is at least Retry-After, grows with the attempts, and is not made where it would be too long or too many were made', async () => {
+test('a wait lasts at least Retry-After and grows with each attempt; a too long Retry-After or too many attempts end the retries', async () => {
   const limited = (after: string) => refusal('RATE_LIMITED', 429, { 'retry-after': after });
   expect(pauseAfter(await limited('7'), 1, PATIENCE, 0)).toBe(7000);
   expect(pauseAfter(await limited('91'), 1, PATIENCE, 0)).toBeUndefined();
@@ -34,7 +34,7 @@ test('a wait is at least Retry-After, grows with the attempts, and is not made w
   expect(pauseAfter(error, 1, { ...PATIENCE, retries: 0 }, 1)).toBeUndefined();
 });
 
-test('the writes that may be repeated are those that the description gives an idempotency key', () => {
+test('the retried writes are exactly those that take an idempotency key in the API description', () => {
   const described = Object.entries<any>(document.paths).flatMap(([path, verbs]) =>
     Object.entries<any>(verbs).flatMap(([verb, { parameters }]) => (parameters.some(({ name }: any) => name === 'Idempotency-Key') ? [`${verb} ${path}`] : [])),
   );

@@ -1,4 +1,4 @@
-// The client against servers that answer late, in part, or as somebody else.
+// The client against servers that answer late, partially, or not as Truckroll.
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { ConnectionError, TimeoutError, TruckrollError, createClient } from '../src/index.ts';
@@ -21,7 +21,7 @@ const failureOf = (call: Promise<unknown>): Promise<any> =>
     (reason: unknown) => reason,
   );
 
-test('an attempt that takes too long ends, and so does one whose body does', async () => {
+test('an attempt times out when the response or its body takes too long', async () => {
   for (const answer of [
     () => undefined,
     (_: unknown, response: any) => void response.writeHead(200, { 'content-type': 'application/json' }).write('{"data":'),
@@ -33,14 +33,14 @@ test('an attempt that takes too long ends, and so does one whose body does', asy
   }
 });
 
-test('a caller who loses patience ends a call and the waits between its attempts, with their own reason', async () => {
+test('aborting the signal ends a call during a wait between attempts, with the reason of the signal', async () => {
   const patience = new AbortController();
   const baseUrl = await listening((_, response) => void response.writeHead(503, { 'retry-after': '60' }).end());
   const api = createClient({ baseUrl, token: 'trk_', onRetry: () => patience.abort(new Error('enough')) });
   expect(await failureOf(api.get('/v1/company', { signal: patience.signal }))).toMatchObject({ message: 'enough' });
 });
 
-test('what is neither a read nor a write with a key is sent once', async () => {
+test('a write without an idempotency key is sent only once', async () => {
   let requests = 0;
   const baseUrl = await listening((request) => {
     requests += 1;
@@ -53,7 +53,7 @@ test('what is neither a read nor a write with a key is sent once', async () => {
   expect(requests).toBe(1);
 });
 
-test('a write keeps its key, and the caller’s where there is one, through its attempts', async () => {
+test('a write keeps its generated or given idempotency key through all attempts', async () => {
   const keys: unknown[] = [];
   const baseUrl = await listening((request, response) => {
     keys.push(request.headers['idempotency-key']);
@@ -67,7 +67,7 @@ test('a write keeps its key, and the caller’s where there is one, through its 
   expect(keys).toEqual([expect.stringMatching(/^[0-9a-f-]{36}$/), keys[0], 'mine-0001', 'mine-0001']);
 });
 
-test('a page that is none of ours is no success', async () => {
+test('a page that did not come from Truckroll is an error even with status 200', async () => {
   const api = createClient({ baseUrl: await listening((_, response) => void response.end('<h1>Sign in to the hotel</h1>')), token: 'trk_' });
   const failure = await failureOf(api.get('/v1/company'));
   expect(failure).toBeInstanceOf(TruckrollError);
@@ -75,7 +75,7 @@ test('a page that is none of ours is no success', async () => {
   expect(await failure.response.text()).toContain('hotel');
 });
 
-test('parameters are spelled as the API reads them, and a fetch of the caller’s own is used', async () => {
+test('parameters are encoded as the API reads them, and a custom fetch is used', async () => {
   const asked: string[] = [];
   const fetch = async (url: string) => {
     asked.push(url);

@@ -11,7 +11,7 @@ function signed(secret = SECRET, at = new Date()): Record<string, string> {
   return { 'webhook-id': 'e', 'webhook-timestamp': String(Math.floor(at.getTime() / 1000)), 'webhook-signature': new Webhook(secret).sign('e', at, body) };
 }
 
-test('a webhook is verified from its text or its bytes, whatever kind of headers it comes with', () => {
+test('a webhook is verified from its text or its bytes, with any kind of headers object', () => {
   const upper = Object.fromEntries(Object.entries(signed()).map(([name, value]) => [name.toUpperCase(), [value]]));
   for (const headers of [signed(), new Headers(signed()), upper]) {
     for (const each of [body, new TextEncoder().encode(body)]) expect(verifyWebhook(SECRET, headers, each)).toEqual(JSON.parse(body));
@@ -19,7 +19,7 @@ test('a webhook is verified from its text or its bytes, whatever kind of headers
   expect(verifyWebhook([OTHER, SECRET], signed(), body).type).toBe('webhook.test');
 });
 
-test('what was changed, is old, is another’s or is not signed at all is refused', () => {
+test('a changed, old, unsigned or differently signed webhook is refused', () => {
   const hours = new Date(Date.now() - 3_600_000);
   const refused: [string | string[], Record<string, string>, string][] = [
     [SECRET, signed(), body.replace('test', 'tess')],
@@ -31,7 +31,7 @@ test('what was changed, is old, is another’s or is not signed at all is refuse
   for (const args of refused) expect(() => verifyWebhook(...args)).toThrow(VerificationError);
 });
 
-test('the types of events are those that the description has', () => {
+test('the event types are those in the API description', () => {
   const source = readFileSync(new URL('../src/webhooks.ts', import.meta.url), 'utf8');
   const bodies = Object.values<any>(document.webhooks).map(({ post }) => post.requestBody.content['application/json'].schema.$ref.split('/').at(-1));
   expect([...source.matchAll(/Schemas\['(\w+)'\]/g)].map(([, name]) => name).toSorted()).toEqual(bodies.toSorted());

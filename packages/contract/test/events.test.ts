@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { codec, firstUnknown, publicEvents, shapeNamed } from '../src/index.ts';
 import { ServiceRequestStatusChanged } from '../src/gen/truckroll/events/v1/public_events.ts';
 
-/** A script, which any Node runs as it is. */
+/** A script that Node runs without a build step. */
 const SCRIPT = join(import.meta.dirname, '../../../scripts/derive-protos.mjs');
 const SOURCE = join(import.meta.dirname, '../../../proto/truckroll/scheduling/v1/service_requests.proto');
 
-test('the change of a status tells all that a service request has, and the status before', () => {
+test('a status change carries every field of a service request, and the previous status', () => {
   const [request, changed] = [shapeNamed('truckroll.scheduling.v1.ServiceRequest'), shapeNamed('truckroll.events.v1.ChangedServiceRequest')];
   const plain = (fields: typeof changed.fields) =>
     fields.map(({ name, number, kind, nullable, format, refersTo, doc }) => ({ name, number, kind, nullable, format, refersTo, doc }));
@@ -15,7 +15,7 @@ test('the change of a status tells all that a service request has, and the statu
   expect(changed.byName.get('previous_status')).toMatchObject({ number: 22, kind: 'enum' });
 });
 
-test('a field that is added to the service request is in the change of a status without being written there', async () => {
+test('a field added to the service request is added to the status change automatically', async () => {
   const { changedServiceRequest } = (await import(SCRIPT)) as { changedServiceRequest(source: string): string };
   const source = readFileSync(SOURCE, 'utf8');
   const added = source.replace(
@@ -26,7 +26,7 @@ test('a field that is added to the service request is in the change of a status 
   expect(() => changedServiceRequest(source.replace('reserved 22;', ''))).toThrow('must reserve 22');
 });
 
-test('every public event says its type by an option of its message', () => {
+test('every public event declares its type in an option of its message', () => {
   expect(publicEvents.map(({ type, body }) => [type, body.typeName.split('.').at(-1)])).toEqual([
     ['service_request.created', 'ServiceRequestCreated'],
     ['service_request.status_changed', 'ServiceRequestStatusChanged'],
@@ -36,7 +36,7 @@ test('every public event says its type by an option of its message', () => {
   ]);
 });
 
-describe('of what came from a newer release', () => {
+describe('firstUnknown, in a message of a newer release', () => {
   const { body } = publicEvents.find(({ type }) => type === 'service_request.status_changed')!;
   const empty = codec(body.typeName).decode(new Uint8Array()) as ServiceRequestStatusChanged;
   const data = codec('truckroll.events.v1.ChangedServiceRequest').decode(new Uint8Array()) as NonNullable<ServiceRequestStatusChanged['data']>;
@@ -49,7 +49,7 @@ describe('of what came from a newer release', () => {
       data: { ...data, number: 'SR-1', status: 'SERVICE_REQUEST_STATUS_BOOKED', account: { id: 'a', name: 'b' }, created_at: 5 },
     }).finish(),
   );
-  /** Protobuf merges a message that comes twice. */
+  /** Protobuf merges a message field that occurs twice. */
   const within = (number: number, bytes: number[]) => [number * 8 + 2, bytes.length, ...bytes];
 
   test.each<[string, number[], string | undefined]>([
@@ -63,7 +63,7 @@ describe('of what came from a newer release', () => {
     expect(firstUnknown(body, Buffer.concat([known, Buffer.from(added)]))).toBe(expected);
   });
 
-  test('bytes that are no message are an error', () => {
+  test('rejects bytes that are not a message', () => {
     expect(() => firstUnknown(body, Buffer.from([0xff, 0xff]))).toThrow();
   });
 });

@@ -3,7 +3,7 @@ import { problemsOfJsonText, resource } from '../src/index.ts';
 const { record: invoice } = resource('invoices');
 const problems = (text: string): string[] => problemsOfJsonText(invoice, text, JSON.parse(text)).map(({ field, message }) => `${field}: ${message}`);
 
-test('a key that an object has twice is told by its path, however it is spelled', () => {
+test('a duplicate key is reported by its path, even if it is escaped differently', () => {
   expect(problems('{"id":"a","number":"1","amounts":{"tax_cents":1,"tax_cents":1}}')).toEqual([
     'amounts.tax_cents: Give it once: its object has this key twice.',
   ]);
@@ -13,11 +13,11 @@ test('a key that an object has twice is told by its path, however it is spelled'
   ]);
 });
 
-test('the same key in two objects, and what looks like a key in a text, are none', () => {
+test('the same key in two objects, and text in a string that looks like a key, are no duplicates', () => {
   expect(problems('{"number":"a\\":\\\\","name":"\\"number\\":","line_items":[{"id":"1"},{"id":"2"}],"tax":{"name":"x"}}')).toEqual([]);
 });
 
-test('a whole number with a fraction that a double loses is refused, a fraction elsewhere and another spelling of the number are not', () => {
+test('an integer field refuses a fraction that a double loses, but accepts other spellings of an integer', () => {
   const lost = 'Give an integer.';
   expect(problems('{"amounts":{"total_cents":100.00000000000000001,"tax_cents":9007199254740991.4},"line_items":[{"position":1e-400}]}')).toEqual([
     `amounts.total_cents: ${lost}`,
@@ -29,7 +29,7 @@ test('a whole number with a fraction that a double loses is refused, a fraction 
   ).toEqual([]);
 });
 
-test('a line that nests deeper than any record is refused and takes no more room than it has', () => {
+test('a line that is nested deeper than any record is refused without a stack overflow', () => {
   const deep = 100_000;
   expect(problems(`{"payment_applications":${'['.repeat(deep)}${']'.repeat(deep)}}`)).toEqual(['(line): Nest no deeper than 64 lists and objects.']);
 });

@@ -14,7 +14,7 @@ import {
   type Shape,
 } from '../src/index.ts';
 
-/** Any JSON value of a shape, derived fields included, as a read would return it. */
+/** Arbitrary JSON of a shape as a read would return it, including derived fields. */
 function anyOf(shape: Shape): fc.Arbitrary<Record<string, unknown>> {
   return fc.record(Object.fromEntries(shape.fields.map((field) => [field.name, anyField(field)])));
 }
@@ -76,7 +76,7 @@ function anyString(field: Field): fc.Arbitrary<string> {
   return fixed[field.format ?? ''] ?? fc.string({ unit: 'grapheme' }).filter((text) => !text.includes('\0'));
 }
 
-/** What a read returns of a line: derived fields at their defaults. */
+/** The read's answer after importing the value: derived fields have their defaults. */
 function withoutDerived(shape: Shape, value: any): any {
   const zero: Partial<Record<Field['kind'], unknown>> = { cents: 0, integer: 0, number: 0, boolean: false, string: '', timestamp: '1970-01-01T00:00:00Z' };
   return Object.fromEntries(
@@ -99,7 +99,7 @@ function written(shape: Shape, bytes: Uint8Array): unknown {
 describe.each(resources.map(({ path }) => path))('%s', (path) => {
   const { record } = resource(path);
 
-  it('is read from JSON, encoded and written as the same JSON', () => {
+  it('survives being read from JSON, encoded, and written as JSON', () => {
     fc.assert(
       fc.property(anyOf(record), (json) => {
         const { value, problems } = readMessage(record, json);
@@ -110,7 +110,7 @@ describe.each(resources.map(({ path }) => path))('%s', (path) => {
     );
   });
 
-  it('names every field that is missing, and what is not a field', () => {
+  it('reports every missing field and every unknown one', () => {
     const { problems } = readMessage(record, { surprise: 1 });
     const needed = record.fields.filter((field) => !field.nullable && !field.derived && !field.dispensable).map(({ name }) => name);
     expect(problems.filter(({ code }) => code === 'MISSING').map(({ field }) => field)).toEqual(needed);
@@ -118,7 +118,7 @@ describe.each(resources.map(({ path }) => path))('%s', (path) => {
   });
 });
 
-it('writes fields that come out of order, twice or from a newer peer', () => {
+it('writes fields that are out of order, repeated or from a newer peer', () => {
   const { record } = resource('payments');
   const text = (number: number, value: string) => Buffer.concat([Buffer.from([(number << 3) | 2, value.length]), Buffer.from(value)]);
   const newer = Buffer.from([0xf8, 0x3f, 7]);
@@ -126,7 +126,7 @@ it('writes fields that come out of order, twice or from a newer peer', () => {
   expect(written(record, bytes)).toMatchObject({ number: 'P-2', currency: 'USD', amount_cents: 0, invoice_allocations: [] });
 });
 
-it('finds room for what takes six times as much in JSON as on the wire', () => {
+it('reserves room for text that takes six times as much in JSON as on the wire', () => {
   const { record } = resource('invoices');
   const text = '\u0001"\\é\u007f'.repeat(500);
   const line = {
@@ -148,7 +148,7 @@ it('finds room for what takes six times as much in JSON as on the wire', () => {
 describe('a query value', () => {
   const parameter = (path: string, name: string) => resource(path).list.parameters.find((candidate) => candidate.name === name)!.field;
 
-  it('says how a plus sign was lost', () => {
+  it('explains a lost plus sign', () => {
     expect(checkText(parameter('invoices', 'created_from'), '2026-03-01T15:04:05 02:00')).toMatchObject({
       code: 'INVALID_FORMAT',
       message: expect.stringContaining('%2B'),
@@ -168,7 +168,7 @@ describe('a query value', () => {
     expect(checkText(parameter('invoices', name), text)).toMatchObject({ code });
   });
 
-  it('takes a date-time further away than instants reach as the bound on its side, which no record reaches', () => {
+  it('turns a date-time outside the supported range into the bound on its side, which no record reaches', () => {
     const field = parameter('invoices', 'created_before');
     expect(checkText(field, '9999-12-31T00:00:00Z')).toEqual({ value: BEYOND.after });
     expect(checkText(field, '0001-01-01T00:00:00-06:00')).toEqual({ value: BEYOND.before });
@@ -185,7 +185,7 @@ describe('a query value', () => {
     }
   });
 
-  it('accepts uuids in any case and hands them on in lower case', () => {
+  it('accepts uuids in any case and returns them in lower case', () => {
     expect(checkText(parameter('invoices', 'ids'), '0B8F3C1E-7A52-4C6D-9E10-2F4A5B6C7D8E')).toEqual({ value: '0b8f3c1e-7a52-4c6d-9e10-2f4a5b6c7d8e' });
   });
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { centsOf, margin, roundedQuotient, sumOfCents } from '../src/index.ts';
 
-test('a sum is the exact one, or none where a double does not hold it', () => {
+test('a sum is exact, or undefined if a double cannot hold it', () => {
   const far = fc.oneof(fc.maxSafeInteger(), fc.constantFrom(Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER, 1, -1, 0));
   fc.assert(
     fc.property(fc.array(far, { maxLength: 8 }), (cents) => {
@@ -11,13 +11,13 @@ test('a sum is the exact one, or none where a double does not hold it', () => {
   );
 });
 
-test('an exact sum is a number of cents, or none where a double does not hold it', () => {
+test('an exact sum becomes a number of cents, or undefined if a double cannot hold it', () => {
   const most = BigInt(Number.MAX_SAFE_INTEGER);
   expect([0n, most, -most].map(centsOf)).toEqual([0, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER]);
   expect([most + 1n, -most - 1n, 2n ** 80n].map(centsOf)).toEqual([undefined, undefined, undefined]);
 });
 
-test('a quotient is the nearest integer, ties toward positive infinity, whatever the signs', () => {
+test('a quotient is the nearest integer, with ties toward positive infinity for all signs', () => {
   const divisor = fc.bigInt({ min: -(2n ** 70n), max: 2n ** 70n }).filter((value) => value !== 0n);
   fc.assert(
     fc.property(fc.bigInt({ min: -(2n ** 80n), max: 2n ** 80n }), divisor, (n, d) => {

@@ -2,7 +2,7 @@ import { checkRanges, operations, requestCheck, resources, shapeNamed } from '..
 
 const command = shapeNamed('truckroll.scheduling.v1.AddAssignmentRequest');
 
-test('a time that comes after another is refused at or before it, by its name', () => {
+test('a time that must be after another is refused if it is equal or earlier', () => {
   for (const ends_at of [1, 2]) {
     expect(checkRanges(command, { starts_at: 2, ends_at })).toEqual([
       { field: 'ends_at', code: 'RANGE_ORDER', message: 'Give an end that is after starts_at.' },
@@ -11,12 +11,12 @@ test('a time that comes after another is refused at or before it, by its name', 
   expect(checkRanges(command, { starts_at: 2, ends_at: 3 })).toEqual([]);
 });
 
-test('nothing is said where one of two times is not given', () => {
+test('a missing time is not checked', () => {
   const messages = [{}, { starts_at: 2 }, { ends_at: 1 }, { starts_at: null, ends_at: 0 }];
   expect(messages.flatMap((message) => checkRanges(command, message))).toEqual([]);
 });
 
-test('requests inside are held to their ranges with the rest', () => {
+test('the check of internal requests reports ranges together with other problems', () => {
   const checked = requestCheck('truckroll.scheduling.v1');
   const asked = { company_id: 'x', requested_starts_at: 2, requested_ends_at: 1 };
   expect(() => checked('RecordServiceRequestRequest', asked)).toThrow(
@@ -29,7 +29,7 @@ test('requests inside are held to their ranges with the rest', () => {
   );
 });
 
-test('whatever comes after another is a time beside a time', () => {
+test('every field that must be after another is a timestamp, and so is the other', () => {
   const shapes = [...resources.map(({ record }) => record), ...operations.map(({ request }) => request)];
   const ranges = shapes.flatMap((shape) =>
     shape.fields.flatMap((field) => (field.after === undefined ? [] : [[field.kind, shape.byName.get(field.after)?.kind]])),

@@ -9,19 +9,19 @@ function spans(of: Uint8Array): [number, boolean][] {
   return found;
 }
 
-test('the fields of a message are found with their kind, and unknown ones of every wire type', () => {
+test('WireCursor finds the fields of a message, including unknown ones of every wire type', () => {
   expect(spans(bytes).slice(0, 2)).toEqual([
     [1, true],
     [2, true],
   ]);
-  // Field 9 as eight bytes, field 10 as four.
+  // Field 9 has eight bytes, field 10 four.
   expect(spans(Buffer.of(9 * 8 + 1, 1, 2, 3, 4, 5, 6, 7, 8, 10 * 8 + 5, 1, 2, 3, 4))).toEqual([
     [9, false],
     [10, false],
   ]);
 });
 
-test('a message that is cut short ends beyond its bytes, or within a number, and never goes on for ever', () => {
+test('WireCursor ends beyond the bytes of a truncated message, or throws, and never loops forever', () => {
   const cursor = new WireCursor(Buffer.of(10, 5, 1));
   expect(cursor.end).toBeGreaterThan(3);
   expect(() => new WireCursor(Buffer.of(0x80))).toThrow('ends too early');

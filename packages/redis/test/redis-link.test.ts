@@ -1,4 +1,4 @@
-// The link against real servers of every kind; what the gateway makes of it is in gateway/test/redis-servers.test.ts.
+// The link against real servers of every kind; gateway/test/redis-servers.test.ts tests how the gateway uses it.
 import { createLog, createMetrics } from '@truckroll/service-kit';
 import { RedisServers, redisCli, type RedisServer } from '@truckroll/testing';
 import { RedisLink, parseRedisUrl } from '../src/index.ts';
@@ -8,7 +8,7 @@ const opened: RedisLink[] = [];
 afterEach(() => opened.splice(0).forEach((link) => link.stop()));
 afterAll(() => servers.end());
 
-/** In as many slots as the gateway's, and named otherwise. */
+/** In as many slots as the gateway's keys, under other names. */
 const KEYS = Array.from({ length: 16 }, (_, n) => `key:${n}`);
 
 const ask = ({ port }: RedisServer, ...command: readonly string[]) => redisCli('-p', String(port), ...command);
@@ -33,7 +33,7 @@ function linkTo(url: string) {
   link.start();
   return {
     link,
-    /** Resolves when the link was ready `times` times. */
+    /** Resolves when the link has become ready `times` times. */
     async ready(times = 1): Promise<void> {
       while (readies < times) await changed.promise;
     },
@@ -47,7 +47,7 @@ function linkTo(url: string) {
   };
 }
 
-test('is ready on a server that takes writes, runs commands, and does not overwrite its keys', async () => {
+test('is ready on a server that accepts writes, runs commands, and does not overwrite its keys', async () => {
   const server = await servers.server();
   await ask(server, 'SET', KEYS[0]!, 'kept');
   const { link, ready } = linkTo(server.url);
@@ -57,14 +57,14 @@ test('is ready on a server that takes writes, runs commands, and does not overwr
   expect(await ask(server, 'EXISTS', ...KEYS)).toBe('16');
 });
 
-test('leaves no connection behind when it stops while it connects', async () => {
+test('leaves no connection behind when it is stopped while connecting', async () => {
   const server = await servers.server();
   linkTo(server.url).link.stop();
   await linkTo(server.url).ready();
   expect((await ask(server, 'CLIENT', 'LIST')).match(/name=test/g)).toHaveLength(1);
 });
 
-describe('the link to a server that answers pings and refuses writes', () => {
+describe('the link to a server that answers pings but refuses writes', () => {
   test.each<[string, () => Promise<string>, RegExp]>([
     [
       'a read-only replica',
@@ -116,7 +116,7 @@ describe('the link to a server that answers pings and refuses writes', () => {
   test.each<[string, (server: RedisServer, other: RedisServer) => Promise<unknown>, (server: RedisServer) => Promise<unknown>]>([
     ['becomes a replica', (server, other) => ask(server, 'REPLICAOF', '127.0.0.1', String(other.port)), (server) => ask(server, 'REPLICAOF', 'NO', 'ONE')],
     ['fills up', (server) => ask(server, 'CONFIG', 'SET', 'maxmemory', '1'), (server) => ask(server, 'CONFIG', 'SET', 'maxmemory', '0')],
-  ])('ends when the server %s, and is back when that is over', async (_, spoil, repair) => {
+  ])('disconnects when the server %s, and reconnects when that is over', async (_, spoil, repair) => {
     const [server, other] = await Promise.all([servers.server(), servers.server()]);
     const { link, ready, says } = linkTo(server.url);
     await ready();
@@ -134,7 +134,7 @@ const cluster = () => (clustered ??= servers.cluster());
 describe('the link to a cluster', () => {
   const urlOf = (nodes: readonly RedisServer[]) => `redis+cluster://${nodes.map(({ port }) => `127.0.0.1:${port}`).join(',')}`;
 
-  test('finds it through any node when the first is away, and runs multi-key commands, transactions and scripts', async () => {
+  test('finds it through another node when the first is down, and runs multi-key commands, transactions and scripts', async () => {
     const { masters } = await cluster();
     const { link, ready } = linkTo(`redis+cluster://127.0.0.1:1,127.0.0.1:${masters[2]!.port}`);
     await ready();
@@ -162,8 +162,8 @@ async function sentinel() {
   return { master, replica, sentinel: watching };
 }
 
-describe('the link to a master that Sentinels name', () => {
-  test('follows the Sentinels to another when the master ends', async () => {
+describe('the link to a master found through Sentinels', () => {
+  test('switches to the new master when the old one dies', async () => {
     const { master, replica, sentinel: watching } = await sentinel();
     const { link, ready } = linkTo(`redis+sentinel://127.0.0.1:1,127.0.0.1:${watching.port}/main`);
     await ready();
@@ -173,13 +173,13 @@ describe('the link to a master that Sentinels name', () => {
     expect(await ask(replica, 'GET', 'a')).toBe('1');
   });
 
-  test('leaves the master when the Sentinels name another, though the old one still takes writes', async () => {
+  test('leaves the master when the Sentinels announce another, even if the old one still accepts writes', async () => {
     const { master, replica, sentinel: watching } = await sentinel();
     const { link, ready, says } = linkTo(`redis+sentinel://127.0.0.1:${watching.port}/main`);
     await ready();
     await ask(watching, 'SENTINEL', 'FAILOVER', 'main');
     await says(/^Redis does not answer/);
-    // The Sentinel makes the old master a replica only after some seconds.
+    // The Sentinel turns the old master into a replica only after some seconds.
     expect(await ask(master, 'SET', 'a', 'old')).toBe('OK');
     await ready(2);
     await link.run('write', (client) => client.set('a', 'new'));

@@ -32,7 +32,7 @@ test.each([
       sentinelLogin: { password: 'x&y', tls: true },
     },
   ],
-])('reads where Redis is from %s', (url, servers) => {
+])('parses the servers from %s', (url, servers) => {
   expect(parseRedisUrl(url)).toStrictEqual(servers);
 });
 
@@ -49,7 +49,7 @@ test.each([
   'redis+cluster://a:1,',
   'redis+cluster://a:99999',
   'redis+cluster://%zz@a:1',
-])('refuses %s at start, with the right forms and without repeating the URL', (url) => {
+])('refuses %s at start, with the accepted forms and without repeating the URL', (url) => {
   const read = () => readConfig({ redis: redisSetting('REDIS_URL') }, { REDIS_URL: url });
   expect(read).toThrow(/^REDIS_URL is invalid: it must be redis:\/\/host:port, redis\+cluster:\/\/[^\n]* or redis\+sentinel:\/\/[^\n]*needed$/);
 });

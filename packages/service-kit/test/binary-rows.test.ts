@@ -32,7 +32,7 @@ const message: fc.Arbitrary<Message> = fc.oneof(
   fc.record({ type: fc.constant('other' as const), bytes }),
 );
 
-test('binary rows and other messages come out whole and in order, wherever the stream is cut', () => {
+test('createSplitter keeps binary rows and other messages complete and in order, wherever the stream is cut', () => {
   fc.assert(
     fc.property(fc.array(message, { maxLength: 12 }), fc.array(fc.nat(), { maxLength: 8 }), (messages, places) => {
       const out: (string | Buffer)[] = [];
@@ -49,7 +49,7 @@ test('binary rows and other messages come out whole and in order, wherever the s
   );
 });
 
-test('rows of text results pass through untouched', () => {
+test('createSplitter passes rows of text results through unchanged', () => {
   fc.assert(
     fc.property(fc.array(message, { maxLength: 12 }), fc.array(fc.nat(), { maxLength: 8 }), (messages, places) => {
       const stream = Buffer.concat(messages.map(encode));
@@ -64,14 +64,14 @@ test('rows of text results pass through untouched', () => {
   );
 });
 
-/** The columns of a row, found together and one by one. */
+/** The columns of a row, checked to be the same when read all at once and one by one. */
 function shown(row: WireRow): string {
   const columns = row.columns();
   expect(columns.map((_, index) => row.column(index))).toEqual(columns);
   return JSON.stringify(columns.map((field) => field?.toString('hex') ?? null));
 }
 
-/** Runs of bytes may be cut anywhere; only their order against the rows matters. */
+/** Joins adjacent bytes, which may be split anywhere; only their order relative to rows matters. */
 function joined(parts: readonly (string | Buffer)[]): string[] {
   return parts.reduce<string[]>((all, part) => {
     if (typeof part === 'string') return [...all, part];

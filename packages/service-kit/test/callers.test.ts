@@ -1,4 +1,4 @@
-// Who may call what: each of these calls was served before components had to prove who they are.
+// Which callers may call what.
 import { ApiError, isRefusedCaller } from '@truckroll/contract';
 import {
   acceptanceOf,
@@ -47,7 +47,7 @@ const codeOf = async (promise: Promise<unknown>) => ((await thrown(promise))?.ca
 const UNAUTHENTICATED = 16;
 const PERMISSION_DENIED = 7;
 
-test('a caller with its own credential is served, also with the second of two that are valid at once', async () => {
+test('a caller with its own credential is served, including with the second of two valid ones', async () => {
   const next = newCallCredential('gateway');
   const both = parseCallerCredentials([gateway, next].map(acceptanceOf).join())!;
   const { as } = await start({ accepted: both });
@@ -62,7 +62,7 @@ test.each([
   ['a name that nobody has', [{ caller: 'gateway', text: gateway.text.replace('gateway.', 'root.') }], 'unknown', UNAUTHENTICATED],
   ['the credential of a component that may not call it', [dispatcher], 'webhook-dispatcher', PERMISSION_DENIED],
 ] as [string, CallCredential[], string, number][])(
-  'with %s nothing is served, and line and metric say who asked for what',
+  'with %s nothing is served, and the log line and metric name the caller and rpc',
   async (_, credentials, claimed, code) => {
     let served = 0;
     const { as, lines, echo } = await start(
@@ -89,7 +89,7 @@ test.each([
   },
 );
 
-test('a refusal is a fault of the installation: callers see that they cannot be served now, never a 401 or 403 of ours', async () => {
+test('callers see a refusal as a 503, never as a 401 or 403, because the installation is at fault', async () => {
   const { as } = await start();
   const refusal = await thrown(as(dispatcher).say({ text: 'x' }));
   expect(refusal).toMatchObject({ status: 503, retryAfterSeconds: expect.any(Number) });
@@ -123,13 +123,13 @@ describe('operators', () => {
     return seen;
   }
 
-  test('names the person of a credential to the handler only when the credential is proven', async () => {
+  test('passes the name in a credential to the handler only if the credential is proven', async () => {
     const both = parseCallerCredentials([ana, unnamed].map(acceptanceOf).join())!;
     expect(await namesSeen({ accepted: both }, ana, unnamed, newOperatorCredential('ana'))).toEqual(['ana', 'operator']);
     expect(await namesSeen({ accepted: both, mode: 'report' }, newOperatorCredential('ana'))).toEqual([undefined]);
   });
 
-  test('refuses a secret under the name of another person, and without one', async () => {
+  test('refuses a secret under the name of another person, and without a name', async () => {
     const [, secret] = ana.text.split('.');
     const both = parseCallerCredentials([ana, newOperatorCredential('bo'), unnamed].map(acceptanceOf).join())!;
     const others = [`operator:bo.${secret}`, `operator.${secret}`, `operator:.${secret}`, `operator:ana:bo.${secret}`].map((text) => ({ ...ana, text }));
@@ -188,7 +188,7 @@ describe('operators', () => {
     ]);
   });
 
-  test('records the calls of an unproven operator where only operators may call', async () => {
+  test('records the calls of an unproven operator if only operators may call', async () => {
     const seen: string[] = [];
     const { as, echo } = await start({ mode: 'report', mayCall: onlyOperator });
     echo.server.recordOperators(async (rpc) => void seen.push(rpc));
@@ -196,24 +196,24 @@ describe('operators', () => {
     expect(seen).toEqual(['/test.Echo/Say']);
   });
 
-  test.each(['gateway:ana', 'operator:', 'operator:Ana', 'operator:a b', `operator:${'a'.repeat(64)}`])('refuses to read a credential of %s', (bearer) => {
+  test.each(['gateway:ana', 'operator:', 'operator:Ana', 'operator:a b', `operator:${'a'.repeat(64)}`])('refuses to parse a credential of %s', (bearer) => {
     expect(parseCallCredential(`${bearer}.${'ab'.repeat(32)}`)).toBeUndefined();
   });
 });
 
-test('an rpc for which the contract names nobody is served to nobody', async () => {
+test('an rpc without callers in the contract is not served to any caller', async () => {
   const { as } = await start({ mayCall: undefined });
   expect(await codeOf(as(gateway).say({ text: 'x' }))).toBe(PERMISSION_DENIED);
 });
 
-test('the health service alone is open to everybody', async () => {
+test('only the health service is open to every caller', async () => {
   const { echo } = await start();
   const channel = openChannel(`127.0.0.1:${echo.port}`);
   open.push(() => channel.close());
   expect((await channel.call('/grpc.health.v1.Health/Check', Buffer.alloc(0))).length).toBeGreaterThan(0);
 });
 
-test('while callers are replaced, calls without proof may be served, and each kind is told', async () => {
+test('CALLER_CHECK=report serves calls without proof, and logs each kind', async () => {
   const { as, lines } = await start({ mode: 'report' });
   expect(await as().say({ text: 'old' })).toEqual({ text: 'old' });
   expect(lines()).toMatchObject([
@@ -221,7 +221,7 @@ test('while callers are replaced, calls without proof may be served, and each ki
   ]);
 });
 
-test('who goes on trying fills no log', async () => {
+test('repeated refusals of the same caller do not fill the log', async () => {
   const { as, lines, echo } = await start();
   const client = as();
   for (let i = 0; i < 50; i += 1) await thrown(client.say({ text: 'x' }));

@@ -19,7 +19,7 @@ export interface Upload {
   resource: Record<string, string>;
 }
 
-/** An OpenTelemetry collector that keeps what it is sent. */
+/** An OpenTelemetry collector that records what it receives. */
 export async function startCollector() {
   const spans: Span[] = [];
   const uploads: Upload[] = [];

@@ -14,7 +14,7 @@ const settings = {
   note: env.optional('NOTE'),
 };
 
-test('values are typed, defaults fill gaps, and the result cannot be changed', () => {
+test('values are typed, defaults fill gaps, and the result is frozen', () => {
   const config = readConfig(settings, { DATABASE_URL: 'postgres://h/d', TIMEOUT: '2m', BROKERS: 'a:1, b:2,', PORT: '' });
   expect(config).toEqual({
     databaseUrl: 'postgres://h/d',
@@ -28,7 +28,7 @@ test('values are typed, defaults fill gaps, and the result cannot be changed', (
   expect(Object.isFrozen(config)).toBe(true);
 });
 
-test('everything missing or invalid is named at once, one line each', () => {
+test('everything missing or invalid is reported at once, one line each', () => {
   const read = () => readConfig(settings, { PORT: '70000', LEVEL: 'middle', TIMEOUT: '5', SECURE: 'yes' });
   expect(read).toThrow(ConfigError);
   expect(read).toThrow(
@@ -42,17 +42,17 @@ test('everything missing or invalid is named at once, one line each', () => {
   );
 });
 
-test('a message never repeats what may hold a password', () => {
+test('a message never repeats a value that may contain a password', () => {
   const read = () => readConfig({ url: env.url('DATABASE_URL') }, { DATABASE_URL: 'hunter2 is no url' });
   expect(read).toThrow('DATABASE_URL is invalid');
   expect(read).not.toThrow(/hunter2/);
 });
 
-describe('a ring of keys', () => {
+describe('a key ring', () => {
   const key = () => randomBytes(32).toString('base64');
   const read = (text: string) => readConfig({ keys: env.keyRing('SOME_KEYS') }, { SOME_KEYS: text }).keys;
 
-  test('has keys in their order', () => {
+  test('keeps its keys in order', () => {
     expect(read(`new:${key()},old:${key()}`).ids).toEqual(['new', 'old']);
   });
 
@@ -76,7 +76,7 @@ describe('credentials of components', () => {
   const own = (text: string) => readConfig({ own: env.callCredential('CALL_CREDENTIAL', 'gateway') }, { CALL_CREDENTIAL: text }).own;
   const accepted = (text: string) => readConfig({ accepted: env.callerCredentials('CALLER_CREDENTIALS') }, { CALLER_CREDENTIALS: text }).accepted;
 
-  test('are read with their caller', () => {
+  test('are parsed with their caller', () => {
     expect(own(gateway.text)).toEqual(gateway);
     expect(
       [...accepted(`${acceptanceOf(gateway)},${acceptanceOf(newCallCredential('gateway'))},${acceptanceOf(newCallCredential('operator'))}`)].map(
@@ -99,7 +99,7 @@ describe('credentials of components', () => {
     expect(() => accepted(text)).toThrow(/^CALLER_CREDENTIALS is invalid/);
   });
 
-  test('that a later release adds are passed over', () => {
+  test('of callers added by a later release are skipped', () => {
     expect([...accepted(`${acceptanceOf(gateway)},auditor:${'ab'.repeat(32)}`).keys()]).toEqual(['gateway']);
   });
 });
@@ -111,11 +111,11 @@ describe('a secret in a file', () => {
   afterAll(() => rmSync(folder, { recursive: true }));
   const read = (environment: Record<string, string>) => readConfig({ password: env.secret('PASSWORD'), level: env.string('LEVEL', 'low') }, environment);
 
-  test('is read without its line end', () => {
+  test('is read without its line ending', () => {
     expect(read({ PASSWORD_FILE: file }).password).toBe('hunter2');
   });
 
-  test('is not looked for where the variable is set too, and must be there', () => {
+  test('must exist, and conflicts with the variable itself', () => {
     expect(() => read({ PASSWORD: 'x', PASSWORD_FILE: file })).toThrow('PASSWORD and PASSWORD_FILE are both set: leave one of them out');
     expect(() => read({ PASSWORD_FILE: join(folder, 'absent') })).toThrow(/^PASSWORD_FILE cannot be read: ENOENT/);
   });

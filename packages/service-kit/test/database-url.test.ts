@@ -1,14 +1,14 @@
 import { databaseSettings, parseDatabaseUrl, readConfig } from '../src/index.ts';
 
-describe('a URL of PostgreSQL', () => {
-  it('with several hosts gives a URL for each, with the same user, database and parameters', () => {
+describe('a PostgreSQL URL', () => {
+  it('with several hosts becomes one URL per host, with the same user, database and parameters', () => {
     const { urls, readWrite } = parseDatabaseUrl('postgres://user:p%40ss@a:5432,b,[::1]:6432/db?sslmode=require&target_session_attrs=read-write')!;
     const rest = '/db?sslmode=require&target_session_attrs=read-write';
     expect(urls).toEqual(['a:5432', 'b', '[::1]:6432'].map((host) => `postgres://user:p%40ss@${host}${rest}`));
     expect(readWrite).toBe(true);
   });
 
-  it('with one host is not changed', () => {
+  it('with one host is unchanged', () => {
     const url = 'postgresql://a/db';
     expect(parseDatabaseUrl(url)).toEqual({ urls: [url], readWrite: false });
   });

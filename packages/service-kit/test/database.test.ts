@@ -22,7 +22,7 @@ const insert = (id: number) => ({ text: 'insert into thing (id) values ($1)', va
 const count = async () => (await database.query<{ count: number }>({ text: 'select count(*) from thing' })).rows[0]?.count;
 
 describe('columns', () => {
-  test('bytea arrives byte for byte in binary rows, also when it spans many packets', async () => {
+  test('bytea arrives byte for byte in binary rows, even across many packets', async () => {
     const documents = [0, 1, 100, 70_000, 1_000_000].map((size) => Buffer.from(Array.from({ length: size }, (_, index) => index % 256)));
     await database.query({
       text: 'insert into thing (id, doc) select * from unnest($1::int[], $2::bytea[])',
@@ -35,7 +35,7 @@ describe('columns', () => {
     }
   });
 
-  test('arrays in binary format are read as the same arrays in text, whatever they hold', async () => {
+  test('arrays in binary format equal the same arrays in text, for all element types', async () => {
     const id = '0191b3c4-5d6e-8f70-8192-a3b4c5d6e7f8';
     const arrays: [type: string, binary: Buffer, text: unknown[]][] = [
       ['uuid', binaryArrays.uuid([id, null, id.toUpperCase()]), [id, null, id]],
@@ -78,7 +78,7 @@ describe('columns', () => {
     expect(await database.queryBinary({ text: 'select 7 where false' })).toEqual([]);
   });
 
-  test('a statement that is run again gives the same rows, whether it has any or changes something', async () => {
+  test('a repeated statement gives correct rows, whether it reads or writes', async () => {
     const read = { name: 'again_read', text: 'select id, doc, amount from thing order by id' };
     const write = { name: 'again_write', text: 'insert into thing (id, amount) values ($1, $2)' };
     const run = async (round: number) => {
@@ -93,7 +93,7 @@ describe('columns', () => {
     }
   });
 
-  test('a statement whose columns have changed is refused once and then tells the new ones', async () => {
+  test('a statement whose columns have changed is refused once and then returns the new columns', async () => {
     const one = new Database({ url: server.url, schema: 'trial', maxConnections: 1 });
     try {
       const read = { name: 'changing', text: 'select * from changing' };
@@ -114,26 +114,26 @@ describe('columns', () => {
     expect(rows).toEqual([{ big: Number.MAX_SAFE_INTEGER, at: 1772395445123456, day: '2026-03-01' }]);
   });
 
-  test('a bigint that a number cannot hold is refused, not rounded', async () => {
+  test('a bigint beyond the safe integers is refused, not rounded', async () => {
     await expect(database.query({ text: 'select 9007199254740993::bigint' })).rejects.toThrow('beyond 2^53 - 1');
   });
 });
 
 describe('transactions', () => {
-  test('statements that are sent together fail for the reason that one of them had', async () => {
+  test('pipelined statements fail with the error of the one that failed first', async () => {
     const together = database.transaction(async (tx) => {
       const through = async (steps: number): Promise<unknown> => (steps === 0 ? tx.query({ text: 'select 1 / 0' }) : await through(steps - 1));
       const both = Promise.all([through(10), tx.query({ text: 'select 1' })]);
       both.catch(() => undefined);
       await new Promise(setImmediate);
-      // Both answers arrive in one packet, as they do on a busy machine.
+      // Blocks so that both answers arrive in one packet, as on a busy machine.
       for (const until = performance.now() + 50; performance.now() < until; );
       await both;
     });
     await expect(together).rejects.toMatchObject({ sqlState: '22012' });
   });
 
-  test('what is done before a rejection is undone', async () => {
+  test('a rejection undoes the changes made before it', async () => {
     const run = database.transaction(async (tx) => {
       await tx.query(insert(1));
       throw new Error('changed my mind');
@@ -142,7 +142,7 @@ describe('transactions', () => {
     expect(await count()).toBe(0);
   });
 
-  test('a statement that failed unnoticed fails the transaction instead of losing it', async () => {
+  test('a failed statement whose error was caught fails the transaction, so that no change is lost unnoticed', async () => {
     const run = database.transaction(async (tx) => {
       await tx.query(insert(1));
       await tx.query(insert(1)).catch(() => undefined);
@@ -151,7 +151,7 @@ describe('transactions', () => {
     expect(await count()).toBe(0);
   });
 
-  test('actions after the commit run once it is done, and not after a rollback', async () => {
+  test('afterCommit actions run after the commit, and not after a rollback', async () => {
     const ran: string[] = [];
     await database.transaction(async (tx) => {
       tx.afterCommit(() => ran.push('committed'));
@@ -167,12 +167,12 @@ describe('transactions', () => {
     expect(ran).toEqual(['committed']);
   });
 
-  test('a statement after the end is refused', async () => {
+  test('a statement after the end of the transaction is refused', async () => {
     const kept = await database.transaction(async (tx) => tx);
     await expect(kept.query(insert(1))).rejects.toThrow('after its transaction had ended');
   });
 
-  test('last statements are committed with the COMMIT that is sent behind them, or not at all', async () => {
+  test('the statements of finish are committed together with their COMMIT, or not at all', async () => {
     await database.transaction((tx) => tx.finish([insert(1), insert(2)]));
     expect(await count()).toBe(2);
     const refused = database.transaction((tx) => tx.finish([insert(3), insert(1), insert(4)]));
@@ -180,7 +180,7 @@ describe('transactions', () => {
     expect(await count()).toBe(2);
   });
 
-  test('no statement may follow the last ones', async () => {
+  test('no statement may follow those of finish', async () => {
     const run = database.transaction(async (tx) => {
       await tx.finish([insert(1)]);
       await tx.query(insert(2)).catch((error: unknown) => expect(String(error)).toMatch('after its transaction had ended'));
@@ -202,7 +202,7 @@ describe('transactions', () => {
     expect(await count()).toBe(0);
   });
 
-  test('a serialization failure is run again where the caller allows it', async () => {
+  test('a serialization failure is retried if the caller allows it', async () => {
     await database.query({ text: 'insert into thing (id, amount) values (1, 0)' });
     let runs = 0;
     await database.transaction(
@@ -220,7 +220,7 @@ describe('transactions', () => {
 });
 
 describe('errors', () => {
-  test('a refused statement says its state and constraint, and no SQL', async () => {
+  test('a refused statement reports its SQLSTATE and constraint, and no SQL', async () => {
     await database.query(insert(1));
     const error = await database.query(insert(1)).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(StatementError);
@@ -228,14 +228,14 @@ describe('errors', () => {
     expect((error as Error).message).not.toMatch(/insert|Key/);
   });
 
-  test('a statement that takes too long is a 503 and leaves the connection whole', async () => {
+  test('a statement that times out is a 503 and leaves the connection usable', async () => {
     const impatient = new Database({ url: server.url, schema: 'trial', maxConnections: 1, statementTimeoutMs: 50 });
     await expect(impatient.query({ text: 'select pg_sleep(20)' })).rejects.toMatchObject({ status: 503 });
     expect((await impatient.query({ text: 'select 1 as one' })).rows).toEqual([{ one: 1 }]);
     await impatient.close();
   });
 
-  test('an answer that never comes is a 503 a second after the server should have given up, and another connection serves', async () => {
+  test('an answer that never comes is a 503 a second after the statement timeout, and another connection is used', async () => {
     const { hostname, port } = new URL(server.url);
     let silent = false;
     const relay = createServer((client) => {
@@ -263,7 +263,7 @@ describe('errors', () => {
     }
   });
 
-  test('a pool without a free connection answers 503 instead of waiting for ever', async () => {
+  test('a pool without a free connection answers 503 instead of waiting forever', async () => {
     const small = new Database({ url: server.url, schema: 'trial', maxConnections: 1, connectTimeoutMs: 500 });
     await small.transaction(async () => {
       await expect(small.query({ text: 'select 1' })).rejects.toMatchObject({ status: 503 });
@@ -271,7 +271,7 @@ describe('errors', () => {
     await small.close();
   });
 
-  test('a company whose transactions wait for its own locks takes neither the reads nor the transactions of others', async () => {
+  test('a company whose transactions wait for its own locks does not block reads or transactions of others', async () => {
     const shared = new Database({ url: server.url, schema: 'trial', maxWaiting: 20 });
     await shared.query(insert(1));
     let release = (): void => undefined;
@@ -300,13 +300,13 @@ describe('errors', () => {
     release();
     await holder;
     const statuses = await Promise.all(waiters);
-    // Its share, but for the holder, and twenty that wait.
+    // The share of one company minus the holder run, and twenty wait.
     expect(statuses.filter((status) => status === 429)).toHaveLength(40 - 7 - 20);
     expect(statuses.filter((status) => status === 200)).toHaveLength(27);
     await shared.close();
   });
 
-  test('loss of PostgreSQL is a 503 with Retry-After that names no host, and passes when PostgreSQL returns', async () => {
+  test('losing PostgreSQL is a 503 with Retry-After that names no host, until PostgreSQL returns', async () => {
     const { hostname, port } = new URL(server.url);
     const proxy = await openProxy({ host: hostname, port: Number(port) });
     const url = new URL(server.url);
@@ -328,14 +328,14 @@ describe('errors', () => {
     await proxy.close();
   });
 
-  test('a connection that an administrator ends fails its statement only', async () => {
+  test('a connection that an administrator terminates only fails its statement', async () => {
     const ended = database.transaction((tx) => tx.query({ text: 'select pg_terminate_backend(pg_backend_pid())' }));
     expect(isUnavailable(await ended.catch((error: unknown) => error))).toBe(true);
     expect(await count()).toBe(0);
   });
 });
 
-test('a session passes notifications on and tells when its connection ends', async () => {
+test('a session delivers notifications and reports the end of its connection', async () => {
   const session = await database.session();
   const told = new Promise((resolve) => session.onNotification((payload, channel) => resolve([channel, payload])));
   await session.query({ text: 'listen news' });
@@ -348,10 +348,10 @@ test('a session passes notifications on and tells when its connection ends', asy
   await session.close();
 });
 
-describe('statements without end', () => {
+describe('an unlimited number of different statements', () => {
   const endless = (count: number) => Array.from({ length: count }, (_, i) => ({ name: `combination_${i}`, label: 'list_things', text: `select ${i} as n` }));
 
-  test('a connection keeps so many prepared and gives up what was used longest ago, also in the middle of a transaction', async () => {
+  test('a connection closes the least recently used prepared statements beyond the limit, even within a transaction', async () => {
     const one = new Database({ url: server.url, schema: 'trial', maxConnections: 1 });
     const favourite = { name: 'favourite', text: 'select 7 as n' };
     await one.transaction(async (tx) => {
@@ -367,7 +367,7 @@ describe('statements without end', () => {
     await one.close();
   });
 
-  test('what is given up behind a statement that fails leaves the connection whole', async () => {
+  test('closing a prepared statement after one that fails leaves the connection usable', async () => {
     const one = new Database({ url: server.url, schema: 'trial', maxConnections: 1 });
     for (const statement of endless(MOST_PREPARED)) await one.query(statement);
     const failing = one.transaction((tx) => Promise.all([tx.query({ name: 'wrong', text: 'select 1 / 0' }), tx.query({ name: 'after', text: 'select 1' })]));
@@ -377,7 +377,7 @@ describe('statements without end', () => {
     await one.close();
   });
 
-  test('metrics count them by their label, and keep to a number of series whatever names come', async () => {
+  test('metrics count statements by their label, and limit the number of series', async () => {
     const metrics = createMetrics('test');
     const counted = new Database({ url: server.url, schema: 'trial', metrics });
     const series = async () => new Set((await metrics.render()).body.match(/(?<=operation_duration_seconds_count\{.*)db_query_summary="[^"]*"/g));

@@ -1,10 +1,10 @@
 import { createMetrics, databaseDurations, durations } from '../src/index.ts';
 
-test('what has more names than a histogram may have series counts as other, by how it ended', async () => {
+test('series beyond the limit count as other, separately for each outcome', async () => {
   const metrics = createMetrics('trial');
   const took = durations(metrics, 'work_duration_seconds', 'Work', ['name', 'error_type']);
   for (let index = 0; index < 700; index += 1) took.ended(performance.now(), `n${index}`, index % 2 === 0 ? '' : 'failed');
-  // What is known goes on being counted under its name.
+  // A known series is still counted under its name.
   took.ended(performance.now(), 'n1', 'failed');
   const { body } = await metrics.render();
   const counts = new Map(
@@ -16,7 +16,7 @@ test('what has more names than a histogram may have series counts as other, by h
   expect(counts.get('name="n1",error_type="failed"')).toBe(2);
 });
 
-test('a series counts as its histogram does, whoever asked for it first', async () => {
+test('a series and its histogram record into the same buckets', async () => {
   const metrics = createMetrics('trial');
   const seconds = metrics.histogram('work_duration_seconds', 'Work', ['name', 'error_type'], [0.25, 1, 2.5]);
   const labels = { name: 'n', error_type: '' };
@@ -43,7 +43,7 @@ test('a series counts as its histogram does, whoever asked for it first', async 
   ]);
 });
 
-test('PostgreSQL and Redis are one family, and metrics tell what they are', () => {
+test('PostgreSQL and Redis share one metric, which describe lists with its labels', () => {
   const metrics = createMetrics('trial');
   databaseDurations(metrics).ended(performance.now(), 'redis', 'count_request', '');
   databaseDurations(metrics).ended(performance.now(), 'postgresql', 'list_jobs', '23505');

@@ -29,7 +29,7 @@ function method<const P extends string, const Q extends boolean, const S extends
   };
 }
 
-/** A service as the generated code describes one, with one rpc of each kind that ours have. */
+/** A service definition like those in the generated code, with one rpc of each kind used. */
 export const EchoService = {
   say: method('Say', false, false),
   split: method('Split', false, true),
@@ -48,10 +48,10 @@ const handlers: EchoHandlers = {
   },
 };
 
-/** The first of the test's callers may call everything. */
+/** Lets the first of testCallers call everything. */
 export const echoCallers = () => new Set([testCallers[0]!.caller]);
 
-/** A server on a free port and a channel that is connected to it. */
+/** Starts a server on a free port and connects a channel to it. */
 export async function startEcho(own: Partial<EchoHandlers> = {}, port = 0, log: Logger = silentLog, callers: Partial<CallerCheck> = {}) {
   const metrics = createMetrics('echo');
   const server = createGrpcServer({ log, metrics, callers: { accepted: testConfig.callerCredentials, mayCall: echoCallers, ...callers } });
@@ -82,7 +82,7 @@ export async function collect(answers: AsyncIterable<Word>): Promise<string[]> {
   return texts;
 }
 
-/** A promise with its settling functions outside. */
+/** A promise with its resolve and reject functions. */
 export function deferred<T = void>() {
   return Promise.withResolvers<T>();
 }

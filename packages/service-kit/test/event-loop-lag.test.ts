@@ -5,15 +5,15 @@ async function worst(metrics: ReturnType<typeof createMetrics>): Promise<number>
   return Number(/^nodejs_eventloop_lag_max_seconds\{[^}]*\} (.*)$/m.exec(body)?.[1]);
 }
 
-test('an event loop that stands still shows from the first scrape on', async () => {
+test('a blocked event loop shows in the metrics from the first scrape on', async () => {
   const metrics = createMetrics('trial');
   metrics.watchProcess({ version: '1', commit: 'c' });
   expect(await worst(metrics)).toBe(0);
-  // One look tells from when on it waits, the next how long it had to.
+  // The lag is measured between two samples, so the loop must be blocked several times.
   for (let times = 0; times < 3; times += 1) {
     const until = performance.now() + 400;
     while (performance.now() < until);
-    // Not a timer: one that is due at once has its turn before the loop has gone round, and whoever looks comes too late.
+    // Not a timer: an overdue timer would run before the loop completes a turn, and block the sampling again.
     await new Promise((resolve) => setImmediate(resolve));
   }
   expect(await worst(metrics)).toBeGreaterThanOrEqual(0.4);

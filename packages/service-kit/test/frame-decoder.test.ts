@@ -10,7 +10,7 @@ function frame(size: number, fill: number): Buffer {
   return bytes;
 }
 
-test('messages come out whole and in order, wherever the stream is cut', () => {
+test('messages come out complete and in order, wherever the stream is cut', () => {
   const size = fc.oneof(fc.nat(20), fc.integer({ min: 4000, max: 5000 }), fc.integer({ min: 131_000, max: 132_000 }));
   fc.assert(
     fc.property(fc.array(size, { maxLength: 5 }), fc.array(fc.nat(), { maxLength: 8 }), (sizes, places) => {
@@ -26,7 +26,7 @@ test('messages come out whole and in order, wherever the stream is cut', () => {
   );
 });
 
-test('the memory of an answer is used again only once it was given back', () => {
+test('the memory of an answer is reused only after it was given back', () => {
   const page = (): Buffer => new FrameDecoder(MOST).write(frame(50_000, 1))[0] as Buffer;
   const [first, second] = [page(), page()];
   expect(second.buffer).not.toBe(first.buffer);
@@ -35,14 +35,14 @@ test('the memory of an answer is used again only once it was given back', () => 
   expect(page().buffer).not.toBe(first.buffer);
 });
 
-test('memory that others share is not taken for an answer’s', () => {
+test('memory from the shared pool is not reused for an answer', () => {
   const small = new FrameDecoder(MOST).write(frame(100, 1))[0] as Buffer;
   giveBack(small);
   const page = new FrameDecoder(MOST).write(frame(50_000, 2))[0] as Buffer;
   expect(page.buffer).not.toBe(small.buffer);
 });
 
-test('a message that is larger than may be is refused before memory is taken for it', () => {
+test('a message that is too large is refused before memory is allocated for it', () => {
   const head = frame(0, 0);
   head.writeUInt32BE(MOST + 1, 1);
   expect(() => new FrameDecoder(MOST).write(head)).toThrow('larger than max');

@@ -1,6 +1,6 @@
 import { gather } from '../src/gather.ts';
 
-/** Calls that the test ends, in the order in which they were made. */
+/** Records calls in order; the test decides when each ends. */
 function calls() {
   const made: { items: readonly number[]; end(results: readonly string[]): void; fail(error: Error): void }[] = [];
   const work = (items: readonly number[]) => new Promise<readonly string[]>((end, fail) => void made.push({ items, end, fail }));
@@ -8,7 +8,7 @@ function calls() {
 }
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-test('what comes while a call is made goes with the next, in order, as much as one carries', async () => {
+test('items that arrive during a call go into the next, in order, up to its capacity', async () => {
   const { made, work } = calls();
   const give = gather((n: number) => n / 10, work);
   const results = [1, 2].map(give);
@@ -25,13 +25,13 @@ test('what comes while a call is made goes with the next, in order, as much as o
   expect(made[2]!.items).toEqual([5]);
   made[2]!.end(['e']);
   await turn();
-  // Alone, as it is more than a call carries; but it is made.
+  // An item that exceeds the capacity of a call is sent alone.
   expect(made[3]!.items).toEqual([20]);
   made[3]!.end(['f']);
   expect(await Promise.all(results)).toEqual(['a', 'b', 'c', 'd', 'e', 'f']);
 });
 
-test('a call that fails fails for its items, and the next is made all the same', async () => {
+test('a failed call fails its items, and the next call is still made', async () => {
   const { made, work } = calls();
   const give = gather(() => 0.5, work);
   const results = [1, 2, 3].map((n) => give(n).catch((error: Error) => error.message));
@@ -42,7 +42,7 @@ test('a call that fails fails for its items, and the next is made all the same',
   expect(await Promise.all(results)).toEqual(['away', 'away', 'c']);
 });
 
-test('a call that would carry little waits for what comes later, one that carries enough does not', async () => {
+test('a call with little to carry waits for more items, one with enough does not', async () => {
   const { made, work } = calls();
   const give = gather((n: number) => n / 10, work, { ms: 50, enough: 0.5 });
   const results = [give(1)];

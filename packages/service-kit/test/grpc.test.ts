@@ -20,7 +20,6 @@ const thrown = (promise: Promise<unknown>) =>
     (error: unknown) => error as ApiError,
   );
 const isServing = async (echo: Echo) => [...(await echo.channel.call('/grpc.health.v1.Health/Check', Buffer.alloc(0)))];
-/** HealthCheckResponse{status} on the wire. */
 const SERVING = [8, 1];
 const NOT_SERVING = [8, 2];
 
@@ -31,13 +30,13 @@ test('each of the three kinds of call carries messages both ways', async () => {
   expect(await collect(client.each(words('a', 'b')))).toEqual(['A', 'B']);
 });
 
-test('a handler may answer with bytes, and a caller may ask for them', async () => {
+test('a handler may answer with bytes, and a caller may request bytes', async () => {
   const { client, channel } = await start({ say: (word) => Buffer.from(`<${word.text}>`) });
   expect(await client.say({ text: 'x' })).toEqual({ text: '<x>' });
   expect((await channel.call('/test.Echo/Say', Buffer.from('y'))).toString()).toBe('<y>');
 });
 
-test('an error arrives as it was thrown, with details and Retry-After', async () => {
+test('an error arrives unchanged, with details and Retry-After', async () => {
   const detail = { location: 'query', field: 'limit', code: 'OUT_OF_RANGE', message: 'at most 200' } as const;
   const { client } = await start({
     say: ({ text }) => {
@@ -50,7 +49,7 @@ test('an error arrives as it was thrown, with details and Retry-After', async ()
   expect(away?.message).not.toMatch(/secret/);
 });
 
-test.each(['say', 'split', 'each'] as const)('a defect in %s is a 500 that tells nothing, and is logged with its request id', async (name) => {
+test.each(['say', 'split', 'each'] as const)('a defect in %s is a 500 that reveals nothing, and is logged with its request id', async (name) => {
   const lines: string[] = [];
   const log = createLog('test', 'error', { write: (line) => lines.push(line) });
   const broken = () => {
@@ -69,7 +68,7 @@ test.each(['say', 'split', 'each'] as const)('a defect in %s is a 500 that tells
   expect(JSON.parse(lines[0]!)).toMatchObject({ requestId: REQUEST, error: { message: 'select secret from table' } });
 });
 
-test('a stream that fails half-way gives what came before and then the error', async () => {
+test('a stream that fails half-way delivers the earlier messages and then the error', async () => {
   const { client } = await start({
     async *split() {
       yield { text: 'one' };
@@ -84,7 +83,7 @@ test('a stream that fails half-way gives what came before and then the error', a
   expect(seen).toEqual(['one']);
 });
 
-test('the request id travels; a call without one gets its own', async () => {
+test('a request id is passed on; a call without one gets its own', async () => {
   const { client } = await start({ say: (_, context) => ({ text: context.requestId }) });
   expect(await client.say({ text: '' }, { requestId: REQUEST })).toEqual({ text: REQUEST });
   expect((await client.say({ text: '' })).text).toMatch(/^[0-9a-f-]{36}$/);
@@ -111,7 +110,7 @@ test.each(['cancelled', 'too late'] as const)('the work of a call that is %s is 
   await aborted.promise;
 });
 
-test('a caller that stops reading a stream stops the work behind it', async () => {
+test('a caller that stops reading a stream stops the handler', async () => {
   const stopped = deferred();
   const { client } = await start({
     async *split() {
@@ -139,12 +138,12 @@ test('a stream is sent no faster than it is read', async () => {
   });
   const answers = client.split({ text: '' })[Symbol.asyncIterator]();
   await answers.next();
-  // 100 MB in all; the windows of both sides hold a few.
+  // 100 MB in all; the flow-control windows of both sides hold a few.
   expect(made).toBeLessThan(500);
   await answers.return?.(undefined);
 });
 
-test('the health service says NOT_SERVING until the server is told to serve', async () => {
+test('the health service answers NOT_SERVING until setServing is called', async () => {
   const echo = await start();
   expect(await isServing(echo)).toEqual(NOT_SERVING);
   echo.server.setServing(true);
@@ -170,7 +169,7 @@ test('draining lets a running call finish and refuses new ones', async () => {
   await drained;
 });
 
-test('draining cuts off what takes longer than it may', async () => {
+test('draining cuts off calls that take too long', async () => {
   const begun = deferred();
   const echo = await start({
     say: () => {
@@ -184,7 +183,7 @@ test('draining cuts off what takes longer than it may', async () => {
   expect((await running)?.status).toBe(503);
 });
 
-test('a service that is away is a 503, and is used again when it returns', async () => {
+test('an unreachable service is a 503, and is used again when it returns', async () => {
   const first = await start();
   expect(await first.client.say({ text: 'a' })).toEqual({ text: 'a' });
   await first.server.drain(100);
@@ -194,7 +193,7 @@ test('a service that is away is a 503, and is used again when it returns', async
   expect(await first.client.say({ text: 'c' })).toEqual({ text: 'c' });
 });
 
-test('a name that is unknown at first is looked up again without a call, so that the first call after that succeeds', async () => {
+test('an unknown name is looked up again without a call, so that the first call after it becomes known succeeds', async () => {
   const { port } = await start();
   const names = laterNames(4);
   const channel = openChannel(`echo.later.test:${port}`, { credentials: testCallers.slice(0, 1) });
@@ -209,7 +208,7 @@ test('a name that is unknown at first is looked up again without a call, so that
 });
 
 describe('a call whose connection drops before its answer', () => {
-  /** A server behind a proxy that drops all connections while the first so many calls are served. */
+  /** A server behind a proxy that drops all connections during each of the first `drops` calls. */
   async function scene(drops: number) {
     const said: string[] = [];
     const echo = await start({
@@ -231,21 +230,21 @@ describe('a call whose connection drops before its answer', () => {
     return { said, say, stop };
   }
 
-  test('is sent again where it may be repeated', async () => {
+  test('is retried if it is repeatable', async () => {
     const { said, say, stop } = await scene(1);
     expect(await say({ repeatable: true })).toEqual({ text: 'x' });
     expect(said).toHaveLength(2);
     await stop();
   });
 
-  test('is sent again once', async () => {
+  test('is retried only once', async () => {
     const { said, say, stop } = await scene(2);
     expect(await thrown(say({ repeatable: true }))).toMatchObject({ status: 503, retryAfterSeconds: expect.any(Number) });
     expect(said).toHaveLength(2);
     await stop();
   });
 
-  test('is a 503 where it may have been done and must not be done twice', async () => {
+  test('is a 503 if it may have been done and is not repeatable', async () => {
     const { said, say, stop } = await scene(1);
     expect(await thrown(say())).toMatchObject({ status: 503, retryAfterSeconds: expect.any(Number) });
     expect(said).toHaveLength(1);
@@ -253,14 +252,14 @@ describe('a call whose connection drops before its answer', () => {
   });
 });
 
-test('a name that nobody answers to is a 503', async () => {
+test('an address where no server listens is a 503', async () => {
   const channel = openChannel('127.0.0.1:1', { deadlineMs: 2000 });
   await expect(channel.call('/test.Echo/Say', Buffer.alloc(0))).rejects.toMatchObject({ status: 503 });
   await expect(channel.check(100)).rejects.toMatchObject({ status: 503 });
   channel.close();
 });
 
-test('a service that lacks a handler cannot be built', async () => {
+test('a service without a handler for one of its rpcs cannot be built', async () => {
   await expect(start({ say: undefined } as never)).rejects.toThrow('/test.Echo/Say has no handler');
 });
 
@@ -273,10 +272,10 @@ test('calls are counted by method and code', async () => {
   expect(body).toContain('rpc_server_call_duration_seconds_count{component="echo",rpc_method="test.Echo/Say",rpc_response_status_code="NOT_FOUND"} 1');
 });
 
-test('calls of clients that know another replica succeed all the while that a server leaves', async () => {
+test('no call fails while a server shuts down if the client knows another replica', async () => {
   const leaving = await start();
   const other = await start({ say: () => ({ text: 'other' }) });
-  // Both replicas, as DNS would name them.
+  // Both replicas, as DNS would return them.
   const channel = openChannel(`ipv4:127.0.0.1:${leaving.port},127.0.0.1:${other.port}`, { credentials: testCallers.slice(0, 1) });
   const say = async (from: typeof channel): Promise<string> => (await from.client(EchoService).say({ text: 'leaving' })).text;
   const heard = new Set<string>();
@@ -286,13 +285,13 @@ test('calls of clients that know another replica succeed all the while that a se
   let over = false;
   void gone.then(() => (over = true));
   const answers: string[] = [];
-  // Not one of them fails.
+  // None of them may fail.
   while (!over) answers.push(await say(channel));
   expect(answers.at(-1)).toBe('other');
   channel.close();
 });
 
-test('a client without another replica is served while its server leaves', async () => {
+test('a client without another replica is still served while its server shuts down', async () => {
   const { server, channel } = await start();
   const client = channel.client(EchoService);
   await client.say({ text: 'connected' });
@@ -301,7 +300,7 @@ test('a client without another replica is served while its server leaves', async
   await gone;
 });
 
-test('no call fails while servers make their clients connect again', async () => {
+test('no call fails while servers make their clients reconnect', async () => {
   const server = createGrpcServer({
     log: silentLog,
     metrics: createMetrics('aging'),

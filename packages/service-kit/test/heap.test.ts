@@ -26,14 +26,14 @@ process.stdout.write(String(collections + 0 * stays.length));
 const HEAP = join(import.meta.dirname, '../src/heap.ts');
 
 function collections(growth: 'larger' | 'half' | 'usual', bound: number): number {
-  // Threads that mark beside the program are done when the machine lets them: without those, how many collections there are follows from what is made.
+  // Without concurrent marking threads, the number of collections depends only on the allocations, not on the load of the machine.
   const v8 = [`--max-old-space-size=${bound}`, '--max-semi-space-size=8', '--single-threaded-gc', '--no-memory-reducer'];
   const args = [...v8, '--input-type=module', '-e', PROGRAM, growth, HEAP];
   return Number(execFileSync(process.execPath, args, { encoding: 'utf8', stdio: 'pipe', env: { PATH: process.env['PATH'] } }));
 }
 
-describe('a heap with a bound', () => {
-  it('is collected as a whole less often when it may grow in larger steps', () => {
+describe('a heap with a limit', () => {
+  it('has fewer full collections if it may grow in larger steps', () => {
     const usual = collections('usual', 358);
     expect(usual).toBeGreaterThan(3);
     const larger = collections('larger', 358);
@@ -41,7 +41,7 @@ describe('a heap with a bound', () => {
     expect(collections('half', 358)).toBeGreaterThan(larger);
   });
 
-  it('keeps to its bound nevertheless', () => {
+  it('still keeps to its limit', () => {
     expect(() => collections('larger', 24)).toThrow(/heap out of memory/);
   });
 });

@@ -7,7 +7,7 @@ function logged(write: (log: ReturnType<typeof createLog>) => void): Record<stri
   return lines.map((line) => JSON.parse(line) as Record<string, any>);
 }
 
-test('credentials that slip into a line are not shown, at the top and one level down', () => {
+test('credentials in a log line are redacted, at the top and one level down', () => {
   const secret = 'trk_1';
   const failed = Object.assign(new Error('no', { cause: new Error('deeper') }), { token: secret });
   const lines = logged((log) => {
@@ -24,7 +24,7 @@ test('credentials that slip into a line are not shown, at the top and one level 
   expect(failed.token).toBe(secret);
 });
 
-test('every line is out when the process ends, however it ends', () => {
+test('every line is written when the process ends, however it ends', () => {
   const program = (end: string) => `import { createLog } from ${JSON.stringify(new URL('../src/log.ts', import.meta.url).href)};
     const log = createLog('test'); for (let n = 0; n < 500; n++) log.info({ n }, 'line'); ${end}`;
   for (const end of ['', 'process.exit(3);', 'throw new Error("over");']) {

@@ -48,7 +48,7 @@ test('an applied migration that was edited is refused', async () => {
   await expect(run(migrations({ '0001_a': 'create table other (id int)' }))).rejects.toThrow(/0001_a of trial was edited after schema trial\d+ had applied it/);
 });
 
-test('other line ends are no edit', async () => {
+test('different line endings do not count as an edit', async () => {
   const run = inNewSchema();
   await run(migrations({ '0001_a': 'create table a (\n id int)' }));
   expect(await run(migrations({ '0001_a': 'create table a (\r\n id int)' }))).toEqual([]);
@@ -60,19 +60,19 @@ test('a new migration with an old number is refused', async () => {
   await expect(run(migrations({ ...A, ...B }))).rejects.toThrow('0001_a of trial is older than 0002_b');
 });
 
-test('a migration that vanished below newer ones is refused', async () => {
+test('an applied migration that is missing below newer ones is refused', async () => {
   const run = inNewSchema();
   await run(migrations(A));
   await expect(run(migrations(B))).rejects.toThrow('has applied migration 0001_a of trial, which this code lacks');
 });
 
-test('a migration that fails leaves nothing behind and is tried again', async () => {
+test('a migration that fails changes nothing and is tried again', async () => {
   const run = inNewSchema();
   await expect(run(migrations({ ...A, '0002_b': 'create table b (id int); select 1 / 0' }))).rejects.toThrow('22012');
   expect(await run(migrations({ ...A, ...B }))).toEqual(['0002_b']);
 });
 
-test('a migration gives way to those who use its tables, and is applied when they have ended', async () => {
+test('a migration yields to sessions that use its tables, and is applied when they have finished', async () => {
   const run = inNewSchema();
   await run(migrations({ '0001_a': 'create table a (id int); create table b (id int)' }));
   const schema = `trial${number}`;
@@ -83,7 +83,7 @@ test('a migration gives way to those who use its tables, and is applied when the
   const running = run(
     migrations({ '0001_a': 'create table a (id int); create table b (id int)', '0002_c': 'alter table a add column c int; alter table b add column c int' }),
   ).finally(() => (applied = true));
-  // Wants b, and has a: whoever reads both in the other order would be in a circle with it.
+  // The migration has locked a and waits for b; a session that locked b and read a would deadlock with it.
   await until(
     async () =>
       (await other.query({ text: `select from pg_stat_activity where application_name = 'truckroll-migrate-${schema}' and wait_event_type = 'Lock'` }))
@@ -98,7 +98,7 @@ test('a migration gives way to those who use its tables, and is applied when the
   await Promise.all([busy.close(), other.close()]);
 });
 
-test('a role without rights on the database migrates a schema that was made for it', async () => {
+test('a role without privileges on the database migrates a schema that was created for it', async () => {
   const admin = await createSession({ url: server.url });
   const role = `limited_${Date.now()}`;
   await admin.query({ text: `create role ${role} login password 'x'; create schema own authorization ${role}` });

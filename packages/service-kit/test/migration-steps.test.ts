@@ -24,7 +24,7 @@ afterEach(async () => {
 const valid = async (): Promise<boolean | undefined> =>
   (await other.query<{ indisvalid: boolean }>({ text: `select indisvalid from pg_index where indexrelid = to_regclass('a_b')` })).rows[0]?.indisvalid;
 
-/** The build has begun, and waits for the transaction of `writer`. */
+/** Resolves to the process of the index build once it waits for the transaction of `writer`. */
 async function building(): Promise<number> {
   for (;;) {
     const { rows } = await other.query<{ pid: number }>({
@@ -49,7 +49,7 @@ test('builds an index while others write, and while other replicas wait for the 
   expect(await valid()).toBe(true);
 });
 
-test('builds an index again whose build was interrupted', async () => {
+test('builds an index again if its build was interrupted', async () => {
   await holdOpen();
   const interrupted = run(TABLE, INDEXED).catch((error: unknown) => error);
   await other.query({ text: 'select pg_terminate_backend($1)', values: [await building()] });
@@ -60,9 +60,9 @@ test('builds an index again whose build was interrupted', async () => {
   expect(await valid()).toBe(true);
 });
 
-test('changes rows in batches, each committed on its own, and goes on where it was interrupted', async () => {
+test('changes rows in batches, each committed separately, and resumes after an interruption', async () => {
   await other.query({ text: 'insert into a (b) select i from generate_series(1, 25) i' });
-  // The last batch fails until the row that it divides by is put right.
+  // The last batch fails until the row with a divisor of 0 is corrected.
   await other.query({ text: 'update a set b = 0 where b = 25' });
   const sql = '-- in steps\nupdate a set c = 100 / b where id in (select id from a where c is null order by id limit 10);\n';
   const filled = { name: '0002_c', sql };
@@ -74,7 +74,7 @@ test('changes rows in batches, each committed on its own, and goes on where it w
   expect(await done()).toBe(25);
 });
 
-test('goes on with the step that was interrupted, and keeps the indexes of the steps before it', async () => {
+test('resumes with the interrupted step, and keeps the indexes of earlier steps', async () => {
   await other.query({ text: 'insert into a (b) values (0)' });
   const migration = { name: '0002_b_and_c', sql: `${INDEXED.sql}update a set c = 100 / b where id in (select id from a where c is null limit 10);\n` };
   const built = async () => (await other.query({ text: `select to_regclass('a_b')::oid as index` })).rows;
@@ -86,6 +86,6 @@ test('goes on with the step that was interrupted, and keeps the indexes of the s
   expect(await built()).toEqual(before);
 });
 
-test('takes a migration in steps apart at semicolons that end a line', () => {
+test('splits a migration in steps at semicolons that end a line', () => {
   expect(stepsOf("-- in steps\n-- One; two.\nselect ';' as x;\r\n\nselect\n  2;")).toEqual([`select ';' as x`, 'select\n  2']);
 });

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { repairNode } from '../src/node-repairs.ts';
 
-/** Binds functions that nobody keeps, each with half a kilobyte of its own; tells how much has become old, in MB, before all is first collected. */
+/** Binds functions without keeping them, each retaining half a kilobyte; prints the growth of the old generation in MB without a full collection. */
 const PROGRAM = `
 import { AsyncResource } from 'node:async_hooks';
 import { getHeapSpaceStatistics } from 'node:v8';
@@ -25,12 +25,12 @@ function becomeOld(which: 'repaired' | 'as it is'): number {
   return Number(execFileSync(process.execPath, args, { encoding: 'utf8', stdio: 'pipe', env: { PATH: process.env['PATH'] } }));
 }
 
-test('a function that was bound to a resource is forgotten with the next young ones, where Node keeps it until all is collected', () => {
+test('a function bound to a resource is freed by a young collection, where Node would keep it until a full one', () => {
   expect(becomeOld('as it is')).toBeGreaterThan(6);
   expect(becomeOld('repaired')).toBeLessThan(1);
 });
 
-test('a bound function runs in its resource’s context, with its own this, arguments and result', () => {
+test('a bound function runs in the context of its resource, with its own this, arguments and result', () => {
   const usual = AsyncResource.prototype.bind;
   try {
     repairNode();

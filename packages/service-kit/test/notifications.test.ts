@@ -51,7 +51,7 @@ test('sends notifications after the commit, equal ones once, and none after a ro
   await close();
 });
 
-test('refuses, in the databases of tests, a notification in a transaction that writes', async () => {
+test('refuses, in test databases, a notification in a transaction that writes', async () => {
   const writing = database.transaction(async (tx) => {
     await write(tx);
     await tx.query({ text: `select pg_notify('news', 'within')` });
@@ -59,7 +59,7 @@ test('refuses, in the databases of tests, a notification in a transaction that w
   await expect(writing).rejects.toMatchObject({ cause: { message: 'a transaction that writes must not notify: use Transaction.notify' } });
 });
 
-test('sends notifications again when the connection was lost, and the last ones before the pool closes', async () => {
+test('sends notifications again after a lost connection, and the last ones before the pool closes', async () => {
   const { hears, close } = await listening();
   const { hostname, port } = new URL(server.url);
   const proxy = await openProxy({ host: hostname, port: Number(port) });

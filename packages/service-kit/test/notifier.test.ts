@@ -2,7 +2,7 @@ import { Notifier } from '../src/index.ts';
 
 const HOUR_MS = 3_600_000;
 
-test('a wait ends at a notification, and at one that came before it', async () => {
+test('a wait ends at a notification during it or before it', async () => {
   const notifier = new Notifier();
   const waiting = notifier.wait(HOUR_MS);
   notifier.notify();
@@ -24,7 +24,7 @@ test('a notification is kept for one wait only', async () => {
   await next;
 });
 
-test('a wait ends with its time, and when it is aborted before or meanwhile', async () => {
+test('a wait ends when its time is over, and when it is aborted before or during it', async () => {
   const notifier = new Notifier();
   await notifier.wait(0);
   await notifier.wait(1);

@@ -8,7 +8,7 @@ afterEach(async () => {
   for (const { inside, leave } of scenes.splice(0)) while (inside.length > 0) await leave(inside[0] as string);
 });
 
-/** Takes places for companies in this order and notes who has one. */
+/** Requests slots for companies in the given order, and records which have one. */
 function scene(options: Partial<PlacesOptions> = {}) {
   const places = new Places({ ...PLENTY, ...options });
   const inside: string[] = [];
@@ -33,14 +33,14 @@ function scene(options: Partial<PlacesOptions> = {}) {
   return made;
 }
 
-test('a company that wants everything leaves a place for another, which need not wait', () => {
+test('a company at its limit leaves a slot free, which another gets without waiting', () => {
   const { enter, inside, places } = scene();
   enter('flood', 'flood', 'flood', 'flood', 'flood', 'other');
   expect(inside).toEqual(['flood', 'flood', 'flood', 'other']);
   expect(places.waiting).toBe(2);
 });
 
-test('a place that becomes free goes to the company whose turn it is, and within one to who came first', async () => {
+test('a freed slot goes to the company whose turn it is, and within a company to its first call', async () => {
   const { enter, leave } = scene({ share: 4 });
   enter('flood', 'flood', 'flood', 'flood');
   enter('flood', 'flood', 'a', 'flood', 'b', 'a');
@@ -51,7 +51,7 @@ test('a place that becomes free goes to the company whose turn it is, and within
   expect(await leave('flood')).toEqual(['a', 'b', 'flood', 'a']);
 });
 
-test('one more than a company may have waiting is refused with 429 and Retry-After, and nobody else is', () => {
+test('a call beyond the queue of its company is refused with 429 and Retry-After; other companies are not affected', () => {
   let refused = 0;
   const { enter, places, inside } = scene({ places: 3, share: 3, onRefused: () => refused++ });
   enter(...Array.from({ length: 8 }, () => 'flood'));
@@ -62,14 +62,14 @@ test('one more than a company may have waiting is refused with 429 and Retry-Aft
   expect(inside).toHaveLength(3);
 });
 
-test('work of no company has no share of its own and is never refused by number', () => {
+test('work of no company has neither a limit per company nor a full queue', () => {
   const { enter, inside, places } = scene();
   enter(...Array.from({ length: 40 }, () => NO_COMPANY));
   expect(inside).toHaveLength(4);
   expect(places.waiting).toBe(36);
 });
 
-test('who waits in vain is told with 503, and takes no turn later', async () => {
+test('a call that waits too long is rejected with 503, and does not get a slot later', async () => {
   const { enter, leave, places, inside } = scene({ places: 1, share: 1, patienceMs: 1 });
   enter('a');
   await expect(places.enter('b')).rejects.toMatchObject({ status: 503, retryAfterSeconds: 1 });
@@ -79,11 +79,11 @@ test('who waits in vain is told with 503, and takes no turn later', async () => 
   expect(inside).toEqual(['c']);
 });
 
-describe('a company that floods while others are about', () => {
+describe('a company that floods while others are active', () => {
   beforeEach(() => void clock.useFakeTimers({ now: 0, doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] }));
   afterEach(() => void clock.useRealTimers());
 
-  test('has a smaller share, though they hold no place, and the whole one again a second after they were last heard of', async () => {
+  test('has a smaller limit even if they hold no slot, and the full one a second after their last call', async () => {
     const about = new CompaniesAbout();
     const { enter, leave } = scene({ shareBeside: 1, about });
     enter('flood', 'flood', 'flood', 'flood', 'flood', 'flood');
@@ -96,7 +96,7 @@ describe('a company that floods while others are about', () => {
     expect(await leave('flood')).toEqual(['flood', 'flood']);
   });
 
-  test('is served in the order of its calls when its share grows', async () => {
+  test('is served in the order of its calls when its limit grows', async () => {
     const about = new CompaniesAbout();
     const { places } = scene({ shareBeside: 1, about });
     const order: number[] = [];
@@ -111,7 +111,7 @@ describe('a company that floods while others are about', () => {
     expect(places.waiting).toBe(0);
   });
 
-  test('has its whole share beside work of no company', () => {
+  test('keeps its full limit next to work of no company', () => {
     const about = new CompaniesAbout();
     const { enter, inside } = scene({ shareBeside: 1, about });
     enter(NO_COMPANY, 'flood', 'flood', 'flood');

@@ -30,7 +30,7 @@ function main(code: string) {
   return { child, ended, saying };
 }
 
-test.each(['SIGTERM', 'SIGINT'] as const)('%s ends a service in order, with exit code 0', async (signal) => {
+test.each(['SIGTERM', 'SIGINT'] as const)('%s stops a service in order, with exit code 0', async (signal) => {
   const { child, ended, saying } = main(`
     const part = { name: 'p', start: async () => {}, stop: async () => { console.log('part stopped'); } };
     await runService('trial', () => createService({ name: 'trial', config: ${config}, create: (kit) => kit.background(part) }));`);
@@ -42,7 +42,7 @@ test.each(['SIGTERM', 'SIGINT'] as const)('%s ends a service in order, with exit
   expect(lines).toContain('part stopped');
 });
 
-test('a wrong configuration is told in plain lines, with exit code 1', async () => {
+test('an invalid configuration is reported in plain lines, with exit code 1', async () => {
   const { ended } = main(`await runService('trial', () => { readConfig({ a: env.string('A'), b: env.port('B') }, {}); });`);
   expect(await ended).toMatchObject({
     code: 1,
@@ -51,7 +51,7 @@ test('a wrong configuration is told in plain lines, with exit code 1', async () 
   });
 });
 
-test('a service that cannot start says why and ends with exit code 1', async () => {
+test('a service that cannot start logs the reason and exits with code 1', async () => {
   const { ended } = main(`
     const part = { name: 'p', start: async () => { throw new Error('no luck'); }, stop: async () => {} };
     await runService('trial', () => createService({ name: 'trial', config: ${config}, create: (kit) => kit.background(part) }));`);
@@ -60,7 +60,7 @@ test('a service that cannot start says why and ends with exit code 1', async () 
   expect(lines.some((line) => line.includes('starting failed') && line.includes('no luck'))).toBe(true);
 });
 
-test('a process tells in its metrics what it was built from', async () => {
+test('a process reports its build in its metrics', async () => {
   const { child, ended, saying } = main(`
     process.env.TRUCKROLL_VERSION = '1.4.0';
     process.env.TRUCKROLL_COMMIT = 'abc1234';

@@ -30,7 +30,7 @@ async function readiness(metricsPort: number) {
   return { status: response.status, ...((await response.json()) as { checks: Record<string, string> }) };
 }
 
-test('a service starts on free ports, migrates, serves, and tells operators how it is', async () => {
+test('a service starts on free ports, migrates, serves, and reports its state to operators', async () => {
   let database: Database | undefined;
   const trial = service((kit) => {
     database = kit.database({ url: server.url, schema: 'starts', migrations });
@@ -47,13 +47,13 @@ test('a service starts on free ports, migrates, serves, and tells operators how 
   await trial.destroy();
 });
 
-test('telemetry listens where the service itself does, and nowhere else', async () => {
+test('telemetry listens on the address of the service, and on no other', async () => {
   const trial = service(() => undefined);
   const { metricsPort } = await trial.start();
   const [elsewhere] = Object.values(networkInterfaces())
     .flat()
     .filter((each) => each?.family === 'IPv4' && !each.internal);
-  // The other addresses of the loopback interface stand for a machine without a network.
+  // On a machine without a network, another loopback address is used.
   const address = elsewhere?.address ?? '127.0.0.2';
   await expect(fetch(`http://${address}:${metricsPort}/healthz`)).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } });
   expect((await fetch(`http://127.0.0.1:${metricsPort}/healthz`)).status).toBe(200);
@@ -97,7 +97,7 @@ test('parts start in order before calls are served, and stop in reverse after th
   expect(order).toEqual(['start one', 'start two', 'answered', 'stop two', 'stop one']);
 });
 
-test('a service that may not migrate is not ready below the schema that it needs, and serves once somebody has migrated it further', async () => {
+test('a service that does not migrate is not ready until its schema has the migrations it needs or more', async () => {
   const told = deferred<string>();
   const trial = service(
     (kit) => {
@@ -119,7 +119,7 @@ test('a service that may not migrate is not ready below the schema that it needs
   await trial.destroy();
 });
 
-test('a service waits for PostgreSQL, says that it is not ready, and serves when PostgreSQL comes', async () => {
+test('a service waits for PostgreSQL, is not ready until then, and serves when PostgreSQL comes up', async () => {
   const { proxy, url } = await databaseBehindProxy();
   await proxy.cut();
   const waiting = deferred();
@@ -149,7 +149,7 @@ test('a service waits for PostgreSQL, says that it is not ready, and serves when
   await proxy.close();
 });
 
-test('a service that waits for PostgreSQL can be stopped', async () => {
+test('a service can be stopped while it waits for PostgreSQL', async () => {
   const { proxy, url } = await databaseBehindProxy();
   await proxy.cut();
   const trial = service((kit) => {
@@ -160,7 +160,7 @@ test('a service that waits for PostgreSQL can be stopped', async () => {
   expect(String(await started)).toMatch(/stopping|aborted/);
 });
 
-test('a part that fails to start fails the start, and what had started is stopped', async () => {
+test('a part that fails to start fails the start, and the parts already started are stopped', async () => {
   const stopped: string[] = [];
   const trial = service((kit) => {
     kit.background({

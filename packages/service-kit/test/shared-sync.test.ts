@@ -5,7 +5,7 @@ import { Database } from '../src/index.ts';
 let server: TestDatabase;
 let relay: Server;
 let database: Database;
-/** How often PostgreSQL said that it is ready: at each Sync. */
+/** Number of ReadyForQuery messages from PostgreSQL, one for each Sync. */
 let ready = 0;
 
 beforeAll(async () => {
@@ -38,7 +38,7 @@ beforeEach(() => database.query({ text: 'truncate thing' }));
 const insert = (id: number) => ({ name: 'insert', text: 'insert into thing (id) values ($1)', values: [id] });
 const ids = async () => (await database.query<{ id: number }>({ text: 'select id from thing order by id' })).rows.map(({ id }) => id);
 
-test('what a transaction sends without waiting is answered at once, and its end with its last statement', async () => {
+test('pipelined statements of a transaction share one Sync, and finish shares it with COMMIT', async () => {
   ready = 0;
   await database.transaction(async (tx) => {
     await Promise.all([tx.query(insert(1)), tx.query(insert(2)), tx.query(insert(3))]);
@@ -51,7 +51,7 @@ test('what a transaction sends without waiting is answered at once, and its end 
   expect(await ids()).toEqual([1, 2, 3, 4, 5, 6]);
 });
 
-test('every statement gets its own rows, whichever they are sent with and how often', async () => {
+test('every statement gets its own rows, in every combination and when repeated', async () => {
   for (let round = 0; round < 3; round += 1) {
     const answers = await database.transaction((tx) =>
       Promise.all([
@@ -77,7 +77,7 @@ test('every statement gets its own rows, whichever they are sent with and how of
   expect(await ids()).toEqual([0, 1, 2]);
 });
 
-test('what is sent behind a statement that fails is not done, fails for its reason, and can be sent again', async () => {
+test('statements pipelined after one that fails do not run, fail with its error, and can be sent again', async () => {
   const wrong = { name: 'wrong', text: 'select 1 / $1::int as a', values: [0] };
   for (let round = 0; round < 2; round += 1) {
     let heard: unknown[] = [];
@@ -99,7 +99,7 @@ test('what is sent behind a statement that fails is not done, fails for its reas
   expect(again.map(({ rows }) => rows)).toEqual([[{ a: 1 }], [{ a: 4 }]]);
 });
 
-test('a transaction that gives up before its statements are sent leaves nothing open', async () => {
+test('a transaction that rejects before its statements are sent leaves nothing open', async () => {
   const run = database.transaction(async (tx) => {
     tx.query(insert(1)).catch(() => undefined);
     throw new Error('changed my mind');
@@ -110,7 +110,7 @@ test('a transaction that gives up before its statements are sent leaves nothing 
   expect(rows).toEqual([{ alone: true }]);
 });
 
-test('a statement that cannot be sent takes those that follow it with it, the end of its transaction too', async () => {
+test('a statement that cannot be sent also stops those after it, including COMMIT', async () => {
   await database.query({ name: 'taken', text: 'select 1' });
   const circular: { self?: object } = {};
   circular.self = circular;

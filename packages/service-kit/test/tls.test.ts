@@ -11,7 +11,7 @@ const folder = mkdtempSync(join(tmpdir(), 'truckroll-tls-'));
 const at = (name: string) => join(folder, name);
 const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: folder, stdio: 'pipe' });
 
-/** An authority and a certificate of it for 127.0.0.1. */
+/** A CA, and a certificate signed by it for 127.0.0.1. */
 function authority(name: string): TlsConfig {
   openssl(
     'req',
@@ -78,15 +78,15 @@ async function say(server: TlsConfig, client: TlsConfig): Promise<string> {
   }
 }
 
-test('components that know one authority speak TLS', async () => {
+test('components that share a CA communicate over TLS', async () => {
   expect(await say(ours, { tlsCaFile: ours.tlsCaFile })).toBe('hello');
 });
 
-test('a server with a certificate of a stranger is not spoken to', async () => {
+test('a server with a certificate of another CA is not called', async () => {
   expect(await say(theirs, { tlsCaFile: ours.tlsCaFile })).toBe('503');
 });
 
-test('who is to speak TLS sends nothing in the clear', async () => {
+test('a client that must use TLS sends nothing in the clear', async () => {
   const heard: Buffer[] = [];
   const trap = createServer(
     (socket) =>
@@ -111,18 +111,18 @@ test('who is to speak TLS sends nothing in the clear', async () => {
   expect(Buffer.concat(heard).toString('latin1')).not.toMatch(/Bearer|PRI \* HTTP/);
 });
 
-test('who serves TLS takes no call in the clear', async () => {
+test('a server that uses TLS accepts no call in the clear', async () => {
   expect(await say(ours, {})).toBe('503');
 });
 
-test('where callers must show certificates, only those of the authority are served', async () => {
+test('with GRPC_TLS_CLIENT_CERTIFICATES only callers with a certificate of the CA are served', async () => {
   const strict = { ...ours, tlsClientCertificates: true };
   expect(await say(strict, ours)).toBe('hello');
   expect(await say(strict, { tlsCaFile: ours.tlsCaFile })).toBe('503');
   expect(await say(strict, { ...theirs, tlsCaFile: ours.tlsCaFile })).toBe('503');
 });
 
-/** By which authority the certificate is that a server shows now. */
+/** Issuer of the certificate that a server presents. */
 const shown = (port: number): Promise<string> =>
   new Promise((resolve, reject) => {
     const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false, ALPNProtocols: ['h2'] }, () => {
@@ -131,7 +131,7 @@ const shown = (port: number): Promise<string> =>
     }).on('error', reject);
   });
 
-test('certificates that are renewed in their files serve connections made later, and half a renewal changes nothing', async () => {
+test('renewed certificate files are used for new connections, and a half-finished renewal changes nothing', async () => {
   const live: TlsConfig = { tlsCertFile: at('live.pem'), tlsKeyFile: at('live.key'), tlsCaFile: at('live-ca.pem') };
   const put = (kind: 'pem' | 'key' | 'ca', from: string) =>
     copyFileSync(at(kind === 'ca' ? `${from}-ca.pem` : `${from}.${kind}`), at(kind === 'ca' ? 'live-ca.pem' : `live.${kind}`));
@@ -151,7 +151,7 @@ test('certificates that are renewed in their files serve connections made later,
   expect(await text(before)).toBe('hello');
 
   put('pem', 'theirs');
-  // Many times as long as files are left unread.
+  // Takes many refresh intervals.
   for (let n = 0; n < 40; n++) expect(await shown(port)).toBe('ours');
   rmSync(at('live.pem'));
   for (let n = 0; n < 40; n++) expect(await shown(port)).toBe('ours');
@@ -167,7 +167,7 @@ test('certificates that are renewed in their files serve connections made later,
   await echo.drain(100);
 });
 
-test('files that cannot be used are told at the start', async () => {
+test('unusable files are reported at start', async () => {
   await expect(say({ tlsCertFile: ours.tlsCertFile }, {})).rejects.toThrow('GRPC_TLS_CERT_FILE and GRPC_TLS_KEY_FILE go together');
   await expect(say({ ...ours, tlsCertFile: at('absent.pem') }, {})).rejects.toThrow(/cannot be used: ENOENT/);
   await expect(say({ ...ours, tlsKeyFile: theirs.tlsKeyFile }, {})).rejects.toThrow(/cannot be used: .*mismatch/);

@@ -22,7 +22,7 @@ const storing = (id: number, amount: number, text: string) =>
     expression('told', { text: 'insert into told values ($1)', values: [text] }),
   ]);
 
-test('every part counts, with values of its own', async () => {
+test('every part takes effect, with its own values', async () => {
   await database.query(storing(1, 10, 'first'));
   await database.query(storing(2, 20, 'second'));
   expect((await database.query({ text: 'select id, amount from thing order by id' })).rows).toEqual([
@@ -34,7 +34,7 @@ test('every part counts, with values of its own', async () => {
   expect((await database.query({ text: 'select text from told order by text' })).rows).toEqual([{ text: 'first' }, { text: 'second' }]);
 });
 
-test('one part that is refused undoes the others', async () => {
+test('a part that is refused undoes the others', async () => {
   const before = (await database.query({ text: 'select count(*) from told' })).rows;
   await expect(database.query(storing(1, 10, 'again'))).rejects.toMatchObject({ sqlState: '23505' });
   expect((await database.query({ text: 'select count(*) from told' })).rows).toEqual(before);

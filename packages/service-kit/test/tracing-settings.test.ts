@@ -1,4 +1,4 @@
-// What OpenTelemetry specifies as environment variables, as the collector sees it.
+// OpenTelemetry's standard environment variables, tested by what a collector receives.
 import { activeTraceparent, createLog, onBehalfOf, silentLog, startTracing, withRemoteSpan, withSpan, type Logger } from '../src/index.ts';
 import { startCollector } from './collector.ts';
 
@@ -25,7 +25,7 @@ let collector: Collector;
 beforeEach(async () => void (collector = await startCollector()));
 afterEach(() => collector.close());
 
-/** Runs work while spans are sent, with these variables. */
+/** Runs work with these variables while spans are sent to the collector. */
 async function traced(environment: Record<string, string>, work: () => Promise<unknown>, log: Logger = silentLog): Promise<void> {
   Object.assign(process.env, environment);
   const stop = await startTracing('trial', { otlpEndpoint: collector.url }, log);
@@ -35,7 +35,7 @@ async function traced(environment: Record<string, string>, work: () => Promise<u
 
 const span = (name: string) => withSpan(name, 'SERVER', {}, async () => undefined);
 
-test('a resource says what the process is: component, version, its instance, and the SDK', async () => {
+test('a resource describes the process: component, version, instance and SDK', async () => {
   await traced({ TRUCKROLL_VERSION: '1.2.3' }, () => span('one'));
   await traced({}, () => span('two'));
   const [one, two] = collector.uploads.map(({ resource }) => resource) as [Record<string, string>, Record<string, string>];
@@ -44,7 +44,7 @@ test('a resource says what the process is: component, version, its instance, and
   expect(two['service.instance.id']).not.toBe(one['service.instance.id']);
 });
 
-test('OTEL_RESOURCE_ATTRIBUTES adds to the resource and wins, and OTEL_SERVICE_NAME wins over both', async () => {
+test('OTEL_RESOURCE_ATTRIBUTES overrides the resource, and OTEL_SERVICE_NAME overrides both', async () => {
   const attributes = 'k8s.pod.name=gateway-1,team=a%2Cb,service.instance.id=i1,service.name=other';
   await traced({ OTEL_RESOURCE_ATTRIBUTES: attributes }, () => span('one'));
   expect(collector.uploads[0]!.resource).toMatchObject({ 'k8s.pod.name': 'gateway-1', team: 'a,b', 'service.instance.id': 'i1', 'service.name': 'other' });
@@ -52,7 +52,7 @@ test('OTEL_RESOURCE_ATTRIBUTES adds to the resource and wins, and OTEL_SERVICE_N
   expect(collector.uploads[1]!.resource).toMatchObject({ 'service.name': 'named', 'service.namespace': 'truckroll' });
 });
 
-test('headers for the collector come from OTEL_EXPORTER_OTLP_HEADERS, and those for traces win', async () => {
+test('headers for the collector come from OTEL_EXPORTER_OTLP_HEADERS, and those for traces override them', async () => {
   const headers = { OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20a,x-tenant=all', OTEL_EXPORTER_OTLP_TRACES_HEADERS: 'x-tenant=traces' };
   await traced(headers, () => span('one'));
   expect(collector.uploads[0]!.headers).toMatchObject({ authorization: 'Bearer a', 'x-tenant': 'traces' });
@@ -70,7 +70,7 @@ test.each([
 });
 
 describe('a sampler', () => {
-  /** The trace id is the request's id; TraceIdRatioBased takes its words as a number from 0 to 1: 0.25 and 0.75 here. */
+  /** The trace id is the request id, which TraceIdRatioBased reads as a number from 0 to 1: 0.25 and 0.75 here. */
   const [QUARTER, THREE_QUARTERS] = ['40000000-0000-4000-8000-400080000000', '40000000-0000-4000-8000-400000000000'].map((requestId) => ({
     requestId,
     traceparent: undefined,
@@ -109,14 +109,14 @@ describe('a sampler', () => {
   test.each([
     [{ OTEL_TRACES_SAMPLER: 'sometimes' }, /OTEL_TRACES_SAMPLER is "sometimes", which is none of always_on, always_off, traceidratio/],
     [{ OTEL_TRACES_SAMPLER: 'parentbased_traceidratio', OTEL_TRACES_SAMPLER_ARG: '50' }, /OTEL_TRACES_SAMPLER_ARG is 50, which is no number from 0 to 1/],
-  ])('that is not known counts as not set, and the log says so: %j', async (environment, detail) => {
+  ])('that is unknown counts as unset, and the log says so: %j', async (environment, detail) => {
     const lines: string[] = [];
     await traced(environment, spans, createLog('trial', 'warn', { write: (line) => lines.push((JSON.parse(line) as { detail: string }).detail) }));
     expect(lines).toEqual([expect.stringMatching(detail)]);
     expect(collector.spans.map((each) => each.name)).toEqual(['quarter', 'three quarters', 'sampled parent']);
   });
 
-  test('that drops a trace says so to whatever is called', async () => {
+  test('that drops a trace passes that decision on to callees', async () => {
     await traced({ OTEL_TRACES_SAMPLER: 'always_off' }, () =>
       onBehalfOf(QUARTER, () =>
         withSpan('one', 'SERVER', {}, async () => expect(activeTraceparent()).toMatch(/^00-40000000000040008000400080000000-[0-9a-f]{16}-00$/)),

@@ -18,7 +18,7 @@ import { startEcho } from './echo.ts';
 const requestId = '6f1c1e52-9d1b-4c58-8a53-6a2f3f1f0c11';
 const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 
-test('without an endpoint nothing is traced, and only a trace that somebody else began is passed on', async () => {
+test('without an endpoint no spans are created, and an existing trace is passed on', async () => {
   const stop = await startTracing('trial', {}, silentLog);
   await withSpan('work', 'INTERNAL', {}, async () => expect(activeTraceparent()).toBeUndefined());
   onBehalfOf({ requestId, traceparent: undefined }, () => expect(activeTraceparent()).toBeUndefined());
@@ -26,7 +26,7 @@ test('without an endpoint nothing is traced, and only a trace that somebody else
   await stop();
 });
 
-test('a request and its trace reach the service behind, its calls and its log, whether spans are exported or not', async () => {
+test('a request id and trace reach the called service, its own calls and its log, whether spans are exported or not', async () => {
   const lines: string[] = [];
   const seen: unknown[] = [];
   const echo = await startEcho(
@@ -50,7 +50,7 @@ test('a request and its trace reach the service behind, its calls and its log, w
     [requestId, requestId.replaceAll('-', '')],
     [requestId, traceparent.slice(3, 35)],
   ]);
-  // What is no id is not believed; each line names its request once.
+  // A malformed request id is replaced; each line names its request once.
   expect(told[2]!.requestId).toMatch(/^[0-9a-f-]{36}$/);
   for (const line of lines) expect(line.match(/"requestId"/g)).toHaveLength(1);
 });

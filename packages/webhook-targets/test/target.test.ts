@@ -1,4 +1,4 @@
-// What is refused without asking anybody; that nothing refused is ever dialled is tested with the dispatcher (targets.test.ts).
+// Checks that need no network. The dispatcher's targets.test.ts tests that a refused address is never connected to.
 import { TargetProblem, checkAddress, checkAllowedTargets, checkDeniedTargets, readTarget } from '../src/index.ts';
 
 const policy = { allowHttp: false, allowedTargets: ['127.0.0.1:4567', '[::1]:4567'], deniedTargets: [] };
@@ -7,10 +7,10 @@ test.each([
   ['https://hooks.example.com/in?x=1', { host: 'hooks.example.com', port: 443, isAddress: false }],
   ['https://93.184.215.14:8443', { host: '93.184.215.14', port: 8443, isAddress: true }],
   ['https://[2606:4700::1]/', { host: '2606:4700::1', port: 443, isAddress: true }],
-  // What the operator has named exactly, in any notation.
+  // Targets that the operator allows exactly, in any notation.
   ['http://2130706433:4567/', { host: '127.0.0.1', port: 4567 }],
   ['http://localhost:4567/', { host: 'localhost' }],
-])('%s is a target', (url, expected) => {
+])('%s is allowed as a target', (url, expected) => {
   expect(readTarget(url, policy)).toMatchObject(expected);
 });
 
@@ -24,18 +24,18 @@ test.each([
   ['https://127.0.0.1:4568', 'loopback'],
   ['https://[fd00::1]', 'private'],
   ['https://printer.local', 'its own network'],
-])('%s is none, and the message says what to give', (url, message) => {
+])('%s is refused, with a message that says what to give instead', (url, message) => {
   expect(() => readTarget(url, policy)).toThrow(TargetProblem);
   expect(() => readTarget(url, policy)).toThrow(message);
 });
 
-test('a name that leads to an address which is not public is refused before that is dialled', () => {
+test('a name that resolves to an address that is not public is refused before connecting', () => {
   const target = readTarget('https://hooks.example.com', policy);
   expect(() => checkAddress(target, '93.184.215.14', policy)).not.toThrow();
   for (const address of ['10.0.0.1', '::ffff:8.8.8.8', 'fe80::1%lo', '127.1']) expect(() => checkAddress(target, address, policy)).toThrow('not public');
 });
 
-test('an operator allows exact addresses with ports only, in their usual spelling', () => {
+test('an operator can only allow exact addresses with ports, in their usual spelling', () => {
   expect(() => checkAllowedTargets(policy.allowedTargets)).not.toThrow();
   for (const wrong of ['localhost:4567', '127.1:4567', '127.0.0.1', '::1:4567', '127.0.0.1:70000'])
     expect(() => checkAllowedTargets([wrong])).toThrow('WEBHOOK_ALLOWED_TARGETS');
@@ -44,7 +44,7 @@ test('an operator allows exact addresses with ports only, in their usual spellin
 const METADATA = ['169.254.169.254', '169.254.170.2', '168.63.129.16', '100.100.100.200', 'fd00:ec2::254', 'fd20:ce::254'];
 const CARRIED = ['::ffff:168.63.129.16', '::ffff:0:a83f:8110', '64:ff9b::a83f:8110', '64:ff9b:1::a83f:8110', '64:ff9b:1:a83f:81:1000::', '2002:a83f:8110::1'];
 
-test.each([...METADATA, ...CARRIED])('refuses the metadata address %s even where the operator allows it', (address) => {
+test.each([...METADATA, ...CARRIED])('refuses the metadata address %s even if the operator allows it', (address) => {
   const host = address.includes(':') ? `[${address}]` : address;
   const spelled = new URL(`http://${host}`).hostname;
   const open = { allowHttp: true, allowedTargets: [`${spelled}:80`], deniedTargets: [] };
@@ -56,7 +56,7 @@ test.each([
   ['203.0.113.0/24', ['203.0.113.0', '203.0.113.255', '::ffff:203.0.113.9', '64:ff9b::cb00:7109'], ['203.0.112.255', '203.0.114.0']],
   ['8.8.8.8', ['8.8.8.8'], ['8.8.8.7', '8.8.8.9']],
   ['2606:4700::/32', ['2606:4700::', '2606:4700:ffff:ffff:ffff:ffff:ffff:ffff'], ['2606:46ff:ffff:ffff:ffff:ffff:ffff:ffff', '2606:4701::']],
-] as const)('denies what is within %s, in every form, and nothing beside it', (range, within, beside) => {
+] as const)('denies addresses within %s, in every form, and none outside it', (range, within, beside) => {
   const target = readTarget('https://hooks.example.com', policy);
   const denying = { ...policy, deniedTargets: [range] };
   for (const address of within) expect(() => checkAddress(target, address, denying)).toThrow('allows no webhooks');
