@@ -15,7 +15,6 @@ export interface ClientOptions {
   retries?: number;
   /** Longest Retry-After to wait for, in seconds; a longer one rejects at once. Default: 90, since rate limits ask for up to a minute. */
   longestWaitSeconds?: number;
-  /** Headers added to every request. */
   headers?: Record<string, string>;
   /** Replaces the platform's fetch. */
   fetch?: Fetch;

@@ -1,4 +1,3 @@
-// Errors of a call: the API answered with an error, or no complete answer arrived.
 import type { ErrorCode, ErrorDetail } from './types.ts';
 
 interface Refusal {
@@ -49,7 +48,6 @@ export class TimeoutError extends ConnectionError {
   override readonly name = 'TimeoutError';
 }
 
-/** The error of a response that is not a success. */
 export async function errorOf(response: Response): Promise<TruckrollError> {
   const said = parsed(await response.clone().text());
   if (said !== undefined) {
@@ -59,7 +57,6 @@ export async function errorOf(response: Response): Promise<TruckrollError> {
   return unrecognized(response);
 }
 
-/** The error of a response that did not come from Truckroll. */
 export function unrecognized(response: Response): TruckrollError {
   const message = `The answer ${response.status} is not Truckroll's: check baseUrl, and what stands between.`;
   return new TruckrollError({ code: 'UNRECOGNIZED', message, requestId: response.headers.get('x-request-id') ?? undefined, details: [] }, response);

@@ -2,9 +2,7 @@
 import { ConnectionError, TruckrollError } from './errors.ts';
 
 export interface Patience {
-  /** Maximum attempts after the first. */
   readonly retries: number;
-  /** Longest Retry-After to wait for. */
   readonly longestWaitSeconds: number;
 }
 

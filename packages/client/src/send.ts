@@ -4,11 +4,9 @@ import { pauseAfter, type Patience } from './repeat.ts';
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
-/** A failed attempt that will be retried. */
 export interface Retry {
   readonly method: string;
   readonly url: string;
-  /** Attempts so far. */
   readonly attempts: number;
   readonly pauseMs: number;
   readonly error: Error;
@@ -21,10 +19,7 @@ export interface SendOptions extends Patience {
   readonly onRetry: ((retry: Retry) => void) | undefined;
 }
 
-/**
- * Resolves to a success whose body has been read completely. Rejects with the last attempt's TruckrollError, ConnectionError or
- * TimeoutError, or with the signal's reason.
- */
+/** Resolves to a success with its body read completely. Rejects with the last attempt's error, or with the signal's reason. */
 export async function send(request: Request, options: SendOptions): Promise<Response> {
   const { method, url } = request;
   // Copies no connection headers. The body is buffered because every attempt sends it; bodies are small.

@@ -6,7 +6,6 @@ export type Method = 'get' | 'post' | 'patch' | 'delete';
 
 /** The operation at a path and method; never if there is none. */
 export type OperationAt<P extends keyof paths, M extends Method> = paths[P] extends Record<M, infer O> ? O : never;
-/** Paths that have the method. */
 export type PathsWith<M extends Method> = { [P in keyof paths]: OperationAt<P, M> extends never ? never : P }[keyof paths];
 
 type Succeeded = 200 | 201 | 202;
@@ -42,12 +41,10 @@ type RequiredKeys<T> = { [K in keyof T]-?: object extends Pick<T, K> ? never : K
 /** The body of a success, with its response and request id. */
 export type Answer<B> = B & { readonly response: Response; readonly requestId: string };
 
-/** Paths whose reads are paginated. */
 export type PagedPath = {
   [P in PathsWith<'get'>]: BodyOf<OperationAt<P, 'get'>> extends { data: unknown[]; pagination: unknown } ? P : never;
 }[PathsWith<'get'>];
 export type PageOf<P extends PagedPath> = Answer<BodyOf<OperationAt<P, 'get'>>>;
-/** A record of a list, or a row of a report. */
 export type RecordOf<P extends PagedPath> = BodyOf<OperationAt<P, 'get'>> extends { data: (infer R)[] } ? R : never;
 
 export type ErrorDetail = components['schemas']['ErrorDetail'];

@@ -14,7 +14,6 @@ export type Outcome = 'SENT' | 'FAILED' | 'UNKNOWN' | 'UNTAKEN';
 
 export interface Attempt {
   readonly outcome: Outcome;
-  /** The provider's answer, for the operator. */
   readonly detail: string;
 }
 

@@ -7,7 +7,6 @@ import type { Database } from '@truckroll/service-kit';
  */
 export type QueueTable = string;
 
-/** Whether a message is due or an attempt has timed out. */
 export async function hasWork(database: Database, table: QueueTable): Promise<boolean> {
   const { rows } = await database.query<{ work: boolean }>({
     name: `${table}_waiting`,
@@ -21,7 +20,7 @@ export async function hasWork(database: Database, table: QueueTable): Promise<bo
 const KEPT = `interval '90 days'`;
 const FORGOTTEN_AT_ONCE = 1000;
 
-/** Deletes finished messages older than the retention, skipping rows that another replica is deleting. Resolves to the number deleted. */
+/** Deletes messages that finished before the retention, and skips rows that another replica is deleting. Resolves to their number. */
 export async function forgetEnded(database: Database, table: QueueTable): Promise<number> {
   for (let forgotten = 0; ; ) {
     const { rowCount } = await database.query({
@@ -34,7 +33,6 @@ export async function forgetEnded(database: Database, table: QueueTable): Promis
   }
 }
 
-/** Marks attempts as UNKNOWN whose process died before storing a result. Resolves to their number. */
 export async function giveUp(database: Database, table: QueueTable): Promise<number> {
   const { rowCount } = await database.query({
     name: `give_up_${table}`,

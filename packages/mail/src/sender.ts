@@ -1,5 +1,4 @@
-// Sends queued messages at most once each: an attempt is stored before it is passed to the provider, and an attempt whose result is
-// unknown is never retried.
+// Sends queued messages at most once each: an attempt is stored before the provider is called, and never repeated if its result is unknown.
 import { Notifier, backoffMs, isUnavailable, logOutage, retrying, type BackgroundPart, type Logger } from '@truckroll/service-kit';
 import { DEFAULT_TIMEOUT_MS } from './choose.ts';
 import type { Attempt, Outcome } from './provider.ts';
@@ -46,7 +45,7 @@ const LOOK_MS = { first: 1000, most: 5000 };
 const FORGET_EVERY_MS = 3_600_000;
 /** Time to store an attempt's result, on top of the provider's time limit. */
 const GRACE_MS = 30_000;
-/** Attempts while the provider is unreachable: with the pauses below, about an hour. */
+/** Attempts while the provider is unreachable; with the pauses below they span about 45 minutes. */
 const MOST_ATTEMPTS = 8;
 const AGAIN = { firstMs: 30_000, mostMs: 900_000 };
 

@@ -5,7 +5,6 @@ export const mailSettings = {
   smtpUrl: env.optionalUrl('SMTP_URL'),
   /** Sender of e-mails: `Lone Star Comfort <service@example.com>`. */
   notificationFrom: env.optional('NOTIFICATION_FROM'),
-  /** Folder to which messages without a provider are written as files. */
   notificationFolder: env.optional('NOTIFICATION_FOLDER'),
   /** Time limit of one attempt at the provider. */
   notificationTimeoutMs: env.duration('NOTIFICATION_TIMEOUT', 15_000),

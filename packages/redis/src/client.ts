@@ -14,8 +14,7 @@ export function newClient(place: Place, name: string, keyPrefix?: string) {
     ...(keyPrefix === undefined ? {} : { keyPrefix }),
     name,
     disableOfflineQueue: true,
-    // The link's probes detect a server that hangs. The library's timeout would create a signal and a timer for each command, and keep both for
-    // seconds after its answer.
+    // The link's probes detect a hanging server. The library's timeout creates a signal and a timer per command and keeps both for seconds.
     commandOptions: { timeout: 0 },
   });
 }

@@ -15,14 +15,10 @@ const BACKOFF = { firstMs: 100, mostMs: 1000 };
 
 export interface RedisLinkOptions {
   servers: RedisServers;
-  /** Connection name in the server's client list. */
   name: string;
   log: Logger;
   metrics: Metrics;
-  /**
-   * Keys that probes set if they are missing: all of them on a new connection, then one per probe. A replica, a full server, and a
-   * cluster node without the slot reject that.
-   */
+  /** Keys that probes set if missing: all on a new connection, then one per probe. Replicas, full servers and nodes without the slot reject that. */
   keys: readonly string[];
   /** Runs on every new connection before any other command. */
   prepare?(client: RedisClient): Promise<unknown>;
@@ -55,7 +51,6 @@ export class RedisLink {
     this.#commands = databaseDurations(options.metrics);
   }
 
-  /** Starts connecting, and retries until it succeeds. */
   start(): void {
     this.#connect();
   }
@@ -66,7 +61,6 @@ export class RedisLink {
     this.#drop();
   }
 
-  /** Whether commands are expected to be answered. */
   get ready(): boolean {
     return this.#ready;
   }
@@ -188,7 +182,6 @@ export class RedisLink {
     };
   }
 
-  /** Closes the connection; commands in flight reject. */
   #drop(): void {
     const clients = this.#clients;
     this.#clients = [];

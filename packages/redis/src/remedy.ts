@@ -1,4 +1,3 @@
-// Advice for operators about Redis errors.
 const REMEDIES: readonly (readonly [answer: RegExp, remedy: string])[] = [
   [/^(MOVED|ASK|CROSSSLOT)\b/, 'the server is one node of a Redis Cluster: begin REDIS_URL with redis+cluster://'],
   [/cluster support disabled/, 'the server is not part of a Redis Cluster: begin REDIS_URL with redis://'],

@@ -39,7 +39,6 @@ export function redisSetting(name: string): Setting<RedisServers> {
   return { name, expected: FORM, shown: false, fallback: undefined, parse: parseRedisUrl };
 }
 
-/** Returns undefined if the text is not valid. */
 export function parseRedisUrl(text: string): RedisServers | undefined {
   if (SINGLE.test(text)) return URL.canParse(text) && /^(\/\d*)?$/.test(new URL(text).pathname) ? { kind: 'single', url: text } : undefined;
   const { kind, tls, user, password, hosts = '', path = '', query = '' } = SEVERAL.exec(text)?.groups ?? {};

@@ -37,7 +37,6 @@ function linkTo(url: string) {
     async ready(times = 1): Promise<void> {
       while (readies < times) await changed.promise;
     },
-    /** Resolves when a line of the log matches. */
     async says(text: RegExp): Promise<void> {
       while (!lines.some((line) => text.test(line))) await changed.promise;
     },

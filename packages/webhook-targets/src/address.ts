@@ -82,10 +82,7 @@ const embedding = EMBEDDING.map(([cidr, bytes]) => [ipaddr.IPv6.parseCIDR(cidr),
 const ipv4 = IPV4.map(([cidr, name]) => [ipaddr.IPv4.parseCIDR(cidr), name] as const);
 const ipv6 = IPV6.map(([cidr, name]) => [ipaddr.IPv6.parseCIDR(cidr), name] as const);
 
-/**
- * The name of the special range that contains the address, or undefined for a public address. Text that is not an address in its
- * usual spelling (dotted decimal, or IPv6 without a zone) is `malformed`.
- */
+/** Name of the special range that contains the address; undefined if it is public, `malformed` unless it is in the usual spelling without a zone. */
 export function specialRange(address: string): string | undefined {
   const family = isIP(address);
   if (family === 0 || address.includes('%')) return 'malformed';

@@ -5,7 +5,6 @@ import { checkRange, isDenied, specialRange } from './address.ts';
 
 /** What the operator allows beyond https to public addresses. */
 export interface TargetPolicy {
-  /** Whether public hosts may be reached over http. */
   readonly allowHttp: boolean;
   /** Exact `address:port` pairs that may be reached even if they are not public, over http too. */
   readonly allowedTargets: readonly string[];
@@ -56,10 +55,7 @@ export function checkDeniedTargets(targets: readonly string[]): void {
   }
 }
 
-/**
- * Parses a URL as a target. An address in any numeric notation is recognized, because the WHATWG parser normalizes it. Throws
- * TargetProblem.
- */
+/** Parses a URL as a target; the WHATWG parser turns any numeric notation into the address it means. Throws TargetProblem. */
 export function readTarget(text: string, policy: TargetPolicy): Target {
   if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) throw new TargetProblem('Give an absolute URL that begins with https://.');
   const url = new URL(text);
