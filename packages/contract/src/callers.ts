@@ -24,7 +24,6 @@ for (const service of allServices()) {
   }
 }
 
-/** gRPC paths of all rpcs in the contract. */
 export const rpcs: readonly string[] = [...byRpc.keys()];
 
 /** Components that may call the rpc with this gRPC path; empty if the contract names none or does not have the rpc. */

@@ -1,5 +1,4 @@
-// Rules for a command's body that span fields or depend on the time. The gateway reports their violations together with all others;
-// the owner enforces them.
+// Rules of commands that depend on several fields or on the time. The gateway reports violations with all others; the owner enforces them.
 import type { JsonProblem } from './json-reader.ts';
 
 /** A new key's expiry, if any, must be in the future. Microseconds. */

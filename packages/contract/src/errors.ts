@@ -20,7 +20,6 @@ export const ERROR_STATUS = {
 } as const;
 export type ErrorCode = keyof typeof ERROR_STATUS;
 
-/** What is wrong with one part of a request. */
 export type DetailCode =
   | 'UNKNOWN_PARAMETER'
   | 'REPEATED_PARAMETER'
@@ -69,7 +68,6 @@ export class ApiError extends Error {
     this.retryAfterSeconds = options.retryAfterSeconds;
   }
 
-  /** 400 with all problems of the request. */
   static invalid(details: readonly ErrorDetail[]): ApiError {
     const fields = [...new Set(details.map((detail) => detail.field))].join(', ');
     return new ApiError('INVALID_REQUEST', `The request is not valid: see details for ${fields}.`, { details });
@@ -92,13 +90,11 @@ export class ApiError extends Error {
     return new ApiError('INTERNAL_ERROR', message, { cause });
   }
 
-  /** Turns any thrown value into an ApiError. */
   static from(error: unknown): ApiError {
     return error instanceof ApiError ? error : ApiError.internal(error);
   }
 }
 
-/** Metadata key of the error that a failed call carries. */
 export const ERROR_TRAILER = 'truckroll-error-bin';
 
 const GRPC_BY_STATUS: Record<number, GrpcStatus> = {
@@ -111,7 +107,6 @@ const GRPC_BY_STATUS: Record<number, GrpcStatus> = {
   503: GrpcStatus.UNAVAILABLE,
 };
 
-/** Encodes an error for a failed gRPC call: status, message and the trailer's bytes. */
 export function encodeError(error: unknown): { grpcCode: GrpcStatus; message: string; trailer: Buffer } {
   const { code, status, message, details, retryAfterSeconds } = ApiError.from(error);
   const problem: Problem = {

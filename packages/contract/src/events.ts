@@ -11,10 +11,8 @@ export interface EventType {
   readonly subscribable: boolean;
 }
 
-/** Type of the event sent to test an endpoint. */
 export const TEST_EVENT = 'webhook.test';
 
-/** Every event type that webhooks send, in the contract's order. */
 export const publicEvents: readonly EventType[] = Object.freeze(
   [...registry.files]
     .flatMap(({ messages }) => messages)
@@ -24,7 +22,6 @@ export const publicEvents: readonly EventType[] = Object.freeze(
     }),
 );
 
-/** Event types that a string of each format may name. */
 export const eventTypesOf: Readonly<Record<'event_type' | 'subscription', readonly EventType[]>> = {
   event_type: publicEvents,
   subscription: publicEvents.filter(({ subscribable }) => subscribable),

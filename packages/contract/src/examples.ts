@@ -72,13 +72,11 @@ function hex(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** `hired_by` as `Hired by`. */
 export function sentence(name: string): string {
   const text = name.replace(/[_-]+/g, ' ');
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** The deprecation notice as a sentence, or nothing. */
 export function goingText({ deprecation }: { deprecation?: Deprecation }): string[] {
   return deprecation === undefined ? [] : [`Deprecated since ${deprecation.since}; it may be gone from ${deprecation.sunset} on.`];
 }

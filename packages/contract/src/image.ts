@@ -18,7 +18,6 @@ function extension(name: string): DescExtension {
   return found;
 }
 
-/** The value of a custom option as plain data, or undefined if it is not set. */
 export function option<T>(desc: Described, name: string): T | undefined {
   // The library types an option by the element it extends; here its name is only known at run time.
   const has = hasOption as (element: Described, ext: DescExtension) => boolean;
@@ -27,7 +26,6 @@ export function option<T>(desc: Described, name: string): T | undefined {
   return has(desc, ext) ? (get(desc, ext) as T) : undefined;
 }
 
-/** Every service of the contract, in a stable order. */
 export function allServices(): DescService[] {
   return [...registry]
     .filter((desc): desc is DescService => desc.kind === 'service' && desc.typeName.startsWith('truckroll.'))

@@ -24,7 +24,6 @@ export function inOrderOfReference(): Resource[] {
   return [...ordered].map((path) => resources.find((candidate) => candidate.path === path) as Resource);
 }
 
-/** Whether `from` refers to `to`, directly or through other records. */
 function leads(targets: Targets, from: string, to: string, seen = new Set<string>()): boolean {
   if (from === to) return true;
   if (seen.has(from)) return false;

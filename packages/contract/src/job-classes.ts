@@ -1,6 +1,5 @@
 // Names of the job classes: part of the contract, the same in every company (decisions §1).
 
-/** Names by code. */
 export const JOB_CLASS_NAMES = Object.freeze({
   SERVICE: 'Service',
   MAINTENANCE: 'Maintenance',

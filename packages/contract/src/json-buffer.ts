@@ -18,7 +18,6 @@ export function textOf(ascii: string): Text {
 /** A growing piece of JSON text. Reused between requests: see OutputPool in the gateway. */
 export class JsonBuffer {
   bytes: Buffer;
-  /** View of the same bytes. */
   data: DataView;
   length = 0;
 
@@ -27,7 +26,6 @@ export class JsonBuffer {
     this.data = new DataView(this.bytes.buffer);
   }
 
-  /** Makes room for `more` bytes. */
   reserve(more: number): void {
     if (this.length + more <= this.bytes.length) return;
     const grown = Buffer.allocUnsafeSlow(Math.max(this.bytes.length * 2, this.length + more));

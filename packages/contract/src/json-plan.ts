@@ -6,7 +6,6 @@ import { formatDate } from './time.ts';
 /** Spelling of keys: as in the contract, or lowerCamelCase for `/api/v1`. */
 export type KeyStyle = 'snake' | 'camel';
 
-/** `created_at` as `createdAt`. */
 export function camelCase(name: string): string {
   return name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
@@ -91,7 +90,6 @@ const WORD = 8;
 
 const plans: Record<KeyStyle, Map<Shape, Plan>> = { snake: new Map(), camel: new Map() };
 
-/** The plan of a shape, cached. */
 export function planOf(shape: Shape, style: KeyStyle): Plan {
   const known = plans[style].get(shape);
   if (known !== undefined) return known;

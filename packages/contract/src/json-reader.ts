@@ -12,10 +12,7 @@ export interface JsonProblem {
   message: string;
 }
 
-/**
- * Reads a JSON value as the message. Derived fields are ignored and left at their defaults (decisions §10); unknown keys are
- * refused; a missing nullable field is null.
- */
+/** Derived fields are ignored and left at their defaults (decisions §10); unknown keys are refused; a missing nullable field is null. */
 export function readMessage<T>(shape: Shape, json: unknown, keys: KeyStyle = 'snake'): { value: T; problems: JsonProblem[] } {
   const problems: JsonProblem[] = [];
   const value = readObject(shape, json, '', keys, problems);

@@ -9,7 +9,6 @@ const DAY = 86_400_000_000;
 const PAIRS = Uint16Array.from({ length: 100 }, (_, value) => 0x3030 + ((value / 10) | 0) + ((value % 10) << 8));
 const END_OF_INSTANT = 0x225a;
 
-/** Copies a prepared text. */
 export function text(data: DataView, to: number, { words, length }: Text): number {
   for (let i = 0, at = to; i < words.length; i++, at += 8) data.setFloat64(at, words[i] as number, true);
   return to + length;
@@ -30,7 +29,6 @@ export function raw(from: DataView, start: number, end: number, data: DataView, 
   return to + end - start;
 }
 
-/** Writes a UTF-8 string. */
 export function string(from: DataView, start: number, end: number, data: DataView, to: number): number {
   let at = start;
   let out = to + 1;

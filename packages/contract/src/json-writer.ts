@@ -37,11 +37,7 @@ const noCursors: SealCursor = (_, operation) => {
   throw new Error(`nothing here seals cursors of ${operation}`);
 };
 
-/**
- * Reads wire bytes and writes JSON. Use one instance per thread; it keeps no state between calls. Room is reserved once per object
- * and list element rather than per byte: see Plan.room. Read and write positions are passed as arguments, because fields would be
- * loaded and stored for every byte.
- */
+/** Use one instance per thread; it keeps no state between calls. Positions are arguments: as fields they would be stored and loaded for every byte. */
 export class JsonWriter {
   readonly #style: KeyStyle;
   readonly #seal: SealCursor;

@@ -11,7 +11,6 @@ import { shapeOf, type Field, type Shape } from './shape.ts';
 
 export type Owner = 'billing' | 'scheduling' | 'reporting' | 'integrations';
 
-/** Services that own records. */
 export type RecordOwner = keyof Owners;
 
 export type ResourceOf<O extends RecordOwner> = Owners[O];
@@ -52,7 +51,6 @@ export interface Operation {
   service: string;
   rpc: string;
   verb: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Public path with its `{placeholders}`. */
   route: string;
   /** A list pages through records, a detail reads one, a report pages through rows, anything else is a command. */
   kind: 'list' | 'detail' | 'report' | 'command';
@@ -173,12 +171,10 @@ function changed(field: Field, changes: Partial<Field>): Field {
   return Object.defineProperties({}, { ...Object.getOwnPropertyDescriptors(field), ...Object.getOwnPropertyDescriptors(changes) }) as Field;
 }
 
-/** Every operation that has a public route. */
 export const operations: readonly Operation[] = Object.freeze(
   allServices().flatMap((service) => service.methods.flatMap((method) => operationOf(method) ?? [])),
 );
 
-/** Every public record that has a list. */
 export const resources: readonly Resource[] = Object.freeze(
   allServices().flatMap((service) =>
     service.methods.flatMap((method) => {
@@ -202,7 +198,6 @@ export function resource(path: string): Resource {
   return found;
 }
 
-/** Encoder and decoder of one message type. */
 export interface Codec<T = unknown> {
   encode(message: T, writer?: BinaryWriter): { finish(): Uint8Array };
   decode(bytes: Uint8Array): T;

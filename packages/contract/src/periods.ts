@@ -1,7 +1,6 @@
 // The periods into which a report divides its range (decisions §2).
 import { civil } from './time.ts';
 
-/** Period lengths, from finest to coarsest. */
 export const BUCKETS = ['day', 'week', 'month', 'quarter', 'year'] as const;
 export type BucketName = (typeof BUCKETS)[number];
 

@@ -1,4 +1,4 @@
-// Checks internal requests against proto/: the gateway checks what clients send, but requests from other components are unchecked.
+// Checks internal requests against proto/: the gateway checks what clients send, but nothing else checks requests from other components.
 import { ApiError, type ErrorDetail } from './errors.ts';
 import type { JsonProblem } from './json-reader.ts';
 import { camelCase } from './json-plan.ts';
@@ -12,10 +12,7 @@ export interface RequestCheckOptions {
   readonly namedValues?: boolean;
 }
 
-/**
- * Returns the check for a package's requests, by message name. The check returns the request with ids in lower case, or throws
- * ApiError INVALID_REQUEST listing every problem under the fields' public names.
- */
+/** Checks requests by message name: returns them with ids in lower case, or throws INVALID_REQUEST listing every problem by its public field name. */
 export function requestCheck(packageName: string, { namedValues = false }: RequestCheckOptions = {}): <T extends object>(message: string, request: T) => T {
   return (message, request) => {
     const shape = shapeNamed(`${packageName}.${message}`);

@@ -26,7 +26,6 @@ export type Kind =
   /** A list position as bytes on the wire, sealed by the writer into an opaque cursor in JSON. */
   | 'cursor';
 
-/** String formats that narrow kind `string`. */
 export type StringFormat =
   | 'time_zone'
   | 'phone'
@@ -56,7 +55,6 @@ export interface EnumShape {
   doc: string;
   /** Public spelling by number; UNSPECIFIED (0) is not included. */
   names: ReadonlyMap<number, string>;
-  /** Meaning of each public spelling. */
   docs: ReadonlyMap<string, string>;
   /** Values in generated messages, by public spelling: `INVOICE_STATUS_OPEN` for `OPEN`. */
   generated: ReadonlyMap<string, string>;

@@ -1,5 +1,4 @@
-// Times are numbers: microseconds since 1970-01-01T00:00:00Z. A Date would lose the last three digits, and with them rows at page
-// boundaries (decisions §4).
+// Times are microseconds since 1970-01-01T00:00:00Z: a Date would lose the last three digits, and with them rows at page boundaries (decisions §4).
 import { Temporal } from 'temporal-polyfill';
 
 const DAY = 86_400_000_000;
@@ -11,10 +10,7 @@ export const BEYOND = { before: -LIMIT, after: LIMIT } as const;
 const INSTANT = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,6}))?(?:[Zz]|([+-])(\d{2}):?(\d{2}))$/;
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
 
-/**
- * Microseconds of an ISO 8601 date-time with seconds, at most six fractional digits and `Z` or an offset. Undefined if the text
- * has another form or the time cannot be held exactly.
- */
+/** Microseconds of an ISO 8601 date-time with seconds and `Z` or an offset; undefined if it is malformed or cannot be held exactly. */
 export function parseInstant(text: string): number | undefined {
   const micros = readInstant(text);
   return micros !== undefined && isExact(micros) ? micros : undefined;
@@ -59,7 +55,6 @@ export function now(): number {
   return Math.round((performance.timeOrigin + performance.now()) * 1000);
 }
 
-/** Whether the text is a calendar date, `YYYY-MM-DD`. */
 export function isDate(text: string): boolean {
   return parseDate(text) !== undefined;
 }
@@ -115,10 +110,7 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
-/**
- * The first instant of a local date, in microseconds (decisions §4). If the zone skipped the whole day, the first instant after
- * it; for dates outside the exact range, the nearest bound.
- */
+/** First instant of a local date (decisions §4), in microseconds. If the zone skipped the day, the first instant after it; out of range, the nearest bound. */
 export function startOfLocalDate(date: string, timeZone: string): number {
   const micros = Temporal.PlainDate.from(date).toZonedDateTime(timeZone).epochMilliseconds * 1000;
   return Math.min(Math.max(micros, -LIMIT), LIMIT);

@@ -1,10 +1,7 @@
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 import type { Field, Shape } from './shape.ts';
 
-/**
- * The first field (`data.#23`) or enum value (`data.status = 9`) in a message's bytes that this release's contract does not know,
- * because a newer release wrote it; undefined if it knows everything. Throws if the bytes are not protobuf.
- */
+/** The first field (`data.#23`) or enum value (`data.status = 9`) that only a newer release knows, or undefined. Throws if the bytes are not protobuf. */
 export function firstUnknown(shape: Shape, bytes: Uint8Array, at = ''): string | undefined {
   const reader = new BinaryReader(bytes);
   const fields = fieldsOf(shape);

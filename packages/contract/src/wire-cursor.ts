@@ -31,7 +31,6 @@ export class WireCursor {
     return this.type === DELIMITED;
   }
 
-  /** Moves to the next field. */
   advance(): void {
     this.start = this.end;
     if (this.start >= this.#stop) {

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { codec, firstUnknown, publicEvents, shapeNamed } from '../src/index.ts';
 import { ServiceRequestStatusChanged } from '../src/gen/truckroll/events/v1/public_events.ts';
 
-/** A script that Node runs without a build step. */
 const SCRIPT = join(import.meta.dirname, '../../../scripts/derive-protos.mjs');
 const SOURCE = join(import.meta.dirname, '../../../proto/truckroll/scheduling/v1/service_requests.proto');
 

@@ -66,7 +66,7 @@ describe('dates', () => {
     }
   });
 
-  it('contain their first instant but not the one before', () => {
+  it('contain their first instant but not the previous microsecond', () => {
     // No instant has the date that Apia skipped.
     fc.assert(
       fc.property(fc.integer({ min: 5000, max: 25_000 }), fc.constantFrom(...zones), (days, zone) => {
