@@ -8,7 +8,7 @@ const RANDOM_LENGTH = 32;
 const CHECKSUM_LENGTH = 6;
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const FORM = /^trk_[0-9A-Za-z]{38}$/;
-/** Larger bytes are discarded: 256 is not a multiple of 62, so they would make some characters likelier than others. */
+/** Bytes from here on are discarded: 256 is not a multiple of 62, so they would make some characters likelier than others. */
 const UNBIASED = 256 - (256 % ALPHABET.length);
 
 /** A new key: 190 random bits. Only its hash is ever stored. */
@@ -33,7 +33,6 @@ export function hashApiKey(key: string): Buffer {
   return hash('sha256', key, 'buffer');
 }
 
-/** The parts of a key that may be shown. */
 export function apiKeyEnds(key: string): { keyPrefix: string; keySuffix: string } {
   return { keyPrefix: key.slice(0, 8), keySuffix: key.slice(-4) };
 }

@@ -80,7 +80,6 @@ function writeUuid(value: string, into: Buffer, at: number): void {
   if (digits !== 2 * UUID_BYTES) throw new TypeError(`${value} is no UUID`);
 }
 
-/** Writes a safe integer in 64 bits. */
 function writeInt64(value: number, into: Buffer, at: number): void {
   const high = Math.floor(value / 2 ** 32);
   into.writeInt32BE(high, at);
@@ -165,7 +164,6 @@ export const binaryArrays = {
   ),
 } as const;
 
-/** Encoders by the elements' SQL type. */
 const BY_TYPE = {
   uuid: binaryArrays.uuid,
   text: binaryArrays.text,

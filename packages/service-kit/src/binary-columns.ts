@@ -1,5 +1,3 @@
-// Decodes column values in PostgreSQL's binary format.
-
 /** Microseconds between 1970 and PostgreSQL's own epoch, 2000-01-01T00:00:00Z. */
 const POSTGRES_EPOCH = 946_684_800_000_000;
 
@@ -13,7 +11,6 @@ export function instantOf(value: Buffer): number {
   return wholeNumberOf(value) + POSTGRES_EPOCH;
 }
 
-/** Text form of a uuid. */
 export function uuidOf(value: Buffer): string {
   const hex = value.toString('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;

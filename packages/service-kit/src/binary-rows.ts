@@ -8,7 +8,6 @@ import { EventEmitter } from 'node:events';
  * 16-bit column count and, for each column, a 32-bit length (-1 is NULL) and that many bytes.
  */
 
-/** The part of pg.Connection that is used here. */
 export interface RowConnection extends EventEmitter {
   attachListeners(stream: EventEmitter): void;
 }
@@ -18,7 +17,6 @@ export class WireRow {
   readonly #bytes: Buffer;
   readonly #start: number;
 
-  /** `start` is the position of the column count. */
   constructor(bytes: Buffer, start: number) {
     this.#bytes = bytes;
     this.#start = start;
@@ -41,10 +39,7 @@ export class WireRow {
 const DATA_ROW = 0x44;
 const HEADER = 5;
 
-/**
- * Patches a pg connection before it connects. `rowsOf` returns the array that collects rows of the current statement, or undefined
- * if pg should read them. Throws if this version of pg lacks the method that is patched.
- */
+/** Patches a pg connection before it connects. `rowsOf` returns the array for rows of the current statement, or undefined to leave them to pg. */
 export function readBinaryRows(connection: RowConnection, rowsOf: () => WireRow[] | undefined): void {
   const attachListeners = connection.attachListeners?.bind(connection);
   if (attachListeners === undefined) throw new Error('this version of pg has no connection.attachListeners');
@@ -59,10 +54,7 @@ export function readBinaryRows(connection: RowConnection, rowsOf: () => WireRow[
   };
 }
 
-/**
- * Splits a stream of bytes into messages: rows go to the array from rowsOf, if any, and all other messages to onRest in order. rowsOf
- * is called for each row after all earlier messages were passed on.
- */
+/** Splits a stream into messages: rows go to the array from rowsOf, which is called per row, and all others to onRest, in order. */
 export function createSplitter(rowsOf: () => WireRow[] | undefined, onRest: (bytes: Buffer) => void): (chunk: Buffer) => void {
   let partial: Buffer | undefined;
 

@@ -57,7 +57,6 @@ export class CallContext implements RequestContext {
     return this.#abort.signal;
   }
 
-  /** First value of a metadata key. */
   metadata(key: string): string | undefined {
     const value = this.#call.metadata.get(key)[0];
     return value === undefined ? undefined : value.toString();
@@ -80,14 +79,12 @@ export class CallContext implements RequestContext {
     }, DEFAULT_DEADLINE_MS);
   }
 
-  /** Call when the call has been answered. */
   end(): void {
     this.#over = true;
     clearTimeout(this.#timer);
   }
 }
 
-/** Reason of an aborted call's signal. */
 export class CallCancelled extends Error {
   override readonly name = 'CallCancelled';
   constructor() {

@@ -21,10 +21,7 @@ const LINE_MS = 1000;
 
 type Reason = 'no credential' | 'wrong credential' | 'not allowed';
 
-/**
- * Rejects calls before their messages are read: UNAUTHENTICATED without a valid credential, PERMISSION_DENIED if the contract does not
- * let the caller make the call. The log line and metric name the caller and rpc, never the credential.
- */
+/** Rejects calls before their messages are read: UNAUTHENTICATED without a valid credential, PERMISSION_DENIED if the contract does not allow the call. */
 export function callerInterceptor({ accepted, mode = 'enforce', mayCall = callersOf }: CallerCheck, log: Logger, metrics: Metrics): ServerInterceptor {
   const refusals = metrics.counter('grpc_server_refused_total', 'Calls whose caller had not proven that it may make them', ['caller', 'method', 'reason']);
   const lines = new Map<string, number>();

@@ -1,5 +1,5 @@
-// Credentials with which components prove their identity to each other. The caller holds its credential; the called component only holds
-// its SHA-256, so a component's configuration cannot be used to call others.
+// Credentials with which components prove their identity to each other. A caller holds its credential; a called component only holds
+// SHA-256 hashes, with which it cannot call others.
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { callers, callersOf, type Caller } from '@truckroll/contract';
 
@@ -19,7 +19,6 @@ export type CallerCredentials = ReadonlyMap<string, readonly Buffer[]>;
 export const CREDENTIAL = 'truckroll-credential';
 /** Metadata key of the operator's name after its credential was verified. Set by the server, never by a caller. */
 export const OPERATOR = 'truckroll-operator';
-/** The operator whose credential names no person. */
 export const UNNAMED_OPERATOR = 'operator';
 const SECRET_BYTES = 32;
 /** A caller; for an operator, optionally with a person's name. */
@@ -40,7 +39,6 @@ export function newCallCredential(caller: Caller): CallCredential {
   return { caller, text: `${caller}.${randomBytes(SECRET_BYTES).toString('base64url')}` };
 }
 
-/** A credential for one person. */
 export function newOperatorCredential(name: string): CallCredential {
   const { caller, text } = newCallCredential('operator');
   return { caller, text: text.replace('.', `:${name}.`) };
@@ -82,10 +80,7 @@ function isMonotonous(secret: string): boolean {
   return new Set(secret).size === 1;
 }
 
-/**
- * Returns the credential for a call's metadata: the first one whose caller the contract lets call the rpc. Components have one
- * credential; tools that act as several components have more.
- */
+/** The credential for a call: the first whose caller the contract lets call the rpc. Components have one; tools that act as several have more. */
 export function entryByRpc(credentials: readonly CallCredential[]): (rpc: string) => string | undefined {
   const [only] = credentials;
   if (credentials.length <= 1) {
@@ -100,12 +95,11 @@ export function entryByRpc(credentials: readonly CallCredential[]): (rpc: string
 export interface Presented {
   /** The caller that the credential claims to be; `unknown` if it names none. */
   readonly claimed: Caller | 'unknown';
-  /** The operator's name in the credential. */
   readonly name?: string | undefined;
   readonly proven: boolean;
 }
 
-/** Verifies a metadata entry. Takes constant time, so that a nearly correct credential is not distinguishable. */
+/** Verifies a metadata entry. Takes as long for a nearly correct credential as for any other. */
 export function examine(entry: string | undefined, accepted: CallerCredentials): Presented {
   const bearer = entry?.slice(0, entry.indexOf('.')) ?? '';
   // Fast path: most callers are components, which have no person's name.

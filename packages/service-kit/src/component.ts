@@ -17,13 +17,11 @@ export interface BackgroundPart {
 export interface Front {
   /** Binds; port 0 takes a free one. Rejects if the port is taken. Resolves to the port. */
   listen(port: number, host: string): Promise<number>;
-  /** Sets the answer to health checks. */
   setServing(serving: boolean): void;
   /** Makes clients reconnect elsewhere but serves them for `delayMs`; then takes no new calls, and after `graceMs` cuts off running ones. */
   drain(graceMs: number, delayMs: number): Promise<void>;
 }
 
-/** What a component is built from. */
 export interface ComponentKit<C> {
   readonly name: string;
   readonly config: C;
@@ -43,7 +41,7 @@ export interface Service {
   readonly name: string;
   readonly log: Logger;
   readonly metrics: Metrics;
-  /** Time after which a hanging stop is aborted and logged, before the platform kills the process. Milliseconds. */
+  /** Time after which a hanging stop ends the process with exit code 1, before the platform kills it. Milliseconds. */
   readonly stopLimitMs: number;
   /** Waits for dependencies indefinitely. Resolves to the bound ports when calls are served. */
   start(): Promise<{ port: number; metricsPort: number }>;
@@ -55,7 +53,6 @@ export interface ComponentOptions<C extends BaseConfig> {
   readonly name: string;
   readonly config: C;
   readonly log?: Logger | undefined;
-  /** Assembles the component. Does no I/O. */
   create(kit: ComponentKit<C>): Front;
 }
 

@@ -11,10 +11,7 @@ import {
 import { DATABASE_URL_FORM, parseDatabaseUrl, type DatabaseUrl } from './database-url.ts';
 import { KEY_RING_FORM, parseKeyRing, type KeyRing } from './key-ring.ts';
 
-/**
- * The environment, read once at start into a frozen, typed value. Everything that is missing or invalid is reported
- * together, so that an operator fixes a deployment in one round.
- */
+// Reads the environment once at start, and reports everything missing or invalid together, so that an operator fixes a deployment in one round.
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -26,7 +23,6 @@ export interface Setting<T> {
   readonly shown: boolean;
   /** `undefined` if the variable is required. */
   readonly fallback: { readonly value: T } | undefined;
-  /** Returns undefined if the text is not valid. */
   parse(text: string): T | undefined;
   /** Makes a value that may change while the process runs, from a function that reads the file again. */
   readonly live?: (read: () => string) => T;
@@ -117,7 +113,6 @@ export const env = {
 
   optionalSecret: (name: string) => setting<string | undefined>(name, 'a secret', [undefined], (text) => text, false),
 
-  /** Keys that seal or sign. */
   keyRing: (name: string) => setting<KeyRing>(name, KEY_RING_FORM, [], parseKeyRing, false),
 
   /** Credential with which this component proves to others that it is `caller`. */
@@ -128,7 +123,6 @@ export const env = {
 
   optionalCallCredential: (name: string) => setting<CallCredential | undefined>(name, callCredentialForm(), [undefined], parseCallCredential, false),
 
-  /** Credentials of the callers to serve. */
   callerCredentials: (name: string) => setting<CallerCredentials>(name, CALLER_CREDENTIALS_FORM, [], parseCallerCredentials, false),
 
   optional: (name: string) => setting<string | undefined>(name, 'a text', [undefined], (text) => text),

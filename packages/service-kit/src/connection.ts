@@ -17,7 +17,6 @@ export interface Statement {
 
 export interface StatementResult<R> {
   readonly rows: R[];
-  /** Rows returned or changed. */
   readonly rowCount: number;
   /** First word of the command tag: SELECT, COMMIT, ROLLBACK … */
   readonly command: string;
@@ -42,10 +41,7 @@ export interface ConnectionOptions {
   readonly settings?: Readonly<Record<string, string>>;
 }
 
-/**
- * A pg connection that reads binary rows and sends statements without waiting for earlier answers (pipelining), so that BEGIN and the
- * first statement share a round trip.
- */
+/** A pg connection that reads binary rows and pipelines statements, so that BEGIN and the first statement share a round trip. */
 export class Connection extends pg.Client {
   /** Milliseconds without an answer after which the connection counts as lost; 0 = never. */
   readonly giveUpMs: number;
@@ -100,7 +96,6 @@ export interface ConnectionConfig extends pg.ClientConfig {
   readonly candidates?: readonly string[];
 }
 
-/** Options for opening a connection; connection-settings.ts sets it up afterwards. */
 export function connectionConfig({ url, applicationName, statementTimeoutMs = 15_000, connectTimeoutMs = 2000 }: ConnectionOptions): ConnectionConfig {
   const text = typeof url === 'string' ? url : url();
   const { urls, readWrite } = parseDatabaseUrl(text) ?? { urls: [text], readWrite: false };
@@ -115,16 +110,13 @@ export function connectionConfig({ url, applicationName, statementTimeoutMs = 15
   };
 }
 
-/** Makes statements sent in the same tick leave in one system call, which costs more than the statements. */
+/** Sends the statements of a tick in one system call, because a system call costs more than they do. */
 function gather(stream: Writable): void {
   stream.cork();
   process.nextTick(() => stream.uncork());
 }
 
-/**
- * Maximum named statements that a connection keeps prepared. Each uses memory in PostgreSQL for the connection's lifetime, and
- * combinations of filters produce ever new texts, so the least recently used are deallocated.
- */
+/** Maximum prepared statements per connection; the least recently used are closed. Each uses memory in PostgreSQL, and filter combinations are endless. */
 export const MOST_PREPARED = 250;
 
 interface Preparing {
@@ -196,7 +188,6 @@ class Query extends PgQuery implements SharingQuery {
   }
 }
 
-/** Sends a statement without requesting a description of its columns. */
 function sendUndescribed(connection: ProtocolConnection, send: () => void): void {
   connection.columnsKnown = true;
   try {
@@ -206,10 +197,7 @@ function sendUndescribed(connection: ProtocolConnection, send: () => void): void
   }
 }
 
-/**
- * A statement whose rows become objects. A named statement is described only when a connection first runs it: its columns cannot
- * change later, because PostgreSQL refuses to run a statement whose columns have changed (0A000).
- */
+/** Its rows become objects. A named statement is described only once: PostgreSQL refuses to run it after its columns have changed (0A000). */
 class TextQuery extends Query {
   #connection: ProtocolConnection | undefined;
   #columns: object | null = null;
@@ -237,10 +225,7 @@ class TextQuery extends Query {
   }
 }
 
-/**
- * A statement whose rows stay as PostgreSQL sent them (see readBinaryRows). Its columns are never described: PostgreSQL would look up
- * every type and send a message larger than many rows.
- */
+/** Its rows stay as sent (see readBinaryRows). Columns are never described: PostgreSQL would look up every type and send more than many rows take. */
 class BinaryQuery extends Query {
   readonly wireRows: WireRow[] = [];
 
@@ -264,7 +249,6 @@ export function execute(client: pg.ClientBase, statement: Statement, how: Sendin
   return sent(client, statement, how, TextQuery, (_, result) => result);
 }
 
-/** Like execute, but resolves to rows as received. */
 export function executeBinary(client: pg.ClientBase, statement: Statement, how: Sending = 'at once'): Promise<WireRow[]> {
   return sent(client, statement, how, BinaryQuery, ({ wireRows }) => wireRows);
 }

@@ -40,10 +40,7 @@ export function isContention(error: unknown): boolean {
   return error instanceof StatementError && (error.sqlState === '40001' || error.sqlState === '40P01');
 }
 
-/**
- * SQLSTATEs, or the classes they begin with, of temporary failures: connection trouble, exhausted resources, shutdown and start-up,
- * statement and lock timeouts, a standby that cannot write yet, refused log-ins and a database that is being restored.
- */
+/** SQLSTATEs, or classes, of temporary failures: connections, resources, shutdown, timeouts, a standby, refused log-ins, a database being restored. */
 const PASSING_STATES = ['08', '28', '53', '57', '58', '55P03', '25006', '3D000', '25P03'];
 
 /** Node's error codes for sockets and name resolution that count as temporary. */
@@ -89,7 +86,6 @@ export function translateDatabaseError(error: unknown): Error {
   return error instanceof RangeError ? error : new DatabaseClientError(error);
 }
 
-/** Whether a statement gave up waiting for a lock (lock_timeout). */
 export function isLockTimeout(error: unknown): boolean {
   return isUnavailable(error) && ((error as Error).cause as { code?: string } | undefined)?.code === '55P03';
 }

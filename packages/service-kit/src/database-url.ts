@@ -8,14 +8,12 @@ export type DatabaseUrl = string | (() => string);
 const PARTS = /^(postgres(?:ql)?:\/\/(?:[^@/?#]*@)?)([^@/?#]*)(.*)$/;
 const ATTRIBUTES = 'target_session_attrs';
 
-/** The accepted form, as the end of "it must be …". */
 export const DATABASE_URL_FORM =
   'postgres://user:password@host:5432/database, and with several hosts, host:5432,other:5432, also ?target_session_attrs=read-write';
 
 export interface ParsedDatabaseUrl {
   /** One URL for each host, in order. */
   readonly urls: readonly [string, ...string[]];
-  /** Whether the host must accept writes. */
   readonly readWrite: boolean;
 }
 

@@ -27,7 +27,7 @@ export interface DatabaseOptions extends ConnectionOptions {
   readonly maxConnections?: number;
   /** Maximum calls of one company waiting for a connection, separately for reads and transactions; further ones get a 429. Default 100. */
   readonly maxWaiting?: number;
-  /** Milliseconds that a call waits for a connection. Default 5,000. */
+  /** Milliseconds that a call waits for its turn to take a connection. Default 5,000. */
   readonly patienceMs?: number;
   readonly metrics?: Metrics;
 }
@@ -54,10 +54,7 @@ export interface Transaction extends Queryable {
   afterCommit(action: () => void): void;
   /** Notifies listeners of a channel, once per payload, after the commit. Notifications documents what a crash loses. */
   notify(channel: string, payloads?: readonly string[]): void;
-  /**
-   * Sends the last statements and COMMIT together: one round trip instead of two. Resolves to the statements' results once committed;
-   * either all take effect or none. No statement may follow. Rejects like `query`.
-   */
+  /** Sends the last statements with COMMIT in one round trip: all take effect or none. Resolves once committed. No statement may follow. */
   finish(statements: readonly Statement[]): Promise<StatementResult<any>[]>;
 }
 
@@ -68,26 +65,17 @@ export interface CompanyDatabase extends Queryable {
   transaction<T>(work: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T>;
 }
 
-/**
- * Share of the connections that single statements leave to transactions, and transactions to single statements: transactions that wait
- * for locks never take the last connection from reads.
- */
+/** Share of the connections that reads leave to transactions and vice versa, so that transactions waiting for locks never take the last one from reads. */
 const RESERVED = 2 / 7;
 /** Share of a kind's connections that one company may hold, so that others find one free. */
 const SHARE = 0.8;
-/**
- * Concurrent transactions of one company while other companies are active. A company's transactions soon wait for each other, at the
- * latest for its number sequences; more of them would only slow others down on processors and disk.
- */
+/** Concurrent transactions of a company while others are active. They soon wait for each other, at the latest for its number sequences, and slow others. */
 const TRANSACTIONS_BESIDE = 1;
 
 /** Maximum age of the last answer at which a busy pool counts as healthy. */
 const BUSY_MS = 2000;
 
-/**
- * A service's pool of connections to its own schema. Work for a company goes through `of(companyId)` and queues for a connection
- * in turn with other companies; methods of the Database itself are for the service's own work.
- */
+/** A pool of connections to a service's schema. Work for a company uses `of(companyId)` and queues in turn; the other methods are for the service itself. */
 export class Database implements Queryable {
   readonly options: DatabaseOptions;
   readonly #pool: pg.Pool;
@@ -165,10 +153,7 @@ export class Database implements Queryable {
     return this.#read(NO_COMPANY, statement, executeBinary);
   }
 
-  /**
-   * Runs work between BEGIN and COMMIT on one connection; rolls back if it rejects. If the answer to COMMIT is lost, rejects with ApiError
-   * 503 although the commit may have happened: writers need an idempotency key.
-   */
+  /** Rolls back if `work` rejects. If the answer to COMMIT is lost, rejects with 503 although it may have happened: writers need an idempotency key. */
   transaction<T>(work: (tx: Transaction) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
     return this.#transact(NO_COMPANY, work, options);
   }
@@ -190,10 +175,7 @@ export class Database implements Queryable {
     if (this.#sessionRefused !== undefined) throw this.#sessionRefused;
   }
 
-  /**
-   * Readiness check: resolves when PostgreSQL answers. A busy pool that gets answers counts as healthy, because removing a loaded replica
-   * would only load the others.
-   */
+  /** Readiness check. A busy pool that gets answers counts as healthy: removing a loaded replica would only load the others. */
   async check(): Promise<void> {
     if (this.#pool.waitingCount + this.#reads.waiting + this.#transactions.waiting > 0 && performance.now() - this.#answeredAt < BUSY_MS) return;
     await this.query({ text: 'select 1' });
@@ -262,8 +244,7 @@ export class Database implements Queryable {
     const actions: (() => void)[] = [];
     let open = true;
     let finished: Promise<StatementResult<any>[]> | undefined;
-    // Statements are pipelined: those that PostgreSQL refused only as a consequence may reject before the statement that failed. Keeps the
-    // original error to report instead.
+    // Pipelined statements refused only as a consequence may reject before the statement that failed: keeps its error to report instead.
     let reason: Error | undefined;
     const runOne = async <R>(statement: Statement, how: Run<R>): Promise<R> => {
       options.signal?.throwIfAborted();
@@ -341,7 +322,6 @@ function beginning(options: TransactionOptions): Statement {
   return { name: text, text };
 }
 
-/** A way to run a statement on a connection. */
 type Run<T> = (client: pg.ClientBase, statement: Statement, how?: Sending) => Promise<T>;
 
 const run: Run<StatementResult<any>> = async (client, statement, how) => {

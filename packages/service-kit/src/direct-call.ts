@@ -5,7 +5,6 @@ import { FrameDecoder } from './frame-decoder.ts';
 import { FRAME_BYTES, headed } from './grpc-framing.ts';
 import { LARGEST_MESSAGE } from './grpc-options.ts';
 
-/** The part of grpc-js that is used here. */
 interface SubchannelCall {
   decoder: { write(data: Buffer): Buffer[] };
   sendMessageWithContext(context: object, frame: Buffer): void;
@@ -48,7 +47,7 @@ const PICKED = 0;
 const HEADERS = { 'grpc-accept-encoding': 'identity', 'accept-encoding': 'identity' };
 let number = 0;
 
-/** Returns a function that starts a call, or returns undefined if no connection is up. */
+/** The returned function starts a call, or returns undefined if no connection is up. */
 export function directCalls(client: Client): (call: DirectCall) => Cancel | undefined {
   const { internalChannel: channel } = client.getChannel() as unknown as { internalChannel: InternalChannel };
   if (typeof channel?.doPick !== 'function') throw new Error('this version of @grpc/grpc-js has no internalChannel.doPick');

@@ -11,10 +11,7 @@ const FEW_BUCKETS = [0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10];
 /** Maximum label combinations with their own series; further ones count as `other` in every label except the last. */
 const MOST_SERIES = 500;
 
-/**
- * A histogram of seconds for hot paths. The number of series is limited because each costs memory here and in Prometheus. The last label
- * is the outcome (a status, an error type) and has few values.
- */
+/** A histogram of seconds for hot paths. Series are limited, as each costs memory here and in Prometheus. The last label is the outcome and has few values. */
 export function durations(metrics: Metrics | undefined, name: string, help: string, labels: readonly string[], buckets?: readonly number[]): Durations {
   if (metrics === undefined) return { ended: () => undefined };
   const seconds = metrics.histogram(name, help, labels, buckets);
@@ -61,7 +58,6 @@ export function databaseDurations(metrics: Metrics | undefined): Durations {
   );
 }
 
-/** Requests to Kafka, by operation. */
 export function kafkaDurations(metrics: Metrics | undefined): Durations {
   return durations(metrics, 'messaging_client_operation_duration_seconds', 'Requests to Kafka: `send` of a batch; error_type is empty or `unavailable`', [
     'messaging_operation_name',

@@ -5,10 +5,7 @@ import { StatementError } from './database-errors.ts';
 /** Constraint violations and contention: caused by the caller's request, or resolved by a retry. */
 const EXPECTED = /^(23|40)[0-9A-Z]{3}$/;
 
-/**
- * Whether an error is a fault of this system or a server, rather than an expected outcome: not found, conflict, refusal and a caller
- * that disconnected are expected.
- */
+/** Whether an error is a fault of this system or a server. Not found, conflicts, refusals and disconnected callers are expected outcomes. */
 export function isFault(error: unknown): boolean {
   if (error instanceof ApiError) return error.status >= 500;
   // The SQLSTATE is in StatementError.sqlState, or in `code` of pg's own errors.

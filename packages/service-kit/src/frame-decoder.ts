@@ -26,7 +26,6 @@ export function giveBack(answer: Buffer): void {
 export class FrameDecoder {
   readonly #most: number;
   #frame: Buffer | undefined;
-  /** Bytes of the current frame received so far. */
   #filled = 0;
   readonly #head = Buffer.alloc(FRAME_BYTES);
 

@@ -23,12 +23,8 @@ import { activeTraceparent, withSpan } from './tracing.ts';
 
 /** Connections to every replica of one service. */
 export interface Channel {
-  /**
-   * Calls an rpc by its path with bytes in and bytes out, for callers that need no objects. Errors: ApiError as the peer sent it; 503
-   * with Retry-After if the peer is unreachable or too slow.
-   */
+  /** Calls an rpc with bytes in and out. Errors: ApiError as the peer sent it; 503 with Retry-After if the peer is unreachable or too slow. */
   call(path: string, request: Buffer, options?: CallOptions): Promise<Buffer>;
-  /** Typed functions for every rpc of a generated service. */
   client<const D extends Definition>(definition: D): Callers<D>;
   /** Readiness check: resolves when a connection is up; rejects with ApiError 503 after deadlineMs. */
   check(deadlineMs?: number): Promise<void>;
@@ -43,7 +39,6 @@ export interface ChannelSettings {
   readonly credentials?: readonly CallCredential[];
   /** Plain HTTP/2 unless it sets a CA file. */
   readonly tls?: TlsConfig;
-  /** Where calls are counted and timed. */
   readonly metrics?: Metrics;
 }
 
@@ -60,7 +55,6 @@ function isLost({ code, metadata }: Failure): boolean {
   return code === GrpcStatus.UNAVAILABLE && metadata?.get(ERROR_TRAILER).length === 0;
 }
 
-/** A status other than OK, as an error. */
 type Failure = Pick<ServiceError, 'code' | 'details' | 'metadata' | 'message'>;
 
 /** Called once with the final status of a call. */

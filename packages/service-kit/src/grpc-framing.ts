@@ -2,7 +2,6 @@
 // a message that already has room in front is sent without a copy.
 import { BaseServerInterceptingCall } from '@grpc/grpc-js/build/src/server-interceptors.js';
 
-/** Room before a message, in bytes. */
 export const FRAME_BYTES = 5;
 
 /** Marks messages that have room in front. */

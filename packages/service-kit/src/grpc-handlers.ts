@@ -11,7 +11,6 @@ interface Method<ReqStream extends boolean, ResStream extends boolean, Req, Res>
   responseDeserialize(bytes: Buffer): Res;
 }
 
-/** Type of the generated `…Service` constants. */
 export type Definition = Readonly<Record<string, MethodDefinition<any, any>>>;
 
 /** A response, either decoded or already encoded as protobuf bytes. */
@@ -30,7 +29,6 @@ export type HandlerOf<M> =
 /** One function for every rpc of a service, under the rpc's name. */
 export type Handlers<D> = { readonly [K in keyof D]: HandlerOf<D[K]> };
 
-/** First value of a metadata key of an answer. */
 export type ResponseMetadata = (name: string) => string | undefined;
 
 export interface CallOptions {
@@ -39,10 +37,7 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
   /** Called with a cancel function each time the call is sent: a cheaper alternative to `signal`. Unary calls only. */
   readonly onStart?: (cancel: () => void) => void;
-  /**
-   * Whether the call is idempotent, as reads and writes with an idempotency key are. It is retried once if its connection drops before the
-   * answer. Unary calls only.
-   */
+  /** Whether doing it twice has the same effect as once; it is then retried once if its connection drops before the answer. Unary calls only. */
   readonly repeatable?: boolean;
   readonly requestId?: string;
   readonly metadata?: Readonly<Record<string, string>>;

@@ -30,7 +30,6 @@ function method(name: string, responseStream: boolean): Method {
   };
 }
 
-/** Skips unknown fields. */
 function readAsked(bytes: Buffer): Asked {
   const reader = new BinaryReader(bytes);
   let service = '';

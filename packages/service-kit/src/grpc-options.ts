@@ -1,6 +1,6 @@
 import type { ChannelOptions } from '@grpc/grpc-js';
 
-/** HTTP/2 window in bytes. A page of a list is about 100 KB; with the default of 64 KB each would cost an extra round trip. */
+/** HTTP/2 window in bytes. A page of a list is about 100 KB; with the default of 64 KB each page would cost an extra round trip. */
 const FLOW_CONTROL_WINDOW = 4 * 1024 * 1024;
 /** Maximum size of a message, in bytes. */
 export const LARGEST_MESSAGE = 16 * 1024 * 1024;
@@ -29,10 +29,7 @@ export function serverOptions({ maxConnectionAgeMs }: ServerLimits = {}): Channe
   };
 }
 
-/**
- * One connection to every address that DNS returns, used in turn. Keepalive detects a dead peer, and a peer that comes back is used again
- * within about two seconds.
- */
+/** One connection per address from DNS, used in turn. Keepalive detects a dead peer; a peer that returns is used again within about two seconds. */
 export function clientOptions(): ChannelOptions {
   return {
     'grpc-node.flow_control_window': FLOW_CONTROL_WINDOW,

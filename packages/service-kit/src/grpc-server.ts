@@ -34,17 +34,13 @@ export interface GrpcServer {
   listen(port: number, host?: string): Promise<number>;
   /** Sets the answer of the standard health service for the whole server (the empty service name). */
   setServing(serving: boolean): void;
-  /**
-   * Makes clients connect to other replicas, but serves them for another `delayMs` in case they find none. Then refuses new calls, waits for
-   * running ones, and after `graceMs` cuts them off.
-   */
+  /** Makes clients reconnect elsewhere but serves them for `delayMs`; then refuses new calls, and cuts off running ones after `graceMs`. */
   drain(graceMs: number, delayMs?: number): Promise<void>;
 }
 
 export interface GrpcServerOptions extends ServerLimits {
   readonly log: Logger;
   readonly metrics: Metrics;
-  /** Which callers are served. */
   readonly callers: CallerCheck;
   /** Plain HTTP/2 unless it sets a certificate. */
   readonly tls?: TlsConfig;
@@ -53,12 +49,11 @@ export interface GrpcServerOptions extends ServerLimits {
 /** `request` is undefined if the call sends a stream of requests. */
 export type RecordOperatorCall = (rpc: string, request: unknown) => Promise<void>;
 
-/** Rpcs that a client's change request causes; each call is logged. Reads are logged by the gateway. */
+/** Rpcs of public operations that change something; each call is logged. Reads are logged by the gateway. */
 const TOLD = new Set(operations.filter(({ verb }) => verb !== 'GET').map(({ rpc }) => rpc));
 
 type Call = ServerUnaryCall<unknown, unknown> & ServerDuplexStream<unknown, unknown>;
 type Serve = (call: Call, callback: sendUnaryData<unknown>) => void;
-/** Common type of the three kinds of handlers: one request or a stream in, one response or a stream out. */
 type AnyHandler = (request: unknown, context: CallContext) => unknown;
 
 export function createGrpcServer(options: GrpcServerOptions): GrpcServer {

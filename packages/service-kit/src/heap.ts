@@ -9,10 +9,9 @@ const GROWTH = 100;
 /**
  * Call it when a process starts. V8 starts a full collection when the old generation has less room left than the young generation's size.
  * A third of a component's 35 MB is less than that from the start, so collections followed one another directly, several a minute under
- * load, each with a pause of 15 ms (docs/adr/0011). Doubling 35 MB stays far below the heap limit, and near the limit V8 ignores it.
+ * load, each with a pause of 15 ms (docs/adr/0011). Doubling 35 MB stays far below the heap limit, which V8 never exceeds.
  *
- * For components that serve requests. A component with little work grows slowly by such steps, which looks like a leak: pass it a smaller
- * `percent`.
+ * For components that serve requests. In one with little work larger steps take so long that they look like a leak: give it a smaller percentage.
  */
 export function growHeapInLargerSteps(percent: number = GROWTH): void {
   if (getHeapStatistics().heap_size_limit < SMALL) setFlagsFromString(`--heap-growing-percent=${percent}`);

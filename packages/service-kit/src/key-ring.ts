@@ -4,9 +4,7 @@ const KEY_BYTES = 32;
 
 export const KEY_RING_FORM = `id:key,… with distinct ids of up to 16 letters and digits and keys of ${KEY_BYTES} bytes in base64, drawn at random (openssl rand -base64 ${KEY_BYTES})`;
 
-/**
- * Keys by id, in order: the first seals or signs, all open or verify. Stored as KeyObjects; raw bytes would make each use cost five times as much.
- */
+/** Keys by id, in order: the first seals or signs, all open or verify. KeyObjects, because handing over raw bytes costs five times as much. */
 export class KeyRing {
   readonly firstId: string;
   readonly first: KeyObject;

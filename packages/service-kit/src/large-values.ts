@@ -2,12 +2,10 @@
 // reallocates as it grows: seven tenths of all buffer bytes of an import in reporting, a quarter in billing, which trigger full collections.
 import type { Writable } from 'node:stream';
 
-/** pg's arguments for binding values to a statement. */
 export interface Binding {
   readonly portal?: string;
   readonly statement?: string;
   readonly values?: readonly unknown[];
-  /** Whether results come in the binary format. */
   readonly binary?: boolean;
   /** Encodes a value: buffers are sent in the binary format, strings as text. */
   readonly valueMapper: (value: unknown, index: number) => Buffer | string | null | undefined;

@@ -45,7 +45,6 @@ export function createLog(service: string, level: LogLevel = 'info', destination
 
 const NOTHING = Object.freeze({});
 
-/** Request fields for a line that does not set them itself. */
 function ofRequest(fields: object): object {
   if ('requestId' in fields) return NOTHING;
   const request = currentRequest();

@@ -23,7 +23,6 @@ export interface Series {
   observe(seconds: number): void;
 }
 
-/** A metric without its values. */
 export interface MetricDescription {
   readonly name: string;
   readonly type: 'counter' | 'gauge' | 'histogram' | 'summary';
@@ -45,7 +44,6 @@ export interface Metrics {
   histogram<L extends string = never>(name: string, help: string, labels?: readonly L[], buckets?: readonly number[]): HistogramMetric<L>;
   /** Metrics of this process: event loop, heap, garbage collection and build. Call once per process. */
   watchProcess(build: Build): void;
-  /** All metrics created so far, by name. */
   describe(): readonly MetricDescription[];
   render(): Promise<{ contentType: string; body: string }>;
 }
@@ -108,7 +106,6 @@ export function createMetrics(component: string): Metrics {
   };
 }
 
-/** prom-client's internal record of a series. */
 interface Kept {
   readonly labels: Readonly<Record<string, string>>;
   /** Not cumulative; by upper bound. */
@@ -120,10 +117,7 @@ interface Kept {
 /** Upper bound of a bucket, and its key in `bucketValues`. */
 type Bound = readonly [seconds: number, name: string];
 
-/**
- * Updates prom-client's series directly. At every observation, `observe` and `labels()` would check all labels, build a key from them and
- * look the series up; a request makes half a dozen observations.
- */
+/** Updates prom-client's series directly: its `observe` checks all labels and looks the series up, half a dozen times per request. */
 function seriesOf<L extends string>(metric: Histogram<L>, labels: Record<L, string>, bounds: readonly Bound[]): Series {
   const given = Object.entries<string>(labels);
   const all = (metric as unknown as { hashMap: Record<string, Kept> }).hashMap;

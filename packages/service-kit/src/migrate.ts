@@ -18,7 +18,6 @@ export interface MigrationSet {
   readonly migrations: readonly Migration[];
 }
 
-/** A service's schema in PostgreSQL, and the migrations it must have. */
 export interface Schema {
   readonly schema: string;
   readonly migrations: readonly MigrationSet[];

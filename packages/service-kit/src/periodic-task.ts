@@ -21,14 +21,12 @@ export class PeriodicTask {
     this.now();
   }
 
-  /** Resolves when the running work has ended. */
   async stop(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#timer);
     await this.#running;
   }
 
-  /** Runs the work now, unless it is running or stopped. */
   now(): void {
     this.#after(0);
   }

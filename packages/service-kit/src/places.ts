@@ -15,7 +15,6 @@ export interface PlacesOptions {
   readonly queue: number;
   /** Maximum wait in milliseconds, then 503. */
   readonly patienceMs: number;
-  /** Called for every refusal because of a full queue. */
   readonly onRefused?: () => void;
 }
 
@@ -89,10 +88,7 @@ export class Places {
     return this.#holders.get(name)?.waiting.length ?? 0;
   }
 
-  /**
-   * Takes a slot for a company. Returns undefined if it is granted at once, else a promise that resolves when it is. Throws ApiError
-   * 429 if the company's queue is full; rejects with 503 after `patienceMs`. Release it with `leave` and the same name.
-   */
+  /** Takes a slot: at once if it returns undefined, else when the promise resolves. Throws 429 if the queue is full; rejects with 503 after `patienceMs`. */
   enter(name: string): Promise<void> | undefined {
     const { places, queue, patienceMs, about, onRefused } = this.#options;
     about?.seen(name);
@@ -165,7 +161,6 @@ export class Places {
     this.#waiting -= 1;
     this.#held += 1;
     holder.held += 1;
-    // Moves the company to the end of the turns, or removes it.
     this.#turns.delete(holder);
     if (holder.waiting.length > 0) this.#turns.add(holder);
     waiter.admit();

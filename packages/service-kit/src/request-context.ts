@@ -22,10 +22,7 @@ export function currentRequest(): RequestContext | undefined {
   return requests.getStore();
 }
 
-/**
- * 32 hexadecimal digits. Without a trace, the trace id is the request id without hyphens: each can be found from the other, and nothing
- * more has to be passed on if spans are not exported.
- */
+/** 32 hexadecimal digits. Without a trace it is the request id without hyphens, so each leads to the other and nothing more has to be passed on. */
 export function traceIdOf({ requestId, traceparent }: RequestContext): string {
   return traceparent?.slice(3, 35) ?? requestId.replaceAll('-', '');
 }

@@ -3,10 +3,7 @@ import { ConfigError } from './config.ts';
 import type { Service } from './component.ts';
 import { repairNode } from './node-repairs.ts';
 
-/**
- * Attaches a service to this process: starts it, stops it on SIGTERM or SIGINT, and ends the process with 0 after an
- * orderly stop and with 1 if it could not start or stop. An invalid configuration is reported in plain lines.
- */
+/** Starts a service, stops it on SIGTERM or SIGINT, and exits with 0, or 1 on failure. Reports an invalid configuration in plain lines. */
 export async function runService(name: string, create: () => Service): Promise<void> {
   repairNode();
   let service: Service;

@@ -5,10 +5,7 @@ const CIPHER = 'aes-256-gcm';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/**
- * Seals bytes so that only `unseal` with the same key and the same `bound` opens them. Nonces are random, which is safe because a key
- * seals far fewer than 2^32 times.
- */
+/** Only `unseal` with the same key and `bound` opens the result. Random nonces are safe because a key seals far fewer than 2^32 times. */
 export function seal(keyId: string, key: KeyObject, bound: Uint8Array, bytes: Uint8Array): Buffer {
   const nonce = nextNonce();
   const cipher = createCipheriv(CIPHER, key, nonce).setAAD(bound);

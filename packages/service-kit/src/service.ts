@@ -8,7 +8,6 @@ import { migrate, missingMigrations, type Schema } from './migrate.ts';
 import { logOutage, retrying } from './retry.ts';
 import { callerCheckOf, type BaseConfig, type ServerConfig } from './service-config.ts';
 
-/** What a service is built from. */
 export interface ServiceKit<C> extends Omit<ComponentKit<C>, 'foundation'> {
   readonly server: GrpcServer;
   /** A pool with its schema. It is migrated, or waited for, before the service serves; checked for readiness; closed last. */
@@ -18,7 +17,6 @@ export interface ServiceKit<C> extends Omit<ComponentKit<C>, 'foundation'> {
 export interface ServiceOptions<C extends BaseConfig & Partial<ServerConfig>> {
   readonly name: string;
   readonly config: C;
-  /** Assembles the service: pools, handlers, background parts. Does no I/O. */
   create(kit: ServiceKit<C>): void;
   readonly log?: Logger;
   /** Default: the contract's callers. Tests pass others. */
@@ -32,7 +30,6 @@ class SchemaBehind extends Error {
   }
 }
 
-/** A component that serves gRPC and owns schemas. */
 export function createService<C extends BaseConfig & Partial<ServerConfig>>({ name, config, mayCall, create, log: given }: ServiceOptions<C>): Service {
   return createComponent({
     name,

@@ -14,7 +14,6 @@ import { PoolerError, translateDatabaseError } from './database-errors.ts';
 /** A single connection outside the pool. */
 export interface Session {
   query<R = Record<string, unknown>>(statement: Statement): Promise<StatementResult<R>>;
-  /** Same as `Queryable.queryBinary`. */
   queryBinary(statement: Statement): Promise<BinaryRow[]>;
   /** Called with the payload of each notification on a channel that `listen` was run for. */
   onNotification(listener: (payload: string, channel: string) => void): void;

@@ -6,7 +6,6 @@
 import type { Writable } from 'node:stream';
 import pg from 'pg';
 
-/** The part of pg.Query that is used here. */
 export interface SharingQuery {
   readonly name?: string | undefined;
   /** Whether the Sync is sent by a later statement of the same batch. */
@@ -17,7 +16,6 @@ export interface SharingQuery {
   handleError(error: Error, connection: object): void;
 }
 
-/** The part of pg.Client that is used here. */
 interface Client {
   readonly connection: {
     readonly stream: Writable;

@@ -13,7 +13,6 @@ export interface TelemetryServer {
 }
 
 export interface TelemetryServerOptions {
-  /** 0 takes a free port. */
   port: number;
   /** Address to listen on, the same as the service's. */
   host: string;
@@ -28,10 +27,7 @@ interface Answer {
   readonly body: string;
 }
 
-/**
- * The port for operators, separate from the service's: /metrics (Prometheus), /healthz (the event loop of this process runs) and
- * /readyz (all checks pass; 503 and the failing ones otherwise). Rejects if the port is taken.
- */
+/** The operators' port: /metrics (Prometheus), /healthz (the event loop runs) and /readyz (503 with the failing checks). Rejects if it is taken. */
 export async function startTelemetryServer(options: TelemetryServerOptions): Promise<TelemetryServer> {
   const server = createServer((request, response) => {
     const answer = (status: number, contentType: string, body: string) =>

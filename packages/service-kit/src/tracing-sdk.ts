@@ -1,5 +1,4 @@
-// Imported only if an OTLP endpoint is set, because the SDK costs start-up time and memory. OpenTelemetry's standard environment variables
-// are read here and by its packages.
+// Imported only if an OTLP endpoint is set, because the SDK costs start-up time and memory. Standard OTEL_ variables are read here and by the SDK.
 import { randomUUID } from 'node:crypto';
 import { DiagLogLevel, context, diag, propagation, trace } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';

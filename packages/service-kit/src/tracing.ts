@@ -15,10 +15,7 @@ export interface Collector {
   readonly otlpTracesEndpoint?: string | undefined;
 }
 
-/**
- * Sends spans to an OpenTelemetry collector (OTLP over HTTP) if an endpoint is given; the SDK is only loaded then.
- * Resolves to a function that flushes and stops.
- */
+/** Sends spans by OTLP over HTTP if an endpoint is given; only then loads the SDK. Resolves to a function that flushes and stops. */
 export async function startTracing(service: string, { otlpEndpoint, otlpTracesEndpoint }: Collector, log: Logger): Promise<() => Promise<void>> {
   const url = otlpTracesEndpoint ?? (otlpEndpoint && new URL('v1/traces', otlpEndpoint.replace(/\/*$/, '/')).href);
   if (url === undefined) return async () => undefined;
@@ -31,7 +28,6 @@ export async function startTracing(service: string, { otlpEndpoint, otlpTracesEn
   };
 }
 
-/** Whether spans are created. */
 export function isTracing(): boolean {
   return enabled;
 }

@@ -1,4 +1,3 @@
-// Which callers may call what.
 import { ApiError, isRefusedCaller } from '@truckroll/contract';
 import {
   acceptanceOf,

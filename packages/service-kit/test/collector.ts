@@ -15,11 +15,9 @@ export interface Span {
 export interface Upload {
   path: string;
   headers: IncomingHttpHeaders;
-  /** Attributes of the resource. */
   resource: Record<string, string>;
 }
 
-/** An OpenTelemetry collector that records what it receives. */
 export async function startCollector() {
   const spans: Span[] = [];
   const uploads: Upload[] = [];

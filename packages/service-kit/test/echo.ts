@@ -51,7 +51,6 @@ const handlers: EchoHandlers = {
 /** Lets the first of testCallers call everything. */
 export const echoCallers = () => new Set([testCallers[0]!.caller]);
 
-/** Starts a server on a free port and connects a channel to it. */
 export async function startEcho(own: Partial<EchoHandlers> = {}, port = 0, log: Logger = silentLog, callers: Partial<CallerCheck> = {}) {
   const metrics = createMetrics('echo');
   const server = createGrpcServer({ log, metrics, callers: { accepted: testConfig.callerCredentials, mayCall: echoCallers, ...callers } });
@@ -82,7 +81,6 @@ export async function collect(answers: AsyncIterable<Word>): Promise<string[]> {
   return texts;
 }
 
-/** A promise with its resolve and reject functions. */
 export function deferred<T = void>() {
   return Promise.withResolvers<T>();
 }

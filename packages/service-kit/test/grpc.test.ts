@@ -285,7 +285,6 @@ test('no call fails while a server shuts down if the client knows another replic
   let over = false;
   void gone.then(() => (over = true));
   const answers: string[] = [];
-  // None of them may fail.
   while (!over) answers.push(await say(channel));
   expect(answers.at(-1)).toBe('other');
   channel.close();

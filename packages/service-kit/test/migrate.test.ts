@@ -18,7 +18,6 @@ beforeAll(async () => {
 });
 afterAll(() => server.drop());
 
-/** Migrations of a schema that no other test uses. */
 function inNewSchema() {
   const schema = `trial${(number += 1)}`;
   return (sets: readonly MigrationSet[]) => migrate({ url: server.url, schema, sets });
