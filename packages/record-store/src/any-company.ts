@@ -1,9 +1,9 @@
 import type { Transaction } from '@truckroll/service-kit';
 
 /**
- * Until the transaction ends, named statements are planned once, for any company, instead of for this one. Of a company that was not there when
- * PostgreSQL last looked at a table, it believes that it has next to no rows, and so that any index is as good as the right one: an import
- * then reads all rows that the company has by now for each row that it looks for. For statements that look rows up by their keys.
+ * Until the transaction ends, plans named statements generically instead of for this company's values. If a company had no rows when
+ * PostgreSQL last analyzed a table, the planner assumes that it still has next to none and that any index will do. An import then reads all
+ * of the company's rows for each row it looks up. Use it for statements that look rows up by key.
  */
 export async function planForAnyCompany(tx: Transaction): Promise<void> {
   await tx.query({ name: 'plan_for_any_company', text: `select set_config('plan_cache_mode', 'force_generic_plan', true)` });

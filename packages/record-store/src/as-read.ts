@@ -1,16 +1,15 @@
-// A record as it is read, as it is published.
 import { Assembler } from './assemble.ts';
 import { ByteBuffer } from './byte-buffer.ts';
 import type { Changed, Table } from './table.ts';
 
-/** Numbers of the fields that come from the derived part where there is one. */
+/** Numbers of the fields that come from the derived part, if a record has one. */
 export function replacedFields({ derivedFields = [], resource }: Pick<Table, 'derivedFields' | 'resource'>): ReadonlySet<number> {
   return new Set(derivedFields.map((name) => resource.record.byName.get(name)?.number ?? 0));
 }
 
 /**
- * A record as a read returns it, but without what depends on the moment, and with the names that it was recorded with:
- * names have a topic of their own.
+ * A record as a read returns it, with two differences: it lacks the fields that depend on the time of reading, and references keep the
+ * names they were stored with, since names are published on their own topic.
  */
 export function asRead<R>(table: Table<R>, { document, derived }: Pick<Changed<R>, 'document' | 'derived'>): Uint8Array {
   if (derived === undefined) return document;
@@ -20,7 +19,7 @@ export function asRead<R>(table: Table<R>, { document, derived }: Pick<Changed<R
   return out.view();
 }
 
-/** The assembler reads texts out of buffers; an encoder gives plain arrays. */
+/** The assembler needs Buffers to read text; an encoder returns plain arrays. */
 function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

@@ -1,5 +1,6 @@
-// A record as it is read: the stored document, the derived fields that replace its own, what depends on the moment,
-// and in every reference the owner's latest name. Works on wire bytes; fields without references are copied in runs.
+// Assembles a record for a read from the stored document, the derived fields that replace the document's own, and the fields that depend on
+// the time of reading. Every reference gets the owner's latest name. Works on wire bytes: runs of fields without references are copied in
+// one go.
 import { WireCursor, type Shape } from '@truckroll/contract';
 import type { ByteBuffer } from './byte-buffer.ts';
 import type { NameLookup } from './names.ts';
@@ -7,10 +8,10 @@ import type { NameLookup } from './names.ts';
 const NONE: ReadonlySet<number> = new Set();
 const REFERENCE_ID = 0x0a;
 const REFERENCE_NAME = 0x12;
-/** Ids of a page whose names are kept at hand; a power of two. */
+/** Slots of the cache of recently used names; a power of two. */
 const KEPT = 128;
 
-/** What happens to a field: copied as it is unless it leads to a reference. */
+/** How a field is handled. A field without a step is copied unchanged. */
 interface Step {
   /** Kind of record that a reference points at. */
   refersTo?: string;
@@ -18,7 +19,6 @@ interface Step {
 }
 type Plan = readonly (Step | undefined)[];
 
-/** A name that was just looked up. */
 interface Kept {
   kind: string;
   id: Uint8Array;
@@ -27,7 +27,7 @@ interface Kept {
 
 const plans = new Map<Shape, Plan | undefined>();
 
-/** By field number; undefined where no field leads to a reference. */
+/** By field number; undefined if no field contains a reference. */
 function planOf(shape: Shape): Plan | undefined {
   if (plans.has(shape)) return plans.get(shape);
   const plan: (Step | undefined)[] = [];
@@ -43,7 +43,7 @@ function planOf(shape: Shape): Plan | undefined {
   return useful;
 }
 
-/** Copies records of one shape. Collects the names that the look-up did not know, so that they can be fetched. */
+/** Copies records of one shape. Collects the names missing from the cache, so that the caller can fetch them. */
 export class Assembler {
   readonly #plan: Plan;
   readonly #out: ByteBuffer;
@@ -59,8 +59,8 @@ export class Assembler {
   }
 
   /**
-   * Appends one record. `parts` are encoded fragments of it, each in field order; a field that a later part has
-   * replaces an earlier part's, and the first part's fields numbered in `without` are passed over.
+   * Appends one record. `parts` are encoded fragments of it, each in field order. A field in a later part replaces the same field of
+   * earlier parts. Fields of the first part whose numbers are in `without` are skipped.
    */
   record(parts: readonly Uint8Array[], without: ReadonlySet<number> = NONE): void {
     const cursors = parts.map((part) => new WireCursor(part));
@@ -78,14 +78,14 @@ export class Assembler {
     }
   }
 
-  /** The smallest field number that another part still has: up to there the winner can be copied in one go. */
+  /** The smallest field number left in another part: up to there the winner can be copied in one go. */
   #nextOther(cursors: readonly WireCursor[], winner: WireCursor): number {
     let next = Infinity;
     for (const cursor of cursors) if (cursor !== winner && cursor.field !== 0 && cursor.field < next) next = cursor.field;
     return next;
   }
 
-  /** Copies fields numbered below `before`, in runs that end where something must be written anew. */
+  /** Copies fields numbered below `before`, in runs that end where something must be rewritten. */
   #fields(cursor: WireCursor, plan: Plan, before: number): void {
     const out = this.#out;
     let runStart = cursor.start;
@@ -94,7 +94,7 @@ export class Assembler {
       if (step === undefined) continue;
       const name = step.refersTo === undefined ? undefined : this.#newName(step.refersTo, cursor);
       if (step.nested === undefined && name === undefined) continue;
-      // Up to and with the tag; the length is written anew.
+      // Through the tag; the length is rewritten.
       out.copy(cursor.bytes, runStart, cursor.start + (cursor.field < 16 ? 1 : 2));
       const begin = out.open();
       if (step.nested !== undefined) this.#fields(new WireCursor(cursor.bytes, cursor.body, cursor.end), step.nested, Infinity);
@@ -114,7 +114,7 @@ export class Assembler {
     out.append(name);
   }
 
-  /** The name that must replace the one in the document; undefined where that one stands. */
+  /** The name that must replace the one in the document; undefined if the document's is current. */
   #newName(kind: string, { bytes, body, end }: WireCursor): Uint8Array | undefined {
     if (body === end || bytes[body] !== REFERENCE_ID) return undefined;
     const idEnd = idEndOf(bytes, body);
@@ -123,7 +123,7 @@ export class Assembler {
     return endsWith(bytes, idEnd, end, name) ? undefined : name;
   }
 
-  /** Most references of a page repeat a few ids: those are known again by their bytes, without making a string. */
+  /** Most references of a page repeat a few ids: these are recognized by their bytes, without creating a string. */
   #nameOf(kind: string, bytes: Uint8Array, start: number, end: number): Uint8Array | null | undefined {
     let hash = kind.length;
     for (let at = start; at < end; at += 5) hash = (hash * 31 + (bytes[at] as number)) | 0;
@@ -144,12 +144,12 @@ export class Assembler {
   }
 }
 
-/** Reference is id, then name, each a tag and a length; that of the id is below 128. */
+/** A Reference is an id, then a name, each with a tag and a length; the id's length is below 128. */
 function idEndOf(bytes: Uint8Array, body: number): number {
   return body + 2 + (bytes[body + 1] as number);
 }
 
-/** Whether a tag, a length and exactly this name are at the end of a reference. */
+/** Whether a reference ends in a tag, a length and exactly this name. */
 function endsWith(bytes: Uint8Array, idEnd: number, end: number, name: Uint8Array): boolean {
   const start = end - name.length;
   if (name.length === 0) return idEnd === end;

@@ -1,14 +1,14 @@
 import { FRAME_BYTES, messageBehindRoom } from '@truckroll/service-kit';
 
-/** From this many bytes on, a copy by the runtime is quicker than one in a loop. */
+/** From this many bytes on, the runtime's copy is faster than a loop. */
 const LONG = 48;
-/** Enough for 256 MiB. Protobuf allows a varint longer than it needs to be. */
+/** Four bytes encode lengths up to 256 MiB. Protobuf allows varints that are longer than necessary. */
 const LENGTH_BYTES = 4;
 
-/** Growing bytes, written front to back behind room for gRPC's frame. */
+/** A growing buffer, written front to back, with space for gRPC's frame reserved at its start. */
 export class ByteBuffer {
   bytes: Buffer;
-  /** Up to where something is written, the room included. */
+  /** End of the written bytes, including the reserved frame. */
   length = FRAME_BYTES;
 
   constructor(size = 64 * 1024) {
@@ -50,14 +50,14 @@ export class ByteBuffer {
     this.bytes[this.length++] = rest;
   }
 
-  /** Leaves room for the length of what follows; see close(). */
+  /** Reserves space for the length of what follows; see close(). */
   open(): number {
     this.reserve(LENGTH_BYTES);
     this.length += LENGTH_BYTES;
     return this.length;
   }
 
-  /** Writes the length of everything since open(), as a varint padded to the room that was left. */
+  /** Writes the length of everything since open(), as a varint padded to the reserved space. */
   close(start: number): void {
     const size = this.length - start;
     for (let i = 0; i < LENGTH_BYTES; i++) {
@@ -66,7 +66,7 @@ export class ByteBuffer {
     }
   }
 
-  /** What has been written. As the answer of an rpc it goes out without being copied. */
+  /** The written bytes. An rpc sends them as its response without copying. */
   view(): Buffer {
     return messageBehindRoom(this.bytes, this.length);
   }

@@ -1,4 +1,4 @@
-// Stored records held against the rules that an import obeys now: what older rules let in stays readable and is found here.
+// Checks stored records against the current import rules. Records that older rules accepted stay readable and are found here.
 import { JsonBuffer, JsonWriter, codec } from '@truckroll/contract';
 import type { BrokenRule, CheckRecordsResponse } from '@truckroll/contract/gen/records/v1/record_checks';
 import type { Queryable } from '@truckroll/service-kit';
@@ -8,15 +8,15 @@ import { idType } from './list-query.ts';
 import { RecordError } from './record-error.ts';
 import type { Table } from './table.ts';
 
-/** Records of a page: as many as a list's, each of which may be large. */
+/** Records per page: the same maximum as a list page, since each record may be large. */
 const PAGE = 100;
-/** One record may be wrong in every line item. */
+/** Maximum problems reported per record, which may have one in every line item. */
 const MOST_OF_A_RECORD = 10;
 
-/** Every record of a company that these tables hold as its own, a page at a time. Errors: 503 while PostgreSQL is out of reach. */
+/** Checks every record of a company in these tables, a page at a time. Errors: 503 if PostgreSQL is unreachable. */
 export async function* checkStored(db: Queryable, tables: readonly Table[], companyId: string): AsyncIterable<CheckRecordsResponse> {
   for (const table of tables as readonly Table<any>[]) {
-    // What is the same in every company comes with the release.
+    // Records that are the same in every company come with the release.
     if (table.everyCompany === true) continue;
     for (let after: string | null = null; ; ) {
       const page: StoredRow[] = await pageAfter(db, table, companyId, after);
@@ -45,7 +45,7 @@ async function pageAfter(db: Queryable, table: Table<any>, companyId: string, af
 
 const writer = new JsonWriter();
 
-/** What is wrong with a record as it is read. */
+/** The rules that a record breaks as a read returns it. */
 function brokenBy(table: Table<any>, { id, document, derived }: StoredRow): BrokenRule[] {
   const shown = asRead(table, { document, ...(derived === null ? {} : { derived }) });
   const { record: shape } = table.resource;

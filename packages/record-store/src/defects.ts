@@ -1,30 +1,30 @@
-// Rules that fail on a record: the line says so and the log says why, and the other lines are stored (decisions §12).
+// Rules that fail on a record: the line's error names the request id, the log has the cause, and the other lines are stored (decisions
+// §12).
 import { ApiError } from '@truckroll/contract';
 import type { JsonProblem } from '@truckroll/contract';
 import { DatabaseClientError, StatementError, type Logger } from '@truckroll/service-kit';
 
-/** Where the cause of a defect is told, and what it is found by there: a call's own. */
+/** Where the cause of a defect is logged, and the request id to find it by. */
 export interface Told {
   log: Logger;
   requestId: string;
 }
 
-/** SQLSTATE classes that statements of ours run into by what they are given: a row that stands twice, what a function raises. */
+/** SQLSTATE classes caused by a statement's input: 21 for a row given twice, P0 for exceptions raised by functions. */
 const OF_RULES = ['21', 'P0'];
 
 /**
- * Whether a rule has failed on what it was given. Never an outage, a refusal, or a statement that this database does
- * not know: those say nothing of a record, and the same line may be stored a moment later.
+ * Whether a rule failed on its input. Outages, rejections and statements that this database does not know are not defects: they do not
+ * depend on the record, and the same line may succeed later.
  */
 export function isDefect(error: unknown): boolean {
   if (error instanceof StatementError) return OF_RULES.some((state) => error.sqlState.startsWith(state));
   return !(error instanceof ApiError || error instanceof DatabaseClientError);
 }
 
-/** Where so many lines of a batch have failed, and none has passed, it is not the lines. */
+/** Failed lines after which, if none was stored, the whole batch fails: the cause is not in the lines. */
 const MOST = 20;
 
-/** The defects of one batch. */
 export class Defects {
   readonly #told: Told;
   readonly #where: object;
@@ -36,12 +36,12 @@ export class Defects {
     this.#where = where;
   }
 
-  /** The rules have come through for some line. */
+  /** Call it when a line has passed the rules. */
   passed(): void {
     this.#passed = true;
   }
 
-  /** What is said of a line on which a rule failed. Errors: the error itself where all lines fail. */
+  /** The problem to report for a line on which a rule failed. Errors: rethrows the error if more than MOST lines have failed and none has passed. */
   problemOf(line: number, error: unknown): JsonProblem {
     this.#count += 1;
     if (this.#count > MOST && !this.#passed) throw error;

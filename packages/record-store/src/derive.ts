@@ -1,14 +1,14 @@
-// Derived fields, told by the table's own rule: for a batch about to be stored, and again for stored records when what
-// they follow from has changed. One rule for both, so the order in which records arrive does not matter.
+// Derived fields, computed by the table's own rule: for a batch before it is stored, and again for stored records when their sources
+// change. Both use one rule, so the order in which records arrive does not matter.
 import { codec, encodeFragment } from '@truckroll/contract';
 import { arrayOf, binaryArrays, uuidOf, type Transaction } from '@truckroll/service-kit';
 import { publishChanged } from './messaging.ts';
 import type { Changed, Table } from './table.ts';
 
-/** Rows that are locked, derived and updated together. */
+/** Maximum rows locked, derived and updated together. */
 export const DERIVED_TOGETHER = 2000;
 
-/** The batch with its derived fields; as it is where the table has none. */
+/** The batch with its derived fields; unchanged if the table derives nothing. */
 export async function withDerived<R>(tx: Transaction, table: Table<R>, companyId: string, batch: readonly Changed<R>[]): Promise<readonly Changed<R>[]> {
   if (table.derive === undefined || batch.length === 0) return batch;
   const told = await table.derive(tx, companyId, batch);
@@ -21,9 +21,9 @@ export async function withDerived<R>(tx: Transaction, table: Table<R>, companyId
 }
 
 /**
- * Derives the fields of stored records again. Locks the rows in the order of their ids before it looks at what they
- * follow from: whoever changes that and then refreshes the same rows is seen, or waits and sees. Ids without a record
- * are passed over. Returns the records whose derived fields or columns are different now, which are also published.
+ * Recomputes the derived fields of stored records. Locks the rows in id order before reading their sources: a concurrent change of a source
+ * is then either visible, or its own refresh waits for these rows and sees both. Skips ids without a record. Returns the records whose
+ * derived fields or columns changed; those are also published.
  */
 export async function refreshRecords<R>(tx: Transaction, table: Table<R>, companyId: string, ids: Iterable<string>): Promise<Changed<R>[]> {
   const sorted = [...new Set(ids)].sort();
@@ -47,7 +47,7 @@ async function refreshChunk<R>(tx: Transaction, table: Table<R>, companyId: stri
   });
   const batch = await withDerived(tx, table, companyId, stored);
   if (batch.length === 0) return [];
-  // A record's place in its list is its own; links repeat it.
+  // The columns of the list's order never change by derivation, and link tables repeat them.
   const columns = table.columns.filter(({ name, of }) => of !== undefined && !table.order.includes(name));
   const names = ['derived', ...columns.map(({ name }) => `"${name}"`)];
   const types = ['bytea', ...columns.map(({ type }) => type)];

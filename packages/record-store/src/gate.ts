@@ -1,5 +1,5 @@
-// Filters that are new in a release: until every row of a company has been projected with them, their list would lack
-// records. They are answered with 503 then, and never with a part (docs/adr/0005).
+// Filters that are new in a release. Until all rows of a company have been projected with the new column, a list would lack records, so it
+// is answered with 503 instead of a partial result (docs/adr/0005).
 import { ApiError } from '@truckroll/contract';
 import type { Queryable } from '@truckroll/service-kit';
 import type { ListRequest } from './list-request.ts';
@@ -7,13 +7,12 @@ import { countBehind } from './projection.ts';
 import { columnFor, linkFor, storedUnder, type Table } from './table.ts';
 
 export interface Gate {
-  /** That all rows of the company must have been projected by. */
+  /** Version by which all rows of the company must have been projected. */
   version: number;
-  /** The filters that need it. */
   filters: string[];
 }
 
-/** Undefined where every filter of the request is answered by rows of any version, as almost always. */
+/** Undefined if rows of any version can answer the request's filters, which is nearly always the case. */
 export function gateOf(table: Table, request: ListRequest): Gate | undefined {
   const { since, resource } = table;
   if (since === undefined) return undefined;
@@ -31,10 +30,10 @@ export function gateOf(table: Table, request: ListRequest): Gate | undefined {
 }
 
 const MOST_COUNTED = 10_000;
-/** What is projected in a second where nothing else goes on, about. */
+/** Rough projection speed without other load, for Retry-After. */
 const ROWS_PER_SECOND = 1000;
 
-/** Throws 503 while the company has rows that a gate waits for. */
+/** Throws 503 while the company has rows below the gate's version. */
 export async function passGate(db: Queryable, table: Table, companyId: string, { version, filters }: Gate): Promise<void> {
   const count = await countBehind(db, { ...table, version }, storedUnder(table, companyId), MOST_COUNTED + 1);
   if (count === 0) return;

@@ -1,11 +1,10 @@
-// The lines of a batch as records, and what is wrong with those that are none.
+// Parses the lines of a batch into records, and reports the lines that are invalid.
 import { problemsOfJsonText, readMessage, type JsonProblem } from '@truckroll/contract';
 import type { LineProblem } from '@truckroll/contract/gen/records/v1/records';
 import type { Defects } from './defects.ts';
 import type { Table } from './table.ts';
 import { encodeRecord, type Encoded } from './upsert.ts';
 
-/** A line that may be stored. */
 export interface Line extends Encoded<unknown> {
   /** Counted from 1 in the file. */
   number: number;
@@ -13,7 +12,7 @@ export interface Line extends Encoded<unknown> {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** The records of lines, each id once; empty lines are passed over. `first` is the number of the first line. */
+/** The records of the lines, one per id; empty lines are skipped. `first` is the number of the first line. */
 export function readLines(table: Table<unknown>, texts: readonly Uint8Array[], first: number, defects: Defects): { lines: Line[]; problems: LineProblem[] } {
   const problems: LineProblem[] = [];
   const byId = new Map<string, Line>();
@@ -44,12 +43,12 @@ function attempt(table: Table<unknown>, text: Uint8Array, number: number, defect
   }
 }
 
-/** Lines count in their order, so it is the earlier one that is of no effect. */
+/** Later lines win, so the error is reported for the earlier one. */
 function replacedBy(number: number): JsonProblem {
   return { field: 'id', code: 'INVALID_FORMAT', message: `Line ${number} has the same id and replaces this one: leave one of them out.` };
 }
 
-/** One line of an import, or one stored record as JSON, held against everything that a line must obey. */
+/** Checks one line of an import, or one stored record as JSON, against all rules for lines. */
 export function readLine(table: Table<unknown>, line: Uint8Array): { record: unknown } | { problems: JsonProblem[] } {
   let text: string;
   let json: unknown;

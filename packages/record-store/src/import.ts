@@ -1,4 +1,4 @@
-// The import of one service's records (decisions §10): lines of JSON in, a count and every bad line's reason out.
+// Imports one service's records (decisions §10): takes lines of JSON, returns counts and the reason for every bad line.
 import { ApiError } from '@truckroll/contract';
 import type { ImportRequest, ImportResponse, LineProblem } from '@truckroll/contract/gen/records/v1/records';
 import { appending, auditEvent, type AuditedService, type OutgoingEvent } from '@truckroll/outbox';
@@ -11,7 +11,6 @@ import { RecordError, liesInRecords, reasonOf } from './record-error.ts';
 import { storedUnder, type Table } from './table.ts';
 import { upsertEncoded } from './upsert.ts';
 
-/** What became of some lines. */
 interface Outcome {
   created: number;
   changed: number;
@@ -19,25 +18,22 @@ interface Outcome {
   problems: LineProblem[];
 }
 
-/** How the lines of a batch are stored. */
 interface Storing {
   table: Table<unknown>;
   store: (lines: readonly Line[]) => Promise<Outcome>;
   defects: Defects;
 }
 
-/** A batch whose lines have been read. */
 export interface ReadBatch {
   request: ImportRequest;
   table: Table<unknown>;
-  /** That may be stored. */
+  /** Valid lines. */
   lines: readonly Line[];
-  /** Of the others. */
+  /** Problems of the invalid lines. */
   problems: readonly LineProblem[];
   told: Told;
 }
 
-/** Reads and stores one batch. */
 export async function importBatch(
   database: Database,
   tables: readonly Table[],
@@ -62,13 +58,13 @@ export function readBatch(tables: readonly Table[], request: ImportRequest, told
 interface StoreOptions {
   /** Default 'keep'. */
   then?: 'keep' | 'undo';
-  /** Called when PostgreSQL has most to do, which is waited for: a time to do something else. */
+  /** Called while PostgreSQL executes the largest statement, so that other work overlaps with it. */
   meanwhile?: () => void;
 }
 
 /**
- * Stores one batch. A bad line is reported and stops nothing else, nor does one on which a rule fails; sending the same
- * batch again changes nothing. Errors: 503 where sending it again may help; 500 for a failure that is not a line's.
+ * Stores one batch. A bad line, or one on which a rule fails, is reported and does not stop the others. Sending the same batch again
+ * changes nothing. Errors: 503 if sending it again may help; 500 for a failure that no line caused.
  */
 export async function storeBatch(database: Database, batch: ReadBatch, options: StoreOptions = {}): Promise<ImportResponse> {
   const { request, table, lines, problems, told } = batch;
@@ -81,7 +77,7 @@ export async function storeBatch(database: Database, batch: ReadBatch, options: 
 
 const defectsOf = ({ path, company_id }: ImportRequest, told: Told): Defects => new Defects(told, { path, company_id });
 
-/** In one transaction; or, where something in them cannot be stored, in halves, until the lines at fault are alone. */
+/** Stores all lines in one transaction. If a line cannot be stored, splits them in halves until the bad lines are alone. */
 async function storeApart(lines: readonly Line[], storing: Storing): Promise<Outcome> {
   const { table, store, defects } = storing;
   try {
@@ -118,7 +114,7 @@ async function storeTogether(
 ): Promise<Outcome> {
   const store = async (tx: Transaction): Promise<Outcome> => {
     const locked = heard(Promise.all([planForAnyCompany(tx), lockCompany(tx, companyId)]));
-    // Sent behind the lock, and so looked at once it is held.
+    // Sent behind the lock in the same pipeline, so it is executed once the lock is held.
     const { created, changed, unchanged } = await upsertEncoded(tx, table, storedUnder(table, companyId), lines, meanwhile);
     await locked;
     for (const { record } of changed) table.checkShown?.(record);
@@ -136,14 +132,14 @@ async function storeTogether(
     });
 }
 
-/** The audit trail's event of a batch. */
+/** The audit trail's event for a batch. */
 function importedBy({ resource }: Table<unknown>, companyId: string, lines: readonly Line[], outcome: Outcome): OutgoingEvent {
   const { created, changed, unchanged } = outcome;
   const after = JSON.stringify({ firstLine: lines[0]?.number, lines: lines.length, created, changed, unchanged });
   return auditEvent(resource.owner as AuditedService, { companyId, action: 'records.imported', object: { kind: 'imports', id: resource.path }, after });
 }
 
-/** Ends a transaction that went well without keeping what it did. */
+/** Rolls back a transaction that succeeded. */
 class Undone extends Error {
   readonly outcome: Outcome;
 
@@ -153,7 +149,7 @@ class Undone extends Error {
   }
 }
 
-/** The field of the line that leads to what cannot be stored, as far as it can be told. */
+/** Names the field that caused the failure, if it is known. */
 function problemOf(table: Table<unknown>, { number, id, record }: Line, error: unknown): LineProblem {
   const message = reasonOf(error);
   const own = error instanceof RecordError && error.path === table.resource.path && error.id === id;

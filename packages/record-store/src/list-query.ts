@@ -1,5 +1,5 @@
-// The one statement of a list page. Every filter has an index that ends in the list's order, so a page costs the same
-// whether its filter matches everything or little; a filter with several values merges one such walk per value.
+// Builds the single statement of a list page. Every filter has an index that ends in the list's order, so a page costs the same however
+// many rows its filter matches. A filter with several values merges one index walk per value.
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { startOfLocalDate, formatInstant, type Parameter } from '@truckroll/contract';
@@ -10,7 +10,7 @@ import { decodePosition } from './position.ts';
 import { noneBefore } from './projection.ts';
 import { columnFor, linkFor, storedUnder, type Column, type Table } from './table.ts';
 
-/** Any-of filters cost least in this order: links and ids lead to few rows, codes to many. */
+/** Any-of filters from most to least selective: links and ids lead to few rows, codes to many. */
 const SELECTIVITY = ['link', 'uuid', 'text', 'boolean'] as const;
 
 interface AnyOf {
@@ -22,7 +22,7 @@ interface AnyOf {
   type: string;
 }
 
-/** Rows are (order columns…, document, derived, onRead columns…), one more than limit where there is a next page. */
+/** Rows are (order columns…, document, derived, onRead columns…). If there is a next page, one row more than the limit. */
 export function listStatement(table: Table, request: ListRequest): Statement {
   const values: unknown[] = [storedUnder(table, request.collection.company_id)];
   const bind = (value: unknown, type: string): string => `$${values.push(value)}::${type}`;
@@ -58,10 +58,10 @@ export function listStatement(table: Table, request: ListRequest): Statement {
   else {
     const order = table.order.map((name) => `p.${name}`).join(', ');
     const each = `unnest(${bind(driver.values, `${driver.type}[]`)}) v(value), lateral (${walk('v.value')}) p`;
-    // One record may have two of the values: it stands once in the page.
+    // A record may match two of the values, but appears once in the page.
     text = `select distinct on (${order}) p.* from ${each} order by ${order} limit ${limit}`;
   }
-  // How much lies within bounds depends on their values: such a page is planned for them each time.
+  // The number of rows within bounds depends on their values, so such a page is planned each time instead of prepared.
   const label = `list_${table.table}`;
   return bounds.length > 0 ? { label, text, values } : { label, name: statementName(text), text, values };
 }
@@ -69,7 +69,7 @@ export function listStatement(table: Table, request: ListRequest): Statement {
 function walkStatement(table: Table, driver: AnyOf | undefined, value: string | undefined, conditions: string[], limit: number): string {
   const { order } = table;
   const linked = driver?.link !== undefined;
-  // Under names of their own: one of them may be a column of the order, which stands before them.
+  // Aliased, since one of them may also be a column of the order, which is selected first.
   const onRead = (table.onRead?.columns ?? []).map((name, i) => `t.${name} as on_read_${i + 1}`);
   const columns = ['t.document', 't.derived', ...onRead].join(', ');
   const from = linked ? `${driver.link} l join ${table.table} t on t.company_id = l.company_id and t.id = l.id` : `${table.table} t`;
@@ -128,7 +128,7 @@ function filtersOf(table: Table, request: ListRequest): { anyOf: AnyOf[]; bounds
 }
 
 function rank(filter: AnyOf): number {
-  // A list of ids is its own short walk: nothing leads to fewer rows.
+  // Nothing is more selective than a list of ids.
   if (filter.parameter.name === 'ids') return -1;
   const kind = filter.link === undefined ? filter.type : 'link';
   return SELECTIVITY.indexOf(kind as (typeof SELECTIVITY)[number]);
@@ -139,8 +139,8 @@ export function idType(table: Pick<Table, 'columns'>): 'uuid' | 'text' {
 }
 
 /**
- * LIMIT stands in the text, since PostgreSQL plans anew for a parameter there; a few sizes keep the number of prepared
- * statements small. The reader drops what is beyond the limit that was asked for.
+ * LIMIT is a literal, since PostgreSQL replans for a parameter there. A few fixed sizes keep the number of prepared statements small; the
+ * reader drops the rows beyond the requested limit.
  */
 const PAGE_SIZES = [1, 2, 5, 10, 20, 50, 100];
 
@@ -148,7 +148,7 @@ function pageSize(limit: number): number {
   return PAGE_SIZES.find((size) => size >= limit) ?? limit;
 }
 
-/** Names of texts that were used lately: combinations of filters have no end. Connections bound what they prepare. */
+/** Statement names by text, for recently used texts only: filters combine without limit. Connections bound their prepared statements themselves. */
 const names = new LRUCache<string, string>({ max: 500 });
 
 function statementName(text: string): string {

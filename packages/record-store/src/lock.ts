@@ -1,14 +1,13 @@
 import type { Transaction } from '@truckroll/service-kit';
 
-/** The locks of a company, for all services and for the one whose schema it is. */
+/** Advisory lock keys of a company: for all services on the database, and for the service of the current schema. */
 const EVERYWHERE = `hashtextextended('records of ' || $1, 0)`;
 const HERE = `hashtextextended('records of ' || $1 || ' in ' || current_schema(), 0)`;
 
 /**
- * Until the transaction ends, the only one of this service that stores records of the company or what they follow from:
- * values that are derived from several records see all of them or are refreshed by the one that comes later. Services
- * that share a database do not wait for each other. Replicas of a release before lock the company alone, for all
- * services: the shared lock keeps them apart from this one.
+ * Locks the company within this service until the transaction ends: no other transaction stores its records or their sources. A value
+ * derived from several records then sees all of them, or is refreshed by the later transaction. Services that share a database do not wait
+ * for each other. Replicas of the previous release lock the company for all services: the shared lock excludes them.
  */
 export async function lockCompany(tx: Transaction, companyId: string): Promise<void> {
   await tx.query({
@@ -19,8 +18,8 @@ export async function lockCompany(tx: Transaction, companyId: string): Promise<v
 }
 
 /**
- * The same for a part of what follows from the company's records, which nothing of another part reads or writes: parts do not wait for
- * each other, and whoever locks the company waits for all of them.
+ * Locks one part of what a company's records lead to, if no other part reads or writes it. Parts do not wait for each other; lockCompany
+ * waits for all of them.
  */
 export async function lockPart(tx: Transaction, companyId: string, part: string): Promise<void> {
   await tx.query({

@@ -1,4 +1,4 @@
-// Names and records that other services keep read models of, as events.
+// Events for names and for the records that other services keep read models of.
 import { topics } from '@truckroll/contract';
 import { Name as NameEvent } from '@truckroll/contract/gen/events/v1/names';
 import { append, type IncomingEvent, type Subscription } from '@truckroll/outbox';
@@ -12,7 +12,7 @@ export function recordKey(companyId: string, id: string): string {
   return `${companyId}/${id}`;
 }
 
-/** Publishes changed records as they are read, where the table says on which topic. */
+/** Publishes changed records as reads return them, if the table has a topic. */
 export async function publishChanged<R>(tx: Queryable, table: Table<R>, companyId: string, changed: readonly Omit<Changed<R>, 'record'>[]): Promise<void> {
   if (table.publishes === undefined) return;
   const { topic, type } = table.publishes;
@@ -22,7 +22,7 @@ export async function publishChanged<R>(tx: Queryable, table: Table<R>, companyI
   );
 }
 
-/** Keeps the names table of a service's schema as the owner last published it. */
+/** Applies published names to the names table of a service's schema. */
 export function nameSubscription(schema: string): Subscription {
   return {
     topic: topics.names,
@@ -42,7 +42,7 @@ export function nameSubscription(schema: string): Subscription {
   };
 }
 
-/** Events by their company, each in order; companies in the order of their ids, so that two who lock them do not deadlock. */
+/** Events by company, each in order. Companies are sorted by id, so that concurrent transactions lock them in the same order and cannot deadlock. */
 export function byCompany(events: readonly IncomingEvent[]): Map<string, IncomingEvent[]> {
   const groups = Map.groupBy(events, (event) => event.companyId);
   return new Map([...groups].sort(([a], [b]) => (a < b ? -1 : 1)));

@@ -1,4 +1,4 @@
 import { migrationsIn } from '@truckroll/service-kit';
 
-/** The tables that the record store itself needs in every service's schema. */
+/** The record store's own tables, needed in every service's schema. */
 export const recordStoreMigrations = migrationsIn('record-store', new URL('../migrations/', import.meta.url));

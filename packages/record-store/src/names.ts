@@ -1,10 +1,10 @@
-// The latest names of what records refer to. The owner writes them with its records, other services as events arrive;
-// each process keeps those that it needs in memory, and PostgreSQL's notifications tell it which have changed.
+// The latest names of referenced records. The owner writes them with its records, other services as events arrive. Each process caches the
+// names it uses, and PostgreSQL's notifications invalidate those that changed.
 import type { Database, Logger, Queryable, Session, Transaction } from '@truckroll/service-kit';
 
 /**
- * One name. `version` grows with every change of it, so that an event that comes again does not undo a later one; the
- * owner itself, whose writes are in order, gives 0.
+ * `version` grows with every change of a name, so that a redelivered event does not undo a later one. The owner always writes 0, as its
+ * writes are in order.
  */
 export interface Name {
   kind: string;
@@ -14,14 +14,14 @@ export interface Name {
 }
 
 const CHANNEL = 'names';
-/** Beyond this many changes of a company at once, its cached names are dropped whole. */
+/** Above this many changes of a company at once, its cached names are dropped as a whole. */
 const MOST_NOTICES = 50;
-/** About 240 bytes each, with keys and table. */
+/** Maximum names cached by a process, about 240 bytes each including keys and maps. */
 const MOST_CACHED = 400_000;
 /** Longest time a company's names stay cached, in ms: a process that dies between its commit and the notification leaves them stale. */
 const KEEP_MS = 60_000;
 
-/** Stores names in the caller's transaction and notifies every process after the commit. Returns those that were new or different. */
+/** Stores names in the caller's transaction and notifies every process after the commit. Returns the new and changed ones. */
 export async function writeNames(tx: Transaction, schema: string, companyId: string, names: readonly Name[]): Promise<Name[]> {
   if (names.length === 0) return [];
   const latest = [...new Map(names.map((name) => [`${name.kind}:${name.id}`, name])).values()];
@@ -41,7 +41,7 @@ export async function writeNames(tx: Transaction, schema: string, companyId: str
   return rows;
 }
 
-/** Removes names of records that their owner does not have any more, by their keys `<company>/<kind>/<id>`. */
+/** Removes names whose records the owner no longer has, by key `<company>/<kind>/<id>`. */
 export async function removeNames(tx: Transaction, schema: string, companyId: string, keys: readonly string[]): Promise<void> {
   await tx.query({
     name: 'remove_names',
@@ -52,7 +52,7 @@ export async function removeNames(tx: Transaction, schema: string, companyId: st
   tx.notify(`${schema}_${CHANNEL}`, [companyId]);
 }
 
-/** Names of one company that this process has looked at: by kind, by id; null where the owner has not published one yet. */
+/** One company's names by kind, then id; null if the owner has not published one yet. */
 type CompanyNames = Map<string, Map<string, Uint8Array | null>>;
 
 interface Cached {
@@ -61,7 +61,7 @@ interface Cached {
   readonly since: number;
 }
 
-/** What a reader asks while it copies records: the name's bytes, null for unknown, undefined for not cached. */
+/** The name's UTF-8 bytes, null if unknown, undefined if not cached. */
 export interface NameLookup {
   get(kind: string, id: string): Uint8Array | null | undefined;
 }
@@ -73,9 +73,9 @@ export class NameCache {
   readonly #companies = new Map<string, Cached>();
   readonly #keepMs: number;
   #size = 0;
-  /** Grows with every invalidation: what was fetched before one is not cached after it. */
+  /** Grows with every invalidation: names fetched before one are not cached after it. */
   #generation = 0;
-  /** While notifications may be missed nothing is trusted beyond the page that fetched it. */
+  /** While notifications may be missed, names are used only for the page that fetched them. */
   #listening = false;
   #session: Session | undefined;
   #stopped = false;
@@ -87,7 +87,7 @@ export class NameCache {
     this.#keepMs = keepMs;
   }
 
-  /** Listens for changes until stop; survives the loss of its connection. Reads work meanwhile, uncached. */
+  /** Listens for changes until stop, reconnecting as needed. Without a connection, reads still work, uncached. */
   async start(): Promise<void> {
     try {
       const session = await this.#database.session();
@@ -115,7 +115,7 @@ export class NameCache {
     setTimeout(() => void (this.#stopped || this.start()), 500).unref();
   }
 
-  /** Names as they are cached now. Valid until the next await. */
+  /** The currently cached names. Valid until the next await. */
   of(companyId: string): NameLookup {
     const cached = this.#companies.get(companyId);
     if (cached !== undefined && performance.now() - cached.since > this.#keepMs) this.#drop(companyId);
@@ -123,10 +123,10 @@ export class NameCache {
     return { get: (kind, id) => names?.get(kind)?.get(id) };
   }
 
-  /** Fetches what a page lacks. The result knows every wanted name, cached or not. */
+  /** Fetches the names a page lacks. The result knows every wanted name, cached or not. */
   async fetch(companyId: string, wanted: ReadonlyMap<string, ReadonlySet<string>>, through: Queryable = this.#database): Promise<NameLookup> {
     const generation = this.#generation;
-    // Taken before the query, so that what expires during it is still there for the caller's page.
+    // Taken before the query, so that names that expire during it are still there for the caller's page.
     const cached = this.#companies.get(companyId)?.names;
     const pairs = [...wanted].flatMap(([kind, ids]) => [...ids].map((id) => [kind, id] as const));
     const { rows } = await through.query<{ kind: string; id: string; name: string }>({
@@ -143,7 +143,7 @@ export class NameCache {
   }
 
   #keep(companyId: string, found: CompanyNames): void {
-    // Companies are dropped whole, the one that came first first: simple, and right again after one fetch.
+    // Evicts whole companies, the oldest first: simple, and one fetch restores an evicted company.
     for (const oldest of this.#companies.keys()) {
       if (this.#size < MOST_CACHED) break;
       this.#drop(oldest);
@@ -180,8 +180,8 @@ export class NameCache {
 }
 
 /**
- * The names in UTF-8, in memory that holds nothing else: of what Node shares among small buffers, one name that is kept would keep the
- * 64 KB around it.
+ * Encodes names as UTF-8 in one dedicated buffer. Node allocates small buffers from a shared 64 KB pool, where one cached name would keep
+ * the whole pool alive.
  */
 export function encodedTogether(names: readonly string[]): Uint8Array[] {
   const memory = Buffer.allocUnsafeSlow(names.reduce((size, name) => size + Buffer.byteLength(name), 0));

@@ -1,4 +1,4 @@
-// The place after a page's last row: what the order's columns held there. The gateway seals it into the cursor.
+// The position after a page's last row: the values of its order columns. The gateway seals it into the cursor.
 import { formatInstant } from '@truckroll/contract';
 import { instantOf, uuidOf } from '@truckroll/service-kit';
 
@@ -11,7 +11,7 @@ export function encodePosition(order: readonly Buffer[], idType: 'uuid' | 'text'
   return Buffer.from(order.length === 1 ? text : `${instantOf(order[0] as Buffer)}:${text}`);
 }
 
-/** Values of the order columns, ready for SQL. The gateway vouches for the bytes: it sealed them. */
+/** Values of the order columns, ready for SQL. They need no check: the gateway sealed the bytes. */
 export function decodePosition(bytes: Uint8Array, columns: number): string[] {
   const text = textual.decode(bytes);
   if (columns === 1) return [text];

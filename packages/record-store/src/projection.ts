@@ -1,26 +1,26 @@
-// The version of a projection, and which rows an older one wrote (docs/adr/0005). Whoever writes rows whole says by which
-// version; what a release with older rules writes, the database itself marks as older than every version.
+// Versions of projections, and which rows an older version wrote (docs/adr/0005). A statement that writes whole rows sets their version.
+// The database marks rows written by a release with older rules as older than every version.
 import type { MigrationSet, Queryable, Schema } from '@truckroll/service-kit';
 
-/** A table whose rows follow from documents by rules that have a version. */
+/** A table whose rows are computed from documents by versioned rules. */
 export interface Projected {
-  /** Public path of the records; that of read models begins with `copies/`. */
+  /** Public path of the records; for read models it begins with `copies/`. */
   readonly path: string;
   readonly table: string;
   readonly version: number;
 }
 
-/** The setting by which a transaction says which release of the rules it writes for. */
+/** The connection setting that names the release whose rules a transaction follows. */
 const SETTING = 'truckroll.projection';
 
-/** A number that grows whenever a version does, and with every table. */
+/** Grows whenever a version is raised or a table is added. */
 function releaseOf(projected: readonly Projected[]): number {
   return projected.reduce((sum, { version }) => sum + version, 0);
 }
 
 /**
- * The schema of a service that keeps projections: its last migrations say that this release begins, and its connections
- * that they belong to it. Where a later release has begun, this one's writes are marked as older.
+ * Extends a service's schema: its last migrations announce this release, and its connections identify themselves as this release. Once a
+ * later release has been announced, writes by this one are marked as older.
  */
 export function withProjections(schema: Schema, projected: readonly Projected[]): Schema & { settings: Record<string, string> } {
   const release = releaseOf(projected);
@@ -33,8 +33,8 @@ export function withProjections(schema: Schema, projected: readonly Projected[])
 }
 
 /**
- * Whether this release may project anew: no later one has begun, and whatever was being written when it began has come
- * to its end, so that nothing is looked at too early.
+ * Whether this release may reproject: 'older' if a later release has been announced; 'soon' while transactions from before the announcement
+ * are still open, since their rows would be missed.
  */
 export async function mayProject(db: Queryable, projected: readonly Projected[]): Promise<'yes' | 'soon' | 'older'> {
   const { rows } = await db.query<{ newest: number; settled: boolean }>({
@@ -48,13 +48,13 @@ export async function mayProject(db: Queryable, projected: readonly Projected[])
   return settled ? 'yes' : 'soon';
 }
 
-/** Companies with rows that an older version wrote: a step along the index for every company, however many rows it has. */
+/** Companies with rows that an older version wrote. Takes one index step per company, however many rows it has. */
 export async function companiesBehind(db: Queryable, projected: Projected): Promise<string[]> {
   const { rows } = await db.query<{ company_id: string }>({ name: `behind_${projected.table}`, text: behindIn(projected) });
   return rows.map(({ company_id }) => company_id);
 }
 
-/** Those of which any company has rows that an older version wrote. */
+/** The projections that have rows written by an older version, in any company. */
 export async function behind<P extends Projected>(db: Queryable, projected: readonly P[]): Promise<P[]> {
   const { rows } = await db.query<{ place: number }>({
     name: 'projections_behind',
@@ -73,7 +73,7 @@ function behindIn({ table, version }: Projected): string {
     select company_id from oldest where projection < ${version}`;
 }
 
-/** Rows that an older version wrote, over all companies or of one; no more than `most` are counted. */
+/** Counts rows that an older version wrote, up to `most`, in one company or all. */
 export async function countBehind(
   db: Queryable,
   { table, version }: Pick<Projected, 'table' | 'version'>,
@@ -89,8 +89,8 @@ export async function countBehind(
   return rows[0]?.count ?? 0;
 }
 
-/** The condition that a company has no row from before a version: false for every row where it has one. SQL; $1 is the company. */
+/** SQL condition, false for every row if company $1 has any row older than the version. */
 export function noneBefore(table: string, version: number): string {
-  // Not min(): this is one step along the index, whatever the planner believes of the rows.
+  // Not min(): this takes one index step whatever the planner's estimates are.
   return `(select o.projection from ${table} o where o.company_id = $1 order by o.projection limit 1) >= ${version}`;
 }

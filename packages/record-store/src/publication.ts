@@ -1,5 +1,5 @@
-// Publishing what an owner already holds: records that were stored before their kind was published, those that a replica of
-// an earlier release has changed, and all of them again when an operator asks. In batches, resumable, by any replica.
+// Publishes records that an owner already stores: those stored before their kind was published, those changed by a replica of an earlier
+// release, and all of them when an operator asks. Works in batches; any replica can continue.
 import { codec, type TopicDefinition } from '@truckroll/contract';
 import type { PublishResponse, PublishingServiceService } from '@truckroll/contract/gen/records/v1/records';
 import {
@@ -29,19 +29,19 @@ export interface PublicationOptions {
 
 const BATCH = 1000;
 const LEAST_ID = '00000000-0000-0000-0000-000000000000';
-/** Rows in the outbox beyond which publishing waits for the relay: what changes now should not stand behind all of it. */
+/** Outbox rows above which publishing waits for the relay, so that current changes are not delayed by the whole backlog. */
 const MOST_WAITING = 5000;
-/** Wait for the relay to take some of them, in ms. */
+/** Poll interval while the outbox is full, in ms. */
 const FULL_MS = 20;
-/** Between looks at how far a pass has come that somebody asked for, and at a database that was away. */
+/** Interval between progress reports of a requested pass, and delay before a retry after a database error, in ms. */
 const AGAIN_MS = 1000;
-/** Between looks where nothing is known to be left: the replica whose relay is active looks whenever a watermark could not be told. */
+/** Poll interval when nothing is known to be left, in ms. The replica with the active relay also checks whenever it could not publish a watermark. */
 const REST_MS = 10_000;
 
 type Published = Table & { publishes: NonNullable<Table['publishes']> };
 
 export class Publication implements BackgroundPart {
-  /** Settings of a database whose writer publishes what it changes: see services/billing/migrations. */
+  /** Database settings of a writer that publishes its own changes: see services/billing/migrations. */
   static readonly settings = { 'truckroll.publishes': 'on' };
   readonly name = 'publication';
   readonly topics: readonly TopicDefinition[];
@@ -49,7 +49,7 @@ export class Publication implements BackgroundPart {
   readonly #tables: readonly Published[];
   readonly #stopping = new AbortController();
   readonly #left = new Notifier();
-  /** A row that was the lowest of the outbox: those before it are dead, and are not walked again. */
+  /** Id of the lowest outbox row last seen: rows before it are dead and need not be scanned again. */
   #lowest = 0;
   #running: Promise<void> = Promise.resolve();
 
@@ -59,7 +59,7 @@ export class Publication implements BackgroundPart {
     this.topics = this.#tables.map(({ publishes }) => publishes.topic);
   }
 
-  /** Whether every record was published at least once, and every change of a replica of an earlier release as well; what is not is published. */
+  /** Whether every record has been published at least once, and every change by a replica of an earlier release too. If not, wakes the publication. */
   readonly complete = async (session: Pick<Session, 'query'>): Promise<boolean> => {
     const { rows } = await session.query<{ complete: boolean }>({
       name: 'publication_complete',
@@ -72,7 +72,7 @@ export class Publication implements BackgroundPart {
     return complete;
   };
 
-  /** Waits for the first batches: a schema without records has nothing left to publish before it takes any. */
+  /** Publishes the first batches before it returns: a schema without records is then complete before it accepts any. */
   async start(): Promise<void> {
     const { database, log } = this.#options;
     await this.#some(database).catch((error: unknown) => log.warn({ error }, 'stored records could not be published at start; trying again'));
@@ -134,7 +134,7 @@ export class Publication implements BackgroundPart {
     }
   }
 
-  /** A batch of each kind of record that has any left; whether there was one. */
+  /** Publishes one batch of each kind that has records left; returns whether there were any. */
   async #some(database: Database): Promise<boolean> {
     const { rows: looked } = await database.query<{ any: boolean }>({
       name: 'anything_to_publish',
@@ -156,7 +156,6 @@ export class Publication implements BackgroundPart {
     return busy;
   }
 
-  /** Whether as much waits for the relay as may. */
   async #full(): Promise<boolean> {
     const { rows } = await this.#options.database.query<{ waiting: number; lowest: number | null }>({
       name: 'outbox_waiting',
@@ -168,7 +167,7 @@ export class Publication implements BackgroundPart {
   }
 }
 
-/** How many records there are, as PostgreSQL last estimated it; counted where it never has, as in a table that is young. */
+/** PostgreSQL's estimate of the number of records; an exact count if the table was never analyzed. */
 async function about(database: Database, { table }: Published): Promise<number> {
   const { rows } = await database.query<{ total: number }>({
     text: `select case when reltuples >= 0 then reltuples::bigint else (select count(*) from ${table}) end as total from pg_class where oid = $1::regclass`,
@@ -177,7 +176,7 @@ async function about(database: Database, { table }: Published): Promise<number> 
   return rows[0]?.total ?? 0;
 }
 
-/** The next records of a pass; false when it has ended, or is another replica's. */
+/** Publishes the next records of a pass; false if it is finished, or another replica is working on it. */
 async function publishNext(tx: Transaction, table: Published): Promise<boolean> {
   const { path } = table.resource;
   const { rows } = await tx.query<{ company_id: string | null; after: string | null }>({
@@ -189,7 +188,7 @@ async function publishNext(tx: Transaction, table: Published): Promise<boolean> 
   if (at === undefined) return false;
   const { rows: next } = await tx.query<{ company_id: string }>({
     name: `next_to_publish_${table.table}`,
-    // Prepared: with a condition on null parameters, PostgreSQL would walk the index from its beginning.
+    // Prepared with non-null values: with a condition on null parameters, PostgreSQL would walk the index from its beginning.
     text: `select company_id from ${table.table} where (company_id, id) > ($1, $2) order by company_id, id limit 1`,
     values: [at.company_id ?? LEAST_ID, at.after ?? LEAST_ID],
   });
@@ -208,7 +207,7 @@ async function publishNext(tx: Transaction, table: Published): Promise<boolean> 
   return true;
 }
 
-/** What was noted as unpublished, of one company. */
+/** Publishes one company's records that were noted as unpublished. */
 async function publishNoted(tx: Transaction, table: Published): Promise<boolean> {
   const { rows } = await tx.query<{ company_id: string; id: string }>({
     name: 'take_unpublished',
@@ -231,10 +230,7 @@ async function publishNoted(tx: Transaction, table: Published): Promise<boolean>
   return true;
 }
 
-/**
- * Appends records as they are now. What others hold while they change a record is held here as well, so that its events are
- * in the order of its changes.
- */
+/** Appends records in their current state. Takes the same locks as a change of a record, so that its events are in the order of its changes. */
 async function publishRows(tx: Transaction, table: Published, companyId: string, which: string, value: unknown): Promise<{ id: string | null; count: number }> {
   await lockCompany(tx, companyId);
   let found: Row[];

@@ -1,21 +1,20 @@
 import { heard } from '@truckroll/service-kit';
 
-/** One of several things that come one after the other. */
 interface Read<B> {
   readonly value: B;
-  /** Has the next one read soon, if that has not begun: call when this one is waited for. */
+  /** Starts reading the next item, if that has not begun. Call it while this item is being waited for. */
   readNext(): void;
 }
 
 /**
- * Reads each thing that comes, the next one at the latest when it is asked for. What cannot be read rejects after what came before it was
- * handed out. No more than one is held beside the one that was handed out last.
+ * Reads items one at a time, each at the latest when it is requested. If reading one fails, this rejects after the items before it were
+ * handed out. Reads at most one item ahead of the consumer.
  */
 export async function* readAhead<A, B>(source: AsyncIterable<A>, read: (thing: A) => B): AsyncGenerator<Read<B>, void> {
   const things = source[Symbol.asyncIterator]();
   const next = async (): Promise<{ value: B } | undefined> => {
     const { done, value } = await things.next();
-    // What was sent before leaves first.
+    // Lets pending output be sent before the item is read.
     await new Promise((resolve) => setImmediate(resolve));
     return done === true ? undefined : { value: read(value) };
   };
@@ -32,7 +31,7 @@ export async function* readAhead<A, B>(source: AsyncIterable<A>, read: (thing: A
       coming = readNext();
     }
   } finally {
-    // Not awaited: it may stand behind a thing that never comes.
+    // Not awaited: it may be queued behind an item that never arrives.
     if (things.return !== undefined) void heard(things.return());
   }
 }

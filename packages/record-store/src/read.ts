@@ -1,4 +1,4 @@
-// List and detail of every record, and several details at once: one statement, no objects, protobuf bytes out.
+// Serves list, detail and batches of details of every record: one statement each, protobuf bytes out, no objects in between.
 import { ApiError, codec, type Operation } from '@truckroll/contract';
 import { binaryArrays, type Database, type Queryable, type Statement, type WireRow } from '@truckroll/service-kit';
 import { replacedFields } from './as-read.ts';
@@ -11,7 +11,7 @@ import type { NameCache, NameLookup } from './names.ts';
 import { encodePosition } from './position.ts';
 import { storedUnder, type Column, type ReadContext, type Table } from './table.ts';
 
-/** Which record: the company's, whose day it is there, and the record's id as requests hold it. */
+/** Identifies a record: its company, that company's time zone, and the record's id as requests contain it. */
 export interface Key {
   readonly company_id: string;
   readonly time_zone: string;
@@ -23,21 +23,21 @@ export interface ReaderOptions {
   names: NameCache;
 }
 
-/** Of a bigint of PostgreSQL's, where its low half begins: no batch has more than that counts. */
+/** Offset of the low 32 bits in a binary bigint: no ordinal of a batch is larger. */
 const ORDINAL_LOW = 4;
 const NOTHING: readonly Uint8Array[] = [];
 
-/** Document, derived part and what depends on the moment, as far as a row has them. */
+/** Document, derived part and fields that depend on the time of reading; the last two may be missing. */
 interface Parts {
   all: Uint8Array[];
   derived: boolean;
 }
 
-/** Of the only field of GetXResponse, of the first of ListXResponse, and of RecordRead and BatchGetRecordsResponse, which hold the former. */
+/** Wire tag of field 1: the record in GetXResponse and RecordRead, the records in ListXResponse, the reads in BatchGetRecordsResponse. */
 const DATA_TAG = 0x0a;
 const NEXT_TAG = 0x12;
 
-/** Answers of one table's list and detail, already encoded. */
+/** Encoded list and detail responses of one table. */
 export class RecordReader {
   readonly #table: Table;
   readonly #database: Database;
@@ -45,7 +45,6 @@ export class RecordReader {
   readonly #detail: string;
   readonly #details: string;
   readonly #idColumn: Column | undefined;
-  /** Numbers of the fields that come from the derived part where there is one. */
   readonly #replaced: ReadonlySet<number>;
 
   constructor(table: Table, { database, names }: ReaderOptions) {
@@ -56,12 +55,12 @@ export class RecordReader {
     this.#replaced = replacedFields(table);
     const columns = ['document', 'derived', ...(table.onRead?.columns ?? [])].join(', ');
     this.#detail = `select ${columns} from ${table.table} where company_id = $1 and id = $2`;
-    // With its limit it leaves no plan but looking up one after the other.
+    // The limit forces the planner to look the keys up one by one.
     this.#details = `select k.n, r.* from unnest($1::uuid[], $2::${idType(table)}[]) with ordinality k(company_id, id, n),
       lateral (select ${columns} from ${table.table} t where t.company_id = k.company_id and t.id = k.id limit 1) r`;
   }
 
-  /** A page: ListXResponse. Errors: 503 while PostgreSQL is out of reach. */
+  /** One page: ListXResponse. Errors: 503 if PostgreSQL is unreachable. */
   async list(request: ListRequest): Promise<Buffer> {
     const { company_id: companyId, time_zone: timeZone, limit } = request.collection;
     const rows = await this.#page(request);
@@ -79,7 +78,7 @@ export class RecordReader {
     return out.view();
   }
 
-  /** Empty where a filter's gate is shut: then it is told why, or the page is read again, as the gate has just opened. */
+  /** Reads a page's rows. A closed gate makes the result empty: then this throws 503 with the reason, or reads again if the gate has opened since. */
   async #page(request: ListRequest): Promise<WireRow[]> {
     const { company_id: companyId } = request.collection;
     const database = this.#database.of(companyId);
@@ -105,8 +104,8 @@ export class RecordReader {
   }
 
   /**
-   * Several records, of any companies, by one statement: BatchGetRecordsResponse. A look-up by key is too little for the companies' shares of
-   * connections to count, and there is one for all of them.
+   * Several records of any companies in one statement: BatchGetRecordsResponse. It does not count toward any company's share of
+   * connections: look-ups by key are cheap, and one statement serves all companies.
    */
   async details(keys: readonly Key[]): Promise<Buffer> {
     const found = new Array<Parts | undefined>(keys.length);
@@ -132,14 +131,14 @@ export class RecordReader {
     return { name: `details_${table}`, text: this.#details, values: [companies, ids] };
   }
 
-  /** Where an id is a code, a request holds it as generated messages do. */
+  /** If ids are codes, requests contain the generated enum values, columns the public spelling. */
   #idOf({ id }: Key): string {
     return (this.#idColumn?.fromRequest(id) as string | undefined) ?? id;
   }
 
   /**
-   * One record from what a transaction is about to store, as `detail` returns it once that is committed. Names that are
-   * not cached are read by `tx`: a transaction that waited for a second connection could wait for itself.
+   * Assembles one record that a transaction is about to store, exactly as `detail` returns it after the commit. Names that are not cached
+   * are read through `tx`: a transaction waiting for a second connection could wait for itself.
    */
   async assembled(tx: Queryable, companyId: string, document: Uint8Array, derived: Uint8Array): Promise<Buffer> {
     const out = await this.#assemble(companyId, [{ all: [document, derived], derived: true }], tx);
@@ -169,7 +168,7 @@ export class RecordReader {
     return { out, missing: assembler.missing };
   }
 
-  /** A read for each key, which is empty where nothing was found; what was missing is each company's assembler's to tell. */
+  /** Writes one RecordRead per key, empty if nothing was found. Each company's assembler reports the names it lacked. */
   #writeReads(keys: readonly Key[], found: readonly (Parts | undefined)[], namesOf: (companyId: string) => NameLookup) {
     const out = new ByteBuffer(roomFor(found));
     const assemblers = new Map<string, Assembler>();
@@ -193,7 +192,7 @@ export class RecordReader {
   }
 }
 
-/** About as many bytes as these records take when they are assembled. */
+/** Estimated size of these records once assembled, in bytes. */
 function roomFor(records: readonly (Parts | undefined)[]): number {
   let size = 64;
   for (const parts of records) for (const part of parts?.all ?? NOTHING) size += part.length + 64;
@@ -202,7 +201,7 @@ function roomFor(records: readonly (Parts | undefined)[]): number {
 
 const identity = (bytes: Buffer): Buffer => bytes;
 
-/** The gRPC definition of an operation whose answers are bytes already. */
+/** The gRPC definition of an operation whose responses are already encoded. */
 export function rawMethod(operation: Operation) {
   const request = codec(operation.request.typeName);
   return {

@@ -1,7 +1,7 @@
 import { EventTooLarge } from '@truckroll/outbox';
 import { StatementError } from '@truckroll/service-kit';
 
-/** A record that could not be shown: a value that follows from others is beyond what its field holds. */
+/** A record that could not be shown, because a derived value exceeds what its field can hold. */
 export class RecordError extends Error {
   override readonly name = 'RecordError';
   readonly path: string;
@@ -17,22 +17,22 @@ export class RecordError extends Error {
   }
 }
 
-/** The cents of a record's field. Errors: RecordError for undefined, which stands for a sum that is beyond what cents hold. */
+/** The cents of a record's field. Errors: RecordError for undefined, which means that a sum exceeds the range of cents. */
 export function heldCents(path: string, id: string, field: string, cents: number | undefined): number {
   if (cents === undefined) throw new RecordError(path, id, field, '±9007199254740991');
   return cents;
 }
 
-/** SQLSTATE classes that speak of the values: data exception, integrity, limits of PostgreSQL itself. */
+/** SQLSTATE classes for bad values: data exception, integrity violation, PostgreSQL's own limits. */
 const OF_VALUES = ['22', '23', '54'];
 
-/** Whether what is stored makes the error, so that other records can be stored all the same. */
+/** Whether the stored values cause the error, so that other records can still be stored. */
 export function liesInRecords(error: unknown): boolean {
   if (error instanceof StatementError) return OF_VALUES.some((state) => error.sqlState.startsWith(state));
   return error instanceof RecordError || error instanceof RangeError;
 }
 
-/** What to tell the one who gave the record, in a sentence. */
+/** The reason to report to the importer, as a sentence. */
 export function reasonOf(error: unknown): string {
   if (error instanceof RecordError) return `With it, ${error.message}.`;
   if (error instanceof EventTooLarge) {

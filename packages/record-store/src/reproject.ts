@@ -1,4 +1,4 @@
-// Projecting records anew from their stored documents, a batch of one company in a transaction (docs/adr/0005).
+// Reprojects records from their stored documents, in transactions of one company's batch (docs/adr/0005).
 import { codec } from '@truckroll/contract';
 import { arrayOf, binaryArrays, isContention, isUnavailable, type Database, type Transaction } from '@truckroll/service-kit';
 import { withDerived } from './derive.ts';
@@ -10,12 +10,11 @@ import type { Projection, Renewing } from './reprojector.ts';
 import type { Changed, Table } from './table.ts';
 import { relink } from './upsert.ts';
 
-/** So few that neither the rows nor the process are taken from others for long. */
+/** Rows per transaction: small, so that it does not hold row locks or the process for long. */
 const BATCH = 100;
-/** What a row counts as that was written by older rules while newer ones were at work. */
+/** Version of rows that older rules wrote after newer ones had been announced. */
 const BY_OLDER_RULES = 0;
 
-/** The records of a table as something that can be projected anew. */
 export function recordProjection(database: Database, table: Table): Projection {
   const { path, version } = table;
   return {
@@ -37,7 +36,7 @@ export function recordProjection(database: Database, table: Table): Projection {
   };
 }
 
-/** Returns how many rows it looked at: 0 where none is left but those that were refused. */
+/** Returns how many rows it processed: 0 if only refused ones are left. */
 async function renewBatch<R>(database: Database, table: Table<R>, companyId: string, refused: string[], work: Renewing): Promise<number> {
   const startedAt = performance.now();
   const { rows } = await database.query<{ id: string }>({
@@ -71,14 +70,14 @@ async function renewBatch<R>(database: Database, table: Table<R>, companyId: str
   return ids.length;
 }
 
-/** Not the fault of a row. */
+/** Whether the failure is temporary and not caused by a row. */
 function isPassing(error: unknown, { signal }: Renewing): boolean {
   return signal.aborted || isUnavailable(error) || isContention(error);
 }
 
 /**
- * Columns, derived part and links of some rows, by the rules of now. What follows from a record is looked at where the
- * record comes out different, and where older rules have written it: they did not know what follows by the newer ones.
+ * Recomputes columns, derived part and links of some rows by the current rules. Consequences are applied for rows that changed, and for all
+ * rows that older rules wrote, since those rules did not know the newer consequences.
  */
 async function renewRows<R>(tx: Transaction, table: Table<R>, companyId: string, ids: readonly string[]): Promise<void> {
   await lockCompany(tx, companyId);
@@ -111,7 +110,7 @@ async function renewRows<R>(tx: Transaction, table: Table<R>, companyId: string,
   await publishChanged(tx, table, companyId, changed);
 }
 
-/** Writes what was projected, with its version. Returns the ids of the rows that are different now. */
+/** Writes the projected values with their version. Returns the ids of the rows that changed. */
 async function store<R>(tx: Transaction, table: Table<R>, companyId: string, batch: readonly Changed<R>[]): Promise<Set<string>> {
   const columns = table.columns.filter(({ name, of }) => of !== undefined && name !== 'id');
   const derives = table.derive !== undefined;

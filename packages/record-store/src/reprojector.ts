@@ -1,37 +1,35 @@
-// Finds what older rules have written and has it projected anew: when a service starts, again and again while an older
-// replica may be writing beside it, and when an operator asks.
+// Finds rows that older rules wrote and reprojects them: at start, repeatedly while an older replica may still be writing, and when an
+// operator asks.
 import { setTimeout as delay } from 'node:timers/promises';
 import { ApiError } from '@truckroll/contract';
 import { logOutage, type BackgroundPart, type Database, type Logger, type Metrics } from '@truckroll/service-kit';
 import { behind, countBehind, mayProject, type Projected } from './projection.ts';
 
-/** A row that the rules of now cannot project. It stays as it is, and what waits for it goes on waiting. */
+/** A row that the current rules cannot project. It stays unchanged, and gates that depend on it stay closed. */
 export interface Refused {
   company_id: string;
   id: string;
   reason: string;
 }
 
-/** One run over a projection. */
 export interface Renewing {
   readonly signal: AbortSignal;
   renewed(rows: number): void;
   refused(row: Refused): void;
-  /** Leaves the machine to others for a while, after work that took so many milliseconds. */
+  /** Pauses in proportion to the given working time, to leave CPU and database to other work. */
   rest(milliseconds: number): Promise<void>;
 }
 
-/** Something that can be projected anew as a whole, where it is older. */
+/** A table or read model whose outdated rows can be reprojected. */
 export interface Projection extends Projected {
-  /** Rows that are as new as the version are left alone. Safe to end at any moment, and to begin again. */
+  /** Skips rows that are up to date. Can be aborted and restarted at any time. */
   renew(work: Renewing): Promise<void>;
 }
 
-/** How far one projection has come. */
 export interface Step {
   path: string;
   renewed: number;
-  /** Rows that are still older, as far as is known. */
+  /** Rows that are still outdated, as far as is known. */
   behind: number;
   refused: Refused[];
   done: boolean;
@@ -46,11 +44,14 @@ export interface ReprojectorOptions {
   poke?: () => void;
 }
 
-/** How long what an older replica has written may wait. */
+/** Interval between searches for rows that an older replica wrote, in ms. */
 const EVERY_MS = 5000;
-/** A look that takes long, because there are very many companies, is made more seldom: at most a hundredth of the time. */
+/**
+ * With very many companies a search takes long: the interval is at least this many times its duration, so that searching takes at most 1 %
+ * of the time.
+ */
 const LOOK_SHARE = 100;
-/** While no one asks for speed, as long is rested as was worked. */
+/** Milliseconds of rest per millisecond of work in the background; a run for an operator does not rest. */
 const WORK_SHARE = 1;
 const MOST_COUNTED = 10_000_000;
 
@@ -96,7 +97,7 @@ export class Reprojector implements BackgroundPart {
     }
   }
 
-  /** One replica works, the others look again later. */
+  /** One replica works; the others check again later. */
   async #look(looked: () => void): Promise<void> {
     const { database, projections, log } = this.#options;
     if ((await mayProject(database, projections)) !== 'yes') return;
@@ -122,8 +123,8 @@ export class Reprojector implements BackgroundPart {
   }
 
   /**
-   * Projects anew what is older now, of one path or of all, at full speed; ends early when the signal aborts. Errors:
-   * 400 for a path that this service does not have, 503 while a later release is at work or this one has just begun.
+   * Reprojects outdated rows of one path or of all, at full speed, until the signal aborts. Errors: 400 for a path that this service does
+   * not have, 503 while a later release is active or this one has just begun.
    */
   async run(path: string | undefined, signal: AbortSignal, progress: (step: Step) => void): Promise<void> {
     const { database, projections } = this.#options;

@@ -1,4 +1,4 @@
-// Records and names after PostgreSQL was restored to an earlier moment (docs/adr/0007).
+// Records and names after PostgreSQL was restored to an earlier time (docs/adr/0007).
 import { topics } from '@truckroll/contract';
 import type { ReadModelKeys, State } from '@truckroll/outbox';
 import type { Queryable } from '@truckroll/service-kit';
@@ -6,7 +6,6 @@ import type { Table } from './table.ts';
 
 const PAGE = 5000;
 
-/** The topics of a service's records. */
 export function recordStates(tables: readonly Table[]): State[] {
   return tables.flatMap(({ publishes, table }) =>
     publishes === undefined
@@ -22,7 +21,7 @@ export function recordStates(tables: readonly Table[]): State[] {
   );
 }
 
-/** Of whoever owns the names. */
+/** For the service that owns the names. */
 export const nameState: State = {
   topic: topics.names,
   removed: 'name.removed',
@@ -37,7 +36,7 @@ async function missing(db: Queryable, keys: readonly string[], where: string): P
   return rows.map(({ key }) => key);
 }
 
-/** Of whoever keeps a read model of names. */
+/** For services that keep a read model of names. */
 export const namesReadModel: ReadModelKeys = {
   topic: topics.names,
   async *keys(db) {
@@ -58,7 +57,7 @@ export interface StoredName {
   readonly name: string;
 }
 
-/** The next names after the one of that key, in the order of the table's own. */
+/** The page of names after that key, in the order of the primary key. */
 export async function namePage(db: Queryable, after?: string): Promise<StoredName[]> {
   const [company, kind, id] = after?.split('/') ?? [null, null, null];
   const { rows } = await db.query<StoredName>({
@@ -69,7 +68,7 @@ export async function namePage(db: Queryable, after?: string): Promise<StoredNam
   return rows;
 }
 
-/** Keys `<company>/<id>` of the rows of a read model. */
+/** Keys `<company>/<id>` of a read model's rows. */
 export async function* keysOf(db: Queryable, table: string): AsyncIterable<readonly string[]> {
   for (let after: string | undefined; ; ) {
     const { rows } = await db.query<{ key: string }>({
@@ -83,7 +82,7 @@ export async function* keysOf(db: Queryable, table: string): AsyncIterable<reado
   }
 }
 
-/** Has the service publish all its records anew when it runs, and tell no watermark before it has. */
+/** Makes the service publish all its records again, and publish no watermark until it has. */
 export async function publishAnew(tx: Queryable): Promise<void> {
   await tx.query({ text: 'update publications set company_id = null, after = null, published = 0, done = false, complete = false' });
 }

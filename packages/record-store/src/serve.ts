@@ -1,4 +1,3 @@
-// A service's records on its gRPC server: list, detail, import and check of every table it has.
 import { ApiError } from '@truckroll/contract';
 import { RecordCheckServiceService } from '@truckroll/contract/gen/records/v1/record_checks';
 import { RecordReadServiceService } from '@truckroll/contract/gen/records/v1/record_reads';
@@ -20,11 +19,11 @@ export interface RecordServices {
   afterImport?: () => void;
 }
 
-/** As record_reads.proto says. */
+/** Maximum keys per request, as in record_reads.proto. */
 const MOST_KEYS = 100;
 const REFUSED_BATCH = `Give the public path of records that this service owns, and at most ${MOST_KEYS} keys.`;
 
-/** Serves the public reads of the tables, their import, and the check of what is stored. */
+/** Serves the tables' public reads, their import, and the check of stored records. */
 export function serveRecords(server: GrpcServer, tables: readonly Table[], services: RecordServices): void {
   const readers = new Map<string, RecordReader>();
   for (const table of tables) {

@@ -1,12 +1,11 @@
-// What the planner knows of tables that an import is filling. It knows nothing of a new table until autovacuum comes,
-// a minute later, and keeps plans that it made for an empty one: by then an import has read the table whole, again and
-// again, for rows that an index leads to.
+// Keeps planner statistics up to date for tables that an import is filling. Autovacuum analyzes a new table only after a minute, and until
+// then plans made for an empty table are kept: the import would scan the whole table again and again for rows that an index would find.
 import type { Database } from '@truckroll/service-kit';
 import type { Table } from './table.ts';
 
 const EVERY_MS = 2000;
 
-/** Analyzes the tables that have doubled since they last were, beside everything else: call after each batch. */
+/** Analyzes, in the background, tables that have roughly doubled since their last analyze. Call it after each batch. */
 export function statisticsKeeper(database: Database, tables: readonly Table[]): () => void {
   const names = tables.flatMap(({ table, links }) => [table, ...Object.values(links).map((link) => link.table)]);
   let lookedAt = performance.now();
@@ -22,7 +21,7 @@ export function statisticsKeeper(database: Database, tables: readonly Table[]): 
       });
       for (const { relname } of rows) await database.query({ text: `analyze ${relname}` });
     } catch {
-      // Plans stay as they are until the next look; what the batch stored is stored.
+      // Only plans suffer, until the next check; the batch itself is stored.
     } finally {
       lookedAt = performance.now();
       looking = false;

@@ -1,16 +1,15 @@
-// Where a record lives: its table, and which of its facts are columns beside the stored document (docs/adr/0001).
+// How a record is stored: its table, and which of its facts have columns in addition to the document (docs/adr/0001).
 import { formatInstant } from '@truckroll/contract';
 import type { Field, JsonProblem, RecordOwner, Resource, ResourceOf, TopicDefinition } from '@truckroll/contract';
 import type { Transaction } from '@truckroll/service-kit';
 
-/** What a reading depends on besides what is stored. */
+/** What a read depends on, apart from stored data. */
 export interface ReadContext {
   companyId: string;
   /** IANA name of the company's time zone. */
   timeZone: string;
 }
 
-/** PostgreSQL types that columns have. */
 export type SqlType = 'uuid' | 'text' | 'date' | 'timestamptz' | 'bigint' | 'integer' | 'double precision' | 'boolean';
 
 /** Paths to a record's scalars that a column can hold: `status`, `account.id`. */
@@ -22,28 +21,28 @@ export type ScalarPath<R> = {
       : K;
 }[keyof R & string];
 
-/** A column computed from the record where it is written. */
+/** A column computed from the record when it is written. */
 export interface Computed<R> {
   type: SqlType;
   of: (record: R) => string | number | boolean | null;
 }
 
-/** A column that the owner's rules keep in the transaction that changes what it follows: see `Maintains`. */
+/** A column that the owner's rules update in the transaction that changes its source: see `Maintains`. */
 export interface Maintained<R> {
   type: SqlType;
   maintained: Maintains<R>;
 }
 
 /**
- * Puts right what other records say of these records: runs whenever they are stored or projected anew. The owner's
- * rules also run it for the records that a change of those others leads to.
+ * Recomputes what other records contribute to these records. Runs whenever these are stored or reprojected; the owner's rules also run it
+ * when one of the other records changes.
  */
 export type Maintains<R> = (tx: Transaction, companyId: string, records: readonly Changed<R>[]) => Promise<void>;
 
 /**
- * A table of (company_id, value, [created_at,] id) that answers a filter on many values per record in the list's order.
- * Its values are the record's own (`of`), or what others say of it (`maintained`). Named `x`, it also answers the bounds x_from and x_before: a record
- * matches when one of its values meets both.
+ * A table of (company_id, value, [created_at,] id) that answers a filter on many values per record in the list's order. Its values come
+ * from the record itself (`of`) or from other records (`maintained`). A link named `x` also answers the bounds x_from and x_before: a
+ * record matches if one of its values meets both.
  */
 export type Link<R> = {
   table: string;
@@ -51,10 +50,9 @@ export type Link<R> = {
   type?: 'uuid' | 'text' | 'date';
 } & ({ of: (record: R) => readonly string[]; maintained?: never } | { of?: never; maintained: Maintains<R> });
 
-/** What one line of an import or one write leads to, in the transaction that stores it. */
+/** Consequences of one import line or one write, in the transaction that stores it. */
 export type AfterChange<R> = (tx: Transaction, companyId: string, changed: readonly Changed<R>[]) => Promise<void>;
 
-/** Several consequences, one after the other. */
 function inTurn<R>(...steps: readonly AfterChange<R>[]): AfterChange<R> {
   return async (tx, companyId, changed) => {
     for (const step of steps) await step(tx, companyId, changed);
@@ -63,90 +61,86 @@ function inTurn<R>(...steps: readonly AfterChange<R>[]): AfterChange<R> {
 
 export interface Changed<R> {
   id: string;
-  /** With its derived fields, where `derive` tells them as fields. */
+  /** Includes the derived fields if `derive` returns them as fields. */
   record: R;
   document: Uint8Array;
   derived?: Uint8Array;
-  /** As it is read, where that is known already. */
+  /** The record as reads return it, if already assembled. */
   shown?: Uint8Array;
-  /** What the remembered columns held until now; absent for a new record. */
+  /** Previous values of the columns in `remembers`; absent for a new record. */
   before?: Readonly<Record<string, unknown>>;
 }
 
-/** Some fields of a record; of any record where it is not known which. */
+/** Some fields of a record; of any record if the type is unknown. */
 type Fields<R> = [R] extends [never] ? object : Partial<R>;
 
 export interface TableDefinition<R> {
   resource: Resource;
   /**
-   * Of everything below that follows from documents: columns, links, what is derived, and for a read model elsewhere what is
-   * published. Raise it by one with every change of what any of them comes to: rows of earlier versions are then
-   * projected anew (docs/adr/0005). Default 1.
+   * Version of everything below that is computed from documents: columns, links, derived fields, and for other services' read models what
+   * is published. Raise it by one with every change to their results: rows of earlier versions are then reprojected (docs/adr/0005).
+   * Default 1.
    */
   version?: number;
-  /**
-   * Column or link → the version that it came with, where that is not the first: while a company has rows from before,
-   * its filter is answered with 503.
-   */
+  /** Column or link → the version that introduced it, if not the first. While a company has older rows, its filter is answered with 503. */
   since?: Readonly<Record<string, number>>;
-  /** Name inside the owner's schema. */
+  /** Name within the owner's schema. */
   table: string;
-  /** Column name → where it comes from. Every filter of the contract needs the column or link that it looks at. */
+  /** Column name → source. Every filter of the contract needs a column or link. */
   columns: Record<string, ScalarPath<R> | Computed<R> | Maintained<R>>;
   /** Query parameter → link table. */
   links?: Record<string, Link<R>>;
-  /** Rules between fields that a line must obey, beyond what the contract says of each. */
+  /** Rules between fields, in addition to the contract's rules for each field. */
   check?: (record: R) => JsonProblem[];
-  /** Errors: RecordError where a line, with its derived fields, could not be shown. Runs for imports, not for refreshes. */
+  /** Errors: RecordError if a line, with its derived fields, could not be shown. Runs for imports, not for refreshes. */
   checkShown?: (record: R) => void;
-  /** The field by which a line leads to what another record shows, by that record's id: named where it goes too far. */
+  /**
+   * The field through which a line contributes to another record, by that record's id: named in the error if the other record's value
+   * exceeds its range.
+   */
   leadsTo?: (record: R, id: string) => string | undefined;
   /**
-   * Fields whose value in the document only stands in until the owner's arrives: where there is a derived part they
-   * come from it, and are null where it lacks them.
+   * Fields whose value in the document is only used until the owner's record arrives: a record with a derived part takes them from there,
+   * and they are null if it lacks them.
    */
   derivedFields?: readonly (keyof R & string)[];
   /**
-   * Derived fields by id, encoded or as they are, before a batch is stored and whenever refreshRecords asks again. The
-   * records' own rows are locked by then. Fields told as they are also reach the columns that look at them.
+   * Derived fields by id, encoded or as an object. Called before a batch is stored, and by refreshRecords; the records' own rows are
+   * already locked. Columns can be computed from fields that are returned as an object.
    */
   derive?: (tx: Transaction, companyId: string, batch: readonly Changed<R>[]) => Promise<ReadonlyMap<string, Uint8Array | Fields<R>>>;
-  /**
-   * Locks what others lock before the records themselves, so that nobody waits in a circle: runs before a batch's own
-   * rows are locked or written.
-   */
+  /** Takes locks that other transactions take before the records themselves, to avoid deadlocks. Runs before a batch's own rows are locked or written. */
   lockFirst?: (tx: Transaction, companyId: string, batch: readonly Changed<R>[]) => Promise<void>;
-  /** Columns whose former values afterChange is told, where it must also mend what a record used to lead to. */
+  /** Columns whose previous values afterChange needs in order to update what a record used to affect. */
   remembers?: readonly string[];
-  /** The records are the same in every company, stored once: see EVERY_COMPANY. */
+  /** The records are the same in every company and stored once: see EVERY_COMPANY. */
   everyCompany?: boolean;
-  /** Names, and what other records derive from these: runs once for all records that a batch really changed. */
+  /** Names, and what other records derive from these: runs once for all records of a batch that changed. */
   afterChange?: AfterChange<R>;
-  /** Where records are published as they are read, whenever one is stored or a derived field of it changes. */
+  /** Publishes records as reads return them, whenever one is stored or one of its derived fields changes. */
   publishes?: { topic: TopicDefinition; type: string };
-  /** Fields that depend on the moment of reading: encoded, in order, from the raw values of these columns, which are numbered from 0. */
+  /** Fields that depend on the time of reading: encoded, in field order, from the raw values of these columns, which are numbered from 0. */
   onRead?: { columns: readonly string[]; fragment: (column: (index: number) => Buffer | null, context: ReadContext) => Uint8Array | undefined };
 }
 
 export interface Column {
   name: string;
   type: SqlType;
-  /** Absent for maintained columns. As arrayOf takes it. */
+  /** Absent for maintained columns. Returns a value for arrayOf. */
   of?: (record: never) => unknown;
-  /** Turns a filter's value, as the generated request holds it, into the column's. */
+  /** Converts a filter's value from the generated request to the column's representation. */
   fromRequest: (value: unknown) => unknown;
 }
 
 export interface Table<R = never> extends Omit<TableDefinition<R>, 'columns' | 'links' | 'version'> {
   schema: string;
-  /** Public path of its records. */
   path: string;
   version: number;
   columns: readonly Column[];
   links: Record<string, Link<R>>;
-  /** What others say of the records, and who keeps it. */
+  /** Rules that update what other records contribute to these. */
   maintained: readonly Maintains<R>[];
-  /** Columns of the fixed order. */
+  /** Columns of the list's fixed order. */
   order: readonly string[];
 }
 
@@ -162,7 +156,7 @@ const SQL_TYPES: Partial<Record<Field['kind'], SqlType>> = {
   boolean: 'boolean',
 };
 
-/** Ties a definition to the contract. Errors: a filter that nothing answers, a path the record does not have. */
+/** Checks a definition against the contract. Errors: a filter without a column or link, a path the record does not have. */
 export function defineTable<R>(definition: TableDefinition<R>): Table<R> {
   const { resource } = definition;
   const columns = [...standardColumns(resource), ...Object.entries(definition.columns).map(([name, source]) => columnOf(resource, name, source))];
@@ -192,20 +186,20 @@ export function defineTable<R>(definition: TableDefinition<R>): Table<R> {
   return table;
 }
 
-/** The column that a filter looks at: named after the field's path, or after the parameter itself. */
+/** The column for a filter: named after the field's path, or after the parameter itself. */
 export function columnFor(table: Pick<Table, 'columns'>, parameter: string, field: string): Column | undefined {
   const name = field === '' ? parameter : field.replaceAll('.', '_');
   return table.columns.find((column) => column.name === name);
 }
 
-/** The link that a filter looks at: named after the parameter, or after its range. */
+/** The link for a filter: named after the parameter, with or without _from or _before. */
 export function linkFor(table: Pick<Table, 'links'>, parameter: string): Link<never> | undefined {
   return table.links[parameter] ?? table.links[parameter.replace(/_(from|before)$/, '')];
 }
 
 /**
- * The tables of every record that a service owns, by public path, and what follows for other records from changes of each,
- * after what its table says itself. A record of the contract without its table does not compile.
+ * Tables of all records that a service owns, by public path. `consequences` run after the table's own afterChange. A contract record
+ * without a table does not compile.
  */
 export function registered<O extends RecordOwner>(
   owner: O,
@@ -221,12 +215,12 @@ export function registered<O extends RecordOwner>(
   });
 }
 
-/** A record's id as its column holds it: codes are spelled as they are in public. */
+/** A record's id as its column holds it: codes have their public spelling. */
 export function idOf<R>(table: Pick<Table<R>, 'columns'>, record: R): string {
   return table.columns.find((column) => column.name === 'id')?.of?.(record as never) as string;
 }
 
-/** Under which company's name records stand that are the same in every company. */
+/** The company id under which records are stored that are the same in every company. */
 export const EVERY_COMPANY = '00000000-0000-0000-0000-000000000000';
 
 /** The company whose rows answer a request. */
@@ -259,13 +253,13 @@ function columnOf<R>(resource: Resource, name: string, source: string | Computed
   return { name, type, of: read, fromRequest: spelling ? (value) => spelling.get(value as string) : fromRequest(type) };
 }
 
-/** What a column holds of a record, as a parameter of its own: not in an array. */
+/** A column's value for a record, as a single parameter rather than in an array. */
 export function valueOf<R>({ type, of }: Column, record: R): unknown {
   const value = of?.(record as never);
   return value == null ? null : toSql(type, value);
 }
 
-/** Microseconds as PostgreSQL's own text; everything else passes as it is. */
+/** Microseconds become PostgreSQL's text format; other values pass unchanged. */
 function toSql(type: SqlType, value: unknown): unknown {
   return type === 'timestamptz' ? formatInstant(value as number) : value;
 }

@@ -1,4 +1,4 @@
-// Records into tables: one statement for a batch, links beside it, and nothing at all for what has not changed.
+// Stores records: one statement per batch, then their links. Unchanged records are not written.
 import { setImmediate as turn } from 'node:timers/promises';
 import { codec, encodeMessage } from '@truckroll/contract';
 import { arrayOf, binaryArrays, heard, type Transaction } from '@truckroll/service-kit';
@@ -8,17 +8,16 @@ import { idType } from './list-query.ts';
 import { publishChanged } from './messaging.ts';
 import { idOf, type Changed, type Link, type Table } from './table.ts';
 
-/** The derived part of a record that has nothing in it. */
+/** The derived part of a record without derived fields. */
 const NOTHING = new Uint8Array();
 
-/** What became of a batch. */
 export interface Upserted<R> {
   created: number;
   changed: Changed<R>[];
   unchanged: number;
 }
 
-/** A record as it is to be stored. */
+/** A record ready to store. */
 export type Encoded<R> = Pick<Changed<R>, 'id' | 'record' | 'document'>;
 
 export function encodeRecord<R>(table: Table<R>, record: R): Encoded<R> {
@@ -26,8 +25,8 @@ export function encodeRecord<R>(table: Table<R>, record: R): Encoded<R> {
 }
 
 /**
- * Stores records of one company in the caller's transaction, by (company, id); where a batch names an id twice the
- * last one counts. Runs the table's afterChange for those that were new or different, and publishes them.
+ * Stores records of one company in the caller's transaction, by (company, id); if a batch contains an id twice, the last one wins. Runs the
+ * table's afterChange for new and changed records, and publishes them.
  */
 export function upsertRecords<R>(tx: Transaction, table: Table<R>, companyId: string, records: readonly R[]): Promise<Upserted<R>> {
   return upsertEncoded(
@@ -38,7 +37,7 @@ export function upsertRecords<R>(tx: Transaction, table: Table<R>, companyId: st
   );
 }
 
-/** The same of records that were encoded before. While PostgreSQL stores the rows themselves, `meanwhile` may do something else. */
+/** Like upsertRecords, for records that are already encoded. Calls `meanwhile` while PostgreSQL stores the rows. */
 export async function upsertEncoded<R>(
   tx: Transaction,
   table: Table<R>,
@@ -49,7 +48,7 @@ export async function upsertEncoded<R>(
   const byId = new Map<string, Changed<R>>(records.map((record) => [record.id, record]));
   await table.lockFirst?.(tx, companyId, [...byId.values()]);
   const recalled = heard(recall(tx, table, companyId, byId));
-  // Sent with the question what is there, unless what is derived may look at that.
+  // Pipelined with the queries of `derive`, unless those may need the remembered columns.
   if (table.remembers !== undefined) await recalled;
   const batch = await withDerived(tx, table, companyId, [...byId.values()]);
   await recalled;
@@ -82,14 +81,14 @@ export async function upsertEncoded<R>(
   );
   if (meanwhile !== undefined) {
     meanwhile();
-    // After the statement has left.
+    // After the statement has been sent.
     await turn();
     if (table.publishes !== undefined) for (const item of batch) item.shown = asRead(table, item);
   }
   const { rows } = await storing;
   const changed = rows.map(({ id }) => byId.get(id) as Changed<R>);
   if (changed.length > 0) {
-    // Sent with what follows: whatever that publishes of the same records is newer.
+    // Pipelined with what follows: anything published there about the same records comes later.
     const published = heard(publishChanged(tx, table, companyId, changed));
     await relink(tx, table, companyId, changed);
     await table.afterChange?.(tx, companyId, changed);
@@ -98,10 +97,7 @@ export async function upsertEncoded<R>(
   return { created: rows.filter((row) => row.created).length, changed, unchanged: batch.length - changed.length };
 }
 
-/**
- * Locks the rows that a batch is to replace, so that what is derived before they are stored still holds when they are,
- * and notes what the remembered columns hold.
- */
+/** Locks the rows that a batch will replace, so that derived fields are still right when they are stored, and reads the remembered columns. */
 async function recall<R>(tx: Transaction, table: Table<R>, companyId: string, byId: Map<string, Changed<R>>): Promise<void> {
   if (table.derive === undefined && table.remembers === undefined) return;
   const { rows } = await tx.query<{ id: string } & Record<string, unknown>>({
@@ -114,7 +110,7 @@ async function recall<R>(tx: Transaction, table: Table<R>, companyId: string, by
   for (const { id, ...before } of rows) byId.set(id, { ...(byId.get(id) as Changed<R>), before });
 }
 
-/** Writes the links of records that are stored: their own, and what others say of them. */
+/** Writes the links of stored records: their own, and those that other records contribute. */
 export async function relink<R>(tx: Transaction, table: Table<R>, companyId: string, changed: readonly Changed<R>[]): Promise<void> {
   for (const link of Object.values(table.links)) {
     const { of } = link;
@@ -132,7 +128,7 @@ export async function relink<R>(tx: Transaction, table: Table<R>, companyId: str
   for (const maintain of table.maintained) await maintain(tx, companyId, changed);
 }
 
-/** Replaces the links of some records. Their place in the list's order is read from the records' own rows. */
+/** Replaces the links of some records. The order columns are copied from the records' own rows. */
 async function writeLinks(
   tx: Transaction,
   table: Pick<Table, 'table' | 'order'>,

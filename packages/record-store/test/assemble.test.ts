@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { Assembler } from '../src/assemble.ts';
 import { ByteBuffer } from '../src/byte-buffer.ts';
 
-/** What a name look-up says of an id: nothing cached, nothing published by the owner, or the latest name. */
+/** The cached name by "kind id": undefined if not cached, null if the owner has published none. */
 type Known = Record<string, string | null | undefined>;
 
 function assembled(path: string, parts: readonly Uint8Array[], known: Known = {}, without?: ReadonlySet<number>) {
@@ -29,7 +29,7 @@ const other = '1c9f4d2f-8b63-4d7e-8f21-3a5b6c7d8e9f';
 const reference = (name: string, of = id) => ({ id: of, name });
 const anyName = fc.oneof(fc.string({ unit: 'grapheme' }), fc.string({ unit: 'grapheme', minLength: 60, maxLength: 300 }));
 
-it('puts in the latest names and leaves every other byte as it is', () => {
+it('inserts the latest names and leaves every other byte unchanged', () => {
   fc.assert(
     fc.property(anyName, anyName, fc.oneof(anyName, fc.constant(null), fc.constant(undefined)), (number, stored, latest) => {
       const document = encodeFragment(Invoice, { number, account: reference(stored), business_unit: reference(stored), currency: 'USD' });
@@ -41,7 +41,7 @@ it('puts in the latest names and leaves every other byte as it is', () => {
   );
 });
 
-it('names every element of a list, and what lies inside an object, by the kind of record that it is', () => {
+it('replaces the names in lists and nested objects, each by its kind of record', () => {
   const account = encodeFragment(Account, { name: 'A', tags: [reference('old'), reference('other', other), reference('old')] });
   const known = { [`tags ${id}`]: 'new', [`tags ${other}`]: 'other', [`accounts ${id}`]: 'account', [`job-types ${id}`]: 'type' };
   expect(assembled('accounts', [account], known).record.tags).toEqual([reference('new'), reference('other', other), reference('new')]);
@@ -50,7 +50,7 @@ it('names every element of a list, and what lies inside an object, by the kind o
   expect(assembled('job-appointments', [visit], known).record.job).toMatchObject({ account: reference('account'), job_type: reference('type') });
 });
 
-it('takes a field from the last part that has it, and some from no document at all', () => {
+it('takes a field from the last part that contains it, and derived fields never from the document', () => {
   const document = encodeFragment(Invoice, {
     number: 'N',
     currency: 'USD',

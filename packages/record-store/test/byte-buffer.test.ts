@@ -2,7 +2,7 @@ import { WireCursor } from '@truckroll/contract';
 import fc from 'fast-check';
 import { ByteBuffer } from '../src/byte-buffer.ts';
 
-test('what is written comes out, however often the buffer has to grow', () => {
+test('returns the bytes that were written, however often the buffer has to grow', () => {
   fc.assert(
     fc.property(fc.array(fc.uint8Array({ maxLength: 200 }), { maxLength: 50 }), (pieces) => {
       const buffer = new ByteBuffer(4);
@@ -15,7 +15,7 @@ test('what is written comes out, however often the buffer has to grow', () => {
   );
 });
 
-test('lengths are read as they were meant, written before what they count or after it', () => {
+test('writes lengths that read back correctly, whether before or after what they measure', () => {
   const bytes = fc.uint8Array({ maxLength: 20_000 });
   fc.assert(
     fc.property(bytes, bytes, (first, second) => {

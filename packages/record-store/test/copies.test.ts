@@ -15,7 +15,7 @@ const method = {
 
 type Method = (...args: any[]) => unknown;
 const TypedArray = Object.getPrototypeOf(Uint8Array.prototype) as object;
-/** What copies bytes in JavaScript, and how many each time. */
+/** Methods that copy bytes in JavaScript, and how many bytes each call copies. */
 const COPYING: readonly (readonly [of: object, name: string, bytes: (own: any, args: any[]) => number])[] = [
   [Buffer, 'concat', (_, [list]) => (list as Uint8Array[]).reduce((sum, { length }) => sum + length, 0)],
   [Buffer, 'from', (_, [from]) => (from instanceof ArrayBuffer ? 0 : (from as Uint8Array).length)],
@@ -24,7 +24,6 @@ const COPYING: readonly (readonly [of: object, name: string, bytes: (own: any, a
   [TypedArray, 'slice', ({ length }, [start = 0, end = length]) => end - start],
 ];
 
-/** Counts the bytes that are copied from now on. */
 function countCopies(): { bytes(): number; stop(): void } {
   let bytes = 0;
   const ends = COPYING.map(([of, name, bytesOf]) => {
@@ -39,7 +38,7 @@ function countCopies(): { bytes(): number; stop(): void } {
   return { bytes: () => bytes, stop: () => ends.forEach((end) => end()) };
 }
 
-test('between the assembled page and who writes it as JSON its bytes are copied once', async () => {
+test('copies the bytes of an assembled page once on the way to the caller that converts it to JSON', async () => {
   const page = new ByteBuffer(PAGE);
   page.append(Buffer.alloc(PAGE, 'page'));
   const answer = page.view();
@@ -51,7 +50,7 @@ test('between the assembled page and who writes it as JSON its bytes are copied 
     await channel.check();
     const copies = countCopies();
     const read = await channel.call(method.path, Buffer.from('x')).finally(copies.stop);
-    // What is beyond are headers and the like.
+    // The remainder is headers and the like.
     expect(copies.bytes() / PAGE).toBeCloseTo(1, 1);
     expect(read.equals(answer)).toBe(true);
   } finally {

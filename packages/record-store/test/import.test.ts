@@ -1,4 +1,4 @@
-// Rules that fail on a record, and databases that go away, while lines are taken in.
+// Imports in which a rule fails on a record, or the database goes away.
 import { randomUUID } from 'node:crypto';
 import { resource } from '@truckroll/contract';
 import type { ImportResponse } from '@truckroll/contract/gen/records/v1/records';
@@ -23,7 +23,7 @@ const own = {
   ],
 };
 
-/** Rules that fail, by the name of the location. */
+/** Rules that fail depending on the location's name. */
 const table = defineTable<Location>({
   resource: resource('locations'),
   table: 'locations',
@@ -51,7 +51,7 @@ function fail(): never {
   throw new TypeError('a defect');
 }
 
-/** Statements that were planned for any company alone, as each batch was stored. */
+/** For each batch, the names of its statements that only ever had generic plans. */
 const plannedForAny: string[][] = [];
 
 let fresh: TestDatabase;
@@ -94,7 +94,7 @@ const count = async (): Promise<unknown> =>
 
 const good = (n: number): string[] => Array.from({ length: n }, () => 'good');
 
-test('a line on which a rule fails names the request id, the log has the cause, and all other lines are stored', async () => {
+test('names the request id for a line on which a rule fails, logs the cause, and stores all other lines', async () => {
   const answer = await importNames(...good(5), 'rule', ...good(3), 'check', 'good', 'raise');
   expect(answer).toMatchObject({ lines: 12, created: 9, problems: [{ line: 6 }, { line: 10 }, { line: 12 }] });
   for (const problem of answer.problems) {
@@ -110,13 +110,13 @@ test('a line on which a rule fails names the request id, the log has the cause, 
   expect(await count()).toBe(9);
 });
 
-test('an outage is never a line’s error: the batch may be sent again', async () => {
+test('never reports an outage as a line’s error: the batch may be sent again', async () => {
   await expect(importNames('good', 'outage', 'rule')).rejects.toMatchObject({ status: 503 });
   await expect(importNames('outage')).rejects.toMatchObject({ status: 503 });
   expect(await count()).toBe(0);
 });
 
-test('what this database does not know ends the import, as does a rule that fails on everything', async () => {
+test('ends the import when the database does not know a statement, or a rule fails on every line', async () => {
   await expect(importNames('good', 'unknown')).rejects.toMatchObject({ name: 'StatementError', sqlState: '42P01' });
   await expect(importNames(...Array.from({ length: 50 }, () => 'rule'))).rejects.toMatchObject({ message: 'a defect' });
   await expect(importNames(...Array.from({ length: 50 }, () => 'check'))).rejects.toMatchObject({ message: 'a defect' });
@@ -124,7 +124,7 @@ test('what this database does not know ends the import, as does a rule that fail
   expect(await count()).toBe(0);
 });
 
-test('statements of an import are planned for any company, not for what PostgreSQL believes of one that it has not seen', async () => {
+test('plans statements of an import for any company, not by estimates for a company that PostgreSQL has not seen', async () => {
   plannedForAny.length = 0;
   expect((await importNames('first')).problems).toEqual([]);
   expect((await importNames('second')).problems).toEqual([]);

@@ -30,7 +30,7 @@ async function isHeld(database: Database, companyId: string, part?: string): Pro
   );
 }
 
-test('a company is locked within one service, whatever others on the same database do', async () => {
+test('locks a company within one service, independently of other services on the same database', async () => {
   const companyId = randomUUID();
   await billing.transaction(async (tx) => {
     await lockCompany(tx, companyId);
@@ -41,7 +41,7 @@ test('a company is locked within one service, whatever others on the same databa
   expect(await isHeld(billing, companyId)).toBe(false);
 });
 
-test('a replica of the release before, which locks the company for all services, is waited for', async () => {
+test('waits for a replica of the previous release, which locks the company for all services', async () => {
   const companyId = randomUUID();
   await reporting.transaction(async (tx) => {
     await tx.query({ text: `select pg_advisory_xact_lock(hashtextextended('records of ' || $1, 0))`, values: [companyId] });
@@ -50,7 +50,7 @@ test('a replica of the release before, which locks the company for all services,
   });
 });
 
-test('parts of a company do not wait for each other, and whoever locks the company waits for all of them', async () => {
+test('does not make parts of a company wait for each other, but makes a lock of the company wait for all of them', async () => {
   const companyId = randomUUID();
   await reporting.transaction(async (tx) => {
     await lockPart(tx, companyId, 'one');

@@ -10,7 +10,7 @@ function timestamptz(micros: number): Buffer {
 }
 const uuid = (text: string): Buffer => Buffer.from(text.replaceAll('-', ''), 'hex');
 
-test('the place after a row is read back to the microsecond, before 1970 and after 2000 alike', () => {
+test('reads a position back to the microsecond, before 1970 as well as after 2000', () => {
   const micros = fc
     .integer({ min: Date.UTC(1900, 0, 1), max: Date.UTC(2100, 0, 1) })
     .chain((ms) => fc.integer({ min: 0, max: 999 }).map((rest) => ms * 1000 + rest));
@@ -22,7 +22,7 @@ test('the place after a row is read back to the microsecond, before 1970 and aft
   );
 });
 
-test('a list in the order of ids goes on after the id alone, colons and all', () => {
+test('resumes a list ordered by id after the id alone, which may contain colons', () => {
   expect(decodePosition(encodePosition([Buffer.from('JOB:CLASS_SALES')], 'text'), 1)).toEqual(['JOB:CLASS_SALES']);
   const id = '0b8f3c1e-7a52-4c6d-9e10-2f4a5b6c7d8e';
   expect(decodePosition(encodePosition([uuid(id)], 'uuid'), 1)).toEqual([id]);

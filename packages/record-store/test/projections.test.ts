@@ -1,4 +1,4 @@
-// Two releases of a table's rules on one database: what the older one writes is found and projected anew by the newer.
+// Two releases of a table's rules on one database: the newer one finds and reprojects what the older one writes.
 import { randomUUID } from 'node:crypto';
 import { resource } from '@truckroll/contract';
 import { Location } from '@truckroll/contract/gen/scheduling/v1/locations';
@@ -30,7 +30,7 @@ const own = {
 const base: Schema = { schema: 'shop', migrations: [recordStoreMigrations, own] };
 const links = { account_id: { table: 'location_accounts', of: ({ accounts }: Location) => accounts.flatMap(({ account }) => account?.id ?? []) } };
 
-/** Rules of the release before, and of now: the postal code's first three digits, and a number that they cannot do without. */
+/** Rules of the previous and the current release: the current one keeps three digits of the postal code and adds a number that cannot be 13. */
 const before = defineTable<Location>({ resource: resource('locations'), table: 'locations', columns: { address_postal_code: 'address.postal_code' }, links });
 const consequences: string[] = [];
 const after = defineTable<Location>({
@@ -71,7 +71,7 @@ beforeEach(() => {
   consequences.length = 0;
 });
 
-/** Migrates as a release of these rules does when it starts. */
+/** Migrates as a release with these rules does at start. */
 async function release(table: Table<Location>): Promise<Database> {
   const { settings, ...schema } = withProjections(base, [table]);
   await migrate({ url: fresh.url, schema: schema.schema, sets: schema.migrations });
@@ -107,7 +107,7 @@ const page = (): Promise<Buffer> => {
   return reader.list({ collection, postal_code: ['787'] });
 };
 
-it('leaves rows that were there before versions as the first version, and marks what says nothing of its rules', async () => {
+it('counts rows from before versions as version 1, and marks writes that name no version', async () => {
   const { rows: found } = await older.query({ text: `select projection from locations where address_postal_code = 'before'` });
   expect(found).toEqual([{ projection: 1 }]);
   await store(older, before, location());
@@ -135,7 +135,7 @@ describe('once a newer release has begun', () => {
     expect(await companiesBehind(newer, after)).toEqual([]);
   });
 
-  it('marks every row that the older one writes, and finds it again, with what follows from it', async () => {
+  it('marks every row that the older release writes, reprojects it, and applies its consequences', async () => {
     const [mine, touched, theirs] = [location(), location(), location()].sort((a, b) => (a.id < b.id ? -1 : 1)) as [Location, Location, Location];
     await store(newer, after, mine, touched);
     await store(older, before, theirs);
@@ -156,7 +156,7 @@ describe('once a newer release has begun', () => {
     expect(consequences.sort()).toEqual([touched.id, theirs.id].sort());
   });
 
-  it('answers a filter that is new with 503 until no row of the company is older, and then with all of them', async () => {
+  it('answers a new filter with 503 until no row of the company is outdated, and then with all rows', async () => {
     await store(newer, after, location());
     const whole = (await page()).length;
     await store(older, before, location());
@@ -173,7 +173,7 @@ describe('once a newer release has begun', () => {
     expect((await page()).length).toBe(2 * whole);
   });
 
-  it('looks at the version in the statement of the page itself, and only for filters that are new', () => {
+  it('checks the version in the page’s own statement, and only for new filters', () => {
     const collection = { company_id: company, time_zone: 'UTC', limit: 10, after: new Uint8Array() };
     const text = (filters: object) => listStatement(after as Table<any> as Table, { collection, ...filters }).text;
     expect(text({ postal_code: ['787'] })).toContain('projection');
@@ -181,7 +181,7 @@ describe('once a newer release has begun', () => {
     expect(text({})).not.toContain('projection');
   });
 
-  it('names a record that the rules refuse, projects all others, and goes on refusing the filter', async () => {
+  it('names a record that the rules reject, projects all others, and keeps rejecting the filter', async () => {
     const bad = location({ estimated_square_footage: 13 });
     await store(older, before, bad, ...Array.from({ length: 120 }, () => location()));
     const { renewed, behind, refused } = await reproject();
@@ -193,7 +193,7 @@ describe('once a newer release has begun', () => {
     await expect(page()).resolves.toBeInstanceOf(Buffer);
   });
 
-  it('keeps what was done when it is interrupted, and goes on from there', async () => {
+  it('keeps what was done when it is interrupted, and continues from there', async () => {
     await store(older, before, ...Array.from({ length: 250 }, () => location()));
     const stop = new AbortController();
     const interrupted = reprojector.run('locations', stop.signal, ({ renewed }) => void (renewed > 0 && stop.abort(new Error('enough'))));
@@ -203,7 +203,7 @@ describe('once a newer release has begun', () => {
     expect(await reproject()).toMatchObject({ renewed: 150, behind: 0 });
   });
 
-  it('is left alone by the older release, which would undo it', async () => {
+  it('is not attempted by the older release, which would undo it', async () => {
     await store(older, before, location());
     const theirs = new Reprojector({
       database: older,
@@ -219,7 +219,7 @@ describe('once a newer release has begun', () => {
     expect((await reproject()).renewed).toBe(1);
   });
 
-  it('works by itself when a service starts, and tells how far it is', async () => {
+  it('runs by itself when a service starts, and reports its progress', async () => {
     await store(older, before, location());
     await reprojector.start();
     while ((await rows())[0]![0] !== 2) await new Promise((resolve) => setTimeout(resolve, 10));

@@ -1,4 +1,4 @@
-// What a stream brings while something of it is being dealt with.
+// Reading the next item of a stream while the current one is processed.
 import { readAhead } from '../src/read-ahead.ts';
 
 async function* coming(...things: (number | Error)[]): AsyncGenerator<number> {
@@ -8,7 +8,7 @@ async function* coming(...things: (number | Error)[]): AsyncGenerator<number> {
   }
 }
 
-test('the next thing is read while one is dealt with, once, and no further one', async () => {
+test('reads exactly one item ahead while the current one is processed', async () => {
   const seen: string[] = [];
   const reading = readAhead(coming(1, 2, 3), (thing) => {
     seen.push(`read ${thing}`);
@@ -23,7 +23,7 @@ test('the next thing is read while one is dealt with, once, and no further one',
   expect(seen).toEqual(['read 1', 'read 2', 'dealt with 1', 'read 3', 'dealt with 2', 'dealt with 3']);
 });
 
-test('what cannot be read is told after what came before it was dealt with', async () => {
+test('reports a read error only after the items before it were processed', async () => {
   const dealtWith: number[] = [];
   const all = async (): Promise<void> => {
     for await (const { value, readNext } of readAhead(coming(1, 2, new Error('cut off')), (thing) => thing)) {
@@ -36,7 +36,7 @@ test('what cannot be read is told after what came before it was dealt with', asy
   expect(dealtWith).toEqual([1, 2]);
 });
 
-test('who stops in the middle does not wait for what never comes', async () => {
+test('does not wait for an item that never arrives when the consumer stops early', async () => {
   async function* stuck(): AsyncGenerator<number> {
     yield 1;
     await new Promise(() => undefined);
