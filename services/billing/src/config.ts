@@ -10,7 +10,7 @@ const settings = {
 
 export type BillingConfig = Config<typeof settings>;
 
-/** Throws ConfigError that names everything missing or invalid. */
+/** Throws a ConfigError that names everything missing or invalid. */
 export function billingConfig(environment: Readonly<Record<string, string | undefined>>): BillingConfig {
   return readConfig(settings, environment);
 }

@@ -1,4 +1,4 @@
-// A refund's account, method and collector are its payment's (decisions §12); the line's stand in until that arrives.
+// A refund takes account, method and collector from its payment (decisions §12), and from its own line until the payment arrives.
 import { Payment } from '@truckroll/contract/gen/billing/v1/payments';
 import type { Refund } from '@truckroll/contract/gen/billing/v1/refunds';
 import { uuidOf, type Changed } from '@truckroll/record-store';

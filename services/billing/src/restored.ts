@@ -4,7 +4,7 @@ import { namesReadModel, publishAnew, recordStates } from '@truckroll/record-sto
 import { tables } from './resources/index.ts';
 import { schema } from './schema.ts';
 
-/** Invoices, payments and refunds are published anew; names are followed from where the owner publishes them anew. */
+/** Invoices, payments and refunds are published again. Names are consumed from where their owner begins to publish them again. */
 export const restored: Restored = {
   schema: schema.schema,
   states: recordStates(tables),

@@ -5,5 +5,4 @@ import { tables } from './resources/index.ts';
 
 const own = migrationsIn('billing', new URL('../migrations/', import.meta.url));
 
-/** What billing keeps in PostgreSQL. */
 export const schema = withProjections({ schema: 'billing', migrations: [recordStoreMigrations, outboxTables, own] }, tables);

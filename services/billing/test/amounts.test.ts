@@ -1,4 +1,4 @@
-// Amounts of a document: what an import refuses (decisions §1; api.md, InvoiceDiscount), and what an invoice comes to.
+// Amounts of a document: what an import rejects (decisions §1; api.md, InvoiceDiscount), and what an invoice shows.
 import { DiscountType } from '@truckroll/contract/gen/billing/v1/pricing';
 import { PaymentStatus } from '@truckroll/contract/gen/billing/v1/payments';
 import { checkDiscounts, checkLineIds, checkSubtotal, checkTotals, openBalance, settle } from '../src/invoices/amounts.ts';
@@ -6,7 +6,7 @@ import { checkDiscounts, checkLineIds, checkSubtotal, checkTotals, openBalance, 
 const totals = { subtotal_cents: 10_000, discount_cents: 1_500, discounted_subtotal_cents: 8_500, tax_cents: 701, total_cents: 9_201 };
 const found = (problems: { field: string; code: string }[]): string[] => problems.map(({ field, code }) => `${field} ${code}`);
 
-test('totals that add up are taken, others are refused by name', () => {
+test('accepts totals that add up, and rejects others by field', () => {
   expect(checkTotals(totals, 'amounts')).toEqual([]);
   expect(checkTotals(null, 'amounts')).toEqual([]);
   expect(found(checkTotals({ ...totals, discounted_subtotal_cents: 8_499 }, 'amounts'))).toEqual([
@@ -28,7 +28,7 @@ test.each([
   expect(found(checkDiscounts([discount], 'discounts'))).toEqual(problems);
 });
 
-test('line items have distinct ids within a record, also between its lists', () => {
+test('requires distinct line item ids within a record, also between its lists', () => {
   const lists = (...ids: string[][]) => ids.map((list, i) => ({ at: `list${i}`, lines: list.map((id) => ({ id })) }));
   expect(checkLineIds(lists(['a', 'b'], ['c'], []))).toEqual([]);
   expect(checkLineIds(lists(['a', 'b', 'a'], ['b']))).toEqual([
@@ -37,7 +37,7 @@ test('line items have distinct ids within a record, also between its lists', () 
   ]);
 });
 
-test('the subtotal is the sum of the line items, and refused with that sum where it differs', () => {
+test('requires the subtotal to be the sum of the line items, and reports that sum otherwise', () => {
   const lines = (...cents: number[]) => cents.map((subtotal_cents) => ({ subtotal_cents }));
   expect(checkSubtotal(lines(9_000, 1_500, -500), totals, 'amounts')).toEqual([]);
   expect(checkSubtotal(lines(1), null, 'amounts')).toEqual([]);
@@ -61,14 +61,14 @@ test.each([
   expect(settle([{ applied_cents: 7, ...(payment_status === null ? {} : { payment_status }) }])).toEqual(sums);
 });
 
-test('applications are added up by how their payments count, and not at all beyond what cents hold', () => {
+test('adds up applications by how their payments count, and gives no sum beyond the range of cents', () => {
   const of = (applied_cents: number, payment_status: PaymentStatus) => ({ applied_cents, payment_status });
   const { PAID, PENDING, PROCESSING } = PaymentStatus;
   expect(settle([of(1, PAID), of(20, PENDING), of(300, PAID), of(4_000, PROCESSING)])).toEqual({ paid_cents: 301, processing_cents: 4_020 });
   expect(settle([of(Number.MAX_SAFE_INTEGER, PAID), of(1, PAID), of(2, PENDING)])).toEqual({ paid_cents: undefined, processing_cents: 2 });
 });
 
-test('the open balance is the total without what is paid and what is processing, may be negative, and is 0 unless the invoice is open', () => {
+test('computes the open balance as total minus paid and processing, possibly negative, and 0 unless the invoice is open', () => {
   expect(openBalance(true, 1_000, 300, 50)).toBe(650);
   expect(openBalance(true, 1_000, 900, 300)).toBe(-200);
   expect(openBalance(false, 1_000, 300, 50)).toBe(0);

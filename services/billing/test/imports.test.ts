@@ -1,4 +1,4 @@
-// Lines whose sums, together with what others say, go too far: each is its own line's error and stops no other.
+// Lines whose sums, together with other records, exceed the range of cents: the error is that line's, and the others are stored.
 import { randomUUID } from 'node:crypto';
 import { GetRefundResponse } from '@truckroll/contract/gen/billing/v1/refunds';
 import { NameCache, RecordReader, importBatch, type Table } from '@truckroll/record-store';
@@ -65,7 +65,7 @@ const importLines = (company_id: string, path: string, lines: readonly Line[]) =
 const stored = async (table: string, company: string): Promise<string[]> =>
   (await database.query<{ id: string }>({ text: `select id from ${table} where company_id = $1`, values: [company] })).rows.map(({ id }) => id);
 
-test('the payment that takes an invoice’s sum beyond what cents hold is refused by its allocation, the others of its batch are stored', async () => {
+test('rejects the payment that takes an invoice’s sum beyond the range of cents, naming its allocation, and stores the rest of the batch', async () => {
   const company = randomUUID();
   const [owed, other] = [invoice(), invoice()];
   await importLines(company, 'invoices', [owed, other]);
@@ -95,12 +95,12 @@ test('the payment that takes an invoice’s sum beyond what cents hold is refuse
       .map(({ id }) => id)
       .sort(),
   );
-  // Sums that only pass by there are exact.
+  // Intermediate sums beyond the range are exact.
   const again = await importLines(company, 'payments', lines);
   expect(again).toMatchObject({ created: 0, changed: 0, unchanged: 4, problems: [{ line: 3 }] });
 });
 
-test('the invoice whose balance goes too far with the payments that are there is refused by its field', async () => {
+test('rejects the invoice whose balance exceeds the range with existing payments, naming the field', async () => {
   const company = randomUUID();
   const far = invoice({
     line_items: [
@@ -125,7 +125,7 @@ test('the invoice whose balance goes too far with the payments that are there is
   });
 });
 
-test('a record of 3 MB is stored and published; one that would be larger than can be published is refused, and nothing else', async () => {
+test('stores and publishes a record of 3 MB, and rejects only the one that is too large to publish', async () => {
   const company = randomUUID();
   const item = (bytes: number) => ({
     id: randomUUID(),
@@ -151,7 +151,7 @@ test('a record of 3 MB is stored and published; one that would be larger than ca
   expect(rows[0]?.bytes).toBeGreaterThan(3_000_000);
 });
 
-test('every line is counted once: an id that comes twice counts where it comes last, and the line before is reported', async () => {
+test('counts every line once: the last line with an id wins, and the earlier one is reported', async () => {
   const company = randomUUID();
   const [first, second] = [payment({}), payment({})];
   const answer = await importLines(company, 'payments', [first, second, { ...first, id: first.id.toUpperCase(), number: 'PAY-2' }]);
@@ -164,7 +164,7 @@ test('every line is counted once: an id that comes twice counts where it comes l
   });
 });
 
-test('a key that a line gives twice is reported by its path, as is a fraction of a cent too small for a double', async () => {
+test('reports by its path a key given twice in a line, and a fraction of a cent too small for a double', async () => {
   const company = randomUUID();
   const texts = [
     JSON.stringify(payment({})).replace('"amount_cents":1', '"amount_cents":2,"amount_cents":1'),
@@ -204,7 +204,7 @@ const amounts = (subtotal_cents: number) => ({
   total_cents: subtotal_cents,
 });
 
-test('line items have ids of their own and add up to the subtotal, in invoices and in all options of an estimate', async () => {
+test('requires line items with distinct ids that add up to the subtotal, in invoices and in all options of an estimate', async () => {
   const company = randomUUID();
   const [a, b] = [randomUUID(), randomUUID()];
   const { created, problems } = await importLines(company, 'invoices', [
@@ -247,7 +247,7 @@ test('line items have ids of their own and add up to the subtotal, in invoices a
   });
 });
 
-test('a refund’s account, method and collector are its payment’s, in whatever order they come', async () => {
+test('takes a refund’s account, method and collector from its payment, in whatever order they arrive', async () => {
   const company = randomUUID();
   const collector = { id: randomUUID(), name: 'Dana' };
   const of = payment({}, { method: 'CARD', collected_by: collector });

@@ -1,4 +1,4 @@
-// How late an invoice is, counted in the company's own days (api.md, Aging). Depends on today, so it is never stored.
+// How late an invoice is, in days of the company's time zone (api.md, Aging). It depends on today, so it is never stored.
 import { encodeFragment, localDay, now } from '@truckroll/contract';
 import { AgingBucket, Invoice, type Aging } from '@truckroll/contract/gen/billing/v1/invoices';
 import { instantOf, type ReadContext } from '@truckroll/record-store';
@@ -11,7 +11,7 @@ const BUCKETS: readonly [upTo: number, bucket: AgingBucket][] = [
   [Infinity, AgingBucket.PAST_DUE_91_PLUS],
 ];
 
-/** Age at an instant; both instants are microseconds. Without a due date it is CURRENT and of no age. */
+/** Both instants are in microseconds. Without a due date, the bucket is CURRENT and days_past_due null. */
 function agingAt(at: number, dueAt: number | null, timeZone: string): Aging {
   if (dueAt === null) return { days_past_due: null, bucket: AgingBucket.CURRENT };
   const days = localDay(at, timeZone) - localDay(dueAt, timeZone);
@@ -19,13 +19,13 @@ function agingAt(at: number, dueAt: number | null, timeZone: string): Aging {
   return { days_past_due: days, bucket };
 }
 
-/** Encoded ages by number of days: there are few, and most invoices of a page are as old as some other. */
+/** Encoded aging by number of days: a page's invoices repeat a few values. */
 const fragments = new Map<number | null, Uint8Array>();
-/** Ten years and more in both directions. */
+/** More than ten years in both directions. */
 const MOST_FRAGMENTS = 10_000;
 const OPEN = Buffer.from('OPEN');
 
-/** Appends the age of OPEN invoices to what is stored. */
+/** Appends the aging of OPEN invoices to the stored record. */
 export const agingOnRead = {
   columns: ['status', 'due_at'],
   fragment(column: (index: number) => Buffer | null, { timeZone }: ReadContext): Uint8Array | undefined {

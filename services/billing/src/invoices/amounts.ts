@@ -1,4 +1,4 @@
-// What an invoice comes to (api.md, InvoiceAmounts).
+// Amounts of an invoice (api.md, InvoiceAmounts).
 import { sumOfCents, type JsonProblem } from '@truckroll/contract';
 import { DiscountType, type Discount, type LineItem } from '@truckroll/contract/gen/billing/v1/pricing';
 import { PaymentStatus, type Payment } from '@truckroll/contract/gen/billing/v1/payments';
@@ -11,7 +11,7 @@ interface Totals {
   total_cents: number;
 }
 
-/** The sums that a recorded document must obey (decisions §1); an import refuses what differs. */
+/** Checks the sums of a recorded document (decisions §1); an import rejects other values. */
 export function checkTotals(amounts: Totals | null | undefined, at: string): JsonProblem[] {
   if (amounts == null) return [];
   const discounted = amounts.subtotal_cents - amounts.discount_cents;
@@ -26,7 +26,7 @@ export function checkTotals(amounts: Totals | null | undefined, at: string): Jso
   return problems;
 }
 
-/** Line items, some of which are another option's: their ids are distinct within the record (decisions §12). */
+/** Checks that line item ids are distinct within a record, across all lists such as an estimate's options (decisions §12). */
 export function checkLineIds(lists: readonly { lines: readonly Pick<LineItem, 'id'>[]; at: string }[]): JsonProblem[] {
   const seen = new Map<string, string>();
   return lists.flatMap(({ lines, at }) =>
@@ -38,7 +38,7 @@ export function checkLineIds(lists: readonly { lines: readonly Pick<LineItem, 'i
   );
 }
 
-/** What the lines come to is the subtotal (decisions §12). */
+/** Checks that the line items add up to the subtotal (decisions §12). */
 export function checkSubtotal(lines: readonly Pick<LineItem, 'subtotal_cents'>[], amounts: Totals | null | undefined, at: string): JsonProblem[] {
   const sum = sumOfCents(lines.map(({ subtotal_cents }) => subtotal_cents));
   if (amounts == null || sum === amounts.subtotal_cents) return [];
@@ -48,7 +48,7 @@ export function checkSubtotal(lines: readonly Pick<LineItem, 'subtotal_cents'>[]
 
 type Configured = Pick<Discount, 'type' | 'amount_cents' | 'rate'>;
 
-/** A flat discount has its amount alone, any other its rate (api.md, InvoiceDiscount); an import refuses what differs. */
+/** A flat discount has only an amount, any other only a rate (api.md, InvoiceDiscount); an import rejects other combinations. */
 export function checkDiscounts(discounts: readonly Configured[], at: string): JsonProblem[] {
   return discounts.flatMap((discount, i) => {
     const [name, has, lacks] = discount.type === DiscountType.FLAT ? (['FLAT', 'amount_cents', 'rate'] as const) : (['RATE', 'rate', 'amount_cents'] as const);
@@ -61,14 +61,14 @@ export function checkDiscounts(discounts: readonly Configured[], at: string): Js
   });
 }
 
-/** How a payment with that latest status counts toward an invoice: received, on its way, or not at all. */
+/** How a payment with this latest status counts toward an invoice; the other statuses do not count. */
 const COUNTS: Partial<Record<NonNullable<Payment['status']>, 'paid' | 'processing'>> = {
   [PaymentStatus.PAID]: 'paid',
   [PaymentStatus.PENDING]: 'processing',
   [PaymentStatus.PROCESSING]: 'processing',
 };
 
-/** Sums of an invoice's applications by how their payments count; undefined where one is beyond what cents hold. */
+/** Sums an invoice's applications by how their payments count; undefined for a sum beyond the range of cents. */
 export function settle(applications: readonly { applied_cents: number; payment_status?: Payment['status'] }[]): {
   paid_cents: number | undefined;
   processing_cents: number | undefined;
@@ -81,7 +81,7 @@ export function settle(applications: readonly { applied_cents: number; payment_s
   return { paid_cents: sumOfCents(cents.paid), processing_cents: sumOfCents(cents.processing) };
 }
 
-/** Signed and not clamped for an OPEN invoice, 0 for every other; undefined where it is beyond what cents hold. */
+/** Signed and not clamped for an OPEN invoice, 0 for every other; undefined if it is beyond the range of cents. */
 export function openBalance(open: boolean, total: number, paid: number, processing: number): number | undefined {
   return open ? sumOfCents([total, -paid, -processing]) : 0;
 }

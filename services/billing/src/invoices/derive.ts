@@ -1,5 +1,5 @@
-// What an invoice shows of its payments: applications, paid, processing and open cents. Stored with the invoice, in
-// the transaction that changes the invoice or a payment, so that a page needs no second look.
+// What an invoice shows of its payments: applications, paid, processing and open cents. Stored with the invoice in the transaction that
+// changes the invoice or a payment, so that reading a page needs no second query.
 import { resource } from '@truckroll/contract';
 import { InvoiceStatus, type Invoice, type PaymentApplication } from '@truckroll/contract/gen/billing/v1/invoices';
 import type { PaymentStatus } from '@truckroll/contract/gen/billing/v1/payments';
@@ -7,7 +7,6 @@ import { heldCents, type Changed } from '@truckroll/record-store';
 import { binaryArrays, type Transaction } from '@truckroll/service-kit';
 import { openBalance, settle } from './amounts.ts';
 
-/** Derived fields by invoice. */
 export async function deriveInvoices(tx: Transaction, companyId: string, batch: readonly Changed<Invoice>[]): Promise<ReadonlyMap<string, Partial<Invoice>>> {
   const applications = await applicationsOf(
     tx,
@@ -29,7 +28,7 @@ function derivedFields({ id, status, amounts }: Invoice, applications: PaymentAp
 
 const generated = resource('payments').record.byName.get('status')?.enum?.generated;
 
-/** Columns hold public spellings; messages hold generated ones. */
+/** Columns contain public spellings; messages contain generated ones. */
 function statusOf(spelling: string | null): PaymentStatus | null {
   return spelling === null ? null : ((generated?.get(spelling) ?? null) as PaymentStatus | null);
 }
@@ -38,7 +37,7 @@ function statusOf(spelling: string | null): PaymentStatus | null {
 async function applicationsOf(tx: Transaction, companyId: string, ids: readonly string[]): Promise<Map<string, PaymentApplication[]>> {
   const { rows } = await tx.query<{ invoice_id: string; payment_id: string; applied_cents: number; status: string | null }>({
     name: 'applications_of_invoices',
-    // Each invoice's by a walk along an index, whatever the planner believes of tables that an import is filling: offset 0 keeps it so.
+    // `offset 0` forces one index walk per invoice, whatever the planner estimates for tables that an import is filling.
     text: `select u.id as invoice_id, a.id as payment_id, a.applied_cents, p.status
       from unnest($2::uuid[]) u(id)
       cross join lateral (

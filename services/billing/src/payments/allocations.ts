@@ -1,11 +1,11 @@
-// Allocations come from payments and from nowhere else (decisions §10); an invoice's applications follow from them.
+// Payments are the only source of allocations (decisions §10); an invoice's applications are derived from them.
 import type { JsonProblem } from '@truckroll/contract';
 import type { Payment } from '@truckroll/contract/gen/billing/v1/payments';
 import { refreshRecords, type Maintains } from '@truckroll/record-store';
 import { binaryArrays, heard } from '@truckroll/service-kit';
 import { invoices } from '../resources/invoices.ts';
 
-/** An allocation's identity is (payment id, invoice_id), so an invoice stands once in a payment. */
+/** An allocation is identified by (payment id, invoice_id), so a payment may name an invoice only once. */
 export function checkAllocations(payment: Payment): JsonProblem[] {
   const seen = new Set<string>();
   return payment.invoice_allocations.flatMap(({ invoice_id }, index) => {
@@ -16,7 +16,7 @@ export function checkAllocations(payment: Payment): JsonProblem[] {
   });
 }
 
-/** The field by which a payment counts toward an invoice. */
+/** The field through which a payment counts toward an invoice. */
 export function allocationTo({ invoice_allocations }: Payment, invoiceId: string): string | undefined {
   const index = invoice_allocations.findIndex(({ invoice_id }) => invoice_id === invoiceId);
   return index === -1 ? undefined : `invoice_allocations[${index}].applied_cents`;

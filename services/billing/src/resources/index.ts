@@ -4,5 +4,4 @@ import { invoices } from './invoices.ts';
 import { payments } from './payments.ts';
 import { refunds } from './refunds.ts';
 
-/** Every record that billing owns. */
 export const tables = registered('billing', { invoices, payments, refunds, estimates });

@@ -26,7 +26,7 @@ export const invoices = defineTable<Invoice>({
     ...checkTotals(amounts, 'amounts'),
   ],
   derive: deriveInvoices,
-  // Reporting counts what was invoiced from its own read model of every invoice.
+  // For reporting's read model of every invoice.
   publishes: { topic: topics.invoices, type: 'invoice.changed' },
   onRead: agingOnRead,
 });

@@ -18,6 +18,6 @@ export const payments = defineTable<Payment>({
   check: checkAllocations,
   leadsTo: allocationTo,
   afterChange: refreshRefunds,
-  // Reporting counts what came in.
+  // For reporting's collections.
   publishes: { topic: topics.payments, type: 'payment.changed' },
 });

@@ -16,6 +16,6 @@ export const refunds = defineTable<Refund>({
   },
   derivedFields: ['collected_by'],
   derive: deriveRefunds,
-  // Reporting counts what was paid back.
+  // For reporting's collections.
   publishes: { topic: topics.refunds, type: 'refund.changed' },
 });
