@@ -10,7 +10,7 @@ export interface Projected {
   readonly version: number;
 }
 
-/** The connection setting that names the release whose rules a transaction follows. */
+/** The setting by which a transaction names the release whose rules it follows. */
 const SETTING = 'truckroll.projection';
 
 /** Grows whenever a version is raised or a table is added. */
@@ -19,7 +19,7 @@ function releaseOf(projected: readonly Projected[]): number {
 }
 
 /**
- * Extends a service's schema: its last migrations announce this release, and its connections identify themselves as this release. Once a
+ * Extends a service's schema: its last migrations announce this release, and its transactions identify themselves as this release. Once a
  * later release has been announced, writes by this one are marked as older.
  */
 export function withProjections(schema: Schema, projected: readonly Projected[]): Schema & { settings: Record<string, string> } {

@@ -41,7 +41,7 @@ const REST_MS = 10_000;
 type Published = Table & { publishes: NonNullable<Table['publishes']> };
 
 export class Publication implements BackgroundPart {
-  /** Database settings of a writer that publishes its own changes: see services/billing/migrations. */
+  /** Settings for transactions of a release that publishes its own changes: see services/billing/migrations. */
   static readonly settings = { 'truckroll.publishes': 'on' };
   readonly name = 'publication';
   readonly topics: readonly TopicDefinition[];

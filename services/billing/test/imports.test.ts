@@ -125,7 +125,7 @@ test('rejects the invoice whose balance exceeds the range with existing payments
   });
 });
 
-test('stores and publishes a record of 3 MB, and rejects only the one that is too large to publish', async () => {
+test('stores and publishes a record of 3 MB, and rejects only a record that is too large to publish', async () => {
   const company = randomUUID();
   const item = (bytes: number) => ({
     id: randomUUID(),

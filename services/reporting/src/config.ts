@@ -10,7 +10,7 @@ const settings = {
 
 export type ReportingConfig = Config<typeof settings>;
 
-/** Throws ConfigError that names everything missing or invalid. */
+/** Throws a ConfigError that names everything missing or invalid. */
 export function reportingConfig(environment: Readonly<Record<string, string | undefined>>): ReportingConfig {
   return readConfig(settings, environment);
 }

@@ -1,4 +1,4 @@
-// What reporting projects: its records from their documents, its read models from the topics that they came by.
+// Reporting's projections: its records from their documents, its read models from their topics.
 import { notOlder, replay, type IncomingEvent } from '@truckroll/outbox';
 import { companiesBehind, recordProjection, type Projected, type Projection, type Renewing } from '@truckroll/record-store';
 import type { Database } from '@truckroll/service-kit';
@@ -19,7 +19,7 @@ function asProjected({ table, version }: ReadModel): Projected {
   return { path: `copies/${table}`, table, version };
 }
 
-/** Reads the topic again for the rows that are older; those whose record the topic no longer has are removed. */
+/** Replays the topic for outdated rows; removes those whose record the topic no longer has. */
 function readModelProjection(model: ReadModel, source: Source): Projection {
   const { database, kafka, group } = source;
   const described = asProjected(model);
@@ -48,7 +48,7 @@ function readModelProjection(model: ReadModel, source: Source): Projection {
 
 const CHUNK = 500;
 
-/** Returns for how many older rows the topic had their record. */
+/** Returns the number of outdated rows whose record was among the events. */
 function applyBehind(database: Database, group: string, model: ReadModel, events: readonly IncomingEvent[]): Promise<number> {
   return database.transaction(
     async (tx) => {

@@ -1,4 +1,4 @@
-// After a restore, reporting goes on where the owners begin to publish everything anew.
+// After a restore, reporting continues where the owners begin to publish everything again.
 import { topics } from '@truckroll/contract';
 import type { Ends, Restored } from '@truckroll/outbox';
 import { namesReadModel, keysOf } from '@truckroll/record-store';
@@ -17,7 +17,7 @@ export const restored: Restored = {
   ],
   groups: [{ group: schema.schema, topics: [topics.names, ...readModels.map(({ topic }) => topic), topics.watermarks] }],
   async renew() {
-    // It publishes nothing, and its own records are as of the same moment.
+    // Reporting publishes nothing, and its own records were restored to the same time.
   },
 };
 
@@ -26,13 +26,16 @@ async function* companyKeys(db: Queryable): AsyncIterable<readonly string[]> {
   yield rows.map(({ key }) => key);
 }
 
-/** Up to when everything was in the figures, as stored: close before the moment that was restored. Microseconds; undefined before the first report. */
+/**
+ * Stored time up to which everything was in the figures, shortly before the restored moment. Microseconds; undefined before the first
+ * watermark was reached.
+ */
 export async function lastKnown(db: Queryable): Promise<number | undefined> {
   const { rows } = await db.query<{ at: number | null }>({ text: 'select max(at) as at from applied_until' });
   return rows[0]?.at ?? undefined;
 }
 
-/** What comes next is after these ends. No watermark of before counts: it names what was never applied here. */
+/** Continues after these ends. Drops earlier watermarks: they name offsets that were never applied here. */
 export async function skipTo(tx: Queryable, ends: Ends): Promise<void> {
   await tx.query({ text: 'delete from positions' });
   await tx.query({ text: 'delete from watermarks' });

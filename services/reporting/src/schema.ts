@@ -6,7 +6,7 @@ import { SUMMARIES_VERSION } from './summaries/definitions.ts';
 
 const own = migrationsIn('reporting', new URL('../migrations/', import.meta.url));
 
-/** Each version of the sums begins with a migration: what releases before it write from then on is marked (migrations/0009_versions_of_sums.sql). */
+/** A migration announces each version of the sums: from then on, writes by earlier releases are marked (migrations/0009_versions_of_sums.sql). */
 const versions: MigrationSet = {
   name: 'summaries',
   migrations: Array.from({ length: SUMMARIES_VERSION - 1 }, (_, i) => ({
@@ -15,8 +15,7 @@ const versions: MigrationSet = {
   })),
 };
 
-/** What reporting keeps in PostgreSQL. */
 export const schema = withProjections({ schema: 'reporting', migrations: [recordStoreMigrations, outboxTables, own, versions] }, projected);
 
-/** Settings of transactions that keep the sums of what they change. Sums of what others change are built anew. */
+/** Settings for transactions that update sums with their changes. After changes by other writers, sums are rebuilt. */
 export const keepingSettings = { ...schema.settings, 'truckroll.keeps_summaries': String(SUMMARIES_VERSION) };

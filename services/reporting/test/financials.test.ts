@@ -1,4 +1,4 @@
-// Job financials of jobs without a recorded line, and those whose totals no read can show.
+// Job financials of jobs without a recorded line, and those whose totals cannot be shown.
 import { randomUUID } from 'node:crypto';
 import { codec, readMessage, resource } from '@truckroll/contract';
 import type { IncomingEvent } from '@truckroll/outbox';
@@ -90,7 +90,7 @@ function financials(id: string, ...costs: number[]): Line {
   };
 }
 
-/** Applies the latest of some records, as their owner tells it. */
+/** Applies the latest state of some records, as their owner publishes it. */
 async function tell(company: string, model: ReadModel, path: string, ...records: Line[]): Promise<void> {
   const { record } = resource(path);
   const events = records.map((line) => {
@@ -120,7 +120,7 @@ const list = async (company: string, ...ids: string[]): Promise<Line[]> => {
 
 const NOT_RECORDED = { tracking_status: 'COST_TRACKING_STATUS_UNTRACKED', verification_status: 'COST_VERIFICATION_STATUS_UNVERIFIED', job_type_included: true };
 
-test('a job has its financials as soon as it is known, and an imported line sets what is recorded', async () => {
+test('creates the financials of a job together with the job, and updates them from an imported line', async () => {
   const [company, known] = [randomUUID(), job()];
   await tell(company, jobs, 'jobs', known);
   expect(await detail(company, known['id'])).toMatchObject({
@@ -147,7 +147,7 @@ test('a job has its financials as soon as it is known, and an imported line sets
   });
 });
 
-test('jobs that were known to a release before get theirs, once', async () => {
+test('creates the financials of jobs known to an earlier release, once', async () => {
   const company = randomUUID();
   const known = Array.from({ length: 3 }, () => job());
   await tell(company, jobs, 'jobs', ...known);
@@ -161,7 +161,7 @@ test('jobs that were known to a release before get theirs, once', async () => {
   expect((await list(company)).map(({ id, cost_entries }) => [id, cost_entries.length]).sort()).toEqual(known.map(({ id }, i) => [id, i === 0 ? 1 : 0]).sort());
 });
 
-test('a job that is gone leaves no financials but those that were recorded', async () => {
+test('removes the financials of a removed job unless a line was imported', async () => {
   const company = randomUUID();
   const [plain, recorded] = [job(), job()];
   await tell(company, jobs, 'jobs', plain, recorded);
@@ -171,7 +171,7 @@ test('a job that is gone leaves no financials but those that were recorded', asy
   expect((await list(company)).map(({ id, number }) => [id, number])).toEqual([[recorded['id'], 'J-9']]);
 });
 
-test('a sum of other services’ records beyond what cents hold is applied; its read is a 500 that names it, others are served', async () => {
+test('applies other services’ records whose sum exceeds the range of cents; reading it is a 500 that names it, others are served', async () => {
   const company = randomUUID();
   const [far, other] = [job(), job()];
   await tell(company, jobs, 'jobs', far, other);
@@ -189,7 +189,7 @@ test('a sum of other services’ records beyond what cents hold is applied; its 
   expect(await detail(company, far['id'])).toMatchObject({ totals: { revenue_cents: MOST, gross_profit_cents: MOST } });
 });
 
-test('a line whose costs go too far with the invoices that are there is refused by its field, others are stored', async () => {
+test('rejects a line whose costs exceed the range together with existing invoices, naming the field, and stores the others', async () => {
   const company = randomUUID();
   const [far, other] = [job(), job()];
   await tell(company, jobs, 'jobs', far, other);
@@ -199,17 +199,17 @@ test('a line whose costs go too far with the invoices that are there is refused 
   expect(await detail(company, far['id'])).toMatchObject({ cost_entries: [], totals: { revenue_cents: -MOST } });
 });
 
-test('what follows from many invoices of many jobs, all told together, is what it would be one by one', async () => {
+test('derives the same from many invoices of many jobs at once as from one after the other', async () => {
   const company = randomUUID();
   const generation = { text: `insert into generations (company_id, generation, time_zone, state) values ($1, 1, 'America/Chicago', 'current')` };
   await database.query({ ...generation, values: [company] });
-  // More than are looked up, and than are stored, with one statement.
+  // More than one statement reads or stores.
   const known = Array.from({ length: 300 }, () => job());
   await tell(company, jobs, 'jobs', ...known);
   expect((await importLines(company, ...known.map(({ id }) => financials(id, 1)))).problems).toEqual([]);
   const told = [...known, ...known].map(({ id }, i) => invoice(id, i));
   await tell(company, invoices, 'invoices', ...told);
-  // One of another job than before, among others again.
+  // One invoice moves to another job, among others that are redelivered.
   told[0]!['job_id'] = known[299]!['id'];
   await tell(company, invoices, 'invoices', ...told);
   const read = await list(company, ...[0, 5, 299].map((i) => known[i]!['id']));

@@ -9,7 +9,7 @@ const ranges = fc
   .map(([start, length]): Period => ({ start, end: start + length }));
 const shown = ({ start, end }: Period): [string, string] => [formatDate(start), formatDate(end)];
 
-test('periods follow each other without a gap from the first day of a range to its last, whatever they are', () => {
+test('cuts a range of any bucket into periods without gaps, from its first day to its last', () => {
   fc.assert(
     fc.property(ranges, fc.constantFrom(...BUCKETS), (range, bucket) => {
       const periods = [...periodsOf(range, bucket)];
@@ -22,7 +22,7 @@ test('periods follow each other without a gap from the first day of a range to i
   );
 });
 
-test('weeks begin on Monday, quarters in January, April, July and October, and the first and last period may be cut', () => {
+test('begins weeks on Monday and quarters in January, April, July and October, and may cut the first and the last period', () => {
   const range = { start: day('2026-01-30'), end: day('2026-02-12') };
   expect([...periodsOf(range, 'week')].map(shown)).toEqual([
     ['2026-01-30', '2026-02-02'],
@@ -40,7 +40,7 @@ test('weeks begin on Monday, quarters in January, April, July and October, and t
   ]);
 });
 
-test('a period is read from its whole months and the days around them, each day once', () => {
+test('reads a period from its whole months and the days around them, each day once', () => {
   fc.assert(
     fc.property(ranges, (range) => {
       const { months, days } = partsOf(range);

@@ -1,4 +1,3 @@
-// When an owner's watermark counts.
 import { Watermark } from '@truckroll/contract/gen/events/v1/watermarks';
 import { topics } from '@truckroll/contract';
 import type { IncomingEvent } from '@truckroll/outbox';
@@ -20,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => close());
 
-test('a watermark that comes before what it names counts as soon as all of that is applied, and not before', async () => {
+test('counts a watermark that arrives early as soon as everything it names is applied, and not before', async () => {
   const { reached, watermarks } = followProgress(database, silentLog);
   const counted = async (): Promise<boolean> =>
     (await database.query({ text: 'select from applied_until where source = $1 and at = to_timestamp(5)', values: [SOURCE] })).rowCount > 0;
@@ -31,7 +30,7 @@ test('a watermark that comes before what it names counts as soon as all of that 
   await database.transaction((tx) => watermarks.apply(tx, [{ source: SOURCE, payload: watermark } as IncomingEvent]));
   await apply(NAMED[0]!);
   expect(await counted()).toBe(false);
-  // Together with what another replica, or another topic, has under way.
+  // Concurrently, as from another replica or topic.
   await Promise.all([apply(NAMED[1]!), apply(NAMED[0]!)]);
   while (!(await counted())) await new Promise((resolve) => setImmediate(resolve));
 });

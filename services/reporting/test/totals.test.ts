@@ -13,7 +13,7 @@ const invoice = (fields: Partial<JobInvoice>): JobInvoice => ({
 });
 const cost = (category: CostEntry['category'], total_cents: number): CostEntry => ({ category, total_cents }) as CostEntry;
 
-test('costs add up by category and in all, revenue is what open and paid invoices say before tax', () => {
+test('adds up costs by category and in total, and counts open and paid invoices before tax as revenue', () => {
   const categories = [CostCategory.LABOR, CostCategory.PARTS, CostCategory.EQUIPMENT, CostCategory.MISC, CostCategory.OTHER];
   const cents = fc.integer({ min: -1_000_000_000, max: 1_000_000_000 });
   fc.assert(
@@ -39,7 +39,7 @@ test('costs add up by category and in all, revenue is what open and paid invoice
   );
 });
 
-test('a sum beyond what cents hold is named and never rounded', () => {
+test('names a sum beyond the range of cents and never rounds it', () => {
   expect(totalsOf([], [cost(CostCategory.PARTS, MOST), cost(CostCategory.PARTS, 1)])).toEqual({ beyond: 'parts_cost_cents' });
   expect(totalsOf([], [cost(CostCategory.PARTS, MOST), cost(CostCategory.LABOR, 1)])).toEqual({ beyond: 'total_cost_cents' });
   expect(totalsOf([invoice({ subtotal_cents: MOST })], [cost(CostCategory.PARTS, -1)])).toEqual({ beyond: 'gross_profit_cents' });
@@ -64,7 +64,7 @@ describe('a job is reported on', () => {
     expect(on(invoices)).toEqual({ date: '2026-03-01', basis: 'REPORT_DATE_BASIS_INVOICE_ISSUED' });
   });
 
-  test('that of its completion where nothing counted was issued, and that of its making where it is not complete', () => {
+  test('the date of its completion if no counted invoice was issued, or of its creation if it is not complete', () => {
     const drafts = [invoice({ status: 'INVOICE_STATUS_DRAFT', issued_at: at('2026-03-05T12:00:00Z') }), invoice({})];
     expect(on(drafts)).toEqual({ date: '2026-02-01', basis: 'REPORT_DATE_BASIS_JOB_COMPLETED' });
     expect(on(drafts, { ...dates, completed_at: null })).toEqual({ date: '2026-01-01', basis: 'REPORT_DATE_BASIS_JOB_CREATED' });

@@ -18,14 +18,14 @@ beforeAll(async () => {
 });
 afterAll(() => close());
 
-/** A company with payments in January (local time), March and December, and the sums of them. */
+/** A company with payments in January (local time), March and December, and their sums. */
 async function companyWithSums(): Promise<string> {
   const company = randomUUID();
   await database.query({
     text: `insert into generations (company_id, generation, time_zone, state, version) values ($1, 1, 'America/Chicago', 'current', ${SUMMARIES_VERSION})`,
     values: [company],
   });
-  // Only transactions say that they keep the sums themselves.
+  // In a transaction, since the setting that the writer keeps sums applies only there.
   await database.transaction(async (tx) => {
     const { rows } = await tx.query<{ id: string }>({
       text: `insert into payments (company_id, id, status, method, account_id, amount_cents, occurred_at)
@@ -55,7 +55,7 @@ const all = (company: string, period: string, cents: number) => ({
   values: [company, period, cents],
 });
 
-/** The database, which runs something else after the transaction of each slice. */
+/** Wraps the database to run something else after each slice's transaction. */
 function interrupted(after: (slice: number) => Promise<unknown>): Pick<Database, 'transaction'> {
   let slices = 0;
   return {
@@ -67,11 +67,11 @@ function interrupted(after: (slice: number) => Promise<unknown>): Pick<Database,
   };
 }
 
-test('finds nothing where sums are what facts come to, month by month', async () => {
+test('finds nothing if the sums match the facts, month by month', async () => {
   expect(await verified(await companyWithSums())).toMatchObject({ built: true, facts: 3, differences: [] });
 });
 
-test('finds sums that are wrong, that are not there, and that no fact comes to', async () => {
+test('finds sums that are wrong, missing, or without a fact', async () => {
   const company = await companyWithSums();
   await database.query(all(company, '2026-12-01', 99));
   await database.query({ text: `delete from collection_combinations where company_id = $1 and period = '2025-03-01'`, values: [company] });
@@ -131,7 +131,7 @@ test('verifies jobs in slices, to the last one', async () => {
   expect(differences).toContainEqual(expect.objectContaining({ group: `job ${last}` }));
 });
 
-test('has no result where the sums are made anew in between', async () => {
+test('has no result if the sums are rebuilt in between', async () => {
   const company = await companyWithSums();
   const renew = {
     text: `with retired as (update generations set state = 'retired' where company_id = $1 returning company_id)

@@ -10,7 +10,7 @@ import { INVOICES, SUMMARIES_VERSION, type Since } from '../src/summaries/defini
 import { beginGeneration } from '../src/summaries/generations.ts';
 
 const NEWEST = SUMMARIES_VERSION + 1;
-/** As release 1.0.0 says it. */
+/** The setting's value in release 1.0.0. */
 const FIRST = 'on';
 const FAR = 100_000_000;
 
@@ -27,7 +27,7 @@ beforeEach(async () => {
 });
 afterEach(() => close());
 
-/** Runs one statement as a release does that keeps a version; without one, as an operator. */
+/** Runs one statement as a release that keeps sums of this version; without a version, as an operator. */
 async function as(keeps: string | number | undefined, text: string, values: unknown[] = [company]): Promise<void> {
   await database.transaction(async (tx) => {
     await tx.query({ text: `select set_config('truckroll.keeps_summaries', $1, true)`, values: [keeps === undefined ? '' : String(keeps)] });
@@ -56,13 +56,13 @@ const spoiled = async (): Promise<boolean> => (await database.query({ text: 'sel
 const raise = (): Promise<unknown> => database.query({ text: `select raise_summaries(${NEWEST})` });
 
 describe('a write of facts', () => {
-  it.each([FIRST, SUMMARIES_VERSION])('changes no version of sums where the newest release, which says %s, makes it', async (keeps) => {
+  it.each([FIRST, SUMMARIES_VERSION])('leaves the sums’ version unchanged when the newest release, with setting %s, makes it', async (keeps) => {
     await generation('current', SUMMARIES_VERSION);
     await as(keeps, INVOICE);
     expect([await generations(), await spoiled()]).toEqual([[`current ${SUMMARIES_VERSION}`], false]);
   });
 
-  it.each([FIRST, SUMMARIES_VERSION])('lowers the sums where an older release, which says %s, makes it', async (keeps) => {
+  it.each([FIRST, SUMMARIES_VERSION])('lowers the sums’ version when an older release, with setting %s, makes it', async (keeps) => {
     await raise();
     await generation('retired', NEWEST, 1);
     await generation('current', NEWEST, 2);
@@ -72,7 +72,7 @@ describe('a write of facts', () => {
   });
 
   it.each(['update invoices set tax_cents = 1 where company_id = $1', 'delete from invoices where company_id = $1'])(
-    'lowers the sums where an older release makes it by: %s',
+    'lowers the sums’ version when an older release makes it by: %s',
     async (text) => {
       await raise();
       await as(NEWEST, INVOICE);
@@ -89,7 +89,7 @@ describe('a write of facts', () => {
     expect(await generations()).toEqual([`current ${SUMMARIES_VERSION - 1}`]);
   });
 
-  it('changes no version where the newest release makes it, and none of another company', async () => {
+  it('leaves the version unchanged when the newest release makes it, and never affects another company', async () => {
     await raise();
     await generation('current', NEWEST);
     await as(NEWEST, INVOICE);
@@ -97,7 +97,7 @@ describe('a write of facts', () => {
     expect([await generations(), await spoiled()]).toEqual([[`current ${NEWEST}`], false]);
   });
 
-  it('spoils the sums where the writer keeps none', async () => {
+  it('spoils the sums when the writer does not keep them', async () => {
     await generation('current', SUMMARIES_VERSION);
     await as(undefined, INVOICE);
     expect([await generations(), await spoiled()]).toEqual([[`current ${SUMMARIES_VERSION}`], true]);
@@ -105,7 +105,7 @@ describe('a write of facts', () => {
 });
 
 describe('building', () => {
-  it('by an older release lowers what it adds to, and what it begins', async () => {
+  it('by an older release lowers the generations it adds to or begins', async () => {
     await raise();
     await generation('building', NEWEST);
     await as(FIRST, 'update generations set stage = 1 where company_id = $1');
@@ -167,7 +167,7 @@ describe('a report', () => {
     await asked(since, NEWEST + 1, { groupBy: 'account' });
   });
 
-  it('that does without it is answered', async () => {
+  it('that does not use the new dimension is answered', async () => {
     await asked(since, NEWEST - 1, { groupBy: 'job_class', filters: new Map([['business_unit', ['b']]]) });
   });
 
@@ -176,7 +176,7 @@ describe('a report', () => {
     await asked({ tax_cents: { version: NEWEST } }, NEWEST);
   });
 
-  it('is refused while the company has rows of the read model from before the dimension', async () => {
+  it('is refused while the company has rows in the read model from before the dimension', async () => {
     const rows = { account: { version: NEWEST, rows: { payments: 1, invoices: 2 } } };
     await as(SUMMARIES_VERSION, INVOICE, [randomUUID()]);
     await asked(rows, NEWEST, { groupBy: 'account' });

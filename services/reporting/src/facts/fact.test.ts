@@ -4,7 +4,7 @@ import { amountOf, less, plus } from './fact.ts';
 const most = BigInt(Number.MAX_SAFE_INTEGER);
 const amounts = fc.oneof(fc.bigInt({ min: -most, max: most }), fc.bigInt({ min: most - 3n, max: most + 3n }), fc.bigInt());
 
-test('amounts are added and taken away exactly however large they grow, and equal ones are the same value', () => {
+test('adds and subtracts amounts exactly however large they are, and represents equal amounts by the same value', () => {
   fc.assert(
     fc.property(fc.array(amounts, { minLength: 1 }), (all) => {
       const exact = all.reduce((sum, value) => sum + value);

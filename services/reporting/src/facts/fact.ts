@@ -1,10 +1,10 @@
-// Facts are what reports count: an invoice, a payment, a refund, a job. They know nothing of time zones: a fact counts at
-// an instant, and a generation's zone says on which day that is.
+// Facts are what reports count: invoices, payments, refunds, jobs. A fact counts at an instant and has no time zone; the time zone of a
+// generation determines its day.
 import { countedDay, civil } from '@truckroll/contract';
 import type { Queryable } from '@truckroll/service-kit';
 import { NONE, measuresOf, type SummaryDefinition } from '../summaries/definitions.ts';
 
-/** Whole and exact: a number as long as one holds it, which is nearly always, and costs a fraction of what a bigint does. */
+/** Whole and exact: a number while that is safe, which is nearly always and much cheaper, otherwise a bigint. */
 export type Amount = number | bigint;
 
 /** What a fact adds to the sums of one report. */
@@ -12,27 +12,27 @@ export interface Entry {
   summary: SummaryDefinition;
   /** When it counts, in microseconds since 1970. */
   at: number;
-  /** Values of the summary's dimensions, NONE for what has none. */
+  /** Values of the summary's dimensions; NONE for a missing value. */
   values: Readonly<Record<string, string>>;
   standing: string;
   /** In the order of measuresOf. */
   measures: readonly Amount[];
 }
 
-/** The same in SQL, for many facts at once. */
+/** Entries in SQL, for many facts at once. */
 export interface Counted {
   summary: SummaryDefinition;
   /** SELECT of the rows that count: company_id, id of the fact, at, standing, each dimension (null for none), each measure. */
   rows: string;
 }
 
-/** Facts of one kind: read as they are stored, by id. */
+/** Facts of one kind, read from their stored rows by id. */
 export interface FactKind {
   name: string;
   counted: readonly Counted[];
   /** Entries by id; ids without any are absent. */
   read(db: Queryable, companyId: string, ids: readonly string[]): Promise<ReadonlyMap<string, readonly Entry[]>>;
-  /** The next ids after one, ascending, at most so many. */
+  /** The next ids after `after`, ascending, at most `limit`. */
   next(db: Queryable, companyId: string, after: string | null, limit: number): Promise<string[]>;
 }
 
@@ -47,7 +47,7 @@ export function entryOf(
   return entryWith(summary, at, values, standing, inOrder);
 }
 
-/** The same with measures in the order of measuresOf. */
+/** Like entryOf, with measures in the order of measuresOf. */
 export function entryWith(summary: SummaryDefinition, at: number, values: Record<string, string | null>, standing: string, measures: readonly Amount[]): Entry {
   const known: Record<string, string> = {};
   for (const dimension of summary.dimensions) known[dimension] = values[dimension] ?? NONE;
@@ -62,18 +62,18 @@ function sameEntry(a: Entry, b: Entry): boolean {
   return a.at === b.at && sameGroup(a, b) && a.measures.every((value, i) => value === b.measures[i]);
 }
 
-/** Whether two count for the same values. */
+/** Whether two entries count for the same values. */
 export function sameGroup(a: Entry, b: Entry): boolean {
   return a.summary === b.summary && a.standing === b.standing && a.summary.dimensions.every((dimension) => a.values[dimension] === b.values[dimension]);
 }
 
-/** By how many days after 1970-01-01. */
+/** Days since 1970-01-01. */
 interface Dates {
   readonly day: number;
   readonly month: number;
 }
 
-/** By day: there are few, and each is asked for again and again. */
+/** Cached by day: there are few, each used again and again. */
 const dates = new Map<number, Dates>();
 /** More than a hundred years. */
 const MOST_DATES = 50_000;
@@ -96,7 +96,7 @@ function datesOfDay(day: number): Dates {
   return known;
 }
 
-/** The same amount, as a number where one holds it: equal amounts are `===`. */
+/** The same amount, as a number if that is safe, so that equal amounts are `===`. */
 export function amountOf(value: Amount | string): Amount {
   const exact = Number(value);
   return Number.isSafeInteger(exact) ? exact : BigInt(value);
@@ -105,7 +105,7 @@ export function amountOf(value: Amount | string): Amount {
 export function plus(a: Amount, b: Amount): Amount {
   if (typeof a === 'number' && typeof b === 'number') {
     const sum = a + b;
-    // One that was rounded is none.
+    // Otherwise the sum was rounded.
     if (Number.isSafeInteger(sum)) return sum;
   }
   return amountOf(BigInt(a) + BigInt(b));

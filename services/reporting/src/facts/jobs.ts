@@ -1,5 +1,5 @@
-// What a job brings into both job reports, from the same read models as its financials (decisions §2): stored in job_facts,
-// so that what was counted can be taken back.
+// What a job adds to both job reports, from the same read models as its financials (decisions §2). Stored in job_facts, so that what was
+// counted can be subtracted again.
 import { resource } from '@truckroll/contract';
 import { CostCategory, CostTrackingStatus, CostVerificationStatus, JobFinancials, type CostEntry } from '@truckroll/contract/gen/reporting/v1/job_financials';
 import { binaryArrays, type Queryable, type Statement } from '@truckroll/service-kit';
@@ -32,7 +32,7 @@ export interface JobFact extends Record<CostColumn | 'revenue_cents', Amount> {
   members: string[];
 }
 
-/** By its financial as recorded. Undefined where the job's costs are not tracked: it is in no report. */
+/** From the job's recorded financial. Undefined if the job's costs are not tracked: such a job is in no report. */
 export function jobFactOf(recorded: JobFinancials, { job, invoices, participants }: Sources): JobFact | undefined {
   const { costing } = recorded;
   if (costing?.tracking_status !== CostTrackingStatus.TRACKED) return undefined;
@@ -54,7 +54,7 @@ export function jobFactOf(recorded: JobFinancials, { job, invoices, participants
   };
 }
 
-/** Exact however many there are. */
+/** Exact, however many entries there are. */
 function costsOf(entries: readonly CostEntry[]): Record<CostColumn, Amount> {
   const sums: Record<CostColumn, Amount> = { labor_cost_cents: 0, parts_cost_cents: 0, equipment_cost_cents: 0, misc_cost_cents: 0, other_cost_cents: 0 };
   for (const { category, total_cents } of entries) {
@@ -64,7 +64,7 @@ function costsOf(entries: readonly CostEntry[]): Record<CostColumn, Amount> {
   return sums;
 }
 
-/** What jobs bring in by the read models as they are now. */
+/** Computes facts from the current read models. */
 export async function factsOfJobs(db: Queryable, companyId: string, ids: readonly string[]): Promise<JobFact[]> {
   const [{ rows }, readModels] = await Promise.all([
     db.query<{ document: Buffer }>({
@@ -80,17 +80,14 @@ export async function factsOfJobs(db: Queryable, companyId: string, ids: readonl
   });
 }
 
-/** Entries by id as the read models have them now, whatever is stored. */
+/** Entries by id, computed from the current read models instead of the stored facts. */
 export async function derivedJobFacts(db: Queryable, companyId: string, ids: readonly string[]): Promise<ReadonlyMap<string, readonly Entry[]>> {
   return entriesOfJobs(await factsOfJobs(db, companyId, ids));
 }
 
 export const entriesOfJobs = (facts: readonly JobFact[]): ReadonlyMap<string, readonly Entry[]> => new Map(facts.map((fact) => [fact.id, entriesOf(fact)]));
 
-/**
- * Stores what jobs bring in, of `ids` those that bring in anything, in the caller's transaction, which holds the company's
- * lock.
- */
+/** Replaces the stored facts of `ids` by `facts`, in the caller's transaction, which holds the company's lock. */
 export async function storeJobFacts(tx: Queryable, companyId: string, ids: readonly string[], facts: readonly JobFact[]): Promise<void> {
   const counted = new Set(facts.map(({ id }) => id));
   const gone = ids.filter((id) => !counted.has(id));
@@ -132,7 +129,7 @@ function storing(companyId: string, facts: readonly JobFact[]): Statement {
 /** Members are joined by commas. */
 type Row = Omit<JobFact, CostColumn | 'revenue_cents' | 'members'> & Record<CostColumn | 'revenue_cents' | 'members', string>;
 
-/** What `entriesOf` makes of a row. */
+/** The rows for which `entriesOf` returns entries, in SQL. */
 const countedJobs = (dimensions: string, from: string): string =>
   `select company_id, f.id, reported_at as at, standing, ${dimensions}, job_class, 1 as job_count, revenue_cents, ${COSTS.join(', ')} from ${from}`;
 
@@ -152,7 +149,7 @@ export const jobFacts: FactKind = {
     });
     return new Map(rows.map(({ members, ...row }) => [row.id, entriesOf({ ...row, members: members === '' ? [] : members.split(',') })]));
   },
-  /** Also of jobs that are not counted yet: a generation that is built looks at all anew. */
+  /** Includes jobs without a stored fact: building a generation recomputes all of them. */
   async next(db, companyId, after, limit) {
     const { rows } = await db.query<{ id: string }>({
       name: 'next_of_jobs',
@@ -165,7 +162,7 @@ export const jobFacts: FactKind = {
   },
 };
 
-/** Of both reports, which have the same measures. */
+/** Both reports have the same measures. */
 const MEASURES = measuresOf(JOBS) as readonly ('job_count' | (typeof CENTS)[number])[];
 
 function entriesOf({

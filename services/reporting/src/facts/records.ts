@@ -1,4 +1,4 @@
-// Facts that another service's record is by itself: invoices, payments and refunds.
+// Facts that are records of another service: invoices, payments and refunds.
 import { binaryArrays, type Queryable } from '@truckroll/service-kit';
 import { COLLECTIONS, INVOICES } from '../summaries/definitions.ts';
 import { entryOf, type Counted, type Entry, type FactKind } from './fact.ts';
@@ -7,16 +7,16 @@ type Value = string | number | Buffer | null;
 
 interface RecordFact<Row> {
   name: string;
-  /** What `entries` needs of a row, by its columns. */
+  /** Field of the row that `entries` takes → column. */
   columns: Readonly<Record<Exclude<keyof Row & string, 'id'>, string>>;
   entries(row: Row): readonly Entry[];
-  /** What `entries` makes of a row. */
+  /** The same entries in SQL. */
   counted: Counted;
 }
 
 /** Facts in the rows of a read model. */
 export interface RecordFacts extends FactKind {
-  /** Entries of a row, from what its columns hold. */
+  /** Entries of a row, from the values of its columns. */
   entriesOf(id: string, column: (name: string) => Value): readonly Entry[];
 }
 
@@ -98,7 +98,7 @@ interface Movement {
   amount_cents: number;
 }
 
-/** Collections have nothing to choose when reading: what does not count is in no sum. */
+/** The only standing of collections: payments and refunds that do not count are in no sum. */
 const COUNTED = '';
 
 export const paymentFacts = factsOf<Movement>({
@@ -122,7 +122,7 @@ export const paymentFacts = factsOf<Movement>({
   },
 });
 
-/** By its own status, whatever became of its payment (decisions §13). */
+/** A refund counts by its own status, whatever its payment's status (decisions §13). */
 export const refundFacts = factsOf<Movement>({
   name: 'refunds',
   columns: {

@@ -1,12 +1,11 @@
-// Job financials follow jobs, assignments, invoices and company settings. Whoever changes one of those in this schema
-// refreshes the jobs concerned in the same transaction.
+// Job financials are derived from jobs, assignments, invoices and company settings. A transaction that changes one of those in this schema
+// refreshes the affected jobs.
 import type { JobFinancials } from '@truckroll/contract/gen/reporting/v1/job_financials';
 import type { Changed } from '@truckroll/record-store';
 import type { Transaction } from '@truckroll/service-kit';
 import { readSources, sourcesOf, type ReadModels, type Sources } from './sources.ts';
 import { reportDate, totalsOf } from './totals.ts';
 
-/** Derived fields by job. */
 export async function deriveFinancials(tx: Transaction, companyId: string, batch: readonly Changed<JobFinancials>[]): Promise<ReadonlyMap<string, Derived>> {
   const readModels = await readSources(
     tx,
@@ -16,7 +15,7 @@ export async function deriveFinancials(tx: Transaction, companyId: string, batch
   return derivedFinancials(batch, readModels);
 }
 
-/** The same from what was read. Tells `seen` what each financial, as recorded, was reckoned from. */
+/** Computes the derived fields from read models already loaded. Calls `seen` with each recorded financial and its sources. */
 export function derivedFinancials(
   batch: readonly Changed<JobFinancials>[],
   readModels: ReadModels,
@@ -33,7 +32,7 @@ export function derivedFinancials(
 
 type Derived = Pick<JobFinancials, (typeof DERIVED_FIELDS)[number]>;
 
-/** What the read models say. The line's own account of the job stands in until the job has arrived. */
+/** Fields taken from the read models. The line's description of the job is used until the job has arrived. */
 export const DERIVED_FIELDS = [
   'number',
   'account',
@@ -66,7 +65,7 @@ function derivedFields(recorded: JobFinancials, { job, invoices, participants }:
     report_date: date,
     report_date_basis: basis,
     costing: recorded.costing && { ...recorded.costing, enabled: settings.costing_enabled },
-    // Without them it is not shown: unshown.ts.
+    // A financial without totals is not shown: see unshown.ts.
     totals: 'beyond' in totals ? null : totals,
     invoices: [...invoices],
   };

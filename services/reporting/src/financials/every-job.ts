@@ -1,5 +1,4 @@
-// Every job has a job financial from the moment the job is known (decisions §12). One without a recorded line is stored
-// as a line that says nothing but what this page of the decisions says for it.
+// Every job has a job financial as soon as the job is known (decisions §12). If no line was imported, a default line is stored.
 import { setImmediate as turn } from 'node:timers/promises';
 import { CostTrackingStatus, CostVerificationStatus, JobFinancials } from '@truckroll/contract/gen/reporting/v1/job_financials';
 import { DERIVED_TOGETHER, lockCompany, refreshRecords, upsertRecords } from '@truckroll/record-store';
@@ -10,13 +9,13 @@ import type { Following } from '../summaries/follow.ts';
 import { derivedFinancials } from './derive.ts';
 import { readSources } from './sources.ts';
 
-/** Jobs that are looked up with one statement: while PostgreSQL deals with some, others are derived here. */
+/** Jobs per query: while PostgreSQL answers one, the results of another are processed here. */
 const AT_ONCE = 250;
-/** Jobs that are looked at together, each company's in one transaction. */
+/** Jobs per page of fillIn, with one transaction per company. */
 const CHUNK = 500;
 const EVERY_MS = 60_000;
 
-/** What is recorded of a job of which no line was imported; all else is derived. */
+/** The recorded part for a job without an imported line; all else is derived. */
 function unrecorded(id: string): JobFinancials {
   const nothing = JobFinancials.decode(new Uint8Array());
   const costing = {
@@ -28,7 +27,7 @@ function unrecorded(id: string): JobFinancials {
   return { ...nothing, id, costing, currency: 'USD' };
 }
 
-/** Brings the figures of jobs up to date, those of jobs without a job financial included. The company is locked. */
+/** Refreshes the financials of jobs and creates missing ones. The company is locked. */
 export async function refreshFinancials(tx: Transaction, companyId: string, jobIds: readonly string[]): Promise<void> {
   const made = new Set(await makeMissing(tx, companyId, jobIds));
   await refreshRecords(
@@ -41,15 +40,15 @@ export async function refreshFinancials(tx: Transaction, companyId: string, jobI
 
 export interface JobsToRefresh {
   readonly jobs: readonly string[];
-  /** Others that may have changed, as far as that is not known at once. */
+  /** Further jobs that may have changed, if finding them needs a query. */
   readonly before?: Promise<readonly string[]>;
-  /** Whether the jobs themselves have come: most may be new, and have no job financial. */
+  /** Whether the jobs themselves have just arrived: most may be new and have no job financial. */
   readonly arrived?: boolean;
 }
 
 /**
- * The same, and what the jobs bring into reports, from one look at what both follow from. While PostgreSQL looks that up, `meanwhile` may
- * send it more to do.
+ * Refreshes financials, facts and sums of jobs, reading their common sources once. While PostgreSQL reads those, `meanwhile` may send it
+ * further statements.
  */
 export async function refreshJobs(
   tx: Transaction,
@@ -61,7 +60,7 @@ export async function refreshJobs(
   const done = new Set(arrived ? await makeMissing(tx, companyId, jobs) : []);
   const written: Promise<unknown>[] = [];
   const refresh = async (some: readonly string[]): Promise<void> => {
-    // As refreshRecords locks them.
+    // In id order, as refreshRecords locks them.
     const ids = [...new Set(some)].filter((id) => !done.has(id)).sort();
     for (const id of ids) done.add(id);
     const { absent, stored } = await refreshParts(tx, companyId, ids, following, meanwhile);
@@ -73,9 +72,9 @@ export async function refreshJobs(
   await Promise.all([following.changed(jobFacts), ...written]);
 }
 
-/** What became of jobs whose sums are told. */
+/** Result for some jobs, once their sums have been computed. */
 interface Refreshed {
-  /** Those that have no job financial. */
+  /** Jobs without a job financial. */
   readonly absent: readonly string[];
   readonly stored: Promise<unknown>;
 }
@@ -86,7 +85,7 @@ async function refreshParts(tx: Transaction, companyId: string, ids: readonly st
     const held = ids.slice(first, first + DERIVED_TOGETHER);
     const refreshing: Promise<Refreshed>[] = [];
     for (let start = 0; start < held.length; start += AT_ONCE) {
-      // On its own, or else PostgreSQL answers all of them together.
+      // Sends each chunk in a packet by itself; otherwise PostgreSQL returns all results together.
       if (start > 0) await turn();
       refreshing.push(heard(refreshSome(tx, companyId, held.slice(start, start + AT_ONCE), following)));
     }
@@ -97,7 +96,7 @@ async function refreshParts(tx: Transaction, companyId: string, ids: readonly st
   return { absent: parts.flatMap(({ absent }) => absent), stored: heard(Promise.all(parts.map(({ stored }) => stored))) };
 }
 
-/** No more than refreshRecords takes at once. Resolves when sums are told, before all is stored. */
+/** For at most DERIVED_TOGETHER jobs. Resolves once the sums are computed; `stored` resolves later. */
 async function refreshSome(tx: Transaction, companyId: string, ids: readonly string[], following: Following): Promise<Refreshed> {
   const changing = following.changing(jobFacts, ids);
   const facts: JobFact[] = [];
@@ -117,21 +116,21 @@ async function refreshSome(tx: Transaction, companyId: string, ids: readonly str
         const fact = jobFactOf(recorded, of);
         if (fact !== undefined) facts.push(fact);
       });
-      // After it was sent what is derived: it stores that while sums are made.
+      // After the derived fields have been sent, so that PostgreSQL stores them while sums are computed here.
       counted.resolve(turn().then(count));
       return derived;
     },
   };
   const refreshed = heard(refreshRecords(tx, observed, companyId, ids));
-  // Sent with what locks the rows, and after it, as refreshRecords wants it.
+  // Pipelined behind the statement that locks the rows, since refreshRecords requires sources to be read after the lock.
   const sources = heard(readSources(tx, companyId, ids));
-  // Where none of them has a job financial, nothing is derived.
+  // If none of the jobs has a job financial, derive is never called.
   refreshed.then(() => found.size === 0 && counted.resolve(count()), counted.reject);
   const [{ stored }] = await Promise.all([counted.promise, changing, sources]);
   return { absent: ids.filter((id) => !found.has(id)), stored: heard(Promise.all([refreshed, stored])) };
 }
 
-/** Removes the financials of jobs that are gone, as far as nothing is recorded of them. The company is locked. */
+/** Removes the financials of removed jobs, unless a line was imported. The company is locked. */
 export async function dropUnrecorded(tx: Queryable, companyId: string, jobIds: readonly string[]): Promise<void> {
   await tx.query({
     name: 'drop_unrecorded_financials',
@@ -141,7 +140,7 @@ export async function dropUnrecorded(tx: Queryable, companyId: string, jobIds: r
   });
 }
 
-/** Makes job financials of jobs that have none, their facts included; returns those jobs. */
+/** Creates missing job financials, including their facts; returns the ids of those jobs. */
 async function makeMissing(tx: Transaction, companyId: string, jobIds: readonly string[]): Promise<string[]> {
   if (jobIds.length === 0) return [];
   const { rows } = await tx.query<{ id: string }>({
@@ -155,10 +154,7 @@ async function makeMissing(tx: Transaction, companyId: string, jobIds: readonly 
   return missing;
 }
 
-/**
- * Makes what is missing of jobs that were known before this release, beside everything else. Repeated for as long as a
- * replica of an earlier release may still store jobs.
- */
+/** Creates missing job financials of older jobs in the background. Repeats, as long as a replica of an earlier release may still store jobs. */
 export function financialsForEveryJob(database: Database, log: Logger): BackgroundPart {
   const stopping = new AbortController();
   const rounds = new PeriodicTask(EVERY_MS, async () => {
@@ -179,7 +175,7 @@ export function financialsForEveryJob(database: Database, log: Logger): Backgrou
   };
 }
 
-/** Walks all jobs once, in the order of their keys. Resolves to how many job financials were made. */
+/** Walks all jobs once, in key order. Resolves to the number of job financials created. */
 export async function fillIn(database: Database, signal?: AbortSignal): Promise<number> {
   let made = 0;
   for (let after: { company_id: string; id: string } | undefined; ; ) {

@@ -1,4 +1,4 @@
-// What a job's financial and what it brings into reports are reckoned from, as the read models have it now.
+// The sources of job financials and job facts, from the current read models.
 import { resource } from '@truckroll/contract';
 import type { InvoiceStatus } from '@truckroll/contract/gen/billing/v1/invoices';
 import type { JobInvoice } from '@truckroll/contract/gen/reporting/v1/job_financials';
@@ -11,7 +11,7 @@ interface CompanySettings {
   costing_enabled: boolean;
 }
 
-/** Of several jobs. */
+/** Sources of several jobs. */
 export interface ReadModels {
   jobs: ReadonlyMap<string, Job>;
   invoices: ReadonlyMap<string, readonly JobInvoice[]>;
@@ -24,17 +24,17 @@ interface Participant {
   name: string;
 }
 
-/** Of one job. */
+/** Sources of one job. */
 export interface Sources {
   /** Undefined until it has arrived. */
   job: Job | undefined;
-  /** In the order of their issue. */
+  /** By time of issue. */
   invoices: readonly JobInvoice[];
-  /** Each once, in the order of their ids. */
+  /** Distinct, in the order of their ids. */
   participants: readonly Participant[];
 }
 
-/** Until integrations has published a company's settings. */
+/** Used until integrations has published the company's settings. */
 const UNKNOWN_COMPANY: CompanySettings = { time_zone: 'UTC', costing_enabled: true };
 
 const invoiceStatuses = resource('invoices').record.byName.get('status')?.enum?.generated;

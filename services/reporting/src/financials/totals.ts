@@ -1,4 +1,4 @@
-// What a job's work brought in and cost (decisions §2). Pure: rows in, figures out.
+// Revenue, cost and profit of a job (decisions §2). Pure.
 import { countedDay, formatDate, margin, sumOfCents, type JsonProblem } from '@truckroll/contract';
 import { InvoiceStatus } from '@truckroll/contract/gen/billing/v1/invoices';
 import { CostCategory, ReportDateBasis, type CostEntry, type JobInvoice, type JobTotals } from '@truckroll/contract/gen/reporting/v1/job_financials';
@@ -29,7 +29,7 @@ const COLUMN: Partial<Record<CostEntry['category'], keyof JobTotals>> = {
 };
 const COST_COLUMNS = Object.values(COLUMN);
 
-/** What a job comes to, or the name of the total that is beyond ±(2^53−1): a sum is never rounded. */
+/** A job's totals, or the name of the total that is beyond ±(2^53−1): sums are never rounded. */
 export function totalsOf(invoices: readonly JobInvoice[], costs: readonly CostEntry[]): JobTotals | { beyond: keyof JobTotals } {
   const cents = new Map<keyof JobTotals, number[]>(COST_COLUMNS.map((column) => [column, []]));
   for (const { category, total_cents } of costs) cents.get(COLUMN[category] as keyof JobTotals)?.push(total_cents);
@@ -53,7 +53,7 @@ export function totalsOf(invoices: readonly JobInvoice[], costs: readonly CostEn
   return { ...totals, gross_profit_cents: profit, gross_margin: margin(BigInt(profit), BigInt(totals.revenue_cents)) };
 }
 
-/** Costs that cannot be added up: an import refuses them, as no read could show their sum. */
+/** Rejects costs whose sums are out of range, as no read could show them. */
 export function checkCosts(costs: readonly CostEntry[]): JsonProblem[] {
   if (!('beyond' in totalsOf([], costs))) return [];
   return [{ field: 'cost_entries', code: 'OUT_OF_RANGE', message: 'Their sums must be within ±9007199254740991.' }];
@@ -64,7 +64,7 @@ export interface Dates {
   completed_at: number | null;
 }
 
-/** The company-local date that a job is reported under, and why that one. */
+/** The company-local date that a job is reported under, and which event it comes from. */
 export function reportDate(invoices: readonly JobInvoice[], job: Dates, timeZone: string): { date: string; basis: ReportDateBasis } {
   const issued = invoices.filter(isCounted).flatMap(({ issued_at }) => issued_at ?? []);
   const on = (micros: number): string => formatDate(countedDay(micros, timeZone));

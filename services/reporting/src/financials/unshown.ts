@@ -1,5 +1,5 @@
-// Job financials whose totals are beyond what cents hold. Other services make such sums, so the events that lead there
-// are applied all the same; it is the read that says so (decisions §12).
+// Job financials whose totals exceed the range of cents. Other services' records cause such sums, so their events are applied all the same,
+// and reading the financial fails (decisions §12).
 import { ApiError } from '@truckroll/contract';
 import type { JobFinancials } from '@truckroll/contract/gen/reporting/v1/job_financials';
 import { RecordError, uuidOf } from '@truckroll/record-store';
@@ -7,14 +7,14 @@ import { totalsOf } from './totals.ts';
 
 const LIMIT = '±9007199254740991';
 
-/** The field that cannot be shown of a record with its derived fields; null where all can. */
+/** The total that cannot be shown for a record with its derived fields; null if all can. */
 export function unshown({ invoices, cost_entries, totals }: JobFinancials): string | null {
   if (totals != null) return null;
   const again = totalsOf(invoices, cost_entries);
   return 'beyond' in again ? `totals.${again.beyond}` : null;
 }
 
-/** Errors: RecordError; the line of an import is refused where it leads there. */
+/** Errors: RecordError, so that an import rejects the line. */
 export function checkShown(record: JobFinancials): void {
   const field = unshown(record);
   if (field !== null) throw new RecordError('job-financials', record.id, field, LIMIT);

@@ -1,18 +1,18 @@
-// Up to when everything that any owner committed is in the figures (docs/adr/0006).
+// as_of: the time up to which everything that any owner committed is in the figures (docs/adr/0006).
 import { topics, watermarkSources } from '@truckroll/contract';
 import type { Queryable } from '@truckroll/service-kit';
 
-/** Topics whose events move figures. */
+/** Topics whose events change figures. */
 export const COUNTED_TOPICS = [topics.companies, topics.jobs, topics.assignments, topics.invoices, topics.payments, topics.refunds].map(({ name }) => name);
 
-/** Of dead letters `p`: those that hold their company back, as nothing newer of the same record was applied. */
+/** SQL condition on dead letters `p` that hold their company's as_of back: nothing newer of the same record was applied. */
 const HOLDS_BACK = `not exists (select from inbox_version v where v.consumer = p.consumer and v.topic = p.topic and v.key = p.key
   and v.version > (p.headers ->> 'version')::bigint)`;
 const PUBLISHED_AT = `to_timestamp(0) + (p.headers ->> 'time')::bigint * interval '1 microsecond'`;
 
 /**
- * Microseconds since 1970; undefined until every owner has published how far it is. A dead letter holds its own company back, until it is
- * applied or something newer of the same record was.
+ * Microseconds since 1970; undefined until every owner has published a watermark. A dead letter holds back its own company until it, or a
+ * newer event of the same record, is applied.
  */
 export async function asOf(db: Queryable, companyId: string): Promise<number | undefined> {
   const { rows } = await db.query<{ sources: number; at: number | null }>({
@@ -27,7 +27,7 @@ export async function asOf(db: Queryable, companyId: string): Promise<number | u
   return row === undefined || row.at === null || row.sources < watermarkSources.length ? undefined : row.at;
 }
 
-/** How many seconds as_of is behind for what reason: each owner by its last part, and dead letters for the company that is furthest behind. */
+/** Age of as_of in seconds by cause: each owner under the last part of its source, and dead letters for the company furthest behind. */
 export async function agesOfAsOf(db: Queryable): Promise<Map<string, number>> {
   const { rows } = await db.query<{ because_of: string; seconds: number }>({
     name: 'ages_of_as_of',

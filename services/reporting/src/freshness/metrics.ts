@@ -1,4 +1,4 @@
-// How far reports are behind, and how many companies wait for theirs: by reason, never by company.
+// Metrics for the age of reports and for companies whose sums are being built: by cause, never by company.
 import { watermarkSources } from '@truckroll/contract';
 import { pause, type BackgroundPart, type Database, type Logger, type Metrics } from '@truckroll/service-kit';
 import { agesOfAsOf } from './as-of.ts';

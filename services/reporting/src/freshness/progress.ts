@@ -1,17 +1,17 @@
-// How far the owners' news has been applied: each partition's place is stored with what was applied from it, and an owner's
-// watermark counts once all places that it names are reached (docs/adr/0006).
+// Tracks how far the owners' events have been applied. Each partition's offset is stored with the changes from its events, and an owner's
+// watermark counts once all offsets that it names are reached (docs/adr/0006).
 import { formatInstant, topics } from '@truckroll/contract';
 import { Watermark } from '@truckroll/contract/gen/events/v1/watermarks';
 import type { Subscription } from '@truckroll/outbox';
 import { binaryArrays, type Database, type Logger, type Queryable, type Transaction } from '@truckroll/service-kit';
 import { COUNTED_TOPICS } from './as-of.ts';
 
-/** Watermarks of an owner that wait to be reached; beyond, the newest takes the place of the one before. */
+/** Maximum pending watermarks per owner; beyond that, the newest replaces its predecessor. */
 const MOST_WAITING = 50;
 
 /**
- * Topics are read on from the places that are stored with what was applied, whatever Kafka was told: a replica of the release
- * before, which shares the consumer group, stores none, and would leave its partitions' watermarks unreached for ever.
+ * Where to resume each topic: at the offsets stored here, regardless of those committed to Kafka. A replica of the previous release shares
+ * the consumer group but stores none, which would leave its partitions' watermarks unreached forever.
  */
 export async function places(db: Queryable): Promise<(topic: string, partition: number) => number | undefined> {
   const { rows } = await db.query<{ topic: string; partition: number; log_offset: number }>({
@@ -31,7 +31,7 @@ export interface Progress {
 export function followProgress(database: Database, log: Logger): Progress {
   let looking = false;
   let again = false;
-  /** Whether watermarks that wait are reached by now: what they name may be applied at the same time as they are taken in. */
+  /** Checks whether pending watermarks are reached: the events that they name may have been applied while they were being stored. */
   function look(): void {
     again = looking;
     if (looking) return;
@@ -59,7 +59,7 @@ export function followProgress(database: Database, log: Logger): Progress {
     },
     watermarks: {
       topic: topics.watermarks,
-      // The latest of each owner; one that comes again changes nothing.
+      // Only the latest watermark of each owner matters, so a redelivered one changes nothing.
       deduplicate: 'handler',
       async apply(tx, events) {
         const published = events.flatMap(({ source, payload }) => (payload === null ? [] : [{ source, ...Watermark.decode(payload) }]));
@@ -71,7 +71,7 @@ export function followProgress(database: Database, log: Logger): Progress {
   };
 }
 
-/** Takes in what owners have published, and what waits, in one round trip: nearly all of it is reached when it comes. Whether any has to wait. */
+/** Stores new watermarks and applies all that are reached, in one round trip: nearly all are reached on arrival. Returns whether any must wait. */
 async function advance(tx: Queryable, published: readonly (Watermark & { source: string })[]): Promise<boolean> {
   const { rowCount } = await tx.query({
     name: 'advance_watermarks',

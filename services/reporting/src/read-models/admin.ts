@@ -1,4 +1,4 @@
-// The operator's calls about read models.
+// Operator calls for read models and reports.
 import { ApiError } from '@truckroll/contract';
 import type {
   CompareCopiesRequest,
@@ -24,7 +24,7 @@ export interface ReadModelAdminOptions {
   readonly database: Database;
   readonly kafka: KafkaClient;
   readonly group: string;
-  /** Called when sums were begun that are to be built. */
+  /** Called when generations of sums were begun, so that they are built. */
   readonly begun: () => void;
 }
 

@@ -6,8 +6,8 @@ import type { ReadModel, StateEvent } from './read-model.ts';
 const VERSION = 1;
 
 /**
- * Settings that figures depend on. Financials, and sums by the days of another time zone, follow in batches (builder.ts);
- * reports take the other two settings as they are, as sums are kept for either.
+ * Settings that figures depend on. When they change, financials, and sums by the days of another time zone, follow in batches (builder.ts).
+ * The other two settings take effect at once, since sums are kept for both values.
  */
 export const companies: ReadModel = {
   topic: topics.companies,
@@ -38,7 +38,7 @@ export const companies: ReadModel = {
     if (moved) await beginGeneration(tx, companyId);
     return { jobs: [] };
   },
-  /** Its owner had published it, and was restored to a moment before that. What was counted of it goes with its records. */
+  /** The owner had published the company and was restored to an earlier time. Its figures are removed with its records. */
   async remove(tx, companyId) {
     await tx.query({ text: 'delete from companies where company_id = $1', values: [companyId] });
     return [];

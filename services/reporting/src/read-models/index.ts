@@ -8,13 +8,12 @@ import { payments } from './payments.ts';
 import { refunds } from './refunds.ts';
 import type { RecordReadModel } from './record-read-model.ts';
 
-/** Read models of public records, which can be held against their owners'. */
+/** Read models of public records, which can be compared with the owners' records. */
 export const recordReadModels: readonly RecordReadModel[] = [jobs, assignments, invoices, payments, refunds];
 
-/** What reporting keeps of the other services' records. */
 export const readModels: readonly ReadModel[] = [companies, ...recordReadModels];
 
-/** `settingsChanged` is called after the commit of events about companies, by whose settings sums are made. */
+/** `settingsChanged` is called after the commit of company events, whose settings determine how sums are built. */
 export function readModelSubscriptions(settingsChanged: () => void): Subscription[] {
   return readModels.map((model) => subscriptionOf(model, model === companies ? settingsChanged : undefined));
 }

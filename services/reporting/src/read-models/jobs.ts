@@ -4,7 +4,7 @@ import { Job } from '@truckroll/contract/gen/scheduling/v1/jobs';
 import { dropUnrecorded } from '../financials/every-job.ts';
 import { recordReadModel, type RecordReadModel } from './record-read-model.ts';
 
-/** Whole: financials show much of their job. What a job derives from its visits is not shown, so it is not kept. */
+/** Keeps whole jobs, since financials show many of their fields. Fields derived from visits are not shown and not kept. */
 const model = recordReadModel<Job>({
   topic: topics.jobs,
   path: 'jobs',
@@ -29,7 +29,7 @@ function shown(job: Job): Job {
   return { ...job, appointment_count: 0, first_starts_at: null };
 }
 
-/** Of all but the names in references, which have a way and a table of their own. */
+/** Excludes the names in references, which arrive on their own topic and have their own table. */
 function digestOf(job: Job): string {
   const facts = JSON.stringify(shown(job), (_, value: unknown) => (isReference(value) ? value.id : value));
   return createHash('sha256').update(facts).digest('hex');

@@ -1,5 +1,4 @@
-// A read model of another service's records: what an event of its compacted topic puts into a table here, and which jobs'
-// figures and which sums follow from it.
+// A read model of another service's records: what an event of the compacted topic stores here, and which jobs' figures and sums it changes.
 import type { TopicDefinition } from '@truckroll/contract';
 import type { IncomingEvent, Subscription } from '@truckroll/outbox';
 import { byCompany, lockCompany, lockPart, planForAnyCompany } from '@truckroll/record-store';
@@ -11,35 +10,38 @@ import { follow, type Became } from '../summaries/follow.ts';
 export interface ReadModel {
   topic: TopicDefinition;
   table: string;
-  /** Of what is kept: raise it by one with every change of it. Rows of earlier versions are then written anew from the topic. */
+  /** Version of the stored rows. Raise it by one with every change to them: rows of earlier versions are then rewritten from the topic. */
   version: number;
-  /** Columns that hold what is kept of a record. */
+  /** Columns with the kept fields of a record. */
   columns: readonly string[];
-  /** What reports count of the rows. */
+  /** Facts that reports count from these rows. */
   facts?: FactKind;
-  /** Jobs and money that was moved share neither rows nor sums, and need not wait for each other; without it, for both. */
+  /**
+   * The part of the company to lock: jobs and money movements share neither rows nor sums, so they need not wait for each other. Without it
+   * the whole company is locked.
+   */
   part?: 'jobs' | 'movements';
-  /** The column that names a row among those of its company, where it is not `id`. */
+  /** The column that identifies a row within its company, if it is not `id`. */
   readonly id?: 'company_id';
-  /** Stores the records of one company. Tells `became`, once they are sent, what reports count of them now. */
+  /** Stores the records of one company. Once they are sent, calls `became` with their new entries. */
   store(tx: Queryable, companyId: string, events: readonly StateEvent[], became?: Promise<Became>): Promise<Consequences>;
-  /** Removes records that their owner has deleted; returns the jobs concerned. */
+  /** Removes records that their owner has deleted; returns the affected jobs. */
   remove?(tx: Queryable, companyId: string, ids: readonly string[]): Promise<readonly string[]>;
 }
 
 /** `jobs`: those whose figures may have changed. */
 export interface Consequences extends JobsToRefresh {
-  /** When the rows are there, where that was not waited for. */
+  /** Resolves when the rows are stored, if `store` did not wait for that. */
   written?: Promise<unknown>;
 }
 
-/** The latest of a record that is there. */
+/** The latest state of an existing record. */
 export type StateEvent = Pick<IncomingEvent, 'key' | 'time'> & { payload: Buffer };
 
-/** Applies events in the caller's transaction, figures included. */
+/** Applies events in the caller's transaction, including their effects on figures. */
 export async function applyTo(model: ReadModel, tx: Transaction, events: readonly IncomingEvent[]): Promise<void> {
   for (const [companyId, ofCompany] of byCompany(events)) {
-    // An import of financials that is under way does not see these read models, nor is it seen: one of the two must wait.
+    // A concurrent import of financials and this transaction would not see each other's changes: one of them must wait.
     const locked = lock(model, tx, companyId);
     const stored = ofCompany.filter((event): event is IncomingEvent & { payload: Buffer } => event.payload !== null);
     const gone = ofCompany.filter(({ payload }) => payload === null).map(idOf);
@@ -56,7 +58,7 @@ export async function applyTo(model: ReadModel, tx: Transaction, events: readonl
 const NOTHING: Consequences = { jobs: [] };
 const NONE: ReadonlyMap<string, readonly Entry[]> = new Map();
 
-/** Removes rows that no topic has any more. */
+/** Removes rows that are no longer in any topic. */
 export async function removeFrom(model: ReadModel, tx: Transaction, companyId: string, ids: readonly string[]): Promise<void> {
   const locked = lock(model, tx, companyId);
   await change(tx, companyId, model, ids, async (became) => {
@@ -66,14 +68,14 @@ export async function removeFrom(model: ReadModel, tx: Transaction, companyId: s
   await locked;
 }
 
-/** Sent before all that needs it: PostgreSQL deals with nothing that is sent later until the lock is held. */
+/** Pipelined ahead of the statements that need the lock: PostgreSQL executes them once it is held. */
 function lock({ part }: ReadModel, tx: Transaction, companyId: string): Promise<unknown> {
   return heard(Promise.all([planForAnyCompany(tx), part === undefined ? lockCompany(tx, companyId) : lockPart(tx, companyId, part)]));
 }
 
 /**
- * Changes rows, and everything that follows from them. What does not wait for each other's answers is sent ahead, so that PostgreSQL
- * has something to do while sums are made here, and the other way round.
+ * Changes rows and everything derived from them. Statements that do not need each other's results are pipelined, so that PostgreSQL works
+ * while sums are computed here, and vice versa.
  */
 async function change(
   tx: Transaction,
@@ -90,7 +92,7 @@ async function change(
   const sendSums = (): void => {
     if (facts !== undefined && sums.length === 0) sums.push(heard(following.changed(facts)));
   };
-  // Where there are none now, there may have been some before.
+  // No job may be affected now, but one may have been before.
   if (changed.jobs.length > 0 || (await changed.before)?.length) await refreshJobs(tx, companyId, changed, following, sendSums);
   sendSums();
   await Promise.all([changed.written, ...sums]);
@@ -100,7 +102,7 @@ function idOf({ key }: Pick<IncomingEvent, 'key'>): string {
   return key.slice(key.indexOf('/') + 1);
 }
 
-/** `applied` is called after the commit of events that were applied. */
+/** `applied` is called after the commit of applied events. */
 export function subscriptionOf(model: ReadModel, applied?: () => void): Subscription {
   return {
     topic: model.topic,

@@ -1,4 +1,4 @@
-// Building the read models again from their topics, while reads and the subscriber go on (docs/operations.md).
+// Rebuilds the read models from their topics, while reads and the subscriber continue (docs/operations.md).
 import { endsOf, notOlder, overallOf, replay, type IncomingEvent, type KafkaClient, type Subscription } from '@truckroll/outbox';
 import type { Database } from '@truckroll/service-kit';
 import type { RebuildResponse } from '@truckroll/contract/gen/reporting/v1/admin';
@@ -15,7 +15,7 @@ export interface RebuildOptions {
 
 const CHUNK = 500;
 
-/** All of them, one after the other. */
+/** Rebuilds all read models one after the other. */
 export async function rebuildAll(readModels: readonly ReadModel[], options: RebuildOptions, tell: (step: RebuildResponse) => void): Promise<void> {
   const overall = overallOf(
     await endsOf(
@@ -31,7 +31,10 @@ export async function rebuildAll(readModels: readonly ReadModel[], options: Rebu
 
 type Step = Omit<RebuildResponse, 'share'>;
 
-/** One read model. Rows that the topic no longer has are removed at the end; a row that changes meanwhile stays. `share` is of its topic. */
+/**
+ * Rebuilds one read model. At the end, removes rows that the topic no longer has; rows that changed since the start stay. `share` is this
+ * topic's part.
+ */
 async function rebuild(model: ReadModel, options: RebuildOptions, tell: (step: Step, share: number) => void): Promise<void> {
   const { database, kafka, signal } = options;
   const { rows } = await database.query<{ started: string }>({ text: 'select clock_timestamp()::text as started' });
@@ -62,7 +65,7 @@ async function applyAgain({ database, group }: RebuildOptions, subscription: Sub
   );
 }
 
-/** Removes rows that were written before an instant, as the topic has not brought them again since; `which` restricts them. Returns how many. */
+/** Removes rows last written before `started`, which the topic no longer has; `which` is a further SQL condition. Returns the number of rows. */
 export async function removeOlderThan(database: Database, model: ReadModel, started: string, signal: AbortSignal, which = 'true'): Promise<number> {
   let removed = 0;
   if (model.remove === undefined) return removed;

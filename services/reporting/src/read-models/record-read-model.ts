@@ -1,4 +1,4 @@
-// Read models of public records: which of their facts are kept, in which columns, and how rows follow the owner's.
+// Read models of public records: which fields are kept in which columns, and how rows follow the owner's records.
 import { setImmediate as turn } from 'node:timers/promises';
 import { codec, resource, type TopicDefinition } from '@truckroll/contract';
 import { arrayOf, binaryArrays, heard, type ArrayType, type Queryable, type Statement } from '@truckroll/service-kit';
@@ -6,35 +6,33 @@ import type { Entry } from '../facts/fact.ts';
 import type { RecordFacts } from '../facts/records.ts';
 import type { ReadModel } from './read-model.ts';
 
-/** Records that are stored with one statement: while PostgreSQL stores some, the next are decoded here. */
+/** Records per statement: while PostgreSQL stores some, the next are decoded here. */
 const AT_ONCE = 500;
-/** So many are decoded before what was sent leaves: sooner than a packet of its own pays. */
+/** Up to this many records are decoded before pending statements are sent: that is faster than a separate packet. */
 const FEW = 20;
 
 export interface ReadModelColumn<R> {
   type: ArrayType;
-  /** As arrayOf takes it. Never undefined: null where the record has no such fact. */
+  /** Returns a value for arrayOf, never undefined: null if the record lacks the field. */
   of: (record: R) => string | number | Buffer | null;
-  /** It holds names, which an owner shows as they are now and a read model as they were: no difference. */
+  /** The column contains names and is not compared: the owner shows the latest names, a read model those it received. */
   followsNames?: true;
 }
 
 export interface RecordReadModelDefinition<R> {
   topic: TopicDefinition;
-  /** Public path of the record, also the name of the table. */
+  /** Public path of the record. */
   path: string;
   /** See ReadModel. Default 1. */
   version?: number;
-  /** Column that holds the job whose figures follow from the record. */
+  /** Column with the job whose figures depend on the record. */
   jobColumn?: string;
-  /** What reports count of it. */
   facts?: RecordFacts;
   /** As in ReadModel. */
   part: NonNullable<ReadModel['part']>;
   columns: Record<string, ReadModelColumn<R>>;
 }
 
-/** A read model whose rows can also be held against the owner's records. */
 export interface RecordReadModel extends ReadModel {
   path: string;
   /** Ids of the given records that are missing here or differ. */
@@ -61,10 +59,10 @@ export function recordReadModel<R extends { id: string }>({
   };
   const parameters = ['uuid', ...names.map((name) => columns[name]?.type)].map((type, i) => `$${i + 2}::${type}[]`).join(', ');
 
-  /** Where the record itself is the job, it stays so. */
+  /** A record that is the job itself cannot move to another job. */
   const moves = jobColumn !== undefined && jobColumn !== 'id';
 
-  /** As the column holds it once the record is stored. */
+  /** The value of the job column once the record is stored. */
   const jobOf = (record: R): string | null => {
     if (jobColumn === undefined) return null;
     return jobColumn === 'id' ? record.id : (columns[jobColumn]?.of(record) as string | null);
@@ -100,11 +98,11 @@ export function recordReadModel<R extends { id: string }>({
       const before: Promise<string[]>[] = [];
       const written: Promise<unknown>[] = [];
       for (let start = 0; start < events.length; start += AT_ONCE) {
-        // What is there so far leaves first, the question what was counted before among it.
+        // Sends pending statements first, including the query for the facts' previous entries.
         if (start > 0 || events.length > FEW) await turn();
         const some = events.slice(start, start + AT_ONCE).map(({ payload }) => decode(payload));
         const [ids, ...rest] = values(some) as [Buffer, ...Buffer[]];
-        // A record may have moved to another job: both jobs' figures follow.
+        // A record may have moved to another job: figures of both jobs change.
         if (moves) before.push(heard(jobsOf(tx, companyId, ids)));
         written.push(heard(tx.query(writing(companyId, ids, rest))));
         records.push(...some);

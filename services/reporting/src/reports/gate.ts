@@ -1,5 +1,5 @@
-// Dimensions and measures that are new in a release: until all of a company's sums have them, a report that needs one is
-// answered with 503, and never with a part (docs/adr/0006).
+// Dimensions and measures that are new in a release: until all of a company's sums have them, a report that needs one is answered with 503
+// instead of a partial result (docs/adr/0006).
 import { ApiError } from '@truckroll/contract';
 import { countBehind } from '@truckroll/record-store';
 import type { Queryable } from '@truckroll/service-kit';
@@ -7,7 +7,7 @@ import type { Since } from '../summaries/definitions.ts';
 import { RETRY_AFTER } from './settings.ts';
 import type { Question } from './sources.ts';
 
-/** Throws 503 while the sums of a version, or the rows that they are made of, lack what a question needs. */
+/** Throws 503 if the sums of this version, or the rows behind them, lack a dimension or measure that the question needs. */
 export async function passGate(db: Queryable, { summary, companyId, groupBy, filters }: Question, version: number): Promise<void> {
   const needed = [groupBy, ...filters.keys(), ...summary.counts, ...summary.cents];
   for (const [name, since] of Object.entries(summary.since ?? {})) {

@@ -1,4 +1,4 @@
-// The four reports as gRPC answers: one road for all, and what is each one's own in a table.
+// The four reports as gRPC handlers: one implementation, with a table of their differences.
 import { ApiError, codec, parseDate, shapeNamed, type BucketName, type Field } from '@truckroll/contract';
 import type { ReportsServiceService } from '@truckroll/contract/gen/reporting/v1/reports';
 import type { NameCache } from '@truckroll/record-store';
@@ -17,13 +17,12 @@ interface ReportDefinition {
   summary: SummaryDefinition;
   /** Parameter → the dimension that it restricts. */
   filters: Readonly<Record<string, string>>;
-  /** Which standings count. */
   standings(request: Request, settings: ReportSettings): readonly string[];
-  /** Whether the answer tells the settings for job costs. */
+  /** Whether the response contains the settings for job costs. */
   costing: boolean;
 }
 
-/** A decoded request: every default is filled in. */
+/** A decoded request, with defaults filled in. */
 type Request = Record<string, unknown> & {
   collection: { company_id: string; limit: number; after: Uint8Array } | null;
   start_date: string;
@@ -71,7 +70,7 @@ const participation: ReportDefinition = {
   costing: true,
 };
 
-/** Errors: 503 while sums are first built, or what is new in them is; 500 for a figure beyond ±(2^53−1). */
+/** Errors: 503 while sums, or a new dimension or measure, are built for the first time; 500 for a figure beyond ±(2^53−1). */
 export function reportHandlers(database: Database, names: NameCache): Handlers<typeof ReportsServiceService> {
   const answer = (definition: ReportDefinition) => (request: unknown) => read(definition, database, names, request as Request);
   return {
@@ -82,7 +81,7 @@ export function reportHandlers(database: Database, names: NameCache): Handlers<t
   };
 }
 
-/** Everything from one snapshot: figures, settings and how fresh they are belong together. */
+/** Reads figures, settings and freshness from one snapshot, so that they are consistent. */
 function read(definition: ReportDefinition, database: Database, names: NameCache, request: Request): Promise<Buffer> {
   return database.transaction((tx) => readIn(tx, definition, names, request), { isolation: 'REPEATABLE READ', readOnly: true });
 }
@@ -134,7 +133,7 @@ function groupOf(groupBy: string, value: string, labels: (value: string) => stri
   return value === NONE ? { dimension, value: null, label: null } : { dimension, value, label: labels(value) };
 }
 
-/** The parameters in effect, as the answer repeats them. */
+/** The effective parameters, as the response repeats them. */
 function reportOf(definition: ReportDefinition, request: Request, { costingEnabled, verifiedOnly, asOf }: ReportSettings): Record<string, unknown> {
   const { collection: _, ...parameters } = request;
   const lists = Object.fromEntries(
@@ -162,7 +161,7 @@ function fieldOf(name: string, parameter: string): Field {
   return field;
 }
 
-/** Values as they are spelled in public, and in sums. */
+/** Values in their public spelling, which sums use too. */
 function spelled(field: Field, value: unknown): string[] {
   if (value === null || value === undefined) return [];
   const values = (Array.isArray(value) ? value : [value]) as string[];

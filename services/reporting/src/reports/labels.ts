@@ -1,4 +1,4 @@
-// What groups are called: the owner's latest name (decisions §13).
+// Labels of groups: the owner's latest name (decisions §13).
 import { JOB_CLASS_NAMES } from '@truckroll/contract';
 import type { NameCache } from '@truckroll/record-store';
 import type { Queryable } from '@truckroll/service-kit';
@@ -13,7 +13,7 @@ const KINDS: Readonly<Record<string, string>> = {
   team_member: 'team-members',
 };
 
-/** Labels by value; of what nobody knows, the value itself, or the name on an assignment for a member of a team. */
+/** Labels by value. If the name is unknown, a team member gets the name on an assignment, everything else the value itself. */
 export async function labelsOf(
   db: Queryable,
   names: NameCache,

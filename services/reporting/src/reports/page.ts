@@ -1,6 +1,6 @@
-// Pages of reports. Ungrouped, a page is so many periods, zeros included. Grouped, it is so many groups with data, over as
-// many periods as that takes: along the key where each period is one day or one month of kept sums, else by portions of
-// periods that grow until the page is full.
+// Pages of reports. Ungrouped, a page has `limit` periods, including empty ones. Grouped, it has `limit` groups with data, over as many
+// periods as that takes. If each period is one day or one month of kept sums, groups are read by walking along the key; otherwise by
+// portions of periods that grow until the page is full.
 import { civil, parseDate, type BucketName } from '@truckroll/contract';
 import type { Queryable, Statement } from '@truckroll/service-kit';
 import { measuresOf } from '../summaries/definitions.ts';
@@ -29,7 +29,7 @@ export async function readPage(db: Queryable, question: Question, request: PageR
 async function ungrouped(db: Queryable, question: Question, { range, bucket, limit }: PageRequest, after: Position | undefined): Promise<Page> {
   const periods: Period[] = [];
   for (const period of periodsOf(range, bucket, after === undefined ? range.start : dayOf(after.start))) {
-    // The first one is the page before's last.
+    // The cursor's period was the last of the previous page.
     if (after === undefined || dateOf(period.start) !== after.start) periods.push(period);
     if (periods.length > limit) break;
   }
@@ -45,10 +45,10 @@ async function ungrouped(db: Queryable, question: Question, { range, bucket, lim
   return { rows, next: periods.length > limit ? encode({ start: dateOf((page.at(-1) as Period).start), value: '' }) : new Uint8Array() };
 }
 
-/** Of all dates that PostgreSQL and the calendar share. No record is as old. */
+/** The first date that both PostgreSQL and the calendar support. No record is as old. */
 const FIRST_DAY = dayOf('0001-01-01');
 
-/** Of ungrouped periods in a row: a walk along the key where each is one day or one month of kept sums. */
+/** Statement for consecutive ungrouped periods: a walk along the key if each is one day or one month of kept sums. */
 function statementOf(question: Question, page: readonly Period[]): Statement {
   const [first, last] = [page[0], page.at(-1)] as [Period, Period];
   const step = sumsFor(question) === 'summary' && question.filters.size === 0 ? stepOf(first) : undefined;
@@ -57,7 +57,7 @@ function statementOf(question: Question, page: readonly Period[]): Statement {
 }
 
 async function grouped(db: Queryable, question: Question, { range, bucket, limit }: PageRequest, after: Position | undefined): Promise<Page> {
-  // Where all is one walk, or little, it is not worth asking where data begins and ends.
+  // For a single walk or a short range, finding where data begins and ends is not worth a query.
   const known = walks(question, bucket) || range.end - range.start <= SHORT;
   const extent = question.standings.length === 0 ? undefined : known ? range : await extentOf(db, question);
   const rows: Page['rows'] = [];
@@ -79,9 +79,9 @@ interface Search {
   extent: Period;
 }
 
-/** Days that are few enough to look at them all. */
+/** Maximum days of a range that is read without knowing where data begins and ends. */
 const SHORT = 731;
-/** Periods that are looked at together, at first and at most. */
+/** Periods per statement, at first and at most. */
 const FIRST_PORTION = 4;
 const MOST_PORTION = 1024;
 
@@ -107,7 +107,7 @@ async function* groups(db: Queryable, question: Question, search: Search, after:
   for (let next = all.next(); !next.done; ) {
     const period = next.value;
     if (period.end <= extent.start || period.start >= extent.end) {
-      // What comes after the cursor in a period without data is nothing.
+      // In a period without data nothing follows the cursor.
       if (portion.length === 0) from = '';
       if (period.start >= extent.end) break;
       next = all.next();
@@ -139,13 +139,13 @@ async function* groups(db: Queryable, question: Question, search: Search, after:
   yield* await flush();
 }
 
-/** Whether groups of days or months come by walking along a key of kept sums. */
+/** Whether groups by day or month can be read by walking along a key of kept sums. */
 function walks(question: Question, bucket: BucketName): boolean {
   const single = sumsFor(question) === 'summary' && !question.filters.has(question.groupBy as string);
   return bucket === 'month' ? single || pairOf(question) !== undefined : bucket === 'day' && single;
 }
 
-/** Where the periods end that are like this one: each a day, or each a whole month. */
+/** End of the run of similar periods: single days, or whole months. */
 function stretchEnd(period: Period, step: 'day' | 'month', bucket: BucketName, { end }: Period): number {
   if (bucket !== step) return period.end;
   return step === 'day' ? end : end - civil(end)[2] + 1;
@@ -157,14 +157,14 @@ function whole(start: string, step: 'day' | 'month'): Period {
   return value as Period;
 }
 
-/** The kept sum that is the whole period, if there is one. */
+/** The kept sum that covers exactly this period, if there is one. */
 function stepOf(period: Period): 'day' | 'month' | undefined {
   if (period.end - period.start === 1) return 'day';
   const { months, days } = partsOf(period);
   return months.length === 1 && days.length === 0 ? 'month' : undefined;
 }
 
-/** The days from the first sum to the last of a question's group. */
+/** The days from the first sum to the last for a question's group. */
 async function extentOf(db: Queryable, question: Question): Promise<Period | undefined> {
   const { summary, companyId, generation } = question;
   const { rows } = await db.query<{ first: string | null; last: string | null }>({
@@ -186,7 +186,7 @@ function encode({ start, value }: Position): Uint8Array {
   return Buffer.from(`${start} ${value}`);
 }
 
-/** The gateway vouches for the bytes: it sealed them. */
+/** The bytes need no check: the gateway sealed them. */
 function decode(bytes: Uint8Array): Position | undefined {
   if (bytes.length === 0) return undefined;
   const text = Buffer.from(bytes).toString();

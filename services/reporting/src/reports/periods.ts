@@ -1,5 +1,5 @@
-// A report's range, cut into periods, and periods into what there are sums of: whole months, and days at the edges.
-// Days are counted from 1970-01-01.
+// Splits a report's range into periods, and periods into parts for which sums are kept: whole months, and days at the edges. Days are
+// counted from 1970-01-01.
 import { civil, formatDate, parseDate, periodNumber, type BucketName } from '@truckroll/contract';
 
 export interface Period {
@@ -8,7 +8,7 @@ export interface Period {
   end: number;
 }
 
-/** The periods of a range from the one that `from` is in, one after the other. */
+/** The periods of a range in order, beginning with the period of `from`. */
 export function* periodsOf(range: Period, bucket: BucketName, from = range.start): Generator<Period> {
   for (let start = from; start < range.end; ) {
     const end = Math.min(nextStart(start, bucket), range.end);
@@ -17,7 +17,7 @@ export function* periodsOf(range: Period, bucket: BucketName, from = range.start
   }
 }
 
-/** The first day of the period after the one that a day is in. */
+/** The first day of the next period. */
 function nextStart(day: number, bucket: BucketName): number {
   if (bucket === 'day') return day + 1;
   if (bucket === 'week') {
@@ -32,7 +32,7 @@ function nextStart(day: number, bucket: BucketName): number {
   return monthStart(index);
 }
 
-/** The first day of a month, counted from January of the year 0. Beyond the year 9999 there is none that matters. */
+/** The first day of a month, counted from January of year 0. Infinity after the year 9999. */
 function monthStart(index: number): number {
   const year = Math.floor(index / 12);
   const text = `${String(year).padStart(4, '0')}-${String((index % 12) + 1).padStart(2, '0')}-01`;

@@ -1,11 +1,11 @@
-// A page of a report: sums in the answer's order, read by few statements whatever the range.
+// Reads a report page's sums in the order of the response, with few statements whatever the range.
 import { formatInstant, startOfLocalDate } from '@truckroll/contract';
 import type { Queryable, Statement } from '@truckroll/service-kit';
 import { measuresOf, type SummaryDefinition } from '../summaries/definitions.ts';
 import { dateOf, daysIn, partsOf, type Period } from './periods.ts';
 import { fromCombinations, fromFacts, fromSummary, pairOf, partOf, sumsFor, type Bind, type Question } from './sources.ts';
 
-/** Sums of one group in one period; ungrouped ones have the value ''. */
+/** Sums of one group in one period; `value` is '' for ungrouped sums. */
 export interface Sums {
   /** First day of the period, as a date. */
   start: string;
@@ -14,11 +14,11 @@ export interface Sums {
   measures: readonly bigint[];
 }
 
-/** Before every value. */
+/** Sorts before every value. */
 const FIRST = '';
 
 interface Segment {
-  /** Of the period, as a date. */
+  /** First day of the period, as a date. */
   start: string;
   key: string;
   until: string;
@@ -26,8 +26,8 @@ interface Segment {
 }
 
 /**
- * Sums of the given periods in order, at most so many groups; undefined for ungrouped, of which each period has one at
- * most. Of the first period only the groups after a value.
+ * Statement for the sums of the given periods in order, at most `most` groups. Ungrouped sums need no limit, as each period has at most
+ * one. In the first period, only groups after `after` count.
  */
 export function keyedStatement(question: Question, periods: readonly Period[], after: string, most: number | undefined): Statement {
   const values: unknown[] = [];
@@ -77,8 +77,8 @@ function instantsOf({ start, end }: Period, timeZone: string): { key: string; un
 }
 
 /**
- * Sums of a stretch of days or of whole months in the answer's order, at most so many: one walk along a key. Of months also where
- * one value of another dimension is asked for (`pairOf`).
+ * Statement for the sums of consecutive days or whole months in the order of the response, at most `most`: one walk along a key. Months may
+ * also be filtered by one value of another dimension (`pairOf`).
  */
 export function walkStatement(question: Question, step: 'day' | 'month', from: Position, end: string, most: number): Statement {
   const { summary, companyId, generation, standings, groupBy } = question;
@@ -94,13 +94,13 @@ export function walkStatement(question: Question, step: 'day' | 'month', from: P
   };
 }
 
-/** A place between rows. */
+/** A position between rows. */
 export interface Position {
   start: string;
   value: string;
 }
 
-/** All measures as one column: a column costs more on its way here than a sum. */
+/** Returns all measures as one column: transferring a column costs more than computing a sum. */
 function summed(summary: SummaryDefinition): string {
   return `concat_ws(' ', ${measuresOf(summary)
     .map((name) => `sum(${name})`)

@@ -1,8 +1,8 @@
-// Rows as they are answered: sums, and what follows from them, each exact or refused (decisions §2, §13).
+// Rows of the response: sums and derived figures, each exact or refused (decisions §2, §13).
 import { ApiError, centsOf, margin, roundedQuotient } from '@truckroll/contract';
 import { measuresOf, type SummaryDefinition } from '../summaries/definitions.ts';
 
-/** Names the figure that no number holds. */
+/** Identifies, in an error, the row of a figure that is out of range. */
 export interface Place {
   period: string;
   group: string | null;
@@ -10,7 +10,7 @@ export interface Place {
 
 type Figures = Record<string, bigint>;
 
-/** The figures of a row by name. Errors: 500 that names period, group and field where one is beyond ±(2^53−1). */
+/** The figures of a row by name. Errors: 500 that names period, group and field of a figure beyond ±(2^53−1). */
 export function figuresOf(summary: SummaryDefinition, measures: readonly bigint[], place: Place): Record<string, number | null> {
   const sums: Figures = Object.fromEntries(measuresOf(summary).map((name, i) => [name, measures[i] as bigint]));
   const { exact, more } = FOLLOWING[summary.name](sums);

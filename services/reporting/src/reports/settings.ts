@@ -1,4 +1,4 @@
-// What a report goes by at this moment: which sums are read, in whose time zone, by which settings, and how fresh they are.
+// What a report currently uses: generation of sums, time zone, company settings and freshness.
 import { ApiError } from '@truckroll/contract';
 import type { Queryable } from '@truckroll/service-kit';
 import { asOf } from '../freshness/as-of.ts';
@@ -7,18 +7,18 @@ export interface ReportSettings {
   generation: number;
   /** SUMMARIES_VERSION of the sums that are read. */
   version: number;
-  /** Whose days the sums are of: until a change is applied, the former one. */
+  /** Time zone of the sums' days: the previous one until a change has been applied. */
   timeZone: string;
   costingEnabled: boolean;
   verifiedOnly: boolean;
-  /** Everything that was committed before it is in the figures. Microseconds since 1970. */
+  /** Everything committed before this time is in the figures. Microseconds since 1970. */
   asOf: number;
 }
 
-/** Seconds after which sums that are being built may be there. */
+/** Retry-After while sums are being built, in seconds. */
 export const RETRY_AFTER = 2;
 
-/** Errors: 503 until the company's sums are built for the first time, and until every owner has published how far it is. */
+/** Errors: 503 until the company's sums are built for the first time, and until every owner has published a watermark. */
 export async function reportSettings(db: Queryable, companyId: string): Promise<ReportSettings> {
   const [{ rows }, fresh] = await Promise.all([
     db.query<{

@@ -1,9 +1,9 @@
-// Where the figures of a period are read from: sums of months and days where they are kept for what is asked, facts
-// otherwise. Each source is a SELECT of (value, measures…) for one key, to stand beside the keys in a lateral join.
+// Sources of a period's figures: kept sums of months and days if they answer the question, facts otherwise. Each source is a SELECT of
+// (value, measures…) for one key, used in a lateral join with the keys.
 import { countedRows } from '../facts/index.ts';
 import { NONE, measuresOf, type SummaryDefinition } from '../summaries/definitions.ts';
 
-/** What is asked of one report, in the terms of its sums. */
+/** One report request, in terms of its sums. */
 export interface Question {
   summary: SummaryDefinition;
   companyId: string;
@@ -12,17 +12,17 @@ export interface Question {
   groupBy: string | null;
   /** By dimension. */
   filters: ReadonlyMap<string, readonly string[]>;
-  /** Standings that count; none where the company's settings leave everything out. */
+  /** Standings that count; empty if the company's settings exclude everything. */
   standings: readonly string[];
 }
 
-/** Adds a parameter and returns its place in the text. */
+/** Adds a parameter and returns its placeholder. */
 export type Bind = (value: unknown, type: string) => string;
 
-/** Dimensions of codes; the others are of ids. */
+/** Dimensions whose values are codes; the others have ids. */
 const CODES: readonly string[] = ['job_class', 'payment_method'];
 
-/** Which sums answer a question: by no or one dimension, or by all of few values; null for facts alone. */
+/** Which kept sums answer a question: 'summary' for at most one dimension, 'combinations' for several with few values; null if only facts can. */
 export function sumsFor({ summary, groupBy, filters }: Question): 'summary' | 'combinations' | null {
   const dimensions = new Set([...filters.keys(), ...(groupBy === null ? [] : [groupBy])]);
   if (dimensions.size === 0 && summary.whole) return 'summary';
@@ -30,20 +30,20 @@ export function sumsFor({ summary, groupBy, filters }: Question): 'summary' | 'c
   return [...dimensions].every((dimension) => summary.few.includes(dimension)) ? 'combinations' : null;
 }
 
-/** Of a question with one filter of one value and another group, both of few values: the value that is filtered by. */
+/** For a question grouped by one dimension and filtered by one value of another, both with few values: that filter. */
 export function pairOf(question: Question): { filter: string; value: string } | undefined {
   const [[filter, [value, ...others]] = ['', []], ...more] = question.filters;
   const pair = value !== undefined && others.length === 0 && more.length === 0 && question.groupBy !== null && question.groupBy !== filter;
   return pair && sumsFor(question) === 'combinations' ? { filter, value } : undefined;
 }
 
-/** The dimension whose sums are read: what is grouped by, else the only filter, else the whole. */
+/** The part of the summary to read: by the grouping dimension, else by the only filter, else the whole. */
 export function partOf({ groupBy, filters }: Question, step: 'day' | 'month'): string {
   const [dimension] = groupBy === null ? filters.keys() : [groupBy];
   return dimension === undefined ? step : `${dimension}/${step}`;
 }
 
-/** Sums of one day or month: rows of (value, measures…), a value's standings one by one. Keys are s.key and s.after. */
+/** Sums of one day or month: rows of (value, measures…), one per standing. Keys are s.key and s.after. */
 export function fromSummary(question: Question, step: 'day' | 'month', most: number | undefined, bind: Bind): string {
   const { summary, companyId, generation, groupBy, filters, standings } = question;
   const [values] = filters.values();
@@ -58,7 +58,7 @@ export function fromSummary(question: Question, step: 'day' | 'month', most: num
     ${most === undefined ? '' : `order by t.value limit ${most * standings.length}`}`;
 }
 
-/** Sums of one month by several dimensions of few values. */
+/** Sums of one month by several dimensions with few values. */
 export function fromCombinations(question: Question, most: number | undefined, bind: Bind): string {
   const { summary, companyId, generation, groupBy, filters, standings } = question;
   const conditions = [...filters].map(([dimension, values]) => `t.${dimension} = any(${bind(values, 'text[]')})`);
@@ -69,7 +69,7 @@ export function fromCombinations(question: Question, most: number | undefined, b
     ${groupBy === null ? '' : `group by 1 order by 1 ${most === undefined ? '' : `limit ${most}`}`}`;
 }
 
-/** Facts between the instants s.key and s.until, added up as they are read. */
+/** Facts between the instants s.key and s.until, added up by the query. */
 export function fromFacts(question: Question, most: number | undefined, bind: Bind): string {
   const { summary, companyId, groupBy, filters, standings } = question;
   const value = groupBy === null ? `''` : `coalesce(f.${groupBy}::text, '${NONE}') collate "C"`;

@@ -2,7 +2,6 @@ import { registered } from '@truckroll/record-store';
 import { jobFinancials } from './job-financials.ts';
 import { revenueAttributions } from './revenue-attributions.ts';
 
-/** Every record that reporting owns. */
 export const tables = registered('reporting', {
   'job-financials': jobFinancials,
   'revenue-attributions': revenueAttributions,

@@ -1,5 +1,5 @@
-// Builds generations in batches, each in a transaction of its own that holds the company's lock for moments: the first
-// one, one for another time zone, one for a later version, one for repair. Any replica may take the next batch.
+// Builds generations of sums in batches: a company's first, one for another time zone, one for a later version, one to replace spoiled
+// sums. Each batch is a transaction that holds the company's lock briefly; any replica may take the next.
 import { Notifier, backoffMs, logOutage, pause, type BackgroundPart, type Database, type Logger, type Metrics, type Transaction } from '@truckroll/service-kit';
 import { lockCompany, refreshRecords } from '@truckroll/record-store';
 import { FACTS } from '../facts/index.ts';
@@ -12,23 +12,23 @@ import { Pace } from './pace.ts';
 import { Patience } from './patience.ts';
 import { addRange } from './range.ts';
 
-/** Financials, and rows of retired generations, that one transaction deals with. */
+/** Financials refreshed, and rows of retired generations removed, per transaction. */
 const BATCH = 1000;
 const REMOVED = 5000;
-/** Between looks while sums wait that are spoiled or lowered again and again. */
+/** Poll interval while spoiled or lowered sums wait out their backoff, in ms. */
 const WAITING_MS = 1000;
 /**
- * Between looks where nothing waits. Of what this replica applies it is told: a look finds what another did not live to build, and
- * what writers of earlier releases have spoiled.
+ * Poll interval when nothing waits, in ms. This replica is notified of events that it applies; polling finds builds that another replica
+ * left unfinished, and sums spoiled by writers of earlier releases.
  */
 const REST_MS = 5000;
 
 export interface SummaryBuilder extends BackgroundPart {
-  /** There may be something to build: call after a commit. */
+  /** Call it after a commit that may require building. */
   look(): void;
 }
 
-/** Looks for companies whose sums are missing, spoiled, of an older version or of another time zone, and builds them. `restMs` is REST_MS unless given. */
+/** Finds companies whose sums are missing, spoiled, of an older version or of another time zone, and rebuilds them. `restMs` defaults to REST_MS. */
 export function summaryBuilder(database: Database, log: Logger, metrics: Metrics, restMs = REST_MS): SummaryBuilder {
   const news = new Notifier();
   const stopping = new AbortController();
@@ -78,7 +78,7 @@ interface Building {
 type Count = ReturnType<Metrics['counter']>;
 type Outcome = 'missing' | 'spoiled' | 'older' | 'finished' | 'proceeds';
 
-/** One batch for each company that needs one and whose time it is; how many those were, and how many wait for theirs. */
+/** Builds one batch for each company that is due. Returns how many those were, and how many wait out their backoff. */
 async function buildSome({ database, patience, pace, begun, finished }: Building, signal: AbortSignal): Promise<{ built: number; waiting: number }> {
   const { rows } = await database.query<{ company_id: string; anew: boolean }>({
     name: 'companies_to_build',
@@ -116,7 +116,7 @@ async function step(tx: Transaction, companyId: string, pace: Pace): Promise<Out
     return spoiled > 0 ? 'spoiled' : 'missing';
   }
   const building = live.find(({ state }) => state === 'building');
-  // One that is being built comes to its end first: replicas of an older release lower it each time that they write.
+  // Finishes a build that is under way first: replicas of an older release lower it with each write.
   if (building === undefined && live.some(({ version }) => version < SUMMARIES_VERSION)) {
     await beginGeneration(tx, companyId);
     return 'older';
@@ -147,7 +147,7 @@ async function step(tx: Transaction, companyId: string, pace: Pace): Promise<Out
   return 'proceeds';
 }
 
-/** Sums that something spoiled are not read again: whoever asks meanwhile is told to come back. */
+/** Spoiled sums are not read any more: reports answer 503 until they are rebuilt. */
 async function begin(tx: Transaction, companyId: string, spoiled: boolean): Promise<void> {
   if (spoiled) await tx.query({ name: 'retire_spoiled', text: `update generations set state = 'retired' where company_id = $1`, values: [companyId] });
   await beginGeneration(tx, companyId);
@@ -162,7 +162,7 @@ async function takePlace(tx: Transaction, companyId: string, generation: number)
   });
 }
 
-/** Financials of a company whose settings have changed; whether there were any left. */
+/** Refreshes financials of a company whose settings have changed; returns whether any are left. */
 async function refreshSome(tx: Transaction, companyId: string): Promise<boolean> {
   const { rows } = await tx.query<{ after: string | null }>({
     name: 'to_refresh',
@@ -186,7 +186,7 @@ async function refreshSome(tx: Transaction, companyId: string): Promise<boolean>
   return !done;
 }
 
-/** What nobody reads any more goes in small steps. */
+/** Removes retired generations in small steps. */
 async function removeRetired(tx: Transaction, companyId: string): Promise<void> {
   const { rows } = await tx.query<{ generation: number }>({
     name: 'retired_generation',

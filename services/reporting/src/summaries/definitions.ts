@@ -1,41 +1,41 @@
-// What is added up for each report, by what: the one place that names measures and dimensions (decisions §2).
+// The measures and dimensions of each report's sums, defined only here (decisions §2).
 
 /**
- * Version of all summaries. Raise it by one when a summary gains a dimension or measure, or when the rule of one changes, and name
- * that one in `since`. The builder then replaces the sums of earlier versions (docs/adr/0006).
+ * Version of all summaries. Raise it by one when a summary gains a dimension or measure, or when the rule for one changes, and add that one
+ * to `since`. The builder then replaces sums of earlier versions (docs/adr/0006).
  */
 export const SUMMARIES_VERSION = 1;
 
-/** Stands for "has none" where a value is part of a key; sorts after every id and code. */
+/** Represents a missing value in a key; sorts after every id and code. */
 export const NONE = '~';
 
-/** What a dimension or measure waits for that the first version did not have. */
+/** What a dimension or measure requires that the first version did not have. */
 export interface Since {
-  /** The SUMMARIES_VERSION that it came with. */
+  /** The SUMMARIES_VERSION that introduced it. */
   version: number;
-  /** Read model → the version that its rows must have, where the value is in a column that came with it. */
+  /** Read model → the version its rows must have, if the value is in a column that this version introduced. */
   rows?: Readonly<Record<string, number>>;
 }
 
 export interface SummaryDefinition {
   name: 'invoice' | 'collection' | 'job' | 'participation';
-  /** Last part of the path of the report that is made of them. */
+  /** Last part of the path of the report made from these sums. */
   report: string;
-  /** Sums of each day and month, for the whole and by each dimension. */
+  /** Table of sums by day and by month, overall and by each dimension. */
   table: string;
-  /** Sums of each month by all dimensions of few values together. */
+  /** Table of sums by month for all combinations of the dimensions with few values. */
   combinations: string;
-  /** Columns of what is counted: where all are 0 there is no row. */
+  /** Columns of counts: a row in which all are 0 does not exist. */
   counts: readonly string[];
   /** Columns of cents, after the counts. */
   cents: readonly string[];
-  /** What rows can be grouped by and restricted to. */
+  /** Dimensions that reports can group and filter by. */
   dimensions: readonly string[];
-  /** Those of few values, in the order of the combinations' key. */
+  /** Dimensions with few values, in the order of the combinations' key. */
   few: readonly string[];
-  /** Whether there are sums of the whole: participants' rows overlap, and nobody adds them up. */
+  /** Whether there are overall sums. Not for participation: its rows overlap, so their total is meaningless. */
   whole: boolean;
-  /** Dimension or measure → since when: a report that needs it answers 503 until a company's sums and rows have it. */
+  /** Dimension or measure → what it requires: a report that uses it answers 503 until a company's sums and rows have it. */
   since?: Readonly<Record<string, Since>>;
 }
 
@@ -98,7 +98,7 @@ export function measuresOf(definition: SummaryDefinition): readonly string[] {
   return measures.get(definition) as readonly string[];
 }
 
-/** Of jobs: whether their type is included, and whether their costs were checked. */
+/** Standings of jobs: whether their type is included, and whether their costs were verified. */
 export const STANDINGS = {
   included_verified: { included: true, verified: true },
   included_unverified: { included: true, verified: false },

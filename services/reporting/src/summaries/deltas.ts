@@ -1,4 +1,4 @@
-// Changes of sums: folded in memory, so that a batch writes each row once, and written in the order of their keys.
+// Changes of sums, accumulated in memory so that a batch writes each row once, in key order.
 import { setImmediate as turn } from 'node:timers/promises';
 import { binaryArrays, heard, type Queryable, type Statement } from '@truckroll/service-kit';
 import { datesOf, less, monthOf, plus, sameGroup, type Amount, type Entry } from '../facts/fact.ts';
@@ -7,23 +7,23 @@ import { DEFINITIONS, measuresOf, type SummaryDefinition } from './definitions.t
 /** In the order of measuresOf. */
 type Measures = Amount[];
 
-/** Of one day or month, by standing and value: nested, so that no key is made for each addition. */
+/** One day or month: standing → value → measures. Nested, so that an addition needs no composite key. */
 type OfPeriod = Map<string, Map<string, Measures>>;
 
 /** By day or month, in days since 1970. */
 type Rows = Map<number, OfPeriod>;
 
-/** Of one generation and kind of summary: what all others are sums of. */
+/** Sums of one generation and summary; all other sums are computed from these. */
 interface Sums {
-  /** Of each dimension, in their order; those of its months, and of the whole, are made when they are written. */
+  /** By dimension, in alphabetical order. Sums of months and overall sums are computed when writing. */
   readonly days: ReadonlyMap<string, Rows>;
-  /** By month, and by values joined to one text. */
+  /** By month, and by the joined values. */
   readonly combinations: Rows;
 }
 
-/** Between the values of a key in memory: no text of PostgreSQL's has it. */
+/** Separates the values of a key in memory: PostgreSQL's text cannot contain it. */
 export const SEPARATOR = '\0';
-/** Rows of one statement: PostgreSQL writes some while the next are made. */
+/** Rows per statement: PostgreSQL writes some while the next are prepared. */
 const CHUNK = 2500;
 
 interface Target {
@@ -34,7 +34,7 @@ interface Target {
 export class Deltas {
   readonly #sums = new Map<SummaryDefinition, Map<number, Sums>>();
 
-  /** Adds to a generation what an entry has become: `before` is taken back. */
+  /** Replaces the entries `before` by `now` in a generation. */
   change(generation: Target, before: readonly Entry[], now: readonly Entry[]): void {
     for (let i = 0; i < Math.max(before.length, now.length); i += 1) {
       const [old, next] = [before[i], now[i]];
@@ -74,12 +74,12 @@ export class Deltas {
     return sums;
   }
 
-  /** Writes what differs, in the caller's transaction, which holds the company's lock. */
+  /** Writes the changes in the caller's transaction, which holds the company's lock. */
   async write(tx: Queryable, companyId: string): Promise<void> {
     const writing: Promise<unknown>[] = [];
     for (const { definition, table, rows: changed } of this.take()) {
       for (let start = 0; start < changed.length; start += CHUNK) {
-        // What is there so far leaves first: PostgreSQL writes it while more is being made.
+        // Sends pending statements first: PostgreSQL executes them while the next is prepared.
         if (writing.length > 0) await turn();
         const rows = writingRows(companyId, definition, { keys: keyColumns(definition, table), into: table }, changed.slice(start, start + CHUNK));
         writing.push(...[byKey(true), rows, byKey(false)].map((statement) => heard(tx.query(statement))));
@@ -88,7 +88,7 @@ export class Deltas {
     await Promise.all(writing);
   }
 
-  /** What differs, by table; nothing is left. */
+  /** Yields the changed rows by table, and clears them. */
   *take(): Generator<{ definition: SummaryDefinition; table: string; rows: readonly Changed[] }> {
     const sums = new Map(this.#sums);
     this.#sums.clear();
@@ -116,7 +116,7 @@ function fold(rows: Rows, period: number, standing: string, value: string, measu
   else for (let i = 0; i < measures.length; i += 1) known[i] = plus(known[i] as Amount, measures[i] as Amount);
 }
 
-/** Rows added up under other periods or values. */
+/** Adds rows up under other periods or values. */
 function sumsOf(rows: Rows, periodOf: (period: number) => number, valueOf: (value: string) => string): Rows {
   const sums: Rows = new Map();
   for (const [period, ofPeriod] of rows) {
@@ -126,18 +126,18 @@ function sumsOf(rows: Rows, periodOf: (period: number) => number, valueOf: (valu
   return sums;
 }
 
-/** A row with all of its key. */
+/** A row with its complete key. */
 export interface Changed {
   readonly generation: number;
   readonly part?: string;
   readonly period: number;
   readonly standing: string;
-  /** Of one dimension, or of several, joined. */
+  /** Value of one dimension, or the joined values of several. */
   readonly value: string;
   readonly measures: Measures;
 }
 
-/** Rows that differ from what is stored, in the order of their keys: neighbours are on one page of it. */
+/** Changed rows in key order, so that neighbors are on the same page of the table. */
 function changedRows(where: Pick<Changed, 'generation' | 'part'>, rows: Rows): Changed[] {
   const changed: Changed[] = [];
   for (const [period, ofPeriod] of [...rows].sort(([a], [b]) => a - b)) {
@@ -158,7 +158,8 @@ function changedParts(generation: number, { whole, few }: SummaryDefinition, day
   const months = (rows: Rows): Rows => sumsOf(rows, monthOf, (value) => value);
   const changed: Changed[] = [];
   if (whole) {
-    // Every fact has one value of each dimension: of one with few values there are fewest rows.
+    // Every fact has one value per dimension, so the rows of any dimension add up to the whole; a dimension with few values has the fewest
+    // rows.
     const all = sumsOf(
       days.get(few[0] as string) as Rows,
       (day) => day,
@@ -182,13 +183,13 @@ interface Place {
 }
 
 /**
- * Whether each row is found by its key, whatever the planner believes of tables that an import is filling: it would compare all with all.
- * Until the transaction ends, unless it is taken back.
+ * Switches to looking rows up by key: with the planner's estimates for tables that an import is filling, merge would compare all rows with
+ * all. Applies until it is reset or the transaction ends.
  */
 const byKey = (only: boolean): Statement => ({
   name: 'sums_by_key',
   text: `select set_config('enable_' || way, $1, true) from unnest(array['hashjoin', 'mergejoin', 'seqscan', 'bitmapscan', 'material']) way`,
-  // Null is how it was.
+  // Null resets to the default.
   values: [only ? 'off' : null],
 });
 

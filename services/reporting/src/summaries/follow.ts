@@ -1,5 +1,5 @@
-// Sums follow facts: what was stored is taken back, what is stored now is added, in the transaction that changes the
-// facts. An event's own idea of what was before is not used, so repeats and old news change nothing.
+// Keeps sums up to date with facts: subtracts the stored entries and adds the new ones, in the transaction that changes the facts. Previous
+// values in events are not used, so redelivered and outdated events change nothing.
 import { heard, type Queryable } from '@truckroll/service-kit';
 import { sameEntries, type Entry, type FactKind } from '../facts/fact.ts';
 import { FACTS } from '../facts/index.ts';
@@ -10,13 +10,13 @@ import { holds, liveGenerations, type Generation } from './generations.ts';
 /** Entries of facts by id; ids without any are absent. */
 type Entries = ReadonlyMap<string, readonly Entry[]>;
 
-/** Folds what facts have become, told by whoever stores them, into their sums. */
+/** Adds to the sums the new entries of facts, passed by the code that stores them. */
 export type Became = (now: Entries) => void;
 
 export interface Following {
-  /** Facts that are about to change, of one kind: what they are now is asked for at once, before whatever is sent after this call. */
+  /** Announces changes to facts of one kind. Their current entries are queried at once, ahead of everything sent after this call. */
   changing(kind: FactKind, ids: readonly string[]): Promise<Became>;
-  /** Sends how the sums of a kind differ; reads what nobody has told. */
+  /** Writes the changed sums of a kind; first reads the new entries that were not passed to `Became`. */
   changed(kind: FactKind): Promise<void>;
 }
 
@@ -26,9 +26,9 @@ interface Followed {
   before: Entries;
 }
 
-/** Watches facts of one company in a transaction that holds the company's lock. */
+/** Follows facts of one company in a transaction that holds the company's lock. */
 export function follow(tx: Queryable, companyId: string): Following {
-  // The lock keeps them as they are.
+  // Read once: the lock keeps them unchanged.
   let live: Promise<Generation[]> | undefined;
   const sums = new Map<FactKind, Deltas>();
   const untold = new Set<Followed>();
@@ -50,7 +50,7 @@ export function follow(tx: Queryable, companyId: string): Following {
     async changing(kind, ids) {
       if (ids.length === 0) return () => undefined;
       live ??= heard(liveGenerations(tx, companyId));
-      // Not waited for first: nearly every company has sums.
+      // In parallel: nearly every company has sums.
       const [generations, before] = await Promise.all([live, kind.read(tx, companyId, ids)]);
       if (generations.length === 0) return () => undefined;
       const followed = { kind, ids: new Set(ids), before };
@@ -66,7 +66,7 @@ export function follow(tx: Queryable, companyId: string): Following {
   };
 }
 
-/** Job facts and their sums after something that they follow from has changed: as `refreshRecords` does for financials. */
+/** Refreshes job facts and their sums after one of their sources has changed, like `refreshRecords` for financials. */
 export async function refreshJobFacts(tx: Queryable, companyId: string, jobs: Iterable<string>): Promise<void> {
   const ids = [...new Set(jobs)].sort();
   if (ids.length === 0) return;

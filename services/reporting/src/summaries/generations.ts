@@ -1,4 +1,4 @@
-// Which sums there are of a company: those that are read, and those that are being built to take their place.
+// Generations of a company's sums: the current one for reports, and its successor while that is being built.
 import type { Queryable } from '@truckroll/service-kit';
 import { SUMMARIES_VERSION } from './definitions.ts';
 
@@ -8,11 +8,11 @@ export interface Generation {
   state: 'building' | 'current' | 'retired';
   stage: number;
   after: string | null;
-  /** SUMMARIES_VERSION of the release that began it, or a smaller one of an older release that has written to it since. */
+  /** SUMMARIES_VERSION of the release that began it, or the lower one of an older release that has written to it since. */
   version: number;
 }
 
-/** Those that changes go into. */
+/** Generations that changes are added to. */
 export async function liveGenerations(tx: Queryable, companyId: string): Promise<Generation[]> {
   const { rows } = await tx.query<Generation>({
     name: 'live_generations',
@@ -22,12 +22,12 @@ export async function liveGenerations(tx: Queryable, companyId: string): Promise
   return rows;
 }
 
-/** Whether a generation has a fact in it already, by the fact's kind and id; if not, building will come to it. */
+/** Whether a generation already contains a fact, by the fact's kind and id; if not, the build will reach it. */
 export function holds({ state, stage, after }: Generation, kind: number, id: string): boolean {
   return state === 'current' || kind < stage || (kind === stage && after !== null && id <= after);
 }
 
-/** Begins a generation in the company's time zone as it is now; one that was being built is given up. */
+/** Begins a generation in the company's current time zone; abandons one that is being built. */
 export async function beginGeneration(tx: Queryable, companyId: string): Promise<void> {
   await tx.query({
     name: 'give_up_building',

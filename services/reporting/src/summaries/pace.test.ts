@@ -1,6 +1,6 @@
 import { Pace } from './pace.ts';
 
-/** Facts of each transaction where each fact takes so many microseconds. */
+/** Facts per transaction, if each fact takes this many microseconds. */
 function facts(pace: Pace, micros: number, times: number): number[] {
   return Array.from({ length: times }, () => {
     const facts = pace.facts('invoices');
@@ -9,17 +9,17 @@ function facts(pace: Pace, micros: number, times: number): number[] {
   });
 }
 
-test('more facts are added up at once until that takes most of a second, and no more than 64,000', () => {
+test('adds up more facts at once until that takes most of a second, at most 64,000', () => {
   expect(facts(new Pace(), 20, 6)).toEqual([4000, 8000, 16_000, 32_000, 32_000, 32_000]);
   expect(facts(new Pace(), 1, 9).at(-1)).toBe(64_000);
 });
 
-test('half and twice the time that is wanted change nothing', () => {
+test('changes nothing between half and twice the target time', () => {
   expect(facts(new Pace(), 100, 2)).toEqual([4000, 4000]);
   expect(facts(new Pace(), 400, 2)).toEqual([4000, 4000]);
 });
 
-test('fewer are added up at once where it takes far more than that, a thousand at least, and other kinds go by their own time', () => {
+test('adds up fewer facts at once if that takes far longer, at least a thousand, and paces each kind separately', () => {
   const pace = new Pace();
   facts(pace, 1, 9);
   expect(facts(pace, 100, 5)).toEqual([64_000, 32_000, 16_000, 16_000, 16_000]);

@@ -1,5 +1,5 @@
-// How many facts one transaction adds up: as many as take most of a second, for the company's lock is held meanwhile, and
-// the more there are the more of them fall into the same row.
+// Number of facts that one transaction adds up: as many as take most of a second. More would hold the company's lock too long; fewer would
+// update the same rows more often.
 
 const WANTED_MS = 800;
 const FIRST = 4000;
@@ -9,12 +9,12 @@ const MOST = 64_000;
 export class Pace {
   readonly #facts = new Map<string, number>();
 
-  /** Of a kind, for the next transaction. */
+  /** Number of facts of a kind for the next transaction. */
   facts(kind: string): number {
     return this.#facts.get(kind) ?? FIRST;
   }
 
-  /** So many took so many milliseconds. */
+  /** Reports the duration of a transaction with that many facts. */
   took(kind: string, ms: number): void {
     const facts = this.facts(kind);
     if (ms < WANTED_MS / 2) this.#facts.set(kind, Math.min(MOST, facts * 2));

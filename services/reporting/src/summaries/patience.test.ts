@@ -2,7 +2,7 @@ import { Patience } from './patience.ts';
 
 const COMPANY = '5f1d2c3b-4a59-4687-9b0c-1d2e3f4a5b6c';
 
-/** Seconds that pass until sums which are spoiled all the time are begun again, so many times. */
+/** Seconds until each of the next rebuilds, if sums are spoiled again every time. */
 function waits(patience: Patience, times: number): number[] {
   let now = 0;
   return Array.from({ length: times }, () => {
@@ -13,11 +13,11 @@ function waits(patience: Patience, times: number): number[] {
   });
 }
 
-test('sums that are spoiled again and again are begun at once the first time, then ever later up to a minute', () => {
+test('rebuilds spoiled sums at once the first time, then after increasing delays of up to a minute', () => {
   expect(waits(new Patience(), 9)).toEqual([0, 1, 2, 4, 8, 16, 32, 60, 60]);
 });
 
-test('after ten quiet minutes spoiled sums are begun at once again, and other companies never wait', () => {
+test('rebuilds at once again after ten quiet minutes, and never delays other companies', () => {
   const patience = new Patience();
   waits(patience, 8);
   expect(patience.isDue('other', 0)).toBe(true);

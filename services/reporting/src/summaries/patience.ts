@@ -1,9 +1,9 @@
-// How soon sums are built anew that something spoiled, or that an older release lowered: while a replica of that release goes on
-// writing, what is built is spoiled again before it is done, and others wait for the work.
+// Backoff for rebuilding sums that were spoiled, or lowered by an older release. While a replica of that release keeps writing, they are
+// spoiled again before the build ends, and other companies have to wait for the work.
 
 const FIRST_MS = 1000;
 const MOST_MS = 60_000;
-/** Of quiet, after which the next time counts as the first. */
+/** Quiet time after which the backoff starts over, in ms. */
 const FORGET_MS = 10 * MOST_MS;
 
 interface Spoiled {
@@ -15,12 +15,12 @@ interface Spoiled {
 export class Patience {
   readonly #companies = new Map<string, Spoiled>();
 
-  /** Whether it is time to build a company's sums that are spoiled: the first time at once. Moments in milliseconds of one clock. */
+  /** Whether a company's spoiled sums may be rebuilt: at once the first time. Times are milliseconds of one clock. */
   isDue(companyId: string, now: number): boolean {
     return now >= (this.#companies.get(companyId)?.dueAt ?? -Infinity);
   }
 
-  /** Building has begun because they were spoiled: should they be spoiled again, that waits longer each time. */
+  /** Records that a rebuild has begun: if the sums are spoiled again, the next one waits longer. */
   spoiled(companyId: string, now: number): void {
     for (const [id, { at }] of this.#companies) if (now - at > FORGET_MS) this.#companies.delete(id);
     const times = (this.#companies.get(companyId)?.times ?? 0) + 1;

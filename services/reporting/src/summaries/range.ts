@@ -1,12 +1,10 @@
-// Sums of many facts at once, by SQL: the same as Deltas makes of them one by one. What is built is held against what was
-// kept up, row by row, by tests and by `truckroll verify`.
+// Adds up many facts at once in SQL, with the same result as Deltas. Tests and `truckroll verify` compare the two row by row.
 import { civil, formatDate, formatInstant, startOfDay } from '@truckroll/contract';
 import type { Queryable } from '@truckroll/service-kit';
 import type { Counted, FactKind } from '../facts/fact.ts';
 import { NONE, measuresOf, type SummaryDefinition } from './definitions.ts';
 import { keyColumns } from './deltas.ts';
 
-/** Facts of one kind by their ids. */
 export interface Range {
   kind: FactKind;
   /** Null for the first ones. */
@@ -15,10 +13,10 @@ export interface Range {
   last: string;
 }
 
-/** For grouping and sorting the rows that a range brings, in the transaction that does it. */
+/** For grouping and sorting a range's rows, within its transaction only. */
 const WORK_MEM = '64MB';
 
-/** Adds a range to a generation that has none of it, in a transaction that holds the company's lock. */
+/** Adds a range to a generation that contains none of it, in a transaction that holds the company's lock. */
 export async function addRange(tx: Queryable, companyId: string, generation: { generation: number; time_zone: string }, range: Range): Promise<void> {
   await tx.query({ name: 'memory_for_sums', text: `set local work_mem = '${WORK_MEM}'` });
   for (const counted of range.kind.counted) {
@@ -42,8 +40,8 @@ interface Day {
 }
 
 /**
- * Every local date that a fact of the range may count on, in order: of the time-zone database of this runtime, not PostgreSQL's
- * (decisions §13). A local date is at most a day away from that of UTC.
+ * Every local date that a fact of the range may count on, in order. Uses this runtime's time-zone database, not PostgreSQL's (decisions
+ * §13). A local date is at most one day away from the UTC date.
  */
 async function daysOf(tx: Queryable, companyId: string, timeZone: string, { summary, rows: from }: Counted, { kind, after, last }: Range): Promise<Day[]> {
   const { rows } = await tx.query<{ day: number }>({
@@ -62,7 +60,7 @@ async function daysOf(tx: Queryable, companyId: string, timeZone: string, { summ
 
 const IN_RANGE = 'c.company_id = $1 and ($2::uuid is null or c.id > $2) and c.id <= $3';
 
-/** A fact counts on the date whose first instant is the latest not after it: of dates that begin together, the last. */
+/** A fact counts on the date with the latest first instant that is not after it; if dates begin together, on the last. */
 function adding({ summary, rows }: Counted, table: string): string {
   const keys = keyColumns(summary, table);
   const measures = measuresOf(summary);

@@ -1,4 +1,4 @@
-// Sums made anew from facts, beside those that are read (docs/operations.md).
+// Rebuilds sums from facts while reports read the current ones (docs/operations.md).
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RebuildResponse } from '@truckroll/contract/gen/reporting/v1/admin';
 import { lockCompany } from '@truckroll/record-store';
@@ -9,12 +9,12 @@ const LOOK_EVERY_MS = 100;
 
 interface Rebuilding {
   readonly database: Database;
-  /** Called when some were begun. */
+  /** Called when generations were begun. */
   readonly begun: () => void;
   readonly signal: AbortSignal;
 }
 
-/** Begins a generation for every company, which the builder builds; resolves when all have taken their places. */
+/** Begins a generation for every company, which the builder builds; resolves when all of them have replaced their predecessors. */
 export async function rebuildSummaries({ database, begun, signal }: Rebuilding, progress: (step: RebuildResponse) => void): Promise<void> {
   const { rows: companies } = await database.query<{ company_id: string }>({ text: 'select company_id from companies order by company_id' });
   for (const { company_id: companyId } of companies) {

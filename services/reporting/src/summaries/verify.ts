@@ -1,4 +1,4 @@
-// Holds what reports are made of against what it follows from: job facts against read models, sums against facts.
+// Compares reports with their sources: job facts with read models, sums with facts.
 import { formatDate, formatInstant, parseDate, startOfDay } from '@truckroll/contract';
 import type { ReportDifference, VerifyReportsResponse } from '@truckroll/contract/gen/reporting/v1/admin';
 import { streamOf, type Database, type Queryable } from '@truckroll/service-kit';
@@ -8,9 +8,9 @@ import { derivedJobFacts, jobFacts } from '../facts/jobs.ts';
 import { DEFINITIONS, NONE, SUMMARIES_VERSION, measuresOf, type SummaryDefinition } from './definitions.ts';
 import { Deltas, SEPARATOR, keyColumns, type Changed } from './deltas.ts';
 
-/** Facts that are read by one statement, and jobs of one snapshot. */
+/** Facts per statement, and jobs per snapshot. */
 const BATCH = 2000;
-/** Differences that are returned. */
+/** Maximum differences returned. */
 const MOST_TOLD = 1000;
 
 interface Generation {
@@ -20,7 +20,7 @@ interface Generation {
 
 interface Jobs {
   readonly wrong: readonly string[];
-  /** Null where there are no more. */
+  /** Null if there are no more. */
   readonly last: string | null;
 }
 
@@ -35,9 +35,9 @@ interface Month {
 type Snapshot = <T>(work: (tx: Queryable, current: Generation) => Promise<T>) => Promise<T | undefined>;
 
 /**
- * Verifies in slices, jobs by their ids and sums by months. Each slice has a separate snapshot, so none keeps dead rows for long. Facts
- * and sums only change together, so whatever differs within a slice is wrong. If the company's sums are made anew in between, the
- * last response has `built: false`.
+ * Verifies in slices: jobs by id, sums by month. Each slice has a separate snapshot, so none keeps dead rows for long. Facts and sums only
+ * change together, so any difference within a slice is an error. If the company's sums are rebuilt in between, the last response has
+ * `built: false`.
  */
 export function verifyReports(database: Pick<Database, 'transaction'>, companyId: string, signal: AbortSignal): AsyncIterable<VerifyReportsResponse> {
   return streamOf(async (tell) => {
@@ -67,7 +67,7 @@ async function currentGeneration(tx: Queryable, companyId: string): Promise<Gene
   return rows[0];
 }
 
-/** Whether the sums of one generation were there until the end. */
+/** Whether the sums of one generation existed until the end. */
 async function verify(snapshot: Snapshot, companyId: string, tell: (step: VerifyReportsResponse) => void): Promise<boolean> {
   const differences: ReportDifference[] = [];
   let facts = 0;
@@ -96,7 +96,7 @@ async function verify(snapshot: Snapshot, companyId: string, tell: (step: Verify
   return true;
 }
 
-/** Finds, among the next jobs, those whose facts are not what their read models come to. */
+/** Finds, among the next jobs, those whose facts differ from what their read models yield. */
 async function jobsAfter(tx: Queryable, companyId: string, after: string | null): Promise<Jobs> {
   const ids = await jobFacts.next(tx, companyId, after, BATCH);
   const entries = await jobFacts.read(tx, companyId, ids);
@@ -116,7 +116,7 @@ const PARTS = DEFINITIONS.map((definition) => ({
   parts: [...(definition.whole ? [''] : []), ...definition.dimensions.map((name) => `${name}/`)].flatMap((of) => [`${of}day`, `${of}month`]),
 }));
 
-/** The first day of the earliest month, from a first day on, that has facts or sums. */
+/** The first day of the earliest month, from `from` on, that has facts or sums. */
 async function nextMonth(tx: Queryable, companyId: string, { generation, time_zone }: Generation, from: number | undefined): Promise<number | undefined> {
   const periods = PARTS.flatMap(({ definition: { table, combinations }, parts }) => {
     const first = (name: string, which: string): string =>
@@ -174,7 +174,7 @@ interface Computed {
   rows: readonly Changed[];
 }
 
-/** Where a month of a table differs from what facts come to. */
+/** Differences between a month of a table and the sums of its facts. */
 async function compare(
   tx: Queryable,
   { definition, table, rows: computed }: Computed,
@@ -218,7 +218,7 @@ async function compare(
   return differences;
 }
 
-/** Where a row stands, as an accountant would say it. */
+/** Describes a row in an accountant's words. */
 function placeOf({ few }: SummaryDefinition, row: Record<string, string | null>): { period: string; group: string } {
   const { part, value, period, standing } = row as Record<string, string>;
   const shown = (dimension: string, of = ''): string => `${dimension} ${of === NONE ? 'none' : of}`;
