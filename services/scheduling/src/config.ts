@@ -11,7 +11,7 @@ const settings = {
 
 export type SchedulingConfig = Config<typeof settings> & NotificationConfig;
 
-/** Throws ConfigError that names everything missing or invalid. */
+/** Throws a ConfigError that names everything missing or invalid. */
 export function schedulingConfig(environment: Readonly<Record<string, string | undefined>>): SchedulingConfig {
   return readConfig({ ...settings, ...notificationSettings }, environment);
 }

@@ -1,7 +1,6 @@
-// What follows from a change of each record, in the transaction that makes it. Records derive from each other in
-// circles (a visit shows its job, a job counts its visits), so this is the one place that knows who depends on whom: the
-// tables do not, they are registered with these. Every step looks at the latest of everything: the order in which records
-// arrive makes no difference.
+// What a change of each record leads to, in the same transaction. Records derive from each other in cycles: a visit shows its job, a job
+// counts its visits. Therefore tables do not know their dependents; they are registered with the functions here. Every step reads the
+// latest state, so the order in which records arrive does not matter.
 import { Visit } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
 import type { Assignment } from '@truckroll/contract/gen/scheduling/v1/job_assignments';
 import { JobLifecycle } from '@truckroll/contract/gen/scheduling/v1/job_lifecycles';
@@ -28,7 +27,7 @@ async function refreshJobs(tx: Transaction, companyId: string, ids: Ids): Promis
   await refreshRecords(tx, jobs, companyId, ids);
 }
 
-/** job, assignments, dispatch_status and revision of visits, and the filters that look at them. */
+/** job, assignments, dispatch_status and revision of visits, and the filters on them. */
 async function refreshVisits(tx: Transaction, companyId: string, ids: Ids): Promise<void> {
   await refreshRecords(tx, jobAppointments, companyId, ids);
 }
@@ -77,7 +76,7 @@ export async function afterTimeEntries(tx: Transaction, companyId: string, chang
   await refreshTimesheets(tx, companyId, nowAndBefore(changed, 'timesheet_id'));
 }
 
-/** Visits whose assignments have changed, the jobs that these visits are for and the service requests that led to them. */
+/** Refreshes visits whose assignments have changed, their jobs, and the service requests booked for them. */
 async function refreshAssigned(tx: Transaction, companyId: string, visitIds: Ids): Promise<void> {
   await refreshVisits(tx, companyId, visitIds);
   await moveServiceRequests(tx, companyId, visitIds);
@@ -94,7 +93,7 @@ async function refreshAssigned(tx: Transaction, companyId: string, visitIds: Ids
   );
 }
 
-/** Imported technicians count as those that the two writes add and remove. */
+/** Imported technicians count like those that the two writes add and remove. */
 async function moveServiceRequests(tx: Transaction, companyId: string, visitIds: Ids): Promise<void> {
   const booked = await tx.queryBinary({
     name: 'booked_visits',
@@ -107,7 +106,6 @@ async function moveServiceRequests(tx: Transaction, companyId: string, visitIds:
   }
 }
 
-/** Ids of the records whose column holds one of the values. */
 async function idsWhere(tx: Transaction, table: string, column: string, companyId: string, values: Ids): Promise<string[]> {
   const { rows } = await tx.query<{ id: string }>({
     name: `${table}_where_${column}`,
@@ -121,7 +119,7 @@ function idsOf(changed: readonly Changed<unknown>[]): string[] {
   return changed.map(({ id }) => id);
 }
 
-/** What a reference of the changed records leads to, and what it led to before they changed. */
+/** Ids that the changed records refer to, now and before the change. */
 function nowAndBefore<K extends string>(changed: readonly Changed<{ [key in K]?: string | null | undefined }>[], column: K): string[] {
   return [...new Set(changed.flatMap(({ record, before }) => [record[column], before?.[column] as string | null | undefined]))].filter(
     (id): id is string => id != null,

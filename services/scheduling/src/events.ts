@@ -1,4 +1,3 @@
-// What scheduling publishes beside its records.
 import { topics } from '@truckroll/contract';
 import { Name as NameEvent } from '@truckroll/contract/gen/events/v1/names';
 import { append } from '@truckroll/outbox';
@@ -6,7 +5,7 @@ import { writeNames, type AfterChange } from '@truckroll/record-store';
 
 const SCHEMA = 'scheduling';
 
-/** For records that others show by name: keeps the names table, and publishes a name that is new or different. */
+/** For records that others show by name: stores the name, and publishes it if it is new or changed. */
 export function named(kind: string): AfterChange<{ name: string }> {
   return async (tx, companyId, changed) => {
     const names = changed.map(({ id, record: { name } }) => ({ kind, id, name, version: 0 }));

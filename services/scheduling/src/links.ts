@@ -1,12 +1,12 @@
-// Filters on what other records say of a record: link tables that follow from those records.
+// Link tables for filters that depend on other records.
 import type { Maintains } from '@truckroll/record-store';
 import type { Transaction } from '@truckroll/service-kit';
 
 interface Followed {
-  /** The link table and the table whose records it leads to. */
+  /** The link table, and the table that it filters. */
   link: string;
   table: string;
-  /** SQL: (id, value) as they ought to be, for the records $2 of company $1. */
+  /** SQL: the correct (id, value) pairs for the records $2 of company $1. */
   pairs: string;
 }
 
@@ -32,7 +32,7 @@ const ACCOUNT_LOCATIONS: Followed = {
   pairs: `select l.value, l.id from unnest($2::uuid[]) u(id) join location_accounts l on l.company_id = $1 and l.value = u.id`,
 };
 
-/** A refresh by ids as what keeps a link of a table. */
+/** Makes a refresh by ids the function that maintains a link. */
 export function keeping(refresh: (tx: Transaction, companyId: string, ids: readonly string[]) => Promise<void>): Maintains<unknown> {
   return (tx, companyId, records) =>
     refresh(
@@ -42,12 +42,12 @@ export function keeping(refresh: (tx: Transaction, companyId: string, ids: reado
     );
 }
 
-/** Who is assigned to visits: canceled assignments and canceled visits included, for the person stays on the record. */
+/** Team members on visits. Includes canceled assignments and canceled visits, since the person stays on the record. */
 export async function refreshVisitTeams(tx: Transaction, companyId: string, visitIds: readonly string[]): Promise<void> {
   await follow(tx, VISIT_TEAMS, companyId, visitIds);
 }
 
-/** Who is assigned to any visit of a job. Two visits of a job may change at once, so the job is locked before it is looked at. */
+/** Team members on any visit of a job. Two visits of a job may change at once, so the job is locked before they are read. */
 export async function refreshJobTeams(tx: Transaction, companyId: string, jobIds: readonly string[]): Promise<void> {
   await tx.query({
     name: 'hold_jobs_for_teams',
@@ -57,12 +57,12 @@ export async function refreshJobTeams(tx: Transaction, companyId: string, jobIds
   await follow(tx, JOB_TEAMS, companyId, jobIds);
 }
 
-/** At which locations accounts are, former ones included: the other side of a location's accounts. */
+/** Locations of accounts, including former ones: the reverse of a location's accounts. */
 export async function refreshAccountLocations(tx: Transaction, companyId: string, accountIds: readonly string[]): Promise<void> {
   await follow(tx, ACCOUNT_LOCATIONS, companyId, accountIds);
 }
 
-/** Accounts that are said to be at these locations now. */
+/** Accounts whose links currently name these locations. */
 export async function accountsLinkedTo(tx: Transaction, companyId: string, locationIds: readonly string[]): Promise<string[]> {
   const { rows } = await tx.query<{ id: string }>({
     name: 'accounts_linked_to_locations',

@@ -1,4 +1,4 @@
-// After a restore, scheduling tells everything anew, and says what of its events and messages is not what others know.
+// After a restore, scheduling publishes everything again, and reports which of its events and messages differ from what others know.
 import { topics } from '@truckroll/contract';
 import { Name } from '@truckroll/contract/gen/events/v1/names';
 import { append, type Restored } from '@truckroll/outbox';
@@ -18,7 +18,7 @@ export const restored: Restored = {
   },
 };
 
-/** Names are published when they change; here, all of them. */
+/** Names are published only when they change; this publishes all of them. */
 async function tellNames(tx: Queryable): Promise<void> {
   for (let after: string | undefined; ; ) {
     const names = await namePage(tx, after);
@@ -37,7 +37,7 @@ async function tellNames(tx: Queryable): Promise<void> {
   }
 }
 
-/** How many events each subject `<company>/<service request or interaction>` has had; subjects that are not there have had none. */
+/** Number of events of each subject `<company>/<service request or interaction>`; absent subjects had none. */
 export async function eventsHad(db: Queryable, keys: readonly string[]): Promise<Map<string, number>> {
   const { rows } = await db.query<{ key: string; event_sequence: number }>({
     text: `select k.key, s.event_sequence from unnest($1::text[]) k(key) join (
@@ -56,7 +56,7 @@ export interface UnknownMessage {
   readonly address: string;
 }
 
-/** Messages to customers that were not sent at the restored moment may have been sent since: they are never sent (again). */
+/** Gives up messages to customers that were unsent at the restored moment: they may have been sent since, so they are never sent again. */
 export async function giveUpMessages(tx: Queryable): Promise<UnknownMessage[]> {
   const { rows } = await tx.query<UnknownMessage>({
     text: `update notifications set status = 'UNKNOWN', finished_at = now(), attempt_ends_at = null,

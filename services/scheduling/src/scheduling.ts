@@ -19,10 +19,10 @@ import { storeJobClasses } from './resources/job-classes.ts';
 import { schema } from './schema.ts';
 
 const SCHEMA = 'scheduling';
-/** What scheduling publishes on. */
+/** Topics that scheduling publishes to. */
 const TOPICS = [topics.names, topics.jobs, topics.assignments, topics.scheduling, topics.serviceRequests, topics.schedulingAudit];
 
-/** Customers, places, people, jobs, visits and everything around them; the owner of all names. */
+/** Customers, locations, people, jobs and visits. Owns all names. */
 export function createScheduling(config: SchedulingConfig): Service {
   return createService({
     name: SCHEMA,

@@ -5,5 +5,4 @@ import { tables } from './resources/index.ts';
 
 const own = migrationsIn('scheduling', new URL('../migrations/', import.meta.url));
 
-/** What scheduling keeps in PostgreSQL. */
 export const schema = withProjections({ schema: 'scheduling', migrations: [recordStoreMigrations, outboxTables, own] }, tables);

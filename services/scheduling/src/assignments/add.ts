@@ -1,4 +1,4 @@
-// POST /v1/job-assignments: one technician more on a visit (decisions §5).
+// POST /v1/job-assignments: adds a technician to a visit (decisions §5).
 import { randomUUID } from 'node:crypto';
 import { ApiError, checkRanges, now, refuseBroken, shapeNamed } from '@truckroll/contract';
 import { AddAssignmentRequest } from '@truckroll/contract/gen/scheduling/v1/assignment_commands';

@@ -1,4 +1,4 @@
-// An assignment's job is its visit's (decisions §12); the line's stands in until the visit arrives.
+// An assignment takes its job from its visit (decisions §12), and from its own line until the visit arrives.
 import type { Assignment } from '@truckroll/contract/gen/scheduling/v1/job_assignments';
 import type { Changed } from '@truckroll/record-store';
 import type { Transaction } from '@truckroll/service-kit';

@@ -6,8 +6,8 @@ import { recordKey } from '@truckroll/record-store';
 import type { Changed } from './store.ts';
 
 /**
- * What a write tells: the change of the visit, and the assignment's own state, which `document` is; null deletes it.
- * The visit's row is locked, so its events are stored in the order of its sequence.
+ * Events of a write: the change of the visit, and the assignment's own state. `document` is that state; null deletes it. The visit's row is
+ * locked, so its events are stored in sequence order.
  */
 export function eventsOf(companyId: string, { visit, sequence }: Changed, assignment: Assignment, document: Uint8Array | null): OutgoingEvent[] {
   const { id: visit_id, revision, dispatch_status } = visit;

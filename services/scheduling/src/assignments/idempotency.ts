@@ -1,17 +1,17 @@
-// Idempotency keys (decisions §5): a write has its key to itself from before it looks at anything until its transaction ends, by an
-// advisory lock of PostgreSQL, and stores the key with its answer in the statement of its change, once. Scheduling of the release
-// before stores the key first, without an answer: whoever comes second meets that row when it stores its own, and begins anew.
+// Idempotency keys (decisions §5). A write holds its key through an advisory lock, from before its first read until its transaction ends,
+// and stores the key with its answer in the statement that stores its change. Scheduling of the previous release stores the key first,
+// without an answer. A write that meets such a row when it stores its own starts again.
 import { createHash } from 'node:crypto';
 import { ApiError } from '@truckroll/contract';
 import { isLockTimeout, isUniqueViolation, type Database, type Statement, type Transaction } from '@truckroll/service-kit';
 
 const KEPT = `interval '30 days'`;
-/** How long a request waits for another one with its key, and a write for a visit. */
+/** Maximum wait of a request for another one with its key, and of a write for a visit. */
 const PATIENCE = '5s';
-/** Keys that are deleted together: few enough that nothing else notices. */
+/** Keys deleted per statement: few, so that no other work is affected. */
 const PURGED_AT_ONCE = 500;
 
-/** Whose key it is, and what it was sent with. */
+/** An idempotency key: its owner, and a hash of the request it was sent with. */
 export interface Claim {
   companyId: string;
   userId: string;
@@ -19,35 +19,35 @@ export interface Claim {
   fingerprint: Buffer;
 }
 
-/** An answer as it is given and given again. */
+/** The answer of a write, returned again for a repeated request. */
 export interface Answer {
   status: number;
-  /** Path of the record that was made. */
+  /** Path of the created record. */
   location: string | null;
   /** The response message: data and notification. */
   response: Buffer;
 }
 
-/** What makes two requests the same: the operation and the parsed message, without the caller and the key. */
+/** Identifies a request: a hash of the operation and the parsed message, without the caller and the key. */
 export function fingerprintOf(operation: string, message: Uint8Array): Buffer {
   return createHash('sha256').update(`${operation}\0`).update(message).digest();
 }
 
-/** Of all advisory locks, those of keys. */
+/** Namespace of the keys' advisory locks. */
 const LOCKS = 5;
 
-/** What has to be locked; among the parameters of a statement that begins with `TRYING`. */
+/** What to lock for a key; a parameter of statements that begin with `trying`. */
 export const lockOf = ({ companyId, userId, key }: Claim): string => `${companyId}/${userId}/${key}`;
 
 /**
- * How a statement begins that finds and locks something: nothing is looked for while another write has the key, and nobody waits longer
- * than so for what is found. The transaction has the key from then on.
+ * First part of a statement that finds and locks rows: it finds nothing while another write holds the key, and limits the wait for row
+ * locks. From then on the transaction holds the key.
  */
 export const trying = (parameter: string): string => `key as materialized (
     select set_config('lock_timeout', '${PATIENCE}', true), pg_try_advisory_xact_lock(hashtextextended(${parameter}, ${LOCKS})) as free
   )`;
 
-/** Takes a key for the rest of the transaction, after whoever has it. Errors: 409 when it waited in vain. */
+/** Locks a key until the transaction ends, after waiting for its current holder. Errors: 409 if that takes too long. */
 export async function waitForKey(tx: Transaction, claim: Claim): Promise<void> {
   try {
     await tx.query({
@@ -64,8 +64,8 @@ export async function waitForKey(tx: Transaction, claim: Claim): Promise<void> {
 }
 
 /**
- * The answer of the write that had the key, if any. Sent after what locks the visit, which that write had locked too, whichever
- * release it was of. Errors: 409 where that was another write.
+ * The answer stored under the key, if any. Sent behind the statement that locks the visit, since the earlier write had locked it too, in
+ * either release. Errors: 409 if the key belongs to a different request.
  */
 export async function answered(tx: Transaction, { companyId, userId, key, fingerprint }: Claim): Promise<Answer | undefined> {
   const { rows } = await tx.query<Answer & { fingerprint: Buffer; expired: boolean }>({
@@ -76,7 +76,7 @@ export async function answered(tx: Transaction, { companyId, userId, key, finger
   });
   const [row] = rows;
   if (row === undefined) return undefined;
-  // As good as none, where the purge has not met it yet.
+  // An expired key counts as absent, even if it has not been purged yet.
   if (row.expired) {
     await tx.query({
       name: 'forget_idempotency_key',
@@ -94,7 +94,7 @@ export async function answered(tx: Transaction, { companyId, userId, key, finger
   return row;
 }
 
-/** Stores the answer under its key. Refused where another write has stored its own: see `isTaken`. */
+/** Stores the answer under its key. Fails if another write has stored its own: see `isTaken`. */
 export function answering({ companyId, userId, key, fingerprint }: Claim, { status, location, response }: Answer): Statement {
   return {
     name: 'store_idempotency_key',
@@ -103,12 +103,12 @@ export function answering({ companyId, userId, key, fingerprint }: Claim, { stat
   };
 }
 
-/** Whether a write of the release before, which takes no lock, had the key at the same time and was faster. */
+/** Whether a write of the previous release, which takes no lock, had the key at the same time and was faster. */
 export function isTaken(error: unknown): boolean {
   return isUniqueViolation(error, 'idempotency_keys_pkey');
 }
 
-/** Deletes expired keys, passing over those that a write holds just now. Resolves to how many there were. */
+/** Deletes expired keys, skipping those that a write has locked. Resolves to the number deleted. */
 export async function purgeKeys(database: Database, signal?: AbortSignal): Promise<number> {
   for (let purged = 0; ; ) {
     const { rowCount } = await database.query({

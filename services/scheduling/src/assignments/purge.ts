@@ -3,7 +3,7 @@ import { purgeKeys } from './idempotency.ts';
 
 const EVERY_MS = 3_600_000;
 
-/** Deletes expired idempotency keys every hour, by whichever replica comes first. */
+/** Deletes expired idempotency keys every hour; every replica does, and they do not block each other. */
 export function keyPurge(database: Database, log: Logger): BackgroundPart {
   const stopping = new AbortController();
   const purges = new PeriodicTask(EVERY_MS, async () => {

@@ -1,4 +1,4 @@
-// DELETE /v1/job-assignments/{id}: one technician fewer on a visit (decisions §5).
+// DELETE /v1/job-assignments/{id}: removes a technician from a visit (decisions §5).
 import { ApiError } from '@truckroll/contract';
 import { RemoveAssignmentRequest } from '@truckroll/contract/gen/scheduling/v1/assignment_commands';
 import type { CallContext } from '@truckroll/service-kit';
@@ -20,7 +20,7 @@ export function removeAssignment(services: WriteServices, request: RemoveAssignm
 }
 
 function plan(companyId: string, request: RemoveAssignmentRequest, held: HeldVisit | undefined): Planned {
-  // Also missing: one that another write removed while this one waited for the visit.
+  // Another write may have removed it while this one waited for the visit.
   const assignment = held?.visit.assignments.find(({ id }) => id === request.id);
   if (held === undefined || assignment === undefined) throw ApiError.notFound('assignment');
   const { visit } = held;

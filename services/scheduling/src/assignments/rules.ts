@@ -1,5 +1,5 @@
-// What the two scheduling writes may do (decisions §5). Pure: what is found comes in, a refusal or the changed visit
-// comes out. The order of the checks is the caller's: state, window, revision.
+// Rules of the two scheduling writes (decisions §5). Pure: they take the stored records and return a refusal or the changed visit. The
+// caller determines the order of the checks: state, window, revision.
 import { ApiError, type ErrorDetail } from '@truckroll/contract';
 import type { AddAssignmentRequest } from '@truckroll/contract/gen/scheduling/v1/assignment_commands';
 import type { Visit } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
@@ -7,10 +7,10 @@ import { AssignmentStatus, type Assignment } from '@truckroll/contract/gen/sched
 import { TeamMemberStatus, type TeamMember } from '@truckroll/contract/gen/scheduling/v1/team_members';
 import { dispatchStatusOf, inOrder, revisionOf } from './visit.ts';
 
-/** Undefined where nothing stands against the write. */
+/** Undefined if the write is allowed. */
 type Refusal = ApiError | undefined;
 
-/** Why an assignment cannot be removed, by its own status; those that are absent can. */
+/** Why an assignment with this status cannot be removed; with any other status it can. */
 const LOCKS: Partial<Record<AssignmentStatus, 'ACTIVE' | 'COMPLETED'>> = {
   [AssignmentStatus.EN_ROUTE]: 'ACTIVE',
   [AssignmentStatus.IN_PROGRESS]: 'ACTIVE',
@@ -26,7 +26,7 @@ export function canBeAssigned({ status, assignable }: Pick<TeamMember, 'status' 
   return status === TeamMemberStatus.ACTIVE && assignable;
 }
 
-/** State of the visit. A canceled assignment leaves its technician free to be added again. */
+/** Checks the state of the visit. A technician whose assignment is canceled may be added again. */
 export function refuseAdding(visit: Pick<Visit, 'canceled' | 'assignments'>, teamMemberId: string): Refusal {
   if (visit.canceled) return conflict('ASSIGNMENT_CONFLICT', 'appointment_id', 'VISIT_CANCELED', 'The visit is canceled: nobody can be added to it.');
   if (!technicians(visit).includes(teamMemberId)) return undefined;
@@ -35,7 +35,7 @@ export function refuseAdding(visit: Pick<Visit, 'canceled' | 'assignments'>, tea
 
 type Times = Pick<AddAssignmentRequest, 'starts_at' | 'ends_at' | 'allow_outside_window'>;
 
-/** Inside means at or after the window's start, and at or before its end. */
+/** Both times must lie within the window, bounds included. */
 export function refuseOutsideWindow(visit: Pick<Visit, 'window_start_at' | 'window_end_at'>, times: Times): Refusal {
   if (times.allow_outside_window) return undefined;
   const outside = [
@@ -51,7 +51,7 @@ export function refuseOutsideWindow(visit: Pick<Visit, 'window_start_at' | 'wind
   return details.length === 0 ? undefined : ApiError.invalid(details);
 }
 
-/** The assignment's own status alone: a canceled visit can be tidied up. */
+/** Only the assignment's own status matters: assignments of a canceled visit may be removed. */
 export function refuseRemoving({ status }: Pick<Assignment, 'status'>): Refusal {
   const reason = LOCKS[status];
   return reason && conflict('ASSIGNMENT_LOCKED', 'id', reason, LOCK_MESSAGES[reason]);
@@ -68,13 +68,13 @@ function conflict(code: 'ASSIGNMENT_CONFLICT' | 'ASSIGNMENT_LOCKED', field: stri
   return new ApiError(code, message, { details: [{ location: field === 'id' ? 'path' : 'body', field, code, message, reason }] });
 }
 
-/** The visit with other assignments, and what follows from them. Its own columns stay. */
+/** The visit with other assignments, and the fields derived from them. Its own columns stay unchanged. */
 export function withAssignments(visit: Visit, assignments: readonly Assignment[]): Visit {
   const own = inOrder(assignments);
   return { ...visit, assignments: own, dispatch_status: dispatchStatusOf(visit.canceled, own), revision: revisionOf(visit, own) };
 }
 
-/** Ids of the team members who are on a visit. */
+/** Ids of the team members on a visit. */
 export function technicians({ assignments }: Pick<Visit, 'assignments'>): string[] {
   return assignments.filter(({ status }) => status !== AssignmentStatus.CANCELED).flatMap(({ team_member }) => team_member?.id ?? []);
 }

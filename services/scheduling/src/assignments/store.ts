@@ -1,6 +1,5 @@
-// What the two writes read and store. A write costs PostgreSQL few statements: rows are found and locked in one, and
-// changed with all that follows from it in another. What is stored is what an import of the same records would derive
-// (consequences.ts); a test compares the two.
+// SQL of the two writes. Each uses few statements: one finds and locks rows, another stores the change with all its consequences. The
+// result equals what an import of the same records would derive (consequences.ts); a test compares the two.
 import { encodeFragment } from '@truckroll/contract';
 import { Visit } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
 import { Assignment } from '@truckroll/contract/gen/scheduling/v1/job_assignments';
@@ -11,17 +10,16 @@ import { jobAppointments } from '../resources/job-appointments.ts';
 import { jobAssignments } from '../resources/job-assignments.ts';
 import { trying } from './idempotency.ts';
 
-/** A visit whose row the transaction holds: until it ends, nothing that the visit shows of itself changes. */
+/** A visit whose row is locked: until the transaction ends, no field of the visit changes. */
 export interface HeldVisit {
   visit: Visit;
   document: Buffer;
-  /** Of the latest event about the visit. */
+  /** Sequence of the latest event about the visit. */
   sequence: number;
-  /** Whether a service request was ever booked for it: its technicians move that on. */
+  /** Whether a service request was ever booked for it, whose status then follows its technicians. */
   booked: boolean;
 }
 
-/** A change of a visit, ready to be stored. */
 export interface Changed {
   visit: Visit;
   derived: Buffer;
@@ -30,7 +28,7 @@ export interface Changed {
 
 const HELD = 'v.document, v.derived, v.event_sequence, v.booked';
 
-/** Locks a visit and looks a team member up, who may be missing. Undefined where the visit is, or the key is not free. */
+/** Locks a visit and looks up a team member, who may be missing. Undefined if the visit is missing, or another write holds the key. */
 export async function holdVisit(
   tx: Transaction,
   key: string,
@@ -52,8 +50,8 @@ export async function holdVisit(
 }
 
 /**
- * Locks the visit of an assignment, and its job: whether a technician stays on the job is seen only by who sees the
- * job's other visits as they are. Undefined where the assignment is missing, or the key is not free.
+ * Locks the visit of an assignment, and its job: the job's other visits must not change while this checks whether the technician stays on
+ * the job. Undefined if the assignment is missing, or another write holds the key.
  */
 export async function holdVisitOf(tx: Transaction, key: string, companyId: string, assignmentId: string): Promise<HeldVisit | undefined> {
   const [[row]] = await Promise.all([
@@ -92,7 +90,7 @@ export function changeOf({ sequence }: HeldVisit, visit: Visit): Changed {
 
 const ASSIGNMENT_COLUMNS = jobAssignments.columns.filter(({ of }) => of !== undefined);
 const dispatchStatus = jobAppointments.columns.find(({ name }) => name === 'dispatch_status')?.of as (visit: Visit) => unknown;
-/** The part of both changes that is the visit's: $1 is the company, $2 the visit. */
+/** The visit's part of both changes: $1 is the company, $2 the visit. */
 const VISIT = `update job_appointments set derived = $3, dispatch_status = $4, event_sequence = $5 where company_id = $1 and id = $2`;
 const visitValues = (companyId: string, { visit, derived, sequence }: Changed): unknown[] => [companyId, visit.id, derived, dispatchStatus(visit), sequence];
 
@@ -110,7 +108,7 @@ const ADD = `visit as (${VISIT} returning created_at),
     insert into job_team_members (company_id, value, created_at, id) select $1, $6, created_at, $7 from job on conflict do nothing
   )`;
 
-/** Stores a new assignment, what its visit shows now, and the filters by team member. */
+/** Stores a new assignment, the fields that its visit derives, and the filters by team member. */
 export function storingAdded(companyId: string, changed: Changed, assignment: Assignment): { document: Uint8Array; change: Expressions } {
   const document = Assignment.encode(assignment).finish();
   const columns = ASSIGNMENT_COLUMNS.map((column) => valueOf(column, assignment));
@@ -130,7 +128,7 @@ const REMOVE = `visit as (${VISIT}),
       where v.company_id = $1 and v.job_id = $8 and a.team_member_id = $7 and a.id <> $6)
   )`;
 
-/** Deletes an assignment, and stores what its visit shows now and the filters by team member. */
+/** Deletes an assignment, and stores the fields that its visit derives and the filters by team member. */
 export function storingRemoved(companyId: string, changed: Changed, { id, team_member }: Assignment): Expressions {
   const values = [...visitValues(companyId, changed), id, team_member?.id, changed.visit.job_id];
   return { text: REMOVE, values };

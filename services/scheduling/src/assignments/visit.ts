@@ -1,12 +1,12 @@
-// A visit as its assignments make it: their order, how far along it is (decisions §1), and the revision that a write
-// must have seen (decisions §5). Pure: the reads' derivation and the two writes share it.
+// What a visit derives from its assignments: their order, its dispatch status (decisions §1), and the revision that a write must name
+// (decisions §5). Pure; used by reads and by the two writes.
 import { createHash } from 'node:crypto';
 import { DispatchStatus, type Visit } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
 import { AssignmentStatus, type Assignment } from '@truckroll/contract/gen/scheduling/v1/job_assignments';
 
 const { EN_ROUTE, IN_PROGRESS, PAUSED, COMPLETED, CANCELED } = AssignmentStatus;
 
-/** The first row that holds tells the status; over assignments that are not canceled, of a visit that is not. */
+/** The first matching row gives the status. Canceled assignments are left out, and the visit is not canceled. */
 const STATES: readonly [status: DispatchStatus, holds: (statuses: readonly AssignmentStatus[]) => boolean][] = [
   [DispatchStatus.UNASSIGNED, (statuses) => statuses.length === 0],
   [DispatchStatus.COMPLETED, (statuses) => statuses.every((status) => status === COMPLETED)],
@@ -28,9 +28,9 @@ export function inOrder<A extends Pick<Assignment, 'starts_at' | 'id'>>(assignme
 }
 
 /**
- * SHA-256 over the visit's recorded columns and its assignments', in any order given: no company id, no names and
- * nothing of the job, so that an imported copy has the same one and a rename leaves it alone. JSON keeps the columns
- * apart: no two different visits read the same.
+ * SHA-256 over the recorded columns of the visit and of its assignments, in whatever order these are given. It excludes the company id,
+ * names and the job, so that an imported copy has the same revision and a rename does not change it. JSON separates the columns, so no two
+ * different visits have the same input.
  */
 export function revisionOf(visit: Visit, assignments: readonly Assignment[]): string {
   const own = [

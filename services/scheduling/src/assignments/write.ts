@@ -1,5 +1,5 @@
-// What both writes do around their rules: one transaction that has the key, and stores the change, its events, the notification
-// and the answer (decisions §5).
+// The common part of both writes: one transaction that holds the key and stores the change, its events, the notification and the answer
+// (decisions §5).
 import { ApiError, messageJson } from '@truckroll/contract';
 import { NotificationOutcome, type CustomerNotification } from '@truckroll/contract/gen/scheduling/v1/assignment_commands';
 import type { Visit, VisitJob } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
@@ -16,47 +16,47 @@ import { changeOf, type Changed, type HeldVisit } from './store.ts';
 
 export interface WriteServices {
   database: Database;
-  /** Of visits. */
+  /** Reads visits. */
   reader: RecordReader;
   /** Wakes the relay. */
   poke(): void;
 }
 
-/** What is asked, whichever write it is. */
+/** Request fields that both writes have. */
 export interface Command {
   caller?: Caller | null | undefined;
   idempotency_key: string;
   customer_notification?: CustomerNotification | null | undefined;
 }
 
-/** A write that has found what it is about. */
+/** A write whose records have been found and locked. */
 export interface Planned {
-  /** Of the statement that stores it. */
+  /** Name of the statement that stores it. */
   name: string;
   held: HeldVisit;
-  /** The visit as it will be. */
+  /** The changed visit. */
   next: Visit;
-  /** What stands against the change, in the order of the checks. */
+  /** Reasons to refuse the change, in the order of the checks. */
   refusals: () => Iterable<ApiError | undefined>;
   status: number;
-  /** Path of the record that is made. */
+  /** Path of the created record. */
   location: string | null;
-  /** What the audit trail says of it. */
+  /** The audit trail's entry. */
   audited: { action: string; assignment: Assignment; is: 'before' | 'after' };
-  /** What stores the change, and the events that tell of it. */
+  /** SQL that stores the change, and its events. */
   store(changed: Changed): { change: Expressions; events: OutgoingEvent[] };
 }
 
 export interface Write<C extends Command, F> {
   name: string;
   encode(command: C): { finish(): Uint8Array };
-  /** Takes the key, finds and locks; undefined where the key is not free, or where there is nothing to find. */
+  /** Takes the key, then finds and locks the records; undefined if another write holds the key or nothing was found. */
   find(tx: Transaction, key: string, companyId: string, command: C): Promise<F | undefined>;
   /** Errors: 404. */
   plan(companyId: string, command: C, found: F | undefined): Planned;
 }
 
-/** Runs a write, or repeats the answer of the one that had its key. Errors: 400, 404, 409, 503. */
+/** Runs a write, or returns the answer of the earlier write with its key. Errors: 400, 404, 409, 503. */
 export async function perform<C extends Command, F>(services: WriteServices, write: Write<C, F>, command: C, context: CallContext): Promise<Buffer> {
   const { caller } = command;
   if (caller == null) throw ApiError.internal(new Error('a command came without its caller'));
@@ -65,11 +65,11 @@ export async function perform<C extends Command, F>(services: WriteServices, wri
   const key: Claim = { companyId: caller.company_id, userId: caller.user_id, key: command.idempotency_key, fingerprint };
   const lock = lockOf(key);
   let replayed = false;
-  /** Undefined, unless it is patient, where nothing was found: perhaps because another request has the key. */
+  /** If not patient, undefined when nothing was found, possibly because another request holds the key. */
   const attempt = (patient: boolean): Promise<Answer | undefined> =>
     services.database.of(key.companyId).transaction(
       async (tx) => {
-        // In this order, without waiting in between.
+        // Pipelined in this order.
         const turn = patient ? waitForKey(tx, key) : undefined;
         const [found, earlier] = await Promise.all([write.find(tx, lock, key.companyId, command), answered(tx, key), turn]);
         replayed = earlier !== undefined;
@@ -101,7 +101,7 @@ async function change({ reader }: WriteServices, tx: Transaction, key: Claim, pl
   const { companyId } = key;
   const { held, next } = planned;
   const request = command.customer_notification ?? null;
-  // Before the rules, as its contact may be missing; what it stores goes with a write that is refused.
+  // Before the rules, since a missing contact is a 404. If the write is refused, what this stores is rolled back.
   const notification = await acceptNotification(tx, { companyId, visit: next, job: next.job as VisitJob, request });
   for (const refusal of planned.refusals()) if (refusal !== undefined) throw refusal;
 
@@ -122,5 +122,5 @@ function auditEventOf(companyId: string, caller: Caller, { action, assignment, i
   return auditEvent('scheduling', { companyId, caller, action, object, [is]: messageJson('truckroll.scheduling.v1.Assignment', assignment, 'snake') });
 }
 
-/** Field 2 of both responses, a message. `data`, field 1, comes as a read of the visit has it. */
+/** Tag of field 2 of both responses, a message. Field 1, `data`, is already in the assembled visit. */
 const NOTIFICATION_TAG = 0x12;

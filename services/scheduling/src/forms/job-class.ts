@@ -1,8 +1,8 @@
 import type { Transaction } from '@truckroll/service-kit';
 
 /**
- * Keeps the filter job_class of form responses as their jobs have it, null while the job has not arrived. `by` says
- * what the ids are: the form responses' own, or their jobs'.
+ * Updates the filter job_class of form responses from their jobs, null until the job has arrived. `by` says what the ids are: the form
+ * responses' own, or their jobs'.
  */
 export async function refreshFormClasses(tx: Transaction, companyId: string, by: 'id' | 'job_id', ids: readonly string[]): Promise<void> {
   await tx.query({

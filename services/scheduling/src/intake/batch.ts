@@ -1,37 +1,36 @@
-// Recording service requests that come at the same time as one: a transaction, a statement and a commit, of which each call
-// alone needs as many.
+// Records concurrent service requests together: one transaction, one statement and one commit for all of them.
 import type { ServiceRequest } from '@truckroll/contract/gen/scheduling/v1/service_requests';
 import { appendingRows, type MadeColumns } from '@truckroll/outbox';
 import { CompaniesAbout, Places, StatementError, binaryArrays, gather, type Database, type Statement } from '@truckroll/service-kit';
 
 const { bytes, text, uuid } = binaryArrays;
 
-/** A service request that is to be recorded, but for its number. */
+/** A service request ready to be recorded, without its number. */
 export interface Recording {
   readonly companyId: string;
   readonly id: string;
-  /** Of the document, what stands before and after the number. */
+  /** The encoded document before and after the number. */
   readonly before: Buffer;
   readonly after: Buffer;
   readonly fingerprint: Buffer;
-  /** Of its event: what stands before the document, and what is stored with it. */
+  /** The event: its encoding before the document, and its outbox columns. */
   readonly head: Buffer;
   readonly event: MadeColumns;
 }
 
-/** What became of one: its number, or the recording that was there before. */
+/** The number of a new recording, or the existing recording with that id. */
 export type Recorded = { readonly number: NonNullable<ServiceRequest['number']> } | { readonly fingerprint: Buffer; readonly recorded: Buffer };
 
 /**
- * Of one batch; and of one company in it, alone and while other companies record, so that who sends more is not
- * served before others. Who has to wait for that waits as for a transaction.
+ * Slots for concurrent recordings: in total, for a company alone, and for a company while others record, so that no company is served first
+ * because it sends more. Recordings without a slot queue as for a transaction.
  */
 const MOST = { all: 64, company: 32, companyBeside: 2 };
 const WAITING = { queue: 100, patienceMs: 5000 };
 
 /**
- * Records together with what others record meanwhile. Undefined where that cannot be done without waiting for somebody, or failed for the sake
- * of another: then it is to be recorded alone. Errors: 429 where too much of the company waits; 503.
+ * Records a request together with concurrent ones. Undefined if that would have to wait for another transaction, or failed because of
+ * another request: then it must be recorded alone. Errors: 429 if too many of the company's requests are queued; 503.
  */
 export function recordTogether(database: Database): (recording: Recording) => Promise<Recorded | undefined> {
   const places = new Places({ places: MOST.all, share: MOST.company, shareBeside: MOST.companyBeside, about: new CompaniesAbout(), ...WAITING });
@@ -51,7 +50,7 @@ export function recordTogether(database: Database): (recording: Recording) => Pr
 }
 
 async function recordAll(database: Database, recordings: readonly Recording[]): Promise<(Recorded | undefined)[]> {
-  // A repetition that comes at once finds what the first one has recorded when it is alone.
+  // A duplicate in the batch gets undefined: recorded alone, it then finds the first one's recording.
   const known = new Set<string>();
   const chosen = recordings.filter(({ companyId, id }) => known.size < known.add(`${companyId} ${id}`).size);
   try {
@@ -71,8 +70,8 @@ async function recordAll(database: Database, recordings: readonly Recording[]): 
 }
 
 /**
- * Companies whose number somebody else is about to give are left out, and those that have none yet: nothing is waited for here.
- * Numbers have no gaps, and their order is that of the recordings.
+ * Never waits: skips companies whose number row another transaction has locked, and companies without a number row. Numbers have no gaps
+ * and follow the order of the recordings.
  */
 function recording(recordings: readonly Recording[]): Statement {
   const of = <T>(pick: (recording: Recording) => T): T[] => recordings.map(pick);

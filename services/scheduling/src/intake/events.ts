@@ -12,12 +12,12 @@ import type { ServiceRequest, ServiceRequestStatus } from '@truckroll/contract/g
 import type { OutgoingEvent } from '@truckroll/outbox';
 import { recordKey } from '@truckroll/record-store';
 
-/** One thing that happened to a service request, and the request as of then. */
+/** One thing that happened to a service request, and the request right after it. */
 export type Step =
   | { type: 'service_request.created' | 'service_request.booked'; data: ServiceRequest }
   | { type: 'service_request.status_changed'; data: ServiceRequest; previous: ServiceRequestStatus };
 
-/** What all bodies have; `data` differs. */
+/** Common fields of all bodies; `data` differs. */
 interface Envelope {
   id: string;
   type: string;
@@ -26,14 +26,14 @@ interface Envelope {
   sequence: number;
 }
 
-/** Events of a service request, in order; `sequence` is that of the latest before them. The caller holds its row. */
+/** Events of a service request, in order; `sequence` is that of the latest event so far. The caller has locked its row. */
 export function serviceRequestEvents(companyId: string, sequence: number, at: number, steps: readonly Step[]): OutgoingEvent[] {
   return steps.map((step, index) => outgoing(companyId, step.data.id, step.type, sequence + index + 1, at, (envelope) => encoded(step, envelope)));
 }
 
 /**
- * The first event of a service request whose number PostgreSQL is about to give: all of its body but `data`, which is put
- * behind `head`, the tag included, with its length.
+ * The first event of a service request, encoded before PostgreSQL assigns the number: `head` is the whole body except `data`, up to and
+ * including the tag of `data`. The length and `data` are appended to it.
  */
 export function serviceRequestCreated(companyId: string, id: string, at: number): { event: OutgoingEvent; head: Buffer } {
   const type = 'service_request.created';
@@ -41,7 +41,7 @@ export function serviceRequestCreated(companyId: string, id: string, at: number)
   return { event, head: Buffer.concat([event.payload as Uint8Array, Buffer.of(DATA_TAG)]) };
 }
 
-/** Field 6 of every body, a message. */
+/** Tag of field 6 of every body, a message. */
 const DATA_TAG = 0x32;
 
 /** The only event of an interaction. */

@@ -1,4 +1,4 @@
-// IntakeService: what the company's own systems tell of customers (decisions §6).
+// IntakeService: the company's own systems record service requests and interactions (decisions §6).
 import { ApiError } from '@truckroll/contract';
 import type { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
 import type { Handlers } from '@truckroll/service-kit';

@@ -15,7 +15,7 @@ interface Answer {
   interaction: Interaction;
 }
 
-/** The interaction as it was first recorded. Errors: 400; 409 where the id has another one. */
+/** Returns the interaction as first recorded. Errors: 400; 409 if the id was used for a different one. */
 export async function recordInteraction({ database, poke }: IntakeServices, asked: RecordInteractionRequest): Promise<Answer> {
   const request = checked('RecordInteractionRequest', asked);
   const { company_id: companyId, id, channel, direction, outcome, summary, service_request_id, job_id } = request;
@@ -40,14 +40,14 @@ export async function recordInteraction({ database, poke }: IntakeServices, aske
     };
     const record = request.ended_at == null ? begun : ended(begun, request.ended_at);
     if (await insertInteraction(tx, companyId, record, fingerprint)) return record;
-    // Somebody else recorded it meanwhile; their transaction has ended, or this one would still be waiting for it.
+    // A concurrent request recorded it, and its transaction has ended: otherwise this insert would still be waiting.
     return (await recorded(tx, companyId, id, fingerprint)) as Interaction;
   });
   poke();
   return { interaction };
 }
 
-/** The interaction, ended. One that was ended the same way before changes nothing. Errors: 400, 404, 409. */
+/** Returns the completed interaction. Completing it again in the same way changes nothing. Errors: 400, 404, 409. */
 export async function completeInteraction({ database, poke }: IntakeServices, asked: CompleteInteractionRequest): Promise<Answer> {
   const { company_id: companyId, id, outcome, summary, ended_at } = checked('CompleteInteractionRequest', asked);
   const interaction = await database.of(companyId).transaction(async (tx) => {
@@ -72,7 +72,7 @@ export async function completeInteraction({ database, poke }: IntakeServices, as
   return { interaction };
 }
 
-/** Stores an interaction and tells of one that is over. False where there is one with its id, which stays as it is. */
+/** Stores an interaction, with its event if it is completed. False if its id exists, whose interaction stays unchanged. */
 export async function insertInteraction(tx: Transaction, companyId: string, record: Interaction, fingerprint: Buffer | null): Promise<boolean> {
   const completed = record.status === InteractionStatus.COMPLETED;
   const { rowCount } = await tx.query({

@@ -1,4 +1,4 @@
-// Moving a service request on: by hand, and by booking a visit.
+// Status changes of a service request: by hand, and by booking a visit.
 import { ApiError, now, refused } from '@truckroll/contract';
 import type {
   BookServiceRequestRequest,
@@ -18,7 +18,7 @@ import { conflict, refuseMove } from './states.ts';
 import { holdServiceRequest, storeSteps, type Held } from './store.ts';
 import { stepsAfter } from './technicians.ts';
 
-/** The service request as it is then. A status that it has already changes nothing. Errors: 400, 404, 409. */
+/** Returns the changed service request. Setting its current status changes nothing. Errors: 400, 404, 409. */
 export async function changeStatus({ database, poke }: IntakeServices, asked: ChangeServiceRequestStatusRequest): Promise<ChangeServiceRequestStatusResponse> {
   const { company_id: companyId, id, status, closed_reason } = checked('ChangeServiceRequestStatusRequest', asked);
   const ends = status === Status.CLOSED || status === Status.CANCELED;
@@ -40,8 +40,8 @@ export async function changeStatus({ database, poke }: IntakeServices, asked: Ch
 }
 
 /**
- * The service request with its visit. Booked for the same visit already, it changes nothing but what the technicians on
- * the visit make of it. Errors: 400, 404, 409.
+ * Returns the service request with its visit. If it is already booked for the visit, only its status may change, following the technicians
+ * on the visit. Errors: 400, 404, 409.
  */
 export async function bookServiceRequest({ database, poke }: IntakeServices, asked: BookServiceRequestRequest): Promise<BookServiceRequestResponse> {
   const { company_id: companyId, id, job_id, appointment_id } = checked('BookServiceRequestRequest', asked);
@@ -78,8 +78,8 @@ async function hold(tx: Transaction, companyId: string, id: string): Promise<Hel
 }
 
 /**
- * Marks a visit as booked, which a refusal undoes, and so locks it before the service request is: no technician comes or goes
- * between counting them and the booking.
+ * Marks a visit as booked, which is rolled back on refusal. This locks the visit before the service request, so no technician is added or
+ * removed between counting them and the booking.
  */
 async function holdVisit(tx: Transaction, companyId: string, id: string): Promise<Visit | undefined> {
   const [row] = await tx.queryBinary({

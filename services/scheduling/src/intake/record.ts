@@ -1,4 +1,4 @@
-// Recording a service request: once per id, whoever asks how often.
+// Records service requests, once per id however often they are sent.
 import { createHash } from 'node:crypto';
 import { now } from '@truckroll/contract';
 import { RecordServiceRequestRequest, type RecordServiceRequestResponse } from '@truckroll/contract/gen/scheduling/v1/intake';
@@ -13,17 +13,17 @@ import { checked } from './requests.ts';
 import { taken } from './states.ts';
 
 interface RecordingServices extends IntakeServices {
-  /** As recordTogether gives. */
+  /** See recordTogether. */
   together(recording: Recording): Promise<Recorded | undefined>;
 }
 
-/** The service request as it was first recorded. Errors: 400; 409 where the id has another one. */
+/** Returns the service request as first recorded. Errors: 400; 409 if the id was used for a different one. */
 export async function recordServiceRequest(services: RecordingServices, asked: RecordServiceRequestRequest): Promise<RecordServiceRequestResponse> {
   const { database, poke } = services;
   const request = checked('RecordServiceRequestRequest', asked);
   const company = database.of(request.company_id);
   const fingerprint = createHash('sha256').update(RecordServiceRequestRequest.encode(request).finish()).digest();
-  // A repetition is answered also where what it refers to is gone. Without references its recording tells that it is one.
+  // A repeated request is answered even if its references no longer exist. Without references, recording finds out that it is repeated.
   const known = refers(request) ? await recorded(company, request, fingerprint) : undefined;
   if (known !== undefined) return { service_request: known };
   try {
@@ -31,7 +31,7 @@ export async function recordServiceRequest(services: RecordingServices, asked: R
     poke();
     return { service_request };
   } catch (error) {
-    // Somebody else recorded it meanwhile.
+    // A concurrent request recorded it.
     const theirs = isUniqueViolation(error) ? await recorded(company, request, fingerprint) : undefined;
     if (theirs === undefined) throw error;
     return { service_request: theirs };
@@ -56,8 +56,8 @@ function asRecorded(row: { fingerprint: Buffer; recorded: Buffer }, fingerprint:
 }
 
 /**
- * References are looked up before the transaction, which holds nothing of theirs; it is one round trip, and the company's
- * number is the only lock in it that others of the company wait for.
+ * Looks references up before the transaction, as they need no locks. The transaction takes one round trip, and in it the company's number
+ * is the only lock that the company's other requests wait for.
  */
 async function insert(
   { together: recordWithOthers }: RecordingServices,
@@ -97,9 +97,9 @@ async function insert(
   return { ...data, number: (stored as { rows: { number: string }[] }).rows[0]?.number as string };
 }
 
-/** Field 2 of a service request, a text. */
+/** Tag of field 2 of a service request, a string. */
 const NUMBER_TAG = 0x12;
-/** Of its tag, length and text, with room to spare. */
+/** Upper bound for the number's tag, length and text. */
 const MOST_NUMBER_BYTES = 32;
 
 function recordingOf(companyId: string, data: ServiceRequest, fingerprint: Buffer): Recording {
@@ -112,8 +112,8 @@ function recordingOf(companyId: string, data: ServiceRequest, fingerprint: Buffe
 }
 
 /**
- * Gives a service request the company's next number, stores it and tells of it. Returns the number. Numbers have no gaps:
- * whoever records waits for the one before to commit, which it is about to.
+ * Assigns the company's next number to a service request, stores it and appends its event; returns the number. Numbers have no gaps: each
+ * recording waits for the previous one to commit, which takes only a moment.
  */
 function storing({ companyId, id, before, after, fingerprint, head, event }: Recording): Statement {
   return together(

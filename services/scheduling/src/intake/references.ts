@@ -1,9 +1,9 @@
-// What the records of the intake refer to, by its latest name.
+// References of intake records, with the latest names.
 import { refused } from '@truckroll/contract';
 import type { Reference } from '@truckroll/contract/gen/type/v1/type';
 import type { Queryable } from '@truckroll/service-kit';
 
-/** Fields of the records that are references, and the kind of name that each has. */
+/** Reference fields, and the kind of record that each refers to. */
 const KINDS = {
   account: 'accounts',
   contact: 'contacts',
@@ -16,7 +16,7 @@ const KINDS = {
 export type ReferenceField = keyof typeof KINDS;
 type Ids<F extends ReferenceField> = Readonly<Record<F, string | null | undefined>>;
 
-/** References with these ids. Errors: 400 that names the field of an id that is unknown in the company. */
+/** References with these ids. Errors: 400 that names the field of an id unknown in the company. */
 export async function referencesTo<F extends ReferenceField>(tx: Queryable, companyId: string, ids: Ids<F>): Promise<Record<F, Reference | null>> {
   const wanted = (Object.entries(ids) as [F, string | null | undefined][]).filter((entry): entry is [F, string] => entry[1] != null);
   const names = await namesOf(tx, companyId, wanted);
@@ -27,7 +27,6 @@ export async function referencesTo<F extends ReferenceField>(tx: Queryable, comp
   return Object.fromEntries(references) as Record<F, Reference | null>;
 }
 
-/** The record with the latest names of what it refers to. */
 export async function withLatestNames<R extends Partial<Record<ReferenceField, Reference | null | undefined>>>(
   tx: Queryable,
   companyId: string,
@@ -42,7 +41,7 @@ export async function withLatestNames<R extends Partial<Record<ReferenceField, R
   return { ...record, ...Object.fromEntries(latest) };
 }
 
-/** Refuses ids of records without a name. Errors: 400. */
+/** Requires that records exist whose names are not shown. Errors: 400. */
 export async function requireRecords(
   tx: Queryable,
   companyId: string,

@@ -1,12 +1,12 @@
-// The states of service requests and interactions (decisions §6). Pure: who wants what comes in, a refusal or nothing
-// comes out.
+// The states of service requests (decisions §6). Pure: a function takes the current status and the requested one, and returns a refusal or
+// nothing.
 import { ApiError } from '@truckroll/contract';
 import { ServiceRequestStatus as Status } from '@truckroll/contract/gen/scheduling/v1/service_requests';
 
-/** What moves a service request: a person's word, the booking of a visit, or technicians who come onto it and leave. */
+/** What moves a service request: a person, the booking of a visit, or technicians added to the visit or removed. */
 export type Mover = 'hand' | 'booking' | 'technicians';
 
-/** From each status, where it may go and what takes it there. */
+/** Allowed moves by current status, and what causes each. */
 const MOVES: Readonly<Record<Status, Readonly<Partial<Record<Status, Mover>>>>> = {
   [Status.UNSPECIFIED]: {},
   [Status.UNRECOGNIZED]: {},
@@ -19,14 +19,14 @@ const MOVES: Readonly<Record<Status, Readonly<Partial<Record<Status, Mover>>>>> 
   [Status.CANCELED]: {},
 };
 
-/** How an allowed move that is not made by hand comes about. */
+/** How a move that is not made by hand is caused, for messages. */
 const WAYS: Readonly<Record<Mover, string>> = {
   hand: '',
   booking: ' (by booking a visit)',
   technicians: ' (by the technicians on its visit)',
 };
 
-/** Undefined where the move is allowed; else 409 that says which moves are. */
+/** Undefined if the move is allowed, else a 409 that lists the allowed ones. */
 export function refuseMove(from: Status, to: Status, by: Mover): ApiError | undefined {
   if (MOVES[from][to] === by) return undefined;
   const allowed = (Object.entries(MOVES[from]) as [Status, Mover][]).map(([status, mover]) => `${shortName(status)}${WAYS[mover]}`);
@@ -34,18 +34,18 @@ export function refuseMove(from: Status, to: Status, by: Mover): ApiError | unde
   return conflict(`The service request is ${shortName(from)} and cannot become ${shortName(to)}${WAYS[by]}: ${choices}.`);
 }
 
-/** The status that so many technicians on its visit give a service request; undefined where it stays as it is. */
+/** The status that a service request gets from the number of technicians on its visit; undefined if it stays unchanged. */
 export function followed(status: Status, technicians: number): Status | undefined {
   const to = technicians > 0 ? Status.SCHEDULED : Status.BOOKED;
   return MOVES[status][to] === 'technicians' ? to : undefined;
 }
 
-/** What was asked does not go with what is so. */
+/** The request contradicts the current state. */
 export function conflict(message: string): ApiError {
   return new ApiError('INVALID_REQUEST', message, { status: 409 });
 }
 
-/** An id that names something else already. */
+/** The id already belongs to a different record. */
 export function taken(what: string): ApiError {
   return new ApiError('IDEMPOTENCY_KEY_REUSED', `Another ${what} was recorded with this id: use a new id for every new one.`);
 }

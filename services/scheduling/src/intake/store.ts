@@ -1,13 +1,13 @@
-// Service requests in their table. Whoever changes one holds its row, so that its events are stored in their order.
+// Service requests in their table. Every change locks the row first, so that events are stored in order.
 import { ServiceRequest } from '@truckroll/contract/gen/scheduling/v1/service_requests';
 import { append } from '@truckroll/outbox';
 import type { Queryable, Transaction } from '@truckroll/service-kit';
 import { serviceRequestEvents, type Step } from './events.ts';
 
-/** A service request whose row the transaction holds. */
+/** A service request whose row the transaction has locked. */
 export interface Held {
   request: ServiceRequest;
-  /** Of the latest event about it. */
+  /** Sequence of the latest event about it. */
   sequence: number;
 }
 
@@ -27,7 +27,7 @@ export async function holdServiceRequest(tx: Transaction, companyId: string, id:
   return rows[0] && held(rows[0]);
 }
 
-/** Those that are booked for a visit. The caller holds the visit: who holds both took the visit first. */
+/** Locks the service requests booked for a visit. The caller has locked the visit: the visit always comes first. */
 export async function holdServiceRequestsOf(tx: Transaction, companyId: string, visitId: string): Promise<Held[]> {
   const { rows } = await tx.query<Row>({
     name: 'hold_service_requests_of_visit',
@@ -47,7 +47,7 @@ export async function readServiceRequest(from: Queryable, companyId: string, id:
   return rows[0] && held(rows[0]).request;
 }
 
-/** Stores a held service request as its last step has it, and tells of every step. */
+/** Stores a locked service request with the data of its last step, and appends an event for every step. */
 export async function storeSteps(tx: Transaction, companyId: string, { sequence }: Held, at: number, steps: readonly Step[]): Promise<void> {
   const latest = steps.at(-1)?.data;
   if (latest === undefined) return;

@@ -7,9 +7,9 @@ import { followed } from './states.ts';
 import { holdServiceRequestsOf, storeSteps } from './store.ts';
 
 /**
- * Follows up on the service requests that a visit was booked for, in the transaction that added or removed a technician
- * (decisions §6): the first one makes them SCHEDULED, none left makes them BOOKED again. `technicians` are those on the
- * visit now; canceled assignments do not count. The caller holds the visit.
+ * Updates the service requests that a visit was booked for, in the transaction that added or removed a technician (decisions §6): with the
+ * first technician they become SCHEDULED, with the last one gone BOOKED again. `technicians` is the number now on the visit, without
+ * canceled assignments. The caller has locked the visit.
  */
 export async function afterTechniciansChanged(tx: Transaction, companyId: string, visitId: string, technicians: number): Promise<void> {
   for (const held of await holdServiceRequestsOf(tx, companyId, visitId)) {
@@ -20,7 +20,7 @@ export async function afterTechniciansChanged(tx: Transaction, companyId: string
   }
 }
 
-/** What so many technicians on its visit change about a service request. */
+/** Steps of a service request that follow from the number of technicians on its visit. */
 export function stepsAfter(request: ServiceRequest, technicians: number, at: number): Step[] {
   const status = followed(request.status, technicians);
   if (status === undefined) return [];

@@ -1,11 +1,11 @@
-// What jobs and leads show of other records.
+// Fields that jobs and leads derive from other records.
 import type { Job } from '@truckroll/contract/gen/scheduling/v1/jobs';
 import type { JobLead } from '@truckroll/contract/gen/scheduling/v1/job_leads';
 import type { Changed } from '@truckroll/record-store';
 import type { Transaction } from '@truckroll/service-kit';
 import { latestStatus, statusesOf } from './status.ts';
 
-/** Canceled visits do not count, so that first_starts_at is a time at which somebody comes. */
+/** Canceled visits do not count: at first_starts_at a technician is really due. */
 interface Visits {
   appointment_count: number;
   /** Microseconds; null without a visit. */

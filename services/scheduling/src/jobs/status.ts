@@ -1,11 +1,11 @@
-// Jobs and leads show the latest of their status as the lifecycle tells it, and their line's copy until it does.
+// Jobs and leads show their status as the lifecycle currently defines it, and the line's copy until the lifecycle arrives.
 import { JobLifecycle, type LifecycleStatus } from '@truckroll/contract/gen/scheduling/v1/job_lifecycles';
 import type { Transaction } from '@truckroll/service-kit';
 
-/** A status as a job or lead shows it. Its id is what was recorded; the rest is the lifecycle's. */
+/** A status on a job or lead. Its id was recorded; the other fields come from the lifecycle. */
 interface Shown extends Pick<LifecycleStatus, 'id' | 'name' | 'stage'>, Partial<Pick<LifecycleStatus, 'is_work_complete' | 'is_lead_won'>> {}
 
-/** The latest statuses of lifecycles, by id: none of a lifecycle that has not arrived. */
+/** Current statuses by lifecycle and id; none for a lifecycle that has not arrived. */
 export type Statuses = ReadonlyMap<string, LifecycleStatus>;
 
 export async function statusesOf(tx: Transaction, companyId: string, lifecycleIds: Iterable<string>): Promise<Statuses> {
@@ -18,7 +18,7 @@ export async function statusesOf(tx: Transaction, companyId: string, lifecycleId
   return new Map(lifecycles.flatMap(({ id, statuses }) => statuses.map((status) => [statusKey(id, status.id), status])));
 }
 
-/** `flag` is the one that the record shows: is_work_complete of jobs, is_lead_won of leads. */
+/** `flag` is the field that the record shows: is_work_complete for jobs, is_lead_won for leads. */
 export function latestStatus<S extends Shown>(
   recorded: S | null | undefined,
   lifecycle: { id: string } | null | undefined,
@@ -30,7 +30,7 @@ export function latestStatus<S extends Shown>(
   return latest === undefined ? recorded : { ...recorded, name: latest.name, stage: latest.stage, [flag]: latest[flag] };
 }
 
-/** Statuses that jobs and leads would now show otherwise than before; all of them where the lifecycle is new. */
+/** Ids of statuses that jobs and leads now show differently; all of them if the lifecycle is new. */
 export function changedStatuses(before: JobLifecycle | undefined, now: JobLifecycle): string[] {
   const shown = ({ name, stage, is_work_complete, is_lead_won }: LifecycleStatus): string => JSON.stringify([name, stage, is_work_complete, is_lead_won]);
   const former = new Map(before?.statuses.map((status) => [status.id, shown(status)]));
@@ -38,7 +38,7 @@ export function changedStatuses(before: JobLifecycle | undefined, now: JobLifecy
   return [...new Set([...former.keys(), ...latest.keys()])].filter((id) => former.get(id) !== latest.get(id));
 }
 
-/** A status belongs to its lifecycle: the same id elsewhere is another. */
+/** A status id is unique only within its lifecycle. */
 function statusKey(lifecycleId: string, statusId: string): string {
   return `${lifecycleId} ${statusId}`;
 }

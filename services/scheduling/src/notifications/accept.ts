@@ -1,4 +1,4 @@
-// The notification that a write asks for, accepted in the write's transaction (decisions §5).
+// Accepts the notification requested by a write, in the write's transaction (decisions §5).
 import { randomUUID } from 'node:crypto';
 import { ApiError } from '@truckroll/contract';
 import { Account } from '@truckroll/contract/gen/scheduling/v1/accounts';
@@ -13,16 +13,16 @@ import { defaultMessage, subjectOf } from './text.ts';
 
 export interface NotificationInput {
   companyId: string;
-  /** The visit as it is after the change, its revision included. */
+  /** The visit after the change, including its new revision. */
   visit: Visit;
   job: VisitJob;
-  /** Null where the write asks for none. */
+  /** Null if the write requests none. */
   request: CustomerNotification | null;
 }
 
 /**
- * How the notification stands when the write is answered. Runs before the write's rules, as a contact that is not the
- * account's is a 404; what it stores is rolled back with a write that is refused.
+ * Returns the notification's status for the write's response. Runs before the write's rules, as a contact that is not the account's is a
+ * 404. If the write is refused, what this stores is rolled back.
  */
 export async function acceptNotification(tx: Transaction, { companyId, visit, job, request }: NotificationInput): Promise<{ status: NotificationStatus }> {
   if (request === null) return { status: NotificationStatus.NOT_REQUESTED };

@@ -5,7 +5,7 @@ import type { Lease } from './store.ts';
 
 const CHANNELS = { EMAIL: InteractionChannel.EMAIL, SMS: InteractionChannel.SMS } as const;
 
-/** A notification that was sent is a completed outbound interaction (decisions §6). Times in microseconds. */
+/** A sent notification is a completed outbound interaction (decisions §6). Times in microseconds. */
 export async function recordSent(tx: Transaction, lease: Lease, started_at: number, ended_at: number): Promise<void> {
   const { companyId, id, channel, account, contact, jobId, text } = lease;
   await insertInteraction(
@@ -29,7 +29,7 @@ export async function recordSent(tx: Transaction, lease: Lease, started_at: numb
   );
 }
 
-/** One of those that the visit is booked for: always the same. */
+/** One of the service requests booked for the visit, always the same one. */
 async function serviceRequestOf(tx: Transaction, { companyId, visitId }: Lease): Promise<string | undefined> {
   const { rows } = await tx.query<{ id: string }>({
     name: 'service_request_of_visit',

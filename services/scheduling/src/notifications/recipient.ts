@@ -1,4 +1,4 @@
-// Whom a notification goes to, and by which way (decisions §5). Pure.
+// Recipient and channel of a notification (decisions §5). Pure.
 import type { Account } from '@truckroll/contract/gen/scheduling/v1/accounts';
 import { ContactChannelType, type Contact } from '@truckroll/contract/gen/scheduling/v1/contacts';
 import { sameChannel } from '../contacts.ts';
@@ -16,7 +16,7 @@ const CHANNELS: Partial<Record<ContactChannelType, Channel>> = {
   [ContactChannelType.MOBILE]: 'SMS',
 };
 
-/** The way to a contact of an account, or why there is none. Asked at acceptance, and again before delivery. */
+/** The channel of an account's contact, or why there is none. Checked when the notification is accepted, and again before delivery. */
 export function recipientOf(account: Account | undefined, contact: Contact | undefined): Recipient | { reason: string } {
   if (account === undefined) return { reason: 'the account is not known' };
   if (!account.notifications_enabled) return { reason: 'the account gets no notifications' };

@@ -1,4 +1,4 @@
-// Delivers notifications beside the calls, at most once each (decisions §5).
+// Delivers notifications in the background, at most once each (decisions §5).
 import { createSender, forgetEnded, giveUp, hasWork, type Postbox } from '@truckroll/mail';
 import type { BackgroundPart, Database, Logger, Metrics } from '@truckroll/service-kit';
 import { recordSent } from './interaction.ts';
@@ -12,7 +12,7 @@ export interface SenderOptions {
   metrics: Metrics;
   /** Wakes the relay. */
   poke(): void;
-  /** How long a provider may take. */
+  /** Timeout of a provider. */
   timeoutMs?: number | undefined;
 }
 

@@ -1,12 +1,12 @@
 import { mailSettings } from '@truckroll/mail';
 import { env, type Config } from '@truckroll/service-kit';
 
-/** Where customer notifications go (docs/operations.md). */
+/** Providers of customer notifications (docs/operations.md). */
 export const notificationSettings = {
   ...mailSettings,
   smsUrl: env.optionalUrl('SMS_URL'),
   smsToken: env.secret('SMS_TOKEN', ''),
 };
 
-/** A service that is given none of it refuses every message. */
+/** Without these settings, every message fails. */
 export type NotificationConfig = Partial<Config<typeof notificationSettings>>;

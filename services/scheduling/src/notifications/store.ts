@@ -1,5 +1,5 @@
-// The table of notifications, as the sender works on it. Every change of status is committed before what follows from it
-// is done: an attempt is in the table before the provider hears of it.
+// The sender's access to the table of notifications. Every change of status is committed before its effect: an attempt is in the table
+// before the provider is called.
 import { Account } from '@truckroll/contract/gen/scheduling/v1/accounts';
 import { Contact } from '@truckroll/contract/gen/scheduling/v1/contacts';
 import { Visit } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
@@ -7,7 +7,7 @@ import type { Reference } from '@truckroll/contract/gen/type/v1/type';
 import type { Database, Transaction } from '@truckroll/service-kit';
 import { recipientOf, type Channel } from './recipient.ts';
 
-/** A notification that this process is trying to deliver: nobody else ever will. */
+/** A notification leased to this process, the only one that will ever attempt it. */
 export interface Lease {
   companyId: string;
   id: string;
@@ -39,8 +39,8 @@ interface Row {
 }
 
 /**
- * Begins the attempts of those that are due, at most so many, and suppresses those whose visit or recipient has changed.
- * An attempt that has told no end after `leaseMs` counts as lost.
+ * Begins attempts for at most `most` due notifications, and suppresses those whose visit or recipient has changed. An attempt without an
+ * outcome after `leaseMs` counts as lost.
  */
 export function take(database: Database, most: number, leaseMs: number): Promise<{ leases: Lease[]; suppressed: Channel[] }> {
   return database.transaction(async (tx) => {
@@ -108,7 +108,7 @@ async function begin(tx: Transaction, { company_id, id }: Row, leaseMs: number):
   });
 }
 
-/** Stores how an attempt ended. Undefined where it was given up meanwhile: UNKNOWN stays so. */
+/** Stores the outcome of an attempt. Undefined if the attempt was already given up: it stays UNKNOWN. */
 export async function finish(
   tx: Transaction,
   { companyId, id }: Lease,
@@ -124,7 +124,7 @@ export async function finish(
   return rows[0];
 }
 
-/** Queues one again that no provider has taken. */
+/** Queues a notification again that no provider has taken. */
 export async function postpone(tx: Transaction, { companyId, id }: Lease, delayMs: number, detail: string): Promise<void> {
   await tx.query({
     name: 'postpone_notification',

@@ -1,4 +1,4 @@
-// What a notification says where the write gives no words of its own.
+// The text of a notification whose write specifies none.
 import type { Visit, VisitJob } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
 import { AssignmentStatus } from '@truckroll/contract/gen/scheduling/v1/job_assignments';
 
@@ -6,7 +6,7 @@ export function subjectOf({ number }: Pick<Visit, 'number'>): string {
   return `Your appointment ${number}`;
 }
 
-/** Without times: how the customer's clock stands is not known here, and a time that is an hour off is worse than none. */
+/** Contains no times: the customer's time zone is unknown here, and a time that is an hour off is worse than none. */
 export function defaultMessage({ number, assignments }: Pick<Visit, 'number' | 'assignments'>, { location }: Pick<VisitJob, 'location'>): string {
   const names = assignments.filter(({ status }) => status !== AssignmentStatus.CANCELED).flatMap(({ team_member }) => team_member?.name ?? []);
   const place = location?.address ? ` at ${location.address}` : '';

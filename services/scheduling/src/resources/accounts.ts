@@ -14,7 +14,7 @@ export const accounts = defineTable<Account>({
   },
   links: {
     tag_id: { table: 'account_tags', of: ({ tags }) => tags.map(({ id }) => id) },
-    // Follows from the locations' own accounts.
+    // Derived from the locations' accounts.
     location_id: { table: 'account_locations', maintained: keeping(refreshAccountLocations) },
   },
   afterChange: named('accounts'),

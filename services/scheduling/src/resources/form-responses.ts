@@ -9,7 +9,7 @@ export const formResponses = defineTable<FormResponse>({
   table: 'form_responses',
   columns: {
     job_id: 'job_id',
-    // The job's.
+    // Copied from the job.
     job_class: { type: 'text', maintained: keeping((tx, companyId, ids) => refreshFormClasses(tx, companyId, 'id', ids)) },
     appointment_id: 'appointment_id',
     form_id: 'form_id',
@@ -18,7 +18,7 @@ export const formResponses = defineTable<FormResponse>({
   check: checkCapture,
 });
 
-/** Both say whether the capture is supported (decisions §12). */
+/** Both are null if the capture is unsupported (decisions §12). */
 function checkCapture({ completed, questions }: FormResponse): JsonProblem[] {
   if ((completed == null) === (questions == null)) return [];
   const [field, other] = completed == null ? ['completed', 'questions'] : ['questions', 'completed'];

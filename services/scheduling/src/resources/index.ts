@@ -19,7 +19,6 @@ import { teamMembers } from './team-members.ts';
 import { timeEntries } from './time-entries.ts';
 import { timesheets } from './timesheets.ts';
 
-/** Every record that scheduling owns. */
 export const tables = registered(
   'scheduling',
   {

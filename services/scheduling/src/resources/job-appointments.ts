@@ -20,7 +20,7 @@ export const jobAppointments = defineTable<Visit>({
     canceled: 'canceled',
     starts_at: 'starts_at',
   },
-  // Follows from the visit's assignments.
+  // Derived from the visit's assignments.
   links: { team_member_id: { table: 'job_appointment_team_members', maintained: keeping(refreshVisitTeams) } },
   check: checkVisit,
   remembers: ['job_id'],

@@ -1,4 +1,4 @@
-// The classes of work are part of the contract, not data of a company: every company has all of them, and none other.
+// Job classes are part of the contract, not a company's data: every company has the same ones.
 import { JOB_CLASS_NAMES, resource, type JsonProblem } from '@truckroll/contract';
 import { JobClassGroup, type JobClassDefinition } from '@truckroll/contract/gen/scheduling/v1/job_classes';
 import { JobClass } from '@truckroll/contract/gen/type/v1/type';
@@ -30,7 +30,7 @@ export const jobClasses = defineTable<JobClassDefinition>({
   check: refuseDifferent,
 });
 
-/** An export can be imported; nothing can be changed that way. */
+/** Lines must equal the definitions, so that an export can be imported without changing anything. */
 function refuseDifferent(given: JobClassDefinition): JsonProblem[] {
   const fixed = DEFINITIONS.find(({ id }) => id === given.id);
   return (['name', 'group', 'legacy'] as const).flatMap((field) => {
@@ -39,7 +39,7 @@ function refuseDifferent(given: JobClassDefinition): JsonProblem[] {
   });
 }
 
-/** Stores the definitions where they are missing or were different in an earlier release. Safe to race. */
+/** Stores definitions that are missing or differed in an earlier release. Safe to race. */
 export async function storeJobClasses(database: Database): Promise<void> {
   await database.transaction((tx) => upsertRecords(tx, jobClasses, EVERY_COMPANY, DEFINITIONS), { retryContention: true });
 }

@@ -10,7 +10,7 @@ export const jobLifecycles = defineTable<JobLifecycle>({
     type: 'type',
     archived: 'archived',
   },
-  // Most changes concern few of the statuses: src/jobs/status.ts.
+  // Most changes affect few of the statuses: src/jobs/status.ts.
   remembers: ['document'],
   afterChange: named('job-lifecycles'),
 });

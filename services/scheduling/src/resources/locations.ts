@@ -14,7 +14,7 @@ export const locations = defineTable<Location>({
   afterChange: named('locations'),
 });
 
-/** An account stands once in a location (decisions §12). */
+/** A location may name an account only once (decisions §12). */
 function checkLocation({ accounts }: Location): JsonProblem[] {
   const seen = new Set<string | undefined>();
   return accounts.flatMap(({ account }, i): JsonProblem[] => {

@@ -1,4 +1,4 @@
-// Time in whole minutes: what an entry lasted as recorded, and what a timesheet comes to (decisions §1, §12).
+// Time in whole minutes: the recorded duration of an entry, and the totals of a timesheet (decisions §1, §12).
 import type { JsonProblem } from '@truckroll/contract';
 import type { TimeEntry } from '@truckroll/contract/gen/scheduling/v1/time_entries';
 import type { Timesheet } from '@truckroll/contract/gen/scheduling/v1/timesheets';
@@ -8,7 +8,7 @@ import type { Transaction } from '@truckroll/service-kit';
 const MICROS_PER_MINUTE = 60_000_000;
 const MOST_MINUTES = 0x7fffffff;
 
-/** An entry that ended before it began is none, and one that has ended has lasted. */
+/** An entry must not end before it starts, and has a duration exactly if it has ended. */
 export function checkTimeEntry({ starts_at, ends_at, duration_minutes }: TimeEntry): JsonProblem[] {
   const problems: JsonProblem[] = [];
   if (ends_at != null && ends_at < starts_at) {
@@ -25,7 +25,7 @@ export function checkTimeEntry({ starts_at, ends_at, duration_minutes }: TimeEnt
 
 const AS_RECORDED = new Uint8Array();
 
-/** Documents of the release that did not record durations lack them. */
+/** Computes the duration for documents stored before durations were recorded. */
 export async function deriveTimeEntries(
   _tx: Transaction,
   _companyId: string,
@@ -42,7 +42,7 @@ export async function deriveTimeEntries(
 type Totals = Pick<Timesheet, 'entry_count' | 'total_minutes' | 'paid_minutes'>;
 const NO_ENTRIES: Totals = { entry_count: 0, total_minutes: 0, paid_minutes: 0 };
 
-/** Running entries count as entries and add no minutes. Errors: RecordError for more minutes than a timesheet holds. */
+/** Running entries are counted but add no minutes. Errors: RecordError for more minutes than a timesheet can hold. */
 export async function deriveTimesheets(tx: Transaction, companyId: string, batch: readonly Changed<Timesheet>[]): Promise<ReadonlyMap<string, Totals>> {
   const { rows } = await tx.query<{ timesheet_id: string } & Totals>({
     name: 'entries_of_timesheets',

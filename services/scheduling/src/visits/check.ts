@@ -3,7 +3,7 @@ import type { Visit } from '@truckroll/contract/gen/scheduling/v1/job_appointmen
 
 const { record } = resource('job-appointments');
 
-/** A visit and its arrival window end after they start (decisions §12). */
+/** A visit and its arrival window must end after they start (decisions §12). */
 export function checkVisit(visit: Visit): JsonProblem[] {
   return checkRanges(record, visit);
 }

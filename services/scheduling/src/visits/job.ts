@@ -2,21 +2,21 @@ import type { Visit, VisitJob, VisitLocation } from '@truckroll/contract/gen/sch
 import type { Job } from '@truckroll/contract/gen/scheduling/v1/jobs';
 import type { Location } from '@truckroll/contract/gen/scheduling/v1/locations';
 
-/** Where a visit goes: its job's location, or the one that its line told while the job has not arrived. */
+/** A visit's location: that of its job, or the line's until the job has arrived. */
 export function locationIdOf(job: Job | undefined, line: VisitJob | null | undefined): string | undefined {
   return job?.location_id ?? line?.location?.id;
 }
 
 const NIL = '00000000-0000-0000-0000-000000000000';
 
-/** What there is to say while neither the job nor a copy of it has arrived: a read has a job all the same. */
+/** Used while neither the job nor a copy of it has arrived, since a read always contains a job. */
 function unknownJob(id: string): VisitJob {
   return { id, number: '', account: { id: NIL, name: '' }, location: { id: NIL, name: '', address: '' } };
 }
 
 /**
- * What a visit shows of its job: the latest of job and location, each the line's copy while it has not arrived. Of a
- * location that is neither here nor the one that the line describes, the id is all there is to say.
+ * The job as a visit shows it: the latest job and location, or the line's copies until they arrive. For a location that has not arrived and
+ * is not the line's, only the id is known.
  */
 export function visitJobOf(visit: Pick<Visit, 'job_id' | 'job'>, job: Job | undefined, location: Location | undefined): VisitJob {
   const line = visit.job ?? unknownJob(visit.job_id);

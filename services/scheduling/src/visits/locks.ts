@@ -1,5 +1,5 @@
-// The two writes lock a visit, then its job, then an assignment (assignments/store.ts). An import of jobs or assignments
-// goes on to change visits, so it locks them first, in the order of their ids: then nobody waits in a circle.
+// The two writes lock a visit, then its job, then an assignment (assignments/store.ts). An import of jobs or assignments also changes
+// visits, so it locks the visits first, in id order, to avoid deadlocks.
 import type { Assignment } from '@truckroll/contract/gen/scheduling/v1/job_assignments';
 import type { Job } from '@truckroll/contract/gen/scheduling/v1/jobs';
 import type { Changed } from '@truckroll/record-store';
@@ -14,7 +14,7 @@ export async function lockVisitsOfJobs(tx: Transaction, companyId: string, batch
   });
 }
 
-/** The visits that assignments belong to now, and those that they are about to leave. */
+/** Locks the current visits of the assignments, and the visits that they are about to leave. */
 export async function lockVisitsOfAssignments(tx: Transaction, companyId: string, batch: readonly Changed<Assignment>[]): Promise<void> {
   await tx.query({
     name: 'lock_visits_of_assignments',

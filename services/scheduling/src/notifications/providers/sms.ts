@@ -1,4 +1,4 @@
-// Text messages by an HTTP provider; docs/operations.md describes the exchange.
+// Sends text messages through an HTTP provider; docs/operations.md describes the exchange.
 import type { Provider } from '@truckroll/mail';
 
 export interface SmsOptions {
@@ -7,7 +7,7 @@ export interface SmsOptions {
   readonly timeoutMs: number;
 }
 
-/** Errors of fetch that come before a connection: nothing was sent. */
+/** Errors of fetch that occur before a connection exists: nothing was sent. */
 const UNREACHED = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT']);
 
 export function smsProvider({ url, token, timeoutMs }: SmsOptions): Provider {
