@@ -1,4 +1,4 @@
-// What the two writes leave in the service's tables: claims of keys, events in order, and what an import would derive.
+// What the two writes leave in the service's tables: idempotency keys, events in order, and exactly what an import would derive.
 import { randomUUID } from 'node:crypto';
 import { codec, topics } from '@truckroll/contract';
 import { VisitAssignmentChanged } from '@truckroll/contract/gen/events/v1/visit_events';
@@ -76,7 +76,7 @@ const remove = (visit: Visit, index = 0): Promise<Visit> =>
     customer_notification: null,
   });
 
-it('leaves what an import would derive, byte for byte', async () => {
+it('stores what an import would derive, byte for byte', async () => {
   let one = await newVisit();
   let other = await newVisit();
   for (const member of [0, 1, 2]) one = await add(one, member);
@@ -118,7 +118,7 @@ it('stores the audit entry of an import and of a write in their transaction', as
   expect(await isTogether(added)).toBe(true);
 });
 
-it('tells of every write in the order of the visit’s sequence, with the assignment’s own state beside it', async () => {
+it('publishes every write in the order of the visit’s sequence, and the assignment’s own state with it', async () => {
   let visit = await newVisit();
   visit = await add(visit, 0);
   const first = visit.assignments[0]!;
@@ -143,7 +143,7 @@ it('tells of every write in the order of the visit’s sequence, with the assign
   expect(VisitAssignmentChanged.decode(rows[3]!.payload!)).toMatchObject({ visit_id: visit.id, assignment: first, revision: visit.revision });
 });
 
-/** As scheduling of the release before has it before it looks at anything: it waits for nobody's lock, and takes none. */
+/** Stores a key first, as scheduling of the previous release does: it waits for no lock, and takes none. */
 const claimed = (tx: Transaction, { idempotency_key }: AddAssignmentRequest) =>
   tx.query({
     text: `insert into idempotency_keys (company_id, user_id, key, fingerprint) values ($1, $2, $3, '')`,
@@ -153,7 +153,7 @@ const claimed = (tx: Transaction, { idempotency_key }: AddAssignmentRequest) =>
 const fingerprint = (request: AddAssignmentRequest): Buffer =>
   fingerprintOf('AddAssignment', AddAssignmentRequest.encode({ ...request, caller: null, idempotency_key: '' }).finish());
 
-/** Runs until another transaction waits for one that this belongs to. */
+/** Resolves once another transaction waits for this one. */
 async function awaited(tx: Transaction): Promise<void> {
   for (let blocked = 0; blocked === 0; ) {
     const { rows } = await tx.query<{ blocked: number }>({ text: `select count(*) as blocked from pg_locks where not granted and locktype = 'transactionid'` });
@@ -161,7 +161,7 @@ async function awaited(tx: Transaction): Promise<void> {
   }
 }
 
-it('is told to come back when a request with its key takes longer than it waits', async () => {
+it('answers 409 with Retry-After if another request holds the key for longer than the maximum wait', async () => {
   const request = addition(await newVisit());
   const key = { companyId: company.id, userId, key: request.idempotency_key, fingerprint: fingerprint(request) };
   await harness.database.transaction(async (tx) => {
@@ -171,7 +171,7 @@ it('is told to come back when a request with its key takes longer than it waits'
   expect((await write('AddAssignment', request)).assignments).toHaveLength(1);
 });
 
-it('goes on with its own write when the request of the release before that had its key is undone', async () => {
+it('continues with its own write when the previous release’s request with the same key is rolled back', async () => {
   const request = addition(await newVisit());
   let waiting: Promise<Visit> | undefined;
   const undone = harness.database.transaction(async (tx) => {
@@ -184,7 +184,7 @@ it('goes on with its own write when the request of the release before that had i
   expect((await waiting)?.assignments).toHaveLength(1);
 });
 
-it('undoes its own write, and repeats the answer, when the request of the release before that had its key is done', async () => {
+it('rolls its own write back and repeats the answer when the previous release’s request with the same key commits', async () => {
   const request = addition(await newVisit());
   let waiting: Promise<Visit> | undefined;
   await harness.database.transaction(async (tx) => {
@@ -200,7 +200,7 @@ it('undoes its own write, and repeats the answer, when the request of the releas
   expect((await company.detail('job-appointments', request.appointment_id)).assignments).toEqual([]);
 });
 
-it('forgets keys after 30 days: the purge deletes them, and one that it has not met yet counts as none', async () => {
+it('forgets keys after 30 days: the purge deletes them, and an expired key counts as absent even before that', async () => {
   const age = (days: number, key: string) =>
     harness.database.query({ text: `update idempotency_keys set created_at = now() - make_interval(days => $2) where key = $1`, values: [key, days] });
   const [kept, expired, reused] = await Promise.all([newVisit(), newVisit(), newVisit()]).then((visits) => visits.map((visit) => addition(visit)));
@@ -210,7 +210,7 @@ it('forgets keys after 30 days: the purge deletes them, and one that it has not 
   await age(31, reused!.idempotency_key);
   const fresh = { ...addition(await newVisit()), idempotency_key: reused!.idempotency_key };
   expect((await write('AddAssignment', fresh)).id).toBe(fresh.appointment_id);
-  // A row that somebody holds is passed over, not waited for.
+  // A locked row is skipped, not waited for.
   await harness.database.transaction(async (tx) => {
     await tx.query({ text: `select from idempotency_keys where key = $1 for update`, values: [expired!.idempotency_key] });
     expect(await purgeKeys(harness.database)).toBe(0);
@@ -219,7 +219,7 @@ it('forgets keys after 30 days: the purge deletes them, and one that it has not 
   expect((await write('AddAssignment', kept!)).id).toBe(kept!.appointment_id);
 });
 
-it('has left only records that an import would take', async () => {
+it('leaves only records that an import would accept', async () => {
   const { count, broken } = await company.checked();
   expect(count).toBeGreaterThan(0);
   expect(broken).toEqual([]);

@@ -1,5 +1,5 @@
-// Imports and the two writes change the same visits at once. Whatever the order in which they were let through, what is
-// stored in the end is what would be derived now.
+// Imports and the two writes change the same visits concurrently. Whatever their order, the stored result must equal what would be derived
+// now.
 import { randomUUID } from 'node:crypto';
 import { ApiError } from '@truckroll/contract';
 import { AssignmentCommandServiceService } from '@truckroll/contract/gen/scheduling/v1/assignment_commands';
@@ -20,7 +20,7 @@ afterAll(() => harness.stop());
 
 const any = <T>(of: readonly T[]): T => of[Math.floor(Math.random() * of.length)] as T;
 
-/** Repeats work until the time is over; being refused is part of it. Returns how often it succeeded. */
+/** Repeats work until the time is over; refusals are expected. Returns the number of successes. */
 async function repeatedly(until: number, work: () => Promise<unknown>): Promise<number> {
   let done = 0;
   while (Date.now() < until) {
@@ -34,7 +34,7 @@ async function repeatedly(until: number, work: () => Promise<unknown>): Promise<
   return done;
 }
 
-test('visits and jobs that are imported and written at once end as what they follow from', async () => {
+test('stores visits and jobs consistent with their sources after concurrent imports and writes', async () => {
   const at = '2026-03-01T15:00:00Z';
   const crew = ['Ana', 'Ben', 'Cem', 'Dee'].map((name) => ({
     id: randomUUID(),

@@ -1,5 +1,5 @@
-// A connection that is lost between any two statements of a write leaves nothing of it or all of it, and sending it
-// again settles the matter (decisions §5).
+// If the connection is lost between any two statements of a write, either nothing or all of it is stored, and sending it again completes it
+// (decisions §5).
 import { randomUUID } from 'node:crypto';
 import { AssignmentCommandServiceService } from '@truckroll/contract/gen/scheduling/v1/assignment_commands';
 import { ImportServiceService } from '@truckroll/contract/gen/records/v1/records';
@@ -38,7 +38,7 @@ beforeAll(async () => {
   proxy = await crashingProxy({ host: url.hostname, port: Number(url.port) });
   url.hostname = '127.0.0.1';
   url.port = String(proxy.port);
-  // Nobody listens there: events stay in the outbox, where this looks at them.
+  // No broker listens there: events stay in the outbox, where this test reads them.
   service = createScheduling({
     ...testConfig,
     kafkaBrokers: ['127.0.0.1:1'],
@@ -80,7 +80,7 @@ async function read(id: string): Promise<Visit> {
   return (await channel.client(VisitServiceService).getVisit({ key: { ...caller, id } })).data as Visit;
 }
 
-/** How much there is of everything that a write leaves. */
+/** Number of rows of each kind that a write stores. */
 async function traces(visitId: string, key: string): Promise<number[]> {
   const { rows } = await database.query<Record<string, number>>({
     text: `select (select count(*) from job_assignments where appointment_id = $1) as assignments,

@@ -1,12 +1,12 @@
-// Stands between the service and PostgreSQL, and ends the connection of one transaction at its n-th statement: before
-// PostgreSQL hears of it, or after it has run and before the service learns that.
+// A proxy between the service and PostgreSQL. It closes one transaction's connection at its n-th statement: before PostgreSQL receives the
+// statement, or after executing it and before the service receives the result.
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
 export type Moment = 'before' | 'after';
 
 export interface CrashingProxy {
   readonly port: number;
-  /** For the next transaction. Resolves to whether it got as far as its n-th statement; BEGIN is number 0. */
+  /** Applies to the next transaction. `reached` says whether it got to its n-th statement; BEGIN is number 0. */
   arm(n: number, moment: Moment): { readonly reached: boolean; disarm(): void };
   close(): void;
 }
@@ -49,7 +49,7 @@ export async function crashingProxy(target: { host: string; port: number }): Pro
           if (sent === plan.n) plan.reached = true;
           if (plan.moment === 'before' && sent >= plan.n) return crash();
         }
-        // Messages that belong to a statement precede its Execute and do nothing without it.
+        // A statement's other messages precede its Execute and have no effect without it.
         if (!client.destroyed) upstream.write(message);
       }),
     );
@@ -80,12 +80,12 @@ export async function crashingProxy(target: { host: string; port: number }): Pro
   };
 }
 
-/** CommandComplete: the end of a statement's answer. */
+/** CommandComplete: the end of a statement's result. */
 const COMPLETE = 'C'.charCodeAt(0);
-/** In a Bind, names of portal and statement. */
+/** In a Bind message: names of portal and statement. */
 const BEGIN = '\0begin\0';
 
-/** Cuts a stream of PostgreSQL's protocol into messages. A client's first one has no type byte. */
+/** Splits a stream of PostgreSQL's protocol into messages. A client's first message has no type byte. */
 function splitter(startup: boolean, onMessage: (message: Buffer) => void): (chunk: Buffer) => void {
   let rest = Buffer.alloc(0);
   let first = startup;

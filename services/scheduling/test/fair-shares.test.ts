@@ -1,4 +1,4 @@
-// What one company asks for is not what others wait for, and what callers send does not grow what is kept.
+// One company's load must not delay others, and client input must not grow memory or metrics without limit.
 import { randomUUID } from 'node:crypto';
 import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
 import { ServiceRequestChannel, ServiceRequestStatus as Status } from '@truckroll/contract/gen/scheduling/v1/service_requests';
@@ -18,7 +18,7 @@ afterAll(() => harness.stop());
 const record = async (company_id: string) =>
   (await intake.recordServiceRequest({ company_id, id: randomUUID(), channel: ServiceRequestChannel.WEB, summary: 'x'.repeat(200) })).service_request!;
 
-/** What is under way while a company's next number is somebody else's to give. */
+/** Runs work while another transaction holds the lock on a company's next number. */
 async function whileNumbered<T>(companyId: string, work: () => Promise<T>): Promise<T> {
   return harness.database.transaction(async (tx) => {
     await tx.query({ text: 'select from service_request_numbers where company_id = $1 for update', values: [companyId] });
@@ -26,7 +26,7 @@ async function whileNumbered<T>(companyId: string, work: () => Promise<T>): Prom
   });
 }
 
-test('while a company waits for its numbers, its own reads and all of other companies go on, and then every number is there once', async () => {
+test('serves the company’s reads and all other companies while one waits for its numbers, and then assigns every number once', async () => {
   const [flood, other] = [harness.company(), harness.company()];
   const job = line.job();
   await flood.store('jobs', job);
@@ -45,7 +45,7 @@ test('while a company waits for its numbers, its own reads and all of other comp
   expect(numbers.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 60 }, (_, i) => i + 2));
 });
 
-test('what a company has too much of is refused to it alone, with 429 and Retry-After', async () => {
+test('refuses a company’s excess requests, and no other company’s, with 429 and Retry-After', async () => {
   const [flood, other] = [harness.company(), harness.company()];
   await record(flood.id);
   const outcomes = await whileNumbered(flood.id, async () => {
@@ -65,7 +65,7 @@ test('what a company has too much of is refused to it alone, with 429 and Retry-
   expect((await record(flood.id)).number).toBe(`SR-${302 - refused.length}`);
 });
 
-test('a number is where it belongs in a message of any length', async () => {
+test('puts the number in the right place of a message of any length', async () => {
   const company_id = randomUUID();
   for (const length of [0, 20, 100, 2000]) {
     const id = randomUUID();
@@ -80,7 +80,7 @@ test('a number is where it belongs in a message of any length', async () => {
   }
 });
 
-test('all combinations of filters of a list are one series of metrics', async () => {
+test('counts all combinations of a list’s filters in one series of metrics', async () => {
   const company = harness.company();
   for (const job_class of [['SERVICE'], ['SERVICE', 'SALES']]) {
     for (const more of [{}, { stage: ['NEW'] }, { account_id: [randomUUID()] }]) await company.list('jobs', { job_class, ...more });

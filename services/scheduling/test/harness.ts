@@ -1,4 +1,4 @@
-// A scheduling service of its own, on its own database, spoken to as the gateway and the command line do.
+// A scheduling service with its own database, called like the gateway and the command line call it.
 import { randomUUID } from 'node:crypto';
 import { codec, resource } from '@truckroll/contract';
 import { RecordCheckServiceService } from '@truckroll/contract/gen/records/v1/record_checks';
@@ -13,7 +13,7 @@ import { createScheduling } from '../src/scheduling.ts';
 export type Json = Record<string, any>;
 const TIME_ZONE = 'America/Chicago';
 
-/** Repeats a look for the 2 s within which names must be the latest everywhere (issue 4), until it is what is expected. */
+/** Repeats a read until it returns what is expected, for at most the 2 s within which names must be current everywhere (issue 4). */
 export async function soon<T>(look: () => Promise<T>, expected: T): Promise<void> {
   for (const until = Date.now() + 2000; ; await new Promise((resolve) => setTimeout(resolve, 10))) {
     const seen = await look();
@@ -26,7 +26,7 @@ export async function soon<T>(look: () => Promise<T>, expected: T): Promise<void
 export async function startHarness(config: Partial<SchedulingConfig> = {}) {
   const own = migrationsIn('scheduling', new URL('../migrations/', import.meta.url));
   const fresh = await freshDatabase({ scheduling: [recordStoreMigrations, outboxTables, own] });
-  // Nobody listens there: what is published stays in the outbox, where tests look at it.
+  // No broker listens there: events stay in the outbox, where tests read them.
   const kafkaBrokers = ['127.0.0.1:1'];
   const kafka = { kafkaBrokers, kafkaTls: false, kafkaMechanism: 'none', kafkaUsername: '', kafkaPassword: '', kafkaPrefix: '' } as const;
   const service = createScheduling({ ...testConfig, ...kafka, ...config, databaseUrl: fresh.url });
@@ -70,7 +70,7 @@ function companyOf(channel: ReturnType<typeof openChannel>, id: string) {
     return codec(response).decode(await channel.call(rpc, Buffer.from(encode({ ...empty, ...fields }).finish()))) as Json;
   }
 
-  /** A page as the service answers it: messages, not JSON. */
+  /** A page as the service returns it: messages, not JSON. */
   async function page(path: string, { ids = [], after = new Uint8Array(), ...own }: Json = {}): Promise<{ data: Json[]; next: Uint8Array }> {
     const { list } = resource(path);
     const collection = { company_id: id, time_zone: TIME_ZONE, limit: 100, after, ids };
@@ -81,7 +81,7 @@ function companyOf(channel: ReturnType<typeof openChannel>, id: string) {
     id,
     importLines,
 
-    /** Imports records that must all be taken in. */
+    /** Imports records and requires that all are accepted. */
     async store(path: string, ...records: Json[]): Promise<void> {
       const { problems } = await importLines(path, records);
       if (problems.length > 0) throw new Error(JSON.stringify(problems.slice(0, 5)));
@@ -92,7 +92,7 @@ function companyOf(channel: ReturnType<typeof openChannel>, id: string) {
     /** The first hundred. */
     list: async (path: string, filters: Json = {}): Promise<Json[]> => (await page(path, filters)).data,
 
-    /** How many records the company has, and `path/id field CODE` of what breaks a rule of now. */
+    /** The number of the company's records, and `path/id field CODE` for each current rule that one breaks. */
     async checked(): Promise<{ count: number; broken: string[] }> {
       const broken: string[] = [];
       let count = 0;

@@ -1,4 +1,4 @@
-// What lines may say (decisions §12), and whose word counts where two records tell the same.
+// What lines may contain (decisions §12), and which record wins if two contain the same fact.
 import { randomUUID } from 'node:crypto';
 import { codec, resource } from '@truckroll/contract';
 import { startHarness, type Company, type Harness } from './harness.ts';
@@ -24,7 +24,7 @@ function contact(channels: Line[], primary_channel: Line | null = null): Line {
   return { id: randomUUID(), account: ref(), name: 'Dana', is_primary: true, archived: false, primary_channel, channels, created_at: AT, updated_at: AT };
 }
 
-test('a visit and its arrival window end after they start', async () => {
+test('requires a visit and its arrival window to end after they start', async () => {
   const { starts_at, window_start_at } = visit();
   expect(await refused('job-appointments', visit, visit({ ends_at: starts_at, window_end_at: window_start_at }))).toEqual([
     'window_end_at RANGE_ORDER',
@@ -32,7 +32,7 @@ test('a visit and its arrival window end after they start', async () => {
   ]);
 });
 
-test('channels are what their type says', async () => {
+test('requires channels to match their type', async () => {
   const wrong = [
     channel('MOBILE', '512-555-0142'),
     channel('PHONE', 'dana@example.com'),
@@ -45,14 +45,14 @@ test('channels are what their type says', async () => {
   expect(await refused('contacts', good, contact([...right, ...wrong]))).toEqual(wrong.map((_, i) => `channels[${i + 3}].value INVALID_FORMAT`));
 });
 
-test('the primary channel is one of the channels, whatever the case of its letters', async () => {
+test('requires the primary channel to be one of the channels, ignoring letter case', async () => {
   const good = () => contact([channel('EMAIL', 'Dana@Example.com')], { type: 'EMAIL', value: 'dana@example.com' });
   expect(await refused('contacts', good, contact([channel('MOBILE', '+15125550142')], { type: 'PHONE', value: '+15125550142' }))).toEqual([
     'primary_channel INVALID_FORMAT',
   ]);
 });
 
-test('an account stands once in a location, and places and areas have their ranges', async () => {
+test('accepts an account once per location, and checks the ranges of coordinates and areas', async () => {
   const account = ref();
   const at = (...accounts: Line[]): Line => location({ accounts: accounts.map((of) => ({ account: of, archived: false })) });
   const good = () => at(account, ref());
@@ -65,7 +65,7 @@ test('an account stands once in a location, and places and areas have their rang
   expect(await refused('locations', good, location({ estimated_square_footage: 10.5 }))).toEqual(['estimated_square_footage INVALID_FORMAT']);
 });
 
-test('questions and completed are null together, and an answer’s path is a JSON pointer', async () => {
+test('requires questions and completed to be null together, and an answer’s path to be a JSON pointer', async () => {
   const question = (answer_path: string): Line => ({
     question_id: null,
     answer_path,
@@ -87,7 +87,7 @@ test('questions and completed are null together, and an answer’s path is a JSO
   ]);
 });
 
-test('a duration is what was recorded, and null exactly while the entry is running', async () => {
+test('keeps the recorded duration, and requires null exactly while the entry is running', async () => {
   const ends_at = '2026-03-02T16:30:00Z';
   const good = () => timeEntry({ ends_at, duration_minutes: 75 });
   expect(await refused('time-entries', good, timeEntry({ ends_at, duration_minutes: null }))).toEqual(['duration_minutes MISSING']);
@@ -99,7 +99,7 @@ test('a duration is what was recorded, and null exactly while the entry is runni
   expect((await company.detail('timesheets', sheet.id)).total_minutes).toBe(75);
 });
 
-test('an entry that was stored before durations were recorded goes on showing and adding up its own', async () => {
+test('still shows and adds up the duration of an entry stored before durations were recorded', async () => {
   const [sheet, entry] = [timesheet(), timeEntry({ ends_at: '2026-03-02T16:35:00Z', duration_minutes: null })];
   await company.store('timesheets', sheet);
   await company.store('time-entries', { ...entry, timesheet_id: sheet.id, duration_minutes: 1 });
@@ -111,7 +111,7 @@ test('an entry that was stored before durations were recorded goes on showing an
   expect((await company.detail('timesheets', sheet.id)).total_minutes).toBe(155);
 });
 
-test('minutes beyond what a timesheet holds are the error of the line that adds them', async () => {
+test('reports minutes beyond a timesheet’s maximum as an error of the line that adds them', async () => {
   const sheet = timesheet();
   await company.store('timesheets', sheet);
   const entry = (duration_minutes: number): Line => timeEntry({ timesheet_id: sheet.id, ends_at: '2026-03-02T16:00:00Z', duration_minutes });
@@ -125,7 +125,7 @@ test('minutes beyond what a timesheet holds are the error of the line that adds 
   expect((await company.detail('timesheets', sheet.id)).total_minutes).toBe(2 ** 31 - 1);
 });
 
-test('an assignment’s job is its visit’s, in whatever order they come and whenever the visit changes its job', async () => {
+test('takes an assignment’s job from its visit, in whatever order they arrive and whenever the visit changes its job', async () => {
   const [first, second] = [job(), job()];
   const of = visit({ job_id: first.id });
   const assigned = assignment({ appointment_id: of.id });
@@ -145,7 +145,7 @@ test('an assignment’s job is its visit’s, in whatever order they come and wh
   expect(await shown()).toEqual([second.id, second.id]);
 });
 
-test('records that were stored before a rule came are read as they are, and found with field and reason among all others', async () => {
+test('reads records stored before a rule existed unchanged, and finds them with field and reason among all others', async () => {
   const visits = Array.from({ length: 120 }, () => visit());
   const [old, older] = [visits[7]!, contact([channel('EMAIL', 'dana@example.com')])];
   await company.store('job-appointments', ...visits);
@@ -166,7 +166,7 @@ test('records that were stored before a rule came are read as they are, and foun
   expect((await company.checked()).broken).toEqual([]);
 });
 
-/** Puts a document into its row as rules that are no longer in force would have. */
+/** Stores a document as former rules would have accepted it. */
 async function storedAs(path: string, id: string, change: (record: Line) => Line): Promise<void> {
   const { encode, decode } = codec(resource(path).record.typeName);
   const table = path.replaceAll('-', '_');

@@ -1,4 +1,4 @@
-// Service requests that are recorded together: what holds for each alone holds for all.
+// Service requests recorded in one batch behave like those recorded alone.
 import { randomUUID } from 'node:crypto';
 import { topics } from '@truckroll/contract';
 import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
@@ -20,7 +20,7 @@ const asked = (company_id: string, summary: string, id: string = randomUUID()) =
 const record = async (request: ReturnType<typeof asked>, requestId: string = randomUUID()): Promise<ServiceRequest> =>
   (await intake.recordServiceRequest(request, { requestId })).service_request as ServiceRequest;
 
-/** Begins the work while nothing can be stored, and resolves to what came of it once it can. */
+/** Starts the work while nothing can be stored, and resolves to the results once it can. */
 async function held<T>(work: () => readonly Promise<T>[]): Promise<PromiseSettledResult<T>[]> {
   const outcomes = await harness.database.transaction(async (tx) => {
     await tx.query({ text: 'lock table service_requests in share mode' });
@@ -31,14 +31,14 @@ async function held<T>(work: () => readonly Promise<T>[]): Promise<PromiseSettle
       });
       if (rows[0]!.waiting > 0) break;
     }
-    // Another call behind them has been answered: they have all come.
+    // A later call has been answered, so all of them have arrived.
     await intake.getServiceRequest({ company_id: randomUUID(), id: randomUUID() }).catch(() => undefined);
     return { all };
   });
   return outcomes.all;
 }
 
-test('recordings that come while one is stored are one transaction, numbered without gaps, each with the event of its own request', async () => {
+test('stores recordings that arrive during another one in one transaction, numbered without gaps, each with the right event', async () => {
   const companies = [randomUUID(), randomUUID()];
   for (const company of companies) await record(asked(company, 'the first'));
   const requests = companies.flatMap((company) =>
@@ -51,7 +51,7 @@ test('recordings that come while one is stored are one transaction, numbered wit
     text: 'select id, document, xmin::text from service_requests where company_id = any($1::uuid[])',
     values: [companies],
   });
-  // All but those that were stored alone: the first of each company, and what was under way when nothing could be stored.
+  // At least two were stored together. The first of each company, and those under way when the table was locked, were stored alone.
   expect(new Set(kept.map(({ xmin }) => xmin)).size).toBeLessThan(kept.length);
   const { rows: events } = await harness.database.query<{ payload: Buffer; request_id: string; company_id: string }>({
     text: `select payload, request_id, company_id from outbox where company_id = any($1::uuid[]) and topic = $2 order by id`,
@@ -71,7 +71,7 @@ test('recordings that come while one is stored are one transaction, numbered wit
   }
 });
 
-test('one id that comes twice at once is recorded once, and refused where it is asked for another content', async () => {
+test('records an id that arrives twice at once only once, and refuses it with different content', async () => {
   const company = randomUUID();
   await record(asked(company, 'the first'));
   const request = asked(company, 'twice');

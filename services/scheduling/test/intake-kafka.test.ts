@@ -53,7 +53,7 @@ afterAll(async () => {
   await harness.stop();
 });
 
-/** Everything that can happen to one service request, up to its end. */
+/** Takes one service request through all its events, to COMPLETED. */
 async function play(id: string): Promise<void> {
   const intake = harness.channel.client(IntakeServiceService);
   const commands = harness.channel.client(AssignmentCommandServiceService);
@@ -80,7 +80,7 @@ async function play(id: string): Promise<void> {
   await intake.changeServiceRequestStatus({ ...of, status: Status.COMPLETED });
 }
 
-it('come with CloudEvents headers, keyed by subject, in the order of their sequence', async () => {
+it('publishes events with CloudEvents headers, keyed by subject, in the order of their sequence', async () => {
   const ids = Array.from({ length: REQUESTS }, () => randomUUID());
   const arrived = new Map<string, { id: string; sequence: number; what: string }[]>(ids.map((id) => [`${company.id}/${id}`, []]));
   let missing = REQUESTS * STORY.length;

@@ -5,7 +5,7 @@ const STATES = [Status.NEW, Status.CONTACTED, Status.BOOKED, Status.SCHEDULED, S
 const MOVERS: Mover[] = ['hand', 'booking', 'technicians'];
 const short = (status: Status): string => status.replace('SERVICE_REQUEST_STATUS_', '');
 
-/** Decisions §6, word for word: everything else is refused. */
+/** Decisions §6, word for word: every other move is refused. */
 const ALLOWED = new Set([
   'NEW CONTACTED hand',
   'NEW BOOKED booking',
@@ -21,7 +21,7 @@ it.each(moves)('a service request moves by $name only where the decisions allow 
   expect(refuseMove(from, to, by) === undefined).toBe(ALLOWED.has(name));
 });
 
-it('says which moves are allowed, and how they come about', () => {
+it('lists the allowed moves, and what causes them', () => {
   expect(refuseMove(Status.CONTACTED, Status.COMPLETED, 'hand')).toMatchObject({
     status: 409,
     message: 'The service request is CONTACTED and cannot become COMPLETED: from there it may go to BOOKED (by booking a visit), CLOSED, CANCELED.',
@@ -29,7 +29,7 @@ it('says which moves are allowed, and how they come about', () => {
   expect(refuseMove(Status.CLOSED, Status.CONTACTED, 'hand')?.message).toMatch(/it is final/);
 });
 
-it('follows the technicians on the visit while it is booked or scheduled, and never else', () => {
+it('follows the technicians on the visit only while the request is booked or scheduled', () => {
   for (const status of STATES) {
     expect([followed(status, 0), followed(status, 2)]).toEqual([
       status === Status.SCHEDULED ? Status.BOOKED : undefined,
@@ -38,7 +38,7 @@ it('follows the technicians on the visit while it is booked or scheduled, and ne
   }
 });
 
-test('an id that is taken is refused as a key that was used for something else', () => {
+test('refuses an id in use as an idempotency key used for another request', () => {
   expect(taken('interaction')).toMatchObject({
     code: 'IDEMPOTENCY_KEY_REUSED',
     message: 'Another interaction was recorded with this id: use a new id for every new one.',

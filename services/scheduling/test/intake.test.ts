@@ -85,7 +85,7 @@ const remove = async (from: Visit) =>
     })
   ).data as Visit;
 
-/** Bodies of a subject's events as receivers get them, in the order in which they leave. */
+/** Bodies of a subject's events as receivers get them, in the order of publication. */
 async function events(subject: string): Promise<Json[]> {
   const { rows } = await harness.database.query<{ event_id: string; type: string; sequence: number; topic: string; payload: Buffer }>({
     text: 'select event_id, type, sequence, topic, payload from outbox where key = $1 order by id',
@@ -104,7 +104,7 @@ async function events(subject: string): Promise<Json[]> {
 const story = async (subject: string) => (await events(subject)).map(({ type, data }) => `${type.split('.')[1]} ${data.previous_status ?? ''}→${data.status}`);
 
 describe('recording a service request', () => {
-  it('answers NEW with the latest names and the company’s next number, and tells of it once', async () => {
+  it('answers NEW with the latest names and the company’s next number, and publishes it once', async () => {
     const [first, second] = [await recorded(), await recorded()];
     expect(first).toMatchObject({
       status: Status.NEW,
@@ -123,7 +123,7 @@ describe('recording a service request', () => {
     });
   });
 
-  it('answers a repetition as the first time, after it has moved on and from many callers at once', async () => {
+  it('answers a repeated request as the first time, even after a status change and from many callers at once', async () => {
     const request = asked();
     const answers = await Promise.all(Array.from({ length: 8 }, () => intake.recordServiceRequest(request)));
     await move(request.id, Status.CONTACTED);
@@ -132,7 +132,7 @@ describe('recording a service request', () => {
     expect(await story(request.id)).toEqual(['created →NEW', 'status_changed NEW→CONTACTED']);
   });
 
-  it('refuses another one with the same id, unknown references, and what a field does not allow', async () => {
+  it('refuses a different request with the same id, unknown references, and invalid fields', async () => {
     const request = asked();
     await intake.recordServiceRequest(request);
     await expect(intake.recordServiceRequest({ ...request, summary: 'Something else' })).rejects.toMatchObject({ status: 409, code: 'IDEMPOTENCY_KEY_REUSED' });
@@ -149,7 +149,7 @@ describe('recording a service request', () => {
 });
 
 describe('moving a service request', () => {
-  it('tells the status before and the whole record as of the change', async () => {
+  it('publishes the previous status and the whole record as of the change', async () => {
     const { id } = await recorded();
     await move(id, Status.CONTACTED);
     await move(id, Status.CLOSED, 'Wanted a price only');
@@ -163,7 +163,7 @@ describe('moving a service request', () => {
     });
   });
 
-  it('changes nothing where it has the status already, and refuses what its status does not allow', async () => {
+  it('changes nothing if it already has the status, and refuses moves that its status does not allow', async () => {
     const { id } = await recorded();
     const contacted = await move(id, Status.CONTACTED);
     expect(await move(id, Status.CONTACTED)).toEqual(contacted);
@@ -175,7 +175,7 @@ describe('moving a service request', () => {
 });
 
 describe('booking a service request', () => {
-  it('tells status_changed, then booked; the public writes move it on and back', async () => {
+  it('publishes status_changed, then booked; the public writes move it on and back', async () => {
     const { id } = await recorded();
     const on = await visit();
     const booked = await book(id, on);
@@ -194,7 +194,7 @@ describe('booking a service request', () => {
     expect((await intake.getServiceRequest({ company_id: company.id, id })).service_request?.status).toBe(Status.BOOKED);
   });
 
-  it('ends SCHEDULED on a visit that has technicians, whichever comes first of booking and adding', async () => {
+  it('ends SCHEDULED on a visit with technicians, whether booking or adding comes first', async () => {
     const [busy, racing] = [await add(await visit()), await visit()];
     const { id } = await recorded();
     expect((await book(id, busy)).status).toBe(Status.SCHEDULED);
@@ -204,7 +204,7 @@ describe('booking a service request', () => {
     expect((await intake.getServiceRequest({ company_id: company.id, id: other.id })).service_request?.status).toBe(Status.SCHEDULED);
   });
 
-  it('follows technicians that are imported, as those that are added and removed', async () => {
+  it('follows imported technicians like those that are added and removed', async () => {
     const on = await visit();
     const { id } = await recorded();
     await book(id, on);
@@ -215,7 +215,7 @@ describe('booking a service request', () => {
     expect((await story(id)).slice(3)).toEqual(['status_changed BOOKED→SCHEDULED', 'status_changed SCHEDULED→BOOKED']);
   });
 
-  it('refuses a visit that is canceled or another job’s, and a second visit', async () => {
+  it('refuses a canceled visit, another job’s visit, and a second visit', async () => {
     const { id } = await recorded();
     await expect(book(id, await visit({ canceled: true }))).rejects.toMatchObject({ status: 409 });
     await expect(book(id, await visit({ job_id: randomUUID() }))).rejects.toMatchObject({ status: 404 });
@@ -235,7 +235,7 @@ describe('interactions', () => {
     ...fields,
   });
 
-  it('tells of one that goes on when it is completed, once', async () => {
+  it('publishes an interaction in progress once, when it is completed', async () => {
     const request = talk();
     const first = await intake.recordInteraction(request);
     expect(first.interaction).toMatchObject({ status: InteractionStatus.IN_PROGRESS, handled_by: { name: 'Dana Whitfield' } });
@@ -254,7 +254,7 @@ describe('interactions', () => {
     await expect(intake.completeInteraction({ ...completion, outcome: 'Lost' })).rejects.toMatchObject({ status: 409 });
   });
 
-  it('tells at once of one that is over when it is recorded, and refuses an end before the beginning', async () => {
+  it('publishes an interaction recorded as completed at once, and refuses an end before the beginning', async () => {
     const request = talk({ ended_at: 2_000_000 });
     await intake.recordInteraction(request);
     await intake.recordInteraction(request);
@@ -264,7 +264,7 @@ describe('interactions', () => {
   });
 });
 
-it('has left only records that an import would take', async () => {
+it('leaves only records that an import would accept', async () => {
   const { count, broken } = await company.checked();
   expect(count).toBeGreaterThan(0);
   expect(broken).toEqual([]);

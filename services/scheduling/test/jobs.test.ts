@@ -11,7 +11,7 @@ afterAll(() => harness.stop());
 
 const ids = (records: readonly Line[]): string[] => records.map(({ id }) => id);
 
-test('a job counts its visits that are not canceled and starts with the first of them, wherever a visit moves', async () => {
+test('counts a job’s visits that are not canceled and starts with the first of them, also after a visit moves', async () => {
   const [work, other] = [job(), job()];
   const early = visit({ job_id: work.id, starts_at: '2026-03-02T15:00:00.000001Z' });
   const late = visit({ job_id: work.id, starts_at: '2026-03-09T15:00:00Z' });
@@ -35,7 +35,7 @@ test('a job counts its visits that are not canceled and starts with the first of
   expect(ids(await company.list('jobs', { starts_before: '2026-03-03' }))).toEqual([other.id]);
 });
 
-test('jobs and leads show the latest of their status once the lifecycle tells it', async () => {
+test('shows the latest status of jobs and leads once their lifecycle has arrived', async () => {
   const scheduled = lifecycleStatus({ name: 'Booked', stage: 'SCHEDULED', is_work_complete: true, is_lead_won: true });
   const cycle = lifecycle([lifecycleStatus(), scheduled]);
   const followed = { lifecycle: ref(cycle.id), status: { id: scheduled.id, name: 'from the line', stage: 'NEW', is_work_complete: false } };
@@ -67,7 +67,7 @@ test('jobs and leads show the latest of their status once the lifecycle tells it
   expect((await company.detail('jobs', work.id)).status).toMatchObject({ name: 'from the line', stage: 'LIFECYCLE_STAGE_NEW' });
 });
 
-test('form responses are found by the class of their job', async () => {
+test('finds form responses by the class of their job', async () => {
   const work = job({ job_class: 'INSTALL' });
   const [first, second] = [formResponse({ job_id: work.id }), formResponse()];
   const found = async (job_class: string) => ids(await company.list('form-responses', { job_class: [job_class] }));
@@ -81,7 +81,7 @@ test('form responses are found by the class of their job', async () => {
   expect(await found('JOB_CLASS_CALLBACK')).toEqual([second.id]);
 });
 
-test('accounts are found at the locations that name them', async () => {
+test('finds accounts at the locations that name them', async () => {
   const [one, two] = [account(), account()];
   const at = (...accounts: Line[]) => accounts.map(({ id }) => ({ account: ref(id), archived: false }));
   const [house, shop] = [location({ accounts: at(one, two) }), location({ accounts: at(two) })];
@@ -96,7 +96,7 @@ test('accounts are found at the locations that name them', async () => {
   expect(await found(house)).toEqual([one.id]);
 });
 
-test('timesheets add up their entries: running ones count and last nothing, moved ones leave', async () => {
+test('adds up the entries of timesheets: running ones count without minutes, moved ones are removed', async () => {
   const [sheet, other] = [timesheet(), timesheet()];
   const entry = (seconds: number | null, fields: Line = {}) => {
     const ends_at = seconds === null ? null : new Date(Date.UTC(2026, 2, 2, 15) + seconds * 1000).toISOString();

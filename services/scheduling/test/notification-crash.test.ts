@@ -1,5 +1,5 @@
-// A scheduling process that is killed while a mail server thinks about a message: whoever comes next must not send it
-// again, as nobody knows whether the first one arrived (decisions §5).
+// A scheduling process is killed while a mail server processes a message. The next process must not send the message again, since the first
+// one may have arrived (decisions §5).
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -35,7 +35,7 @@ afterAll(async () => {
   await fresh.drop();
 });
 
-/** Ports of any kind are free to take; Kafka is away, which concerns no notification. */
+/** Uses any free ports. Kafka is unreachable, which does not affect notifications. */
 const environment = () => ({
   PATH: process.env['PATH'],
   HOST: '127.0.0.1',
@@ -49,7 +49,7 @@ const environment = () => ({
   NOTIFICATION_TIMEOUT: '60s',
 });
 
-/** A notification as a write leaves it, with what it is checked against. */
+/** Stores a notification as a write would, with the records that it is checked against. */
 async function queue(): Promise<string> {
   const [id, accountId, contactId, visitId, jobId] = Array.from({ length: 5 }, () => randomUUID());
   const revision = 'a'.repeat(64);
@@ -92,7 +92,7 @@ async function queue(): Promise<string> {
   return id as string;
 }
 
-/** A limit for what hangs, with what there is to know about it. */
+/** Timeout for hanging work, with what is known about its cause. */
 const MOST_MS = 100_000;
 const said: string[] = [];
 async function explained<T>(work: Promise<T>): Promise<T> {
@@ -107,7 +107,7 @@ async function explained<T>(work: Promise<T>): Promise<T> {
   return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
 
-/** The mail server has been given so many messages. */
+/** Resolves once the mail server has received that many messages. */
 async function letters(count: number): Promise<void> {
   while (mail.letters.length < count) await mail.arrival();
 }
@@ -122,7 +122,7 @@ it(
     const id = await queue();
     child = spawn(process.execPath, [join(import.meta.dirname, '../src/main.ts')], { stdio: ['ignore', 'pipe', 'inherit'], env: environment() });
     createInterface({ input: child.stdout! }).on('line', (text) => said.push(text));
-    // The server has the whole message, and its answer is not out.
+    // The server has the whole message but has not replied yet.
     await explained(letters(1));
     expect(await row(id)).toBe('ATTEMPTING');
     child.kill('SIGKILL');
@@ -142,7 +142,7 @@ it(
       await database.query({ text: `update notifications set attempt_ends_at = now() - interval '1 second' where id = $1`, values: [id] });
       while ((await row(id)) === 'ATTEMPTING') await new Promise((resolve) => setTimeout(resolve, 20));
       expect(await row(id)).toBe('UNKNOWN');
-      // One that is queued later is looked for after it.
+      // A notification queued later is searched for later.
       const later = await queue();
       await explained(letters(2));
       expect(mail.letters.map(({ text }) => /Message-ID: <(.*)@/.exec(text)?.[1])).toEqual([id, later]);

@@ -1,5 +1,4 @@
-// Customer notifications (decisions §5): whom they go to, and what becomes of them with providers that really answer,
-// refuse, hang and hang up.
+// Customer notifications (decisions §5): their recipients, and their outcomes with providers that accept, refuse, hang and hang up.
 import { randomUUID } from 'node:crypto';
 import { AssignmentCommandServiceService, NotificationStatus, type CustomerNotification } from '@truckroll/contract/gen/scheduling/v1/assignment_commands';
 import { InteractionCompleted } from '@truckroll/contract/gen/events/v1/public_events';
@@ -69,7 +68,7 @@ function contactOf(account: Json, fields: Json = {}): Json {
   };
 }
 
-/** A visit of a job of an account, with the contacts that the test asks for. */
+/** A visit of an account's job, with the contacts that the test needs. */
 async function scene({ of = {}, job = {}, contact = {} }: { of?: Json; job?: Json; contact?: Json } = {}) {
   const account = line.account(of);
   const primary = contactOf(account, contact);
@@ -107,7 +106,7 @@ async function add(visit: Visit, customer_notification: CustomerNotification | n
 const rows = async (visit: Visit): Promise<Json[]> =>
   (await harness.database.query<Json>({ text: 'select * from notifications where appointment_id = $1', values: [visit.id] })).rows;
 
-/** What becomes of a visit's notification: it has no event when it comes to nothing, so it is looked for. */
+/** Waits for the outcome of a visit's notification by polling: one that is not sent has no event. */
 async function outcome(visit: Visit, wanted = ['SENT', 'FAILED', 'UNKNOWN', 'SUPPRESSED']): Promise<Json> {
   for (;;) {
     const [row] = await rows(visit);
@@ -122,10 +121,10 @@ async function sent(scenery: { contact?: Json } = {}, message?: string) {
   return { ...set, row: await outcome(set.visit) };
 }
 
-describe('whom a notification goes to', () => {
+describe('the recipient of a notification', () => {
   const to = async (visit: Visit) => (await rows(visit))[0]?.['contact_id'] as string | undefined;
 
-  it('is the contact asked for, else the job’s, else the account’s primary one', async () => {
+  it('is the requested contact, else the job’s, else the account’s primary one', async () => {
     const { account, contact, visit } = await scene();
     await add(visit, {});
     expect(await to(visit)).toBe(contact['id']);
@@ -145,7 +144,7 @@ describe('whom a notification goes to', () => {
     expect(await to(other.visit)).toBe(asked['id']);
   });
 
-  it('is 404 for a contact who is missing or another account’s, and nothing is written', async () => {
+  it('is a 404 for a missing contact or another account’s, and nothing is written', async () => {
     const [{ visit }, stranger] = [await scene(), await scene()];
     for (const contact_id of [randomUUID(), stranger.contact['id']]) {
       await expect(add(visit, { contact_id })).rejects.toMatchObject({ status: 404 });
@@ -163,7 +162,7 @@ describe('whom a notification goes to', () => {
     ],
     ['who is archived', { contact: { archived: true } }],
     ['of an account that gets no notifications', { of: { notifications_enabled: false } }],
-  ])('is nobody, and SUPPRESSED at once, for a contact %s', async (_, scenery) => {
+  ])('does not exist, and the notification is SUPPRESSED at once, for a contact %s', async (_, scenery) => {
     const { visit } = await scene(scenery);
     expect(await add(visit, {})).toBe(NotificationStatus.SUPPRESSED);
     expect(await rows(visit)).toEqual([]);
@@ -171,7 +170,7 @@ describe('whom a notification goes to', () => {
 });
 
 describe('an e-mail', () => {
-  it('that the server takes is SENT: once, in the words given, and a completed interaction', async () => {
+  it('that the server accepts is SENT: once, with the given text, and as a completed interaction', async () => {
     const set = await scene();
     const intake = harness.channel.client(IntakeServiceService);
     const request = { company_id: company.id, id: randomUUID(), channel: ServiceRequestChannel.WEB };
@@ -206,7 +205,7 @@ describe('an e-mail', () => {
     ]);
   });
 
-  it('without words of its own names the visit and who comes', async () => {
+  it('without a given text names the visit and the technicians', async () => {
     const { address, visit } = await sent();
     const letter = mail.letters.find(({ to }) => to === address);
     expect(letter?.text).toContain(`Subject: Your appointment ${visit.number}`);
@@ -216,7 +215,7 @@ describe('an e-mail', () => {
   it.each([
     ['the recipient', 'refuse-recipient', '550'],
     ['the message', 'refuse-message', '554'],
-  ] as const)('that the server refuses for %s is FAILED, with what the server said', async (_, behaviour, code) => {
+  ] as const)('that the server refuses for %s is FAILED, with the server’s reply', async (_, behaviour, code) => {
     mail.behave(behaviour);
     const { row } = await sent();
     expect(row).toMatchObject({ status: 'FAILED', attempts: 1 });
@@ -231,18 +230,18 @@ describe('an e-mail', () => {
     const { row, address } = await sent();
     expect(row).toMatchObject({ status: 'UNKNOWN', attempts: 1 });
     mail.behave('accept');
-    // Whatever is queued later has been looked for after it.
+    // By the time a later notification is sent, this one has been searched for again.
     await sent();
     expect(mail.letters.filter(({ to }) => to === address)).toHaveLength(1);
     await expect(harness.channel.client(IntakeServiceService).getInteraction({ company_id: company.id, id: row['id'] })).rejects.toMatchObject({ status: 404 });
   });
 
-  it('waits, untaken, for a server that hangs before it is told anything or asks to come back', async () => {
+  it('stays queued for a server that hangs before the message or asks to come back', async () => {
     for (const behaviour of ['no-greeting', 'busy'] as const) {
       mail.behave(behaviour);
       const { visit, address } = await scene();
       await add(visit, {});
-      // It is QUEUED from the start: what is waited for is the end of an attempt.
+      // It is QUEUED from the start, so wait for the end of an attempt.
       let row: Json | undefined;
       while (row?.['detail'] == null) [row] = await rows(visit);
       expect(row).toMatchObject({ status: 'QUEUED', attempts: 1 });
@@ -283,7 +282,7 @@ describe('a text message', () => {
 });
 
 describe('between acceptance and delivery', () => {
-  /** Queued while the only server is busy, so that the second attempt meets what has changed since. */
+  /** Queued while the only server is busy, so that the second attempt sees later changes. */
   async function waiting(scenery: Parameters<typeof scene>[0] = {}) {
     mail.behave('busy');
     const set = await scene(scenery);
@@ -297,7 +296,7 @@ describe('between acceptance and delivery', () => {
     };
   }
 
-  it('a visit that changes suppresses it', async () => {
+  it('a change of the visit suppresses the notification', async () => {
     const { visit, job, retry, address } = await waiting();
     await company.store('job-appointments', line.visit({ id: visit.id, job_id: job['id'], description: 'moved' }));
     await retry();
@@ -305,7 +304,7 @@ describe('between acceptance and delivery', () => {
     expect(mail.letters.filter(({ to }) => to === address)).toEqual([]);
   });
 
-  it('a contact who opts out suppresses it', async () => {
+  it('a contact’s opt-out suppresses the notification', async () => {
     const { visit, contact, retry } = await waiting();
     await company.store('contacts', { ...contact, channels: [{ ...contact['channels'][0], opted_out: true }] });
     await retry();
@@ -313,14 +312,14 @@ describe('between acceptance and delivery', () => {
   });
 });
 
-it('is UNKNOWN for good when its process dies between attempt and outcome', async () => {
+it('stays UNKNOWN if its process dies between attempt and outcome', async () => {
   mail.behave('busy');
   const { visit, address } = await scene();
   await add(visit, {});
   let row: Json | undefined;
   while (row?.['detail'] == null) [row] = await rows(visit);
   mail.behave('accept');
-  // What a process that was killed leaves behind: an attempt whose time has passed.
+  // A killed process leaves an attempt whose time has passed.
   await harness.database.query({
     text: `update notifications set status = 'ATTEMPTING', attempt_ends_at = now() - interval '1 second', due_at = now() where id = $1`,
     values: [row['id']],
@@ -331,7 +330,7 @@ it('is UNKNOWN for good when its process dies between attempt and outcome', asyn
   expect(mail.letters.filter(({ to }) => to === address)).toEqual([]);
 });
 
-it('is kept for 90 days from its end, and for as long as it has none', async () => {
+it('keeps notifications until 90 days after their end, and unfinished ones without limit', async () => {
   const days = [89, 91, null];
   await harness.database.query({
     text: `insert into notifications (company_id, id, appointment_id, job_id, account_id, contact_id, revision, channel, address, subject, message, status, due_at, finished_at)

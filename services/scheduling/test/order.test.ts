@@ -30,7 +30,7 @@ async function everything(company: Company): Promise<Record<string, Json[]>> {
   return whole;
 }
 
-/** A permutation that depends on the seed alone. */
+/** A permutation that depends only on the seed. */
 function shuffled<T>(items: readonly T[], seed: number): T[] {
   let state = seed;
   const next = (below: number): number => {
@@ -45,7 +45,7 @@ function shuffled<T>(items: readonly T[], seed: number): T[] {
   return out;
 }
 
-test('the demo company reads back with every visit assigned, counted and shown with its job', () => {
+test('reads the demo company back with every visit assigned, counted and shown with its job', () => {
   const visits = expected['job-appointments']!;
   expect(visits.length).toBeGreaterThan(30);
   expect(visits.flatMap(({ assignments }) => assignments)).toHaveLength(expected['job-assignments']!.length);
@@ -69,7 +69,7 @@ test.each([4])(
     const company = harness.company();
     const lines = files.flatMap(({ path, records }) => records.map((record) => ({ path, record })));
     const mixed = shuffled([...lines, ...lines], seed);
-    // A few hundred batches rather than thousands: what lies within a window goes together by path.
+    // A few hundred batches rather than thousands: each window is sent grouped by path.
     for (let start = 0; start < mixed.length; start += 60) {
       for (const [path, of] of Map.groupBy(mixed.slice(start, start + 60), ({ path: each }) => each)) {
         await company.store(path, ...new Map(of.map(({ record }) => [record['id'], record])).values());
@@ -80,7 +80,7 @@ test.each([4])(
   60_000,
 );
 
-test('records that first say something else end as what they said last', async () => {
+test('ends with the last state of records that first had other values', async () => {
   const company = harness.company();
   const of = (path: string) => files.find((file) => file.path === path)!.records;
   const scramble = (path: string, change: (record: Json, other: Json) => Json) => {

@@ -1,4 +1,4 @@
-// A provider of text messages that behaves as a test wants.
+// A provider of text messages with configurable behavior.
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';

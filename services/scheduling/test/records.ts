@@ -1,8 +1,7 @@
-// Lines as an import takes them, with what a test does not care about filled in.
+// Lines for an import, with defaults for fields that a test does not care about.
 import { randomUUID } from 'node:crypto';
 import { formatInstant, parseInstant } from '@truckroll/contract';
 
-/** A record as JSON; every test knows what it put in. */
 export type Line = Record<string, any>;
 
 const AT = '2026-03-01T15:00:00Z';

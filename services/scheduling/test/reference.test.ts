@@ -13,13 +13,13 @@ afterAll(() => harness.stop());
 
 const ids = (records: readonly Line[]): string[] => records.map(({ id }) => id);
 
-/** What the company has told on a topic so far, oldest first. */
+/** What the company has published on a topic so far, oldest first. */
 async function published(topic: { name: string }): Promise<{ key: string; type: string; payload: Buffer | null }[]> {
   const text = 'select key, type, payload from outbox where topic = $1 and company_id = $2 order by id';
   return (await harness.database.query<any>({ text, values: [topic.name, company.id] })).rows;
 }
 
-test('references show the latest name, and a name is published only when it is new or different', async () => {
+test('shows the latest name in references, and publishes a name only if it is new or changed', async () => {
   const home = account();
   const work = job({ account: ref(home.id) });
   await company.store('jobs', work);
@@ -37,7 +37,7 @@ test('references show the latest name, and a name is published only when it is n
   ]);
 });
 
-test('jobs and assignments are published whole whenever they change, derived fields included', async () => {
+test('publishes jobs and assignments whole whenever they change, including derived fields', async () => {
   const work = job();
   const first = visit({ job_id: work.id });
   const part = assignment({ appointment_id: first.id });
@@ -54,7 +54,7 @@ test('jobs and assignments are published whole whenever they change, derived fie
   expect((await published(topics.assignments)).map(({ key, type }) => [key, type])).toEqual([[`${company.id}/${part.id}`, 'assignment.changed']]);
 });
 
-test('every company has the nine job classes, in the order of their codes', async () => {
+test('gives every company the nine job classes, in the order of their codes', async () => {
   const classes = await company.list('job-classes');
   expect(ids(classes).map((id) => id.replace('JOB_CLASS_', ''))).toEqual([
     'CALLBACK',
@@ -74,7 +74,7 @@ test('every company has the nine job classes, in the order of their codes', asyn
   expect(await company.list('job-classes', { group: ['JOB_CLASS_GROUP_SALES'] })).toHaveLength(3);
 });
 
-test('an export of job classes can be imported and changes nothing; a different line is refused', async () => {
+test('imports an export of job classes without changes, and refuses a different line', async () => {
   const line = { id: 'INSTALL', name: 'Installation', group: 'INSTALL', legacy: false };
   expect(await company.importLines('job-classes', [line])).toMatchObject({ created: 0, changed: 0, unchanged: 1, problems: [] });
   const { problems, unchanged } = await company.importLines('job-classes', [{ ...line, name: 'Install', legacy: true }]);
@@ -83,7 +83,7 @@ test('an export of job classes can be imported and changes nothing; a different 
   expect(await harness.company().detail('job-classes', 'INSTALL')).toMatchObject({ name: 'Installation' });
 });
 
-test('one warranty must meet both bounds', async () => {
+test('requires one warranty to meet both bounds', async () => {
   const apart = equipment({ manufacturer_warranty_ends_on: '2024-06-01', labor_warranty_ends_on: '2030-06-01' });
   const inside = equipment({ manufacturer_warranty_ends_on: null, labor_warranty_ends_on: '2026-06-01' });
   const both = equipment({ manufacturer_warranty_ends_on: '2026-06-01', labor_warranty_ends_on: '2026-06-01' });
@@ -98,7 +98,7 @@ test('one warranty must meet both bounds', async () => {
   expect(await found('2026-01-01', '2027-01-01')).toEqual([both.id]);
 });
 
-test('archived is whether there is an archived_at, and tags are found by what they apply to', async () => {
+test('filters archived by archived_at, and tags by what they apply to', async () => {
   const at = '2026-03-01T15:00:00Z';
   const tag = (fields: Line) => ({ id: randomUUID(), name: 'VIP', color: null, archived_at: null, applies_to: [], created_at: at, updated_at: at, ...fields });
   const [kept, gone] = [tag({ applies_to: ['JOB', 'ACCOUNT'] }), tag({ applies_to: ['JOB'], archived_at: at })];

@@ -40,7 +40,7 @@ it('refuses removal by the assignment’s own status', () => {
   });
 });
 
-it('refuses adding whoever is on the visit, and everybody once it is canceled', () => {
+it('refuses adding a technician who is already on the visit, and any technician once it is canceled', () => {
   fc.assert(
     fc.property(assignments, fc.boolean(), fc.uuid(), (list, canceled, stranger) => {
       const visit = visitOf({ canceled, assignments: list.map(assignmentOf) });
@@ -52,7 +52,7 @@ it('refuses adding whoever is on the visit, and everybody once it is canceled', 
   );
 });
 
-it('refuses times outside the window exactly when a bound is crossed and nothing allows it', () => {
+it('refuses times outside the window exactly if they cross a bound and the request does not allow it', () => {
   const instant = fc.integer({ min: 0, max: 20 });
   fc.assert(
     fc.property(instant, instant, instant, instant, fc.boolean(), (window_start_at, window_end_at, starts_at, length, allow_outside_window) => {
@@ -64,7 +64,7 @@ it('refuses times outside the window exactly when a bound is crossed and nothing
   );
 });
 
-it('comes back to the visit as it was when an assignment is added and removed, in whatever order others came', () => {
+it('restores the same visit after an assignment is added and removed, whatever the order of the others', () => {
   fc.assert(
     fc.property(assignments, fc.nat(), (list, seed) => {
       const all = list.map(assignmentOf);
@@ -83,7 +83,7 @@ it('comes back to the visit as it was when an assignment is added and removed, i
   );
 });
 
-it('takes only the revision that the visit has, and tells it', () => {
+it('accepts only the visit’s current revision, and returns it otherwise', () => {
   const revision = 'f'.repeat(64);
   expect(refuseStale({ revision }, revision)).toBeUndefined();
   expect(refuseStale({ revision }, '0'.repeat(64))?.details[0]).toMatchObject({ code: 'STALE_REVISION', current_revision: revision });

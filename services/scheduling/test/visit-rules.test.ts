@@ -30,7 +30,7 @@ test.each([
   ).toBe(DispatchStatus.CANCELED);
 });
 
-test('neither the order of assignments nor canceled ones make a difference to the dispatch status', () => {
+test('derives the same dispatch status for any order of assignments, ignoring canceled ones', () => {
   fc.assert(
     fc.property(fc.array(fc.constantFrom(...statuses)), fc.nat(), (given, at) => {
       const of = given.map((status) => ({ status }));
@@ -79,7 +79,7 @@ const visit: fc.Arbitrary<Visit> = fc
   .map((own) => ({ ...Visit.decode(new Uint8Array()), ...own }));
 const crew = fc.uniqueArray(assignment, { selector: ({ id }) => id, maxLength: 5 });
 
-test('a revision is 64 lowercase hexadecimal characters, the same for the same facts in any order and after a round through the wire', () => {
+test('gives a revision of 64 lowercase hexadecimal characters, the same for the same facts in any order and after encoding', () => {
   fc.assert(
     fc.property(visit, crew, (of, assignments) => {
       const revision = revisionOf(of, assignments);
@@ -110,7 +110,7 @@ const own = [
 ] as const;
 const theirs = ['id', 'job_id', 'appointment_id', 'starts_at', 'ends_at', 'status', 'status_updated_at', 'created_at', 'updated_at'] as const;
 
-test('every recorded column of the visit and of its assignments changes the revision', () => {
+test('changes the revision with every recorded column of the visit and of its assignments', () => {
   fc.assert(
     fc.property(visit, visit, crew, assignment, fc.nat(), (of, other, assignments, another, at) => {
       const revision = revisionOf(of, assignments);
@@ -131,7 +131,7 @@ test('every recorded column of the visit and of its assignments changes the revi
   );
 });
 
-test('names, the job and what is derived leave the revision alone', () => {
+test('does not change the revision with names, the job or derived fields', () => {
   fc.assert(
     fc.property(visit, crew, name, (of, assignments, renamed) => {
       const job = { id: of.job_id, number: renamed, account: null, location: null };
@@ -142,7 +142,7 @@ test('names, the job and what is derived leave the revision alone', () => {
   );
 });
 
-test('assignments stand by their start, then by id', () => {
+test('orders assignments by start, then by id', () => {
   fc.assert(
     fc.property(crew, (assignments) => {
       const sorted = inOrder(assignments);

@@ -8,7 +8,7 @@ beforeAll(async () => void (harness = await startHarness()));
 beforeEach(() => void (company = harness.company()));
 afterAll(() => harness.stop());
 
-test('a visit shows its job and location as its line has them until they arrive, and their latest from then on', async () => {
+test('shows a visit’s job and location from its line until they arrive, and their latest state from then on', async () => {
   const home = location();
   const work = job({ location_id: home.id, business_unit: ref(), job_class: 'WARRANTY' });
   const first = visit({ job_id: work.id });
@@ -44,7 +44,7 @@ test('a visit shows its job and location as its line has them until they arrive,
   expect((await company.detail('job-appointments', first.id)).job.location.name).toBe('Boat house');
 });
 
-test('the filters of a visit follow its job', async () => {
+test('filters visits by their job’s fields', async () => {
   const home = location();
   const work = job({ location_id: home.id, business_unit: ref(), job_type: ref() });
   const first = visit({ job_id: work.id });
@@ -62,7 +62,7 @@ test('the filters of a visit follow its job', async () => {
   expect(await company.list('job-appointments', { account_id: [first.job.account.id] })).toEqual([]);
 });
 
-test('assignments stand on their visit in the order of their start, and leave it when they move to another', async () => {
+test('shows assignments on their visit in the order of their start, and no longer after they move to another', async () => {
   const [one, other] = [visit(), visit()];
   const late = assignment({ appointment_id: one.id, starts_at: '2026-03-02T15:30:00Z' });
   const early = assignment({ appointment_id: one.id, starts_at: '2026-03-02T15:00:00Z', status: 'COMPLETED' });
@@ -83,7 +83,7 @@ test('assignments stand on their visit in the order of their start, and leave it
   expect((await company.list('job-appointments', { dispatch_status: ['DISPATCH_STATUS_ASSIGNED'] })).map(({ id }) => id)).toEqual([other.id]);
 });
 
-test('a technician finds the visits and jobs of all assignments, canceled ones included, and no longer those of a moved one', async () => {
+test('finds the visits and jobs of all assignments of a technician, including canceled ones, but not those of a moved one', async () => {
   const work = [job(), job()] as const;
   const visits = [visit({ job_id: work[0].id }), visit({ job_id: work[0].id, canceled: true }), visit({ job_id: work[1].id })] as const;
   const dana = ref(randomUUID(), 'Dana');
@@ -103,7 +103,7 @@ test('a technician finds the visits and jobs of all assignments, canceled ones i
   expect(await found('jobs')).toEqual([work[1].id]);
 });
 
-test('a revision changes with the visit and its assignments, and with nothing else', async () => {
+test('changes a revision with the visit and its assignments, and with nothing else', async () => {
   const work = job();
   const first = visit({ job_id: work.id });
   const part = assignment({ appointment_id: first.id });
