@@ -13,7 +13,6 @@ const KEPT = 128;
 
 /** How a field is handled. A field without a step is copied unchanged. */
 interface Step {
-  /** Kind of record that a reference points at. */
   refersTo?: string;
   nested?: Plan;
 }

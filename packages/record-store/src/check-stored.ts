@@ -45,7 +45,6 @@ async function pageAfter(db: Queryable, table: Table<any>, companyId: string, af
 
 const writer = new JsonWriter();
 
-/** The rules that a record breaks as a read returns it. */
 function brokenBy(table: Table<any>, { id, document, derived }: StoredRow): BrokenRule[] {
   const shown = asRead(table, { document, ...(derived === null ? {} : { derived }) });
   const { record: shape } = table.resource;

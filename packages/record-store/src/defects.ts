@@ -13,10 +13,7 @@ export interface Told {
 /** SQLSTATE classes caused by a statement's input: 21 for a row given twice, P0 for exceptions raised by functions. */
 const OF_RULES = ['21', 'P0'];
 
-/**
- * Whether a rule failed on its input. Outages, rejections and statements that this database does not know are not defects: they do not
- * depend on the record, and the same line may succeed later.
- */
+/** Whether a rule failed on its input. Outages, rejections and unknown statements are no defects: the same line may succeed later. */
 export function isDefect(error: unknown): boolean {
   if (error instanceof StatementError) return OF_RULES.some((state) => error.sqlState.startsWith(state));
   return !(error instanceof ApiError || error instanceof DatabaseClientError);

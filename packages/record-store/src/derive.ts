@@ -22,8 +22,8 @@ export async function withDerived<R>(tx: Transaction, table: Table<R>, companyId
 
 /**
  * Recomputes the derived fields of stored records. Locks the rows in id order before reading their sources: a concurrent change of a source
- * is then either visible, or its own refresh waits for these rows and sees both. Skips ids without a record. Returns the records whose
- * derived fields or columns changed; those are also published.
+ * is then either visible, or its own refresh waits for these rows and sees both. Skips missing ids. Returns and publishes the records that
+ * changed.
  */
 export async function refreshRecords<R>(tx: Transaction, table: Table<R>, companyId: string, ids: Iterable<string>): Promise<Changed<R>[]> {
   const sorted = [...new Set(ids)].sort();

@@ -12,7 +12,7 @@ export interface Gate {
   filters: string[];
 }
 
-/** Undefined if rows of any version can answer the request's filters, which is nearly always the case. */
+/** Undefined if rows of any version can answer the request's filters: nearly always. */
 export function gateOf(table: Table, request: ListRequest): Gate | undefined {
   const { since, resource } = table;
   if (since === undefined) return undefined;

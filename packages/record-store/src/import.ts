@@ -27,9 +27,7 @@ interface Storing {
 export interface ReadBatch {
   request: ImportRequest;
   table: Table<unknown>;
-  /** Valid lines. */
   lines: readonly Line[];
-  /** Problems of the invalid lines. */
   problems: readonly LineProblem[];
   told: Told;
 }
@@ -132,7 +130,6 @@ async function storeTogether(
     });
 }
 
-/** The audit trail's event for a batch. */
 function importedBy({ resource }: Table<unknown>, companyId: string, lines: readonly Line[], outcome: Outcome): OutgoingEvent {
   const { created, changed, unchanged } = outcome;
   const after = JSON.stringify({ firstLine: lines[0]?.number, lines: lines.length, created, changed, unchanged });
@@ -149,7 +146,6 @@ class Undone extends Error {
   }
 }
 
-/** Names the field that caused the failure, if it is known. */
 function problemOf(table: Table<unknown>, { number, id, record }: Line, error: unknown): LineProblem {
   const message = reasonOf(error);
   const own = error instanceof RecordError && error.path === table.resource.path && error.id === id;

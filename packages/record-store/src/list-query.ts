@@ -87,7 +87,6 @@ function list(columns: readonly string[], alias: string): string {
 }
 
 interface Bound {
-  /** The link table whose values are compared; undefined for a column of the table. */
   link: string | undefined;
   side: string;
   type: string;
@@ -138,10 +137,7 @@ export function idType(table: Pick<Table, 'columns'>): 'uuid' | 'text' {
   return table.columns.find((column) => column.name === 'id')?.type === 'text' ? 'text' : 'uuid';
 }
 
-/**
- * LIMIT is a literal, since PostgreSQL replans for a parameter there. A few fixed sizes keep the number of prepared statements small; the
- * reader drops the rows beyond the requested limit.
- */
+/** LIMIT is a literal, since PostgreSQL replans for a parameter there. Few sizes mean few prepared statements; the reader drops the excess rows. */
 const PAGE_SIZES = [1, 2, 5, 10, 20, 50, 100];
 
 function pageSize(limit: number): number {

@@ -1,4 +1,3 @@
-/** A decoded list request: `collection` and the record's own filters. */
 export interface ListRequest {
   collection: {
     company_id: string;

@@ -17,10 +17,7 @@ export async function lockCompany(tx: Transaction, companyId: string): Promise<v
   });
 }
 
-/**
- * Locks one part of what a company's records lead to, if no other part reads or writes it. Parts do not wait for each other; lockCompany
- * waits for all of them.
- */
+/** Locks a part of the company that shares no rows with its other parts. Parts do not wait for each other; lockCompany waits for all. */
 export async function lockPart(tx: Transaction, companyId: string, part: string): Promise<void> {
   await tx.query({
     name: 'lock_part_of_company',

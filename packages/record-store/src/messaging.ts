@@ -1,4 +1,3 @@
-// Events for names and for the records that other services keep read models of.
 import { topics } from '@truckroll/contract';
 import { Name as NameEvent } from '@truckroll/contract/gen/events/v1/names';
 import { append, type IncomingEvent, type Subscription } from '@truckroll/outbox';
@@ -12,7 +11,6 @@ export function recordKey(companyId: string, id: string): string {
   return `${companyId}/${id}`;
 }
 
-/** Publishes changed records as reads return them, if the table has a topic. */
 export async function publishChanged<R>(tx: Queryable, table: Table<R>, companyId: string, changed: readonly Omit<Changed<R>, 'record'>[]): Promise<void> {
   if (table.publishes === undefined) return;
   const { topic, type } = table.publishes;

@@ -2,10 +2,7 @@
 // names it uses, and PostgreSQL's notifications invalidate those that changed.
 import type { Database, Logger, Queryable, Session, Transaction } from '@truckroll/service-kit';
 
-/**
- * `version` grows with every change of a name, so that a redelivered event does not undo a later one. The owner always writes 0, as its
- * writes are in order.
- */
+/** `version` grows with every change, so that a redelivered event does not undo a later one. The owner, whose writes are in order, uses 0. */
 export interface Name {
   kind: string;
   id: string;
@@ -179,10 +176,7 @@ export class NameCache {
   }
 }
 
-/**
- * Encodes names as UTF-8 in one dedicated buffer. Node allocates small buffers from a shared 64 KB pool, where one cached name would keep
- * the whole pool alive.
- */
+/** Encodes names in one buffer of their own: in the 64 KB pool that Node uses for small buffers, one cached name would keep the whole pool. */
 export function encodedTogether(names: readonly string[]): Uint8Array[] {
   const memory = Buffer.allocUnsafeSlow(names.reduce((size, name) => size + Buffer.byteLength(name), 0));
   let end = 0;

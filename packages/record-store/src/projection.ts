@@ -2,7 +2,6 @@
 // The database marks rows written by a release with older rules as older than every version.
 import type { MigrationSet, Queryable, Schema } from '@truckroll/service-kit';
 
-/** A table whose rows are computed from documents by versioned rules. */
 export interface Projected {
   /** Public path of the records; for read models it begins with `copies/`. */
   readonly path: string;
@@ -32,10 +31,7 @@ export function withProjections(schema: Schema, projected: readonly Projected[])
   return { ...schema, migrations: [...schema.migrations, begins], settings: { [SETTING]: String(release) } };
 }
 
-/**
- * Whether this release may reproject: 'older' if a later release has been announced; 'soon' while transactions from before the announcement
- * are still open, since their rows would be missed.
- */
+/** 'older' if a later release has been announced; 'soon' while transactions from before this release's announcement may add outdated rows. */
 export async function mayProject(db: Queryable, projected: readonly Projected[]): Promise<'yes' | 'soon' | 'older'> {
   const { rows } = await db.query<{ newest: number; settled: boolean }>({
     text: `select r.version as newest, not exists (

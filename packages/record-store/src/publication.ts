@@ -207,7 +207,6 @@ async function publishNext(tx: Transaction, table: Published): Promise<boolean> 
   return true;
 }
 
-/** Publishes one company's records that were noted as unpublished. */
 async function publishNoted(tx: Transaction, table: Published): Promise<boolean> {
   const { rows } = await tx.query<{ company_id: string; id: string }>({
     name: 'take_unpublished',

@@ -37,7 +37,6 @@ interface Parts {
 const DATA_TAG = 0x0a;
 const NEXT_TAG = 0x12;
 
-/** Encoded list and detail responses of one table. */
 export class RecordReader {
   readonly #table: Table;
   readonly #database: Database;
@@ -103,10 +102,7 @@ export class RecordReader {
     return out.view();
   }
 
-  /**
-   * Several records of any companies in one statement: BatchGetRecordsResponse. It does not count toward any company's share of
-   * connections: look-ups by key are cheap, and one statement serves all companies.
-   */
+  /** Several records of any companies: BatchGetRecordsResponse. Look-ups by key are too cheap to count toward companies' shares of connections. */
   async details(keys: readonly Key[]): Promise<Buffer> {
     const found = new Array<Parts | undefined>(keys.length);
     for (const row of await this.#database.queryWire(this.#detailsStatement(keys))) {

@@ -32,7 +32,6 @@ export function liesInRecords(error: unknown): boolean {
   return error instanceof RecordError || error instanceof RangeError;
 }
 
-/** The reason to report to the importer, as a sentence. */
 export function reasonOf(error: unknown): string {
   if (error instanceof RecordError) return `With it, ${error.message}.`;
   if (error instanceof EventTooLarge) {

@@ -4,7 +4,6 @@ import type { Reprojector, Step } from './reprojector.ts';
 
 const MOST_REFUSED = 100;
 
-/** ProjectionService of a service that has one reprojector. */
 export function projectionHandlers(reprojector: Reprojector): Handlers<typeof ProjectionServiceService> {
   return {
     reproject: ({ path }, { signal }) =>

@@ -1,5 +1,4 @@
-// Finds rows that older rules wrote and reprojects them: at start, repeatedly while an older replica may still be writing, and when an
-// operator asks.
+// Reprojects rows that older rules wrote: at start, repeatedly while an older replica may be writing, and when an operator asks.
 import { setTimeout as delay } from 'node:timers/promises';
 import { ApiError } from '@truckroll/contract';
 import { logOutage, type BackgroundPart, type Database, type Logger, type Metrics } from '@truckroll/service-kit';
@@ -20,7 +19,6 @@ export interface Renewing {
   rest(milliseconds: number): Promise<void>;
 }
 
-/** A table or read model whose outdated rows can be reprojected. */
 export interface Projection extends Projected {
   /** Skips rows that are up to date. Can be aborted and restarted at any time. */
   renew(work: Renewing): Promise<void>;
@@ -46,10 +44,7 @@ export interface ReprojectorOptions {
 
 /** Interval between searches for rows that an older replica wrote, in ms. */
 const EVERY_MS = 5000;
-/**
- * With very many companies a search takes long: the interval is at least this many times its duration, so that searching takes at most 1 %
- * of the time.
- */
+/** Minimum interval between searches, in multiples of a search's duration: with very many companies, searching takes at most 1 % of the time. */
 const LOOK_SHARE = 100;
 /** Milliseconds of rest per millisecond of work in the background; a run for an operator does not rest. */
 const WORK_SHARE = 1;

@@ -21,7 +21,6 @@ export type ScalarPath<R> = {
       : K;
 }[keyof R & string];
 
-/** A column computed from the record when it is written. */
 export interface Computed<R> {
   type: SqlType;
   of: (record: R) => string | number | boolean | null;
@@ -33,10 +32,7 @@ export interface Maintained<R> {
   maintained: Maintains<R>;
 }
 
-/**
- * Recomputes what other records contribute to these records. Runs whenever these are stored or reprojected; the owner's rules also run it
- * when one of the other records changes.
- */
+/** Recomputes what other records contribute to these. Runs when these are stored or reprojected; the owner's rules run it when the others change. */
 export type Maintains<R> = (tx: Transaction, companyId: string, records: readonly Changed<R>[]) => Promise<void>;
 
 /**
@@ -84,29 +80,21 @@ export interface TableDefinition<R> {
   version?: number;
   /** Column or link → the version that introduced it, if not the first. While a company has older rows, its filter is answered with 503. */
   since?: Readonly<Record<string, number>>;
-  /** Name within the owner's schema. */
   table: string;
   /** Column name → source. Every filter of the contract needs a column or link. */
   columns: Record<string, ScalarPath<R> | Computed<R> | Maintained<R>>;
-  /** Query parameter → link table. */
   links?: Record<string, Link<R>>;
   /** Rules between fields, in addition to the contract's rules for each field. */
   check?: (record: R) => JsonProblem[];
   /** Errors: RecordError if a line, with its derived fields, could not be shown. Runs for imports, not for refreshes. */
   checkShown?: (record: R) => void;
-  /**
-   * The field through which a line contributes to another record, by that record's id: named in the error if the other record's value
-   * exceeds its range.
-   */
+  /** The field through which a line contributes to another record, by that record's id. Named in the error if the other record overflows. */
   leadsTo?: (record: R, id: string) => string | undefined;
-  /**
-   * Fields whose value in the document is only used until the owner's record arrives: a record with a derived part takes them from there,
-   * and they are null if it lacks them.
-   */
+  /** Fields taken only from the derived part of a record that has one, and null if it lacks them. The document's values are used until then. */
   derivedFields?: readonly (keyof R & string)[];
   /**
-   * Derived fields by id, encoded or as an object. Called before a batch is stored, and by refreshRecords; the records' own rows are
-   * already locked. Columns can be computed from fields that are returned as an object.
+   * Derived fields by id, encoded or as an object, which columns can use too. Called before a batch is stored and by refreshRecords, with
+   * the records' rows locked.
    */
   derive?: (tx: Transaction, companyId: string, batch: readonly Changed<R>[]) => Promise<ReadonlyMap<string, Uint8Array | Fields<R>>>;
   /** Takes locks that other transactions take before the records themselves, to avoid deadlocks. Runs before a batch's own rows are locked or written. */
@@ -138,7 +126,6 @@ export interface Table<R = never> extends Omit<TableDefinition<R>, 'columns' | '
   version: number;
   columns: readonly Column[];
   links: Record<string, Link<R>>;
-  /** Rules that update what other records contribute to these. */
   maintained: readonly Maintains<R>[];
   /** Columns of the list's fixed order. */
   order: readonly string[];
@@ -197,10 +184,7 @@ export function linkFor(table: Pick<Table, 'links'>, parameter: string): Link<ne
   return table.links[parameter] ?? table.links[parameter.replace(/_(from|before)$/, '')];
 }
 
-/**
- * Tables of all records that a service owns, by public path. `consequences` run after the table's own afterChange. A contract record
- * without a table does not compile.
- */
+/** All tables of a service by path; the compiler requires each record's table. `consequences` run after the table's own afterChange. */
 export function registered<O extends RecordOwner>(
   owner: O,
   tables: Record<ResourceOf<O>, Table<any>>,
@@ -223,7 +207,6 @@ export function idOf<R>(table: Pick<Table<R>, 'columns'>, record: R): string {
 /** The company id under which records are stored that are the same in every company. */
 export const EVERY_COMPANY = '00000000-0000-0000-0000-000000000000';
 
-/** The company whose rows answer a request. */
 export function storedUnder(table: Pick<Table, 'everyCompany'>, companyId: string): string {
   return table.everyCompany === true ? EVERY_COMPANY : companyId;
 }

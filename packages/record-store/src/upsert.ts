@@ -17,7 +17,6 @@ export interface Upserted<R> {
   unchanged: number;
 }
 
-/** A record ready to store. */
 export type Encoded<R> = Pick<Changed<R>, 'id' | 'record' | 'document'>;
 
 export function encodeRecord<R>(table: Table<R>, record: R): Encoded<R> {
@@ -25,8 +24,8 @@ export function encodeRecord<R>(table: Table<R>, record: R): Encoded<R> {
 }
 
 /**
- * Stores records of one company in the caller's transaction, by (company, id); if a batch contains an id twice, the last one wins. Runs the
- * table's afterChange for new and changed records, and publishes them.
+ * Stores records of one company, runs the table's afterChange for new and changed ones, and publishes them. If a batch repeats an id, the
+ * last record wins.
  */
 export function upsertRecords<R>(tx: Transaction, table: Table<R>, companyId: string, records: readonly R[]): Promise<Upserted<R>> {
   return upsertEncoded(
@@ -37,7 +36,7 @@ export function upsertRecords<R>(tx: Transaction, table: Table<R>, companyId: st
   );
 }
 
-/** Like upsertRecords, for records that are already encoded. Calls `meanwhile` while PostgreSQL stores the rows. */
+/** Like upsertRecords, for records that are already encoded. Calls `meanwhile` before it waits for the statement that stores the rows. */
 export async function upsertEncoded<R>(
   tx: Transaction,
   table: Table<R>,

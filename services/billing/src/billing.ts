@@ -11,7 +11,6 @@ import { schema } from './schema.ts';
 
 const SCHEMA = 'billing';
 
-/** Invoices, payments, refunds and estimates. */
 export function createBilling(config: BillingConfig): Service {
   return createService({
     name: SCHEMA,

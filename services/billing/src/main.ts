@@ -2,10 +2,7 @@ import { growHeapInLargerSteps, runService } from '@truckroll/service-kit';
 import { createBilling } from './billing.ts';
 import { billingConfig } from './config.ts';
 
-/**
- * With the other services' larger steps, billing's resident memory still grew after twenty minutes at a third of their request rate
- * (loadtest/README.md, soak).
- */
+/** With the other services' larger steps, memory still grew after 20 minutes at a third of their request rate (loadtest/README.md, soak). */
 const HEAP_GROWTH_PERCENT = 50;
 
 growHeapInLargerSteps(HEAP_GROWTH_PERCENT);

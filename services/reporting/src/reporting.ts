@@ -20,7 +20,6 @@ import { keepingSettings, schema } from './schema.ts';
 
 const SCHEMA = 'reporting';
 
-/** Reports, job financials and revenue attributions, from its own read models of companies, jobs, assignments, invoices, payments and refunds. */
 export function createReporting(config: ReportingConfig): Service {
   return createService({
     name: SCHEMA,

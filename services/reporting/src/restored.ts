@@ -26,10 +26,7 @@ async function* companyKeys(db: Queryable): AsyncIterable<readonly string[]> {
   yield rows.map(({ key }) => key);
 }
 
-/**
- * Stored time up to which everything was in the figures, shortly before the restored moment. Microseconds; undefined before the first
- * watermark was reached.
- */
+/** Time up to which everything was in the figures, shortly before the restored moment. Microseconds; undefined before the first watermark. */
 export async function lastKnown(db: Queryable): Promise<number | undefined> {
   const { rows } = await db.query<{ at: number | null }>({ text: 'select max(at) as at from applied_until' });
   return rows[0]?.at ?? undefined;

@@ -32,7 +32,6 @@ async function refreshVisits(tx: Transaction, companyId: string, ids: Ids): Prom
   await refreshRecords(tx, jobAppointments, companyId, ids);
 }
 
-/** Counts and minutes of timesheets. */
 async function refreshTimesheets(tx: Transaction, companyId: string, ids: Ids): Promise<void> {
   await refreshRecords(tx, timesheets, companyId, ids);
 }

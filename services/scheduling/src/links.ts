@@ -3,7 +3,6 @@ import type { Maintains } from '@truckroll/record-store';
 import type { Transaction } from '@truckroll/service-kit';
 
 interface Followed {
-  /** The link table, and the table that it filters. */
   link: string;
   table: string;
   /** SQL: the correct (id, value) pairs for the records $2 of company $1. */
@@ -32,7 +31,6 @@ const ACCOUNT_LOCATIONS: Followed = {
   pairs: `select l.value, l.id from unnest($2::uuid[]) u(id) join location_accounts l on l.company_id = $1 and l.value = u.id`,
 };
 
-/** Makes a refresh by ids the function that maintains a link. */
 export function keeping(refresh: (tx: Transaction, companyId: string, ids: readonly string[]) => Promise<void>): Maintains<unknown> {
   return (tx, companyId, records) =>
     refresh(
@@ -62,7 +60,6 @@ export async function refreshAccountLocations(tx: Transaction, companyId: string
   await follow(tx, ACCOUNT_LOCATIONS, companyId, accountIds);
 }
 
-/** Accounts whose links currently name these locations. */
 export async function accountsLinkedTo(tx: Transaction, companyId: string, locationIds: readonly string[]): Promise<string[]> {
   const { rows } = await tx.query<{ id: string }>({
     name: 'accounts_linked_to_locations',

@@ -51,7 +51,6 @@ export async function eventsHad(db: Queryable, keys: readonly string[]): Promise
 export interface UnknownMessage {
   readonly company_id: string;
   readonly id: string;
-  /** `EMAIL` or `SMS`. */
   readonly channel: string;
   readonly address: string;
 }

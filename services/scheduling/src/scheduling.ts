@@ -19,7 +19,6 @@ import { storeJobClasses } from './resources/job-classes.ts';
 import { schema } from './schema.ts';
 
 const SCHEMA = 'scheduling';
-/** Topics that scheduling publishes to. */
 const TOPICS = [topics.names, topics.jobs, topics.assignments, topics.scheduling, topics.serviceRequests, topics.schedulingAudit];
 
 /** Customers, locations, people, jobs and visits. Owns all names. */

@@ -85,7 +85,7 @@ const COMPLETE = 'C'.charCodeAt(0);
 /** In a Bind message: names of portal and statement. */
 const BEGIN = '\0begin\0';
 
-/** Splits a stream of PostgreSQL's protocol into messages. A client's first message has no type byte. */
+/** Splits a stream of PostgreSQL messages. A client's first message has no type byte. */
 function splitter(startup: boolean, onMessage: (message: Buffer) => void): (chunk: Buffer) => void {
   let rest = Buffer.alloc(0);
   let first = startup;

@@ -54,7 +54,6 @@ export type Company = ReturnType<typeof companyOf>;
 function companyOf(channel: ReturnType<typeof openChannel>, id: string) {
   const importer = channel.client(ImportServiceService);
 
-  /** Sends records as lines of JSON in one batch. */
   async function importLines(path: string, records: readonly Json[]): Promise<ImportResponse> {
     const lines = records.map((record) => Buffer.from(JSON.stringify(record)));
     const requests = async function* () {
@@ -89,7 +88,6 @@ function companyOf(channel: ReturnType<typeof openChannel>, id: string) {
 
     page,
 
-    /** The first hundred. */
     list: async (path: string, filters: Json = {}): Promise<Json[]> => (await page(path, filters)).data,
 
     /** The number of the company's records, and `path/id field CODE` for each current rule that one breaks. */

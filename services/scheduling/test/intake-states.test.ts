@@ -38,7 +38,7 @@ it('follows the technicians on the visit only while the request is booked or sch
   }
 });
 
-test('refuses an id in use as an idempotency key used for another request', () => {
+test('refuses an id in use with IDEMPOTENCY_KEY_REUSED', () => {
   expect(taken('interaction')).toMatchObject({
     code: 'IDEMPOTENCY_KEY_REUSED',
     message: 'Another interaction was recorded with this id: use a new id for every new one.',

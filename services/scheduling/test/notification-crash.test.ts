@@ -142,7 +142,7 @@ it(
       await database.query({ text: `update notifications set attempt_ends_at = now() - interval '1 second' where id = $1`, values: [id] });
       while ((await row(id)) === 'ATTEMPTING') await new Promise((resolve) => setTimeout(resolve, 20));
       expect(await row(id)).toBe('UNKNOWN');
-      // A notification queued later is searched for later.
+      // Once a later notification is sent, the sender has looked for this one again.
       const later = await queue();
       await explained(letters(2));
       expect(mail.letters.map(({ text }) => /Message-ID: <(.*)@/.exec(text)?.[1])).toEqual([id, later]);

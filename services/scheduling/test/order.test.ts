@@ -30,7 +30,6 @@ async function everything(company: Company): Promise<Record<string, Json[]>> {
   return whole;
 }
 
-/** A permutation that depends only on the seed. */
 function shuffled<T>(items: readonly T[], seed: number): T[] {
   let state = seed;
   const next = (below: number): number => {

@@ -1,4 +1,3 @@
-// A provider of text messages with configurable behavior.
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -98,7 +98,7 @@ test('requires one warranty to meet both bounds', async () => {
   expect(await found('2026-01-01', '2027-01-01')).toEqual([both.id]);
 });
 
-test('filters archived by archived_at, and tags by what they apply to', async () => {
+test('filters tags by archived, which follows archived_at, and by what they apply to', async () => {
   const at = '2026-03-01T15:00:00Z';
   const tag = (fields: Line) => ({ id: randomUUID(), name: 'VIP', color: null, archived_at: null, applies_to: [], created_at: at, updated_at: at, ...fields });
   const [kept, gone] = [tag({ applies_to: ['JOB', 'ACCOUNT'] }), tag({ applies_to: ['JOB'], archived_at: at })];

@@ -1,4 +1,4 @@
-// The rules of the two writes, as values (decisions §5).
+// Rules of the two writes (decisions §5).
 import fc from 'fast-check';
 import { Visit } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
 import { Assignment, AssignmentStatus } from '@truckroll/contract/gen/scheduling/v1/job_assignments';
@@ -40,7 +40,7 @@ it('refuses removal by the assignment’s own status', () => {
   });
 });
 
-it('refuses adding a technician who is already on the visit, and any technician once it is canceled', () => {
+it('refuses adding a technician already on the visit, and any technician once the visit is canceled', () => {
   fc.assert(
     fc.property(assignments, fc.boolean(), fc.uuid(), (list, canceled, stranger) => {
       const visit = visitOf({ canceled, assignments: list.map(assignmentOf) });

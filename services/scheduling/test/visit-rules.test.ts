@@ -79,7 +79,7 @@ const visit: fc.Arbitrary<Visit> = fc
   .map((own) => ({ ...Visit.decode(new Uint8Array()), ...own }));
 const crew = fc.uniqueArray(assignment, { selector: ({ id }) => id, maxLength: 5 });
 
-test('gives a revision of 64 lowercase hexadecimal characters, the same for the same facts in any order and after encoding', () => {
+test('computes a revision of 64 lowercase hexadecimal characters, the same for the same facts in any order and after encoding', () => {
   fc.assert(
     fc.property(visit, crew, (of, assignments) => {
       const revision = revisionOf(of, assignments);
@@ -131,7 +131,7 @@ test('changes the revision with every recorded column of the visit and of its as
   );
 });
 
-test('does not change the revision with names, the job or derived fields', () => {
+test('ignores names, the job and derived fields in the revision', () => {
   fc.assert(
     fc.property(visit, crew, name, (of, assignments, renamed) => {
       const job = { id: of.job_id, number: renamed, account: null, location: null };

@@ -103,7 +103,7 @@ test('finds the visits and jobs of all assignments of a technician, including ca
   expect(await found('jobs')).toEqual([work[1].id]);
 });
 
-test('changes a revision with the visit and its assignments, and with nothing else', async () => {
+test('changes a revision exactly when the visit or its assignments change', async () => {
   const work = job();
   const first = visit({ job_id: work.id });
   const part = assignment({ appointment_id: first.id });

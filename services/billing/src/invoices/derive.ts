@@ -28,12 +28,10 @@ function derivedFields({ id, status, amounts }: Invoice, applications: PaymentAp
 
 const generated = resource('payments').record.byName.get('status')?.enum?.generated;
 
-/** Columns contain public spellings; messages contain generated ones. */
 function statusOf(spelling: string | null): PaymentStatus | null {
   return spelling === null ? null : ((generated?.get(spelling) ?? null) as PaymentStatus | null);
 }
 
-/** Applications by invoice, in the order of their payments. */
 async function applicationsOf(tx: Transaction, companyId: string, ids: readonly string[]): Promise<Map<string, PaymentApplication[]>> {
   const { rows } = await tx.query<{ invoice_id: string; payment_id: string; applied_cents: number; status: string | null }>({
     name: 'applications_of_invoices',

@@ -3,7 +3,6 @@ import { refreshRecords, type Changed } from '@truckroll/record-store';
 import { binaryArrays, type Transaction } from '@truckroll/service-kit';
 import { refunds } from '../resources/refunds.ts';
 
-/** Refreshes the refunds of changed payments. */
 export async function refreshRefunds(tx: Transaction, companyId: string, changed: readonly Changed<Payment>[]): Promise<void> {
   const { rows } = await tx.query<{ id: string }>({
     name: 'refunds_of_payments',

@@ -1,5 +1,5 @@
-// Facts are what reports count: invoices, payments, refunds, jobs. A fact counts at an instant and has no time zone; the time zone of a
-// generation determines its day.
+// Facts are what reports count: invoices, payments, refunds, jobs. A fact counts at an instant; a generation's time zone determines the
+// day.
 import { countedDay, civil } from '@truckroll/contract';
 import type { Queryable } from '@truckroll/service-kit';
 import { NONE, measuresOf, type SummaryDefinition } from '../summaries/definitions.ts';
@@ -7,7 +7,6 @@ import { NONE, measuresOf, type SummaryDefinition } from '../summaries/definitio
 /** Whole and exact: a number while that is safe, which is nearly always and much cheaper, otherwise a bigint. */
 export type Amount = number | bigint;
 
-/** What a fact adds to the sums of one report. */
 export interface Entry {
   summary: SummaryDefinition;
   /** When it counts, in microseconds since 1970. */
@@ -26,7 +25,6 @@ export interface Counted {
   rows: string;
 }
 
-/** Facts of one kind, read from their stored rows by id. */
 export interface FactKind {
   name: string;
   counted: readonly Counted[];
@@ -83,7 +81,6 @@ export function datesOf(at: number, timeZone: string): Dates {
   return datesOfDay(countedDay(at, timeZone));
 }
 
-/** The first day of a day's month. */
 export const monthOf = (day: number): number => datesOfDay(day).month;
 
 function datesOfDay(day: number): Dates {

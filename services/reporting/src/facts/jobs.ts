@@ -87,7 +87,7 @@ export async function derivedJobFacts(db: Queryable, companyId: string, ids: rea
 
 export const entriesOfJobs = (facts: readonly JobFact[]): ReadonlyMap<string, readonly Entry[]> => new Map(facts.map((fact) => [fact.id, entriesOf(fact)]));
 
-/** Replaces the stored facts of `ids` by `facts`, in the caller's transaction, which holds the company's lock. */
+/** Replaces the stored facts of `ids` with `facts`, in the caller's transaction, which holds the company's lock. */
 export async function storeJobFacts(tx: Queryable, companyId: string, ids: readonly string[], facts: readonly JobFact[]): Promise<void> {
   const counted = new Set(facts.map(({ id }) => id));
   const gone = ids.filter((id) => !counted.has(id));

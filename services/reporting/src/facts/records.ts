@@ -14,7 +14,6 @@ interface RecordFact<Row> {
   counted: Counted;
 }
 
-/** Facts in the rows of a read model. */
 export interface RecordFacts extends FactKind {
   /** Entries of a row, from the values of its columns. */
   entriesOf(id: string, column: (name: string) => Value): readonly Entry[];

@@ -1,5 +1,4 @@
-// Job financials are derived from jobs, assignments, invoices and company settings. A transaction that changes one of those in this schema
-// refreshes the affected jobs.
+// Job financials follow jobs, assignments, invoices and company settings: a transaction that changes one here refreshes the affected jobs.
 import type { JobFinancials } from '@truckroll/contract/gen/reporting/v1/job_financials';
 import type { Changed } from '@truckroll/record-store';
 import type { Transaction } from '@truckroll/service-kit';

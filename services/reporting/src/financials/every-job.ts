@@ -46,10 +46,7 @@ export interface JobsToRefresh {
   readonly arrived?: boolean;
 }
 
-/**
- * Refreshes financials, facts and sums of jobs, reading their common sources once. While PostgreSQL reads those, `meanwhile` may send it
- * further statements.
- */
+/** Refreshes financials, facts and sums from one read of their sources. While PostgreSQL reads, `meanwhile` may send it more statements. */
 export async function refreshJobs(
   tx: Transaction,
   companyId: string,
@@ -72,7 +69,6 @@ export async function refreshJobs(
   await Promise.all([following.changed(jobFacts), ...written]);
 }
 
-/** Result for some jobs, once their sums have been computed. */
 interface Refreshed {
   /** Jobs without a job financial. */
   readonly absent: readonly string[];

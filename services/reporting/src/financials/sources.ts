@@ -11,7 +11,6 @@ interface CompanySettings {
   costing_enabled: boolean;
 }
 
-/** Sources of several jobs. */
 export interface ReadModels {
   jobs: ReadonlyMap<string, Job>;
   invoices: ReadonlyMap<string, readonly JobInvoice[]>;
@@ -24,7 +23,6 @@ interface Participant {
   name: string;
 }
 
-/** Sources of one job. */
 export interface Sources {
   /** Undefined until it has arrived. */
   job: Job | undefined;

@@ -11,8 +11,8 @@ const HOLDS_BACK = `not exists (select from inbox_version v where v.consumer = p
 const PUBLISHED_AT = `to_timestamp(0) + (p.headers ->> 'time')::bigint * interval '1 microsecond'`;
 
 /**
- * Microseconds since 1970; undefined until every owner has published a watermark. A dead letter holds back its own company until it, or a
- * newer event of the same record, is applied.
+ * Microseconds since 1970; undefined until every owner has published. A dead letter holds its company back until it, or a newer event of
+ * its record, is applied.
  */
 export async function asOf(db: Queryable, companyId: string): Promise<number | undefined> {
   const { rows } = await db.query<{ sources: number; at: number | null }>({

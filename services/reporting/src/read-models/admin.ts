@@ -1,4 +1,3 @@
-// Operator calls for read models and reports.
 import { ApiError } from '@truckroll/contract';
 import type {
   CompareCopiesRequest,

@@ -8,7 +8,6 @@ import { payments } from './payments.ts';
 import { refunds } from './refunds.ts';
 import type { RecordReadModel } from './record-read-model.ts';
 
-/** Read models of public records, which can be compared with the owners' records. */
 export const recordReadModels: readonly RecordReadModel[] = [jobs, assignments, invoices, payments, refunds];
 
 export const readModels: readonly ReadModel[] = [companies, ...recordReadModels];

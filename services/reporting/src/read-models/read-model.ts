@@ -12,14 +12,9 @@ export interface ReadModel {
   table: string;
   /** Version of the stored rows. Raise it by one with every change to them: rows of earlier versions are then rewritten from the topic. */
   version: number;
-  /** Columns with the kept fields of a record. */
   columns: readonly string[];
-  /** Facts that reports count from these rows. */
   facts?: FactKind;
-  /**
-   * The part of the company to lock: jobs and money movements share neither rows nor sums, so they need not wait for each other. Without it
-   * the whole company is locked.
-   */
+  /** What to lock: jobs and money movements share neither rows nor sums, so they need not wait for each other. Default: the whole company. */
   part?: 'jobs' | 'movements';
   /** The column that identifies a row within its company, if it is not `id`. */
   readonly id?: 'company_id';
@@ -58,7 +53,6 @@ export async function applyTo(model: ReadModel, tx: Transaction, events: readonl
 const NOTHING: Consequences = { jobs: [] };
 const NONE: ReadonlyMap<string, readonly Entry[]> = new Map();
 
-/** Removes rows that are no longer in any topic. */
 export async function removeFrom(model: ReadModel, tx: Transaction, companyId: string, ids: readonly string[]): Promise<void> {
   const locked = lock(model, tx, companyId);
   await change(tx, companyId, model, ids, async (became) => {

@@ -15,7 +15,6 @@ export interface RebuildOptions {
 
 const CHUNK = 500;
 
-/** Rebuilds all read models one after the other. */
 export async function rebuildAll(readModels: readonly ReadModel[], options: RebuildOptions, tell: (step: RebuildResponse) => void): Promise<void> {
   const overall = overallOf(
     await endsOf(
@@ -31,10 +30,7 @@ export async function rebuildAll(readModels: readonly ReadModel[], options: Rebu
 
 type Step = Omit<RebuildResponse, 'share'>;
 
-/**
- * Rebuilds one read model. At the end, removes rows that the topic no longer has; rows that changed since the start stay. `share` is this
- * topic's part.
- */
+/** At the end, removes rows that the topic no longer has; rows changed since the start stay. `share` is this topic's progress, from 0 to 1. */
 async function rebuild(model: ReadModel, options: RebuildOptions, tell: (step: Step, share: number) => void): Promise<void> {
   const { database, kafka, signal } = options;
   const { rows } = await database.query<{ started: string }>({ text: 'select clock_timestamp()::text as started' });

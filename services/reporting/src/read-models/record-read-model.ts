@@ -1,4 +1,3 @@
-// Read models of public records: which fields are kept in which columns, and how rows follow the owner's records.
 import { setImmediate as turn } from 'node:timers/promises';
 import { codec, resource, type TopicDefinition } from '@truckroll/contract';
 import { arrayOf, binaryArrays, heard, type ArrayType, type Queryable, type Statement } from '@truckroll/service-kit';
@@ -21,9 +20,7 @@ export interface ReadModelColumn<R> {
 
 export interface RecordReadModelDefinition<R> {
   topic: TopicDefinition;
-  /** Public path of the record. */
   path: string;
-  /** See ReadModel. Default 1. */
   version?: number;
   /** Column with the job whose figures depend on the record. */
   jobColumn?: string;
@@ -135,7 +132,6 @@ export function recordReadModel<R extends { id: string }>({
   };
 }
 
-/** The public spelling of an enumeration value, by the record's path and the field's name. */
 export function spelling(path: string, field: string): (value: string | null | undefined) => string | null {
   const spellings = resource(path).record.byName.get(field)?.enum?.spellings;
   return (value) => (value == null ? null : (spellings?.get(value) ?? null));

@@ -15,14 +15,12 @@ import type { Question } from './sources.ts';
 interface ReportDefinition {
   name: string;
   summary: SummaryDefinition;
-  /** Parameter → the dimension that it restricts. */
   filters: Readonly<Record<string, string>>;
   standings(request: Request, settings: ReportSettings): readonly string[];
   /** Whether the response contains the settings for job costs. */
   costing: boolean;
 }
 
-/** A decoded request, with defaults filled in. */
 type Request = Record<string, unknown> & {
   collection: { company_id: string; limit: number; after: Uint8Array } | null;
   start_date: string;

@@ -4,7 +4,6 @@ import type { NameCache } from '@truckroll/record-store';
 import type { Queryable } from '@truckroll/service-kit';
 import { NONE } from '../summaries/definitions.ts';
 
-/** Public paths of the records that dimensions refer to. */
 const KINDS: Readonly<Record<string, string>> = {
   account: 'accounts',
   business_unit: 'business-units',

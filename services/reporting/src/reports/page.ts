@@ -75,7 +75,6 @@ interface Search {
   range: Period;
   bucket: BucketName;
   wanted: number;
-  /** The days that may have data at all. */
   extent: Period;
 }
 
@@ -151,7 +150,6 @@ function stretchEnd(period: Period, step: 'day' | 'month', bucket: BucketName, {
   return step === 'day' ? end : end - civil(end)[2] + 1;
 }
 
-/** The day, or the month, that begins on a date. */
 function whole(start: string, step: 'day' | 'month'): Period {
   const { value } = periodsOf({ start: dayOf(start), end: Infinity }, step).next();
   return value as Period;

@@ -1,5 +1,4 @@
-// Splits a report's range into periods, and periods into parts for which sums are kept: whole months, and days at the edges. Days are
-// counted from 1970-01-01.
+// Splits a range into periods, and periods into whole months and single days, for which sums are kept. Days are counted from 1970-01-01.
 import { civil, formatDate, parseDate, periodNumber, type BucketName } from '@truckroll/contract';
 
 export interface Period {
@@ -17,7 +16,6 @@ export function* periodsOf(range: Period, bucket: BucketName, from = range.start
   }
 }
 
-/** The first day of the next period. */
 function nextStart(day: number, bucket: BucketName): number {
   if (bucket === 'day') return day + 1;
   if (bucket === 'week') {

@@ -7,7 +7,6 @@ import { fromCombinations, fromFacts, fromSummary, pairOf, partOf, sumsFor, type
 
 /** Sums of one group in one period; `value` is '' for ungrouped sums. */
 export interface Sums {
-  /** First day of the period, as a date. */
   start: string;
   value: string;
   /** In the order of measuresOf. */
@@ -77,8 +76,8 @@ function instantsOf({ start, end }: Period, timeZone: string): { key: string; un
 }
 
 /**
- * Statement for the sums of consecutive days or whole months in the order of the response, at most `most`: one walk along a key. Months may
- * also be filtered by one value of another dimension (`pairOf`).
+ * Statement for the sums of consecutive days or whole months in the order of the response, at most `most` rows: one walk along a key.
+ * Months may also be filtered by one value of another dimension (`pairOf`).
  */
 export function walkStatement(question: Question, step: 'day' | 'month', from: Position, end: string, most: number): Statement {
   const { summary, companyId, generation, standings, groupBy } = question;
@@ -94,7 +93,6 @@ export function walkStatement(question: Question, step: 'day' | 'month', from: P
   };
 }
 
-/** A position between rows. */
 export interface Position {
   start: string;
   value: string;

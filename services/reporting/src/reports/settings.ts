@@ -5,7 +5,6 @@ import { asOf } from '../freshness/as-of.ts';
 
 export interface ReportSettings {
   generation: number;
-  /** SUMMARIES_VERSION of the sums that are read. */
   version: number;
   /** Time zone of the sums' days: the previous one until a change has been applied. */
   timeZone: string;

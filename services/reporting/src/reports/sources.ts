@@ -3,14 +3,12 @@
 import { countedRows } from '../facts/index.ts';
 import { NONE, measuresOf, type SummaryDefinition } from '../summaries/definitions.ts';
 
-/** One report request, in terms of its sums. */
 export interface Question {
   summary: SummaryDefinition;
   companyId: string;
   generation: number;
   timeZone: string;
   groupBy: string | null;
-  /** By dimension. */
   filters: ReadonlyMap<string, readonly string[]>;
   /** Standings that count; empty if the company's settings exclude everything. */
   standings: readonly string[];
@@ -19,7 +17,6 @@ export interface Question {
 /** Adds a parameter and returns its placeholder. */
 export type Bind = (value: unknown, type: string) => string;
 
-/** Dimensions whose values are codes; the others have ids. */
 const CODES: readonly string[] = ['job_class', 'payment_method'];
 
 /** Which kept sums answer a question: 'summary' for at most one dimension, 'combinations' for several with few values; null if only facts can. */

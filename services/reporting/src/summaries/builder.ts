@@ -17,10 +17,7 @@ const BATCH = 1000;
 const REMOVED = 5000;
 /** Poll interval while spoiled or lowered sums wait out their backoff, in ms. */
 const WAITING_MS = 1000;
-/**
- * Poll interval when nothing waits, in ms. This replica is notified of events that it applies; polling finds builds that another replica
- * left unfinished, and sums spoiled by writers of earlier releases.
- */
+/** Poll interval when nothing waits, in ms: finds builds that another replica left unfinished, and sums that earlier releases have spoiled. */
 const REST_MS = 5000;
 
 export interface SummaryBuilder extends BackgroundPart {

@@ -34,7 +34,7 @@ interface Target {
 export class Deltas {
   readonly #sums = new Map<SummaryDefinition, Map<number, Sums>>();
 
-  /** Replaces the entries `before` by `now` in a generation. */
+  /** Replaces the entries `before` with `now` in a generation. */
   change(generation: Target, before: readonly Entry[], now: readonly Entry[]): void {
     for (let i = 0; i < Math.max(before.length, now.length); i += 1) {
       const [old, next] = [before[i], now[i]];
@@ -74,7 +74,7 @@ export class Deltas {
     return sums;
   }
 
-  /** Writes the changes in the caller's transaction, which holds the company's lock. */
+  /** Runs in the caller's transaction, which holds the company's lock. */
   async write(tx: Queryable, companyId: string): Promise<void> {
     const writing: Promise<unknown>[] = [];
     for (const { definition, table, rows: changed } of this.take()) {
@@ -116,7 +116,6 @@ function fold(rows: Rows, period: number, standing: string, value: string, measu
   else for (let i = 0; i < measures.length; i += 1) known[i] = plus(known[i] as Amount, measures[i] as Amount);
 }
 
-/** Adds rows up under other periods or values. */
 function sumsOf(rows: Rows, periodOf: (period: number) => number, valueOf: (value: string) => string): Rows {
   const sums: Rows = new Map();
   for (const [period, ofPeriod] of rows) {
@@ -126,7 +125,6 @@ function sumsOf(rows: Rows, periodOf: (period: number) => number, valueOf: (valu
   return sums;
 }
 
-/** A row with its complete key. */
 export interface Changed {
   readonly generation: number;
   readonly part?: string;

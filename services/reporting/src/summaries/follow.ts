@@ -7,7 +7,6 @@ import { entriesOfJobs, factsOfJobs, jobFacts, storeJobFacts } from '../facts/jo
 import { Deltas } from './deltas.ts';
 import { holds, liveGenerations, type Generation } from './generations.ts';
 
-/** Entries of facts by id; ids without any are absent. */
 type Entries = ReadonlyMap<string, readonly Entry[]>;
 
 /** Adds to the sums the new entries of facts, passed by the code that stores them. */
@@ -26,7 +25,7 @@ interface Followed {
   before: Entries;
 }
 
-/** Follows facts of one company in a transaction that holds the company's lock. */
+/** The transaction must hold the company's lock. */
 export function follow(tx: Queryable, companyId: string): Following {
   // Read once: the lock keeps them unchanged.
   let live: Promise<Generation[]> | undefined;

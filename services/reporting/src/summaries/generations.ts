@@ -12,7 +12,6 @@ export interface Generation {
   version: number;
 }
 
-/** Generations that changes are added to. */
 export async function liveGenerations(tx: Queryable, companyId: string): Promise<Generation[]> {
   const { rows } = await tx.query<Generation>({
     name: 'live_generations',

@@ -1,5 +1,5 @@
-// Number of facts that one transaction adds up: as many as take most of a second. More would hold the company's lock too long; fewer would
-// update the same rows more often.
+// Facts per transaction: as many as take most of a second. More would hold the company's lock too long; with fewer, more transactions would
+// update the same rows.
 
 const WANTED_MS = 800;
 const FIRST = 4000;

@@ -32,10 +32,8 @@ export async function addRange(tx: Queryable, companyId: string, generation: { g
 }
 
 interface Day {
-  /** First instant of the local date. */
   start: string;
   day: string;
-  /** First day of its month. */
   month: string;
 }
 

@@ -9,7 +9,6 @@ const LOOK_EVERY_MS = 100;
 
 interface Rebuilding {
   readonly database: Database;
-  /** Called when generations were begun. */
   readonly begun: () => void;
   readonly signal: AbortSignal;
 }

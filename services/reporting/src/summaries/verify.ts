@@ -20,12 +20,10 @@ interface Generation {
 
 interface Jobs {
   readonly wrong: readonly string[];
-  /** Null if there are no more. */
   readonly last: string | null;
 }
 
 interface Month {
-  /** Its first day. */
   readonly month: number;
   readonly facts: number;
   readonly sums: number;
@@ -174,7 +172,6 @@ interface Computed {
   rows: readonly Changed[];
 }
 
-/** Differences between a month of a table and the sums of its facts. */
 async function compare(
   tx: Queryable,
   { definition, table, rows: computed }: Computed,
@@ -218,7 +215,6 @@ async function compare(
   return differences;
 }
 
-/** Describes a row in an accountant's words. */
 function placeOf({ few }: SummaryDefinition, row: Record<string, string | null>): { period: string; group: string } {
   const { part, value, period, standing } = row as Record<string, string>;
   const shown = (dimension: string, of = ''): string => `${dimension} ${of === NONE ? 'none' : of}`;

@@ -24,7 +24,7 @@ const ADDING: Write<AddAssignmentRequest, Found> = {
   plan,
 };
 
-/** The visit with the technician, as AddAssignmentResponse. Errors: as `perform`. */
+/** Returns AddAssignmentResponse. Errors: as `perform`. */
 export async function addAssignment(services: WriteServices, request: AddAssignmentRequest, context: CallContext): Promise<Buffer> {
   refuseBroken(checkRanges(REQUEST, request));
   return perform(services, ADDING, request, context);

@@ -5,10 +5,7 @@ import type { OutgoingEvent } from '@truckroll/outbox';
 import { recordKey } from '@truckroll/record-store';
 import type { Changed } from './store.ts';
 
-/**
- * Events of a write: the change of the visit, and the assignment's own state. `document` is that state; null deletes it. The visit's row is
- * locked, so its events are stored in sequence order.
- */
+/** A write's events: the visit's change and the assignment's state (null: removed). The visit is locked, so its events are in sequence order. */
 export function eventsOf(companyId: string, { visit, sequence }: Changed, assignment: Assignment, document: Uint8Array | null): OutgoingEvent[] {
   const { id: visit_id, revision, dispatch_status } = visit;
   return [

@@ -11,7 +11,6 @@ const PATIENCE = '5s';
 /** Keys deleted per statement: few, so that no other work is affected. */
 const PURGED_AT_ONCE = 500;
 
-/** An idempotency key: its owner, and a hash of the request it was sent with. */
 export interface Claim {
   companyId: string;
   userId: string;
@@ -22,9 +21,7 @@ export interface Claim {
 /** The answer of a write, returned again for a repeated request. */
 export interface Answer {
   status: number;
-  /** Path of the created record. */
   location: string | null;
-  /** The response message: data and notification. */
   response: Buffer;
 }
 

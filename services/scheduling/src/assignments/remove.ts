@@ -14,7 +14,7 @@ const REMOVING: Write<RemoveAssignmentRequest, HeldVisit> = {
   plan,
 };
 
-/** The visit without the technician, as RemoveAssignmentResponse. Errors: as `perform`. */
+/** Returns RemoveAssignmentResponse. Errors: as `perform`. */
 export function removeAssignment(services: WriteServices, request: RemoveAssignmentRequest, context: CallContext): Promise<Buffer> {
   return perform(services, REMOVING, request, context);
 }

@@ -7,7 +7,6 @@ import { AssignmentStatus, type Assignment } from '@truckroll/contract/gen/sched
 import { TeamMemberStatus, type TeamMember } from '@truckroll/contract/gen/scheduling/v1/team_members';
 import { dispatchStatusOf, inOrder, revisionOf } from './visit.ts';
 
-/** Undefined if the write is allowed. */
 type Refusal = ApiError | undefined;
 
 /** Why an assignment with this status cannot be removed; with any other status it can. */
@@ -74,7 +73,6 @@ export function withAssignments(visit: Visit, assignments: readonly Assignment[]
   return { ...visit, assignments: own, dispatch_status: dispatchStatusOf(visit.canceled, own), revision: revisionOf(visit, own) };
 }
 
-/** Ids of the team members on a visit. */
 export function technicians({ assignments }: Pick<Visit, 'assignments'>): string[] {
   return assignments.filter(({ status }) => status !== AssignmentStatus.CANCELED).flatMap(({ team_member }) => team_member?.id ?? []);
 }

@@ -6,7 +6,7 @@ import { AssignmentStatus, type Assignment } from '@truckroll/contract/gen/sched
 
 const { EN_ROUTE, IN_PROGRESS, PAUSED, COMPLETED, CANCELED } = AssignmentStatus;
 
-/** The first matching row gives the status. Canceled assignments are left out, and the visit is not canceled. */
+/** The first matching row gives the status of a visit that is not canceled, from its assignments that are not canceled. */
 const STATES: readonly [status: DispatchStatus, holds: (statuses: readonly AssignmentStatus[]) => boolean][] = [
   [DispatchStatus.UNASSIGNED, (statuses) => statuses.length === 0],
   [DispatchStatus.COMPLETED, (statuses) => statuses.every((status) => status === COMPLETED)],

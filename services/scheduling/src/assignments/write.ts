@@ -16,34 +16,26 @@ import { changeOf, type Changed, type HeldVisit } from './store.ts';
 
 export interface WriteServices {
   database: Database;
-  /** Reads visits. */
   reader: RecordReader;
   /** Wakes the relay. */
   poke(): void;
 }
 
-/** Request fields that both writes have. */
 export interface Command {
   caller?: Caller | null | undefined;
   idempotency_key: string;
   customer_notification?: CustomerNotification | null | undefined;
 }
 
-/** A write whose records have been found and locked. */
 export interface Planned {
-  /** Name of the statement that stores it. */
   name: string;
   held: HeldVisit;
-  /** The changed visit. */
   next: Visit;
   /** Reasons to refuse the change, in the order of the checks. */
   refusals: () => Iterable<ApiError | undefined>;
   status: number;
-  /** Path of the created record. */
   location: string | null;
-  /** The audit trail's entry. */
   audited: { action: string; assignment: Assignment; is: 'before' | 'after' };
-  /** SQL that stores the change, and its events. */
   store(changed: Changed): { change: Expressions; events: OutgoingEvent[] };
 }
 

@@ -1,9 +1,6 @@
 import type { Transaction } from '@truckroll/service-kit';
 
-/**
- * Updates the filter job_class of form responses from their jobs, null until the job has arrived. `by` says what the ids are: the form
- * responses' own, or their jobs'.
- */
+/** Updates form responses' filter job_class from their jobs, null until the job arrives. `by` says whether `ids` are of form responses or jobs. */
 export async function refreshFormClasses(tx: Transaction, companyId: string, by: 'id' | 'job_id', ids: readonly string[]): Promise<void> {
   await tx.query({
     name: `form_classes_by_${by}`,

@@ -5,7 +5,6 @@ import { CompaniesAbout, Places, StatementError, binaryArrays, gather, type Data
 
 const { bytes, text, uuid } = binaryArrays;
 
-/** A service request ready to be recorded, without its number. */
 export interface Recording {
   readonly companyId: string;
   readonly id: string;
@@ -69,10 +68,7 @@ async function recordAll(database: Database, recordings: readonly Recording[]): 
   }
 }
 
-/**
- * Never waits: skips companies whose number row another transaction has locked, and companies without a number row. Numbers have no gaps
- * and follow the order of the recordings.
- */
+/** Never waits: skips companies whose number row is locked or missing. Numbers have no gaps and follow the order of the recordings. */
 function recording(recordings: readonly Recording[]): Statement {
   const of = <T>(pick: (recording: Recording) => T): T[] => recordings.map(pick);
   return {

@@ -17,7 +17,6 @@ export type Step =
   | { type: 'service_request.created' | 'service_request.booked'; data: ServiceRequest }
   | { type: 'service_request.status_changed'; data: ServiceRequest; previous: ServiceRequestStatus };
 
-/** Common fields of all bodies; `data` differs. */
 interface Envelope {
   id: string;
   type: string;
@@ -44,7 +43,6 @@ export function serviceRequestCreated(companyId: string, id: string, at: number)
 /** Tag of field 6 of every body, a message. */
 const DATA_TAG = 0x32;
 
-/** The only event of an interaction. */
 export function interactionCompleted(companyId: string, data: Interaction, at: number): OutgoingEvent {
   return outgoing(companyId, data.id, 'interaction.completed', 1, at, (envelope) => InteractionCompleted.encode({ ...envelope, data }).finish());
 }

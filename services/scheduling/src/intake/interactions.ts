@@ -1,4 +1,3 @@
-// Interactions: recorded once per id, completed once.
 import { createHash } from 'node:crypto';
 import { ApiError, now, refused } from '@truckroll/contract';
 import { RecordInteractionRequest, type CompleteInteractionRequest } from '@truckroll/contract/gen/scheduling/v1/intake';

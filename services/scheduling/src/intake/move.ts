@@ -1,4 +1,3 @@
-// Status changes of a service request: by hand, and by booking a visit.
 import { ApiError, now, refused } from '@truckroll/contract';
 import type {
   BookServiceRequestRequest,
@@ -39,10 +38,7 @@ export async function changeStatus({ database, poke }: IntakeServices, asked: Ch
   return { service_request };
 }
 
-/**
- * Returns the service request with its visit. If it is already booked for the visit, only its status may change, following the technicians
- * on the visit. Errors: 400, 404, 409.
- */
+/** Returns the booked request. If it is already booked for the visit, it only follows the technicians on it. Errors: 400, 404, 409. */
 export async function bookServiceRequest({ database, poke }: IntakeServices, asked: BookServiceRequestRequest): Promise<BookServiceRequestResponse> {
   const { company_id: companyId, id, job_id, appointment_id } = checked('BookServiceRequestRequest', asked);
   const service_request = await database.of(companyId).transaction(
@@ -77,10 +73,7 @@ async function hold(tx: Transaction, companyId: string, id: string): Promise<Hel
   return held;
 }
 
-/**
- * Marks a visit as booked, which is rolled back on refusal. This locks the visit before the service request, so no technician is added or
- * removed between counting them and the booking.
- */
+/** Marks a visit as booked, until a refusal rolls it back. Locks it before the request: technicians must not change between count and booking. */
 async function holdVisit(tx: Transaction, companyId: string, id: string): Promise<Visit | undefined> {
   const [row] = await tx.queryBinary({
     name: 'book_visit',

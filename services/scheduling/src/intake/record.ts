@@ -13,7 +13,6 @@ import { checked } from './requests.ts';
 import { taken } from './states.ts';
 
 interface RecordingServices extends IntakeServices {
-  /** See recordTogether. */
   together(recording: Recording): Promise<Recorded | undefined>;
 }
 
@@ -55,10 +54,7 @@ function asRecorded(row: { fingerprint: Buffer; recorded: Buffer }, fingerprint:
   return ServiceRequest.decode(row.recorded);
 }
 
-/**
- * Looks references up before the transaction, as they need no locks. The transaction takes one round trip, and in it the company's number
- * is the only lock that the company's other requests wait for.
- */
+/** References need no lock, so they are read first. The transaction is one round trip, with the company's number as its only contended lock. */
 async function insert(
   { together: recordWithOthers }: RecordingServices,
   company: CompanyDatabase,

@@ -1,4 +1,3 @@
-// References of intake records, with the latest names.
 import { refused } from '@truckroll/contract';
 import type { Reference } from '@truckroll/contract/gen/type/v1/type';
 import type { Queryable } from '@truckroll/service-kit';

@@ -1,9 +1,7 @@
-// The states of service requests (decisions §6). Pure: a function takes the current status and the requested one, and returns a refusal or
-// nothing.
 import { ApiError } from '@truckroll/contract';
 import { ServiceRequestStatus as Status } from '@truckroll/contract/gen/scheduling/v1/service_requests';
 
-/** What moves a service request: a person, the booking of a visit, or technicians added to the visit or removed. */
+/** A person, the booking of a visit, or technicians added to it or removed (decisions §6). */
 export type Mover = 'hand' | 'booking' | 'technicians';
 
 /** Allowed moves by current status, and what causes each. */
@@ -19,7 +17,6 @@ const MOVES: Readonly<Record<Status, Readonly<Partial<Record<Status, Mover>>>>> 
   [Status.CANCELED]: {},
 };
 
-/** How a move that is not made by hand is caused, for messages. */
 const WAYS: Readonly<Record<Mover, string>> = {
   hand: '',
   booking: ' (by booking a visit)',
@@ -40,12 +37,10 @@ export function followed(status: Status, technicians: number): Status | undefine
   return MOVES[status][to] === 'technicians' ? to : undefined;
 }
 
-/** The request contradicts the current state. */
 export function conflict(message: string): ApiError {
   return new ApiError('INVALID_REQUEST', message, { status: 409 });
 }
 
-/** The id already belongs to a different record. */
 export function taken(what: string): ApiError {
   return new ApiError('IDEMPOTENCY_KEY_REUSED', `Another ${what} was recorded with this id: use a new id for every new one.`);
 }

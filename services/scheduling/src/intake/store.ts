@@ -4,7 +4,6 @@ import { append } from '@truckroll/outbox';
 import type { Queryable, Transaction } from '@truckroll/service-kit';
 import { serviceRequestEvents, type Step } from './events.ts';
 
-/** A service request whose row the transaction has locked. */
 export interface Held {
   request: ServiceRequest;
   /** Sequence of the latest event about it. */

@@ -7,9 +7,8 @@ import { followed } from './states.ts';
 import { holdServiceRequestsOf, storeSteps } from './store.ts';
 
 /**
- * Updates the service requests that a visit was booked for, in the transaction that added or removed a technician (decisions §6): with the
- * first technician they become SCHEDULED, with the last one gone BOOKED again. `technicians` is the number now on the visit, without
- * canceled assignments. The caller has locked the visit.
+ * Updates the service requests booked for a visit whose technicians changed (decisions §6): SCHEDULED with the first technician, BOOKED
+ * again without any. `technicians` counts those on the visit now, without canceled assignments. The caller has locked the visit.
  */
 export async function afterTechniciansChanged(tx: Transaction, companyId: string, visitId: string, technicians: number): Promise<void> {
   for (const held of await holdServiceRequestsOf(tx, companyId, visitId)) {
@@ -20,7 +19,6 @@ export async function afterTechniciansChanged(tx: Transaction, companyId: string
   }
 }
 
-/** Steps of a service request that follow from the number of technicians on its visit. */
 export function stepsAfter(request: ServiceRequest, technicians: number, at: number): Step[] {
   const status = followed(request.status, technicians);
   if (status === undefined) return [];

@@ -1,11 +1,10 @@
-// Fields that jobs and leads derive from other records.
 import type { Job } from '@truckroll/contract/gen/scheduling/v1/jobs';
 import type { JobLead } from '@truckroll/contract/gen/scheduling/v1/job_leads';
 import type { Changed } from '@truckroll/record-store';
 import type { Transaction } from '@truckroll/service-kit';
 import { latestStatus, statusesOf } from './status.ts';
 
-/** Canceled visits do not count: at first_starts_at a technician is really due. */
+/** Canceled visits do not count, so first_starts_at is the start of a visit that takes place. */
 interface Visits {
   appointment_count: number;
   /** Microseconds; null without a visit. */

@@ -1,4 +1,3 @@
-// Accepts the notification requested by a write, in the write's transaction (decisions §5).
 import { randomUUID } from 'node:crypto';
 import { ApiError } from '@truckroll/contract';
 import { Account } from '@truckroll/contract/gen/scheduling/v1/accounts';
@@ -16,14 +15,10 @@ export interface NotificationInput {
   /** The visit after the change, including its new revision. */
   visit: Visit;
   job: VisitJob;
-  /** Null if the write requests none. */
   request: CustomerNotification | null;
 }
 
-/**
- * Returns the notification's status for the write's response. Runs before the write's rules, as a contact that is not the account's is a
- * 404. If the write is refused, what this stores is rolled back.
- */
+/** Runs in the write's transaction, before its rules, as a contact of another account is a 404 (decisions §5). A refused write rolls it back. */
 export async function acceptNotification(tx: Transaction, { companyId, visit, job, request }: NotificationInput): Promise<{ status: NotificationStatus }> {
   if (request === null) return { status: NotificationStatus.NOT_REQUESTED };
   const accountId = job.account?.id;

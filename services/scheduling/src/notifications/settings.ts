@@ -1,7 +1,6 @@
 import { mailSettings } from '@truckroll/mail';
 import { env, type Config } from '@truckroll/service-kit';
 
-/** Providers of customer notifications (docs/operations.md). */
 export const notificationSettings = {
   ...mailSettings,
   smsUrl: env.optionalUrl('SMS_URL'),

@@ -38,10 +38,7 @@ interface Row {
   contact: Buffer | null;
 }
 
-/**
- * Begins attempts for at most `most` due notifications, and suppresses those whose visit or recipient has changed. An attempt without an
- * outcome after `leaseMs` counts as lost.
- */
+/** Begins up to `most` due attempts, and suppresses messages whose visit or recipient changed. After `leaseMs` an attempt counts as lost. */
 export function take(database: Database, most: number, leaseMs: number): Promise<{ leases: Lease[]; suppressed: Channel[] }> {
   return database.transaction(async (tx) => {
     const { rows } = await tx.query<Row>({

@@ -14,7 +14,6 @@ export const accounts = defineTable<Account>({
   },
   links: {
     tag_id: { table: 'account_tags', of: ({ tags }) => tags.map(({ id }) => id) },
-    // Derived from the locations' accounts.
     location_id: { table: 'account_locations', maintained: keeping(refreshAccountLocations) },
   },
   afterChange: named('accounts'),

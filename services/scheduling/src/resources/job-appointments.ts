@@ -20,7 +20,6 @@ export const jobAppointments = defineTable<Visit>({
     canceled: 'canceled',
     starts_at: 'starts_at',
   },
-  // Derived from the visit's assignments.
   links: { team_member_id: { table: 'job_appointment_team_members', maintained: keeping(refreshVisitTeams) } },
   check: checkVisit,
   remembers: ['job_id'],

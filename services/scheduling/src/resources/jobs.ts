@@ -22,7 +22,6 @@ export const jobs = defineTable<Job>({
   },
   links: {
     tag_id: { table: 'job_tags', of: ({ tags }) => tags.map(({ id }) => id) },
-    // Derived from the assignments of the job's visits.
     team_member_id: { table: 'job_team_members', maintained: keeping(refreshJobTeams) },
   },
   lockFirst: lockVisitsOfJobs,

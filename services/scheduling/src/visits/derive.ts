@@ -1,4 +1,3 @@
-// Fields that a visit derives from its job and its assignments.
 import { Assignment } from '@truckroll/contract/gen/scheduling/v1/job_assignments';
 import type { Visit } from '@truckroll/contract/gen/scheduling/v1/job_appointments';
 import { Job } from '@truckroll/contract/gen/scheduling/v1/jobs';

@@ -15,8 +15,8 @@ function unknownJob(id: string): VisitJob {
 }
 
 /**
- * The job as a visit shows it: the latest job and location, or the line's copies until they arrive. For a location that has not arrived and
- * is not the line's, only the id is known.
+ * Shows the latest job and location, or the line's copies until they arrive. Of a location that is neither stored nor the line's, only the
+ * id is known.
  */
 export function visitJobOf(visit: Pick<Visit, 'job_id' | 'job'>, job: Job | undefined, location: Location | undefined): VisitJob {
   const line = visit.job ?? unknownJob(visit.job_id);

@@ -6,7 +6,7 @@ import { smsProvider } from './sms.ts';
 
 export type Providers = Readonly<Record<Channel, Provider>>;
 
-/** The configured providers. Logs what happens to messages of a channel without one. Throws ConfigError. */
+/** Logs what happens to messages of a channel without a provider. Throws ConfigError. */
 export function chooseProviders(config: NotificationConfig, log: Logger): Providers {
   const { smsUrl: url, smsToken: token = '', notificationTimeoutMs: timeoutMs = DEFAULT_TIMEOUT_MS } = config;
   return {
