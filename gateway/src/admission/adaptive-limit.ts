@@ -1,22 +1,22 @@
-// How many calls of one kind are under way at once. Beyond what a service works on in parallel, more of them make each slower
-// and none more: then the limit falls, and it rises again while callers wait and answers are as quick as they can be.
+// Limits the concurrent calls of one kind to what the service can work on in parallel; more calls only make each other slower.
+// The limit falls when answers slow down, and rises while callers wait and answers are fast.
 
-/** Before anything is known: more than one gateway's callers usually have under way. */
+/** Initial limit, until latencies are known. Above what one gateway's callers usually need. */
 export const INITIAL = 64;
-/** Enough for the processors that a call visits to be busy all the time. */
+/** Minimum limit: enough to keep every processor on a call's path busy. */
 export const LEAST = 16;
 export const MOST = 512;
-/** Answers that a judgement is made on. */
+/** Answers averaged before the limit is adjusted. */
 const WINDOW = 50;
-/** Answers are slow that take so many times as long as they did at best. */
+/** Ratio of mean latency to unloaded latency above which answers count as slow. */
 const TOLERANCE = 2;
 const SHRINK = 0.9;
-/** By how much the best is forgotten with each window: what is asked for changes. */
+/** Factor by which the unloaded latency rises per window, so that it follows a changing mix of requests. */
 const FORGETTING = 1.01;
-/** Whoever waits is to begin within this time: so long may the queue of a company be. Milliseconds. */
+/** Longest time that a queued call should wait, in ms. It sets the length of a company's queue. */
 const QUEUE_MS = 100;
 const LONGEST_QUEUE = 100;
-/** A client that sends so many at once is served, however slow answers are. */
+/** Minimum queue length: a client may send this many requests at once, however slow answers are. */
 const SHORTEST_QUEUE = 64;
 
 export class AdaptiveLimit {
@@ -36,12 +36,12 @@ export class AdaptiveLimit {
     return this.#queue;
   }
 
-  /** Somebody waited: the limit is what holds calls back. */
+  /** Notes that a call had to wait, so the limit is what holds calls back. */
   waited(): void {
     this.#bound = true;
   }
 
-  /** A call that was let in has ended, so many milliseconds afterwards. */
+  /** Notes the latency in ms of a call that was let in. */
   ended(milliseconds: number): void {
     this.#sum += milliseconds;
     this.#count += 1;
@@ -51,7 +51,7 @@ export class AdaptiveLimit {
   #judge(mean: number): void {
     const slow = mean > TOLERANCE * this.#best;
     this.#best = Math.min(this.#best * FORGETTING, mean);
-    // Where nobody waited, slow answers have another reason than too many calls.
+    // If no call waited, the number of calls is not why answers are slow: drift back to the initial limit.
     if (!this.#bound) this.#limit += Math.sign(INITIAL - this.#limit);
     else if (slow) this.#limit = Math.max(LEAST, Math.floor(this.#limit * SHRINK));
     else this.#limit = Math.min(MOST, this.#limit + 1);

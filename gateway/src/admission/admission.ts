@@ -1,6 +1,5 @@
-// Who is let in when there is more to do than can be done: as many calls at once as services answer quickly, companies in
-// turn, fewer of who asks for most, a short queue for each, and at once a refusal for what does not fit (docs/operations.md,
-// Beyond capacity).
+// Admission control under overload: limits concurrent calls to what services answer quickly, takes companies in turn, holds back
+// the company that floods, keeps each company's queue short, and rejects the rest at once (docs/operations.md, Beyond capacity).
 import { ApiError, type Owner } from '@truckroll/contract';
 import { CompaniesAbout, Places, type Logger, type Metrics } from '@truckroll/service-kit';
 import type { LimitClass } from '../auth/limits.ts';
@@ -8,45 +7,45 @@ import { AdaptiveLimit, LEAST } from './adaptive-limit.ts';
 import { Slowness } from './slowness.ts';
 import { PATIENCE_MS, QUEUE, Throttle } from './throttle.ts';
 
-/** Around calls that slow each other down, those of one kind to one service: what fills one leaves room in the others. */
+/** Limits the calls of one kind to one service, so that a slow kind leaves room for the others. */
 export interface Bulkhead {
-  /** One more call of the company has come. */
+  /** Notes that a request of the company arrived. */
   asked(companyId: string): void;
-  /** Whether one more call of the company would have to be refused, which costs next to nothing to find out. */
+  /** Whether the company's next call would be rejected. Cheap enough to ask before anything else. */
   refuses(companyId: string): boolean;
-  /** Both: asked first of all. */
+  /** `asked`, then `refuses`. */
   full(companyId: string): boolean;
-  /** Resolves when it is the call's turn; undefined where that is now. Throws or rejects with ApiError 429 or 503. `leave` must follow. */
+  /** Resolves when the call may start; returns undefined if it may start now. Throws or rejects with ApiError 429 or 503. `leave` must follow. */
   enter(companyId: string): Promise<void> | undefined;
   /**
-   * Must follow `enter`, with the milliseconds since. `right` is an answer without an error. Any other answer is charged to the company by its
-   * time, which says nothing about the operation's.
+   * Must follow `enter`, with the milliseconds since. `right` means an answer without an error. An error's latency says nothing
+   * about the operation, so it is only charged to the company.
    */
   leave(companyId: string, milliseconds: number, right: boolean): void;
 }
 
 export interface Admission {
-  /** Whether as many wait as a single company may: nobody is refused before that. */
+  /** Whether at least as many calls wait as one company may queue. Until then no call is rejected. */
   readonly crowded: boolean;
-  /** Charges a company for a request that was answered with an error before `enter`, by the milliseconds that it took. */
+  /** Charges a company for a request that failed before `enter`, by the milliseconds that it took. */
   charge(companyId: string, milliseconds: number): void;
-  /** Of one operation. */
+  /** The bulkhead of one operation. */
   bulkhead(owner: Owner, limitClass: LimitClass): Bulkhead;
-  /** The one answer to all that does not fit; counted and told of by `refused`. */
+  /** The error for every rejected request; `refused` counts and logs it. */
   readonly refusal: ApiError;
   refused(): void;
 }
 
-/** Of the places, one company's: another that comes finds one. */
+/** Share of the slots that one company may hold, so that a second company always finds one free. */
 const SHARE = 3 / 4;
-/** The same while others are about: what they ask for begins at once, beside few calls of its. */
+/** The same share while other companies are active, so that their calls start at once and run next to few of its calls. */
 const SHARE_BESIDE = 1 / 4;
-/** Those that wait in all before who waits already gets no second place in the queue. */
+/** Queue length, over all companies, at which each company may hold only one waiting call. */
 const MOST_WAITING = 200;
-/** Refusals are told of together. Milliseconds. */
+/** Minimum time between log lines about rejected requests, in ms. */
 const TOLD_EVERY_MS = 1000;
 
-/** Calls that share a service's time. */
+/** Calls that compete for the same service. */
 interface Kind {
   readonly places: Places;
   readonly limit: AdaptiveLimit;
@@ -123,8 +122,8 @@ export function createAdmission(log: Logger, metrics: Metrics): Admission {
 }
 
 /**
- * The throttle comes before a place of its kind: what it holds back is to hold none that another company waits for. A service that
- * stands still holds up what is asked of it and nothing else, for who waits for its places lets others begin in its stead.
+ * A call passes the throttle before it takes a slot of its kind, so that a throttled call holds no slot that another company
+ * needs. When a service stalls, calls waiting for its slots let other calls of their company pass the throttle.
  */
 function bulkheadOf({ places, limit }: Kind, throttle: Throttle): Bulkhead {
   const slowness = new Slowness();

@@ -1,9 +1,9 @@
-// What each company has asked for lately, whether it got it or not: who floods asks for more than anybody else.
+// Each company's recent demand, including rejected requests: a flood is the company that demands most.
 
 const HALF_LIFE_MS = 1000;
-/** Beside who asks for most, this share of it is a large demand too. */
+/** A demand of at least this share of the largest one is large too. */
 const LARGE = 1 / 2;
-/** Companies that asked long ago are forgotten when so many are known. */
+/** Number of known companies from which those with no recent demand are dropped. */
 const MOST_KNOWN = 1000;
 
 interface Asked {
@@ -16,7 +16,7 @@ export class Demand {
   #most: Asked = { amount: 0, at: 0 };
   readonly #all: Asked = { amount: 0, at: 0 };
 
-  /** `cost` is in any unit that is the same for all. */
+  /** `cost` may have any unit, the same for all companies. */
   note(companyId: string, cost: number, now = performance.now()): void {
     let asked = this.#asked.get(companyId);
     if (asked === undefined) {
@@ -30,19 +30,19 @@ export class Demand {
     if (asked.amount > left(this.#most, now)) this.#most = asked;
   }
 
-  /** Whether nobody asks for twice as much. */
+  /** Whether no company demands more than twice as much. */
   isLarge(companyId: string, now = performance.now()): boolean {
     const asked = this.#asked.get(companyId);
     return asked !== undefined && left(asked, now) >= LARGE * left(this.#most, now);
   }
 
-  /** Of what all companies ask for, the share of one. */
+  /** One company's share of the demand of all companies. */
   shareOf(companyId: string, now = performance.now()): number {
     const asked = this.#asked.get(companyId);
     return asked === undefined ? 0 : left(asked, now) / left(this.#all, now);
   }
 
-  /** Of what all companies ask for, the share of the one that asks for most. */
+  /** The largest company's share of the demand of all companies. */
   mostShare(now = performance.now()): number {
     return this.#all.amount === 0 ? 0 : left(this.#most, now) / left(this.#all, now);
   }

@@ -1,4 +1,4 @@
-/** The mean of what was noted since it was cleared. */
+/** The mean of the values noted since the last `clear`. */
 export class Mean {
   #sum = 0;
   #count = 0;
@@ -11,7 +11,7 @@ export class Mean {
     return this.#sum;
   }
 
-  /** NaN where nothing was noted. */
+  /** NaN if no value was noted. */
   get value(): number {
     return this.#sum / this.#count;
   }

@@ -1,8 +1,8 @@
-// How many times as long as at best answers of one operation take.
+// Ratio of an operation's current latency to its unloaded latency.
 
-/** Of the newest answer in what they usually take. */
+/** Weight of the newest answer in the moving average. */
 const WEIGHT = 0.2;
-/** By how much the best is forgotten with each second: what is asked for changes, but not because of a flood that lasts for minutes. */
+/** Growth of the unloaded latency per second, so that it follows a changing mix of requests but not a flood that lasts minutes. */
 const FORGETTING = 0.001;
 
 export class Slowness {
@@ -11,12 +11,12 @@ export class Slowness {
   #best = Infinity;
   #bestAt = -Infinity;
 
-  /** Milliseconds that an answer takes when nothing is in its way; 1 as long as none was given. */
+  /** Unloaded latency in ms: the lowest moving average. 1 until the first answer. */
   get best(): number {
     return this.#best === Infinity ? 1 : this.#best;
   }
 
-  /** An answer took so many milliseconds. Returns how many times as long as at best answers take by now. */
+  /** Notes the latency of an answer in ms. Returns the ratio of the current to the unloaded latency. */
   answered(milliseconds: number): number {
     const now = performance.now();
     this.#usual = mixed(this.#usual, milliseconds);
@@ -25,7 +25,7 @@ export class Slowness {
     return this.#usual / this.#best;
   }
 
-  /** The same of an answer to a company that asks for little. Returns how many times as long as at best those take by now. */
+  /** The same for an answer to a company with small demand. Returns the ratio for such companies alone. */
   answeredOthers(milliseconds: number): number {
     this.answered(milliseconds);
     this.#ofOthers = mixed(this.#ofOthers, milliseconds);

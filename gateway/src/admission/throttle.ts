@@ -1,48 +1,51 @@
-// A company that asks for most makes room for others: while their answers are slower than they can be, fewer of its calls are
-// under way at once, of all kinds together (docs/adr/0011).
+// Holds back companies with large demand while they slow others down: limits how many of their calls run at once, over all kinds
+// of calls together (docs/adr/0011).
 import { Places } from '@truckroll/service-kit';
 import { Demand } from './demand.ts';
 import { Mean } from './mean.ts';
 
 const MOST = 512;
 const LEAST = 1;
-/** Who asks for such a share of what all ask for floods: others are a few, and not as many as it. */
+/** Share of the total demand from which a company counts as a flood. */
 const FLOOD = 0.9;
-/** Of the time, calls of a company that floods may take at least, however much they slow others down one after the other: docs/adr/0011. */
+/** Minimum share of the time that a flood's calls may run, one after the other, even if they slow others down (docs/adr/0011). */
 const LEAST_TIME = 1 / 10;
-/** Calls of a flood that go one after the other may leave pauses. */
+/** Limit below which a flood's calls run one after the other, with pauses between them. */
 const FEW = 2;
-/** So long, at most, the next of them waits until no call of others is under way. Milliseconds. */
+/** Longest time in ms that a flood's next call waits for the other companies' running calls to end. */
 const GIVE_WAY_MS = 50;
-/** An answer that takes so many times as long as at best is late: what others notice. */
+/** Ratio to the unloaded latency from which an answer is late: others notice it. */
 const LATE = 3;
-/** Beside a flood one in a hundred answers to others is late: each takes as much from it as ninety-nine others give. */
+/** Target share of late answers to others during a flood. One late answer lowers the limit as much as 99 timely ones raise it. */
 const LATE_SHARE = 0.01;
-/** How long ago an answer to another company counts. Milliseconds. */
+/** Time in ms for which a company counts as active after an answer to it. */
 const ABOUT_MS = 1000;
-/** For so long others, or a flood, may come back at any moment: others are to find little under way. Milliseconds. */
+/** Time in ms for which others, or the flood, are expected back. Until then few calls of the flood may run. */
 const EXPECTED_MS = 60_000;
-/** While others are expected, so many calls at once keep the processors busy of which a company's own slow each other down. */
+/** Minimum concurrent calls of a lone company while others are expected: they keep the processors busy. */
 const ENOUGH = 8;
-/** Answers that take so many times as long as at best have waited for each other: more of them at once make each slower. */
+/** Ratio to the unloaded latency above which a company's own calls slow each other down, so that fewer should run. */
 const CROWDED = 4;
-/** Answers to others that a judgement is made on. */
+/** Answers averaged before a limit is adjusted. */
 const WINDOW = 10;
-/** Answers that take so many times as long as at best have waited for other calls. */
+/** Mean ratio to the unloaded latency above which answers waited for other calls. */
 const TOLERANCE = 1.5;
 const SHRINK = 0.7;
 const GROW = 1.05;
 const GROW_ONE = SHRINK ** (-LATE_SHARE / (1 - LATE_SHARE));
-/** Between two calls, the most. Milliseconds. */
+/** Longest pause between two calls of a flood, in ms. */
 const LONGEST_PAUSE_MS = 200;
-/** As many as a client sends at once wait for their turn. */
+/** Calls that one company may queue: a client may send this many at once. */
 export const QUEUE = 64;
-/** So many may where nobody waited a moment ago, but of a flood: what comes while some process pauses is answered soon after. */
+/**
+ * The same for a company that is no flood, in the first `BURST_MS` after a queue forms. A pause of some process makes such a
+ * burst, and it drains soon.
+ */
 const BURST_QUEUE = 256;
 const BURST_MS = 1000;
-/** A wait that is longer than a queue explains. Milliseconds. */
+/** Longest wait in ms, then 503. No queue here explains a longer one. */
 export const PATIENCE_MS = 5000;
-/** A call that takes longer waits for something else than processors, and is no reason for others of its company to wait. Milliseconds. */
+/** Latency in ms above which a call is stalled: it waits for something other than processors and does not count against its company's limit. */
 const STALLED_MS = 250;
 
 export class Throttle {
@@ -55,38 +58,38 @@ export class Throttle {
     patienceMs: PATIENCE_MS,
   });
   #limit = MOST;
-  /** Of the time, calls of a company that floods may take one after the other. Kept as long as none does. */
+  /** Share of the time that a flood's calls may run one after the other. Kept when the flood ends. */
   #time = 1;
-  /** Calls at once while nobody else is about. */
+  /** Limit of concurrent calls while no other company is active. */
   #alone = MOST;
-  /** Of answers to others, since the last judgement on them. */
+  /** Slowness of answers to others since the last adjustment. */
   readonly #slowness = new Mean();
-  /** The same of those that are held back, once they have begun. */
+  /** Slowness of answers to companies with large demand since the last adjustment of the limit. */
   readonly #own = new Mean();
-  /** The same since the last judgement on #alone. */
+  /** The same since the last adjustment of #alone. */
   readonly #ownAlone = new Mean();
-  /** Somebody waited: the limit is what holds calls back. */
+  /** Whether a call had to wait, so the limit is what holds calls back. */
   #bound = false;
   #loweredAt = -Infinity;
   #othersAt = -Infinity;
   #begun = 0;
   #stalled = 0;
-  /** Calls that may begin but for a service that stands still: others of their company go on meanwhile. */
+  /** Calls that passed the throttle and wait for a slot of their kind. Other calls of their company may run in their place. */
   #heldUp = 0;
-  /** Places that are held for a while after their call. */
+  /** Slots that stay taken for a pause after their call. */
   #pausing = 0;
-  /** When a call of a flood that leaves pauses could last have begun. */
+  /** When the pause after a flood's last call ended. */
   #roomAt = -Infinity;
-  /** When somebody began to wait where nobody did. */
+  /** When the current queue formed. */
   #waitingSince = -Infinity;
   #watching = false;
 
-  /** Calls at once. */
+  /** Limit of concurrent calls of one company. */
   get limit(): number {
     return Math.floor(this.#limit);
   }
 
-  /** Of the time, that a flood's calls may take. */
+  /** Share of the time that a flood's calls may run. */
   get time(): number {
     return this.#time;
   }
@@ -95,22 +98,22 @@ export class Throttle {
     return this.#places.waiting;
   }
 
-  /** A request came whose answer takes so many milliseconds at best. */
+  /** Notes a request whose answer takes this many milliseconds under no load. */
   asked(companyId: string, milliseconds: number): void {
     this.#demand.note(companyId, milliseconds);
   }
 
-  /** Whether nobody asks for much more. */
+  /** Whether no company demands more than twice as much. */
   isLarge(companyId: string): boolean {
     return this.#demand.isLarge(companyId);
   }
 
-  /** Whether a call of the company is held back here, should it be one too many. */
+  /** Whether the throttle applies to the company: its demand is large and others are active. */
   #limits(companyId: string): boolean {
     return performance.now() - this.#othersAt < ABOUT_MS && this.isLarge(companyId);
   }
 
-  /** Whether the company floods, and its calls go one after the other and leave room between them. */
+  /** Whether the company floods and has to pause between its calls. */
   #leavesRoom(companyId: string): boolean {
     return this.#limit < FEW && this.#limits(companyId) && this.#demand.shareOf(companyId) >= FLOOD;
   }
@@ -122,7 +125,7 @@ export class Throttle {
     return waiting >= BURST_QUEUE || stands || this.#leavesRoom(companyId);
   }
 
-  /** As Places.enter; `leave` must follow. */
+  /** Takes a slot, as Places.enter does; `leave` must follow. */
   enter(companyId: string): Promise<void> | undefined {
     const turn = this.#places.enter(companyId);
     if (turn === undefined) return undefined;
@@ -132,7 +135,7 @@ export class Throttle {
     return turn.then(() => void (this.#begun += 1));
   }
 
-  /** A call that has a place here waits for one of its kind; `heldUp` until it has that. */
+  /** Waits for a slot of the call's kind, and lets another call of the company pass the throttle until it is free. */
   async heldUp(turn: Promise<void>): Promise<void> {
     this.#bound = true;
     this.#heldUp += 1;
@@ -144,7 +147,7 @@ export class Throttle {
     }
   }
 
-  /** After a call of so many milliseconds. */
+  /** Ends a call that took this many milliseconds. */
   leave(companyId: string, milliseconds: number): void {
     if (milliseconds >= STALLED_MS && this.#stalled > 0) this.#stalled -= 1;
     if (!this.#leavesRoom(companyId)) return void this.#places.leave(companyId);
@@ -157,16 +160,16 @@ export class Throttle {
     }, pause);
   }
 
-  /** The next call of the flood begins as soon as none of others is under way. */
+  /** Lets the flood's next call start as soon as no call of another company runs, or after GIVE_WAY_MS. */
   #giveWay(companyId: string): void {
     this.#roomAt = performance.now();
     this.#places.leave(companyId);
     const waits = this.#places.waitingOf(companyId) > 0 && this.#places.heldOf(companyId) === 0;
-    // Timers may be early by a part of a millisecond.
+    // Timers may fire a fraction of a millisecond early.
     if (waits) setTimeout(() => void this.#places.fill(), GIVE_WAY_MS + 1).unref();
   }
 
-  /** A company that asks for most got an answer; how many times as long as at best these take. */
+  /** Notes an answer to a company with large demand, by the ratio to the unloaded latency. */
   answeredMost(slowness: number): void {
     this.#own.note(slowness);
     this.#ownAlone.note(slowness);
@@ -176,21 +179,25 @@ export class Throttle {
     this.#ownAlone.clear();
   }
 
-  /** A company that asks for little got an answer: how many times as long as at best it took, and these take by now. */
+  /**
+   * Notes an answer to a company with small demand: `took` is its own ratio to the unloaded latency, `slowness` the moving
+   * average of such answers.
+   */
   answeredOthers(took: number, slowness: number): void {
     this.#othersAt = performance.now();
     const flooded = this.#places.waiting > 0 && this.#demand.mostShare() >= FLOOD;
-    // Calls that do not slow each other down have processors enough: fewer of them would give others nothing. One at a time slow none of theirs down.
+    // If a flood's calls do not slow each other down, there are processors enough and fewer calls would not help others. Calls
+    // that run one at a time cannot slow each other down, so this says nothing then.
     const crowded = this.#own.count === 0 || this.#own.value > TOLERANCE;
     if (flooded && took <= LATE) this.#raise(GROW_ONE);
     else if (flooded && (crowded || this.#limit < FEW)) this.#lower();
     this.#slowness.note(slowness);
-    // None takes less than at best, so that fewer than all may show that they are slow on the average.
+    // No ratio is below 1, so the sum may prove a slow window before it is full.
     const slow = this.#slowness.sum + WINDOW - this.#slowness.count > WINDOW * TOLERANCE;
     if (!slow && this.#slowness.count < WINDOW) return;
-    // Where nobody waits, others are slow for another reason than too many calls.
+    // If no call waits, others are slow for some other reason than too many calls.
     if (this.#bound && slow && crowded) this.#lowerLimit();
-    // While nobody waits nothing tells what a higher limit would do, and a flood that comes again is to find this one.
+    // If no call waits, nothing shows what a higher limit would do, and a returning flood should meet this limit.
     else if (!flooded && (this.#bound || this.#othersAt - this.#loweredAt >= EXPECTED_MS)) this.#raise(GROW);
     this.#slowness.clear();
     this.#own.clear();
@@ -221,7 +228,7 @@ export class Throttle {
     return (since < ABOUT_MS ? this.limit : Math.floor(this.#alone)) + more;
   }
 
-  /** While somebody waits: finds out that none has begun for long, and lets in what others' absence allows. */
+  /** While calls wait: counts a stalled call if none has started for STALLED_MS, and admits more once other companies have gone quiet. */
   #watch(): void {
     if (this.#watching) return;
     this.#watching = true;
