@@ -25,7 +25,7 @@ export class AddressCounts {
     return this.#current(network)?.count ?? 0;
   }
 
-  /** Counts one more. Returns the new count, and the seconds until it starts anew. */
+  /** Counts one request. Returns the new count, and the seconds until it is reset. */
   add(network: string): { count: number; resetSeconds: number } {
     const minute = this.#current(network) ?? { count: 0, endsAt: performance.now() + WINDOW_MS };
     minute.count += 1;
@@ -39,7 +39,10 @@ export class AddressCounts {
   }
 }
 
-/** An IPv4 address, also one in IPv6 form; of IPv6 the first 64 bits, which are one subscriber's. */
+/**
+ * The key to count an address by: an IPv4 address, also if given in IPv6 form, or the first 64 bits of an IPv6 address, which
+ * belong to one subscriber.
+ */
 export function networkOf(address: string): string {
   const v4 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   if (v4 !== undefined || isIP(address) !== 6) return v4 ?? address;

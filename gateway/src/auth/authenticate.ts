@@ -1,4 +1,4 @@
-// From the Authorization header to the caller. Nothing of a credential is ever logged or repeated.
+// Finds the caller from the Authorization header. No part of a credential is ever logged or echoed.
 import { ApiError } from '@truckroll/contract';
 import type { Principal, UserClaims } from '@truckroll/contract/gen/integrations/v1/identity';
 import { bearerOf, createKeyReader } from './bearer.ts';
@@ -8,17 +8,17 @@ import type { TokenVerifier } from './tokens.ts';
 
 export interface Authentication {
   /**
-   * The caller; `addressOf` tells its network address and is asked only where it counts. Throws ApiError 401, 429 for too many unknown
-   * credentials of one address, or 503 where nobody can tell who calls.
+   * Returns the caller. `addressOf` returns the caller's network address and is called only when it is needed. Throws ApiError
+   * 401, 429 if one address sends too many unknown credentials, or 503 if the caller cannot be looked up.
    */
   authenticate(authorization: string | undefined, addressOf: () => string): Promise<Principal> | Principal;
-  /** The caller, where this gateway knows and believes that just now; undefined where somebody would have to be asked, or no one is called so. Counts nothing. */
+  /** The caller, if this gateway's cache holds it and still trusts it; otherwise undefined. Counts nothing. */
   known(authorization: string | undefined): Principal | undefined;
 }
 
 export interface AuthenticationOptions {
   principals: Principals;
-  /** Undefined where no issuer is configured: then no user token is right. */
+  /** Undefined if no issuer is configured: then no user token is valid. */
   verifyToken: TokenVerifier | undefined;
   strangers: Strangers;
 }
@@ -42,7 +42,7 @@ export function createAuthentication({ principals, verifyToken, strangers }: Aut
     return credential !== undefined && principals.remembers(credential);
   }
 
-  /** What costs something waits for the turn of an address that has come with too many unknown credentials. */
+  /** Look-ups that cost something wait for their turn if their address has sent too many unknown credentials. */
   function find(addressOf: () => string, isKnown: () => boolean, lookUp: () => Found): Found {
     return strangers.isOver(addressOf) && !isKnown() ? strangers.inTurn(addressOf(), lookUp) : lookUp();
   }
@@ -66,7 +66,7 @@ export function createAuthentication({ principals, verifyToken, strangers }: Aut
     );
   }
 
-  /** A credential without a valid form counts as an unknown one. */
+  /** A malformed credential counts as an unknown one. */
   function malformed(addressOf: () => string, message: string): ApiError {
     return strangers.refuse(addressOf()) ?? unauthenticated(message);
   }

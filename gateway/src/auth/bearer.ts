@@ -1,8 +1,8 @@
-// What an Authorization header says, before anybody is asked whose it is.
+// Parses the Authorization header, without looking the credential up.
 import { hashApiKey, isApiKey } from '@truckroll/service-kit';
 import type { Credential } from './principals.ts';
 
-/** How long the text of a key is known here after a request came with it, whatever else came: checking and hashing one took a tenth of the time of a refusal. */
+/** Longest time in ms that a header's credential is cached. Checking and hashing a key takes a tenth of the time of rejecting a request. */
 const RECENT_MS = 1000;
 const MOST_RECENT = 1000;
 
@@ -11,7 +11,7 @@ export function bearerOf(authorization: string): string | undefined {
   return /^Bearer +([^ ]+) *$/i.exec(authorization)?.[1];
 }
 
-/** Of a header, the API key, where it has the form of one. */
+/** Returns a function that reads the API key from a header; undefined for anything that does not have an API key's form. */
 export function createKeyReader(): (authorization: string) => Credential | undefined {
   const recent = new Map<string, Credential>();
   return (authorization) => {

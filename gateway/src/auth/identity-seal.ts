@@ -1,15 +1,15 @@
-// Identities as they lie in Redis: readable by whoever reads Redis, believed only with the MAC of a gateway.
+// The form of identities in Redis: anyone who can read Redis can read them, but they are trusted only with a gateway's MAC.
 import { createHmac, timingSafeEqual, type KeyObject } from 'node:crypto';
 import { Principal } from '@truckroll/contract/gen/integrations/v1/identity';
 import type { KeyRing } from '@truckroll/service-kit';
 
-/** Seconds for which an identity in Redis is believed: an old one that is put back there lives no longer. */
+/** Seconds for which an identity in Redis is trusted. Limits how long an old one that is put back there can live. */
 export const SHARED_SECONDS = 900;
 
 export interface IdentitySeal {
   /** `<epoch> <message in base64> <seconds since 1970, with a fraction> <id of the key> <MAC in base64>` */
   seal(cacheKey: string, epoch: string, principal: Principal): string;
-  /** The identity, or undefined for anything that `seal` did not make for this key and epoch a short while ago. */
+  /** The identity, or undefined if `seal` did not make the text for this key and epoch within SHARED_SECONDS. */
   open(cacheKey: string, epoch: string, text: string): Principal | undefined;
   /** Makes `open` refuse everything that was sealed before this moment. */
   refuseEarlier(): void;

@@ -1,11 +1,11 @@
-// Hears what integrations takes back (identity.proto, Revocation), and proves that nothing was missed: Redis sends a
-// connection its messages and its answers in one order, so an answer says that everything published before its command is here.
+// Receives revocations from integrations (identity.proto, Revocation), and proves that none was missed: Redis sends a connection
+// its messages and its answers in order, so once a command is answered, everything published before it has arrived.
 import { randomUUID } from 'node:crypto';
 import { RedisLink, type RedisServers } from '@truckroll/redis';
 import type { Logger, Metrics } from '@truckroll/service-kit';
 
 const CHANNEL = 'truckroll:invalidations';
-/** Entries in Redis count only together with the epoch that this key holds. */
+/** Key that holds the current epoch. Entries in Redis are valid only with this epoch. */
 export const EPOCH = 'truckroll:identity:epoch';
 /** Revocation takes effect within a second (decisions §8). */
 const TRUST_MS = 1000;
@@ -18,16 +18,16 @@ export interface Invalidation {
 export interface Invalidations {
   start(): void;
   stop(): void;
-  /** Whether every message up to a moment within the last second has been heard. */
+  /** Whether every message published up to some moment within the last second has arrived. */
   proven(): boolean;
-  /** Changes with every message and every gap: what was asked before and answered after may be out of date. */
+  /** Changes with every message and every gap. An answer requested under an older generation may be out of date. */
   readonly generation: number;
 }
 
 interface Listener {
-  /** Something was taken back. */
+  /** A credential, user or company was revoked. */
   onInvalidation(invalidation: Invalidation): void;
-  /** Messages may have been missed: nothing that was kept can be believed. */
+  /** Messages may have been missed, so no cached identity can be trusted. */
   onGap(): void;
 }
 

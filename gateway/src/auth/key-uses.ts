@@ -2,11 +2,11 @@ import type { KeyUse } from '@truckroll/contract/gen/integrations/v1/identity';
 import { now } from '@truckroll/contract';
 import type { Logger } from '@truckroll/service-kit';
 
-/** lastUsedAt is good to a minute (decisions §8); twice this and the call's time stay below it. */
+/** Interval in ms between reports. lastUsedAt must be right to a minute (decisions §8): two intervals and the call take less. */
 const FLUSH_MS = 20_000;
 const MOST_IN_ONE_CALL = 1000;
 
-/** Tells integrations in the background when keys were last used. */
+/** Reports to integrations, in the background, when keys were last used. */
 export class KeyUses {
   readonly #touch: (uses: KeyUse[]) => Promise<unknown>;
   readonly #log: Logger;
@@ -33,7 +33,7 @@ export class KeyUses {
     else use.used_at = now();
   }
 
-  /** Sends what has been noted; what cannot be sent is kept for the next time. */
+  /** Sends the noted uses; those that cannot be sent are kept for the next time. */
   async flush(): Promise<void> {
     const uses = [...this.#uses.values()];
     this.#uses = new Map();

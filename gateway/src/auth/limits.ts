@@ -1,6 +1,6 @@
-// Request limits per minute (decisions §3, §12), of each key and of its company over all keys and users: counted in Redis
-// by all gateways together; without Redis every gateway counts for itself, and requests go on. Who asks often is counted some
-// requests ahead: every request that is let through has been counted in Redis before, but not each by a trip of its own.
+// Request limits per minute (decisions §3, §12), for each key and for its company over all keys and users. All gateways count
+// together in Redis; without Redis each gateway counts alone and requests go on. For a busy caller, a gateway counts some
+// requests ahead: every request is counted in Redis before it is let through, but not each with its own round trip.
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible';
@@ -11,19 +11,19 @@ import type { CounterMetric, Metrics } from '@truckroll/service-kit';
 import type { Exchange, LimitState } from '../http/exchange.ts';
 
 const WINDOW_SECONDS = 60;
-/** A company's limit over all its keys and users, in those of one key. */
+/** A company's limit over all its keys and users, as a multiple of one key's. */
 const COMPANY_FACTOR = 3;
-/** Callers over their limit that are remembered: more than are over it in a minute. */
+/** Maximum callers over their limit that are remembered: more than exceed it within a minute. */
 const MOST_BLOCKED = 10_000;
-/** Requests are counted ahead that are likely within so many milliseconds: other gateways see them that much early. */
+/** Time in ms whose expected requests are counted ahead. Other gateways see them this much early. */
 const AHEAD_MS = 250;
 const MOST_AHEAD = 64;
-/** Of a limit, counted ahead by one gateway at most: what it has not used when the minute ends is lost to the caller. */
+/** Maximum share of a limit that one gateway counts ahead. What it has not used when the minute ends is lost to the caller. */
 const AHEAD_SHARE = 0.01;
-/** Callers of whom is known how often they ask; one that is forgotten is counted one by one again. */
+/** Maximum callers whose rate is remembered. For the others each request is counted separately. */
 const MOST_STOCKS = 10_000;
 
-/** Classes of requests, each with a limit of its own. */
+/** Classes of requests, each with a separate limit. */
 export type LimitClass = 'reads' | 'reports' | 'writes';
 type Scope = 'key' | 'company';
 
@@ -34,7 +34,7 @@ const POLICIES: Readonly<Record<Scope, Readonly<Record<LimitClass, string>>>> = 
 };
 
 export interface Limits {
-  /** Counts one request or several; returns the nearer limit, `exceeded` if they are too many. Never throws or rejects. */
+  /** Counts `requests` requests. Returns the limit that is closer to being reached, with `exceeded` if they are too many. Never throws or rejects. */
   consume(principal: Principal, limitClass: LimitClass, requests?: number): Promise<Standing> | Standing;
 }
 
@@ -46,10 +46,10 @@ export interface LimitsOptions {
   metrics: Metrics;
 }
 
-/** Who counts, in which class, and how often they may ask. */
+/** A counter of requests, and its limit. */
 interface Counted {
   scope: Scope;
-  /** Of the counter: keys of one company lie in one slot of a Redis cluster. */
+  /** The counter's key in Redis. The keys of one company hash to one slot of a Redis cluster. */
   name: string;
   quota: number;
 }
@@ -60,14 +60,14 @@ interface Count {
   endsAt: number;
 }
 
-/** Requests of one key and class that Redis has counted and that are still to come. */
+/** Requests of one key and class that are counted in Redis but have not arrived yet. */
 interface Stock {
-  /** After all of them: of the key, of its company. */
+  /** The counters of the key and of its company, including all of these requests. */
   readonly counts: readonly Count[];
   readonly size: number;
   left: number;
   readonly takenAt: number;
-  /** Whether more of them are being asked for. */
+  /** Whether a call to count more is under way. */
   asking: boolean;
 }
 
@@ -75,7 +75,7 @@ export function createLimits({ redis, perMinute, metrics }: LimitsOptions): Limi
   const alone = countAlone();
   const together = countTogether(redis);
   const refused: CounterMetric<'scope'> = metrics.counter('gateway_limited_total', 'Requests refused as over a limit', ['scope']);
-  /** When the windows of those end that are over their limit: until then they are refused from memory and cost nobody anything. */
+  /** When the windows of callers over their limit end, by counter. Until then they are rejected from memory, without a call to Redis. */
   const blocked = new LRUCache<string, number>({ max: MOST_BLOCKED });
 
   const stocks = new LRUCache<string, Stock>({ max: MOST_STOCKS });
@@ -90,16 +90,15 @@ export function createLimits({ redis, perMinute, metrics }: LimitsOptions): Limi
     return { policy: POLICIES[scope][limitClass], quota, remaining: Math.max(0, quota - consumed), resetSeconds, exceeded, ofCompany: scope === 'company' };
   }
 
-  /** `ahead` of the requests that are in the counts are still to come. */
+  /** `ahead` is how many of the counted requests have not arrived yet. */
   function nearest(limitClass: LimitClass, counted: readonly Counted[], counts: readonly Count[], ahead: number): Standing {
     const states = counts.map(({ consumed, endsAt }, index) => standing(limitClass, counted[index] as Counted, { consumed: consumed - ahead, endsAt }));
-    // The key's own where both are as near.
+    // The key's own if both are equally close.
     return states.reduce((near, state) => (state.exceeded || state.remaining < near.remaining ? state : near));
   }
 
-  /** Counts several requests at once. */
   async function countAll(limitClass: LimitClass, counted: readonly [Counted, Counted], requests: number): Promise<Standing> {
-    // Requests counted ahead are among them.
+    // Requests already counted ahead are not part of `requests`.
     stocks.delete(counted[0].name);
     try {
       const { counts } = await together(counted, requests, requests);
@@ -113,12 +112,12 @@ export function createLimits({ redis, perMinute, metrics }: LimitsOptions): Limi
     const [{ name }] = counted;
     const known = stocks.get(name);
     const takenAt = performance.now();
-    // While one request asks for more, others are counted by themselves: none waits for another.
+    // While one request asks for more, others are counted separately: no request waits for another.
     const wanted = known === undefined || known.asking ? 1 : likely(known, takenAt, counted);
     if (known !== undefined && wanted > 1) known.asking = true;
     try {
       const { granted, counts } = await together(counted, wanted, 1);
-      // Of what was counted ahead meanwhile nothing is thrown away.
+      // Requests that another call has counted ahead since are not thrown away.
       const own = wanted > 1 || (stocks.get(name) === known && known?.asking !== true);
       if (own) stocks.set(name, { counts, size: granted, left: granted - 1, takenAt, asking: false });
       return nearest(limitClass, counted, counts, granted - 1);
@@ -147,7 +146,7 @@ export function createLimits({ redis, perMinute, metrics }: LimitsOptions): Limi
   };
 }
 
-/** Throws ApiError 429 where the request is one too many. */
+/** Throws ApiError 429 if the limit is exceeded. */
 export function refuseBeyond(exchange: Exchange, state: Standing): void {
   exchange.limit = state;
   if (!state.exceeded) return;
@@ -157,7 +156,7 @@ export function refuseBeyond(exchange: Exchange, state: Standing): void {
   });
 }
 
-/** How many requests to count with this one, by how long the last ones took to come. */
+/** Number of requests to count with this one, from the rate of the previous ones. */
 function likely({ size, left, takenAt }: Stock, now: number, counted: readonly Counted[]): number {
   const most = Math.min(MOST_AHEAD, 2 * size, ...counted.map(({ quota }) => Math.floor(quota * AHEAD_SHARE)));
   return Math.max(1, Math.min(most, Math.floor(((size - left) * AHEAD_MS) / (now - takenAt))));
@@ -175,8 +174,8 @@ function countersOf(principal: Principal, limitClass: LimitClass, usual: number)
 }
 
 /**
- * Counts for both in one trip: the requests wanted if all of them fit, else those at hand. What a key's own limit refuses
- * does not count for its company.
+ * Counts for key and company in one round trip: all `wanted` requests if they fit, else only those at hand. A request that the
+ * key's limit rejects does not count for its company.
  */
 const SCRIPT = `
 local granted = tonumber(ARGV[3])
@@ -200,7 +199,7 @@ return answer`;
 type Counting = (counted: readonly [Counted, Counted], wanted: number, atHand: number) => Promise<{ granted: number; counts: Count[] }>;
 
 function countTogether(redis: RedisLink): Counting {
-  // By its hash, which saves sending it every time.
+  // Called by its hash, which saves sending the script every time.
   const sha = createHash('sha1').update(SCRIPT).digest('hex');
   return async ([key, company], wanted, atHand) => {
     const options = { keys: [key.name, company.name], arguments: [key.quota, company.quota, wanted, atHand].map(String) };
@@ -220,7 +219,7 @@ function countTogether(redis: RedisLink): Counting {
 }
 
 function countAlone(): (counted: readonly Counted[], requests: number) => Promise<Count[]> {
-  // Counts on whatever the quota, which differs from caller to caller.
+  // The quota differs from caller to caller, so the limiter only counts.
   const memory = new RateLimiterMemory({ points: Number.MAX_SAFE_INTEGER, duration: WINDOW_SECONDS });
   return async (counted, requests) => {
     const counts: Count[] = [];

@@ -1,5 +1,5 @@
-// Who a credential stands for: this process's memory, then Redis, then integrations. Kept answers are believed only
-// while it is proven that no revocation can have been missed (decisions §8).
+// Finds who a credential belongs to: in this process's memory, then in Redis, then from integrations. Cached answers are trusted
+// only while it is proven that no revocation was missed (decisions §8).
 import { LRUCache } from 'lru-cache';
 import { ApiError, now } from '@truckroll/contract';
 import type { AuthenticateRequest, Principal } from '@truckroll/contract/gen/integrations/v1/identity';
@@ -7,17 +7,17 @@ import type { RedisLink } from '@truckroll/redis';
 import { SHARED_SECONDS, type IdentitySeal } from './identity-seal.ts';
 import { EPOCH, type Invalidation, type Invalidations } from './invalidations.ts';
 
-/** Without proof, and for the answer "nobody", this long: a revocation takes effect within a second. */
+/** Time in ms that an answer is trusted without such proof, and that "unknown" is cached. A revocation takes effect within a second. */
 const UNPROVEN_MS = 1000;
-/** Older answers are asked for again, beside the request that finds them old: a second net under the invalidations. */
+/** Age in ms from which an answer is refreshed in the background, in case an invalidation was not enough. */
 const REFRESH_MS = 60_000;
 const MOST_KEPT = 50_000;
 /** Revocations remembered at once; the oldest is forgotten first. */
 const MOST_REVOKED = 100_000;
-/** Answers "nobody", apart from the others: whoever makes up keys displaces made-up keys only. */
+/** Unknown credentials are cached separately, so that a client that makes up keys evicts only made-up keys. */
 const MOST_NOBODIES = 10_000;
 
-/** A credential whose own form is right. */
+/** A well-formed credential. */
 export interface Credential {
   /** Key of the cache: `key:<hash in hex>` for an API key. */
   cacheKey: string;
@@ -28,22 +28,22 @@ export interface Credential {
 
 interface Entry {
   principal: Principal | undefined;
-  /** `elapsedMs` when the question was sent. */
+  /** `elapsedMs` when integrations or Redis was asked. */
   askedAt: number;
-  /** Whether integrations itself gave it, rather than Redis. */
+  /** Whether the answer came from integrations rather than from Redis. */
   firstHand: boolean;
   refreshing: boolean;
 }
 
 export interface PrincipalsOptions {
-  /** Asks integrations. Rejects where it cannot tell. */
+  /** Asks integrations. Rejects if it cannot answer. */
   ask(request: AuthenticateRequest): Promise<Principal | undefined>;
   redis: RedisLink;
   seal: IdentitySeal;
   invalidations: Invalidations;
-  /** Microseconds since 1970: by the system's clock unless another is given. */
+  /** Microseconds since 1970; the system's clock by default. */
   now?: () => number;
-  /** Milliseconds since some moment, never set back: by the process's clock unless another is given. */
+  /** Milliseconds since some moment, never set back; the process's clock by default. */
   elapsedMs?: () => number;
 }
 
@@ -63,13 +63,13 @@ export class Principals {
     this.#elapsedMs = options.elapsedMs ?? (() => performance.now());
   }
 
-  /** The caller, or undefined where the credential opens nothing. Throws ApiError 503 where nobody can tell. */
+  /** The caller, or undefined if the credential is not valid. Throws ApiError 503 if neither cache nor integrations can answer. */
   find(credential: Credential): Promise<Principal | undefined> | Principal | undefined {
     const entry = this.#kept(credential);
     return entry === undefined ? this.#once(credential, () => this.#look(credential)) : this.#told(credential, entry);
   }
 
-  /** What `find` answers from memory; undefined where it would have to ask as well. */
+  /** What `find` answers from memory; undefined if it would have to ask. */
   recall(credential: Credential): Principal | undefined {
     const entry = this.#kept(credential);
     return entry && this.#told(credential, entry);
@@ -114,7 +114,7 @@ export class Principals {
     return this.#options.invalidations.proven() || (entry.firstHand && young);
   }
 
-  /** Callers with one credential at one moment share one look-up. */
+  /** Concurrent requests with one credential share one look-up. */
   #once(credential: Credential, look: () => Promise<Principal | undefined>): Promise<Principal | undefined> {
     const { cacheKey } = credential;
     let work = this.#underWay.get(cacheKey);
@@ -130,7 +130,7 @@ export class Principals {
     const epoch = credential.shared ? this.#sharedState(credential).then((state) => state?.epoch) : Promise.resolve(undefined);
     epoch
       .then((known) => this.#ask(credential, known))
-      // Integrations is away; what is proven to be right goes on serving, and a later request tries again.
+      // Integrations is unavailable. The proven entry stays in use, and a later request tries again.
       .catch(() => setTimeout(() => (entry.refreshing = false), UNPROVEN_MS).unref());
   }
 
@@ -160,7 +160,7 @@ export class Principals {
     return this.#unexpired(principal);
   }
 
-  /** An answer during which something was taken back may be the one that was: it serves its request and is not kept. */
+  /** If something was revoked while the answer was under way, it may be outdated: it serves its request but is not cached. */
   #keep(credential: Credential, entry: Entry, generation: number): void {
     const { cacheKey } = credential;
     this.#nobodies.delete(cacheKey);
@@ -183,7 +183,10 @@ export class Principals {
     }
   }
 
-  /** A writer to Redis can put back an old entry with its epoch, so what was revoked is remembered while such an entry would open. */
+  /**
+   * Anyone who can write to Redis can put back an old entry with its epoch, so revocations are remembered for as long as such an
+   * entry would open.
+   */
   #wasRevoked({ cacheKey }: Credential, { user_id: userId, company_id: companyId }: Principal): boolean {
     return [cacheKey, `user:${userId}`, `company:${companyId}`].some((subject) => {
       const revokedAt = this.#revoked.get(subject);

@@ -1,14 +1,14 @@
-// Missing, unknown or malformed API keys and user tokens, counted by address. A cached credential passes in any case. One that is
-// not in the cache waits for its address's turn to be looked up, and is refused only where too many of them wait.
+// Counts missing, unknown and malformed credentials by address. A cached credential always passes. When an address is over its
+// limit, its other credentials wait their turn to be looked up, and are rejected only if too many wait.
 import { ApiError } from '@truckroll/contract';
 import { Places, type Metrics } from '@truckroll/service-kit';
 import { AddressCounts, networkOf } from './addresses.ts';
 
-/** Look-ups at once for all addresses that are over the limit, and for one of them. */
+/** Concurrent look-ups for all addresses that are over the limit, and for one of them. */
 const LOOK_UPS = { places: 8, share: 2 };
-/** Most look-ups that may wait for one address; one more is refused with 429. */
+/** Maximum look-ups that may wait for one address; one more is rejected with 429. */
 const MOST_WAITING = 100;
-/** Milliseconds that a look-up may wait. */
+/** Longest time in ms that a look-up may wait. */
 const PATIENCE_MS = 10_000;
 
 export interface StrangersOptions {
@@ -29,12 +29,12 @@ export class Strangers {
     metrics.observedGauge('gateway_look_ups_waiting', 'Credentials that wait to be looked up as their address is over its limit', () => this.#places.waiting);
   }
 
-  /** Whether an address has sent too many missing or unknown credentials. `addressOf` is called only where any address has sent one. */
+  /** Whether an address has sent too many missing or unknown credentials. `addressOf` is called only if some address has sent one. */
   isOver(addressOf: () => string): boolean {
     return !this.#seen.isEmpty && this.#seen.of(networkOf(addressOf())) >= this.#perMinute;
   }
 
-  /** Looks a credential up when it is the address's turn. Rejects with ApiError 429 where too many look-ups of the address wait. */
+  /** Looks a credential up when it is the address's turn. Rejects with ApiError 429 if too many look-ups of the address wait. */
   async inTurn<T>(address: string, lookUp: () => Promise<T> | T): Promise<T> {
     const network = networkOf(address);
     if (this.#places.waitingOf(network) >= MOST_WAITING) throw tooMany(1);
@@ -46,12 +46,12 @@ export class Strangers {
     }
   }
 
-  /** Counts a request without a credential. It is answered as before, but late where there have been too many (routes/api.ts). */
+  /** Counts a request without a credential. The answer does not change, but is delayed if there have been too many (routes/api.ts). */
   noteMissing(address: string): void {
     this.#seen.add(networkOf(address));
   }
 
-  /** Counts an unknown credential. Returns the answer to it where there have been too many, with the rest of the minute. */
+  /** Counts an unknown credential. Returns the 429 to answer with if there have been too many, with the rest of the minute. */
   refuse(address: string): ApiError | undefined {
     const { count, resetSeconds } = this.#seen.add(networkOf(address));
     const over = count > this.#perMinute;

@@ -1,5 +1,5 @@
-// User tokens (decisions §8): JWTs whose signature, kind, issuer, audience and times are checked here; whether the user still
-// belongs to the company is for integrations to say.
+// User tokens (decisions §8): JWTs whose signature, kind, issuer, audience and times are checked here. Whether the user still
+// belongs to the company is checked by integrations.
 import { hash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { createLocalJWKSet, createRemoteJWKSet, errors, jwtVerify, type JWTPayload, type JWTVerifyGetKey } from 'jose';
@@ -7,10 +7,10 @@ import { LRUCache } from 'lru-cache';
 import { ApiError, isUuid } from '@truckroll/contract';
 import type { UserClaims } from '@truckroll/contract/gen/integrations/v1/identity';
 
-/** How long a verified signature is remembered: after a key leaves the set, tokens it signed work no longer than this. */
+/** Time in ms that a verified signature is remembered. After a key leaves the set, its tokens work no longer than this. */
 const REMEMBERED_MS = 60_000;
 const FILE_CHECK_MS = 5000;
-/** Seconds by which the issuer's clock may be ahead. They do not lengthen a token's life: `exp` counts by the gateway's own clock. */
+/** Seconds by which the issuer's clock may be ahead. They do not extend a token's life: `exp` is checked against the gateway's clock. */
 const CLOCK_TOLERANCE_SECONDS = 5;
 const ALGORITHMS = ['ES256', 'RS256', 'EdDSA', 'Ed25519'];
 /** Accepted `typ` in the header, in lower case and without `application/`. */
@@ -29,7 +29,7 @@ export interface TokenSettings {
 export interface TokenVerifier {
   /** The claims of a token that was verified within the last minute and is still valid. */
   remembered(token: string): UserClaims | undefined;
-  /** The claims of a right token, undefined for a wrong one. Throws ApiError 503 where the keys cannot be had. */
+  /** The claims of a valid token, undefined for an invalid one. Throws ApiError 503 if the issuer's keys are unavailable. */
   verify(token: string): Promise<UserClaims | undefined>;
 }
 
@@ -55,7 +55,7 @@ const digestOf = (token: string): string => hash('sha256', token, 'base64');
 
 interface Verified {
   claims: UserClaims;
-  /** `exp` in milliseconds since 1970: from then on the token opens nothing. */
+  /** `exp` in milliseconds since 1970: the token is invalid from then on. */
   endsAt: number;
 }
 
@@ -89,13 +89,13 @@ function isAccessToken(payload: JWTPayload, type: string | undefined): boolean {
   return TYPES.has(type?.toLowerCase().replace(/^application\//, '')) && !ID_TOKEN_CLAIMS.some((name) => name in payload);
 }
 
-/** Everything that jose finds wrong has a code of its own; failing to get the keys has the generic one or none. */
+/** jose gives every fault of a token a specific code. Failing to get the keys has the generic code or none. */
 function saysTokenIsWrong(error: unknown): boolean {
   if (!(error instanceof errors.JOSEError)) return false;
   return !(error instanceof errors.JWKSTimeout || error instanceof errors.JWKSInvalid) && error.code !== 'ERR_JOSE_GENERIC';
 }
 
-/** Keys of a file, read again when it changes. */
+/** Reads keys from a file, and again when it changes. */
 function fileKeys(path: string): JWTVerifyGetKey {
   let keys: JWTVerifyGetKey | undefined;
   let changedAt = 0;
