@@ -1,4 +1,4 @@
-// The gateway as a service that can be started and destroyed, in its own process or in a test's.
+// Assembles the gateway as a service that can be started and stopped, in its own process or in a test.
 import type { RequestListener } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import express, { type Express, type Request, type Response } from 'express';
@@ -34,27 +34,26 @@ import { routeTable } from './routes/table.ts';
 import { SECURITY_TXT, securityTxt } from './security-txt.ts';
 import { connectServices } from './services.ts';
 
-/** These keys are spread over 16 slots, so that one node of a cluster, named as a single server, refuses some of them. */
+/** Keys spread over 16 slots: if REDIS_URL names one node of a cluster as a single server, that node rejects some of them. */
 const ALIVE = Array.from({ length: 16 }, (_, n) => `truckroll:alive:${n}`);
-/** Authentication stands before every request; what takes longer than this is as good as down. */
+/** Authentication comes before every request, so a slower answer is as bad as none. */
 const IDENTITY_DEADLINE_MS = 3000;
 
 /**
- * Longest time in ms that a gateway waits for the first answers of its services. Services of a new installation start in less. A gateway
- * that restarts while one service is down then serves what the others answer.
+ * Longest time in ms that a starting gateway waits for the first answer of each service. The services of a new installation start
+ * faster. A gateway that restarts while one service is down then serves what the others answer.
  */
 const FIRST_ANSWERS_MS = 30_000;
 
 export interface GatewayOptions {
   config: GatewayConfig;
   log?: Logger;
-  /** Of the contract; tests give others. */
+  /** The contract's by default; tests pass others. */
   operations?: readonly Operation[];
-  /** FIRST_ANSWERS_MS unless given. */
   firstAnswersMs?: number;
 }
 
-/** Puts the gateway together; no I/O before start but reading the files of /docs and /console. Throws ConfigError. */
+/** Assembles the gateway. Before start it does no I/O except reading the files of /docs and /console. Throws ConfigError. */
 export function createGateway({ config, log: given, operations = all, firstAnswersMs = FIRST_ANSWERS_MS }: GatewayOptions): Service {
   return createComponent({
     name: 'gateway',
@@ -84,8 +83,8 @@ export function createGateway({ config, log: given, operations = all, firstAnswe
       foundation({ name: 'Redis', start: async () => redis.start(), stop: async () => redis.stop() });
       foundation({ name: 'invalidations', start: async () => invalidations.start(), stop: async () => invalidations.stop() });
       foundation({ name: 'uses of keys', start: async () => keyUses.start(), stop: () => keyUses.stop() });
-      // The gateway becomes ready when every service has answered it once, or has had its time to do so. A service that goes away later costs
-      // only its own requests: the gateway stays ready.
+      // The gateway becomes ready when every service has answered once, or after firstAnswersMs. A service that goes away later
+      // fails only its own requests: the gateway stays ready.
       const answered = async (): Promise<void> => {
         const late = delay(firstAnswersMs, 'late', { signal: stopping, ref: false });
         const first = await Promise.race([services.allServing(log, stopping), late]).catch(() => undefined);
@@ -150,7 +149,7 @@ export function createGateway({ config, log: given, operations = all, firstAnswe
         perAddress: config.maxConnectionsPerAddress,
         isProxy: (address: string) => trusted(address, 0),
       };
-      // Requests and answers are made as Express's.
+      // Express gives req and res its own prototypes (createHttpServer).
       const listener: RequestListener = (req, res) => void (sheds(req as Request, res as Response) || app(req, res));
       return {
         ...createHttpServer(listener, app, caps, metrics),
@@ -163,7 +162,7 @@ export function createGateway({ config, log: given, operations = all, firstAnswe
   });
 }
 
-/** Tells Express whose X-Forwarded-For is believed: that of so many proxies, or of peers in these networks. */
+/** Configures which X-Forwarded-For headers Express trusts: those of the last N proxies, or of peers in these networks. */
 function trustProxies(app: Express, given: readonly string[]): void {
   const [first = '0'] = given;
   try {

@@ -1,36 +1,39 @@
-// Records that several requests ask for at the same moment, as one call (docs/adr/0014): what carries a call, on both sides, costs
-// several times what finding a record by its key does.
+// Joins reads of single records that arrive at the same moment into one call (docs/adr/0014): the overhead of a call, on both
+// sides, is several times the cost of finding a record by its key.
 import { ApiError, WireCursor, type Operation, type Resource } from '@truckroll/contract';
 import { RecordReadServiceService } from '@truckroll/contract/gen/records/v1/record_reads';
 import { giveBack, onBehalfOf, type Channel } from '@truckroll/service-kit';
 
-/** Of one call. Its answer is whole when the last of its records is, and its service does nothing else meanwhile. */
+/** Maximum records per call. Its answer is complete only when its last record is read, and the service does nothing else until then. */
 const MOST_TOGETHER = 32;
-/** How long each record is asked for by itself after a call that could not be served: by an older release, or one record of it. Milliseconds. */
+/** Time in ms without batches after a call failed, because the service is an older release or one record is faulty. */
 const APART_MS = 10_000;
 const { path: BATCH_RPC } = RecordReadServiceService.batchGetRecords;
-/** Of `path` in BatchGetRecordsRequest. */
+/** The tag of `path` in BatchGetRecordsRequest. */
 const PATH_TAG = 0x12;
 
-/** A record by its encoded GetXRequest, as an encoded GetXResponse. `alone` asks for it by its own rpc. Rejects with ApiError, or as `alone` does. */
+/**
+ * Reads a record by its encoded GetXRequest and resolves with an encoded GetXResponse. `alone` reads it with its own rpc. Rejects
+ * with ApiError, or as `alone` does.
+ */
 export type BatchRead = (request: Buffer, alone: () => Promise<Buffer>) => Promise<Buffer>;
 
 interface Waiting {
   readonly request: Buffer;
-  /** Undefined: it is to be asked for by itself. */
+  /** Undefined means: read the record with its own rpc. */
   resolve(answer: Buffer | undefined): void;
   reject(error: ApiError): void;
 }
 
-/** Whether requests of the record's own rpc, one after the other, are keys of a batch. */
+/** Whether concatenated requests of the record's own rpc form the keys of a batch. */
 export function isBatchable({ kind, request: { fields } }: Operation): boolean {
   const [key, ...others] = fields;
   return kind === 'detail' && key?.number === 1 && key.shape?.typeName === 'truckroll.type.v1.Key' && others.length === 0;
 }
 
 /**
- * Details of one kind of record. What is asked for in one turn of the event loop goes together, and waits for nothing else: neither for calls before
- * it, nor for more to come. While none is under way, the first goes by itself and at once.
+ * Reads records of one kind. Reads that start in one turn of the event loop go together. They wait neither for earlier calls nor
+ * for more reads to come. If no call is under way, a read goes separately and at once.
  */
 export function batchReads(channel: Channel, { path }: Pick<Resource, 'path'>): BatchRead {
   const ofPath = Buffer.from([PATH_TAG, path.length, ...Buffer.from(path, 'latin1')]);
@@ -65,7 +68,7 @@ export function batchReads(channel: Channel, { path }: Pick<Resource, 'path'>): 
   const together = (request: Buffer): Promise<Buffer | undefined> =>
     new Promise((resolve, reject) => {
       waiting.push({ request, resolve, reject });
-      // On behalf of no request, as it is of several.
+      // Sent on behalf of no single request, because the batch serves several.
       if (waiting.length === 1) onBehalfOf(undefined, () => setImmediate(sendAll));
     });
 
@@ -87,10 +90,10 @@ function leaveApart(batch: readonly Waiting[]): void {
   for (const { resolve } of batch) resolve(undefined);
 }
 
-/** Throws where there are not as many reads as keys. */
+/** Throws if the number of reads and keys differs. */
 function answerEach(batch: readonly Waiting[], answer: Buffer): void {
   const reads: Buffer[] = [];
-  // Copied, for the memory of the whole is used again.
+  // Copied, because the buffer of the answer is reused.
   for (const cursor = new WireCursor(answer); cursor.field !== 0; cursor.advance()) reads.push(Buffer.from(answer.subarray(cursor.body, cursor.end)));
   if (reads.length !== batch.length) throw new Error(`${batch.length} records were asked for and ${reads.length} were answered`);
   batch.forEach(({ resolve, reject }, index) => {

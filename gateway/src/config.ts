@@ -5,22 +5,22 @@ import { baseSettings, env, readConfig, type Config } from '@truckroll/service-k
 export const settings = {
   ...baseSettings(8080),
   callCredential: env.callCredential('CALL_CREDENTIAL', 'gateway'),
-  /** Address by which clients reach us, for links in documents; without it links are relative. */
+  /** Address at which clients reach the gateway, for links in documents. Without it links are relative. */
   publicUrl: env.optionalUrl('PUBLIC_URL'),
-  /** Where to report a weakness: a mailto: or https: address, for security.txt. */
+  /** Where to report a vulnerability: a mailto: or https: address, for security.txt. */
   securityContact: env.url('SECURITY_CONTACT', 'mailto:security@truckroll.example'),
   redis: redisSetting('REDIS_URL'),
   billingAddress: env.string('BILLING_ADDRESS'),
   schedulingAddress: env.string('SCHEDULING_ADDRESS'),
   reportingAddress: env.string('REPORTING_ADDRESS'),
   integrationsAddress: env.string('INTEGRATIONS_ADDRESS'),
-  /** How long a service may take to answer. */
+  /** Deadline of a service's answer. */
   callDeadlineMs: env.duration('CALL_DEADLINE', 10_000),
-  /** The first seals cursors, all open them. The same on every gateway. */
+  /** The first key seals cursors, all open them. Must be the same on every gateway. */
   cursorKeys: env.keyRing('CURSOR_KEYS'),
-  /** The first signs the identities that are kept in Redis, all verify them. The same on every gateway. */
+  /** The first key signs the identities kept in Redis, all verify them. Must be the same on every gateway. */
   identityKeys: env.keyRing('IDENTITY_KEYS'),
-  /** User tokens: who issues them, for whom, and where their public keys are. Without keys no user token is accepted. */
+  /** User tokens: their issuer, their audience, and where the issuer's public keys are. Without keys no user token is accepted. */
   tokenIssuer: env.optional('TOKEN_ISSUER'),
   tokenAudience: env.optional('TOKEN_AUDIENCE'),
   tokenJwksUrl: env.optionalUrl('TOKEN_JWKS_URL'),
@@ -31,16 +31,16 @@ export const settings = {
   readsPerMinute: env.integer('READS_PER_MINUTE', { min: 1 }, 6000),
   reportsPerMinute: env.integer('REPORTS_PER_MINUTE', { min: 1 }, 600),
   writesPerMinute: env.integer('WRITES_PER_MINUTE', { min: 1 }, 1200),
-  /** API keys from one address in a minute that nobody has; those of others, and valid ones of that address, go on. */
+  /** Unknown API keys from one address in a minute. Valid keys of that address, and all other addresses, are not affected. */
   unknownKeysPerMinute: env.integer('UNKNOWN_KEYS_PER_MINUTE', { min: 1 }, 60),
   /** Public pages that one address may request in a minute; /healthz and /readyz do not count. */
   pagesPerMinute: env.integer('PUBLIC_PAGES_PER_MINUTE', { min: 1 }, 600),
-  /** Connections of clients that may be open at once: in total, and of one address that is not a trusted proxy. */
+  /** Open client connections: in total, and from one address that is not a trusted proxy. */
   maxConnections: env.integer('MAX_CONNECTIONS', { min: 1 }, 10_000),
   maxConnectionsPerAddress: env.integer('MAX_CONNECTIONS_PER_ADDRESS', { min: 1 }, 1000),
-  /** Whether large answers of reads come compressed to who asks for it. */
+  /** Whether large answers to reads are compressed for clients that accept it. */
   compressData: env.boolean('COMPRESS_DATA', true),
-  /** Who may say in X-Forwarded-For where a request comes from: how many proxies there are, or their addresses and networks. */
+  /** Trusted sources of X-Forwarded-For: the number of proxies, or their addresses and networks. */
   trustedProxies: env.list('TRUSTED_PROXIES', []),
 };
 

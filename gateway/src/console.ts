@@ -1,5 +1,5 @@
-// /console: the bundle that scripts/build-console.mjs makes of gateway/console. Nothing in it is private: what it shows
-// it asks /api/v1 for, with the token that its user pastes and that only the page's memory holds.
+// /console: serves the bundle that scripts/build-console.mjs makes from gateway/console. It contains nothing private: the page
+// fetches its data from /api/v1, with the token that the user pastes and that is kept only in the page's memory.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Headers } from './http/answer.ts';
@@ -14,7 +14,7 @@ const TYPES = {
   'icon.svg': 'image/svg+xml',
 };
 
-/** What endpoints answer is shown in the console: if any of it ever became markup, it could still load and run nothing. */
+/** The console shows answers of webhook endpoints. If one ever became markup, this policy would keep it from loading or running anything. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -39,12 +39,12 @@ const HEADERS: Headers = [
   'same-origin',
 ];
 
-/** The console's pages by path, and the icon that browsers ask for by themselves. Throws where the bundle was not made. */
+/** The console's pages by path, and the icon that browsers request by themselves. Throws if the bundle is missing. */
 export function consolePages(): Record<string, PublicPage> {
   const page = (name: string, type: string): Document => new Document(type, readFileSync(join(FOLDER, name)), HEADERS);
   return {
     '/console': page('index.html', 'text/html; charset=utf-8'),
-    // The page's addresses are relative to /console: with a slash behind it they would lead elsewhere.
+    // Addresses in the page are relative to /console: with a trailing slash they would be wrong.
     '/console/': redirect(308, '../console', 'The console is at /console.', HEADERS),
     '/favicon.ico': page('icon.svg', TYPES['icon.svg']),
     ...Object.fromEntries(Object.entries(TYPES).map(([name, type]) => [`/console/${name}`, page(name, type)])),

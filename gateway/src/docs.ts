@@ -1,4 +1,4 @@
-// /docs, and what a browser gets where nothing is: the pages that scripts/build-docs.mjs makes of gateway/docs, openapi.json and docs/.
+// /docs, and the browsers' 404 page: serves what scripts/build-docs.mjs makes from gateway/docs, openapi.json and docs/.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Headers } from './http/answer.ts';
@@ -23,7 +23,7 @@ const POLICY = [
 
 const HEADERS: Headers = ['Content-Security-Policy', POLICY, 'Referrer-Policy', 'no-referrer', 'Cross-Origin-Opener-Policy', 'same-origin'];
 
-/** The documentation's pages by path; of several forms HTML is the first. Throws where they were not made. */
+/** The documentation's pages by path. If a page has several forms, HTML is the first. Throws if they are missing. */
 export function docsPages(): Record<string, PublicPage> {
   const served = JSON.parse(readFileSync(join(FOLDER, 'served.json'), 'utf8')) as { path: string; name: string; type: string }[];
   const pages: Record<string, PublicPage> = { '/docs/': redirect(308, '../docs', 'The documentation is at /docs.') };
@@ -34,7 +34,7 @@ export function docsPages(): Record<string, PublicPage> {
   return pages;
 }
 
-/** The 404 of every unknown path. `root` is where browsers find the gateway: `/`, or the path that a proxy puts before it. */
+/** The 404 page for unknown paths. `root` is where browsers find the gateway: `/`, or the path that a proxy puts before it. */
 export function missingPage(root: string): Document {
   return new Document(HTML, readFileSync(join(FOLDER, 'missing.html'), 'utf8').replaceAll('{{root}}', root), HEADERS, 404);
 }

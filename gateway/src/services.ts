@@ -17,21 +17,21 @@ import type { Exchange } from './http/exchange.ts';
 
 /** Deadline of one check of a service, in ms. */
 const CHECK_MS = 1000;
-/** Pauses between checks of a service that does not serve yet. */
+/** Pauses between checks of a service that is not serving yet. */
 const CHECK_BACKOFF = { firstMs: 100, mostMs: 1000 };
 
 export interface ServiceAnswer {
   /** The response message. */
   bytes: Buffer;
-  /** What the service said beside the message; reads say nothing. */
+  /** Response metadata; reads have none. */
   metadata?: ResponseMetadata;
 }
 
 export interface Services {
   readonly channels: Readonly<Record<Owner, Channel>>;
-  /** The function that calls an operation's rpc. It rejects with ApiError, and at once when the client goes away. */
+  /** Returns the function that calls an operation's rpc. It rejects with ApiError, or at once if the client goes away. */
   call(operation: Operation): (request: Buffer, exchange: Exchange) => Promise<ServiceAnswer>;
-  /** Checks each service until it has answered a call, at least once a second. Resolves when all have. Rejects when aborted. */
+  /** Checks each service, at least once a second, until it has answered a call. Resolves when all have. Rejects when aborted. */
   allServing(log: Logger, signal: AbortSignal): Promise<void>;
   close(): void;
 }
@@ -73,7 +73,7 @@ export function connectServices(config: GatewayConfig, metrics: Metrics): Servic
           return channel.call(rpc, request, { requestId, onStart, repeatable, ...(changes ? { onMetadata } : {}) });
         };
         try {
-          // A trace that is sent somewhere shows a call of each request.
+          // An exported trace shows one call per request, so batches are off while tracing.
           const bytes = await (readTogether === undefined || isTracing() ? alone() : readTogether(request, alone));
           return under.metadata === undefined ? { bytes } : { bytes, metadata: under.metadata };
         } catch (error) {
@@ -105,7 +105,7 @@ export function connectServices(config: GatewayConfig, metrics: Metrics): Servic
   };
 }
 
-/** Nobody waits for the answer any more. */
+/** The client closed the connection before its answer. */
 export class ClientGone extends Error {
   override readonly name = 'ClientGone';
 }

@@ -3,23 +3,23 @@ import type { ApiError } from '@truckroll/contract';
 import { type ErrorDetail } from '@truckroll/contract';
 import type { Exchange } from './exchange.ts';
 
-/** Header names and values in turn, as writeHead takes them fastest. */
+/** Header names and values in turn: the fastest form for writeHead. */
 export type Headers = string[];
 
 export const JSON_TYPE = 'application/json';
 
-/** Set while the gateway drains: connections end with the answer that they wait for. */
+/** `active` while the gateway drains: each connection then closes after its current answer. */
 export interface Draining {
   active: boolean;
 }
 
-/** Of everything that is a company's own. */
+/** Cache-Control of a company's data. */
 const PRIVATE = 'private, no-store';
 
-/** Of an exchange, what an answer is written by, and what is noted of it. */
+/** What writing an answer reads and records of an exchange. */
 type Answering = Pick<Exchange, 'res' | 'requestId' | 'limit' | 'bytes'>;
 
-/** Sends an answer that is complete. A text goes to the socket with its head, in one piece. */
+/** Sends a complete answer. If the body is a string, head and body reach the socket as one write. */
 export function send(exchange: Answering, status: number, body: Buffer | string, type: string, extra: Headers, draining: Draining, caching = PRIVATE): void {
   const { res, limit } = exchange;
   const bytes = Buffer.byteLength(body);
@@ -46,7 +46,7 @@ export function send(exchange: Answering, status: number, body: Buffer | string,
   res.end(body);
 }
 
-/** Sends an answer that has no body, such as a 304. */
+/** Sends an answer without a body, such as a 304. */
 export function sendHead({ res, requestId }: Exchange, status: number, extra: Headers, draining: Draining, caching = PRIVATE): void {
   res.writeHead(status, ['Cache-Control', caching, 'X-Request-Id', requestId, ...(draining.active ? ['Connection', 'close'] : []), ...extra]).end();
 }
@@ -55,7 +55,7 @@ function sendJson(exchange: Answering, status: number, body: string, extra: Head
   send(exchange, status, body, JSON_TYPE, extra, draining);
 }
 
-/** Answers with an error; `extra` are headers of the error's own, such as Allow. */
+/** Answers with an error; `extra` are headers of this error, such as Allow. */
 export function sendError(exchange: Answering & Pick<Exchange, 'errorCode' | 'cause'>, error: ApiError, extra: Headers, draining: Draining): void {
   if (exchange.res.headersSent || exchange.res.destroyed) return;
   exchange.errorCode = error.code;
@@ -70,7 +70,7 @@ export function errorBody({ code, message, details }: ApiError, requestId: strin
   return JSON.stringify({ error: { code, message, request_id: requestId, details: details.map(plain) } });
 }
 
-/** What came over gRPC has nulls where nothing was said. */
+/** Details that came over gRPC have nulls for absent values. */
 function plain(detail: ErrorDetail): Record<string, unknown> {
   return Object.fromEntries(Object.entries(detail).filter(([, value]) => value !== undefined && value !== null));
 }

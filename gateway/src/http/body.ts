@@ -1,5 +1,4 @@
-// Request bodies: read whole before anything else looks at them, and never more than 64 KB of them, before and after
-// decompression (api.md, Limits).
+// Reads request bodies completely before they are parsed, at most 64 KB, before and after decompression (api.md, Limits).
 import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
@@ -16,18 +15,18 @@ const DECODERS: Readonly<Record<string, (bytes: Buffer, options: { maxOutputLeng
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
-/** The body's bytes, decompressed; empty where there is none. Throws ApiError 400. */
+/** The body's bytes, decompressed; empty if there is no body. Throws ApiError 400. */
 export async function readBody(request: IncomingMessage): Promise<Buffer> {
   const { 'content-length': length, 'transfer-encoding': chunked, 'content-encoding': encoding } = request.headers;
   if ((length === undefined || length === '0') && chunked === undefined) return Buffer.alloc(0);
-  // What is beyond is never read: Node discards it after the answer.
+  // The body is not read: Node discards it after the answer.
   if (Number(length) > MOST_BODY_BYTES) throw tooLarge();
   const bytes = await collect(request);
   const name = encoding?.trim().toLowerCase() ?? 'identity';
   return name === 'identity' || name === '' || bytes.length === 0 ? bytes : decompress(bytes, name);
 }
 
-/** The body as JSON, or undefined with the reason among the problems. */
+/** The body as JSON. If it cannot be read, returns undefined and adds the reason to `problems`. */
 export function parseJsonBody(bytes: Buffer, contentType: string | undefined, problems: ErrorDetail[]): unknown {
   const fail = (location: 'header' | 'body', field: string, code: DetailCode, message: string): undefined => {
     problems.push({ location, field, code, message });
@@ -42,7 +41,7 @@ export function parseJsonBody(bytes: Buffer, contentType: string | undefined, pr
   }
 }
 
-/** Why a body of this type cannot be read, if so. */
+/** Why a body of this type cannot be read; undefined if it can. */
 function refuseType(contentType: string): string | undefined {
   const [type = '', ...parameters] = contentType
     .toLowerCase()
@@ -63,7 +62,7 @@ function collect(request: IncomingMessage): Promise<Buffer> {
     const onData = (part: Buffer): void => {
       size += part.length;
       if (size <= MOST_BODY_BYTES) return void parts.push(part);
-      // Keep reading, into nothing, so that a client that writes first and reads later gets its answer.
+      // Keep reading and discard, so that a client that sends everything before it reads still gets its answer.
       request.off('data', onData).resume();
       reject(tooLarge());
     };
@@ -74,7 +73,7 @@ function collect(request: IncomingMessage): Promise<Buffer> {
   });
 }
 
-/** The client went away before its request was complete: there is nobody to answer. */
+/** The client went away before its request was complete, so no answer can be sent. */
 export class RequestAborted extends Error {
   override readonly name = 'RequestAborted';
 }

@@ -1,15 +1,15 @@
-// The rows of a report as a spreadsheet reads them: RFC 4180, the names of the JSON keys first (decisions §13).
+// Writes the rows of a report as CSV (RFC 4180) for spreadsheets. The first line has the names of the JSON keys (decisions §13).
 import { codec, formatInstant, type Field, type Operation } from '@truckroll/contract';
 
 export const CSV_TYPE = 'text/csv; charset=utf-8; header=present';
 
-/** Beginnings that spreadsheets may run as a formula: they skip white space and take full-width characters for plain ones. */
+/** Beginnings that spreadsheets may run as a formula. Spreadsheets skip leading white space and treat full-width characters as plain ones. */
 const FORMULA = /^(?:[\t\r\n]|\s*[=+\-@＝＋－＠])/;
 
 /** A page of a report. */
 export interface CsvPage {
   body: Buffer;
-  /** Position after which the next page starts; empty on the last one. */
+  /** Position at which the next page starts; empty on the last page. */
   next: Uint8Array;
 }
 
@@ -17,11 +17,11 @@ type Row = Record<string, unknown>;
 
 interface Column {
   name: string;
-  /** What stands in the column of a row. */
+  /** The text of a row's cell in this column. */
   cell(row: Row): string;
 }
 
-/** Compiles the writer of an operation's rows. */
+/** Compiles the CSV writer of an operation. */
 export function compileCsv(operation: Operation): (bytes: Uint8Array) => CsvPage {
   const { decode } = codec(operation.response.typeName);
   const columns = columnsOf(rowsOf(operation));
@@ -33,7 +33,7 @@ export function compileCsv(operation: Operation): (bytes: Uint8Array) => CsvPage
   };
 }
 
-/** The first line. Objects have a column for each of their fields, `group_value`. */
+/** The column names. Each field of an object has its own column, such as `group_value`. */
 export function csvColumns(operation: Operation): string[] {
   return columnsOf(rowsOf(operation)).map(({ name }) => name);
 }
@@ -82,7 +82,7 @@ function guarded(text: string): string {
   return FORMULA.test(text) ? `'${text}` : text;
 }
 
-/** Text is always quoted: some locales separate cells by a semicolon, so that the rest of a bare text would be a cell. */
+/** Text is always quoted: some locales separate cells with a semicolon, which would split an unquoted text. */
 function quoted(text: string): string {
   return `"${text.replaceAll('"', '""')}"`;
 }

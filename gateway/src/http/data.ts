@@ -1,12 +1,12 @@
-// Answers with data, made for one request: compressed where the client asks for it and it pays.
+// Sends data made for one request, compressed if the client accepts it and it is worthwhile.
 import { send, type Draining, type Headers } from './answer.ts';
 import { QUICK, chooseEncoding, compressQuickly } from './encodings.ts';
 import type { Exchange } from './exchange.ts';
 
-/** Below this the time is better spent otherwise. Bytes. */
+/** Minimum size in bytes for compression; smaller bodies are not worth the time. */
 const LEAST_COMPRESSED = 8192;
 
-/** Sends an answer whose bytes are complete; undefined at once where it goes as it is. `body` is not changed before it is sent. */
+/** Sends a complete answer. Returns undefined if it was sent uncompressed, at once. `body` must not change before it is sent. */
 export function sendSmall(exchange: Exchange, status: number, body: Buffer, type: string, extra: Headers, draining: Draining): Promise<void> | undefined {
   const asked = exchange.req.headers['accept-encoding'];
   const encoding = asked === undefined || body.length < LEAST_COMPRESSED ? undefined : chooseEncoding(asked, QUICK);

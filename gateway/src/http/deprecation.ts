@@ -1,14 +1,14 @@
-// Headers that announce what is to go (decisions §9): Deprecation (RFC 9745), Sunset (RFC 8594), and where to read more.
+// Headers that announce what will be removed (decisions §9): Deprecation (RFC 9745), Sunset (RFC 8594), and a link to read more.
 import type { Deprecation, Field, Operation, Shape } from '@truckroll/contract';
 import type { Headers } from './answer.ts';
 
-/** Under the gateway's own address. */
+/** Path below the gateway's public address. */
 const CHANGELOG = '/docs/changelog';
 
-/** What an answer announces; `used` tells the fields that the request gave, where it matters. */
+/** Returns an answer's headers. `used` returns the fields that the request gave; it is called only if one of them may be deprecated. */
 export type Announce = (used: () => readonly Field[]) => Headers;
 
-/** Compiles the announcements of an operation: of itself, of what its answers hold, and of what a request used. */
+/** Compiles an operation's announcements: of the operation, of the fields in its answers, and of the fields that a request used. */
 export function compileDeprecation({ deprecation, response, parameters, bodyFields }: Operation, base: string): Announce {
   const always = [deprecation, ...deprecatedIn(response)];
   const lasting = headersOf(always, base);
@@ -17,7 +17,7 @@ export function compileDeprecation({ deprecation, response, parameters, bodyFiel
   return (used) => headersOf([...always, ...used().map((field) => field.deprecation)], base);
 }
 
-/** Of several, what goes first counts. */
+/** If several things are deprecated, announces the one with the earliest sunset. */
 function headersOf(all: readonly (Deprecation | undefined)[], base: string): Headers {
   const [first] = all.filter((each) => each !== undefined).toSorted((a, b) => (a.sunset < b.sunset ? -1 : 1));
   if (first === undefined) return [];

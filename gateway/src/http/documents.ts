@@ -1,13 +1,13 @@
-// Public documents: pages, scripts and descriptions whose bytes stay as they are while the process runs. Whoever has one
-// asks whether it has changed; who wants it compressed gets what was compressed for the first who asked.
+// Public documents: pages, scripts and descriptions whose bytes do not change while the process runs. Each has an ETag, and is
+// compressed once per coding, at the first request for it.
 import { createHash } from 'node:crypto';
 import { send, sendHead, type Draining, type Headers } from './answer.ts';
 import { chooseEncoding, compressWell, type Encoding } from './encodings.ts';
 import type { Exchange } from './exchange.ts';
 
-/** The smallest first. */
+/** Codings, the one with the smallest result first. */
 const ENCODINGS: readonly Encoding[] = ['br', 'zstd', 'gzip'];
-/** Below this a packet holds it anyway. Bytes. */
+/** Minimum size in bytes for compression; smaller bodies fit into one packet. */
 const LEAST_COMPRESSED = 1400;
 const CACHING = 'no-cache';
 
@@ -24,11 +24,11 @@ export class Document {
     this.status = status;
     this.body = Buffer.from(body);
     this.headers = headers;
-    // Weak: it names what is said, in whichever coding.
+    // Weak, because it is the same for every coding.
     this.#etag = `W/"${createHash('sha256').update(this.body).digest('base64url').slice(0, 22)}"`;
   }
 
-  /** Answers with it, or with 304. `vary` are the headers that it depends on beside Accept-Encoding. */
+  /** Sends the document, or 304. `vary` lists the request headers, besides Accept-Encoding, that the answer depends on. */
   async send(exchange: Exchange, draining: Draining, vary: readonly string[] = []): Promise<void> {
     const { headers: asked } = exchange.req;
     const headers = [...this.headers, 'ETag', this.#etag, 'Vary', [...vary, 'Accept-Encoding'].join(', ')];

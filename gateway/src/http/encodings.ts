@@ -1,4 +1,4 @@
-// Which content coding an answer gets (RFC 9110, 12.5.3), and how one is made.
+// Chooses an answer's content coding (RFC 9110, 12.5.3) and compresses.
 import { constants, brotliCompress, gzip, zstdCompress } from 'node:zlib';
 import { promisify } from 'node:util';
 import { LRUCache } from 'lru-cache';
@@ -6,21 +6,21 @@ import Negotiator from 'negotiator';
 
 export type Encoding = 'br' | 'zstd' | 'gzip';
 
-/** For data, the cheapest first (loadtest/README.md, encodings). */
+/** Codings for data, the cheapest first (loadtest/README.md, encodings). */
 export const QUICK: readonly Encoding[] = ['zstd', 'br', 'gzip'];
 
 const [toBrotli, toZstd, toGzip] = [promisify(brotliCompress), promisify(zstdCompress), promisify(gzip)];
 
-/** By header and what is offered: nearly every request of a client says the same. */
+/** Chosen coding by header and offer: nearly all requests of a client send the same header. */
 const chosen = new LRUCache<string, Encoding | 'identity'>({ max: 500 });
 const LONGEST_KEPT = 200;
 
-/** What negotiator's types do not tell yet: of what clients like alike, `preferred` decides. */
+/** A parameter that is missing from negotiator's types: `preferred` decides between codings that the client ranks equally. */
 interface Preferring {
   encodings<T>(available: readonly T[], options?: { preferred: readonly T[] }): T[];
 }
 
-/** The first of `offered` that the client likes best; undefined where it asked for none of them, or for none at all. */
+/** The coding that the client prefers, the first of `offered` among equals. Undefined if it accepts none of them or prefers none at all. */
 export function chooseEncoding(header: string | string[] | undefined, offered: readonly Encoding[]): Encoding | undefined {
   if (header === undefined || header === '') return undefined;
   const text = String(header);
@@ -35,14 +35,14 @@ export function chooseEncoding(header: string | string[] | undefined, offered: r
   return encoding === 'identity' ? undefined : encoding;
 }
 
-/** For what is made once and sent often: the last percents of size would cost ten times the time. */
+/** For documents that are compressed once and sent often. The last few percent of size would take ten times as long. */
 export function compressWell(body: Buffer, encoding: Encoding): Promise<Buffer> {
   if (encoding === 'br') return toBrotli(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 9, [constants.BROTLI_PARAM_SIZE_HINT]: body.length } });
   if (encoding === 'zstd') return toZstd(body, { params: { [constants.ZSTD_c_compressionLevel]: 12 } });
   return toGzip(body, { level: 9 });
 }
 
-/** For what is made for one request. Higher levels of each take twice the time for a tenth of the size, or for nothing. */
+/** For data compressed once per request. Higher levels take twice as long for a tenth of the size or for nothing. */
 export function compressQuickly(body: Buffer, encoding: Encoding): Promise<Buffer> {
   if (encoding === 'zstd') return toZstd(body, { params: { [constants.ZSTD_c_compressionLevel]: 1 } });
   if (encoding === 'br') return toBrotli(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 1, [constants.BROTLI_PARAM_SIZE_HINT]: body.length } });

@@ -1,12 +1,11 @@
-// A response message as the public envelope (api.md, Conventions), straight from its wire bytes: `data` and whatever
-// other objects the message has become top-level keys, `next` becomes the pagination, `time_zone` goes into meta, and meta
-// is added.
+// Writes a response message as the public envelope (api.md, Conventions), straight from its wire bytes: `data` and any other
+// objects of the message become top-level keys, `next` becomes the pagination, `time_zone` goes into meta, and meta is added.
 import { JsonWriter, WireCursor, camelCase, type Field, type JsonBuffer, type Operation } from '@truckroll/contract';
 
 export interface EnvelopeParts {
-  /** `{"request_id":…}` as JSON text in ASCII, with the zone that the answer names, if it names one. */
+  /** `{"request_id":…}` as JSON text in ASCII, with the answer's time zone if it has one. */
   meta(timeZone?: string): string;
-  /** Seals the position after which the next page starts: of this operation, or of the one that is named. */
+  /** Seals the position at which the next page starts, as a cursor for this operation or for the named one. */
   seal(position: Uint8Array, operation?: string): string;
 }
 
@@ -14,11 +13,11 @@ export type EnvelopeWriter = (bytes: Buffer, parts: EnvelopeParts, out: JsonBuff
 
 interface Key {
   field: Field;
-  /** `"data":` with the comma before it, if any. */
+  /** `"data":`, after a comma if it is not the first key. */
   text: string;
 }
 
-/** Compiles the writer of an operation's answers. */
+/** Compiles the envelope writer of an operation. */
 export function compileEnvelope(operation: Operation): EnvelopeWriter {
   const { response, camelCase: camel } = operation;
   let sealing: EnvelopeParts['seal'];
@@ -37,7 +36,7 @@ export function compileEnvelope(operation: Operation): EnvelopeWriter {
   }));
   const pages = next !== undefined;
   const pagination = `,"pagination":{"${camel ? 'nextCursor' : 'next_cursor'}":`;
-  /** Start and end of every occurrence of a field, by its number; reused, as nothing here waits. */
+  /** Start and end of every occurrence of a field, by field number. Reused between answers: the writer is synchronous. */
   const spans: number[][] = [];
   for (const field of response.fields) spans[field.number] = [];
 
@@ -67,7 +66,7 @@ export function compileEnvelope(operation: Operation): EnvelopeWriter {
   };
 }
 
-/** Notes where the fields of a message are. Envelopes hold nothing but messages, bytes and texts. */
+/** Records where the fields of a message are. Envelopes contain only messages, bytes and strings. */
 function scan(bytes: Buffer, spans: readonly (number[] | undefined)[]): void {
   const cursor = new WireCursor(bytes);
   for (; cursor.field !== 0; cursor.advance()) {

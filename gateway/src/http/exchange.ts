@@ -3,25 +3,25 @@ import type { Operation } from '@truckroll/contract';
 import type { RequestContext } from '@truckroll/service-kit';
 import type { Principal } from '@truckroll/contract/gen/integrations/v1/identity';
 
-/** Where a caller stands in its request limit. */
+/** What a caller has left of its request limit. */
 export interface LimitState {
   /** Name of the policy: `default`, `reports`, `writes`, or `company`, `company-reports`, `company-writes`. */
   policy: string;
   /** Requests per window. */
   quota: number;
   remaining: number;
-  /** Until the window starts anew. */
+  /** Seconds until the window restarts. */
   resetSeconds: number;
-  /** Whether it is the company's over all its keys and users, rather than the caller's own. */
+  /** Whether this is the company's limit over all its keys and users, rather than the caller's own. */
   ofCompany: boolean;
 }
 
-/** One request and what has been found out about it on its way. */
+/** One request, and what the gateway has learned about it so far. */
 export interface Exchange extends RequestContext {
   readonly req: Request;
   readonly res: Response;
   readonly requestId: string;
-  /** The caller's address, as far as proxies in front are believed. */
+  /** The caller's address; X-Forwarded-For counts only from trusted proxies. */
   readonly peer: string | undefined;
   /** performance.now() when the request's head had arrived. */
   readonly startedAt: number;
@@ -32,19 +32,19 @@ export interface Exchange extends RequestContext {
   principal?: Principal;
   limit?: LimitState;
   operation?: Operation;
-  /** Refused at once as too much of its company was under way. */
+  /** Rejected at once because too many calls of its company were under way. */
   shed?: boolean;
-  /** Its time has been charged to its company. */
+  /** Whether its time has been charged to its company. */
   charged?: boolean;
-  /** Of the answer's body. */
+  /** Size of the answer's body. */
   bytes?: number;
-  /** Public code of the error that was answered. */
+  /** Public code of the error in the answer. */
   errorCode?: string;
-  /** What only operators see of the error that was answered. */
+  /** The error's cause, for the log only. */
   cause?: unknown;
 }
 
-/** Splits the target; the absolute form (`GET http://host/path`) that proxies send counts as its path. */
+/** Splits the request target into path and query. Also accepts the absolute form (`GET http://host/path`) that proxies send. */
 export function splitTarget(url: string): { path: string; query: string } {
   const target = url.startsWith('/') ? url : url.replace(/^[a-z]+:\/\/[^/?]*/i, '');
   const mark = target.indexOf('?');

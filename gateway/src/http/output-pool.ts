@@ -1,10 +1,10 @@
 import { JsonBuffer } from '@truckroll/contract';
 
-/** Larger ones are left to the garbage collector, so that one huge page does not hold its memory for ever. Bytes. */
+/** Largest buffer that is kept, in bytes, so that one huge page does not hold its memory for ever. */
 const LARGEST_KEPT = 2 * 1024 * 1024;
 const MOST_KEPT = 64;
 
-/** Output buffers in reuse: pages of 100 KB made anew for every answer cost most of a single connection's p99. */
+/** Reuses output buffers: allocating 100 KB for every page caused most of the p99 of a single connection. */
 export class OutputPool {
   readonly #free: JsonBuffer[] = [];
 
@@ -14,7 +14,7 @@ export class OutputPool {
     return buffer;
   }
 
-  /** Only when the operating system has all of its bytes: until then the socket reads from it. */
+  /** Call this only when the operating system has taken all bytes: until then the socket reads from the buffer. */
   giveBack(buffer: JsonBuffer): void {
     if (this.#free.length < MOST_KEPT && buffer.bytes.length <= LARGEST_KEPT) this.#free.push(buffer);
   }

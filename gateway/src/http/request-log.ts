@@ -2,15 +2,18 @@
 import { durations, traceIdOf, type Logger, type Metrics } from '@truckroll/service-kit';
 import type { Exchange } from './exchange.ts';
 
-/** Paths that nothing is at come from outside and may be anything. */
+/** Longest path in a log line. Unknown paths come from outside and may be anything. */
 const LONGEST_PATH = 200;
-/** Load balancers ask for these every few seconds: they are logged at debug and have no rate limit. */
+/** Load balancers request these every few seconds: they are logged at debug level and have no rate limit. */
 export const HEALTH = new Set(['/healthz', '/readyz']);
 
 export interface RequestLog {
-  /** Its answer has ended, or its connection. */
+  /** The answer or the connection has ended. */
   ended(exchange: Exchange): void;
-  /** It was refused as too much of its company was under way: told of together, for a line for each would cost more than all else that is done for it. */
+  /**
+   * The request was rejected because too many calls of its company were under way. These get one log line for many, because a
+   * line each would cost more than everything else that a rejection takes.
+   */
   shed(startedAt: number): void;
 }
 
@@ -27,7 +30,7 @@ export function createRequestLog(log: Logger, metrics: Metrics): RequestLog {
     const { req, res, operation, principal, startedAt, errorCode } = exchange;
     const milliseconds = performance.now() - startedAt;
     if (exchange.shed === true) return shed(startedAt);
-    // A client that went away before its answer; the number is the customary one.
+    // 499, as is customary, for a client that went away before its answer.
     const status = res.writableFinished ? res.statusCode : 499;
     const route = operation?.route ?? (principal === undefined ? 'public' : 'none');
     requests.ended(startedAt, operation === undefined ? '_OTHER' : req.method, route, String(status));
@@ -48,7 +51,7 @@ export function createRequestLog(log: Logger, metrics: Metrics): RequestLog {
       else fields.userId = principal.user_id;
     }
     if (errorCode !== undefined) fields.code = errorCode;
-    // A stack for each of our defects; a peer that is away needs one sentence for each of its requests.
+    // Our own defects are logged with a stack; an unavailable service with one sentence per request.
     if (HEALTH.has(exchange.path)) log.debug(fields, 'request');
     else if (status === 503) log.warn({ ...fields, reason: reasonOf(exchange.cause) }, 'request could not be served');
     else if (status >= 500) log.error({ ...fields, error: exchange.cause }, 'request failed');
@@ -57,7 +60,7 @@ export function createRequestLog(log: Logger, metrics: Metrics): RequestLog {
   return { ended, shed };
 }
 
-/** The innermost cause: the errors around it say only that the request could not be served. */
+/** The innermost cause: the errors around it only say that the request could not be served. */
 function reasonOf(error: unknown): string {
   return error instanceof Error && error.cause !== undefined ? reasonOf(error.cause) : String(error);
 }

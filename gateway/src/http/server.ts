@@ -1,5 +1,4 @@
-// The HTTP server around the application: limits against slow and endless clients, answers to what is not HTTP, and
-// the orderly end.
+// The HTTP server around the application: limits slow and endless clients, answers what is not HTTP, and drains on stop.
 import { randomUUID } from 'node:crypto';
 import { IncomingMessage, ServerResponse, createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
@@ -11,33 +10,33 @@ import { errorBody } from './answer.ts';
 import { capConnections, type ConnectionCaps } from './connections.ts';
 import { limitUnanswered } from './unanswered.ts';
 
-/** Longer than the idle time of usual load balancers, so that they and not we end idle connections. Milliseconds. */
+/** Longer than the idle timeout of common load balancers in ms, so that they rather than the gateway close idle connections. */
 const KEEP_ALIVE_MS = 65_000;
 /**
- * What answers tell clients (`Keep-Alive: timeout`), who give idle connections up themselves then: less than a drain delay, so
- * that whoever goes by it has none left when a stop ends them, on which a request could just then be on its way.
+ * Idle timeout in ms that answers announce (`Keep-Alive: timeout`). It is shorter than a drain delay, so that a client that
+ * respects it has no idle connections left when the gateway stops: a request could be on its way on one just as it is closed.
  */
 export const TOLD_KEEP_ALIVE_MS = 4_000;
 const HEADERS_MS = 10_000;
-/** For a whole request with its body of at most 64 KB. */
+/** Longest time in ms to receive a request with its body of at most 64 KB. */
 const REQUEST_MS = 20_000;
-/** A connection on which nothing moves, in either direction: longer than keep-alive and any call. */
+/** Time in ms without traffic in either direction after which a connection is closed. Longer than keep-alive and any call. */
 const SILENT_MS = 75_000;
-/** Milliseconds that a connection stays open after a refusal, so that a client that is still sending can read the answer. */
+/** Time in ms that a connection stays open after a rejection, so that a client that is still sending can read the answer. */
 const LINGER_MS = 1000;
-/** A hundred ids and several other lists fit. */
+/** Maximum size of a request's head in bytes: a filter of a hundred ids and several other lists fit. */
 const MOST_HEADER_BYTES = 65_536;
 
 export interface HttpServer {
-  /** Resolves to the port that was bound. Rejects where it is taken. */
+  /** Resolves to the bound port. Rejects if the port is taken. */
   listen(port: number, host: string): Promise<number>;
-  /** After the delay: takes no new connections, ends idle ones, lets requests finish and cuts off those that take longer. */
+  /** After the delay: accepts no new connections, closes idle ones, lets requests finish, and cuts off those that exceed `graceMs`. */
   drain(graceMs: number, delayMs: number): Promise<void>;
 }
 
 /**
- * `request` and `response` are the prototypes that the handler gives to every request and answer, as Express does: they are
- * made with them, since changing an object's prototype makes every later access to it slower.
+ * Requests and answers are created with the prototypes `request` and `response`. Express would set these prototypes on each
+ * object afterwards, which makes every later access to it slower.
  */
 export function createHttpServer(
   handler: RequestListener,
@@ -59,7 +58,7 @@ export function createHttpServer(
       requestTimeout: REQUEST_MS,
       connectionsCheckingInterval: 2000,
       maxHeaderSize: MOST_HEADER_BYTES,
-      // Checked by the application, which answers in the form of every other error.
+      // The application checks the Host header and answers in the API's error format.
       requireHostHeader: false,
     },
     serve,
@@ -67,10 +66,10 @@ export function createHttpServer(
   capConnections(server, caps, metrics);
   const count = limitUnanswered(server);
   server.setTimeout(SILENT_MS);
-  // Any Expect but 100-continue has no meaning here; the request is answered as if it were not there.
+  // An Expect other than 100-continue is ignored.
   server.on('checkExpectation', serve);
   server.on('clientError', answerClientError);
-  // Where nobody listens, Node ends the connection without a word; where somebody does, the socket is theirs to look after.
+  // Without listeners, Node closes these connections without an answer. With a listener, the socket is the listener's to handle.
   server.on('connect', (_request, socket) => {
     socket.on('error', () => socket.destroy());
     refuse(socket, 400, 'Bad Request', 'This server is no proxy: it does not know CONNECT.');
@@ -87,7 +86,7 @@ export function createHttpServer(
   };
 }
 
-/** A class like another, whose objects have this prototype. */
+/** A subclass whose objects have this prototype. */
 function withPrototype<C extends new (...args: any[]) => object>(Base: C, prototype: object): C {
   const Made = function (...args: unknown[]): object {
     return Reflect.construct(Base, args, Made) as object;
@@ -106,7 +105,7 @@ function listen(server: Server, port: number, host: string): Promise<number> {
   });
 }
 
-/** What the parser refuses never becomes a request; it is answered in the same form all the same (decisions §3). */
+/** What the HTTP parser rejects never becomes a request, but is answered in the API's error format too (decisions §3). */
 function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
   const [status, reason, message]: [number, string, string] =
@@ -120,7 +119,7 @@ function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
   refuse(socket, status, reason, message);
 }
 
-/** Answers on a connection on which no request can be served, and closes it even where the client does not. */
+/** Answers on a connection that cannot serve a request, and closes it even if the client does not. */
 function refuse(socket: Duplex, status: number, reason: string, message: string): void {
   const requestId = randomUUID();
   const body = errorBody(new ApiError('INVALID_REQUEST', message), requestId);

@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import { ApiError, type ErrorDetail } from '@truckroll/contract';
 
-/** Headers of which two mean that something on the way may have read the other one (RFC 9110, 7.2 and 11.6.2). */
+/** Headers that must not be repeated: a proxy on the way may have read the other value (RFC 9110, 7.2 and 11.6.2). */
 const SINGLE = ['Host', 'Authorization'];
 
-/** Throws ApiError 400 for a request without the Host that HTTP/1.1 requires, and for a second Host or Authorization. */
+/** Throws ApiError 400 for a request without the Host that HTTP/1.1 requires, or with a second Host or Authorization. */
 export function checkSingleHeaders({ headers, rawHeaders, httpVersion }: IncomingMessage): void {
   const problems = SINGLE.filter((name) => count(rawHeaders, name) > 1).map(
     (field): ErrorDetail => ({
@@ -23,8 +23,8 @@ export function checkSingleHeaders({ headers, rawHeaders, httpVersion }: Incomin
 }
 
 /**
- * The only header of this name, in lower case; undefined where there is none, or more than one. Less than `headers` costs, which makes
- * an object of all of them: for who looks at nothing else.
+ * The value of a header that occurs exactly once; `name` is in lower case. Undefined if it is missing or repeated. Cheaper than
+ * `headers`, which builds an object of all headers, for callers that need only one.
  */
 export function singleHeader({ rawHeaders }: IncomingMessage, name: string): string | undefined {
   let found: string | undefined;
@@ -36,7 +36,7 @@ export function singleHeader({ rawHeaders }: IncomingMessage, name: string): str
   return found;
 }
 
-/** Node keeps the first of them and drops the others, so it is names and values as they came that are looked at. */
+/** Counts in rawHeaders, because `headers` keeps only the first of repeated headers. */
 function count(rawHeaders: readonly string[], name: string): number {
   const lowerCase = name.toLowerCase();
   let found = 0;

@@ -1,18 +1,18 @@
-/** Answers that come together are written for so long in one turn of the event loop, one of them in any case. Milliseconds. */
+/** Time in ms for which answers are written within one turn of the event loop; the first answer is written in any case. */
 const TURN_MS = 0.15;
-/** A shorter answer takes less than a turn of the event loop costs, which services and sockets that are woken one by one pay as well. */
+/** Shorter answers are not delayed: they take less time than a turn of the event loop and the separate wake-ups of services and sockets. */
 const SHORT_BYTES = 8192;
 
 /**
- * Between answers the event loop turns: those that come together would else be written one after the other while nobody reads
- * the requests that clients send next, and services would stand idle.
+ * Spreads answers that are ready together over several turns of the event loop. Written one after the other, they would keep the
+ * gateway from reading the clients' next requests, and the services would be idle.
  */
 export class Turns {
   readonly #waiting: (() => void)[] = [];
-  /** performance.now() when the first answer of this turn was begun. */
+  /** performance.now() when the first answer of this turn was started. */
   #since: number | undefined;
 
-  /** For an answer of so many bytes. Resolves when it is the caller's turn; undefined where that is now. */
+  /** Asks to write an answer of this size. Resolves when it may be written; returns undefined if it may be written now. */
   enter(bytes: number): Promise<void> | undefined {
     if (bytes < SHORT_BYTES) return undefined;
     if (this.#since === undefined) {

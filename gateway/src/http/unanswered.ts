@@ -1,24 +1,24 @@
-// Limits the unanswered requests of one connection: beyond the limit the connection is not read, and what it sent ahead is
-// read slowly. Node alone would parse everything that has arrived, up to 64 KB at once, before the first answer.
+// Limits the unanswered requests of one connection. Beyond the limit, the gateway stops reading from it, and parses what the
+// client sent ahead slowly. Node alone would parse everything that has arrived, up to 64 KB at once, before the first answer.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 const MOST_UNANSWERED = 8;
 /**
- * Bytes that are parsed before unanswered requests are counted again: about eight of the shortest requests. The head in which they end
- * is parsed whole, because a long head costs many times as much in pieces.
+ * Bytes that are parsed before unanswered requests are counted again: about eight of the shortest requests. A slice is extended
+ * to the end of the head it ends in, because parsing a long head in pieces costs many times as much.
  */
 const SLICE = 256;
 const HEAD_END = '\r\n\r\n';
 /**
- * Milliseconds from the requests of one slice to the next slice, on a connection whose client sent more than it may without waiting for
- * answers: it costs more to refuse such requests than to send them. Browsers, HTTP libraries and proxies wait, and are not slowed down.
+ * Pause in ms before the next slice, on a connection whose client sent more requests than allowed without waiting for answers:
+ * rejecting them costs more than sending them. Browsers, HTTP libraries and proxies wait for answers and are not slowed down.
  */
 const PAUSE_MS = 10;
-/** Milliseconds that a client may go on sending the body of a request that has been answered. */
+/** Time in ms that a client may go on sending the body of a request that has already been answered. */
 const UPLOAD_MS = 5000;
 
-/** Returns what must be called for each request. */
+/** Returns a function that must be called for each request. */
 export function limitUnanswered(server: Server): (req: IncomingMessage, res: ServerResponse) => void {
   const connections = new WeakMap<Socket, Connection>();
   server.on('connection', (socket: Socket) => connections.set(socket, new Connection(socket)));
@@ -36,16 +36,17 @@ class Connection {
   readonly #socket: Socket;
   readonly #parse: (bytes: Buffer) => void;
   #unanswered = 0;
-  /** The client has sent more requests than the limit without waiting: until all that has arrived is parsed, requests are parsed slowly. */
+  /** The client has sent more requests than the limit without waiting. Requests are parsed slowly until everything that has arrived is parsed. */
   #isSlow = false;
-  /** Requests that the bytes that are being taken have begun. */
+  /** Requests that started in the bytes being parsed. */
   #begun = 0;
-  /** Node has paused the socket, because answers or a body are not read, and will resume it: it takes no bytes before. */
+  /** Node has paused the socket, because answers or a body are not being read. It takes no bytes until Node resumes it. */
   #pausedByNode = false;
 
   constructor(socket: Socket) {
     this.#socket = socket;
-    // Node's HTTP server parses what `data` brings. It reads sockets natively, without `data`, until another listener is added.
+    // Node's HTTP server parses what the `data` event brings. It reads sockets natively, without `data`, until another listener
+    // is added.
     [this.#parse] = socket.listeners('data') as [(bytes: Buffer) => void];
     socket.off('data', this.#parse);
     socket.on('data', (bytes: Buffer) => this.#take(bytes));
@@ -71,7 +72,7 @@ class Connection {
     this.#pausedByNode = false;
     this.#begun = 0;
     let at = 0;
-    // After an answer that ends the connection, such as one to what is not HTTP, the rest is discarded.
+    // After an answer that closes the connection, such as one to what is not HTTP, the rest is discarded.
     while (at < bytes.length && socket.writable && !this.#isFull && !this.#pausedByNode) {
       const headEnd = bytes.indexOf(HEAD_END, at + SLICE, 'latin1');
       const end = headEnd === -1 ? bytes.length : headEnd + HEAD_END.length;
