@@ -1,4 +1,4 @@
-// How a report as CSV is described: one column for each value of a row.
+// Describes a report's CSV form: one column for each value of a row.
 import type { Operation } from '@truckroll/contract';
 import { csvColumns } from '../http/csv.ts';
 import type { Schema } from './schemas.ts';

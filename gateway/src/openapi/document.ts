@@ -1,4 +1,4 @@
-// The OpenAPI 3.1 description of everything that has a public route, made from the contract.
+// Builds the OpenAPI 3.1 description of all public operations from the contract.
 import {
   exampleId,
   exampleRecord,
@@ -27,7 +27,7 @@ export interface OpenApiDocument extends Schema {
   info: { title: string; version: string; description: string; license: Schema };
   tags: { name: string; description: string }[];
   paths: Record<string, Record<string, Schema>>;
-  /** By type of event; what receivers are asked. */
+  /** The requests that receivers get, by type of event. */
   webhooks: Record<string, Record<string, Schema>>;
   components: Record<string, Record<string, Schema>>;
 }
@@ -61,7 +61,7 @@ const pagination = (key: string): Schema => ({
   },
 });
 
-/** The whole document. `server` is the base address that it names. */
+/** The complete document. `server` is the base address of the API in it. */
 export function buildDocument(server = '/', operations: readonly Operation[] = all): OpenApiDocument {
   const reports = operations.filter(({ kind }) => kind === 'report').map(({ response }) => response);
   const components = new Components(new Set([...resources.map(({ record }) => record), ...publicEvents.map(({ body }) => body), ...reports.flatMap(partsOf)]));
@@ -74,7 +74,7 @@ export function buildDocument(server = '/', operations: readonly Operation[] = a
   }
   const webhooks = describeWebhooks(publicEvents, components);
   tags.set(WEBHOOKS_TAG.name, WEBHOOKS_TAG.description);
-  // Until the contract has changes to make, nothing can conflict.
+  // Without writes nothing can conflict.
   const changes = operations.some(({ verb }) => verb !== 'GET');
   const responses = Object.fromEntries(Object.entries(responseComponents).filter(([name]) => changes || name !== 'Conflict'));
   return {
@@ -113,7 +113,7 @@ export function buildDocument(server = '/', operations: readonly Operation[] = a
   };
 }
 
-/** The messages of an answer: rows, and what they were made of. */
+/** The messages within an answer: its rows and their parts. */
 function partsOf({ fields }: Shape): Shape[] {
   return fields.flatMap(({ shape }) => shape ?? []);
 }
@@ -168,7 +168,7 @@ function describeBody(shape: Shape, keys: KeyStyle, components: Components): Sch
   };
 }
 
-/** The envelope, as http/envelope.ts writes it. Generators call what they make of an operation its Response, so the schema is its Result. */
+/** The envelope, as http/envelope.ts writes it. Client generators name an operation's answer Response, so this schema is named Result. */
 function describeAnswer({ name, response, camelCase }: Operation, keys: KeyStyle, components: Components): Schema {
   const properties: Record<string, Schema> = {};
   for (const field of response.fields) {
@@ -187,12 +187,12 @@ function orderOf(operation: Operation): string[] {
   return [resource.order === 'id' ? 'Ordered by `id`.' : 'Ordered by `created_at`, then `id`.'];
 }
 
-/** The record at whose path the operation is: also what changes it. */
+/** The record at whose path an operation is, also for writes. */
 function resourceOf({ route }: Operation): Resource | undefined {
   return resources.find(({ list, detail }) => list.route === route || detail.route === route);
 }
 
-/** Operations go under the record they are about; what has no list goes under its service's name. */
+/** Operations are grouped by their record, or by their service's name if there is no list. */
 function tagOf(operation: Operation): string {
   const resource = resourceOf(operation);
   const service =

@@ -1,4 +1,4 @@
-// The error envelope and the answers that any operation can give (decisions §3).
+// The error envelope and the error responses that every operation can give (decisions §3).
 import { ERROR_STATUS, exampleId } from '@truckroll/contract';
 import type { Schema } from './schemas.ts';
 
@@ -88,7 +88,7 @@ export const headerComponents: Readonly<Record<string, Schema>> = {
 const commonHeaders: Schema = { 'X-Request-Id': ref('X-Request-Id'), 'Cache-Control': ref('Cache-Control') };
 export const limitHeaders: Schema = { ...commonHeaders, 'RateLimit-Policy': ref('RateLimit-Policy'), RateLimit: ref('RateLimit') };
 
-/** Of answers that come as JSON or CSV, as was asked for. */
+/** Headers of answers that come as JSON or CSV. */
 export const reportHeaders: Schema = {
   Vary: {
     description: '`Accept`, for the answer is JSON or CSV; and `Accept-Encoding` where large answers are compressed.',
@@ -97,14 +97,14 @@ export const reportHeaders: Schema = {
   Link: { description: 'CSV only, with `rel="next"`: the next page. Absent on the last one.', schema: { type: 'string' } },
 };
 
-/** Of operations that are to go. */
+/** Headers of deprecated operations. */
 export const deprecationHeaders: Schema = {
   Deprecation: { description: 'Since when the operation is deprecated, `@` and seconds since 1970 (RFC 9745).', schema: { type: 'string' } },
   Sunset: { description: 'From when on it may be gone (RFC 8594).', schema: { type: 'string' } },
   Link: { description: 'With `rel="deprecation"`: the changelog.', schema: { type: 'string' } },
 };
 
-/** Components by name, which operations refer to by status: see errorResponses. */
+/** Response components by name; operations refer to them by status (errorResponses). */
 export const responseComponents: Readonly<Record<string, Schema>> = {
   InvalidRequest: answer('`INVALID_REQUEST` with every failure in details, or `INVALID_CURSOR`.', limitHeaders),
   Unauthenticated: answer('`UNAUTHENTICATED`: no credential, one that is unknown, expired or revoked, or of the wrong kind.', {
@@ -125,7 +125,7 @@ function answer(description: string, headers: Schema): Schema {
   return { description, headers, content: { 'application/json': { schema: { $ref: '#/components/schemas/ErrorResponse' } } } };
 }
 
-/** The error answers of an operation, by status. */
+/** The error responses of an operation, by status. */
 export function errorResponses(options: { named: boolean; changes: boolean }): Record<string, Schema> {
   const names = {
     400: 'InvalidRequest',

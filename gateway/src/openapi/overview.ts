@@ -1,4 +1,4 @@
-// What holds for the whole API, as Markdown: the description's and the reference's first page.
+// What applies to the whole API, in Markdown: the description's text and the reference's first page.
 import { DEFAULT_LIMIT } from '../routes/query.ts';
 
 export const overview = `Read a field-service company's records and schedule its technicians.

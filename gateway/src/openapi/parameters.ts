@@ -3,7 +3,7 @@ import { isRequired, mostValues, type HeaderInput, type Inputs, type PathInput }
 import { DEFAULT_LIMIT } from '../routes/query.ts';
 import { scalar, type Components, type Schema } from './schemas.ts';
 
-/** Every parameter of an operation: path, query, headers. */
+/** Describes every parameter of an operation: path, query, headers. */
 export function describeParameters({ path, query, headers, pages }: Inputs, components: Components): Schema[] {
   return [
     ...path.map((input) => describePath(input, components)),
@@ -30,7 +30,7 @@ function describePath({ name, field }: PathInput, components: Components): Schem
 function describeQuery(parameter: Parameter, components: Components): Schema {
   const { name, field } = parameter;
   const isLimit = parameter.within === 'collection' && name === 'limit';
-  // An empty value is refused (api.md, policy of all collection reads).
+  // An empty value is rejected (api.md, policy of all collection reads).
   const range = field.kind === 'string' ? { minLength: 1, ...field.range } : field.range;
   const single = { ...field, nullable: false, doc: '', derived: false, ...(range && { range }) };
   const value = field.enum === undefined ? scalar(single) : components.field({ ...single, repeated: false }, 'snake');
@@ -50,7 +50,7 @@ function describeQuery(parameter: Parameter, components: Components): Schema {
   };
 }
 
-/** What the parameter means where it is left out. */
+/** The value of a parameter that the client leaves out. */
 function presetOf({ field }: Parameter): Schema {
   if (field.defaults === undefined) return {};
   if (field.kind === 'boolean') return { default: field.defaults[0] === 'true' };

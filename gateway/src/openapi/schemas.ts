@@ -1,4 +1,4 @@
-// JSON Schemas (OpenAPI 3.1) of the contract's shapes. One component for a record or part that has a name of its own.
+// JSON Schemas (OpenAPI 3.1) of the contract's shapes, with one component for each named record or part.
 import {
   camelCase,
   eventTypesOf,
@@ -12,7 +12,7 @@ import {
   type Shape,
 } from '@truckroll/contract';
 
-/** A JSON Schema or another object of the description; the keys named are those that we read again. */
+/** A JSON Schema or another object of the description. The named keys are those that the gateway reads back. */
 export interface Schema {
   [key: string]: unknown;
   $ref?: string;
@@ -40,25 +40,24 @@ const STRINGS: Readonly<Record<string, Schema>> = {
   idempotency_key: { pattern: '^[A-Za-z0-9_-]+$' },
   event_type: { enum: eventTypesOf.event_type.map(({ type }) => type) },
 };
-/** What a schema describes. */
 type Use = 'answer' | 'body';
 
 const MOST_CENTS = Number.MAX_SAFE_INTEGER;
 
-/** What the parts of a description are gathered in. */
+/** Collects the components of a description. */
 export class Components {
   readonly schemas: Record<string, Schema> = {};
   readonly #names = new Map<string, string>();
   readonly #records: ReadonlySet<Shape>;
 
-  /** `records` get a whole example each. */
+  /** Shapes in `records` get a complete example each. */
   constructor(records: ReadonlySet<Shape>) {
     this.#records = records;
   }
 
   /**
-   * A reference to the schema of a shape, which is added where it is new. An answer has every key; of a body, what may
-   * be null or has a default may be left out, and nothing may be added.
+   * A reference to the schema of a shape; adds the schema if it is new. In an answer every key is required. In a body, nullable
+   * fields and fields with a default are optional, and unknown keys are not allowed.
    */
   object(shape: Shape, keys: KeyStyle, use: Use = 'answer'): Schema {
     const known = `${use} ${keys} ${shape.typeName}`;
@@ -72,7 +71,7 @@ export class Components {
     return { $ref: `#/components/schemas/${name}` };
   }
 
-  /** The schema of a field's value, null and lists included. */
+  /** The schema of a field's value, including null and lists. */
   field(field: Field, keys: KeyStyle, use: Use = 'answer'): Schema {
     const { doc, range, deprecation } = field;
     const text = [...(doc === '' ? [] : [publicText(doc)]), ...goingText(field)].join(' ');
@@ -112,7 +111,7 @@ export class Components {
     return { $ref: '#/components/schemas/EventType' };
   }
 
-  /** The message's own name; with its package's before it where another package has one of that name. */
+  /** The message's name, prefixed with its package's name if another package has a message of the same name. */
   #newName(typeName: string): string {
     const parts = typeName.split('.');
     const own = parts.at(-1) as string;
@@ -134,7 +133,7 @@ export class Components {
   }
 }
 
-/** The schema of a value that is neither an enumeration nor an object. */
+/** The schema of a value that is neither an enum nor an object. */
 export function scalar({ kind, format, range }: Field): Schema {
   switch (kind) {
     case 'uuid':

@@ -1,4 +1,4 @@
-// What receivers of webhooks are asked and may answer (decisions §7), one entry for each type of event of the contract.
+// Describes the requests that webhook receivers get and the answers they may give (decisions §7), one for each type of event.
 import { publicText, type EventType } from '@truckroll/contract';
 import type { Components, Schema } from './schemas.ts';
 
@@ -19,7 +19,7 @@ export const WEBHOOKS_TAG = {
 
 const header = (name: string, description: string, schema: Schema): Schema => ({ name, in: 'header', required: true, description, schema });
 
-/** Of every webhook, where they stand: generators leave out components that no path refers to. */
+/** Headers of every webhook. They are repeated inline, because generators leave out components that no path refers to. */
 const HEADERS: readonly Schema[] = [
   header('webhook-id', 'The event: equal to the body’s `id`, and the same whenever it is sent again.', { type: 'string', format: 'uuid' }),
   header('webhook-timestamp', 'When this attempt began, in seconds since 1970-01-01T00:00:00Z.', {
@@ -44,7 +44,6 @@ const RESPONSES: Schema = {
   default: { description: 'Tried again; so where nothing comes within 15 seconds.', headers: RETRY_AFTER },
 };
 
-/** One webhook for each type of event. */
 export function describeWebhooks(events: readonly EventType[], components: Components): Record<string, Record<string, Schema>> {
   return Object.fromEntries(events.map((event) => [event.type, { post: describeWebhook(event, components) }]));
 }

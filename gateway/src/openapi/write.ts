@@ -1,4 +1,4 @@
-// Writes gateway/openapi.json from the contract, or, with --check, fails where the committed file is not what it says.
+// Writes gateway/openapi.json from the contract. With --check, fails if the committed file differs.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildDocument } from './document.ts';

@@ -1,6 +1,6 @@
-// What happens to every request that is not for a public page, in this order (decisions §3, §5): who calls, how often,
-// where to, the body's size, and then the operation itself. Where more of a company waits than its turn will soon come for, a
-// request is refused before it costs anything: by ./shedding.ts, or here where that did not know yet who calls.
+// Handles every request that is not for a public page, in this order (decisions §3, §5): authentication, limits, route, body
+// size, the operation itself. If too many calls of the company wait already, the request is rejected before it costs anything: in
+// ./shedding.ts, or here if the caller was not in the cache yet.
 import { randomUUID } from 'node:crypto';
 import type { Request, Response } from 'express';
 import { ApiError } from '@truckroll/contract';
@@ -32,8 +32,8 @@ import type { PublicPages } from './public-pages.ts';
 import type { RouteTable } from './table.ts';
 
 /**
- * Milliseconds by which a refusal beyond a limit of requests is delayed. Without the delay, a client that ignores Retry-After and sends
- * the next request at once keeps a processor busy.
+ * Delay in ms of a rejection for exceeding a request limit. Without it, a client that ignores Retry-After and sends the next
+ * request at once keeps a processor busy.
  */
 const REFUSAL_DELAY_MS = 100;
 
@@ -54,7 +54,7 @@ export function createApi(parts: ApiParts): (req: Request, res: Response) => voi
   const { requestLog, draining } = parts;
   return (req, res) => {
     const header = (name: string): string | undefined => req.headers[name] as string | undefined;
-    // Not the exchange: timers of an idle connection keep what was current when they were set.
+    // The exchange itself is not the context: the timers of an idle connection keep the context in which they were set.
     const context: RequestContext = { requestId: randomUUID(), traceparent: readTraceparent(header('traceparent')) };
     const exchange: Exchange = {
       req,
@@ -88,12 +88,12 @@ async function answer(exchange: Exchange, parts: ApiParts, extra: Headers, drain
   }
 }
 
-/** Whether the client is over a limit of requests: its own, its company's, or that of its address. What is shed is over none. */
+/** Whether a rejection is delayed: the client exceeds a request limit, its own, its company's, or its address's. Shed requests are not delayed. */
 function isLate({ shed, peer = '' }: Exchange, { status }: ApiError, { strangers }: ApiParts): boolean {
   return !shed && (status === 429 || (status === 401 && strangers.isOver(() => peer)));
 }
 
-/** `extra` takes the headers that go with an error. */
+/** `extra` collects the headers that an error answer needs. */
 async function serve(exchange: Exchange, parts: ApiParts, extra: Headers): Promise<void> {
   const { req, path } = exchange;
   checkSingleHeaders(req);
@@ -109,7 +109,7 @@ async function serve(exchange: Exchange, parts: ApiParts, extra: Headers): Promi
   if (target?.bulkhead.full(principal.company_id)) {
     exchange.shed = true;
     parts.admission.refused();
-    // One error for all of them: making one takes longer than anything else here.
+    // One error object for all of them: creating one takes longer than anything else here.
     throw parts.admission.refusal;
   }
   const counted = parts.limits.consume(principal, target?.limitClass ?? 'reads');

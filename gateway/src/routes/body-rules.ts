@@ -1,4 +1,5 @@
-// What is wrong with a body beyond its single fields, told with the rest: every failure of a request is listed at once.
+// Checks a body beyond its single fields. Its problems are added to the fields' problems: an answer lists every failure of a
+// request.
 import { checkKeyExpiry, checkRanges, checkRecoveryRange, now, type ErrorDetail, type JsonProblem, type Operation, type Shape } from '@truckroll/contract';
 import { WebhookServiceService } from '@truckroll/contract/gen/integrations/v1/webhooks';
 import type { Exchange } from '../http/exchange.ts';
@@ -7,7 +8,7 @@ import type { Services } from '../services.ts';
 type Message = Record<string, unknown>;
 
 interface Rule {
-  /** The fields that it compares, with each other or with the time. */
+  /** The fields that the rule compares with each other or with the current time. */
   of: readonly string[];
   check(message: any): JsonProblem[];
 }
@@ -17,7 +18,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   RecoverWebhook: { of: ['since', 'until'], check: (message) => checkRecoveryRange(message, now()) },
 };
 
-/** `found` is what is wrong with single fields: a rule over one that could not be read says nothing. */
+/** `found` are the problems of single fields. A rule over a field that could not be read is skipped. */
 export function brokenRules({ name }: Operation, body: Shape, message: Message, found: readonly JsonProblem[]): JsonProblem[] {
   const unread = new Set(found.map(({ field }) => field));
   const ranges = checkRanges(body, message).filter(({ field }) => !unread.has(field) && !unread.has(body.byName.get(field)?.after ?? ''));
@@ -26,8 +27,8 @@ export function brokenRules({ name }: Operation, body: Shape, message: Message, 
 }
 
 /**
- * What the owner of endpoints would refuse of the address in a body that is refused anyway: it alone knows what its
- * operator allows. Nothing where it cannot be asked, or does not know the question yet.
+ * For a body that is rejected anyway: asks integrations whether it would reject the endpoint's address too, because only
+ * integrations knows what its operator allows. No problem is reported if integrations is unavailable, or too old to know the rpc.
  */
 export function compileTargetCheck({ owner }: Operation, body: Shape | undefined, { channels }: Services) {
   const field = owner === 'integrations' ? body?.fields.find(({ format }) => format === 'url') : undefined;

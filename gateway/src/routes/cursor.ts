@@ -1,12 +1,12 @@
-// Cursors (decisions §4): a position in a list, sealed so that only the company that got it can use it, on the same
-// route with the same filters. Nothing is stored; a cursor lives as long as the key that sealed it is in the ring.
+// Cursors (decisions §4): a position in a list, sealed so that only the company that got it can use it, on the same route with
+// the same filters. Nothing is stored: a cursor is valid as long as the key that sealed it is in the ring.
 import { createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { seal, sealedBy, unseal, type KeyRing } from '@truckroll/service-kit';
 
 const KEY_BYTES = 32;
 
-/** What a position belongs to; a cursor opens only where all of it is the same. */
+/** What a cursor is bound to. It opens only if all of it is the same. */
 export interface CursorScope {
   companyId: string;
   /** Name of the operation. */
@@ -17,11 +17,11 @@ export interface CursorScope {
 
 export interface Cursors {
   seal(scope: CursorScope, position: Uint8Array): string;
-  /** The position, or undefined for anything that `seal` did not make for this scope. */
+  /** The position, or undefined if `seal` did not make the cursor for this scope. */
   open(scope: CursorScope, cursor: string): Buffer | undefined;
 }
 
-/** A cursor is base64url. A key of its own for each company keeps the number of seals under one key low. */
+/** Cursors are base64url. Each company has a separate key, which keeps the number of seals per key low. */
 export function createCursors(ring: KeyRing): Cursors {
   const companyKeys = new LRUCache<string, KeyObject>({ max: 10_000 });
 
@@ -42,7 +42,7 @@ export function createCursors(ring: KeyRing): Cursors {
     },
     open(scope, cursor) {
       const sealed = Buffer.from(cursor, 'base64url');
-      // Node skips what is not base64url and ignores spare bits; only the one spelling that seal writes is accepted.
+      // Node ignores characters outside base64url and unused bits, so only the exact text that `seal` writes is accepted.
       if (sealed.toString('base64url') !== cursor) return undefined;
       const id = sealedBy(sealed);
       const master = id === undefined ? undefined : ring.get(id);
@@ -52,7 +52,7 @@ export function createCursors(ring: KeyRing): Cursors {
   };
 }
 
-/** No part can contain the separator: ids and names are plain, and the filters' text comes last. */
+/** No part can contain the separator: ids and names are plain text, and the filters come last. */
 function additionalData(keyId: string, scope: CursorScope): Buffer {
   return Buffer.from([keyId, scope.companyId, scope.operation, scope.filters].join('\0'));
 }

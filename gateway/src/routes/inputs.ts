@@ -1,7 +1,7 @@
-// Where each field of a request message comes from: the path, the query, a header, the body, or the gateway itself.
+// Where each field of a request message comes from: path, query, a header, the body, or the gateway itself.
 import { camelCase, type Field, type Operation, type Parameter } from '@truckroll/contract';
 
-/** A query parameter's value once it has been read. */
+/** A parsed value of a query parameter. */
 export type Value = string | number | boolean;
 
 /** Request fields that travel as headers. */
@@ -9,18 +9,18 @@ const HEADERS: Readonly<Record<string, string>> = { idempotency_key: 'Idempotenc
 /** Messages that the gateway fills from the credential. */
 const FILLED = new Set(['truckroll.type.v1.Collection', 'truckroll.type.v1.Key', 'truckroll.type.v1.Caller']);
 
-/** The field of a request that the gateway fills, where it has one. */
+/** The field of a request that the gateway fills, if it has one. */
 export function filledField({ request }: Operation): Field | undefined {
   return request.fields.find((field) => FILLED.has(field.shape?.typeName ?? ''));
 }
-/** Elements of `ids` (api.md, Limits). */
+/** Maximum number of `ids` (api.md, Limits). */
 const MOST_IDS = 100;
 
 export interface PathInput {
-  /** As clients spell it. */
+  /** The name in the public path. */
   name: string;
   field: Field;
-  /** Whether it goes into the request's `key` or beside it. */
+  /** Whether the field is part of the request's `key` or of the request itself. */
   within: 'key' | 'request';
 }
 
@@ -56,12 +56,15 @@ export function inputsOf(operation: Operation): Inputs {
   };
 }
 
-/** How often a repeated parameter may be given; undefined where only the size of a request bounds it. */
+/** How many times a repeated parameter may be given; undefined if only the size of a request limits it. */
 export function mostValues({ within, field }: Parameter): number | undefined {
   return field.range?.maxItems ?? (within === 'collection' ? MOST_IDS : undefined);
 }
 
-/** A report's range has no default; whatever may be left out is nullable, repeated, or has a default. */
+/**
+ * Whether a parameter of the request must be given. Optional ones are nullable, repeated, dispensable, or have a default; a
+ * report's range has none.
+ */
 export function isRequired({ within, field }: Parameter): boolean {
   return within === 'request' && !field.nullable && !field.repeated && !field.dispensable && field.defaults === undefined;
 }

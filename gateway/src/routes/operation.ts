@@ -1,4 +1,4 @@
-// One public operation, compiled: HTTP request in, gRPC call, HTTP answer out.
+// Compiles a public operation: HTTP request in, gRPC call, HTTP answer out.
 import { ApiError, formatInstant, now, type Field, type Operation, type Shape } from '@truckroll/contract';
 import { giveBack, type ResponseMetadata } from '@truckroll/service-kit';
 import type { Admission, Bulkhead } from '../admission/admission.ts';
@@ -24,13 +24,13 @@ import { bodyShape, compileRequest, readHeaders, refuseFields, readJson, readPat
 export interface CompiledOperation {
   operation: Operation;
   limitClass: LimitClass;
-  /** Which calls it shares the service with. */
+  /** Limits the calls of this operation's kind to its service. */
   bulkhead: Bulkhead;
-  /** What every answer to it says, errors included. */
+  /** Headers of every answer, including errors. */
   headers: Headers;
-  /** Throws ApiError 401 where the operation is not for this kind of credential. */
+  /** Throws ApiError 401 if the operation does not accept this kind of credential. */
   checkAccess(exchange: Exchange): void;
-  /** `values` are those of the route's placeholders. Throws ApiError. */
+  /** Handles a request. `values` are the values of the route's placeholders. Throws ApiError. */
   handle(exchange: Exchange, values: readonly string[], body: Buffer): Promise<void>;
 }
 
@@ -42,13 +42,13 @@ export interface OperationContext {
   turns: Turns;
   draining: Draining;
   admission: Admission;
-  /** The gateway's public address; empty where it is not known. */
+  /** The gateway's public address; empty if unknown. */
   base: string;
-  /** Whether data is compressed for who asks for it. */
+  /** Whether data is compressed for clients that accept it. */
   compresses: boolean;
 }
 
-/** Answers may set these by response metadata, by their names there. */
+/** Headers that a service may set by response metadata, by their metadata names. */
 const RESPONSE_HEADERS = { 'http-location': 'Location', 'idempotent-replayed': 'Idempotent-Replayed' };
 
 export function compileOperation(operation: Operation, context: OperationContext): CompiledOperation {
@@ -94,7 +94,7 @@ export function compileOperation(operation: Operation, context: OperationContext
     const { metadata } = answer;
     const used = (): Field[] => [...given(query), ...(body?.fields.filter(({ name }) => message[name] !== undefined) ?? [])];
     const extra = [...fixed, ...announce(used), ...(metadata === undefined ? [] : headersOf(metadata))];
-    // A place in another operation's list is one in the whole of it.
+    // A position in another operation's list refers to the unfiltered list.
     const seal = (position: Uint8Array, of = operation.name): string =>
       cursors.seal(of === operation.name ? scope : { ...scope, operation: of, filters: '' }, position);
     if (writeCsv !== undefined && exchange.req.accepts(['application/json', 'text/csv']) === 'text/csv') {
@@ -108,7 +108,7 @@ export function compileOperation(operation: Operation, context: OperationContext
       `{"request_id":"${exchange.requestId}","generated_at":"${formatInstant(now())}","timezone":"${timeZone}"}`;
     writeEnvelope(answer.bytes, { meta, seal }, out);
     giveBack(answer.bytes);
-    // An answer that was cut off may still be in the socket's hands; its buffer is not used again.
+    // If an answer is cut off, the socket may still read from its buffer, so the buffer is not reused.
     exchange.res.once('finish', () => outputs.giveBack(out));
     const status = Number(metadata?.('http-status') ?? operation.status);
     return sendData(exchange, status, out.view(), JSON_TYPE, extra, draining);
@@ -120,20 +120,20 @@ export function compileOperation(operation: Operation, context: OperationContext
 }
 
 /**
- * Reads of the company's records only: no answer of theirs holds a secret, as those do that make or rotate keys and signing
- * secrets, and none repeats what a stranger sent, whose size would tell of what stands beside it.
+ * Whether answers may be compressed: reads of a company's records only. Answers that create or rotate keys and signing secrets
+ * contain a secret, and others repeat what a third party sent, so that the compressed size could reveal the text next to it.
  */
 export function mayBeCompressed({ verb, camelCase }: Operation): boolean {
   return verb === 'GET' && !camelCase;
 }
 
-/** Number of writes the body counts as. */
+/** Number of writes that a body counts as. */
 function writesIn(body: Shape | undefined, message: Readonly<Record<string, unknown>>): number {
   const list = body?.fields.find(({ counts }) => counts)?.name;
   return list === undefined ? 1 : new Set(message[list] as readonly unknown[]).size;
 }
 
-/** The parameters that the client gave. */
+/** The parameters that the client sent. */
 function given({ values, defaulted }: Query): Field[] {
   return [...values.keys()].filter((parameter) => !defaulted.has(parameter)).map(({ field }) => field);
 }
@@ -154,7 +154,7 @@ const CHANGERS = {
   user_token: { kind: 'PRINCIPAL_KIND_USER', refusal: 'Changes here need a user token; an API key can only read.' },
 } as const;
 
-/** Who may change something is the contract's to say; every credential may read (decisions §8). */
+/** The contract says which credentials may change something; every credential may read (decisions §8). */
 function checkAccess({ changedBy }: Operation, kind: string): void {
   if (changedBy === undefined) return;
   const changer = CHANGERS[changedBy];

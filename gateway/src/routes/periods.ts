@@ -1,4 +1,4 @@
-// A report's range is cut into at most so many periods as a person or a spreadsheet would look at (decisions §13).
+// Limits the periods of a report to about what a person or a spreadsheet can handle (decisions §13).
 import { BUCKETS, countPeriods, parseDate, type BucketName, type ErrorDetail, type Parameter } from '@truckroll/contract';
 import type { Value } from './inputs.ts';
 
@@ -11,7 +11,7 @@ export interface RangePair {
 
 type PeriodsCheck = (values: ReadonlyMap<Parameter, Value | Value[]>) => ErrorDetail | undefined;
 
-/** The check of operations that cut their range by a bucket; undefined for all others. */
+/** Returns the check for operations that divide their range into buckets; undefined for all others. */
 export function compilePeriods(parameters: readonly Parameter[], ranges: readonly RangePair[]): PeriodsCheck | undefined {
   const bucket = parameters.find(({ field }) => field.enum?.typeName === 'truckroll.reporting.v1.Bucket');
   const [range] = ranges;

@@ -1,4 +1,4 @@
-// The paths that need no credential (decisions §9), and what a browser gets that strays.
+// Public pages, which need no credential (decisions §9), and the browsers' 404 page.
 import type { Request } from 'express';
 import { ApiError } from '@truckroll/contract';
 import { send, type Draining, type Headers } from '../http/answer.ts';
@@ -7,7 +7,7 @@ import { Document } from '../http/documents.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { HEALTH } from '../http/request-log.ts';
 
-/** What may be another one at the next request. */
+/** A page that may change from request to request. */
 export interface Page {
   status: number;
   type: string;
@@ -15,31 +15,30 @@ export interface Page {
   headers?: Headers;
 }
 
-/** What is at a path: several documents are forms of one, of which Accept chooses, or the first. */
+/** The content of a path. Several documents are alternatives: Accept chooses, the first is the default. */
 export type PublicPage = Page | (() => Page) | Document | readonly [Document, ...Document[]];
 
-/** Longer or deeper paths get the JSON error of any unknown path. Characters, and segments. */
+/** Maximum length of a path in characters, and in segments. Beyond it a path gets the JSON 404. */
 const LONGEST_PATH = 2048;
 const DEEPEST_PATH = 10;
 
 export interface PublicPages {
   /**
-   * Answers a request for a public page; false where the path is none. Throws ApiError 405 on other verbs than GET, HEAD, and 429 where the
-   * address has requested too many pages.
-   * Rejects only where a document cannot be compressed.
+   * Answers a request for a public page; returns false if the path has none. Throws ApiError 405 for verbs other than GET and
+   * HEAD, and 429 if the address has requested too many pages. Rejects only if a document cannot be compressed.
    */
   serve(exchange: Exchange, extra: Headers): boolean | Promise<boolean>;
 }
 
-/** Where people look for something to read, and programs for operations below. */
+/** Roots of the API. People look for documentation here; programs find operations below. */
 const ROOTS: ReadonlySet<string> = new Set(['/v1', '/v1/', '/api/v1', '/api/v1/']);
 
 export interface PublicPageOptions {
-  /** By path; a function is called for every request. */
+  /** Pages by path; a function is called for every request. */
   pages: Readonly<Record<string, PublicPage>>;
-  /** For browsers, at all unknown paths but those of the API. */
+  /** The 404 page for browsers, at every unknown path outside the API. */
   missing: Document;
-  /** Pages that one address may request in a minute. */
+  /** Pages that one address may request per minute. */
   perMinute: number;
   draining: Draining;
 }
@@ -58,7 +57,7 @@ export function publicPages({ pages, missing, perMinute, draining }: PublicPageO
     return true;
   }
 
-  /** Throws ApiError 429 where the address has requested too many pages. */
+  /** Throws ApiError 429 if the address has requested too many pages. */
   function count({ peer = '' }: Exchange): void {
     const { count: pagesServed, resetSeconds } = served.add(networkOf(peer));
     if (pagesServed <= perMinute) return;
@@ -98,7 +97,7 @@ function isTooLong(path: string): boolean {
   return path.length > LONGEST_PATH || path.split('/').length - 1 > DEEPEST_PATH;
 }
 
-/** The way from a path to the root, as links go, whatever a proxy puts before it: `../` for `/docs/start`. */
+/** The relative link from a path to the root, whatever prefix a proxy adds: `../` for `/docs/start`. */
 function up(path: string): string {
   return '../'.repeat(path.split('/').length - 2);
 }
@@ -107,7 +106,7 @@ export function textPage(status: number, text: string): Page {
   return { status, type: 'text/plain; charset=utf-8', body: Buffer.from(text) };
 }
 
-/** `to` is relative: a proxy may put a path in front of ours. */
+/** `to` is relative, because a proxy may add a path prefix. */
 export function redirect(status: number, to: string, text: string, headers: Headers = []): Page {
   return { ...textPage(status, `${text}\n`), headers: ['Location', to, ...headers] };
 }
@@ -116,12 +115,12 @@ function reads({ method }: Request): boolean {
   return method === 'GET' || method === 'HEAD';
 }
 
-/** As browsers do, and no program that would not know what to do with it. */
+/** True for browsers. Programs that accept anything get JSON. */
 function prefersHtml(req: Request): boolean {
   return req.accepts(['application/json', 'text/html']) === 'text/html';
 }
 
-/** RFC 9727: where machines find our API. A HEAD request gets the Link header and no more. */
+/** Where machines find the API (RFC 9727). A HEAD request gets the Link header only. */
 export function catalogPage(base: string): Document {
   const self = `${base}/.well-known/api-catalog`;
   const linkset = [

@@ -1,10 +1,10 @@
-/** One `name=value` of a query string; `undefined` where its percent-encoding is broken. */
+/** One `name=value` of a query string; `value` is undefined if its percent-encoding is invalid. */
 export interface QueryPair {
   name: string;
   value: string | undefined;
 }
 
-/** Splits a query string (without `?`) as forms are encoded: `+` is a space. Empty pieces between `&` mean nothing. */
+/** Splits a query string (without `?`) in form encoding: `+` is a space. Empty pieces between `&` are skipped. */
 export function splitQuery(text: string): QueryPair[] {
   const pairs: QueryPair[] = [];
   let start = 0;

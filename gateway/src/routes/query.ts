@@ -5,28 +5,24 @@ import { compilePeriods, type RangePair } from './periods.ts';
 import { splitQuery } from './query-text.ts';
 import { closest } from './suggest.ts';
 
-/** Page size where the request names none (api.md). */
+/** Page size if the request does not set one (api.md). */
 export const DEFAULT_LIMIT = 50;
-/** A request cannot make us list more failures than a person would read. */
+/** Maximum failures listed in one answer: no reader needs more. */
 export const MOST_PROBLEMS = 100;
-/** Unknown names of one request that get a suggestion, or the list of known names. */
+/** Unknown names of one request that get a suggestion or the list of known names. */
 const MOST_HINTS = 3;
 
 const NONE: ReadonlySet<Parameter> = new Set();
 
-/** A query that has been read; its values count only while there are no problems. */
+/** A parsed query. Its values are valid only if there are no problems. */
 export interface Query {
-  /**
-   * By parameter: one value, or the distinct ones of a repeated parameter, in order. Absent parameters have their default or
-   * no entry.
-   */
+  /** Values by parameter: one value, or the distinct values of a repeated parameter, in order. Absent parameters have their default or no entry. */
   values: Map<Parameter, Value | Value[]>;
-  /** Those of them that were left out and have a default. */
+  /** Parameters that were left out and have their default. */
   defaulted: ReadonlySet<Parameter>;
-  /** Page size. */
   limit: number;
   cursor: string | undefined;
-  /** Canonical text of the restrictions, the same for every spelling of the same ones. */
+  /** Canonical text of the filters, the same for every spelling of equal filters. */
   filters: string;
   problems: ErrorDetail[];
 }
@@ -104,7 +100,7 @@ function readValue(parameter: Parameter, text: string, query: Query): void {
     query.problems.push(problem(name, checked.code, checked.message + hint));
     return;
   }
-  // A code that serves as an id is the text of an id.
+  // For an id that is an enum, the text itself is the id.
   const value = (parameter.within === 'collection' && field.kind === 'enum' ? text : checked.value) as Value;
   if (!field.repeated) {
     query.values.set(parameter, value);
@@ -115,7 +111,7 @@ function readValue(parameter: Parameter, text: string, query: Query): void {
   else if (!list.includes(value)) list.push(value);
 }
 
-/** What stands for a parameter that is left out. Never changed: several requests have the same list. */
+/** The values of a parameter that is left out. Shared between requests, so it is never changed. */
 function defaultOf(parameter: Parameter): [Parameter, Value | Value[]][] {
   const { field, name } = parameter;
   if (field.defaults === undefined) return [];
@@ -136,7 +132,7 @@ function rangesOf(parameters: readonly Parameter[]): RangePair[] {
   });
 }
 
-/** Of two bounds that are further away than instants reach nobody knows which is later. */
+/** Whether both bounds lie beyond the range of instants on the same side, so that their order is unknown. */
 function bothBeyond(lower: Value | Value[], upper: Value | Value[]): boolean {
   return lower === upper && (upper === BEYOND.before || upper === BEYOND.after);
 }
@@ -145,7 +141,7 @@ function comparable(a: Field, b: Field): boolean {
   return a.kind === b.kind && !a.repeated && !b.repeated;
 }
 
-/** Sorts repeated values in place: services are given them in the order that the text has. */
+/** Sorts repeated values in place: services receive them in the order of the text. */
 function canonical(order: readonly Parameter[], values: ReadonlyMap<Parameter, Value | Value[]>): string {
   const parts: unknown[] = [];
   for (const parameter of order) {

@@ -1,4 +1,4 @@
-// Builds an operation's request message from what was read off the HTTP request (see inputs.ts).
+// Builds an operation's request message from the parsed HTTP request (see inputs.ts).
 import { checkText, codec, readMessage, type ErrorDetail, type Field, type KeyStyle, type Operation, type Shape } from '@truckroll/contract';
 import type { Principal } from '@truckroll/contract/gen/integrations/v1/identity';
 import { brokenRules } from './body-rules.ts';
@@ -7,10 +7,9 @@ import type { Query } from './query.ts';
 
 type Message = Record<string, unknown>;
 
-/** What the message is made of. Values count only where their parser found no problem. */
+/** The parts of a request message. Values are valid only if their parser found no problem. */
 export interface RequestParts {
   principal: Principal;
-  /** Network address of the client. */
   address: string | undefined;
   path: readonly unknown[];
   query: Query;
@@ -31,7 +30,7 @@ export function compileRequest(operation: Operation, inputs: Inputs): RequestEnc
   const namesActor = first?.shape?.byName.has('key_id') === true;
 
   return ({ principal, address, path, query, after, headers, body }) => {
-    // Decoding nothing gives a message with every default in place.
+    // Decoding an empty message gives one with all defaults.
     const message = decode(empty) as Message;
     Object.assign(message, body);
     const scope = (part?.decode(empty) ?? {}) as Message;
@@ -56,7 +55,6 @@ export function compileRequest(operation: Operation, inputs: Inputs): RequestEnc
   };
 }
 
-/** Checks the placeholders' values. */
 export function readPath(inputs: Inputs, values: readonly string[], problems: ErrorDetail[]): unknown[] {
   return inputs.path.map(({ name, field, within }, index) => {
     const text = values[index] ?? '';
@@ -65,12 +63,11 @@ export function readPath(inputs: Inputs, values: readonly string[], problems: Er
       problems.push({ location: 'path', field: name, code: checked.code, message: checked.message });
       return undefined;
     }
-    // A code that serves as an id is the text of an id.
+    // For an id that is an enum, the text itself is the id.
     return within === 'key' && field.kind === 'enum' ? text : checked.value;
   });
 }
 
-/** Checks the headers that are request fields. */
 export function readHeaders(inputs: Inputs, header: (name: string) => string | undefined, problems: ErrorDetail[]): Map<Field, unknown> {
   const values = new Map<Field, unknown>();
   for (const { header: name, field } of inputs.headers) {
@@ -87,7 +84,7 @@ export function readHeaders(inputs: Inputs, header: (name: string) => string | u
   return values;
 }
 
-/** The part of a request message that is its JSON body, as a shape of its own. */
+/** The shape of the request message's fields that come from the JSON body; undefined if none do. */
 export function bodyShape(operation: Operation, inputs: Inputs): Shape | undefined {
   if (inputs.body.length === 0) return undefined;
   const { request } = operation;
@@ -101,7 +98,7 @@ export function bodyShape(operation: Operation, inputs: Inputs): Shape | undefin
   };
 }
 
-/** Refuses the fields of a body where the operation takes none; what is no JSON object says nothing and is passed over. */
+/** Rejects the fields of a body if the operation takes none. A body that is not a JSON object is ignored. */
 export function refuseFields(bytes: Buffer, problems: ErrorDetail[]): void {
   if (bytes.length === 0) return;
   let json: unknown;

@@ -1,5 +1,5 @@
-// Refusing what does not fit for less than anything else here costs: before Express, and before a request has a context, a span
-// or a line of the log of its own. What is refused of a flood would take as much of a processor as all that is answered.
+// Rejects excess requests as cheaply as possible: before Express, and without a context, span or log line for each. Otherwise
+// rejecting a flood would take as much processor time as answering all other requests.
 import { randomUUID } from 'node:crypto';
 import type { Request, Response } from 'express';
 import type { Admission } from '../admission/admission.ts';
@@ -21,7 +21,10 @@ export interface SheddingParts {
   draining: Draining;
 }
 
-/** What comes before the application: answers 429 and returns true where one more is too much. What it does not know at once it leaves to the application. */
+/**
+ * Returns a function that runs before the application: it answers 429 and returns true if the company queues too much. Requests
+ * of unknown callers go on.
+ */
 export function createShedding({ known, keyUses, admission, routes, requestLog, draining }: SheddingParts): (req: Request, res: Response) => boolean {
   return (req, res) => {
     if (!admission.crowded) return false;

@@ -1,9 +1,9 @@
 import { editDistance } from '@truckroll/service-kit';
 
-/** A longer name gets no suggestion: the time that one takes grows with the length. */
+/** Longest name that gets a suggestion: finding one takes longer the longer the name is. */
 const LONGEST_NAME = 32;
 
-/** The known name that a mistyped one most likely means, or undefined where none is close. */
+/** The known name that a mistyped one most likely means; undefined if none is close. */
 export function closest(name: string, known: Iterable<string>): string | undefined {
   if (name.length > LONGEST_NAME) return undefined;
   const plain = (text: string): string => text.toLowerCase().replace(/[^a-z0-9]/g, '');

@@ -1,11 +1,11 @@
-// Which operations live at a path. Exact: case, trailing slashes, doubled slashes and percent-encoding matter, so that
-// whoever filters paths in front of us sees the names that we see. Only values of placeholders are decoded.
+// Finds the operations at a path. Matches exactly: case, trailing and doubled slashes and percent-encoding matter, so that a
+// proxy that filters paths sees the same paths as the gateway. Only the values of placeholders are decoded.
 import type { Operation } from '@truckroll/contract';
 
 export interface Match<T> {
-  /** By verb. */
+  /** Targets by verb. */
   targets: ReadonlyMap<string, T>;
-  /** Values of the placeholders, in the path's order. */
+  /** Values of the placeholders, in path order. */
   values: readonly string[];
 }
 
@@ -17,7 +17,7 @@ interface Node<T> {
 
 export type RouteTable<T> = (path: string) => Match<T> | undefined;
 
-/** Builds the table; `compile` makes what is found at a route. */
+/** Builds the table; `compile` makes the target of each operation. */
 export function routeTable<T>(operations: readonly Operation[], compile: (operation: Operation) => T): RouteTable<T> {
   const root: Node<T> = { fixed: new Map() };
   for (const operation of operations) {
@@ -51,7 +51,7 @@ export function routeTable<T>(operations: readonly Operation[], compile: (operat
   };
 }
 
-/** A segment whose encoding is broken stands for itself: it is no valid id, and the answer says so. */
+/** A segment with invalid encoding is kept undecoded: it is no valid id, and the answer says so. */
 function decode(segment: string): string {
   try {
     return decodeURIComponent(segment);
