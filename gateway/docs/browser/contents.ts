@@ -1,4 +1,4 @@
-/** Marks in the page's contents what is being read: the last heading that has passed the upper third, or of all at the page's end. */
+/** Highlights the heading being read in the page's contents: the last one above the upper third, or the last of all at the page's end. */
 export function followReading(): void {
   const links = new Map([...document.querySelectorAll<HTMLAnchorElement>('.contents a')].map((link) => [link.hash.slice(1), link]));
   const headings = [...links.keys()].flatMap((id) => document.getElementById(id) ?? []);

@@ -1,4 +1,4 @@
-/** A button on every block of code. Browsers refuse to copy on pages that came by plain HTTP from elsewhere: it says so. */
+/** Adds a copy button to every code block. Browsers refuse to copy on pages from a remote plain-HTTP address; the button says so. */
 export function copyButtons(): void {
   for (const block of document.querySelectorAll('.code')) {
     const button = document.createElement('button');

@@ -1,11 +1,11 @@
 const KEPT = 'truckroll-language';
 
-/** Whoever chooses a language in one sample has chosen it in all, and on the next page. */
+/** Choosing a language in one sample chooses it in all samples, and on the next page. */
 export function chooseLanguage(): void {
   choose(read());
   document.addEventListener('change', ({ target }) => {
     if (!(target instanceof HTMLInputElement) || !target.matches('.samples input')) return;
-    // The page must not move under the reader for samples above that grow or shrink.
+    // Samples above may grow or shrink: keep the page where the reader sees it.
     const before = target.getBoundingClientRect().top;
     choose(target.value);
     scrollBy(0, target.getBoundingClientRect().top - before);

@@ -1,4 +1,4 @@
-// What scripts add to the pages: a search, copying, one language for all samples, and where on the page one is.
+// Scripts of the pages: search, copy buttons, one language for all samples, and the reader's position.
 import { copyButtons } from './copy.ts';
 import { followReading } from './contents.ts';
 import { chooseLanguage } from './language.ts';

@@ -1,4 +1,4 @@
-// The search: a combobox whose options lead to what was found. The index is loaded when somebody first turns to it.
+// The search: a combobox whose options link to the results. The index is loaded when the search is first used.
 import MiniSearch from 'minisearch';
 
 interface Entry {
@@ -110,7 +110,7 @@ async function loadIndex(address: string): Promise<MiniSearch<Entry>> {
   const found = new MiniSearch<Entry>({
     fields: ['title', 'page', 'text'],
     storeFields: ['id', 'title', 'page'],
-    // Parts of names are words, too: updated_since, listInvoices.
+    // Parts of names are words too: updated_since, listInvoices.
     tokenize: (text) => text.split(/[^\p{L}\p{N}]+|(?<=\p{Ll})(?=\p{Lu})/u).filter((word) => word !== ''),
     searchOptions: { prefix: true, fuzzy: (word) => (word.length > 4 ? 0.2 : false), combineWith: 'AND', boost: { title: 4, page: 2 } },
   });

@@ -1,4 +1,4 @@
-// Code as pages show it: coloured when the pages are made, so that browsers need no script for it.
+// Code blocks of the pages, highlighted when the pages are built, so that browsers need no script for it.
 import hljs from 'highlight.js/lib/core';
 import bash from 'highlight.js/lib/languages/bash';
 import http from 'highlight.js/lib/languages/http';
@@ -10,10 +10,10 @@ import { Html, html } from './html.ts';
 
 for (const [name, language] of Object.entries({ bash, http, javascript, json, python, typescript })) hljs.registerLanguage(name, language);
 
-/** Shown as they are. */
+/** Languages that are not highlighted. */
 const PLAIN = new Set(['text', 'csv']);
 
-/** A block that scrolls by keyboard, too. Throws where the language is not known. */
+/** A code block that the keyboard can scroll too. Throws if the language is unknown. */
 export function codeBlock(code: string, language: string): Html {
   const text = code.replace(/\n$/, '');
   if (!PLAIN.has(language) && hljs.getLanguage(language) === undefined) throw new Error(`code in ${language}, which src/code.ts does not know`);

@@ -1,8 +1,7 @@
-// The OpenAPI description as the pages read it.
+// The OpenAPI description, with the keys that the pages read.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A JSON Schema or another object of the description; the keys named are those that pages read. */
 export interface Schema {
   [key: string]: unknown;
   $ref?: string;
@@ -56,7 +55,7 @@ export function readDescription(gateway: string): Description {
   return JSON.parse(readFileSync(join(gateway, 'openapi.json'), 'utf8')) as Description;
 }
 
-/** What a reference within the description stands for; other objects stand for themselves. */
+/** The object that a reference within the description points to; any other object itself. */
 export function resolve<T extends Schema>(schema: T, { components }: Description): T {
   if (schema.$ref === undefined) return schema;
   const [kind, name] = schema.$ref.split('/').slice(-2) as [string, string];
@@ -65,12 +64,12 @@ export function resolve<T extends Schema>(schema: T, { components }: Description
   return found as T;
 }
 
-/** `Invoice` for a reference to that schema. */
+/** `Invoice` if the object is a reference to that schema. */
 export function schemaName({ $ref: ref }: Schema): string | undefined {
   return ref?.startsWith('#/components/schemas/') ? ref.split('/').at(-1) : undefined;
 }
 
-/** Every schema that this one refers to, however deep, in the order in which readers come to them. */
+/** The names of all schemas that this one refers to, at any depth, in the order in which they appear. */
 export function namesWithin(value: unknown, description: Description, found = new Set<string>()): Set<string> {
   if (typeof value !== 'object' || value === null) return found;
   const name = schemaName(value as Schema);

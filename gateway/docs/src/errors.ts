@@ -1,11 +1,11 @@
-// The errors of an operation as it really answers them, each with the request that brings it about; check:docs sends those.
+// Real error answers of an operation, each with the request that causes it; check:docs sends these requests.
 import type { ErrorExample, OperationView } from './views.ts';
 
 const NIL = '00000000-0000-4000-8000-000000000000';
 const LIMITS = { reads: 6000, reports: 600, writes: 1200 };
 const STALE = 'The visit has changed since it was read: read it again, and send its revision.';
 
-/** By status, where there is one to show. */
+/** The example by status; undefined if there is none. */
 export function errorExample(status: string, operation: OperationView): ErrorExample | undefined {
   switch (status) {
     case '400':
@@ -49,7 +49,7 @@ function refused(location: string, field: string, code: string, message: string,
   return { code: 'INVALID_REQUEST', message: `The request is not valid: see details for ${field}.`, details: [{ location, field, code, message }], request };
 }
 
-/** Only the scheduling writes compare revisions. */
+/** Only scheduling's writes compare revisions. */
 function conflict({ body }: OperationView): ErrorExample | undefined {
   if (body === undefined || !body.rows.some(({ name }) => name === 'expected_revision')) return undefined;
   const detail = {

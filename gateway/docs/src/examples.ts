@@ -1,7 +1,7 @@
-// Whole examples of bodies, made of the description's own.
+// Complete examples of bodies, assembled from the description's examples.
 import { resolve, type Body, type Description, type Schema } from './description.ts';
 
-/** Of values that have no example of their own, such as those in a list. */
+/** Examples of values that have none in the description, such as those in lists. */
 const FORMATS: Readonly<Record<string, string>> = {
   uuid: 'cfa0db39-7068-4ec5-8c11-54e6103ff639',
   date: '2026-03-02',
@@ -9,7 +9,7 @@ const FORMATS: Readonly<Record<string, string>> = {
   uri: 'https://example.com/',
 };
 
-/** A value that the schema allows: its example, or one made of those of its parts. */
+/** A value that the schema allows: its example, or one assembled from the examples of its parts. */
 export function exampleOf(schema: Schema, description: Description): unknown {
   const [given] = schema.examples ?? [];
   if (given !== undefined) return given;
@@ -31,7 +31,7 @@ export function exampleOf(schema: Schema, description: Description): unknown {
   return { integer: 1, number: 1, boolean: true, object: {}, array: [] }[type ?? ''] ?? 'text';
 }
 
-/** What a request sends: the description's example of the whole, or what is required of it. */
+/** A request's body: the description's example, or one with only the required fields. */
 export function bodyExample({ content }: Body, description: Description): unknown {
   const media = content['application/json'];
   if (media === undefined) throw new Error('a body that is not JSON has no example');

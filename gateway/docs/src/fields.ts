@@ -1,4 +1,4 @@
-// Schemas as people read them.
+// Schemas in readable form.
 import { jsonBlock } from './code.ts';
 import type { Schema } from './description.ts';
 import { html, type Html } from './html.ts';
@@ -6,10 +6,10 @@ import { heading, markdown } from './markdown.ts';
 import { propertyRows } from './operations.ts';
 import type { Row } from './views.ts';
 
-/** Where the schema of that name is described, as a link of the page; undefined where it is not. */
+/** The link to the description of a schema; undefined if there is none. */
 export type SchemaLink = (name: string) => string | undefined;
 
-/** A type in parts: words, and names of schemas, which both forms of a page link in their own way. */
+/** A type in parts: words, and names of schemas. HTML and Markdown pages link the names in different ways. */
 export type TypePart = string | { name: string };
 
 /** `string (uuid) or null`. */
@@ -29,7 +29,7 @@ export function typeParts(schema: Schema): TypePart[] {
   return [...named, bounds(schema)];
 }
 
-/** The bounds of cents are those of every amount: they are said once, in the first guide. */
+/** The bounds of cents are the same for every amount and are given once, in the first guide. */
 function bounds(schema: Schema): string {
   if (schema.format === 'int64') return '';
   const words: Record<string, (value: unknown) => string> = {
@@ -66,7 +66,6 @@ export function fieldList(rows: readonly Row[], link: SchemaLink): Html {
   )}</dl>`;
 }
 
-/** A named schema with its anchor. */
 export function namedSchema(name: string, schema: Schema, link: SchemaLink): Html {
   const example = schema.examples?.[0];
   return html`<section>

@@ -1,10 +1,10 @@
-// The guides: files of docs/ that are written for those who integrate, as pages and as Markdown.
+// The guides: files of docs/ for people who integrate, as HTML pages and as Markdown.
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 import { rootFrom, type SitePage } from './layout.ts';
 import { firstSentence, renderMarkdown } from './markdown.ts';
 
-/** By file of docs/, in the order of reading. What links to another file of them leads to its page. */
+/** Pages by file of docs/, in reading order. Links to these files become links to their pages. */
 const GUIDES: Readonly<Record<string, string>> = {
   'guides/start.md': '/docs/start',
   'guides/errors.md': '/docs/errors',
@@ -17,7 +17,7 @@ const GUIDES: Readonly<Record<string, string>> = {
 
 export const guideFiles = Object.keys(GUIDES);
 
-/** `others` are the paths of pages that are no guides. Throws where a link leads nowhere. */
+/** `others` are the paths of the other pages. Throws if a link is broken. */
 export function guidePages(docs: string, others: ReadonlySet<string>): SitePage[] {
   return Object.entries(GUIDES).map(([file, path]) => {
     const text = readFileSync(join(docs, file), 'utf8');
@@ -27,13 +27,13 @@ export function guidePages(docs: string, others: ReadonlySet<string>): SitePage[
     const content = text.replace(/^# .*\n/, '');
     const { body, headings } = renderMarkdown(content, { link: (href) => link(href, '') });
     const description = firstSentence(content.trim().split('\n\n')[0] ?? '');
-    // What tells check:docs to run a fence is nothing to readers.
+    // The mark that makes check:docs run a fence is not for readers.
     const markdown = relinked(text, (href) => link(href, '.md')).replace(/^(```\w+) check$/gm, '$1');
     return { path, title, group: 'Guides', description, body, headings, markdown };
   });
 }
 
-/** Markdown whose links lead elsewhere, or are no links any more. */
+/** Markdown with each link replaced by `link`; undefined removes the link and keeps its words. */
 function relinked(text: string, link: (href: string) => string | undefined): string {
   return text.replace(/\[([^\]]+)\]\(([^)\s]+)\)/g, (_, words: string, href: string) => {
     const to = link(href);
@@ -41,7 +41,7 @@ function relinked(text: string, link: (href: string) => string | undefined): str
   });
 }
 
-/** `ending` goes behind the path of a page. What a link says stands without it where only the project has what it leads to. */
+/** `ending` is appended to a page's path. Returns undefined for links to files that only the repository has. Throws if the target does not exist. */
 function linkFrom(docs: string, file: string, path: string, others: ReadonlySet<string>): (href: string, ending: string) => string | undefined {
   return (href, ending) => {
     if (/^(https?:|#)/.test(href)) return href;

@@ -1,4 +1,4 @@
-/** HTML that needs no more escaping. */
+/** Text that is already HTML and must not be escaped. */
 export class Html {
   readonly text: string;
   constructor(text: string) {
@@ -8,7 +8,7 @@ export class Html {
 
 export type Part = Html | string | number | undefined | false | readonly Part[];
 
-/** A template whose values are escaped unless they are Html already. */
+/** A template that escapes its values unless they are Html. */
 export function html(strings: TemplateStringsArray, ...values: Part[]): Html {
   return new Html(strings.reduce((text, string, index) => text + render(values[index - 1]) + string));
 }

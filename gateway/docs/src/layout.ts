@@ -1,4 +1,4 @@
-// The frame around every page: where one is, what else there is, and a way to search.
+// The frame of every page: position, navigation and search.
 import { html, type Html } from './html.ts';
 import type { Heading } from './markdown.ts';
 
@@ -6,21 +6,21 @@ export interface SitePage {
   /** `/docs/sync`. */
   path: string;
   title: string;
-  /** In navigation, under this heading. */
+  /** The heading under which the navigation lists the page. */
   group: string;
   description: string;
   body: Html;
   headings: readonly Heading[];
-  /** The same for programs. */
+  /** The page as Markdown, for programs. */
   markdown: string;
 }
 
-/** The way to the root from a path, as links go: pages name nothing absolute, for a proxy may put a path before them. */
+/** The relative link from a path to the root. Pages have no absolute links, because a proxy may add a path prefix. */
 export function rootFrom(path: string): string {
   return '../'.repeat(path.split('/').length - 2);
 }
 
-/** `root` stands for where the gateway is, seen from the page. */
+/** `root` is the gateway's root as seen from the page. */
 export function layout(page: SitePage, pages: readonly SitePage[], root = rootFrom(page.path)): Html {
   const at = pages.indexOf(page);
   const [before, after] = at < 0 ? [undefined, undefined] : [pages[at - 1], pages[at + 1]];

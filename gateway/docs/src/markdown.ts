@@ -1,4 +1,4 @@
-// Our own Markdown as HTML: the guides, and the texts of the description.
+// Renders trusted Markdown as HTML: the guides and the texts of the description.
 import { Marked, type Token, type Tokens } from 'marked';
 import { codeBlock } from './code.ts';
 import { Html, escape, html, slug } from './html.ts';
@@ -11,18 +11,18 @@ export interface Heading {
 
 export interface Rendered {
   body: Html;
-  /** In the order of the page; ids are unique in it. */
+  /** In page order; ids are unique within the page. */
   headings: Heading[];
 }
 
 export interface MarkdownOptions {
   /** Added to the level of each heading. */
   deeper?: number;
-  /** Where a link leads; undefined leaves its words without one. */
+  /** Maps a link's target; undefined keeps only the words. */
   link?: (href: string) => string | undefined;
 }
 
-/** Renders a text. Markup in it is shown as it is written, never obeyed. */
+/** Renders a text. HTML in it is shown as text. */
 export function renderMarkdown(text: string, { deeper = 0, link = sameLink }: MarkdownOptions = {}): Rendered {
   const headings: Heading[] = [];
   const used = new Map<string, number>();
@@ -53,29 +53,28 @@ export function renderMarkdown(text: string, { deeper = 0, link = sameLink }: Ma
   return { body: new Html(marked.parse(text, { async: false })), headings };
 }
 
-/** Of descriptions, many of which say the same: of each is kept what became of it. */
+/** Rendered texts of the description, by source, because many are repeated. */
 const rendered = new Map<string, Html>();
 
-/** A text of the description. It has no headings that anything links to. */
+/** Renders a text of the description. Its headings have no links. */
 export function markdown(text: string): Html {
   let body = rendered.get(text);
   if (body === undefined) rendered.set(text, (body = renderMarkdown(text).body));
   return body;
 }
 
-/** A heading with a link to itself. `plain` is what it says. */
+/** A heading with a link to itself. `plain` is its text without markup. */
 export function heading(level: number, id: string, plain: string, content: Html | string = plain): Html {
   return html`${new Html(`<h${level} id="${id}">`)}${content} <a class="anchor" href="#${id}" aria-label="Link to “${plain}”">#</a>${new Html(`</h${level}>`)}`;
 }
 
-/** Paragraphs, lists and tables as words, for the search. */
+/** The words of paragraphs, lists and tables, for the search. */
 export function plainText(text: string): string {
   return words(new Marked({ gfm: true }).lexer(text))
     .replace(/\s+/g, ' ')
     .trim();
 }
 
-/** What a text says first. */
 export function firstSentence(text: string): string {
   const plain = plainText(text);
   return /^.*?[.:](?= |$)/.exec(plain)?.[0].replace(/:$/, '.') ?? plain;

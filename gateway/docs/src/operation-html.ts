@@ -1,4 +1,4 @@
-// An operation, and an event, as a section of a page.
+// An operation or an event as a section of an HTML page.
 import { codeBlock, jsonBlock } from './code.ts';
 import { fieldList, typeText, type SchemaLink } from './fields.ts';
 import { html, type Html } from './html.ts';
@@ -40,7 +40,7 @@ ${answerList(answers, link)}
 </section>`;
 }
 
-/** Radio buttons choose what is shown, so no script is needed. The first is shown at first. */
+/** Radio buttons choose the sample, so no script is needed. The first is shown by default. */
 function sampleTabs(id: string, samples: readonly Sample[]): Html {
   return html`<fieldset class="samples"><legend class="unseen">Language of the sample</legend>${samples.map(
     ({ label, language, code }, index) =>

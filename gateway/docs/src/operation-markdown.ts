@@ -1,4 +1,4 @@
-// An operation, an event and a schema as Markdown, for programs that read.
+// Operations, events and schemas as Markdown, for programs.
 import type { Schema } from './description.ts';
 import { typeParts } from './fields.ts';
 import { propertyRows } from './operations.ts';
@@ -50,7 +50,7 @@ function item({ name, schema, description, note }: Row): string {
   return `- \`${name}\` (${[type, note].filter(Boolean).join('; ')}): ${description.replaceAll('\n', '\n  ')}`;
 }
 
-/** The success whole, and of errors what they mean. */
+/** The successful answer in full, and only the meaning of the errors. */
 function answersOf(answers: readonly AnswerView[]): string[] {
   return [
     '### Answers',

@@ -1,4 +1,4 @@
-// An operation as both forms of its page, HTML and Markdown, tell it.
+// An operation as both forms of its page, HTML and Markdown, show it.
 import { resolve, type Description, type Operation, type Schema } from './description.ts';
 import { errorExample } from './errors.ts';
 import { bodyExample, exampleOf } from './examples.ts';
@@ -66,7 +66,7 @@ export function webhookView(operation: Operation, description: Description): Web
   };
 }
 
-/** The fields of an object; of a body each says whether it is required. */
+/** The fields of an object. In a body, each field says whether it is required. */
 export function propertyRows(schema: Schema, ofBody = false): Row[] {
   const required = new Set(Array.isArray(schema.required) ? schema.required : []);
   return Object.entries(schema.properties ?? {}).map(([name, property]) => {

@@ -1,4 +1,4 @@
-// A page for each group of operations, with the schemas that nothing else uses; what several use has a page of its own.
+// Builds a page for each group of operations, with the schemas that only this group uses, and one page for shared schemas.
 import { namesWithin, schemaName, type Description, type Operation } from './description.ts';
 import { namedSchema } from './fields.ts';
 import { html, slug } from './html.ts';
@@ -36,7 +36,7 @@ export function referenceOf(description: Description): Reference {
       if (!envelopes.has(name)) usersOf.set(name, (usersOf.get(name) ?? new Set()).add(tagOf(operation)));
     }
   }
-  // What an error answers is reached by reference to a response, from every operation.
+  // Every operation refers to the error responses, so all groups use their schemas.
   for (const name of namesWithin(description.components['responses'], description)) usersOf.set(name, new Set(description.tags.map((tag) => tag.name)));
 
   const groups = description.tags.map(
@@ -111,7 +111,7 @@ ${schemas.length > 0 && html`${heading(2, 'schemas', 'Schemas')}${schemas.map((e
   };
 }
 
-/** The envelopes that answers are, which pages show as examples. */
+/** The names of the answer envelopes, which pages show as examples instead of as schemas. */
 function answerNames({ responses }: Operation): string[] {
   return Object.values(responses).flatMap(({ content }) => Object.values(content ?? {}).flatMap(({ schema }) => schemaName(schema) ?? []));
 }

@@ -1,8 +1,8 @@
-// One request in each language. Nothing beyond what the language brings along, so that each runs as it stands; ids are those
-// of the example, to be replaced by one's own.
+// One request in each language, with the standard library only, so that each sample runs unchanged. Readers replace the example's
+// ids with their own.
 import type { OperationView, Sample } from './views.ts';
 
-/** What is sent, and by which variables of the environment. */
+/** What a sample sends, and the environment variables it reads. */
 interface Call {
   verb: string;
   /** Path and query. */
@@ -80,7 +80,7 @@ function indented(text: string, by: string): string {
   return text.replaceAll('\n', `\n${by}`);
 }
 
-/** JSON as Python writes it: the words of values that stand at the end of their line. */
+/** JSON as Python: replaces true, false and null at the end of a line. */
 function pythonic(json: string): string {
   const words: Record<string, string> = { true: 'True', false: 'False', null: 'None' };
   return json.replace(/^(.*(?:: |^\s*))(true|false|null)(,?)$/gm, (_, before: string, word: string, comma: string) => `${before}${words[word]}${comma}`);

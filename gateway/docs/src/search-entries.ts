@@ -1,12 +1,12 @@
-// What the search finds: every page, and every heading of it with the words below.
+// The search index: every page, and every heading with the text below it.
 import type { SitePage } from './layout.ts';
 import { plainText } from './markdown.ts';
 
 export interface SearchEntry {
-  /** From the root, `docs/sync#overlap`. */
+  /** Path from the root, such as `docs/sync#overlap`. */
   id: string;
   title: string;
-  /** Of the page. */
+  /** The page's title. */
   page: string;
   text: string;
 }
@@ -17,7 +17,7 @@ export function searchEntries(pages: readonly SitePage[]): SearchEntry[] {
   return pages.flatMap((page) => {
     const { path, title, headings, markdown, description } = page;
     const at = path.slice(1);
-    // Headings have no links of their own in Markdown, so parts are told by their titles.
+    // Markdown headings have no ids, so sections are found by title.
     const parts = new Map(
       markdown
         .split(/^#{2,6} /m)

@@ -1,5 +1,5 @@
-// Everything below /docs, made of gateway/openapi.json and docs/ when code is generated: pages as HTML and Markdown, what the
-// search reads, and the page for addresses where nothing is.
+// Everything below /docs, built from gateway/openapi.json and docs/ when code is generated: pages as HTML and Markdown, the
+// search index, and the 404 page.
 import { join } from 'node:path';
 import { readDescription } from './description.ts';
 import { guidePages } from './guides.ts';
@@ -11,7 +11,7 @@ import { referenceOf } from './reference.ts';
 import { searchEntries } from './search-entries.ts';
 
 export interface SiteFile {
-  /** Where it is served; several files of one path are forms of one document. Empty: not by its path. */
+  /** Where the file is served; files with the same path are alternative forms of one document. Empty if it is not served by its path. */
   path: string;
   name: string;
   type: string;
@@ -25,10 +25,10 @@ export interface Site {
 
 const HTML = 'text/html; charset=utf-8';
 const MARKDOWN = 'text/markdown; charset=utf-8';
-/** Placeholder in the page of missing addresses. The gateway replaces it by the path at which browsers find it. */
+/** Placeholder in the 404 page. The gateway replaces it with the path at which browsers find the gateway. */
 const ROOT = '{{root}}';
 
-/** `root` is the folder of the project. Throws where a link or an example cannot be made. */
+/** `root` is the project's folder. Throws if a link is broken or an example cannot be made. */
 export function buildSite(root: string): Site {
   const description = readDescription(join(root, 'gateway'));
   const reference = referenceOf(description);
@@ -75,7 +75,7 @@ ${body}
   };
 }
 
-/** https://llmstxt.org: what there is to read, for programs. */
+/** The list of all pages for programs (https://llmstxt.org). */
 function llms(info: { title: string; description: string }, pages: readonly SitePage[]): string {
   const [first = ''] = info.description.split('\n\n');
   const groups = [...Map.groupBy(pages, ({ group }) => group)].map(([group, members]) =>

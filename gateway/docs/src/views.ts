@@ -1,4 +1,4 @@
-// What a page tells of an operation and of an event, whichever its form.
+// What a page shows of an operation or an event, in HTML and in Markdown.
 import type { Schema } from './description.ts';
 
 export interface Row {
@@ -24,14 +24,14 @@ export interface OperationView {
   deprecated: boolean;
   verb: string;
   path: string;
-  /** The path with example ids, and the query of a first try. */
+  /** The path with example ids, and the query of a first request. */
   target: string;
   credential: 'either' | 'key' | 'token';
   limit: 'reads' | 'reports' | 'writes';
   idempotent: boolean;
   parameters: Row[];
   pathIds: { name: string; example: string; uuid: boolean }[];
-  /** What a 404 says is not there. */
+  /** What a 404 says is missing. */
   missing: string;
   body?: { description: string; schema: Schema; rows: Row[]; example: unknown };
   answers: AnswerView[];
@@ -52,7 +52,7 @@ export interface ErrorExample {
   code: string;
   message: string;
   details: Record<string, string>[];
-  /** How a request of the operation is changed so that it is answered thus; undefined where no single request can do it. */
+  /** Changes to the operation's request that cause this error; undefined if no single request can cause it. */
   request?: { query?: string; id?: string; credential?: 'none'; body?: Record<string, unknown> };
 }
 
