@@ -2,7 +2,8 @@ import { render } from 'preact';
 import { App } from './app.tsx';
 import { notice } from './state/notice.ts';
 
-// A message is of the place where it was told. Places that are gone (goInstead) change no hash by themselves.
+// A message disappears when the user leaves its screen. goInstead fires no hashchange, so messages of screens that it replaces
+// stay.
 addEventListener('hashchange', () => notice.set(undefined));
 
 const root = document.querySelector('#app') as HTMLElement;

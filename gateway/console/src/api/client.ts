@@ -1,10 +1,10 @@
-// Requests to /api/v1 with the token of the session. The only place that talks to the network.
+// Sends requests to /api/v1 with the session's token. The console's only network access.
 import { endSession, token } from '../state/session.ts';
 import { Problem, problemOf } from './problem.ts';
 
-/** Beside the page's own address, whatever a proxy has put in front of it. */
+/** Relative to the page's address, whatever path prefix a proxy adds. */
 const BASE = new URL('api/v1/integrations/', document.baseURI);
-/** Longer than the gateway waits for its services. */
+/** Longer than the gateway's deadline for its services. */
 const TIMEOUT_MS = 20_000;
 
 type Json = Record<string, any>;
@@ -14,11 +14,11 @@ export interface Asking {
   readonly query?: Query;
   readonly body?: object;
   readonly signal?: AbortSignal;
-  /** Instead of the session's. */
+  /** Replaces the session's token. */
   readonly token?: string;
 }
 
-/** The answer's JSON. Throws Problem, and AbortError where the signal was the cause. A 401 ends the session. */
+/** The answer's JSON. Throws Problem, or AbortError if the signal aborted. A 401 ends the session. */
 export async function request(method: string, path: string, asking: Asking = {}): Promise<Json> {
   const { query = {}, body, signal } = asking;
   const bearer = asking.token ?? token();

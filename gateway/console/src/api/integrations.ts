@@ -1,4 +1,4 @@
-// The operations of /api/v1 that the console uses, by what they are for.
+// The operations of /api/v1 that the console uses.
 import { request } from './client.ts';
 import type {
   ApiKey,
@@ -30,10 +30,10 @@ export interface EndpointFields {
 export interface DeliveryFilter {
   readonly progress?: string | undefined;
   readonly eventType?: string | undefined;
-  /** Instants; the first inclusive, the second exclusive. */
+  /** Instants; from is inclusive, before is exclusive. */
   readonly createdFrom?: string | undefined;
   readonly createdBefore?: string | undefined;
-  /** Id or number of what it tells of. */
+  /** Id or number of the record that the event is about. */
   readonly subject?: string | undefined;
   readonly cursor?: string | undefined;
 }
@@ -46,7 +46,7 @@ const at = (id: string): string => `webhooks/${encodeURIComponent(id)}`;
 const delivery = (id: string, deliveryId: string): string => `${at(id)}/deliveries/${encodeURIComponent(deliveryId)}`;
 const key = (id: string): string => `api-keys/${encodeURIComponent(id)}`;
 
-/** Whom the token stands for, where it is one that the API takes. */
+/** The user that the token belongs to. Throws Problem if the API rejects the token. */
 export const readMe = (token: string) => data<Me>(request('GET', '../me', { token }));
 
 export const listEndpoints = (signal: AbortSignal) => data<readonly Endpoint[]>(request('GET', 'webhooks', { signal }));
@@ -64,7 +64,7 @@ export async function listDeliveries(id: string, filter: DeliveryFilter, signal:
   const answer = await request('GET', `${at(id)}/deliveries`, { query: { limit: PAGE_SIZE, ...filter }, signal });
   return { data: answer['data'] as Delivery[], nextCursor: answer['pagination'].nextCursor as string | null };
 }
-/** Those of them that are still there; at most as many as a page has. */
+/** Reads those deliveries that still exist; at most one page of ids. */
 export const readDeliveries = (id: string, ids: readonly string[], signal: AbortSignal) =>
   data<readonly Delivery[]>(request('GET', `${at(id)}/deliveries`, { query: { limit: 100, ids }, signal }));
 export const readDelivery = (id: string, deliveryId: string, signal: AbortSignal) => data<Delivery>(request('GET', delivery(id, deliveryId), { signal }));

@@ -1,4 +1,4 @@
-// Why a request failed, in the words of the API where it had any.
+// Why a request failed, with the API's message if there is one.
 
 export interface Detail {
   readonly field?: string;
@@ -7,7 +7,7 @@ export interface Detail {
 }
 
 export class Problem extends Error {
-  /** 0 where no answer came. */
+  /** 0 if there was no answer. */
   readonly status: number;
   readonly code: string;
   readonly requestId: string | undefined;
@@ -30,7 +30,7 @@ export class Problem extends Error {
   }
 }
 
-/** From an answer that is no success. Something between us and the API may have answered, so nothing is taken for granted. */
+/** Reads an error answer. Assumes nothing about its form, because a proxy may have sent it. */
 export async function problemOf(response: Response): Promise<Problem> {
   const retryAfter = Number(response.headers.get('retry-after') ?? NaN);
   const common = { status: response.status, ...(Number.isFinite(retryAfter) ? { retryAfterSeconds: retryAfter } : {}) };

@@ -1,6 +1,6 @@
-// What /api/v1 answers, as far as the console shows it; /openapi.json has the whole.
+// The parts of /api/v1's answers that the console shows; /openapi.json has everything.
 
-/** Whom a token stands for. */
+/** The owner of a token. */
 export interface Me {
   readonly id: string;
   readonly displayName: string;
@@ -16,11 +16,11 @@ export interface Creator {
 
 export type DeliveryStatus = 'pending' | 'succeeded' | 'failed' | 'skipped';
 
-/** How a delivery gets on, as filters offer it. */
+/** States of a delivery, as the filter offers them. */
 export const PROGRESS = ['delivered', 'failed', 'retrying', 'pending', 'skipped'] as const;
 export type Progress = (typeof PROGRESS)[number];
 
-/** Attempts of a stretch of time. */
+/** Attempts in one interval of time. */
 export interface Bucket {
   readonly startsAt: string;
   readonly delivered: number;
@@ -29,7 +29,7 @@ export interface Bucket {
   readonly p95Ms: number | null;
 }
 
-/** What all attempts of a time come to. */
+/** Totals of all attempts in a period. */
 export interface Figures {
   readonly delivered: number;
   readonly failed: number;
@@ -39,7 +39,7 @@ export interface Figures {
   readonly p95Ms: number | null;
 }
 
-/** Figures are of the last 24 hours. */
+/** Figures cover the last 24 hours. */
 export interface Health extends Figures {
   readonly state: 'disabled' | 'failing' | 'degraded' | 'idle' | 'healthy';
   readonly circuit: { readonly state: 'closed' | 'open' | 'half_open'; readonly nextTryAt: string | null };
@@ -50,7 +50,7 @@ export interface Health extends Figures {
   readonly hours: readonly Bucket[];
 }
 
-/** `backlog` counts no further. */
+/** `backlog` stops counting here. */
 export const MOST_BACKLOG = 10_000;
 
 export const PERIODS = ['hour', 'day', 'week'] as const;
@@ -77,11 +77,11 @@ export interface Endpoint {
   readonly lastDeliveryAt: string | null;
   readonly lastDeliveryStatus: DeliveryStatus | null;
   readonly ownerless: boolean;
-  /** Not in the answer to creation, nor in that of a service older than this console. */
+  /** Missing in the answer to creation, and from services older than this console. */
   readonly health?: Health | null;
 }
 
-/** As only creation and rotation answer. */
+/** Only creation and rotation return this. */
 export interface EndpointWithSecret extends Endpoint {
   readonly signingSecret: string;
 }
@@ -108,17 +108,17 @@ export interface Delivery {
   readonly eventType: string;
   readonly status: DeliveryStatus;
   readonly progress: Progress;
-  /** Of what it tells: the id, and what people call it. */
+  /** The record that the event is about: its id, and the number that people use. */
   readonly subject: string;
   readonly subjectNumber: string | null;
   readonly customerName: string | null;
-  /** Of the request that caused the event, where one did. */
+  /** The id of the request that caused the event, if one did. */
   readonly requestId?: string | null;
   readonly createdAt: string;
   readonly nextAttemptAt: string | null;
   readonly requestBody: string;
   readonly requestBodyTruncated: boolean;
-  /** The newest ones, oldest of them first. */
+  /** The newest attempts, in the order they were made. */
   readonly attempts: readonly Attempt[];
   readonly attemptsNextCursor: string | null;
 }
@@ -128,7 +128,7 @@ export interface QueuedDelivery {
   readonly eventId: string;
 }
 
-/** What became of the wish to send one delivery again. */
+/** Whether one delivery was queued again. */
 export interface Redelivery {
   readonly id: string;
   readonly queued: boolean;
@@ -151,7 +151,7 @@ export interface ApiKey {
   readonly createdBy: Creator;
 }
 
-/** As only creation and rotation answer. */
+/** Only creation and rotation return this. */
 export interface ApiKeyWithValue extends ApiKey {
   readonly key: string;
 }
@@ -159,11 +159,10 @@ export interface ApiKeyWithValue extends ApiKey {
 export interface EventType {
   readonly type: string;
   readonly description: string;
-  /** A whole body, as JSON. */
+  /** A complete body, as JSON. */
   readonly example: string;
 }
 
-/** A change, and its actor. */
 export interface AuditEvent {
   readonly id: string;
   readonly at: string;
@@ -176,7 +175,7 @@ export interface AuditEvent {
   readonly address: string | null;
 }
 
-/** The type of the events that "Send a test" makes; no endpoint subscribes to it, so the listing lacks it. */
+/** The event type of "Send a test". No endpoint subscribes to it, so the listing does not have it. */
 export const TEST_EVENT = 'webhook.test';
 
 export interface Page<T> {

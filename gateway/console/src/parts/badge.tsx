@@ -3,7 +3,7 @@ import type { Delivery, DeliveryStatus, Endpoint, Health, Progress } from '../ap
 
 type Tone = 'good' | 'bad' | 'busy' | 'off';
 
-/** A state in words; its colour only repeats them. */
+/** A state in words; the colour only repeats them. */
 export function Badge({ tone, children }: { tone: Tone; children: ComponentChildren }) {
   return <span class={`badge ${tone}`}>{children}</span>;
 }
@@ -19,24 +19,24 @@ const PROGRESS: Record<Progress, [Tone, string]> = {
 /** "Retrying" */
 export const progressName = (progress: Progress): string => PROGRESS[progress][1];
 
-/** What a status comes to where it is not known how often it was tried. */
+/** Progress by status, if the number of attempts is unknown. */
 const OF_STATUS: Record<DeliveryStatus, Progress> = { succeeded: 'delivered', failed: 'failed', pending: 'pending', skipped: 'skipped' };
 
-/** A service older than this console tells no progress. */
+/** A service older than this console sends no progress. */
 export function DeliveryBadge({ delivery: { progress, status } }: { delivery: Pick<Delivery, 'status'> & { progress?: Progress } }) {
   const [tone, text] = PROGRESS[progress ?? OF_STATUS[status]] ?? PROGRESS[OF_STATUS[status]] ?? ['off', status];
   return <Badge tone={tone}>{text}</Badge>;
 }
 
-/** Of the newest event of an endpoint, and when something was last sent for it. */
+/** The state of an endpoint's newest event; `at` is when something was last sent for it. */
 export function NewestBadge({ status, at }: { status: DeliveryStatus; at: string | null }) {
   return <DeliveryBadge delivery={{ status, progress: status === 'pending' && at !== null ? 'retrying' : OF_STATUS[status] }} />;
 }
 
-/** Whether the last attempt succeeded and what has waited meanwhile follows. */
+/** Whether the last attempt succeeded and the backlog is being sent. */
 export const recovers = ({ state, failingSince, backlog }: Health): boolean => state === 'degraded' && failingSince === null && backlog > 0;
 
-/** How an endpoint fares: red where it is red. */
+/** The endpoint's state; red if it needs attention. */
 export function EndpointBadge({ endpoint: { enabled, disabledReason: reason, health } }: { endpoint: Endpoint }) {
   if (!enabled) return <Badge tone={reason === null ? 'off' : 'bad'}>Disabled</Badge>;
   switch (health?.state) {
@@ -53,14 +53,14 @@ export function EndpointBadge({ endpoint: { enabled, disabledReason: reason, hea
   }
 }
 
-/** Nobody is written to when it is disabled. */
+/** No user is notified when an ownerless endpoint is disabled. */
 export function OwnerlessBadge() {
   return <Badge tone="bad">Ownerless</Badge>;
 }
 
 const REASONS = { GONE: 'It answered 410 Gone.', FAILING: 'Nothing but failures for five days.' };
 
-/** Why Truckroll has disabled it; undefined where a user did, or it is enabled. */
+/** Why Truckroll disabled the endpoint; undefined if a user did, or if it is enabled. */
 export function disabledReason({ disabledReason: reason }: Endpoint): string | undefined {
   return reason === null ? undefined : (REASONS[reason] ?? reason);
 }

@@ -9,7 +9,7 @@ interface Given {
   truncated?: boolean;
 }
 
-/** A body that came from elsewhere: always text, never markup. JSON is coloured and folds unless one wants it as it was. */
+/** A body from outside: always text, never markup. JSON is coloured and can be folded, unless the user wants the original text. */
 export function BodyText({ what, text, truncated = false }: Given) {
   const [raw, setRaw] = useState(false);
   const [unfolded, setUnfolded] = useState<boolean | undefined>(undefined);
@@ -37,7 +37,7 @@ export function BodyText({ what, text, truncated = false }: Given) {
           {text}
         </pre>
       ) : (
-        // Anew when all are to change: those that were opened by hand are otherwise left as they are.
+        // The key renders the tree anew when all nodes fold or unfold. Otherwise nodes that the user opened stay open.
         <JsonTree key={String(unfolded)} what={what} value={json} unfolded={unfolded} />
       )}
       {truncated && <p class="hint">It went on; this is the beginning that is kept.</p>}

@@ -7,7 +7,7 @@ import { tick } from './time.tsx';
 
 const DAY_SECONDS = 86_400;
 const TICKS = 3;
-/** By how many buckets a key moves. */
+/** Number of buckets that a key moves by. */
 const STEPS: Readonly<Record<string, number>> = {
   ArrowLeft: -1,
   ArrowDown: -1,
@@ -20,10 +20,10 @@ const STEPS: Readonly<Record<string, number>> = {
 };
 
 export interface Curve {
-  /** As styles name it. */
+  /** The name in style sheets. */
   readonly name: string;
   readonly label: string;
-  /** Of the whole time. */
+  /** The total over the whole period. */
   readonly total: string;
 }
 
@@ -31,19 +31,16 @@ interface Given {
   title: string;
   series: HealthSeries;
   curves: readonly Curve[];
-  /** What the top of the chart stands for. */
+  /** The value at the top of the chart. */
   top: string;
-  /** What a bucket holds, in words. */
+  /** A bucket's content in words. */
   describe: (bucket: Bucket) => string;
   columns: readonly Column<Bucket>[];
-  /** What is drawn: a bucket is 10 wide, all is 100 high. */
+  /** The drawing: a bucket is 10 wide, the whole is 100 high. */
   children: ComponentChildren;
 }
 
-/**
- * A chart over time. Those who do not see it hear its totals, go through it by arrow keys as by a slider, and have it as a
- * table.
- */
+/** A chart over time. Screen readers read its totals, step through it with the arrow keys as through a slider, and find the values in a table. */
 export function Chart({ title, series, curves, top, describe, columns, children }: Given) {
   const { buckets, bucketSeconds } = series;
   const [at, setAt] = useState<number | undefined>(undefined);

@@ -6,14 +6,14 @@ import { ProblemBox } from './problem-box.tsx';
 interface Given {
   title: string;
   children: ComponentChildren;
-  /** What is done: "Delete endpoint". */
+  /** The action: "Delete endpoint". */
   verb: string;
   danger?: boolean;
   onConfirm: () => Promise<void>;
   onClose: () => void;
 }
 
-/** Asks before something that cannot be taken back. */
+/** Asks before an action that cannot be undone. */
 export function Confirm({ title, children, verb, danger = false, onConfirm, onClose }: Given) {
   const action = useAction();
   return (

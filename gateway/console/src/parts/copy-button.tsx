@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 
-/** Copies a text, and says whether that worked: browsers refuse it on pages that came by plain HTTP from elsewhere. */
+/** Copies a text and says whether it worked: browsers refuse to copy on pages from a remote plain-HTTP address. */
 export function CopyButton({ text, what }: { text: string; what: string }) {
   const [outcome, setOutcome] = useState('');
   async function copy(): Promise<void> {

@@ -6,16 +6,16 @@ import { useStore } from '../state/store.ts';
 interface Given {
   title: string;
   children: ComponentChildren;
-  /** Escape, or whatever else closes it without an answer. Without it Escape does nothing. */
+  /** Called when the dialog closes without an answer, such as by Escape. Without it Escape does nothing. */
   onCancel?: (() => void) | undefined;
 }
 
-/** A modal dialog while it is rendered: the browser keeps the focus in it and gives it back afterwards. */
+/** A modal dialog while it is rendered: the browser keeps the focus inside and returns it afterwards. */
 export function Dialog({ title, children, onCancel }: Given) {
   const element = useRef<HTMLDialogElement>(null);
   const titleId = useId();
   const { signedIn } = useStore(session);
-  // While the user has to sign in again it must not lie, unseen, over the form for that.
+  // While the user has to sign in again, the dialog must not lie, invisible, over the sign-in form.
   useLayoutEffect(() => {
     const dialog = element.current;
     if (dialog === null || !signedIn) return;
@@ -31,7 +31,7 @@ export function Dialog({ title, children, onCancel }: Given) {
         onCancel?.();
       }}
       onKeyDown={(event) => {
-        // Browsers close a dialog at the second Escape whatever its cancel event was answered.
+        // Browsers close a dialog at the second Escape even if its cancel event was prevented.
         if (event.key === 'Escape' && onCancel === undefined) event.preventDefault();
       }}
     >

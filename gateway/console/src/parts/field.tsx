@@ -3,12 +3,12 @@ import { Problem } from '../api/problem.ts';
 import { baseField } from './problem-box.tsx';
 
 interface Given {
-  /** As the API calls it; also the input's id. */
+  /** The API's name of the field; also the input's id. */
   name: string;
   label: string;
   hint?: ComponentChildren;
   problem?: Problem | undefined;
-  /** Renders the input with what ties it to its label, hint and error. */
+  /** Renders the input with the attributes that link it to its label, hint and error. */
   children: (ties: Ties) => ComponentChildren;
 }
 
@@ -19,12 +19,12 @@ export interface Ties {
   'aria-invalid'?: 'true';
 }
 
-/** What the API says against one field. */
+/** The API's messages about one field. */
 export function messagesFor(problem: Problem | undefined, name: string): string[] {
   return (problem?.details ?? []).filter(({ field }) => field !== undefined && baseField(field) === name).map(({ message }) => message);
 }
 
-/** An input with its label, and below it what helps and what is wrong. */
+/** An input with its label, hint and errors. */
 export function Field({ name, label, hint, problem, children }: Given) {
   const messages = messagesFor(problem, name);
   const described = [hint !== undefined && `${name}-hint`, messages.length > 0 && `${name}-error`].filter(Boolean).join(' ');
@@ -52,7 +52,7 @@ export function Field({ name, label, hint, problem, children }: Given) {
   );
 }
 
-/** Throws Problem where a date or a time was only half given: the browser hands out nothing then, as if it had been left empty. */
+/** Throws Problem if a date or time is incomplete: the browser reports its value as empty. */
 export function requireWholeMoments(form: HTMLFormElement): void {
   const half = [...form.querySelectorAll('input')].filter(({ validity }) => validity.badInput);
   if (half.length === 0) return;
@@ -60,7 +60,7 @@ export function requireWholeMoments(form: HTMLFormElement): void {
   throw new Problem('A date or time is not complete.', { code: 'INVALID_REQUEST', details });
 }
 
-/** What was typed into an input of the form, without spaces around it. */
+/** The text of an input, without surrounding spaces. */
 export function typed(form: FormData, name: string): string {
   const value = form.get(name);
   return typeof value === 'string' ? value.trim() : '';

@@ -1,11 +1,11 @@
-// Numbers about deliveries, in words.
+// Numbers of deliveries in words.
 import { MOST_BACKLOG, type Bucket, type Figures } from '../api/types.ts';
 
 const WHOLE = new Intl.NumberFormat();
 
 export const number = (value: number): string => WHOLE.format(value);
 
-/** "99.3 %"; what is not all of it is never rounded up to it. */
+/** "99.3 %". Never rounds up to 100 %. */
 export function percent(share: number): string {
   const tenths = share === 1 ? 1000 : Math.min(999, Math.round(share * 1000));
   return `${number(tenths / 10)} %`;
@@ -14,7 +14,7 @@ export function percent(share: number): string {
 /** "1 delivery", "10,000 deliveries" */
 export const deliveries = (count: number): string => `${number(count)} ${count === 1 ? 'delivery' : 'deliveries'}`;
 
-/** Of a backlog: "1 delivery waits", "10,000 deliveries or more wait" */
+/** A backlog in words: "1 delivery waits", "10,000 deliveries or more wait" */
 export function waiting(count: number): string {
   return count === 1 ? '1 delivery waits' : `${deliveries(count)}${count >= MOST_BACKLOG ? ' or more' : ''} wait`;
 }

@@ -1,17 +1,17 @@
 import type { Json, Member } from './json.ts';
 
-/** Deeper ones, and longer ones, are folded until they are asked for. */
+/** Deeper or longer values are folded at first. */
 const OPEN_DEPTH = 4;
 const OPEN_MEMBERS = 50;
 
 interface Given {
   what: string;
   value: Json;
-  /** Whether all are unfolded, or none; undefined leaves it to their size. */
+  /** Whether all are unfolded or all folded; undefined decides by size. */
   unfolded: boolean | undefined;
 }
 
-/** JSON in colours, whose objects and arrays fold: each is a `<details>`, so that keyboards and screen readers know how. */
+/** JSON in colours. Objects and arrays fold: each is a `<details>`, which keyboards and screen readers can operate. */
 export function JsonTree({ what, value, unfolded }: Given) {
   return (
     <div class="json" role="group" aria-label={what} tabIndex={0}>

@@ -1,23 +1,23 @@
-// Reads JSON for showing it: every name, string and number as it was written, so that a long number keeps its digits and a
-// name that comes twice is seen twice.
+// Parses JSON for display: every name, string and number stays as it was written, so that long numbers keep their digits and
+// duplicate names are visible.
 
 export type Json =
   | { readonly kind: 'string' | 'number' | 'literal'; readonly text: string }
   | { readonly kind: 'object' | 'array'; readonly members: readonly Member[] };
 
 export interface Member {
-  /** With its quotes; undefined in an array. */
+  /** Including its quotes; undefined in an array. */
   readonly name: string | undefined;
   readonly value: Json;
 }
 
-/** What is deeper or longer is shown as plain text: a browser lays out only so much. */
+/** Deeper or longer JSON is shown as plain text, because browsers are slow to lay out more. */
 const MOST_DEPTH = 40;
 const MOST_TOKENS = 20_000;
 
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[[\]{}:,]|[^\s"[\]{}:,]+/gs;
 
-/** The object or array that the text is; undefined where it is neither, or too much to be taken apart. */
+/** The object or array in the text; undefined if it is something else, invalid, or too large. */
 export function readJson(text: string): Json | undefined {
   if (!/^\s*[[{]/.test(text)) return undefined;
   try {

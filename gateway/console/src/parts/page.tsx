@@ -10,16 +10,16 @@ import { clock } from './time.tsx';
 
 interface Given {
   title: string;
-  /** Of what the title is one. */
+  /** The page one level up. */
   above?: { title: string; href: string };
   beside?: ComponentChildren;
   actions?: ComponentChildren;
-  /** What the screen shows of the API. */
+  /** The resources shown on the screen. */
   live?: readonly Resource<unknown>[];
   children: ComponentChildren;
 }
 
-/** A screen: its heading takes the focus when the user comes to it, so that the keyboard and screen readers start there. */
+/** A screen. Its heading takes the focus on arrival, so that the keyboard and screen readers start there. */
 export function Page({ title, above, beside, actions, live = [], children }: Given) {
   const heading = useRef<HTMLHeadingElement>(null);
   const { number } = useStore(session);
@@ -57,12 +57,12 @@ export function Page({ title, above, beside, actions, live = [], children }: Giv
   );
 }
 
-/** For when what had the focus goes away with what was done. */
+/** Moves the focus to the heading, for actions that remove the element that had it. */
 export function focusHeading(): void {
   requestAnimationFrame(() => document.querySelector('h1')?.focus());
 }
 
-/** There from the beginning and empty, as live regions must be to be heard. */
+/** Always rendered, empty at first: screen readers announce only live regions that already exist. */
 function Notice() {
   const text = useStore(notice);
   return (
@@ -79,13 +79,13 @@ function Notice() {
   );
 }
 
-/** The time of the oldest of them; undefined where nothing was loaded yet. */
+/** When the oldest of them was loaded; undefined if none was. */
 function oldest(resources: readonly Resource<unknown>[]): Date | undefined {
   const times = resources.flatMap(({ loadedAt }) => (loadedAt === undefined ? [] : [loadedAt.getTime()]));
   return times.length === 0 ? undefined : new Date(Math.min(...times));
 }
 
-/** Says how old what is shown is, and loads it again. */
+/** Shows how old the data is, with a button to refresh it. */
 function Freshness({ of: resources }: { of: readonly Resource<unknown>[] }) {
   const at = oldest(resources);
   return (
@@ -98,7 +98,7 @@ function Freshness({ of: resources }: { of: readonly Resource<unknown>[] }) {
   );
 }
 
-/** Why what is shown is not of now, or is not there at all. */
+/** Says why the data is outdated or missing. */
 function Outdated({ of: resources }: { of: readonly Resource<unknown>[] }) {
   const problem = resources.find((each) => each.problem !== undefined)?.problem;
   const at = oldest(resources);

@@ -1,14 +1,14 @@
-// Outlines of charts: a bucket is 10 wide, and the whole 100 high; where 0 is the top, as in SVG.
+// Outlines of charts: a bucket is 10 wide, the whole is 100 high, and y is 0 at the top, as in SVG.
 import type { Bucket } from '../api/types.ts';
 
 const WIDTH = 10;
 const GAP = 1;
-/** What is there is seen, however little it is beside the rest. */
+/** Minimum height of a bar that is not empty, so that it stays visible next to tall ones. */
 const LEAST = 3;
 
 const round = (value: number): number => Math.round(value * 100) / 100;
 
-/** Bars of what was delivered, and on top of them those of what failed. */
+/** Bars of delivered attempts, with bars of failed ones on top. */
 export function stackedBars(buckets: readonly Bucket[], most: number): { delivered: string; failed: string } {
   const outline = { delivered: '', failed: '' };
   const heightOf = (count: number): number => (count === 0 ? 0 : Math.max(LEAST, (count / most) * 100));
@@ -23,7 +23,7 @@ export function stackedBars(buckets: readonly Bucket[], most: number): { deliver
   return outline;
 }
 
-/** A line through the values, broken where there are none; a value between two that are missing is a dot. */
+/** A line through the values, with gaps for missing ones; a value between two gaps is a dot. */
 export function line(values: readonly (number | null)[], most: number): string {
   let path = '';
   values.forEach((value, index) => {
@@ -35,7 +35,7 @@ export function line(values: readonly (number | null)[], most: number): string {
   return path;
 }
 
-/** The next number that reads well: 1, 2 or 5 and zeros. */
+/** The next round number: 1, 2 or 5 followed by zeros. */
 export function scaleTo(value: number): number {
   const power = 10 ** Math.floor(Math.log10(Math.max(1, value)));
   return [1, 2, 5, 10].map((step) => step * power).find((step) => step >= value)!;

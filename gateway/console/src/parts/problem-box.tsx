@@ -5,13 +5,13 @@ interface Given {
   problem: Problem | undefined;
   /** "The endpoint was not created." */
   title?: string;
-  /** Fields whose messages stand beside their inputs. */
+  /** Fields whose messages are shown next to their inputs. */
   shownElsewhere?: readonly string[];
-  /** Whether it answers something that the user has just done, and so takes the focus. */
+  /** Whether it results from a user's action and so takes the focus. */
   focus?: boolean;
 }
 
-/** What the API has said against a request: its message, the fields, and the id by which its operator finds it. */
+/** The API's error: its message, the fields, and the request id by which the operator can find it. */
 export function ProblemBox({ problem, title, shownElsewhere = [], focus = false }: Given) {
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => {
@@ -49,5 +49,5 @@ export function ProblemBox({ problem, title, shownElsewhere = [], focus = false 
   );
 }
 
-/** `eventTypes[0]` is of the input `eventTypes`. */
+/** The input of a field: `eventTypes` for `eventTypes[0]`. */
 export const baseField = (field: string): string => field.replace(/[[.].*$/, '');

@@ -11,7 +11,7 @@ interface Given {
   onDone: () => void;
 }
 
-/** What the API shows once. Escape does not close it: it would be lost. */
+/** A secret that the API shows only once. Escape does not close it, because the secret would be lost. */
 export function SecretOnce({ title, what, value, children, onDone }: Given) {
   return (
     <Dialog title={title}>

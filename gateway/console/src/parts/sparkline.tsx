@@ -2,7 +2,7 @@ import type { Bucket } from '../api/types.ts';
 import { attempts, counts } from './figures.ts';
 import { stackedBars } from './plot.ts';
 
-/** The last hours as bars, small enough for a row of a table; its text says what they come to. */
+/** The last hours as bars, small enough for a table row; its text gives the totals. */
 export function Sparkline({ buckets }: { buckets: readonly Bucket[] }) {
   const sum = buckets.reduce((all, { delivered, failed }) => ({ delivered: all.delivered + delivered, failed: all.failed + failed }), {
     delivered: 0,

@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 export interface Column<T> {
   readonly title: string;
   readonly cell: (row: T) => ComponentChildren;
-  /** Its title is for those who do not see the column. */
+  /** The column's title is for screen readers only. */
   readonly quiet?: boolean;
 }
 
@@ -15,8 +15,8 @@ interface Given<T> {
 }
 
 /**
- * A table; on a narrow screen each row is a card with the columns' titles in it. The roles say again what the elements
- * mean, for the style that makes cards of them takes that away.
+ * A table. On a narrow screen each row is a card that includes the columns' titles. The roles are explicit, because the style
+ * that turns rows into cards removes the elements' own roles.
  */
 export function Table<T>({ caption, columns, rows, rowKey }: Given<T>) {
   return (

@@ -1,4 +1,4 @@
-// Moments, as clocks show them where the company is: it counts its days there, and so does everything that it asks about.
+// Times in the company's time zone, in which the company counts its days, and so do all its records.
 import { session } from '../state/session.ts';
 
 const TIME = { hour: 'numeric', minute: '2-digit', second: '2-digit' } as const;
@@ -29,7 +29,7 @@ function inWords(at: Date): string {
   return format(wall(at).slice(0, 4) === wall(new Date()).slice(0, 4) ? 'thisYear' : 'otherYear', at);
 }
 
-/** Its title has it in UTC, as exact as the API knows it. */
+/** The title shows UTC with the API's full precision. */
 export function Time({ at }: { at: string }) {
   return (
     <time dateTime={at} title={`${at.replace('T', ' ').replace(/Z$/, '')} UTC`}>
@@ -45,13 +45,13 @@ export function TimeOr({ at, otherwise }: { at: string | null; otherwise: string
 /** "2:47:05 PM" */
 export const clock = (at: Date): string => format('second', at);
 
-/** "2:47 PM", with seconds where that is within two minutes, and with the day where that is another one. */
+/** "2:47 PM"; with seconds within two minutes from now, and with the date on another day. */
 export function until(at: Date): string {
   if (wall(at).slice(0, 10) !== wall(new Date()).slice(0, 10)) return inWords(at);
   return format(Math.abs(at.getTime() - Date.now()) < 120_000 ? 'second' : 'minute', at);
 }
 
-/** A moment on an axis: the time of day, or the day where days are what is looked at. */
+/** A time on an axis: the time of day, or the date if the axis shows days. */
 export const tick = (at: Date, days: boolean): string => format(days ? 'day' : 'minute', at);
 
 /** "35 ms", "14.2 s" */
@@ -77,10 +77,10 @@ export function age(at: string): string {
   return `${Math.floor(seconds / length)} ${unit}${rest === 0 ? '' : ` ${rest} ${next![0]}`}`;
 }
 
-/** What an input of type datetime-local takes, to the minute. */
+/** The value for an input of type datetime-local, to the minute. */
 export const localInput = (at: Date): string => wall(at).slice(0, 16).replace(' ', 'T');
 
-/** The instant at which the company's clocks show what such an input holds; one of the two where they are put back over it. */
+/** The instant of such an input's value in the company's time zone. When clocks go back, one of the two possible instants. */
 export function instantOf(local: string): string {
   const shown = Date.parse(`${local}Z`);
   const offset = (at: number): number => Date.parse(`${wall(new Date(at)).replace(' ', 'T')}Z`) - Math.floor(at / 1000) * 1000;

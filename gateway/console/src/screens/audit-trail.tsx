@@ -74,7 +74,7 @@ function Change({ event: { id, action, before, after, requestId } }: { event: Au
   );
 }
 
-/** Who changed what, newest first. Filter and page are in the address. */
+/** The company's changes and their actors, newest first. Filter and page are in the address. */
 export function AuditTrail() {
   const { query } = useStore(route);
   const given = (name: string): string | undefined => query.get(name) ?? undefined;

@@ -14,15 +14,15 @@ import { DeliveryFilters, addressOf, isNarrowed, resolved, type Narrowing } from
 import { nextTry, outcome } from './outcome.ts';
 import type { Sent } from './sending.tsx';
 
-/** A try that comes later than this is not waited for with frequent questions. */
+/** Polls often only if the next attempt is at most this many ms away. */
 const SOON_MS = 20_000;
 
-/** Whether the delivery is likely to change within moments. */
+/** Whether the delivery is likely to change soon. */
 export function expectsChange({ status, nextAttemptAt }: Delivery): boolean {
   return status === 'pending' && (nextAttemptAt === null || Date.parse(nextAttemptAt) < Date.now() + SOON_MS);
 }
 
-/** A page, and the filter by which it was read: what is relative to now must stay where it was for the pages behind it. */
+/** A page and the filter it was read with. Times relative to now are fixed by the first page, so that the pages after it match. */
 interface Listed extends Page<Delivery> {
   readonly filter: DeliveryFilter;
 }
@@ -39,17 +39,17 @@ interface Given {
   id: string;
   narrowing: Narrowing;
   page: Resource<Listed>;
-  /** Whether nothing is sent at present but what is asked for by hand. */
+  /** Whether only manual deliveries are being sent. */
   heldBack: boolean;
   onSent: (sent: Sent) => void;
 }
 
-/** What was sent to an endpoint, newest first. Filter and page are in the address. */
+/** Deliveries to an endpoint, newest first. Filter and page are in the address. */
 export function Deliveries({ id, narrowing, page: { value: page, problem }, heldBack, onSent }: Given) {
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const action = useAction();
   const rows = page?.data ?? [];
-  // What is not on the page any more is not sent unseen.
+  // Only selected deliveries that are still on the page are sent.
   const picked = rows.filter((delivery) => chosen.has(delivery.id));
   const { cursor } = narrowing;
 
@@ -195,7 +195,7 @@ function named({ eventType, subjectNumber, createdAt }: Delivery): string {
   return `${eventType} ${subjectNumber === null ? `at ${until(new Date(createdAt))}` : `of ${subjectNumber}`}`;
 }
 
-/** What people call it, and whose it is. */
+/** The number that people use, and the customer. */
 function Subject({ delivery: { subjectNumber, customerName }, href }: { delivery: Delivery; href: string }) {
   if (subjectNumber === null && customerName === null) return null;
   return (

@@ -9,10 +9,10 @@ import { go, goInstead, places } from '../state/route.ts';
 
 const HOUR_MS = 3_600_000;
 const TIMES = { hour: ['Last hour', HOUR_MS], day: ['Last 24 hours', 24 * HOUR_MS], week: ['Last 7 days', 168 * HOUR_MS] } as const;
-/** A time that is given by its ends. */
+/** The value of `time` for a period with explicit bounds. */
 const RANGE = 'range';
 
-/** What the address says of the deliveries that are shown; empty texts are as if they were not there. */
+/** The filter and page in the address; empty texts count as absent. */
 export interface Narrowing {
   readonly progress?: string | undefined;
   readonly eventType?: string | undefined;
@@ -35,7 +35,7 @@ export const addressOf = (narrowing: Narrowing): Record<string, string | undefin
 
 export const isNarrowed = ({ cursor: _, ...rest }: Narrowing): boolean => Object.values(rest).some((value) => value !== undefined);
 
-/** What the API is asked: a time up to now begins where it does at this moment, unless a page of it was looked at already. */
+/** The API's filter. A period up to now is counted back from this moment, unless the address fixes its start. */
 export function resolved({ progress, eventType, time, from, before, subject, cursor }: Narrowing): DeliveryFilter {
   const known = TIMES[time as keyof typeof TIMES];
   const createdFrom = from ?? (known === undefined ? undefined : new Date(Date.now() - known[1]).toISOString());
@@ -54,15 +54,15 @@ const FIELDS = ['subject', 'createdFrom', 'createdBefore'];
 export function DeliveryFilters({ id, narrowing, problem }: Given) {
   const types = useResource('event-types', listEventTypes);
   const { progress = '', eventType = '', time = '', from, before, subject = '' } = narrowing;
-  // Where a page behind the first was looked at, the address says where a time up to now begins: that was then.
+  // On pages after the first, the address fixes the start of a period up to now. A changed filter starts over.
   const to = (change: Narrowing): string =>
     places.endpoint(id, addressOf({ ...narrowing, ...(time === RANGE ? {} : { from: undefined }), ...change, cursor: undefined }));
   const narrow = (change: Narrowing): void => go(to(change));
-  // A type that the address names, whatever the listing says, so that what is chosen is what is shown.
+  // Includes the type in the address even if the listing lacks it, so that the selected filter is visible.
   const choices = new Set([...(types.value ?? []).map(({ type }) => type), TEST_EVENT, ...(eventType === '' ? [] : [eventType])]);
   const wrong = FIELDS.flatMap((name) => messagesFor(problem, name));
 
-  // An input of a moment says what it holds at every key: those are no places to go back to.
+  // An input of a time reports every key press, so these addresses do not go into the history.
   const range = (change: Narrowing): void => goInstead(to(change));
 
   function timeChosen(chosen: string): void {

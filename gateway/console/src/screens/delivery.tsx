@@ -20,7 +20,7 @@ export function Delivery({ endpointId, id }: { endpointId: string; id: string })
   const action = useAction();
   const [sent, setSent] = useState<Sent | undefined>(undefined);
   const known = delivery.value;
-  // The newest come with every load, older ones when they are asked for; none is forgotten meanwhile.
+  // Every load brings the newest attempts; older ones load on demand. Attempts that were loaded once are kept.
   const seen = useMemo(() => new Map<number, Attempt>(), [id]);
   for (const attempt of known?.attempts ?? []) seen.set(attempt.number, attempt);
   const [older, setOlder] = useState<{ id: string; cursor: string | null } | undefined>(undefined);

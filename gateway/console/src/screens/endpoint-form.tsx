@@ -47,7 +47,7 @@ export function NewEndpoint() {
 }
 
 export function EditEndpoint({ id }: { id: string }) {
-  // What one types into must not change below one's hands: loaded once, and what is saved is only what was changed.
+  // A form must not change while the user types: its values are loaded once, and only changed fields are saved.
   const types = useResource('event-types', listEventTypes);
   const endpoint = useResource(`edit ${id}`, (signal) => readEndpoint(id, signal));
   const first = useRef<Endpoint | undefined>(undefined);
@@ -75,7 +75,7 @@ export function EditEndpoint({ id }: { id: string }) {
   );
 }
 
-/** Only what was changed: what somebody else has changed meanwhile stays. */
+/** Only the changed fields, so that other people's changes are kept. */
 function changed(fields: Required<EndpointFields>, known: Endpoint): EndpointFields {
   const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
   return Object.fromEntries(Object.entries(fields).filter(([name, value]) => !same(value, known[name as keyof Endpoint])));

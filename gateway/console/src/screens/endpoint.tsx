@@ -154,7 +154,7 @@ export function Endpoint({ id }: { id: string }) {
   );
 }
 
-/** Whether what is shown of it is about to change. */
+/** Whether the endpoint's state is about to change. */
 export function isMoving({ lastDeliveryStatus, health }: EndpointRecord): boolean {
   return lastDeliveryStatus === 'pending' || (health != null && (health.backlog > 0 || health.circuit.state !== 'closed'));
 }

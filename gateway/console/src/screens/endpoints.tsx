@@ -62,7 +62,7 @@ const COLUMNS: readonly Column<Endpoint>[] = [
   },
 ];
 
-/** Since when it fails, and how much waits. */
+/** How long the endpoint has been failing, and how much waits. */
 function Since({ health: { failingSince, backlog } }: { health: Health }) {
   return (
     <>

@@ -4,7 +4,7 @@ import { Page } from '../parts/page.tsx';
 import { Prose } from '../parts/prose.tsx';
 import { useResource } from '../state/resource.ts';
 
-/** The catalogue: what endpoints can subscribe to, and what is sent then. */
+/** The catalogue of events that endpoints can subscribe to, with an example of each. */
 export function EventTypes() {
   const types = useResource('event-types', listEventTypes);
   return (

@@ -16,7 +16,7 @@ export function useHealth(id: string, period: Period): Resource<HealthSeries> {
   return useResource(`health ${id} ${period}`, (signal) => readHealth(id, period, signal));
 }
 
-/** What is wrong with an endpoint that is sent to, and what follows; nothing where nothing is. */
+/** What is wrong with an enabled endpoint and what happens next; nothing if all is well. */
 export function Trouble({ health }: { health: HealthRecord }) {
   if (health.state !== 'failing' && health.state !== 'degraded') return null;
   const { failingSince, backlog, oldestWaitingAt } = health;
@@ -53,7 +53,7 @@ function consequence({ circuit: { state, nextTryAt }, failingSince, backlog }: H
 const nextTry = (at: string | null): string =>
   at === null || Date.parse(at) <= Date.now() ? 'the next try is any moment' : `next try at ${until(new Date(at))}`;
 
-/** How it stands: the figures of the last 24 hours, what waits, and the circuit. */
+/** The endpoint's state: figures of the last 24 hours, backlog and circuit. */
 export function Standing({ health }: { health: HealthRecord }) {
   const { successRate, delivered, failed, p50Ms, p95Ms, backlog, oldestWaitingAt, lastSuccessAt, circuit, failingSince } = health;
   return (
@@ -98,11 +98,11 @@ export function Standing({ health }: { health: HealthRecord }) {
 interface Given {
   series: Resource<HealthSeries>;
   period: Period;
-  /** The place that shows another period. */
+  /** The address of the same screen with another period. */
   href: (period: Period) => string;
 }
 
-/** What was delivered and failed, and how long answers took, over a time that is chosen. */
+/** Delivered and failed attempts, and response times, over a chosen period. */
 export function Charts({ series: { value }, period, href }: Given) {
   return (
     <section aria-labelledby="activity">

@@ -1,8 +1,8 @@
-// What came of an attempt, in a few words.
+// The result of an attempt in a few words.
 import type { Attempt, Delivery } from '../api/types.ts';
 import { duration } from '../parts/time.tsx';
 
-/** A sentence's words, to be used within another. */
+/** A sentence without its full stop, for use within another sentence. */
 const unstopped = (text: string): string => text.replace(/\.\s*$/, '');
 
 /** Why no response came: "Timed out after 15 s", "The connection was refused". */
@@ -11,14 +11,14 @@ export function reason({ error, errorMessage, startedAt, endedAt }: Attempt): st
   return unstopped(errorMessage ?? error ?? 'Nothing came back');
 }
 
-/** "500 in 35 ms", or why there is none. */
+/** "500 in 35 ms", or why there is no response. */
 export function outcome(attempt: Attempt): string {
   const { response, startedAt, endedAt, errorMessage } = attempt;
   if (response === null) return reason(attempt);
   return `${response.status} in ${duration(startedAt, endedAt)}${errorMessage === null ? '' : `: ${reason(attempt)}`}`;
 }
 
-/** When it is tried next, while that is still to come. */
+/** When the next attempt is due, if that is in the future. */
 export function nextTry({ status, nextAttemptAt }: Delivery): string | undefined {
   return status === 'pending' && nextAttemptAt !== null && Date.parse(nextAttemptAt) > Date.now() ? nextAttemptAt : undefined;
 }

@@ -18,7 +18,7 @@ interface Given {
   onClose: () => void;
 }
 
-/** Queues again what was skipped or given up. One request queues a part; the rest is asked for until nothing remains. */
+/** Queues skipped and failed events again. Each request queues a part, and requests repeat until nothing remains. */
 export function Recover({ id, enabled, onClose }: Given) {
   const action = useAction();
   const [progress, setProgress] = useState<Recovery | undefined>(undefined);
@@ -34,7 +34,7 @@ export function Recover({ id, enabled, onClose }: Given) {
       const since = instant(form, 'since');
       if (since === undefined)
         throw new Problem('Say since when.', { code: 'MISSING', details: [{ field: 'since', code: 'MISSING', message: 'Give a day and a time.' }] });
-      // A fixed end: what fails from now on is not queued again by the next round.
+      // A fixed end, so that the next round does not queue what has failed since.
       const until = instant(form, 'until') ?? new Date().toISOString();
       stopped.current = false;
       let total = 0;

@@ -1,4 +1,4 @@
-// What comes of what was sent by hand, as it comes: such deliveries go at once.
+// Shows the results of manual deliveries as they arrive; these are sent at once.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { readDeliveries } from '../api/integrations.ts';
 import type { Attempt, Delivery } from '../api/types.ts';
@@ -10,14 +10,13 @@ import { outcome } from './outcome.ts';
 
 const LOOK_MS = 250;
 
-/** Deliveries that were sent by hand. */
 export interface Sent {
   readonly what: 'Test' | 'Redelivery';
-  /** The number of each one's newest attempt before that, by its id. */
+  /** The number of each delivery's newest attempt before it was sent again, by delivery id. */
   readonly before: ReadonlyMap<string, number>;
 }
 
-/** The attempt that was made since; undefined while there is none. */
+/** The attempt made since; undefined if there is none yet. */
 function madeSince(delivery: Delivery, before: ReadonlyMap<string, number>): Attempt | undefined {
   const last = delivery.attempts.at(-1);
   return last !== undefined && last.number > (before.get(delivery.id) ?? 0) ? last : undefined;
@@ -26,12 +25,12 @@ function madeSince(delivery: Delivery, before: ReadonlyMap<string, number>): Att
 interface Given {
   endpointId: string;
   sent: Sent | undefined;
-  /** Called when all have their answers, so that what else is shown can be loaded again. */
+  /** Called when every delivery has been attempted, so that other data on the screen can be loaded again. */
   onSettled: () => void;
   onDismiss: () => void;
 }
 
-/** There from the beginning and empty, as live regions must be to be heard. */
+/** Always rendered, empty at first: screen readers announce only live regions that already exist. */
 export function Sending(given: Given) {
   const { sent } = given;
   return (
@@ -57,7 +56,7 @@ function Results({ endpointId, sent: { what, before }, onSettled, onDismiss }: G
   useEffect(() => {
     if (!settled || told.current) return;
     told.current = true;
-    // What a later retry brings is another matter.
+    // Later retries do not change this result.
     setDone(list);
     onSettled();
   }, [settled]);

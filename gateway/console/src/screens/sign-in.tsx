@@ -5,7 +5,7 @@ import { useAction } from '../state/action.ts';
 import { beginSession, misfit, session, tokenIn } from '../state/session.ts';
 import { useStore } from '../state/store.ts';
 
-/** Asks for a user token and tries it. The place in the address stays, and is where one gets to. */
+/** Asks for a user token and tries it. The address stays, so that the user arrives at the requested screen. */
 export function SignIn() {
   const { reason } = useStore(session);
   const action = useAction();

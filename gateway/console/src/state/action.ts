@@ -4,12 +4,12 @@ import { Problem } from '../api/problem.ts';
 export interface Action {
   readonly busy: boolean;
   readonly problem: Problem | undefined;
-  /** Does it unless it is being done; what it throws becomes the problem. */
+  /** Runs the work unless it is already running; an error becomes `problem`. */
   run(work: () => Promise<void>): Promise<void>;
   clear(): void;
 }
 
-/** Something that the user has asked for, which takes a moment and may fail. */
+/** A user's action, which takes time and may fail. */
 export function useAction(): Action {
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<Problem | undefined>(undefined);

@@ -1,4 +1,4 @@
-// What the last action did, in one sentence that stays until it is put away or the place is left.
+// The result of the last action in one sentence, shown until it is dismissed or the user leaves the screen.
 import type { ComponentChildren } from 'preact';
 import { Store } from './store.ts';
 

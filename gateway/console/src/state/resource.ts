@@ -1,23 +1,23 @@
-// Something of the API that is on screen: loaded, loaded again while it is looked at, never silently old.
+// Data of the API on screen: loaded, reloaded while it is visible, and marked if it is outdated.
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { Problem } from '../api/problem.ts';
 import { session } from './session.ts';
 import { useStore } from './store.ts';
 
-/** While something on screen is about to change; grows while it does not. */
+/** Poll interval in ms while something on screen is about to change; it grows while nothing changes. */
 const SOON_MS = 1500;
 const SOON_AT_MOST_MS = 15_000;
 const GROWTH = 1.4;
-/** While nothing is, or the API cannot be reached. */
+/** Poll interval in ms otherwise, or while the API is unavailable. */
 const SELDOM_MS = 30_000;
 
 export interface Resource<T> {
   readonly value: T | undefined;
-  /** Why the last load failed; the value is that of the last one that did not. */
+  /** Why the last load failed; `value` is then from the last successful one. */
   readonly problem: Problem | undefined;
   readonly loadedAt: Date | undefined;
   readonly loading: boolean;
-  /** Loads at once, and soon again while something is expected to change. */
+  /** Loads at once, and polls quickly again if a change is expected. */
   refresh(): void;
 }
 
@@ -29,7 +29,10 @@ interface State<T> {
   readonly loading: boolean;
 }
 
-/** Loads what `key` names. `expecting` says of a value whether it is about to change, and `soonMs` how soon one looks again then. */
+/**
+ * Loads what `key` names and keeps it up to date. `expecting` says whether a value is about to change; `soonMs` is the poll
+ * interval for that time.
+ */
 export function useResource<T>(
   key: string,
   load: (signal: AbortSignal) => Promise<T>,
@@ -52,7 +55,7 @@ export function useResource<T>(
 
     const again = async (): Promise<void> => {
       clearTimeout(timer);
-      // A page that nobody looks at asks for nothing; coming back to it does.
+      // A hidden page requests nothing, and loads again when it becomes visible.
       if (busy || document.hidden) return;
       busy = true;
       setState((known) => (known.key === key ? { ...known, loading: true } : { key, loading: true }));

@@ -1,4 +1,4 @@
-// The place in the console: the part of the address after #, so that back, forward and reload work.
+// The current place in the console: the part of the address after #, so that back, forward and reload work.
 import { Store } from './store.ts';
 
 export interface Route {
@@ -40,7 +40,7 @@ export function go(to: string): void {
   location.hash = to;
 }
 
-/** Goes there without leaving the present place in the history: it is gone, or was a form that is done with. */
+/** Replaces the current place in the history, because it no longer exists or was a finished form. */
 export function goInstead(to: string): void {
   history.replaceState(null, '', to);
   route.set(read());

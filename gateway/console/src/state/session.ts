@@ -1,16 +1,16 @@
-// Who is signed in. The token lives in this module's memory and nowhere else: no storage, no cookie, no address, no
-// element; a reload forgets it.
+// The signed-in user. The token is kept only in this module's memory: not in storage, a cookie, an address or an element. A
+// reload forgets it.
 import type { Me } from '../api/types.ts';
 import { Store } from './store.ts';
 
 export interface Session {
-  /** Counts sign-ins, so that what waited for one can go on. */
+  /** Counts sign-ins, so that interrupted requests can continue after one. */
   readonly number: number;
   readonly signedIn: boolean;
-  /** Whose it is, or was until it ended by itself; the screens of another are not shown. */
+  /** The user, also after the session expired; another user does not see these screens. */
   readonly me: Me | undefined;
   readonly expiresAt: Date | undefined;
-  /** Why one has to sign in again. */
+  /** Why the user has to sign in again. */
   readonly reason: string | undefined;
 }
 
@@ -21,7 +21,7 @@ export const session = new Store<Session>(SIGNED_OUT);
 
 export const token = (): string | undefined => current;
 
-/** What is wrong with what was pasted, before the API is asked. */
+/** What is wrong with the pasted text, found without a request. */
 export function misfit(text: string): string | undefined {
   if (text === '') return 'Paste a user token.';
   if (text.startsWith('trk_')) return 'This is an API key. The console makes changes, and those need a user token.';
@@ -29,7 +29,7 @@ export function misfit(text: string): string | undefined {
   return undefined;
 }
 
-/** The token of what was pasted, which may be a whole header. */
+/** The token in the pasted text, which may be a complete header. */
 export const tokenIn = (text: string): string => text.trim().replace(/^(authorization:\s*)?bearer\s+/i, '');
 
 export function beginSession(text: string, me: Me): void {
@@ -44,7 +44,7 @@ export function beginSession(text: string, me: Me): void {
   });
 }
 
-/** The API no longer takes that token. The screens stay in memory, unseen, for the same user to go on. */
+/** Ends the session after the API has rejected the token. The screens stay in memory, hidden, until the same user signs in again. */
 export function endSession(text: string, reason: string): void {
   if (current !== text) return;
   current = undefined;
@@ -56,7 +56,7 @@ export function signOut(): void {
   session.set({ ...SIGNED_OUT, number: session.value.number });
 }
 
-/** Shown to the user and believed by nobody: the gateway verifies. */
+/** The token's claims, unverified, for display only: the gateway verifies. */
 function claimsOf(text: string): Record<string, unknown> {
   try {
     const part = text.split('.')[1] as string;

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 
-/** A value outside of components that they can watch. */
+/** A value outside of components that components can watch. */
 export class Store<T> {
   #value: T;
   readonly #watchers = new Set<() => void>();
@@ -24,13 +24,13 @@ export class Store<T> {
   }
 }
 
-/** The store's value; the component is rendered again when it changes. */
+/** The store's value. The component renders again when it changes. */
 export function useStore<T>(store: Store<T>): T {
   const [, setVersion] = useState(0);
   const { value } = store;
   useEffect(() => {
     const watcher = (): void => setVersion((version) => version + 1);
-    // It may have changed between the rendering and now.
+    // The value may have changed since the component was rendered.
     if (store.value !== value) watcher();
     return store.watch(watcher);
   }, [store]);
