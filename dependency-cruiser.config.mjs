@@ -1,4 +1,4 @@
-// Who may import whom, as far as folders say it: eslint.config.mjs has the direction between packages by name.
+// Allowed imports between folders; eslint.config.mjs has the rules between packages by name.
 const CODE = '(?:packages|services|tools)/[^/]+|gateway|loadtest';
 
 export default {

@@ -1,11 +1,13 @@
-// Style is the compiler's and the reviewer's business; lint keeps promises handled and dependencies pointing one way.
+// Style is left to the compiler and reviewers. Lint checks that promises are handled and dependencies point one way.
 import js from '@eslint/js';
 import tseslint from 'typescript-eslint';
 
 /**
- * Who may import whom: contract ← service-kit ← outbox ← record-store ← services; the gateway needs the first two only;
- * nobody imports a service, but the command line imports their schemas, to migrate them, and what they do about a restore, and the benchmarks what they time. What people run around the
- * system stands in tools/, which no service, no gateway and no package imports. Tests may import tools/testing and whatever they put together besides.
+ * Allowed imports between packages: contract ← service-kit ← outbox ← record-store ← services. The gateway needs contract,
+ * service-kit and redis. No other package imports a service, with two exceptions: the command line imports their schemas, to
+ * migrate them, and their steps after a restore; the benchmarks import what they measure. Tools that people run around the system
+ * are in tools/, which no service, no gateway and no package imports. Tests may import tools/testing and every package they
+ * combine.
  */
 const DIRECTION = {
   'packages/contract': [],
@@ -24,7 +26,7 @@ const DIRECTION = {
   loadtest: ['contract', 'service-kit', 'outbox', 'demo-company', 'local-stack', 'cli', 'reporting/(reports|schema)'],
 };
 
-/** Each third-party client is imported in one place, so that it can be replaced there. */
+/** Each third-party client is imported in few places, so that it can be replaced there. */
 const CLIENTS = {
   pg: ['packages/service-kit', 'tools/local-stack', 'loadtest'],
   kafkajs: ['packages/outbox', 'tools/local-stack'],
@@ -68,7 +70,7 @@ export default tseslint.config(
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     rules: {
       '@typescript-eslint/consistent-type-imports': 'error',
-      // What comes from a driver or from JSON is unknown or any by nature and is checked where it enters.
+      // Values from a driver or from JSON are unknown or any by nature, and are checked where they enter.
       '@typescript-eslint/no-explicit-any': 'off',
       '@typescript-eslint/no-unsafe-argument': 'off',
       '@typescript-eslint/no-unsafe-assignment': 'off',

@@ -1,8 +1,8 @@
 /**
- * Notes under a name how files and folders are now from which something was made, and what was made; all below the root. A source that has
- * changed since making began (ms since 1970) may not be in what was made, so it counts as changed.
+ * Records, under a name, the state of the source files and folders and of the files made from them; all paths are relative to the
+ * root. A source that changed after `beganAt` (ms since 1970) counts as changed, because the output may not contain the change.
  */
 export function note(name: string, of: { readonly sources: readonly string[]; readonly made: readonly string[]; readonly beganAt: number }): void;
 
-/** Whether everything is as it was noted under that name; false where nothing was. */
+/** Whether all recorded files are unchanged; false if nothing is recorded under the name. */
 export function isAsNoted(name: string): boolean;

@@ -1,4 +1,4 @@
-// Builds @truckroll/client as it is published: `node scripts/build-client.mjs FOLDER` writes a package of JavaScript and types.
+// Builds @truckroll/client for publishing: `node scripts/build-client.mjs FOLDER` writes a package of JavaScript and types.
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -17,7 +17,7 @@ const { status } = spawnSync(process.execPath, [compiler, '-p', source, '--outDi
 });
 if (status !== 0) throw new Error('The client could not be compiled, for the reason above.');
 
-// In the workspace it is imported as it is written; versions that the workspace shares are spelled out.
+// The workspace imports the TypeScript sources; the published package needs its own exports and explicit versions.
 const { dependencies, ...facts } = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8'));
 for (const own of ['private', 'devDependencies']) delete facts[own];
 const shared = readFileSync(join(root, 'pnpm-workspace.yaml'), 'utf8');

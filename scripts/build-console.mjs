@@ -1,5 +1,5 @@
-// Bundles gateway/console into the few files that the gateway serves below /console. Skipped while its sources are as
-// they were at the last run. The bundler is a package of the gateway's, so it is looked for there.
+// Bundles gateway/console into the files that the gateway serves below /console. Skipped if the sources have not changed since
+// the last run. The bundler is a dependency of the gateway, so it is resolved from there.
 import { createHash } from 'node:crypto';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -10,7 +10,7 @@ const source = join(root, 'gateway/console');
 const out = join(source, 'gen');
 const stamp = join(out, '.stamp');
 
-/** What it is made of, and what tells that it was made. */
+/** The sources, and the stamp file that records the last run. */
 export const consoleSources = () => [...sourcesOf(), join(root, 'pnpm-lock.yaml'), import.meta.filename];
 export const consoleStamp = stamp;
 
@@ -29,7 +29,7 @@ export async function buildConsole() {
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === digest) return;
 
   const { build } = createRequire(join(root, 'gateway/package.json'))('esbuild');
-  // Made beside and put in place whole, for gateways that are starting meanwhile.
+  // Built in a separate folder and renamed, so that a gateway that is starting never sees half of it.
   const fresh = `${out}.${process.pid}`;
   mkdirSync(fresh, { recursive: true });
   await build({

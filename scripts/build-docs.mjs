@@ -1,5 +1,5 @@
-// Makes the pages that the gateway serves below /docs of gateway/openapi.json, docs/ and gateway/docs. Skipped while these are
-// as they were at the last run. Bundler, Markdown and colours are packages of the gateway's, so they are looked for there.
+// Builds the pages that the gateway serves below /docs from gateway/openapi.json, docs/ and gateway/docs. Skipped if these have
+// not changed since the last run. The bundler and renderers are dependencies of the gateway, so they are resolved from there.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -10,10 +10,10 @@ const source = join(root, 'gateway/docs');
 const out = join(source, 'gen');
 const stamp = join(out, '.stamp');
 
-/** What tells that they were made. */
+/** The stamp file that records the last run. */
 export const docsStamp = stamp;
 
-/** What they are made of. */
+/** The sources of the pages. */
 export function docsSources() {
   const within = (folder) =>
     readdirSync(folder, { recursive: true })
@@ -33,7 +33,7 @@ export async function buildDocs() {
   const { build } = createRequire(join(root, 'gateway/package.json'))('esbuild');
   const { buildSite } = await import('../gateway/docs/src/site.ts');
   const { files } = buildSite(root);
-  // Made beside and put in place whole, for gateways that are starting meanwhile.
+  // Built in a separate folder and renamed, so that a gateway that is starting never sees half of it.
   const fresh = `${out}.${process.pid}`;
   mkdirSync(fresh, { recursive: true });
   await build({

@@ -1,11 +1,11 @@
-/** Where Node keeps the compiled code of bundles. */
+/** Folder of Node's compile cache for the bundles. */
 export const COMPILED: string;
 
-/** What is run of a program, `services/billing/src/main.ts`, when it was bundled; undefined where there is no bundle of its modules as they are now. */
+/** The bundle of a program such as `services/billing/src/main.ts`; undefined if there is none or its modules have changed. */
 export function bundleOf(program: string): string | undefined;
 
-/** Bundles the programs of a system where they are not as their modules are. Resolves to where they lie. Rejects where a module is wrong. */
+/** Bundles the system's programs if their modules have changed. Resolves to the bundles' paths by program. Rejects if a module has an error. */
 export function bundleSystem(): Promise<ReadonlyMap<string, string>>;
 
-/** The same of what starts them, for the next time. */
+/** The same for the programs that start the system; the next start uses them. */
 export function bundleSupervisor(): Promise<void>;

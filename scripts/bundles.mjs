@@ -1,6 +1,6 @@
-// Bundles what `npm start` runs, each program with its packages in one file below node_modules: four hundred modules that are
-// looked for, read and stripped of types one by one are most of what a start would do otherwise. What a program reads beside
-// its modules it goes on finding there. deploy/bundle.mjs makes what images run.
+// Bundles what `npm start` runs, each program with its packages in one file below node_modules. Otherwise a start spends most of
+// its time on finding, reading and stripping the types of four hundred modules. Files that modules read relative to themselves
+// are still read from the checkout. deploy/bundle.mjs makes the bundles for images.
 import { existsSync, readFileSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -10,34 +10,34 @@ import { isAsNoted, note } from './as-noted.mjs';
 
 const root = join(import.meta.dirname, '..');
 const FOLDER = 'node_modules/.cache/bundles';
-/** What packages there are, and how bundles are made of them. */
+/** Sources of every bundle: the packages, and how bundles are made. */
 const ALWAYS = ['pnpm-lock.yaml', 'scripts/bundles.mjs', 'deploy/bundle.mjs'];
 
-/** Where Node keeps the compiled code of bundles. */
+/** Folder of Node's compile cache for the bundles. */
 export const COMPILED = join(root, 'node_modules/.cache/compiled');
 
-/** The programs of one system, which share most of their modules: each loads a few files, and what they share is made once. */
+/** The programs of one system. They share most of their modules, so these are bundled together and compiled once. */
 const SYSTEM = [...readdirSync(join(root, 'services')).map((name) => `services/${name}/src/main.ts`), 'gateway/src/main.ts'];
-/** What starts them: npm start, and the benchmarks of it. */
+/** The programs that start the system: npm start and its benchmarks. */
 const SUPERVISOR = ['tools/local-stack/src/start-main.ts', 'loadtest/idle/start-main.ts'];
 
-/** What is run of a program, `services/billing/src/main.ts`, when it was bundled; undefined where there is no bundle of its modules as they are now. */
+/** The bundle of a program such as `services/billing/src/main.ts`; undefined if there is none or its modules have changed. */
 export function bundleOf(program) {
   const group = [SYSTEM, SUPERVISOR].find((programs) => programs.includes(program));
   return group !== undefined && isAsNoted(nameOf(group)) ? join(root, placeOf(program)) : undefined;
 }
 
-/** Bundles the programs of a system where they are not as their modules are. Resolves to where they lie. Rejects where a module is wrong. */
+/** Bundles the system's programs if their modules have changed. Resolves to the bundles' paths by program. Rejects if a module has an error. */
 export async function bundleSystem() {
   if (!isAsNoted(nameOf(SYSTEM))) {
     await bundle(SYSTEM);
-    // Of modules that have changed, under names that nobody asks for any more.
+    // Its entries belong to the old bundles, under names that are no longer used.
     rmSync(COMPILED, { recursive: true, force: true });
   }
   return new Map(SYSTEM.map((program) => [program, join(root, placeOf(program))]));
 }
 
-/** The same of what starts them, for the next time. */
+/** The same for the programs that start the system; the next start uses them. */
 export async function bundleSupervisor() {
   if (!isAsNoted(nameOf(SUPERVISOR))) await bundle(SUPERVISOR);
 }
@@ -45,7 +45,7 @@ export async function bundleSupervisor() {
 async function bundle(programs) {
   const { build, stop } = createRequire(join(root, 'gateway/package.json'))('esbuild');
   const folder = join(root, folderOf(programs));
-  // Made beside and put in place whole, for others who start meanwhile.
+  // Built in a separate folder and renamed, so that another start never sees half of it.
   const fresh = `${folder}.${process.pid}`;
   const beganAt = Date.now();
   const { metafile } = await build({
@@ -62,7 +62,7 @@ async function bundle(programs) {
   if (existsSync(folder)) renameSync(folder, former);
   renameSync(fresh, folder);
   rmSync(former, { recursive: true, force: true });
-  // What a plugin has made up has its name before a colon.
+  // The names of modules that a plugin created contain a colon.
   const modules = Object.keys(metafile.inputs).filter((name) => !name.includes(':'));
   note(nameOf(programs), { sources: [...ALWAYS, ...modules], made: programs.map(placeOf), beganAt });
 }
@@ -71,10 +71,10 @@ const nameOf = (programs) => `bundles of ${programs[0]}`;
 const folderOf = (programs) => `${FOLDER}/${programs === SYSTEM ? 'system' : 'supervisor'}`;
 const placeOf = (program) => `${folderOf(SYSTEM.includes(program) ? SYSTEM : SUPERVISOR)}/${program.replace(/\.ts$/, '.mjs')}`;
 
-/** Not in one word: this module is bundled too, and what it looks for would be replaced in it. */
+/** Not written as one word: this module is bundled too, and the plugin would replace the word here. */
 const META = ['import', 'meta'].join('.');
 
-/** Modules that look beside themselves for files do so where they stand in the checkout. */
+/** Replaces import.meta and __dirname with the module's path in the checkout, so that it finds its files there. */
 const WHERE_THEY_STAND = {
   name: 'where they stand',
   setup({ onLoad }) {

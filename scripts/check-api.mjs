@@ -1,5 +1,5 @@
-// Holds gateway/openapi.json against that of the last release: what breaks those who call the API fails, unless it was announced.
-// `node scripts/run.mjs check:api`.
+// Compares gateway/openapi.json with that of the last release. Fails if a change breaks API clients and was not announced. `node
+// scripts/run.mjs check:api`.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { apiTools } from './api-tools.mjs';
 const root = join(import.meta.dirname, '..');
 const released = join(root, 'proto/released.openapi.json');
 const current = readFileSync(join(root, 'gateway/openapi.json'), 'utf8');
-/** How long what is to go is deprecated first, as the contract checks too. Days. */
+/** Days that something must be deprecated before it is removed; the contract checks the same. */
 const NOTICE = 365;
 const oasdiff = join(apiTools(), 'oasdiff');
 
@@ -25,12 +25,12 @@ if (process.exitCode === 0) console.log('nothing of the last release breaks unan
 function compare(input) {
   const args = ['breaking', released, '-', '--fail-on', 'ERR', '--deprecation-days-stable', String(NOTICE), '--err-ignore', join(root, 'proto/announced.txt')];
   const { status, stdout, stderr } = spawnSync(oasdiff, args, { input, encoding: 'utf8', maxBuffer: 1e8 });
-  // 1 says that something breaks; anything above, that nothing could be compared.
+  // Exit code 1 means a breaking change; a higher one means that the comparison failed.
   if (status !== 0 && status !== 1) throw new Error(`oasdiff failed: ${stderr}`);
   return { good: status === 0, text: stdout };
 }
 
-/** The description with something broken, so that a comparison which has become blind is noticed. */
+/** The description with breaking changes, to check that the comparison still detects them. */
 function breaks() {
   const broken = (change) => {
     const description = JSON.parse(current);

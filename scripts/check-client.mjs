@@ -1,4 +1,4 @@
-// Checks @truckroll/client as it is published: its size, its resolution, its README. `node scripts/run.mjs check:client`.
+// Checks @truckroll/client as published: size, module resolution, README. `node scripts/run.mjs check:client`.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,9 +8,9 @@ import { pathToFileURL } from 'node:url';
 import { createContext, runInContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
 
-/** Of paging and verification together, compressed. */
+/** Maximum size of paging and verification together, in compressed bytes. */
 const MOST_BYTES = 10_000;
-/** What every platform has that has fetch. */
+/** Globals of every platform that has fetch. */
 const WEB = [
   'AbortController',
   'AbortSignal',
@@ -33,7 +33,7 @@ const { publint } = await import(pathToFileURL(join(client, 'node_modules/publin
 const { checkPackage, createPackageFromTarballData } = await import(pathToFileURL(join(client, 'node_modules/@arethetypeswrong/core/dist/index.js')).href);
 
 const parent = mkdtempSync(join(tmpdir(), 'truckroll-client-'));
-// The name that a registry's tarballs have inside.
+// Tarballs of a registry contain a folder of this name.
 const folder = join(parent, 'package');
 const faults = [];
 try {
@@ -52,7 +52,7 @@ try {
   const { messages } = await publint({ pack: { tarball: tarball.buffer }, strict: true });
   for (const { code, path } of messages) faults.push(`publint: ${code} at ${path.join('.')}`);
   const { problems } = await checkPackage(createPackageFromTarballData(tarball));
-  // A package of ES modules: what CommonJS, and Node before version 12, make of it does not count.
+  // The package has ES modules only, so problems with CommonJS and with Node before version 12 do not count.
   for (const problem of problems) {
     if (problem.kind !== 'CJSResolvesToESM' && problem.resolutionKind !== 'node10') faults.push(`arethetypeswrong: ${JSON.stringify(problem)}`);
   }
@@ -74,7 +74,7 @@ try {
 for (const fault of faults) console.error(fault);
 process.exitCode = faults.length === 0 ? 0 : 1;
 
-/** What is wrong with the bundle where there is nothing of Node's, as on Workers: a page is read and a webhook is verified. */
+/** Runs the bundle without any of Node's own APIs, as on Workers: reads a page and verifies a webhook. Returns what is wrong. */
 async function strangers(bundle) {
   const { Webhook } = await import(pathToFileURL(parts.resolve('standardwebhooks')).href);
   const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
@@ -107,7 +107,7 @@ async function strangers(bundle) {
   return good ? [] : [`without Node's own it told ${told}, and asked for ${asked.join()}`];
 }
 
-/** Minified for no platform in particular: a module of Node's would not be found. */
+/** Minified for no platform in particular, so that an import of a Node module fails. */
 async function bundled(contents) {
   const { outputFiles } = await build({
     stdin: { contents, resolveDir: folder },

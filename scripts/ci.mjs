@@ -1,5 +1,5 @@
-// What .ci/run does: checks one after the other, all of them even when one fails, then every test. Each check counts as
-// one, each test as one; anything that cannot be counted is a failure.
+// Continuous integration (.ci/run): runs every check, even after one has failed, then every test. Each check counts as one and
+// each test as one; anything that cannot be counted is a failure.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -33,7 +33,7 @@ let passed = 0;
 let failed = 0;
 const startedAt = performance.now();
 
-// Beside checks that use one processor: on a machine that has never compiled them it takes minutes.
+// Compiles the tools in the background while checks use one processor: the first time this takes minutes.
 const tools = `
   const [{ apiTools }, { chartTools }] = await Promise.all([import('./scripts/api-tools.mjs'), import('./deploy/chart-tools.mjs')]);
   chartTools();
@@ -42,7 +42,7 @@ const tools = `
 const compiled = once(spawn(process.execPath, ['--input-type=module', '-e', tools], { cwd: root, stdio: 'inherit' }), 'close');
 
 for (const each of checks) {
-  // A failure is told by the check, which tries again.
+  // If compiling fails, the check compiles again and reports the error.
   if (each[1].includes('check:chart')) await compiled;
   check(each);
 }

@@ -1,5 +1,5 @@
-// Writes the types of @truckroll/client from gateway/openapi.json into packages/client/src/gen, which git ignores. Skipped
-// while the description is as it was at the last run. The generator is a package of the client's, so it is looked for there.
+// Writes the types of @truckroll/client from gateway/openapi.json into packages/client/src/gen, which git ignores. Skipped if the
+// description has not changed since the last run. The generator is a dependency of the client, so it is resolved from there.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -11,7 +11,7 @@ const client = join(root, 'packages/client');
 const out = join(client, 'src/gen');
 const description = join(root, 'gateway/openapi.json');
 
-/** What they are made of, and what is made. */
+/** The sources, and the file made from them. */
 export const clientTypeSources = [description, join(root, 'pnpm-lock.yaml'), import.meta.filename];
 export const clientTypes = join(out, 'api.ts');
 
@@ -23,7 +23,7 @@ export async function writeClientTypes() {
   if (existsSync(file) && readFileSync(file, 'utf8').startsWith(stamp)) return;
   const place = dirname(createRequire(join(client, 'package.json')).resolve('openapi-typescript/package.json'));
   const { default: generate, astToString } = await import(pathToFileURL(join(place, 'dist/index.mjs')).href);
-  // A body may leave out what has a default.
+  // Fields with a default are optional in a body.
   const text = astToString(await generate(JSON.parse(readFileSync(description, 'utf8')), { defaultNonNullable: false }));
   mkdirSync(out, { recursive: true });
   writeFileSync(`${file}.${process.pid}`, stamp + text);

@@ -1,15 +1,15 @@
-// Writes what of proto/ follows from the rest of it: protobuf has no way to say that a message is another one and more.
-// `node scripts/derive-protos.mjs --check` writes nothing, and ends with 1 where something is not as it would be written.
+// Writes the files of proto/ that follow from others, because protobuf cannot extend a message. `node scripts/derive-protos.mjs
+// --check` writes nothing, and exits with 1 if a file is out of date.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const proto = join(import.meta.dirname, '..', 'proto');
 const SOURCE = 'truckroll/scheduling/v1/service_requests.proto';
 const DERIVED = 'truckroll/events/v1/changed_service_request.proto';
-/** Its number has been on the wire since the first release; ServiceRequest reserves it. */
+/** This number has been on the wire since the first release; ServiceRequest reserves it. */
 const PREVIOUS_STATUS = 22;
 
-/** Paths below proto/ that were not as they should be; they are mended, unless this only checks. */
+/** Updates derived files, unless it only checks. Returns the paths below proto/ that were out of date. */
 export function deriveProtos({ check = false } = {}) {
   const path = join(proto, DERIVED);
   const wanted = changedServiceRequest(readFileSync(join(proto, SOURCE), 'utf8'));
@@ -17,14 +17,14 @@ export function deriveProtos({ check = false } = {}) {
   try {
     found = readFileSync(path, 'utf8');
   } catch {
-    // There is none yet.
+    // The file does not exist yet.
   }
   if (found === wanted) return [];
   if (!check) writeFileSync(path, wanted);
   return [DERIVED];
 }
 
-/** The service request's message and `previous_status`. */
+/** The source of a message with the fields of ServiceRequest and `previous_status`. */
 export function changedServiceRequest(source) {
   const imports = source.match(/^import .*;$/gm);
   const [, fields] = /^message ServiceRequest \{\n([^]*?)^\}$/m.exec(source);
@@ -32,7 +32,7 @@ export function changedServiceRequest(source) {
     throw new Error(`ServiceRequest must reserve ${PREVIOUS_STATUS}, which is previous_status in ${DERIVED}`);
   const qualified = fields
     .replace(/^(?: *\/\/.*\n)* *reserved .*;\n/gm, '')
-    // Names of its own package.
+    // Qualify the names of the source's own package.
     .replace(/^( *(?:optional |repeated )?)([A-Z]\w* )/gm, '$1truckroll.scheduling.v1.$2');
   return `// Derived from ${SOURCE} by scripts/derive-protos.mjs; change it there.
 syntax = "proto3";

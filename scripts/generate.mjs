@@ -1,6 +1,7 @@
-// Turns proto/ into what machines read: TypeScript types, codecs and gRPC stubs, and descriptor images with and without comments, all in
-// packages/contract/src/gen, which git ignores. Skipped while proto/ is as it was at the last run. Bundles the console, makes the pages of the
-// documentation and writes the client's types, too. Notes the files that all of it is made of, so that run.mjs need not ask.
+// Generates code from proto/: TypeScript types, codecs and gRPC stubs, and descriptor images with and without comments, all in
+// packages/contract/src/gen, which git ignores. Skipped if proto/ has not changed since the last run. Also bundles the console,
+// builds the documentation's pages and writes the client's types. Records all source files, so that run.mjs can see whether
+// anything changed.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -30,11 +31,11 @@ const digest = hash.digest('hex');
 
 if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== digest) {
   const bin = join(root, 'node_modules/.bin');
-  // Made beside and put in place whole, for programs that are starting meanwhile.
+  // Built in a separate folder and renamed, so that a program that is starting never sees half of it.
   const fresh = `${out}.${process.pid}`;
   mkdirSync(fresh, { recursive: true });
   const run = (...args) => {
-    // In the root, so that buf names files as an editor opens them.
+    // Runs in the root, so that buf reports paths as editors open them.
     const env = { ...process.env, PATH: `${bin}${delimiter}${process.env.PATH}` };
     const { status, error } = spawnSync(join(bin, 'buf'), args, { cwd: root, stdio: 'inherit', env });
     if (status === 0) return;
@@ -44,7 +45,7 @@ if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== digest) {
   run('build', 'proto', '-o', join(fresh, 'truckroll.binpb'));
   run('build', 'proto', '--exclude-source-info', '-o', join(fresh, 'uncommented.binpb'));
   run('generate', 'proto', '--path', 'proto/truckroll', '--template', 'proto/buf.gen.yaml', '-o', fresh);
-  // The type registry knows a message only once its module is loaded; this module loads them all.
+  // A message is in the type registry only once its module is loaded; this module loads all of them.
   const modules = readdirSync(fresh, { recursive: true })
     .filter((name) => name.endsWith('.ts'))
     .sort();
@@ -58,13 +59,13 @@ if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== digest) {
   console.error(`generated code for ${protos.length} proto files`);
 }
 
-/** Ends the program. Whoever wrote the contract needs the reason and no stack. */
+/** Ends the program with the reason only: a stack does not help the author of the contract. */
 function fail(reason) {
   console.error(reason);
   process.exit(1);
 }
 
-/** Which records each service owns, as types: what a service must register (registered() of record-store). */
+/** The records that each service owns, as types: what a service must register (registered() of record-store). */
 async function writeOwners() {
   const { resources } = await import('../packages/contract/src/operation.ts');
   const owners = [...Map.groupBy(resources, ({ owner }) => owner)].map(([owner, of]) => `  ${owner}: ${of.map(({ path }) => `'${path}'`).join(' | ')};\n`);

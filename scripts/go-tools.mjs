@@ -1,5 +1,5 @@
-// Tools that Go compiles, at the versions of a go.mod of their own, once for every version: they stay in the user's cache,
-// beside Go's own.
+// Compiles tools written in Go, once per version, at the versions of a separate go.mod. They are kept in the user's cache, next
+// to Go's own.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
@@ -7,8 +7,8 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 
 /**
- * The folder of the programs that `module`/go.mod names as tools. `name` is that of the cache; `purpose` completes "… by tools
- * that Go compiles". Throws a sentence that says what to do.
+ * The folder of the programs that `module`/go.mod lists as tools. `name` is the name of the cache; `purpose` completes "… by
+ * tools that Go compiles". Throws an error that says what to do.
  */
 export function goTools({ module, name, purpose }) {
   const digest = createHash('sha256')

@@ -1,4 +1,4 @@
-// Installs the workspace's packages with the pinned pnpm, unless what is installed is what the lockfile says.
+// Installs the workspace's packages with the pinned pnpm, unless the installed ones match the lockfile.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ export function install() {
   const startedAt = performance.now();
   console.error('installing packages …');
   const pnpm = pinnedPnpm();
-  // Standard output belongs to the command that was asked for: progress goes to standard error.
+  // Standard output belongs to the requested command, so progress goes to standard error.
   const result = spawnSync(process.execPath, [pnpm, 'install', '--frozen-lockfile', '--config.confirmModulesPurge=false'], {
     cwd: root,
     stdio: ['ignore', 2, 2],
@@ -33,7 +33,7 @@ function wanted() {
   return hash.digest('hex');
 }
 
-/** Runs work while no other command of this checkout does. The lock of a process that has gone is ignored. */
+/** Runs work while no other command of this checkout does. Ignores the lock of a process that no longer exists. */
 export async function alone(work) {
   mkdirSync(dirname(lock), { recursive: true });
   for (let told = false; ; ) {
@@ -59,7 +59,7 @@ export async function alone(work) {
   }
 }
 
-/** The number of the process that has the lock; undefined when it has gone, or the number is another program's by now. */
+/** The id of the process that holds the lock; undefined if it no longer exists or another program now has its id. */
 function holder() {
   try {
     const pid = Number(readFileSync(lock, 'utf8'));

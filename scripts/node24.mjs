@@ -1,11 +1,11 @@
-// Finds Node 24 or newer: this process's own, else the one that the install has put beside the other packages.
+// Finds Node 24 or newer: the Node running this, or else the one installed with the packages.
 import { existsSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
 const NEEDED = 24;
 
-/** The program's path; throws a sentence that says what to do. */
+/** The path of Node; throws an error that says what to do. */
 export function findNode() {
   if (Number(process.versions.node.split('.')[0]) >= NEEDED) return process.execPath;
   const shipped = join(root, 'node_modules', `node-${process.platform}-${process.arch}`, 'bin/node');
@@ -15,7 +15,7 @@ export function findNode() {
   );
 }
 
-/** The environment in which every "node" is that one. */
+/** The environment in which every "node" is this one. */
 export function environmentFor(node) {
   return { ...process.env, PATH: `${dirname(node)}${delimiter}${process.env.PATH ?? ''}` };
 }

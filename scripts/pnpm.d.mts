@@ -1,5 +1,5 @@
-/** The program to run with Node, installed if it is not there. Throws a sentence that names what differs. */
+/** The path of the pinned pnpm, to run with Node; installs it if it is missing. Throws an error that names the difference. */
 export function pinnedPnpm(): string;
 
-/** The first package of npm's hidden lockfile that is not the pinned one, in words; undefined where there is none. */
+/** Describes the first package of npm's hidden lockfile that differs from the pinned one; undefined if none does. */
 export function difference(packages: Readonly<Record<string, { integrity?: string }>>, pinned?: Readonly<Record<string, string>>): string | undefined;

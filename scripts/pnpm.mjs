@@ -1,18 +1,18 @@
-// The pinned pnpm: what npm brings is held against scripts/pnpm.json before any of it runs, for pnpm is what checks all
-// other packages by the lockfile.
+// Installs the pinned pnpm. What npm downloads is compared with scripts/pnpm.json before any of it runs, because pnpm in turn
+// checks all other packages against the lockfile.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
 
-/** The program to run with Node, installed if it is not there. Throws a sentence that names what differs. */
+/** The path of the pinned pnpm, to run with Node; installs it if it is missing. Throws an error that names the difference. */
 export function pinnedPnpm() {
   const { packageManager } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   const folder = join(root, 'node_modules/.truckroll-pnpm', packageManager);
   const program = join(folder, 'node_modules/pnpm/bin/pnpm.mjs');
   if (!existsSync(program)) {
-    // Without scripts: nothing of it may run before it was looked at, and pnpm works without its own.
+    // Without install scripts: nothing may run before it is checked, and pnpm does not need its own scripts.
     const flags = ['--prefix', folder, '--ignore-scripts', '--no-save', '--no-audit', '--no-fund'];
     const { status } = spawnSync('npm', ['install', ...flags, packageManager], { cwd: root, stdio: ['ignore', 2, 2] });
     if (status !== 0) throw new Error(`npm could not bring ${packageManager}, for the reason above: check the network and the disk, and try again.`);
@@ -25,7 +25,7 @@ export function pinnedPnpm() {
   return program;
 }
 
-/** npm has held each package against the digest that it notes here; the note must be the pinned one. */
+/** npm has checked each package against the digest recorded here; the recorded digest must be the pinned one. */
 export function difference(packages, pinned = JSON.parse(readFileSync(join(import.meta.dirname, 'pnpm.json'), 'utf8'))) {
   for (const [path, { integrity }] of Object.entries(packages)) {
     const name = path.replace(/^.*node_modules\//, '');

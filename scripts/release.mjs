@@ -1,6 +1,6 @@
-// What of cutting a release is mechanical (CONTRIBUTING.md, "When you cut a release"):
-// `node scripts/release.mjs prepare VERSION` names the checkout and its notes VERSION, `node scripts/release.mjs record VERSION [COMMIT]`
-// lists the commit, HEAD by default, as that release, and stores its contract as the released one.
+// The mechanical steps of a release (CONTRIBUTING.md, "When you cut a release"). `node scripts/release.mjs prepare VERSION` sets
+// the version of the checkout and its notes. `node scripts/release.mjs record VERSION [COMMIT]` lists the commit, HEAD by
+// default, as that release, and stores its contract as the released one.
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -43,7 +43,7 @@ function record(version, revision = 'HEAD') {
   write(RELEASES, `${JSON.stringify([...releases(), release], null, 2)}\n`);
   run('node_modules/.bin/buf', 'build', 'proto', '--exclude-source-info', '-o', 'proto/released.binpb');
   copyFileSync(join(root, 'gateway/openapi.json'), join(root, 'proto/released.openapi.json'));
-  // Its first lines say what the file is for.
+  // Its first two lines explain the file.
   write('proto/announced.txt', `${read('proto/announced.txt').split('\n').slice(0, 2).join('\n')}\n`);
 }
 

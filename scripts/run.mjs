@@ -1,5 +1,5 @@
-// What the npm scripts run, on whatever Node the machine has: installs packages, finds Node 24, generates code from
-// proto/, and then runs the program that was asked for, with its input, output, signals and exit code.
+// Runs the npm scripts with any Node: installs packages, finds Node 24, generates code from proto/, and then runs the requested
+// program with its input, output, signals and exit code.
 import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
@@ -13,14 +13,14 @@ const root = join(import.meta.dirname, '..');
 const [name = '', ...args] = process.argv.slice(2);
 
 /**
- * `supervised` programs own other processes and end them when this one is gone; they are told through a channel. Of `bundled` ones the bundle
- * is run where there is one, and their sources otherwise.
+ * `supervised` programs start other processes and end them when this process is gone, which they notice by their IPC channel. A
+ * `bundled` program runs from its bundle if there is one, else from its sources.
  */
 const programs = {
   start: { script: 'tools/local-stack/src/start-main.ts', bundled: true, supervised: true, env: { NODE_COMPILE_CACHE: COMPILED } },
   servers: { script: 'tools/local-stack/src/servers-main.ts', supervised: true },
   test: { script: 'tools/local-stack/src/test-main.ts', supervised: true },
-  // npm changes to the root; paths among the arguments are meant from where the command was typed.
+  // npm changes to the root; relative paths among the arguments refer to the folder where the command was typed.
   truckroll: {
     script: 'tools/cli/src/main.ts',
     cwd: process.env.npm_lifecycle_event === 'truckroll' ? process.env.INIT_CWD : process.cwd(),
@@ -71,7 +71,7 @@ try {
   process.exitCode = 1;
 }
 
-/** Two commands that start at once in a fresh checkout prepare it once. Resolves to the path of Node. */
+/** Prepares the checkout; run under the lock, so that two commands that start at once prepare it once. Returns the path of Node. */
 function prepare() {
   install();
   const node = findNode();
@@ -97,8 +97,8 @@ function run(node, program) {
 }
 
 /**
- * npm that is killed cannot pass that on. Between npm and this process there may be a shell, which goes on; so its parent
- * is looked at as well, but never the parent of npm, which may end before npm does.
+ * If npm is killed, it cannot forward the signal. There may be a shell between npm and this process, which lives on, so this also
+ * watches the shell's parent. It never watches npm's parent, which may end before npm does.
  */
 function watchNpm(child) {
   if (!process.env.npm_lifecycle_event) return;
@@ -117,7 +117,7 @@ function parentOf(pid) {
     .split(' ')[1];
 }
 
-/** Empty where the system has no such files, or no such process. */
+/** Empty if the system has no /proc, or no such process. */
 function processFile(pid, name) {
   try {
     return readFileSync(`/proc/${pid}/${name}`, 'utf8');
