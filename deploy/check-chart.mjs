@@ -1,5 +1,5 @@
-// Checks deploy/helm/truckroll without a cluster: `npm run check:chart`, and `npm run check:chart -- --write` to accept
-// what is rendered and the README as they are now.
+// Checks deploy/helm/truckroll without a cluster: `npm run check:chart`. `npm run check:chart -- --write` accepts the current
+// rendered manifests and README.
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -23,7 +23,7 @@ function expect(good, fault) {
   if (!good) faults.push(fault);
 }
 
-/** Compares with what is committed, or replaces it. */
+/** Compares a text with the committed file, or with --write replaces the file. */
 function same(path, text) {
   if (write) return writeFileSync(path, text);
   const kept = existsSync(path) ? readFileSync(path, 'utf8') : '';
@@ -32,7 +32,7 @@ function same(path, text) {
   return void faults.push(`${path} is not what is rendered now, from line ${line + 1} on: look at it after npm run check:chart -- --write`);
 }
 
-// Dashboards and alert rules: a chart holds what it ships.
+// The chart contains copies of the dashboards and alert rules.
 const dashboards = join(import.meta.dirname, 'dashboards');
 const shipped = (folder) => (existsSync(folder) ? readdirSync(folder).filter((file) => /\.(json|yaml)$/.test(file) && !file.includes('.test.')) : []);
 if (write) rmSync(join(chart, 'dashboards'), { recursive: true, force: true });
@@ -45,7 +45,7 @@ for (const file of new Set([...shipped(dashboards), ...shipped(join(chart, 'dash
   expect(own === copy, `${file} is not the same in deploy/dashboards and in the chart: npm run check:chart -- --write copies it there`);
 }
 
-/** The chart as another version of it: what a pod is made of stays the same, or an upgrade that changes nothing restarts it. */
+/** The pods of the chart under another version. They must not differ, or an upgrade without changes would restart them. */
 function podsOfAnotherVersion(values) {
   const folder = mkdtempSync(join(tmpdir(), 'truckroll-chart-'));
   try {
@@ -75,7 +75,7 @@ for (const profile of profiles) {
   expect(first.good, `${profile} cannot be rendered: ${first.text}`);
   expect(first.stdout === second.stdout, `${profile} is rendered differently from time to time`);
   expect(podsOfAnotherVersion(values) === podTemplates(first.stdout), `${profile}: a change of the chart's version alone would restart pods`);
-  // Dashboards are held against deploy/dashboards above.
+  // Dashboards are left out: they are compared with deploy/dashboards above.
   same(join(golden, `${profile}.yaml`), first.stdout.replace(/^( {2}[\w-]+\.json: \|-\n)(?: {4}.*\n|\n)+/gm, '$1    …\n'));
   const conform = run('kubeconform', ['-strict', '-summary', '-schema-location', schemas, '-'], first.stdout);
   expect(conform.good, `kubeconform of ${profile}: ${conform.text}`);

@@ -1,4 +1,4 @@
-// Values that the chart's schema refuses, and what it says of each.
+// Values that the chart's schema rejects, and the expected messages.
 export const refusals = [
   { values: { unknown: 1 }, message: "additional properties 'unknown' not allowed" },
   { values: { gateway: { replica: 3 } }, message: "additional properties 'replica' not allowed" },

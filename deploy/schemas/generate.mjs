@@ -1,5 +1,6 @@
-// Writes the JSON schemas by which rendered manifests and deploy/compose.yaml are checked without a cluster or an engine: the
-// kinds that the chart has, closed, without descriptions. `node deploy/schemas/generate.mjs` fetches their sources as Go modules, by version and checksum.
+// Writes the JSON schemas that check rendered manifests and deploy/compose.yaml without a cluster or a container engine: only the
+// kinds that the chart has, without descriptions, rejecting unknown fields. `node deploy/schemas/generate.mjs` fetches the
+// sources as Go modules, by version and checksum.
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -40,7 +41,7 @@ function source(name, file) {
   return JSON.parse(text);
 }
 
-/** The schema closed, and without what no validator reads. */
+/** The schema without descriptions and other keys that no validator reads, rejecting unknown fields. */
 function closed(schema) {
   if (Array.isArray(schema)) return schema.map(closed);
   if (typeof schema !== 'object' || schema === null) return schema;
