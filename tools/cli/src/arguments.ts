@@ -1,4 +1,4 @@
-// Values on the command line that are more than a text.
+// Parsers for values on the command line.
 import { beyondInstants, formatInstant, now, parseDate, parseInstant } from '@truckroll/contract';
 import { InvalidArgumentError } from 'commander';
 
@@ -8,7 +8,7 @@ export function positiveInteger(text: string): number {
   return value;
 }
 
-/** A limit, or 0 for `default`. */
+/** A limit; 0 for `default`. */
 export function limitOrDefault(text: string): number {
   return text === 'default' ? 0 : positiveInteger(text);
 }
@@ -26,7 +26,7 @@ export function onOff(text: string): boolean {
 
 const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
 
-/** Seconds of a duration such as 30m, 8h or 90d. */
+/** A duration such as 30m, 8h or 90d in seconds. */
 export function seconds(text: string): number {
   const match = /^(\d{1,7})([smhd])$/.exec(text);
   if (match === null) throw new InvalidArgumentError('Give a duration such as 30m, 8h or 90d.');
@@ -42,7 +42,7 @@ export function moment(text: string): number {
   return now() + seconds(text) * 1_000_000;
 }
 
-/** A moment at which something ends; null where that is further away than instants reach. */
+/** When something expires, in microseconds; null if that is beyond the range of instants. */
 export function expiry(text: string): number | null {
   return beyondInstants(parseDate(text) === undefined ? text : `${text}T00:00:00Z`) === 'after' ? null : moment(text);
 }

@@ -1,11 +1,11 @@
-// What help shows of the commands before any of them is loaded: a test holds it against what each says of itself.
+// What help shows of the commands before any is loaded. A test compares it with what each command says.
 
 export interface Listed {
   readonly usage: string;
   readonly description: string;
 }
 
-/** By name, which is that of the file in commands/. */
+/** Commands by name, which is the name of the file in commands/. */
 export const COMMANDS: Readonly<Record<string, Listed>> = {
   audit: { usage: 'audit [options]', description: 'See who did what, in one company or in all of them, newest first.' },
   company: { usage: 'company', description: 'Companies and their settings.' },
@@ -41,5 +41,5 @@ export const COMMANDS: Readonly<Record<string, Listed>> = {
   },
 };
 
-/** What commands were called in the release before, by their names of now. */
+/** Names of commands in the previous release, with their current names. */
 export const FORMER_NAMES: Readonly<Record<string, string>> = { parked: 'dead-letters' };

@@ -2,7 +2,7 @@ import { CompanyAdminServiceService, type CompanyAccount } from '@truckroll/cont
 import { EXIT, Failure } from './failure.ts';
 import type { Session } from './session.ts';
 
-/** The company with this id. Errors: Failure where there is none. */
+/** The company with this id. Throws Failure if there is none. */
 export async function knownCompany(session: Session, id: string): Promise<CompanyAccount> {
   const { companies } = await session.client('integrations', CompanyAdminServiceService).listCompanies({ id });
   const [company] = companies;

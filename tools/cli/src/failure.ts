@@ -1,11 +1,11 @@
-// Why a command stops, in one sentence that says what to do, and the exit code that goes with it.
+// Why a command stops: one sentence that says what to do, and an exit code.
 
-/** What scripts may rely on. */
+/** Exit codes that scripts may rely on. */
 export const EXIT = {
   done: 0,
-  /** A record or a line was refused; what was not refused is done. */
+  /** A record or line was rejected; the others are done. */
   refused: 1,
-  /** The command itself is not right. */
+  /** The command line is wrong. */
   usage: 2,
   /** Something that the command needs does not answer. */
   unreachable: 3,

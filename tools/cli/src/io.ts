@@ -1,9 +1,9 @@
-/** The outside of the process. */
+/** The process's environment, streams and signals. */
 export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   readonly stdout: { write(text: string): unknown };
   readonly stderr: { write(text: string): unknown; readonly isTTY?: boolean };
-  /** Aborted when the user wants to stop. */
+  /** Aborted when the user interrupts. */
   readonly signal: AbortSignal;
 }

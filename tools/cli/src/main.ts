@@ -4,7 +4,7 @@ import { run } from './run.ts';
 
 const interruption = new AbortController();
 process.once('SIGINT', () => interruption.abort()).once('SIGTERM', () => interruption.abort());
-// A reader such as `head` may close its end early; that ends the command without a word.
+// A reader such as `head` may close the pipe early; the command then ends silently.
 process.stdout.on('error', () => process.exit(0));
 
 try {

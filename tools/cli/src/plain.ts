@@ -1,4 +1,4 @@
-// Messages of the internal services as they are printed: times as people write them, enums by their short names.
+// Prints messages of the internal services: times in readable form, enums by their short names.
 import { formatInstant, shapeNamed, type Field, type Shape } from '@truckroll/contract';
 
 export type Plain = Record<string, unknown>;

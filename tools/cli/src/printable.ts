@@ -1,14 +1,14 @@
-// What data, files and servers say is never a command to the terminal, nor does it change the order in which it is read.
+// Makes text from data, files and servers safe to print: it cannot control the terminal or reorder what is shown.
 
-/** Control characters but line feed and tab, and the marks that turn the direction of text around. */
+/** Control characters except line feed and tab, and characters that change the direction of text. */
 const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
-/** The text with every such character as an escape, `\u202e`. Inside the strings of JSON that is the same value. */
+/** The text with every such character escaped, `\u202e`. Within JSON strings the value stays the same. */
 export function printable(text: string): string {
   return text.replace(HIDDEN, escaped);
 }
 
-/** A text of somebody else as a part of one line. */
+/** A text from outside as part of one line. */
 export function onOneLine(text: string): string {
   return printable(text).replace(/[\n\t]/g, escaped);
 }

@@ -1,4 +1,4 @@
-// How far a long command is: a line that is drawn over on a terminal, a line now and then in a log.
+// Progress of a long command: one line that is redrawn on a terminal, or a line from time to time in a log.
 import type { Io } from './io.ts';
 
 const BAR_WIDTH = 24;
@@ -6,14 +6,14 @@ const DRAW_MS = 100;
 const LOG_MS = 10_000;
 
 export interface Progress {
-  /** `done` and `total` in any unit, for the bar; `count` of records for the rate. */
+  /** `done` and `total`, in any unit, set the bar; `count`, in records, sets the rate. */
   update(count: number, done: number, total: number | undefined): void;
-  /** Clears the line, for another text to be written. */
+  /** Clears the line, so that other text can be written. */
   clear(): void;
   end(): void;
 }
 
-/** `quiet` for scripts. */
+/** `quiet` shows nothing, for scripts. */
 export function createProgress(io: Io, label: string, unit: string, quiet: boolean): Progress {
   const terminal = io.stderr.isTTY === true;
   const startedAt = performance.now();

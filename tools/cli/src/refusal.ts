@@ -1,10 +1,10 @@
-// What a service answered, as the reason why a command stops.
+// Turns a service's error into the reason why a command stops.
 import { ApiError, isRefusedCaller } from '@truckroll/contract';
 import { EXIT, Failure } from './failure.ts';
 
 const REFUSED = 'set CALL_CREDENTIAL or CALL_CREDENTIAL_FILE to the operator’s, whose SHA-256 is in its CALLER_CREDENTIALS.';
 
-/** What a service answered, as a Failure. `peer` says who was asked, `howTo` how to reach them. */
+/** A service's error as a Failure. `peer` names the service, `howTo` says how to reach it. */
 export function fromService(error: unknown, peer: string, howTo: string): unknown {
   if (!(error instanceof ApiError)) return error;
   if (error.status === 400) return new Failure(sentences(error), EXIT.refused, error);
@@ -20,7 +20,7 @@ function sentences(error: ApiError): string {
   return error.details.map((detail) => `${detail.field}: ${detail.message}`).join('\n');
 }
 
-/** Whether nobody was there to answer. A service that answered 503 has said why in a message of its own. */
+/** Whether the service could not be reached. A service that answered 503 gives a reason in its message. */
 function isAway(error: ApiError): boolean {
   return error.message === ApiError.unavailable(undefined).message;
 }

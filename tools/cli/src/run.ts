@@ -1,5 +1,5 @@
-// One run of the command line. Every file in commands/ is one command; adding one is adding a file, and its line in
-// command-list.ts, so that help is there before any of them is loaded.
+// Runs the command line once. Every file in commands/ is a command. A new command needs a file there and an entry in
+// command-list.ts, so that help can show it without loading it.
 import { readFileSync, readdirSync } from 'node:fs';
 import { Command, CommanderError, Help } from 'commander';
 import { COMMANDS, FORMER_NAMES } from './command-list.ts';
@@ -8,7 +8,7 @@ import type { Io } from './io.ts';
 import { printable } from './printable.ts';
 import type { Session } from './session.ts';
 
-/** What a file in commands/ exports. */
+/** The exports of a file in commands/. */
 export interface CommandModule {
   register(program: Command, session: Session): void;
 }
@@ -30,9 +30,9 @@ Examples:
   truckroll key create --company <id> --user <id> --name "Bookkeeping export"
   truckroll import ./lone-star --company <id>`;
 
-/** Runs the command of these arguments; resolves to the exit code. Rejects only where the code is wrong. */
+/** Runs the command and resolves to the exit code. Rejects only for a bug. */
 export async function run(args: readonly string[], io: Io): Promise<number> {
-  // Known before the arguments are understood: also what is wrong with them is told as it was asked for.
+  // Needed before the arguments are parsed, because wrong arguments are reported in this form too.
   const json = args.includes('--json');
   let usage = '';
   const program = createProgram(io, (text) => {
@@ -58,7 +58,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   }
 }
 
-/** The command that is meant, where it is one. */
+/** The command's name in the arguments; undefined if there is none. */
 function commandOf(args: readonly string[]): string | undefined {
   const words = args.filter((arg) => !arg.startsWith('-'));
   const word = words[0] === 'help' ? words[1] : words[0];
@@ -76,7 +76,7 @@ async function load(name: string, program: Command, io: Io): Promise<Session> {
   return session;
 }
 
-/** What help and suggestions say of the commands that are not meant. */
+/** Adds the other commands for help and suggestions. */
 function addOthers(program: Command, name: string | undefined): void {
   for (const [each, { description }] of Object.entries(COMMANDS)) {
     if (each !== name) program.command(each).description(description);
@@ -105,7 +105,7 @@ function createProgram({ stdout }: Io, writeErr: (text: string) => void): Comman
 const termOf = (command: Command): string => new Help().subcommandTerm(command);
 
 function explained(error: unknown, io: Io, usage: string): { message: string; exitCode: number } {
-  // Commander has written its message or the help already, unless it is kept for a script.
+  // Commander has already written its message or the help, unless it was collected for a script.
   if (error instanceof CommanderError) return { message: usage, exitCode: error.exitCode === 0 ? EXIT.done : EXIT.usage };
   if (io.signal.aborted) {
     return { message: '\nInterrupted. What was done stays done; running the same command again is safe.', exitCode: EXIT.interrupted };

@@ -1,4 +1,4 @@
-// What every command works with: where things are, who to ask, and where to write.
+// What all commands share: addresses, credentials, clients and output.
 import type { Owner } from '@truckroll/contract';
 import {
   ConfigError,
@@ -33,7 +33,7 @@ interface Ready {
 export class Session {
   readonly io: Io;
   #state: string | undefined;
-  /** Whether answers are for a script. */
+  /** Whether output is JSON, for scripts. */
   json = false;
   exitCode: number = EXIT.done;
   readonly #channels = new Map<Owner, Channel>();
@@ -42,12 +42,12 @@ export class Session {
     this.io = io;
   }
 
-  /** The folder of the local installation. Throws Failure where it cannot be trusted. */
+  /** The folder of the local installation. Throws Failure if it cannot be trusted. */
   get state(): string {
     return (this.#state ??= stateFolder(this.io.cwd));
   }
 
-  /** Functions for every rpc of a service. They reject with Failure where the service refuses or is away. */
+  /** Functions for every rpc of a service. They reject with Failure if the service rejects the call or is unavailable. */
   client<const D extends Definition>(owner: Owner, definition: D): Callers<D> {
     const callers: Record<string, (...input: unknown[]) => unknown> = this.channel(owner).client(definition) as never;
     const { peer, howTo } = this.#whereabouts(owner);
@@ -91,7 +91,10 @@ export class Session {
     throw new Failure(`No address of ${owner} is known: run \`npm start\` here, or set ${variable}=host:port.`, EXIT.unreachable);
   }
 
-  /** The operator's own, for the services that it names; that of the local installation is told to nobody else. */
+  /**
+   * The credential in the environment, or that of the local installation, which is sent only to the local installation's
+   * services. Throws Failure if there is none.
+   */
   #credential(owner: Owner): CallCredential {
     const found = setting(env.optionalCallCredential('CALL_CREDENTIAL'), this.io.env) ?? this.#localCredential(owner);
     if (found !== undefined) return found;
@@ -111,7 +114,7 @@ export class Session {
     return readState<Record<string, string>>(this.state, 'services.json')?.[owner];
   }
 
-  /** What to say when an owner of records is away. */
+  /** The error to show when an owner of records is unavailable. */
   away(owner: Owner, error: unknown): unknown {
     const { peer, howTo } = this.#whereabouts(owner);
     return fromService(error, peer, howTo);
@@ -125,7 +128,7 @@ export class Session {
     return found.replace(/\/+$/, '');
   }
 
-  /** The URL of a PostgreSQL that keeps sessions. */
+  /** The URL of PostgreSQL, or of a pooler in session mode. */
   databaseUrl(): string {
     const found = this.secret('DATABASE_SESSION_URL') ?? this.secret('DATABASE_URL') ?? readState<Ready>(this.state, 'ready.json')?.databaseUrl;
     if (found === undefined || parseDatabaseUrl(found) === undefined)
@@ -133,7 +136,7 @@ export class Session {
     return found;
   }
 
-  /** How services reach Kafka. */
+  /** Settings for Kafka, with the brokers of the local installation by default. */
   kafka<S extends Settings>(settings: S): Config<S> {
     const local = readState<Ready>(this.state, 'ready.json')?.kafkaBrokers;
     return fromEnvironment(settings, local === undefined ? this.io.env : { KAFKA_BROKERS: local, ...this.io.env });
@@ -146,7 +149,7 @@ export class Session {
     return found;
   }
 
-  /** The secrets of webhook endpoints, comma-separated in the environment. */
+  /** Secrets of webhook endpoints; comma-separated in the environment. */
   webhookSecrets(given: readonly string[]): readonly string[] {
     if (given.length === 0)
       return (
@@ -158,7 +161,7 @@ export class Session {
     return given;
   }
 
-  /** What a variable holds, or the file that `<name>_FILE` names. */
+  /** The value of a variable, or of the file that `<name>_FILE` names. */
   secret(name: string): string | undefined {
     return setting(env.optionalSecret(name), this.io.env);
   }
@@ -167,17 +170,17 @@ export class Session {
     this.note(`${option} is deprecated, as every process of this machine can read it: set ${variable}, or ${variable}_FILE to a file's name.`);
   }
 
-  /** The answer of the command: JSON for scripts, the text for people. */
+  /** Prints the command's answer: JSON for scripts, text for people. */
   print(value: unknown, text: string): void {
     this.say(this.json ? JSON.stringify(value) : text);
   }
 
-  /** A part of the answer to people. */
+  /** Prints a part of the answer as text. */
   say(text: string): void {
     this.io.stdout.write(`${printable(text)}\n`);
   }
 
-  /** A remark that is not part of the answer. */
+  /** Prints a note that is not part of the answer, to standard error. */
   note(text: string): void {
     this.io.stderr.write(`${printable(text)}\n`);
   }
@@ -192,7 +195,7 @@ export class Session {
   }
 }
 
-/** Throws Failure where the environment has it in a wrong form. */
+/** Throws Failure if the variable's value is invalid. */
 function setting<T>(one: Setting<T>, environment: Io['env']): T {
   return fromEnvironment({ one }, environment).one;
 }

@@ -1,15 +1,15 @@
-// How far a list has been read, by the place of a record in its order.
+// Estimates how much of a list has been read, from a record's position in the list's order.
 import type { Resource } from '@truckroll/contract';
 
-/** What lists are ordered by. */
+/** The fields that lists are ordered by. */
 export interface Listed {
   id?: unknown;
   created_at?: unknown;
 }
 
 /**
- * How much of a list lies before a record of it, from 0 to 1, by its place in the list's order: ids are spread evenly, and
- * records are taken to be made at an even rate. Undefined where that says nothing.
+ * The share of a list that lies before a record, from 0 to 1. Assumes that ids are evenly distributed and that records were
+ * created at a steady rate. Undefined if it cannot be estimated.
  */
 export function shareOf(order: Resource['order'], first: Listed | undefined, last: Listed | undefined, now = Date.now()): number | undefined {
   if (order === 'id') return /^[0-9a-f]{8}-/.test(String(last?.id)) ? Number.parseInt(String(last?.id).slice(0, 8), 16) / 2 ** 32 : undefined;

@@ -1,4 +1,4 @@
-// The folder in which a local installation keeps its state: `.truckroll`, where `npm start` runs.
+// The folder with the state of a local installation: `.truckroll`, where `npm start` runs.
 import { existsSync, lstatSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { Failure } from './failure.ts';
@@ -7,8 +7,8 @@ const FOLDER = '.truckroll';
 const CHECKOUT = resolve(import.meta.dirname, '../../..');
 
 /**
- * The nearest one from here upwards; of this checkout where there is none. Throws Failure where others could have written
- * into it: it says whom to call, and keys are sent there.
+ * The nearest state folder from here upwards, or this checkout's if there is none. Throws Failure if other users could have
+ * written into it, because it names the addresses that keys are sent to.
  */
 export function stateFolder(from: string): string {
   for (let at = resolve(from); ; at = dirname(at)) {
@@ -27,7 +27,7 @@ function trusted(folder: string): string {
   return folder;
 }
 
-/** A JSON file of the state, or undefined where there is none or it was cut off while it was written. */
+/** A JSON file of the state; undefined if it is missing or incomplete. */
 export function readState<T>(folder: string, name: string): T | undefined {
   try {
     return JSON.parse(readFileSync(join(folder, name), 'utf8')) as T;
@@ -37,7 +37,7 @@ export function readState<T>(folder: string, name: string): T | undefined {
   }
 }
 
-/** Replaces the file as a whole, so that nobody reads half of it. Secrets are for the owner's eyes only. */
+/** Replaces the file atomically. By default only the owner can read it, because it may contain secrets. */
 export function writeState(folder: string, name: string, value: unknown, mode = 0o600): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const path = join(folder, name);

@@ -1,9 +1,9 @@
 import { onOneLine } from './printable.ts';
 
-/** Columns of a table: heading, and how a row shows there. */
+/** Columns of a table: a heading, and the cell of a row. */
 export type Columns<R> = Readonly<Record<string, (row: R) => unknown>>;
 
-/** Aligned text with headings; numbers to the right. What to say instead where there is no row. */
+/** Aligned text with headings, numbers on the right; `empty` if there are no rows. */
 export function table<R>(rows: readonly R[], columns: Columns<R>, empty: string): string {
   if (rows.length === 0) return empty;
   const cells = rows.map((row) => Object.values(columns).map((show) => show(row)));
@@ -20,7 +20,7 @@ export function table<R>(rows: readonly R[], columns: Columns<R>, empty: string)
     .join('\n');
 }
 
-/** A record on lines of its own, for one that was just made. */
+/** One record, with a line for each field. */
 export function card(fields: Readonly<Record<string, unknown>>): string {
   const longest = Math.max(...Object.keys(fields).map((name) => name.length));
   return Object.entries(fields)

@@ -5,10 +5,13 @@ import { EXIT } from '../failure.ts';
 import type { Session } from '../session.ts';
 import { table } from '../table.ts';
 
-/** The services that consume events into their own tables, and the one that keeps what webhook dispatchers do not know. */
+/**
+ * Services with dead letters: those that consume events into their own tables, and integrations, which keeps events that webhook
+ * dispatchers do not know.
+ */
 const CONSUMERS: readonly Owner[] = ['billing', 'reporting', 'integrations'];
 const LISTED = 100;
-/** What stays after this is tried by the next call. */
+/** Longest time in ms of one retry call; the next call tries what remains. */
 const RETRY_MS = 600_000;
 
 const EXAMPLES = `

@@ -17,7 +17,7 @@ interface Given {
   until?: number;
 }
 
-/** Seconds until the token ends: the default of TOKEN_MAX_AGE. */
+/** Lifetime of the token in seconds: the default of TOKEN_MAX_AGE. */
 const TOKEN_SECONDS = 86_400;
 
 const HELP = `
@@ -67,7 +67,7 @@ async function create(session: Session, given: Given): Promise<void> {
   if (totals.some(({ refused }) => refused > 0)) session.exitCode = EXIT.refused;
 }
 
-/** Options that the generator cannot use are told before anything is made. */
+/** Rejects options that the generator cannot use, before anything is created. */
 async function usable(options: DemoOptions): Promise<void> {
   const { generateCompany } = await import('@truckroll/demo-company');
   try {

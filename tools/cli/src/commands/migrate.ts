@@ -27,7 +27,7 @@ Examples:
   DATABASE_URL=postgres://truckroll_migrate:…@db/truckroll truckroll migrate
   truckroll migrate --check        # changes nothing; exit code 1 where something is not applied`;
 
-/** No right to do it; no right to enter the schema. */
+/** SQLSTATEs of a role that may not do it: insufficient privilege, and a schema that it may not enter. */
 const DENIED = ['42501', '3F000'];
 
 interface Options {
@@ -69,7 +69,7 @@ export function register(program: Command, session: Session): void {
 /** The schema of the audit trail, which is migrated first. */
 const TRAIL = 'integrations';
 
-/** Loaded here, for other commands need nothing of the services. */
+/** Loaded here, because other commands do not need the services. */
 async function schemas(): Promise<Schema[]> {
   const modules = await Promise.all([
     import('@truckroll/integrations/schema'),

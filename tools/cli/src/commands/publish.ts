@@ -26,7 +26,7 @@ export function register(program: Command, session: Session): void {
       try {
         for await (const step of session.channel(owner).client(PublishingServiceService).publish({}, { signal: session.io.signal })) {
           published.set(step.path, step.published);
-          // What is done is known exactly; a service of an earlier release tells no totals.
+          // When a path is done its total is exact. Services of an earlier release send no totals.
           totals.set(step.path, step.done ? step.published : step.total || undefined);
           const count = sum(published.values());
           const known = [...totals.values()].filter((total) => total !== undefined);

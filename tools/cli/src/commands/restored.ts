@@ -44,7 +44,7 @@ export function register(program: Command, session: Session): void {
     .option('--wait <duration>', 'how long to wait for services that are still stopping', seconds, 15)
     .addHelpText('after', HELP)
     .action(async ({ lag, wait }: Options) => {
-      // Loaded here, for other commands need nothing of the services.
+      // Loaded here, because other commands do not need the services.
       const { SERVICES, renew } = await import('../restored/renew.ts');
       const url = session.databaseUrl();
       const kafka = createKafka('restored', session.kafka(kafkaSettings()), silentLog);
@@ -80,7 +80,7 @@ export function register(program: Command, session: Session): void {
 
 const until = (wait: number): number => performance.now() + wait * 1000;
 
-/** Waits until nothing is at work any more. Throws Failure that names what still is. */
+/** Waits until nothing is running any more. Throws Failure that names what still runs. */
 async function stopped(deadline: number, signal: AbortSignal, look: () => Promise<string[]>): Promise<void> {
   for (;;) {
     const working = [...new Set(await look())];
@@ -96,7 +96,7 @@ async function stopped(deadline: number, signal: AbortSignal, look: () => Promis
   }
 }
 
-/** Takes the places of the owners' relays, and keeps them until the session ends. */
+/** Takes the locks of the owners' relays and keeps them until the session ends. Returns the schemas whose relay still runs. */
 async function relaysAtWork(lock: Awaited<ReturnType<typeof createSession>>, schemas: readonly string[]): Promise<string[]> {
   const working: string[] = [];
   for (const schema of schemas) {

@@ -1,4 +1,4 @@
-// A demo company: the company itself, a user, a key, and its records out of the generator.
+// Creates a demo company: the company, a user, a key, and generated records.
 import { resource } from '@truckroll/contract';
 import { CompanyAdminServiceService, KeyAdminServiceService, UserAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
 import { IdentityServiceService } from '@truckroll/contract/gen/integrations/v1/identity';
@@ -10,7 +10,7 @@ import { batches } from '../import/lines.ts';
 import type { Totals } from '../import/totals.ts';
 import type { Session } from '../session.ts';
 
-/** What is kept about a demo company, so that the next start finds it again. */
+/** What is stored about a demo company, so that the next start finds it. */
 export interface DemoCompany extends NotedCompany {
   readonly options: DemoOptions;
 }
@@ -23,7 +23,7 @@ export async function createDemoCompany(session: Session, options: DemoOptions, 
   return { options, companyId, imported: false, ...(await createCredentials(session, companyId)) };
 }
 
-/** A user with a key, for a company that has none which works. */
+/** Creates a key, and a user if there is no active one, for a company that has no working key. */
 export async function createCredentials(session: Session, companyId: string): Promise<{ userId: string; apiKey: string }> {
   const users = session.client('integrations', UserAdminServiceService);
   const known = (await users.listUsers({ company_id: companyId })).users.find((candidate) => candidate.active);
@@ -34,7 +34,7 @@ export async function createCredentials(session: Session, companyId: string): Pr
   return { userId, apiKey: value };
 }
 
-/** Whether the key still opens the company. */
+/** Whether the key is still valid for the company. */
 export async function authenticates(session: Session, { apiKey, companyId }: DemoCompany): Promise<boolean> {
   const identity = session.client('integrations', IdentityServiceService);
   const { principal } = await identity.authenticate({ key_hash: hashApiKey(apiKey) });
@@ -46,7 +46,7 @@ export async function exists(session: Session, { companyId }: DemoCompany): Prom
   return companies.length > 0;
 }
 
-/** Takes in the records of a demo company; what is there already stays as it is. */
+/** Imports the records of a demo company; existing records do not change. */
 export async function importDemo(session: Session, { options, companyId }: DemoCompany): Promise<Totals[]> {
   const totals: Totals[] = [];
   for (const { path, records } of generateCompany(options)) {

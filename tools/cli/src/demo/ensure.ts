@@ -1,4 +1,4 @@
-// The two demo companies of a local installation: made at its first start, found again at every other one.
+// Creates the two demo companies of a local installation at its first start, and finds them at every later one.
 import type { Owner } from '@truckroll/contract';
 import type { DemoOptions } from '@truckroll/demo-company';
 import { EXIT, Failure } from '../failure.ts';
@@ -8,11 +8,11 @@ import { readState, writeState } from '../state.ts';
 import type { Session } from '../session.ts';
 import { authenticates, createCredentials, createDemoCompany, exists, importDemo, type DemoCompany } from './create.ts';
 
-/** For services that are being started beside us. */
+/** Time in ms to wait for services that start at the same time. */
 const START_MS = 30_000;
 const OWNERS: readonly Owner[] = ['integrations', 'scheduling', 'billing', 'reporting'];
 
-/** Seeds and zones of the two companies; everything else follows. */
+/** Seeds and zones of the two companies; all else follows from them. */
 const DEMOS = [
   { seed: 1, timezone: 'America/Chicago' },
   { seed: 2, timezone: 'America/New_York' },
@@ -25,7 +25,7 @@ export async function ensureDemo(session: Session, size: DemoOptions['size'], un
   for (const [index, demo] of DEMOS.entries()) {
     const keep = (company: DemoCompany): DemoCompany => {
       companies[index] = company;
-      // At every step, so that a start which is interrupted goes on instead of beginning anew.
+      // Written at every step, so that an interrupted start continues where it stopped.
       writeState(session.state, DEMO_COMPANIES_FILE, { companies: [...companies, ...kept.slice(companies.length)] });
       return company;
     };
@@ -42,7 +42,7 @@ async function ensureCompany(
   keep: (company: DemoCompany) => DemoCompany,
 ): Promise<void> {
   let company: DemoCompany;
-  // A database that was set up anew knows nothing of what is kept here.
+  // After a new database has been set up, the stored company does not exist in it.
   if (kept === undefined || !(await exists(session, kept))) company = keep(await createDemoCompany(session, options));
   else if (await authenticates(session, kept)) company = keep(kept);
   else company = keep({ ...kept, ...(await createCredentials(session, kept.companyId)) });

@@ -1,4 +1,4 @@
-// The folder of an export, and what to say where there can be none.
+// Creates the folder of an export, and explains why it could not.
 import { mkdir, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { EXIT, Failure } from '../failure.ts';
@@ -12,12 +12,12 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOTDIR: 'a part of it is a file: choose another folder.',
 };
 
-/** Makes the folder and those above it that are missing. Errors: Failure. */
+/** Creates the folder and its missing parents. Throws Failure. */
 export async function makeFolder(folder: string): Promise<void> {
   await make(resolve(folder)).catch(explainFolder);
 }
 
-/** Step by step: Node's own recursive mkdir never ends where a folder is there and lets nothing be made in it (/proc). */
+/** One by one: Node's recursive mkdir never returns for an existing folder in which nothing can be created (/proc). */
 async function make(folder: string): Promise<void> {
   try {
     await mkdir(folder);
@@ -38,7 +38,7 @@ async function exists(path: string): Promise<boolean> {
   );
 }
 
-/** What the file system says of the folder, as a Failure. */
+/** Throws the file system's error about the folder as a Failure. */
 export function explainFolder(error: NodeJS.ErrnoException): never {
   if (error.syscall === undefined) throw error;
   const reason = REASONS[error.code ?? ''] ?? `the file system refuses it (${error.code ?? error.message}): choose another folder.`;

@@ -1,5 +1,5 @@
-// Reads of the public API that outlast a limit or a restart: the same request again, after the time that was asked for. Not by
-// @truckroll/client, which counts attempts where this counts time, and with which a page took 1.2 times as long to ask for and to parse.
+// Reads from the public API that survive a limit or a restart: each is retried after the time in Retry-After. @truckroll/client
+// is not used, because it limits retries by number rather than by time, and took 1.2 times as long to request and parse a page.
 import { setTimeout as delay } from 'node:timers/promises';
 import { backoffMs } from '@truckroll/service-kit';
 import { EXIT, Failure } from '../failure.ts';
@@ -8,11 +8,11 @@ export interface ApiClientOptions {
   readonly baseUrl: string;
   readonly apiKey: string;
   readonly signal: AbortSignal;
-  /** Told before a wait that a person would wonder about. */
+  /** Called before a wait that a user would notice. */
   onWaiting?(reason: string): void;
-  /** How long the API may be away. */
+  /** How long the API may be unavailable, in ms. */
   readonly patienceMs?: number;
-  /** For each attempt. */
+  /** Timeout of each attempt, in ms. */
   readonly longestAnswerMs?: number;
 }
 
@@ -20,10 +20,10 @@ export type Query = Readonly<Record<string, string>>;
 
 const PATIENCE_MS = 60_000;
 const LONGEST_ANSWER_MS = 30_000;
-/** Passing troubles of a gateway or of what stands before it. */
+/** Statuses of temporary failures of a gateway or a proxy. */
 const PASSING = new Set([429, 502, 503, 504]);
 
-/** Body of a successful answer. Errors: Failure. */
+/** The body of a successful answer. Throws Failure. */
 export async function readApi(path: string, query: Query, options: ApiClientOptions): Promise<unknown> {
   const url = new URL(options.baseUrl + path);
   for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
@@ -32,7 +32,7 @@ export async function readApi(path: string, query: Query, options: ApiClientOpti
     const answer = await attempt(url, options);
     if (answer.status === 200) return answer.body;
     if (!PASSING.has(answer.status)) throw refusal(answer, path);
-    // A limit is no trouble: it ends by itself, whenever that is.
+    // Reaching a limit does not count as unavailable: it always ends.
     if (answer.status !== 429) awaySince ??= performance.now();
     if (awaySince !== undefined && performance.now() - awaySince > (options.patienceMs ?? PATIENCE_MS)) throw away(options, answer);
     const pause = Math.max(answer.status === 429 ? 1000 : 0, (answer.retryAfterSeconds ?? 0) * 1000, backoffMs(failures));
@@ -43,7 +43,7 @@ export async function readApi(path: string, query: Query, options: ApiClientOpti
 }
 
 interface Answer {
-  /** 0 where there was none. */
+  /** 503 if there was no answer. */
   readonly status: number;
   readonly body?: unknown;
   readonly retryAfterSeconds?: number;
@@ -62,7 +62,7 @@ async function attempt(url: URL, { apiKey, signal, longestAnswerMs = LONGEST_ANS
     return { status: response.status, body: parse(text), ...retry };
   } catch {
     signal.throwIfAborted();
-    // Refused, reset, too slow, or cut off in the middle of an answer: all pass by themselves, or are told in the end.
+    // Refused, reset, too slow, or cut off: temporary failures, which are reported if they last.
     return { status: 503 };
   }
 }

@@ -1,4 +1,4 @@
-// All records of one path into one file, a page at a time.
+// Writes all records of one path into one file, page by page.
 import { createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,8 +13,8 @@ interface Page {
 }
 
 /**
- * Writes `<folder>/<path>.ndjson`; the name appears when the file is complete. Resolves to the number of records.
- * Errors: Failure; those of the file system.
+ * Writes `<folder>/<path>.ndjson`, which gets this name when it is complete. Resolves to the number of records. Throws Failure
+ * and the file system's errors.
  */
 export async function exportRecords(
   folder: string,

@@ -1,4 +1,4 @@
-// Which files an import reads, and as what.
+// Chooses the files that an import reads, and the kind of record in each.
 import { readdirSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { inOrderOfReference, type Resource } from '@truckroll/contract';
@@ -6,24 +6,24 @@ import { editDistance } from '@truckroll/service-kit';
 import { EXIT, Failure } from '../failure.ts';
 
 export interface InputFile {
-  /** As the user named it. */
+  /** The name that the user gave. */
   readonly file: string;
   readonly resource: Resource;
   readonly bytes: number;
 }
 
 export interface Plan {
-  /** Reference data first. */
+  /** In order of reference: records that others refer to come first. */
   readonly inputs: readonly InputFile[];
-  /** Files that are left alone, with the reason. */
+  /** Files that are skipped, with the reason. */
   readonly ignored: readonly string[];
 }
 
 const ENDING = '.ndjson';
-/** What export writes about the company itself: a company is made and changed by `truckroll company`. */
+/** Written by export about the company itself; companies are created and changed by `truckroll company`. */
 const COMPANY = 'company.json';
 
-/** Throws Failure before anything is sent where a name means no record. */
+/** Throws Failure before anything is sent if a name matches no record. */
 export function planImport(names: readonly string[]): Plan {
   const ordered = inOrderOfReference();
   const inputs: InputFile[] = [];
@@ -64,7 +64,7 @@ function filesAt(name: string): string[] {
   }
 }
 
-/** The known name that takes the fewest changes, if few do; else all names. */
+/** The closest known name if it is close enough; otherwise all names. */
 export function suggestion(path: string, known: readonly Resource[]): string {
   const distances = known.map((candidate) => ({ path: candidate.path, steps: editDistance(path.toLowerCase().replaceAll('_', '-'), candidate.path) }));
   const [nearest] = distances.sort((a, b) => a.steps - b.steps);

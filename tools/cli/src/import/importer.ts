@@ -1,4 +1,4 @@
-// One kind of records into one company, with its progress and its bad lines on the terminal.
+// Imports one kind of records into one company, with progress and bad lines on the terminal.
 import { ApiError, type Resource } from '@truckroll/contract';
 import { ImportServiceService, type LineProblem } from '@truckroll/contract/gen/records/v1/records';
 import { EXIT, Failure } from '../failure.ts';
@@ -12,20 +12,20 @@ import { addAnswer, noTotals, recordsOf, type Totals } from './totals.ts';
 
 export interface Import {
   readonly companyId: string;
-  /** Only to be told what would become of each line. */
+  /** Report what would happen to each line, without importing. */
   readonly dryRun?: boolean;
   readonly resource: Resource;
-  /** What bad lines are called by: `invoices.ndjson`. */
+  /** The name that bad lines are reported under: `invoices.ndjson`. */
   readonly name: string;
-  /** In the unit of the batches' readBytes; undefined where it is not known. */
+  /** In the unit of the batches' readBytes; undefined if unknown. */
   readonly total: number | undefined;
   batches(onTooLong: (line: number) => void): AsyncIterable<Batch>;
 }
 
-/** The owner of these records does not take them in. */
+/** The owner of these records does not import them. */
 export class NotImported extends Failure {}
 
-/** Sends everything and tells what became of it. Errors: Failure where the owner is away for long; NotImported. */
+/** Sends all batches and reports the results. Throws Failure if the owner is unavailable for long, or NotImported. */
 export async function importRecords(session: Session, work: Import): Promise<Totals> {
   const { resource, companyId } = work;
   const totals = noTotals(resource.path);
@@ -90,7 +90,7 @@ function refusesPath(error: unknown): boolean {
   return error instanceof ApiError && error.status === 400 && error.details.some((detail) => detail.field === 'path');
 }
 
-/** `file:line field: reason`; for scripts one JSON object a line. */
+/** `file:line field: reason`; with --json one JSON object per line. */
 function problemText(session: Session, name: string, { line, field, code, message }: LineProblem): string {
   if (session.json) return JSON.stringify({ file: name, line, field, code, message });
   return onOneLine(`${name}:${line} ${field === '' ? '' : `${field}: `}${message}`);

@@ -1,34 +1,34 @@
-// A file of lines, read piece by piece: memory stays the same however long the file, or a line, is.
+// Reads a file of lines in pieces: memory use does not depend on the length of the file or of a line.
 import { createReadStream } from 'node:fs';
 
-/** What goes into one request. */
+/** The lines of one request. */
 export interface Batch {
-  /** Counted from 1. */
+  /** Starts at 1. */
   readonly firstLine: number;
   readonly lines: Buffer[];
-  /** Of the input, up to and including this batch: for the progress bar. */
+  /** Bytes of the input up to and including this batch, for the progress bar. */
   readonly readBytes: number;
 }
 
-/** A line that is too long to be sent; everything else about it is the owner's to judge. */
+/** Called for a line that is too long to send; the owner judges everything else. */
 export type TooLong = (line: number) => void;
 
 const MOST_LINES = 500;
 const MOST_BYTES = 512 * 1024;
-/** The gRPC message with it must stay well below the limit of 4 MiB that receivers have by default. */
+/** Maximum length of a line in bytes. Its gRPC message must stay well below 4 MiB, the default limit of receivers. */
 export const LONGEST_LINE = 3 * 1024 * 1024;
 
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 const BYTE_ORDER_MARK = Buffer.from('\uFEFF');
 
-/** Batches of the file's lines, in order. Blank lines count and are sent empty, so that numbers have no gap in a batch. */
+/** Batches of the file's lines, in order. Blank lines are sent empty, so that line numbers in a batch have no gaps. */
 export async function* batchesOf(file: string, tooLong: TooLong): AsyncGenerator<Batch> {
   const source = createReadStream(file, { highWaterMark: 256 * 1024 });
   yield* batches(linesIn(source), tooLong);
 }
 
-/** A line and the count of bytes read so far; undefined stands for one that is too long. */
+/** A line and the number of bytes read so far; `text` is undefined if the line is too long. */
 interface Line {
   readonly text: Buffer | undefined;
   readonly readBytes: number;
@@ -57,7 +57,7 @@ export async function* batches(lines: AsyncIterable<Line>, tooLong: TooLong): As
   if (collected.length > 0) yield take();
 }
 
-/** Cuts chunks into lines; `\r\n` ends a line as well, and a byte order mark before the first is dropped. */
+/** Splits chunks into lines. `\r\n` ends a line too, and a byte order mark before the first line is dropped. */
 export async function* linesIn(chunks: AsyncIterable<Buffer>): AsyncGenerator<Line> {
   let readBytes = 0;
   let parts: Buffer[] = [];

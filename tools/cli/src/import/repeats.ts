@@ -1,17 +1,17 @@
-// Ids that a file gives in more than one batch: the owner, which sees one batch at a time, reports those within it.
+// Finds ids that a file repeats in different batches. The owner sees one batch at a time and reports repeats within it.
 import type { ImportResponse, LineProblem } from '@truckroll/contract/gen/records/v1/records';
 import type { Batch } from './lines.ts';
 
-/** How exports write a record: its id comes first, and needs no reading of the rest. */
+/** The start of a record as export writes it: the id comes first, so the rest need not be parsed. */
 const ID_FIRST = /^\{"id":"([-0-9a-f]{36})"[,}]/;
 const HEAD_BYTES = 48;
 
-/** Remembers the id of every line that was stored: some 100 bytes each, as long as its file is imported. */
+/** Remembers the id of every stored line, about 100 bytes each, while its file is imported. */
 export class Repeats {
-  /** The line that came last, by id. */
+  /** The latest line number by id. */
   readonly #lines = new Map<string, number>();
 
-  /** What is to be said of lines that were stored in the place of earlier ones. Batches come in the order of the file. */
+  /** Problems for earlier lines that lines of this batch replaced. Call it with the batches in file order. */
   of({ firstLine, lines }: Batch, { problems }: ImportResponse): LineProblem[] {
     const refused = new Set(problems.map(({ line }) => line));
     const repeats: LineProblem[] = [];
@@ -33,7 +33,7 @@ export class Repeats {
   }
 }
 
-/** Of a line that the owner has stored: it is JSON, and gives no key twice. */
+/** The id in a line that the owner has stored, which is therefore valid JSON without duplicate keys. */
 function idIn(text: Buffer): string | undefined {
   const id = ID_FIRST.exec(text.toString('latin1', 0, HEAD_BYTES))?.[1] ?? (JSON.parse(text.toString()) as { id?: unknown }).id;
   return typeof id === 'string' ? id.toLowerCase() : undefined;

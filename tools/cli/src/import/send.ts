@@ -1,15 +1,15 @@
-// Batches to the owner of their records, a few at a time, and again when the connection is lost.
+// Sends batches to the owner of their records, a few at a time, and again after the connection is lost.
 import { setTimeout as delay } from 'node:timers/promises';
 import { ApiError, ERROR_TRAILER } from '@truckroll/contract';
 import type { ImportRequest, ImportResponse } from '@truckroll/contract/gen/records/v1/records';
 import { backoffMs } from '@truckroll/service-kit';
 import type { Batch } from './lines.ts';
 
-/** Enough that the owner never waits for us; few enough that memory stays small. */
+/** Batches in flight: enough that the owner never waits for the next, and few enough to keep memory small. */
 const MOST_IN_FLIGHT = 4;
-/** How long an owner may be away before the import gives up. */
+/** Time in ms that an owner may be unavailable before the import gives up. */
 const PATIENCE_MS = 60_000;
-/** A batch takes well under a second; behind another company's import it may have to wait its turn. */
+/** Timeout in ms of an answer. A batch takes well under a second, but may have to wait behind another company's import. */
 const LONGEST_ANSWER_MS = 120_000;
 /** gRPC's status for an rpc that the owner does not have. */
 export const UNIMPLEMENTED = 12;
@@ -21,7 +21,7 @@ export interface Delivery {
   readonly companyId: string;
   readonly path: string;
   readonly signal: AbortSignal;
-  /** The owner is away and the import waits for it. */
+  /** Called when the owner is unavailable and the import waits for it. */
   onWaiting?(): void;
   readonly patienceMs?: number;
 }
@@ -32,8 +32,8 @@ export interface Delivered {
 }
 
 /**
- * Sends every batch and yields it with its answer, in order. A batch whose answer was lost is sent again, which changes
- * nothing where it was stored already. Errors: ApiError, the last one once the owner has been away for too long.
+ * Sends every batch and yields it with its answer, in order. A batch whose answer was lost is sent again, which changes nothing
+ * if it was already stored. Throws ApiError: once the owner has been unavailable too long, the last one.
  */
 export async function* deliver(batches: AsyncIterable<Batch>, delivery: Delivery): AsyncGenerator<Delivered> {
   const source = batches[Symbol.asyncIterator]();
@@ -71,19 +71,19 @@ export async function* deliver(batches: AsyncIterable<Batch>, delivery: Delivery
   }
 }
 
-/** Whether the connection was lost or the owner is not ready: then the same batches may succeed on another stream. */
+/** Whether the connection was lost or the owner is not ready, so that the same batches may succeed on another stream. */
 function isLoss(error: unknown): boolean {
   if (!(error instanceof ApiError)) return false;
   if (error.status === 503) return true;
-  // A stream that is torn down has many statuses, but no error that the owner wrote.
+  // A broken stream may have any status, but never an error that the owner wrote.
   const cause = error.cause as { code?: number; metadata?: { get(key: string): unknown[] } } | undefined;
   if (cause?.code === UNIMPLEMENTED) return false;
   return error.status === 500 && cause?.metadata !== undefined && cause.metadata.get(ERROR_TRAILER).length === 0;
 }
 
-/** One stream. It first sends what an earlier one left unanswered. */
+/** One stream. It first sends the batches that an earlier stream left unanswered. */
 class Attempt {
-  /** Whether the source has nothing more. */
+  /** Whether the source has no more batches. */
   drained = false;
   readonly #source: AsyncIterator<Batch>;
   readonly #unanswered: Batch[];
@@ -118,13 +118,13 @@ class Attempt {
     }
   }
 
-  /** There is room for another batch. */
+  /** Signals that another batch may be sent. */
   wake(): void {
     this.#woken.resolve();
     this.#woken = Promise.withResolvers();
   }
 
-  /** Resolves when this attempt will take nothing more from the source. */
+  /** Resolves when this attempt takes nothing more from the source. */
   async end(): Promise<void> {
     this.#over = true;
     this.#abort.abort();

@@ -1,15 +1,15 @@
 import type { ImportResponse } from '@truckroll/contract/gen/records/v1/records';
 import { table } from '../table.ts';
 
-/** What became of the lines of one file. */
+/** Results of the lines of one file. */
 export interface Totals {
   readonly path: string;
   created: number;
   changed: number;
   unchanged: number;
-  /** Lines, not reasons: a line may have several. */
+  /** Counts lines, not reasons: a line may have several. */
   refused: number;
-  /** Of the others, lines whose id came again so much later that they had been stored. */
+  /** Lines that were stored and then replaced by a later line with the same id. */
   repeated: number;
 }
 

@@ -4,9 +4,9 @@ import { judge, type Verdict } from './verdict.ts';
 
 export interface ReceiverOptions {
   readonly port: number;
-  /** `whsec_…`; whoever is rotating has two. None verifies nothing. */
+  /** Secrets, `whsec_…`; two during a rotation. Without any, nothing is verified. */
   readonly secrets: readonly string[];
-  /** What is answered to a delivery that is not refused. */
+  /** Status of the answer to an accepted delivery. */
   readonly status: number;
   readonly received: (verdict: Verdict) => void;
 }
@@ -16,10 +16,10 @@ export interface Receiver {
   close(): Promise<void>;
 }
 
-/** Events are far smaller; a request beyond this is none of ours. */
+/** Maximum size of a body in bytes. Events are far smaller. */
 const MOST_BYTES = 4 * 1024 * 1024;
 
-/** Listens on this machine alone. Rejects where the port is taken. */
+/** Listens on the loopback address only. Rejects if the port is taken. */
 export async function startReceiver({ port, secrets, status, received }: ReceiverOptions): Promise<Receiver> {
   const server = createServer((request, response) => {
     if (request.method !== 'POST') return void response.writeHead(405, { allow: 'POST' }).end();
@@ -28,7 +28,7 @@ export async function startReceiver({ port, secrets, status, received }: Receive
         if (body === undefined) return void response.writeHead(413, { connection: 'close' }).end();
         const verdict = judge(secrets, (name) => single(request.headers[name]), body);
         const answer = verdict.problem === undefined ? status : 401;
-        // First the answer, for who sent it waits.
+        // Answer first, because the sender is waiting.
         response.writeHead(answer).end();
         received({ ...verdict, answer });
       },
@@ -49,7 +49,7 @@ export async function startReceiver({ port, secrets, status, received }: Receive
   };
 }
 
-/** The body as it came, for it is signed byte by byte; undefined where it is too long. */
+/** The raw body, because the signature covers its bytes; undefined if it is too long. */
 async function read(request: IncomingMessage): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let size = 0;

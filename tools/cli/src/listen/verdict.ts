@@ -1,6 +1,6 @@
 import { verifyWebhook } from '@truckroll/client';
 
-/** What came, and whether it is ours. Of what was not verified nothing is told but its size: anybody may have sent it. */
+/** A request and whether it is a genuine delivery. Of an unverified one only the size is shown, because anyone could have sent it. */
 export interface Verdict {
   readonly id: string;
   readonly type: string | undefined;
@@ -9,19 +9,19 @@ export interface Verdict {
   readonly event: unknown;
   /** Size of the body. */
   readonly bytes: number;
-  /** False where there is no secret to verify it with. */
+  /** False if there is no secret to verify with. */
   readonly verified: boolean;
-  /** Why it is refused. */
+  /** Why the request is rejected. */
   readonly problem: string | undefined;
   readonly answer: number;
 }
 
 const HEADERS = ['webhook-id', 'webhook-timestamp', 'webhook-signature'] as const;
 type Verified = { readonly event: unknown } | { readonly problem: string };
-/** Anything else would be printed as a stranger wrote it. */
+/** Ids of any other form come from a stranger and are not printed. */
 const PLAIN_ID = /^[\w.:-]{1,100}$/;
 
-/** Judges a request as a receiver should: by the signature over the bytes that came, and by the time of the attempt. */
+/** Verifies a request as a receiver should: the signature over the raw body, and the time of the attempt. */
 export function judge(secrets: readonly string[], header: (name: string) => string | undefined, body: Buffer): Verdict {
   const headers = Object.fromEntries(HEADERS.map((name) => [name, header(name) ?? '']));
   const id = headers['webhook-id'] as string;
@@ -48,7 +48,7 @@ function verified(secrets: readonly string[], headers: Record<string, string>, b
   }
 }
 
-/** A delivery as people read it. `again` tells one that came before. */
+/** A delivery in words. `again` means that it arrived before. */
 export function described(verdict: Verdict, at: Date, again: boolean): string {
   const { id, type = '(event)', sequence, bytes, verified, problem, answer } = verdict;
   const state = problem === undefined ? (verified ? 'verified' : 'not verified: set TRUCKROLL_WEBHOOK_SECRET') : `REFUSED: ${problem}`;

@@ -1,5 +1,5 @@
-// What `truckroll restored` does, while nothing runs: everything that owners hold is published anew under an epoch of its own, what
-// is gone is published as removed, and consumers go on behind all that was published before (docs/adr/0007).
+// `truckroll restored`, while nothing else runs: publishes all records of the owners again under a new epoch, publishes what no
+// longer exists as removed, and moves consumers past everything published before (docs/adr/0007).
 import { topics } from '@truckroll/contract';
 import {
   append,
@@ -33,23 +33,23 @@ export type Databases = ReadonlyMap<string, Database>;
 export interface Renewing {
   readonly databases: Databases;
   readonly kafka: KafkaClient;
-  /** How long before the restored moment an event may have been published that had not become deliveries by then. Seconds. */
+  /** Seconds before the restored moment in which published events may not have become deliveries yet. */
   readonly lagSeconds: number;
   readonly signal: AbortSignal;
   readonly tell: (line: string) => void;
-  /** Told how many events were read, and how much of all topics that is, from 0 to 1. */
+  /** Called with the number of events read, and the share of all topics read, from 0 to 1. */
   readonly progress: (events: number, share: number) => void;
 }
 
 export interface Renewed {
   readonly epoch: number;
-  /** Microseconds since 1970, the newest moment that the database knows of; undefined where it knows none. */
+  /** The newest time in the database, in microseconds since 1970; undefined if there is none. */
   readonly asOf: number | undefined;
-  /** Keys that are published as removed, by topic. */
+  /** Number of keys published as removed, by topic. */
   readonly removed: Readonly<Record<string, number>>;
-  /** Events that are published once more, as they have not become deliveries. */
+  /** Number of events published again, because they had not become deliveries. */
   readonly repeated: number;
-  /** Events that were published and are no part of what was restored. */
+  /** Published events that are not part of the restored data. */
   readonly undone: Window['undone'];
   readonly deliveries: readonly Delivery[];
   readonly messages: readonly UnknownMessage[];
@@ -62,7 +62,7 @@ export async function renew({ databases, kafka, lagSeconds, signal, tell, progre
   const of = (service: Restored): Database => databases.get(service.schema)!;
   const states = SERVICES.flatMap((service) => service.states.map((state) => ({ service, state })));
   const all = [...states.map(({ state }) => state.topic), topics.serviceRequests, topics.watermarks];
-  // Nothing is published meanwhile, so that these stay the ends of what was published before.
+  // Nothing is published until the new epoch begins, so these remain the ends of the old events.
   const ends = await endsOf(kafka, all);
   const asOf = await lastKnown(of(reporting));
   let newest = 0;
@@ -89,7 +89,7 @@ export async function renew({ databases, kafka, lagSeconds, signal, tell, progre
         },
       });
     }
-    // Also where the topic has forgotten them, or was lost itself.
+    // Read models may hold keys that the topic no longer has, or the topic itself was lost.
     for (const holder of SERVICES) {
       for (const model of holder.readModels) if (model.topic === state.topic) for await (const keys of model.keys(of(holder))) await look(keys);
     }
@@ -130,7 +130,10 @@ export async function renew({ databases, kafka, lagSeconds, signal, tell, progre
   return { epoch, asOf, removed, repeated: window.repeated.length, undone: window.undone, deliveries, messages, mails };
 }
 
-/** What waited in the outbox, and what is to be published once more, in the order in which it happened; state is published anew anyway. */
+/**
+ * Appends to the outbox, in their original order, the events that were waiting in it and those that must be published again.
+ * Records' states are left out: all of them are published anew.
+ */
 async function retell(tx: Transaction, { states }: Restored, epoch: number, repeated: readonly Placed[]): Promise<void> {
   const renewed = new Set(states.map(({ topic }) => topic.name));
   const waiting = (await takeWaiting(tx)).filter(({ event }) => !renewed.has(event.topic));

@@ -1,5 +1,5 @@
-// Events that were told shortly before and after the restored moment: which are to be told once more, and which are no part of
-// what was restored.
+// Reads the events published shortly before the restored moment and since. Finds those that must be published again, and those
+// that are not part of the restored data.
 import { codec, publicEvents, topics } from '@truckroll/contract';
 import { replay, type IncomingEvent, type KafkaClient, type Placed } from '@truckroll/outbox';
 import type { Database } from '@truckroll/service-kit';
@@ -7,9 +7,9 @@ import { fannedOut, type PublishedEvent } from '@truckroll/integrations/restored
 import { eventsHad } from '@truckroll/scheduling/restored';
 
 export interface Window {
-  /** Happened, and not made into deliveries yet: consumers go on behind them, so they are told once more. */
+  /** Events in the restored data that are not deliveries yet. Consumers skip all old events, so these are published again. */
   readonly repeated: readonly { readonly placed: Placed; readonly published: PublishedEvent }[];
-  /** Told, perhaps to receivers too, and not there any more. */
+  /** Events that were published, perhaps to receivers too, but are not in the restored data. */
   readonly undone: readonly PublishedEvent[];
   readonly newest: number;
 }
@@ -21,7 +21,7 @@ export interface WindowOptions {
   /** Microseconds since 1970. */
   readonly since: number;
   readonly signal: AbortSignal;
-  /** Told how much was read, from 0 to 1. */
+  /** Called with the share read, from 0 to 1. */
   readonly progress: (share: number) => void;
 }
 

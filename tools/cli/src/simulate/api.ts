@@ -1,10 +1,10 @@
-// The two writes of the public API, as an integrator ought to send them: one key for a write however often it is sent,
-// the revision that was read last, and another read where it is stale.
+// The two writes of the public API, sent as an integrator should: one idempotency key per write however often it is sent, with
+// the last revision read, and another read if that revision is stale.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { readApi, type ApiClientOptions } from '../export/http.ts';
 
-/** What the simulation looks at of a visit. */
+/** The fields of a visit that the simulation uses. */
 export interface Visit {
   id: string;
   number: string;
@@ -20,7 +20,7 @@ export interface Named {
   name: string;
 }
 
-/** A write that the API refused, or did not answer for a minute. */
+/** A write that the API rejected, or did not answer for a minute. */
 export class Refused extends Error {
   override readonly name = 'Refused';
 }
@@ -50,7 +50,7 @@ export class SchedulingApi {
     return ((await readApi('/v1/company', {}, this.#options)) as { data: { id: string } }).data.id;
   }
 
-  /** The visit with the technician. Errors: Refused. */
+  /** Adds the technician. Returns the changed visit. Throws Refused. */
   add(visit: Visit, teamMemberId: string, tell: boolean): Promise<Visit> {
     return this.#write(visit, 'POST', '/v1/job-assignments', {
       appointment_id: visit.id,
@@ -61,7 +61,7 @@ export class SchedulingApi {
     });
   }
 
-  /** The visit without the assignment. Errors: Refused. */
+  /** Removes the assignment. Returns the changed visit. Throws Refused. */
   remove(visit: Visit, assignmentId: string): Promise<Visit> {
     return this.#write(visit, 'DELETE', `/v1/job-assignments/${assignmentId}`, {});
   }
@@ -77,7 +77,7 @@ export class SchedulingApi {
     }
   }
 
-  /** The answer of one write, sent with one key until there is one. */
+  /** Sends a write, with one idempotency key, until there is an answer. */
   async #sent(method: string, path: string, body: object): Promise<Answer> {
     const key = randomUUID();
     for (const startedAt = performance.now(); ; ) {
@@ -96,7 +96,7 @@ export class SchedulingApi {
         headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json', accept: 'application/json', 'idempotency-key': key },
         body: JSON.stringify(body),
         redirect: 'error',
-        // Not the signal to stop: a write that is under way comes to its end.
+        // Not the signal to stop: a write that has been sent is completed.
         signal: AbortSignal.timeout(LONGEST_ANSWER_MS),
       });
       const retryAfterSeconds = Number(response.headers.get('retry-after') ?? 0) || 0;

@@ -1,4 +1,4 @@
-/** Draws that follow from a seed. */
+/** Random numbers that follow from a seed. */
 export class Chance {
   #state: number;
 
@@ -6,7 +6,7 @@ export class Chance {
     this.#state = seed >>> 0;
   }
 
-  /** From 0 to below 1: mulberry32 (public domain, Tommy Ettinger). */
+  /** A number from 0 to below 1: mulberry32 (public domain, Tommy Ettinger). */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let mixed = this.#state;
@@ -19,12 +19,12 @@ export class Chance {
     return from + this.next() * (to - from);
   }
 
-  /** A whole number from 0 to below `end`. */
+  /** An integer from 0 to below `end`. */
   below(end: number): number {
     return Math.floor(this.next() * end);
   }
 
-  /** True that often. */
+  /** True with this probability. */
   happens(probability: number): boolean {
     return this.next() < probability;
   }
@@ -33,7 +33,7 @@ export class Chance {
     return items[this.below(items.length)] as T;
   }
 
-  /** Minutes until the next of so many in an hour that know nothing of each other. */
+  /** Minutes until the next of independent events, at `perHour` per hour. */
   gap(perHour: number): number {
     return (-Math.log(1 - this.next()) * 60) / perHour;
   }

@@ -1,4 +1,4 @@
-// Simulated time: minutes of a working day that begins at eight, at any speed.
+// Simulated time: minutes of a working day that starts at 08:00, at any speed.
 import { setTimeout as delay } from 'node:timers/promises';
 
 const OPENS_AT = 8 * 60;
@@ -19,14 +19,14 @@ export class Clock {
     return ((performance.now() - this.#startedAt) * this.#speed) / MINUTE_MS;
   }
 
-  /** `09:41`; days that are longer go on after midnight. */
+  /** `09:41`; a longer day continues after midnight. */
   get text(): string {
     const minutes = Math.floor(OPENS_AT + this.minutes);
     const two = (value: number): string => String(value).padStart(2, '0');
     return `${two(Math.floor(minutes / 60) % 24)}:${two(minutes % 60)}`;
   }
 
-  /** Rejects when the day is over. */
+  /** Waits this many simulated minutes. Rejects when the day is over. */
   async wait(minutes: number): Promise<void> {
     await delay((minutes * MINUTE_MS) / this.#speed, undefined, { signal: this.#signal });
   }

@@ -1,4 +1,4 @@
-// A working day: requests arrive by themselves, and each goes its own way beside the others.
+// A working day: requests arrive at random, and each plays its own scenario at the same time as the others.
 import { setMaxListeners } from 'node:events';
 import { Failure } from '../failure.ts';
 import { Refused, type Named, type SchedulingApi, type Visit } from './api.ts';
@@ -8,7 +8,7 @@ import type { DayOptions, Scene, Tally } from './scene.ts';
 
 const DEMO = 'make one with `truckroll demo`.';
 
-/** Plays until the day is over or ended. Errors: Failure where the company has nothing to play with. */
+/** Plays until the day is over or aborted. Throws Failure if the company lacks records to play with. */
 export async function playDay(options: DayOptions): Promise<Tally> {
   const { api, chance, minutes } = options;
   const tally: Tally = { requests: 0, interactions: 0, booked: 0, added: 0, removed: 0, completed: 0, ended: 0, refused: 0 };
@@ -44,7 +44,7 @@ export async function playDay(options: DayOptions): Promise<Tally> {
   return tally;
 }
 
-/** A scenario that is cut short, by the end of the day or by a refusal, ends there. */
+/** Plays one scenario. The end of the day, or a rejected write, ends it early. */
 async function played(scene: Scene): Promise<void> {
   try {
     await scenario(scene);
@@ -56,7 +56,7 @@ async function played(scene: Scene): Promise<void> {
   }
 }
 
-/** Visits that nobody is on yet first. */
+/** Visits without a technician come first. */
 async function freeVisits(api: SchedulingApi): Promise<Visit[]> {
   const [free, staffed] = await Promise.all(
     ['UNASSIGNED', 'ASSIGNED'].map((dispatch_status) => api.list<Visit>('/v1/job-appointments', { dispatch_status, canceled: 'false' })),

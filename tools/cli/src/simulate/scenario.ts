@@ -1,4 +1,4 @@
-// What becomes of one service request. Chances and durations are made up to look like a day at the desk.
+// The life of one service request. Probabilities and durations are invented to look like a day at the dispatch desk.
 import { randomUUID } from 'node:crypto';
 import { now } from '@truckroll/contract';
 import { InteractionChannel, InteractionDirection } from '@truckroll/contract/gen/scheduling/v1/interactions';
@@ -54,7 +54,7 @@ async function arrive({ intake, companyId, chance, accounts, tally, say }: Scene
   return request;
 }
 
-/** Who telephones is answered at once; all others are called back. */
+/** Phone calls are answered at once; all other requests are called back. */
 async function talk({ intake, companyId, chance, clock, technicians, tally, say }: Scene, request: ServiceRequest): Promise<void> {
   const inbound = request.channel === ServiceRequestChannel.PHONE;
   if (!inbound) await clock.wait(chance.between(5, 30));
@@ -71,7 +71,7 @@ async function talk({ intake, companyId, chance, clock, technicians, tally, say 
     service_request_id: request.id,
   });
   await clock.wait(chance.between(3, 9));
-  // As long as it took in simulated time, so that what receivers see looks like a call.
+  // Real seconds equal to the simulated ones, so that receivers see a plausible call.
   const lasted = Math.round((clock.minutes - began) * 60);
   await intake.completeInteraction({ ...of, outcome: 'Talked about what is needed', ended_at: started_at + lasted * SECOND });
   tally.interactions += 1;
@@ -89,7 +89,7 @@ async function book({ intake, companyId, tally, say }: Scene, request: ServiceRe
   say(`${request.number} is booked on visit ${visit.number}`);
 }
 
-/** Somebody is put on the visit; often enough it is somebody else in the end. */
+/** Assigns a technician to the visit, and sometimes replaces them. */
 async function staff(scene: Scene, request: ServiceRequest, booked: Visit): Promise<void> {
   const { chance, clock } = scene;
   const free = scene.technicians.filter(({ id }) => booked.assignments.every(({ team_member }) => team_member.id !== id));

@@ -8,20 +8,20 @@ export interface DayOptions {
   readonly api: SchedulingApi;
   readonly intake: Callers<typeof IntakeServiceService>;
   readonly chance: Chance;
-  /** How many times faster than real time. */
+  /** Simulated time per real time. */
   readonly speed: number;
-  /** Simulated minutes; the day is over then, wherever the requests are. */
+  /** Length of the day in simulated minutes; it ends in any state of the requests. */
   readonly minutes: number;
   readonly requestsPerHour: number;
-  /** Aborted: the day ends now. */
+  /** Aborting it ends the day at once. */
   readonly signal: AbortSignal;
   say(line: string): void;
 }
 
-/** How often each thing happened. */
+/** How often each event happened. */
 export type Tally = Record<'requests' | 'interactions' | 'booked' | 'added' | 'removed' | 'completed' | 'ended' | 'refused', number>;
 
-/** The company, as far as scenarios need it. */
+/** The parts of the company that scenarios need. */
 export interface Scene extends Omit<DayOptions, 'say'> {
   readonly companyId: string;
   readonly clock: Clock;
@@ -29,6 +29,6 @@ export interface Scene extends Omit<DayOptions, 'say'> {
   readonly technicians: readonly Named[];
   readonly tally: Tally;
   say(text: string): void;
-  /** A visit that no other request of this day has; undefined when there is none left. */
+  /** A visit that no other request of this day has taken; undefined if there is none left. */
   freeVisit(): Visit | undefined;
 }

@@ -1,4 +1,4 @@
-// The lines of one request, out of the logs of all components.
+// Finds the log lines of one request in the logs of all components.
 import { createReadStream, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -14,35 +14,35 @@ export interface LogLine {
   readonly [field: string]: unknown;
 }
 
-/** In each file the newer half is `name.log`, the older one `name.log.1`. */
+/** Each log has a newer half, `name.log`, and an older one, `name.log.1`. */
 const LOG = /\.log(\.1)?$/;
 
-/** What names a request: its id, or its trace, as lines have them. Undefined where it is neither. */
+/** A request's id, or the id of its trace, as it appears in log lines. Undefined if the text is neither. */
 export function requestName(text: string): string | undefined {
   const lower = text.trim().toLowerCase();
   return /^([0-9a-f]{32}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$/.test(lower) ? lower : undefined;
 }
 
-/** All lines that were written on behalf of the request, in the order of time. Throws ENOENT where there is no such folder. */
+/** All log lines of the request, by time. Throws ENOENT if there is no such folder. */
 export async function linesOf(folder: string, name: string): Promise<LogLine[]> {
   const found: LogLine[] = [];
   for (const file of readdirSync(folder)
     .filter((each) => LOG.test(each))
     .sort()) {
     for await (const text of createInterface({ input: createReadStream(join(folder, file)), crlfDelay: Infinity })) {
-      // Logs have hundreds of thousands of lines, of which few are parsed.
+      // Logs have hundreds of thousands of lines, so only matching ones are parsed.
       if (!text.includes(name)) continue;
       const line = parse(text);
       if (line !== undefined && (line.requestId === name || line.traceId === name)) found.push(line);
     }
   }
-  // Lines of one moment stay in the order in which their component wrote them.
+  // Lines with the same time stay in the order in which their component wrote them.
   return found.toSorted((a, b) => (a.time < b.time ? -1 : a.time > b.time ? 1 : 0));
 }
 
 const SHOWN_APART = new Set(['time', 'service', 'level', 'msg', 'requestId', 'traceId']);
 
-/** The remaining fields as `name=value`; of an error its message and that of the cause behind all others. */
+/** The remaining fields as `name=value`; an error is shown by its message and its innermost cause. */
 export function details(line: LogLine): string {
   return Object.entries(line)
     .filter(([name]) => !SHOWN_APART.has(name))
@@ -64,7 +64,7 @@ function parse(text: string): LogLine | undefined {
     const line = JSON.parse(text) as Partial<LogLine> | null;
     return typeof line?.time === 'string' && typeof line.msg === 'string' ? (line as LogLine) : undefined;
   } catch {
-    // Servers write lines of their own, and the last line may be half written.
+    // Database servers write other formats, and the last line may be incomplete.
     return undefined;
   }
 }

@@ -1,11 +1,11 @@
-// Owners' records against reporting's read models: page by page, then what is left over on their side.
+// Compares owners' records with reporting's read models: page by page, then the read models that no owner has.
 import { randomUUID } from 'node:crypto';
 import { codec, formatInstant, resource } from '@truckroll/contract';
 import { ReportingAdminServiceService } from '@truckroll/contract/gen/reporting/v1/admin';
 import type { Channel } from '@truckroll/service-kit';
 import { shareOf, type Listed } from '../share.ts';
 
-/** Records that reporting keeps read models of. */
+/** Records of which reporting has read models. */
 export const READ_MODELS = ['jobs', 'job-assignments', 'invoices', 'payments', 'refunds'] as const;
 
 export interface Difference {
@@ -31,7 +31,7 @@ export async function compareReadModel(
 ): Promise<{ compared: number; differences: Difference[] }> {
   const reporting = channels.reporting.client(ReportingAdminServiceService);
   const { record, order } = resource(path);
-  // All pages are one request, so that the audit trail has one entry of them.
+  // All pages have one request id, so that the audit trail gets one entry.
   const requestId = randomUUID();
   let first: Page['data'][number] | undefined;
   const differences: Difference[] = [];

@@ -1,4 +1,4 @@
-// What reports are made of, held against what it follows from, by the service that keeps both.
+// Has reporting compare its report sums with the records they are computed from.
 import { setTimeout as delay } from 'node:timers/promises';
 import { ReportingAdminServiceService, type ReportDifference, type VerifyReportsResponse } from '@truckroll/contract/gen/reporting/v1/admin';
 import type { Channel } from '@truckroll/service-kit';
@@ -14,7 +14,7 @@ const BUILDING: ReportDifference = {
   difference: 'is being built: run this again when the reports are answered',
 };
 
-/** Sums of a company that has just changed its time zone, or was just made, are there within seconds. */
+/** Time in ms to wait for the sums of a company that is new or has changed its time zone; they take seconds. */
 const PATIENCE_MS = 10_000;
 const LOOK_EVERY_MS = 200;
 

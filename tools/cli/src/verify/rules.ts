@@ -1,4 +1,4 @@
-// Owners' records against the rules of now, as their owners find them.
+// Has each owner check its stored records against the current rules.
 import type { Owner } from '@truckroll/contract';
 import { RecordCheckServiceService, type BrokenRule } from '@truckroll/contract/gen/records/v1/record_checks';
 import type { Channel } from '@truckroll/service-kit';
