@@ -98,7 +98,7 @@ export function createLimits({ redis, perMinute, metrics }: LimitsOptions): Limi
   }
 
   async function countAll(limitClass: LimitClass, counted: readonly [Counted, Counted], requests: number): Promise<Standing> {
-    // Requests already counted ahead are not part of `requests`.
+    // The requests counted ahead are used up: the caller has subtracted them from `requests`.
     stocks.delete(counted[0].name);
     try {
       const { counts } = await together(counted, requests, requests);
