@@ -1,10 +1,10 @@
-// What becomes of requests when there are more of them than can be served: the limit, the queue, and whom it concerns.
+// Overload: the limit of concurrent calls, the queues, and which companies are affected.
 import { createMetrics, silentLog } from '@truckroll/service-kit';
 import { AdaptiveLimit, INITIAL, LEAST, MOST } from '../src/admission/adaptive-limit.ts';
 import { createAdmission } from '../src/admission/admission.ts';
 import { eventually, request, startGateway, untilMetric } from './support/gateway.ts';
 
-/** Windows of answers that took so long. */
+/** Reports windows of answers with this latency, and returns the limit. */
 function answers(limit: AdaptiveLimit, milliseconds: number, { windows = 1, waited = true } = {}): number {
   for (let window = 0; window < windows; window++) {
     if (waited) limit.waited();
@@ -13,21 +13,21 @@ function answers(limit: AdaptiveLimit, milliseconds: number, { windows = 1, wait
   return limit.limit;
 }
 
-describe('the limit of calls at once', () => {
-  test('grows while callers wait and answers are as quick as they can be', () => {
+describe('the limit of concurrent calls', () => {
+  test('grows while callers wait and answers are fast', () => {
     const limit = new AdaptiveLimit();
     expect(answers(limit, 5, { windows: 10 })).toBe(INITIAL + 10);
     expect(answers(limit, 5, { windows: 10_000 })).toBe(MOST);
   });
 
-  test('falls while callers wait and answers take more than twice as long as at best, but not below what keeps processors busy', () => {
+  test('falls while callers wait and answers take over twice the unloaded latency, but never below the minimum', () => {
     const limit = new AdaptiveLimit();
     answers(limit, 5);
     expect(answers(limit, 20)).toBe(Math.floor((INITIAL + 1) * 0.9));
     expect(answers(limit, 20, { windows: 20 })).toBe(LEAST);
   });
 
-  test('stays where nobody waits, however slow answers are, and so comes back to where it began', () => {
+  test('returns to its initial value if no call waits, however slow answers are', () => {
     const limit = new AdaptiveLimit();
     answers(limit, 5);
     expect(answers(limit, 500, { windows: 100, waited: false })).toBe(INITIAL);
@@ -35,14 +35,14 @@ describe('the limit of calls at once', () => {
     expect(answers(limit, 5, { windows: 100, waited: false })).toBe(INITIAL);
   });
 
-  test('learns anew what is quick when what is asked for has become slower', () => {
+  test('adapts the unloaded latency when requests become slower', () => {
     const limit = new AdaptiveLimit();
     answers(limit, 5);
     answers(limit, 50, { windows: 300 });
     expect(limit.limit).toBeGreaterThan(LEAST);
   });
 
-  test('lets as many wait as begin within a tenth of a second, but no fewer than a client sends at once', () => {
+  test('queues what can start within a tenth of a second, but at least what a client sends at once', () => {
     const limit = new AdaptiveLimit();
     expect(limit.queue).toBe(100);
     answers(limit, 80, { windows: 1, waited: false });
@@ -56,14 +56,14 @@ describe('the limit of calls at once', () => {
 
 describe('a bulkhead', () => {
   const open = () => createAdmission(silentLog, createMetrics('test')).bulkhead('billing', 'reads');
-  /** Those that wait do so beyond the test's end, and are then told that they waited in vain. */
+  /** Waiting calls outlive the test and are rejected afterwards. */
   const enter = (bulkhead: ReturnType<typeof open>, name: string): 'begins' | 'waits' => {
     const turn = bulkhead.enter(name);
     turn?.catch(() => undefined);
     return turn === undefined ? 'begins' : 'waits';
   };
 
-  test('is full for a company as soon as its queue is, and for no other', () => {
+  test('is full for a company whose queue is full, and for no other', () => {
     const bulkhead = open();
     const turns = Array.from({ length: 148 }, () => enter(bulkhead, 'flood'));
     expect(turns.filter((turn) => turn === 'begins')).toHaveLength(48);
@@ -73,7 +73,7 @@ describe('a bulkhead', () => {
     expect(enter(bulkhead, 'other')).toBe('begins');
   });
 
-  test('holds back a company whose errors take long, though another company sends more requests', async () => {
+  test('holds back a company whose errors take long, even if another sends more requests', async () => {
     const bulkhead = open();
     const ask = (name: string, milliseconds: number, right: boolean): void => {
       bulkhead.full(name);
@@ -93,14 +93,14 @@ describe('a bulkhead', () => {
     expect(enter(bulkhead, 'steady')).toBe('begins');
   });
 
-  test('gives a company a quarter of its places while another is about', () => {
+  test('gives a company a quarter of the slots while another is active', () => {
     const bulkhead = open();
     expect(enter(bulkhead, 'other')).toBe('begins');
     const turns = Array.from({ length: 40 }, () => enter(bulkhead, 'flood'));
     expect(turns.filter((turn) => turn === 'begins')).toHaveLength(16);
   });
 
-  test('lets no company have a second one wait where very many wait already', () => {
+  test('allows each company one waiting call once very many calls wait', () => {
     const bulkhead = open();
     for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']) for (let call = 0; call < 40; call++) if (!bulkhead.full(name)) enter(bulkhead, name);
     expect(['b', 'h', 'new'].map((name) => bulkhead.full(name))).toEqual([true, true, false]);
@@ -109,7 +109,7 @@ describe('a bulkhead', () => {
   });
 });
 
-test('a company that sends more than waits is refused with 429 and Retry-After at once, and another is served meanwhile', async () => {
+test('rejects a company’s excess requests at once with 429 and Retry-After, while another company is served', async () => {
   const gateway = await startGateway({ READS_PER_MINUTE: '1000' });
   try {
     await gateway.get('/v1/invoices');
@@ -122,7 +122,8 @@ test('a company that sends more than waits is refused with 429 and Retry-After a
       statuses.push(status);
       if (status === 429) refusals.push(`${headers.get('retry-after')} ${body.error.code} ${body.error.request_id === headers.get('x-request-id')}`);
     };
-    // 48 calls under way, 100 that wait, and 12 that are too many: later, for while one is counted in Redis others may take what was left, and it is refused as of its route.
+    // 48 calls run, 100 wait, and 12 are sent later and rejected. Later, because while a request is being counted in Redis
+    // another may take the last slot in the queue.
     const flood = Array.from({ length: 148 }, send);
     await untilMetric(gateway, 'gateway_calls_waiting', 100);
     flood.push(...Array.from({ length: 12 }, send));
@@ -131,7 +132,7 @@ test('a company that sends more than waits is refused with 429 and Retry-After a
     const { key } = gateway.identities.addKey();
     const other = await request(`${gateway.url}/v1/invoices/00000000-0000-4000-8000-000000000000`, { headers: { authorization: `Bearer ${key}` } });
     expect(other.status).toBe(404);
-    // What is no operation is told so all the while, and so is who nobody is.
+    // Unknown paths and unknown callers still get their usual answers.
     expect((await gateway.get('/v1/nothing')).status).toBe(404);
     const stranger = await request(`${gateway.url}/v1/invoices`, { headers: { authorization: 'Bearer trk_no' } });
     expect(stranger.status).toBe(401);

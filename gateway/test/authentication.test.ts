@@ -18,7 +18,7 @@ async function withKey(gateway: TestGateway, key: string, path = '/v1/invoices')
   return request(gateway.url + path, { headers: { authorization: `Bearer ${key}` } });
 }
 
-/** A gateway that hears invalidations: before that, answers are kept for a second only. */
+/** A gateway that receives invalidations. Without them, it keeps answers for only a second. */
 async function listeningGateway(environment: Record<string, string> = {}, given: Parameters<typeof startGateway>[1] = {}): Promise<TestGateway> {
   const gateway = await startGateway(environment, given);
   await untilMetric(gateway, 'gateway_revocations_proven', 1);
@@ -32,25 +32,25 @@ describe('an API key', () => {
   });
   afterAll(() => gateway.stop());
 
-  test('opens its company', async () => {
+  test('gives access to its company', async () => {
     const { body } = await gateway.get('/v1/company');
     expect(body.data.id).toBe(gateway.companyId);
   });
 
-  test('is asked about once', async () => {
+  test('is looked up once', async () => {
     const askedIn = async (): Promise<number> => {
       const { key } = gateway.identities.addKey();
       const before = gateway.identities.asked;
       for (let i = 0; i < 20; i++) expect((await withKey(gateway, key)).status).toBe(200);
       return gateway.identities.asked - before;
     };
-    // A machine that stands still for a second has heard nothing of Redis meanwhile, and asks again, rightly.
+    // If the machine pauses for a second, the gateway has not heard from Redis and rightly looks the key up again.
     let asked = await askedIn();
     for (let tries = 1; tries < 5 && asked > 1; tries++) asked = await askedIn();
     expect(asked).toBe(1);
   });
 
-  test('is asked about once by many requests at once', async () => {
+  test('is looked up once for many concurrent requests', async () => {
     const { key } = gateway.identities.addKey();
     const before = gateway.identities.asked;
     const answers = await Promise.all(Array.from({ length: 20 }, () => withKey(gateway, key)));
@@ -58,7 +58,7 @@ describe('an API key', () => {
     expect(gateway.identities.asked).toBe(before + 1);
   });
 
-  test('with a wrong form or checksum is refused without asking', async () => {
+  test('with a wrong form or checksum is rejected without a look-up', async () => {
     const before = gateway.identities.asked;
     const key = generateApiKey();
     const altered = key.slice(0, 10) + (key[10] === 'a' ? 'b' : 'a') + key.slice(11);
@@ -69,29 +69,29 @@ describe('an API key', () => {
     expect(gateway.identities.asked).toBe(before);
   });
 
-  test.each([undefined, '', 'Bearer', 'Bearer ', 'Basic dXNlcjpwYXNz', 'Bearer a b', 'Token x'])('in the header %s is refused', async (authorization) => {
+  test.each([undefined, '', 'Bearer', 'Bearer ', 'Basic dXNlcjpwYXNz', 'Bearer a b', 'Token x'])('in the header %s is rejected', async (authorization) => {
     const answer = await request(`${gateway.url}/v1/invoices`, authorization === undefined ? {} : { headers: { authorization } });
     expect(answer.status).toBe(401);
     expect(answer.headers.get('www-authenticate')).toBe('Bearer');
   });
 
-  test('is taken with any spelling of the scheme, and never from the query', async () => {
+  test('is accepted with any spelling of the scheme, and never from the query', async () => {
     for (const scheme of ['bearer', 'BEARER']) {
       expect((await request(`${gateway.url}/v1/invoices`, { headers: { authorization: `${scheme} ${gateway.key}` } })).status).toBe(200);
     }
     expect((await request(`${gateway.url}/v1/invoices?api_key=${gateway.key}&access_token=${gateway.key}`)).status).toBe(401);
   });
 
-  test('that nobody knows is asked about once a second at most', async () => {
+  test('that is unknown is looked up at most once a second', async () => {
     const before = gateway.identities.asked;
     const key = generateApiKey();
     const startedAt = performance.now();
     for (let i = 0; i < 10; i++) expect((await withKey(gateway, key)).status).toBe(401);
-    // However long the ten took.
+    // The ten requests may take more than a second.
     expect(gateway.identities.asked - before).toBeLessThanOrEqual(1 + Math.ceil((performance.now() - startedAt) / 1000));
   });
 
-  test('is noted as used', async () => {
+  test('is reported as used', async () => {
     await gateway.get('/v1/invoices');
     const { key_id: id } = gateway.identities.principals.get(hashApiKey(gateway.key).toString('hex')) ?? {};
     const other = await startGateway({}, { identities: gateway.identities, invoices: gateway.invoices });
@@ -104,7 +104,7 @@ describe('an API key', () => {
 });
 
 describe('a revocation', () => {
-  test.each(['key', 'user', 'company'] as const)('of a %s reaches every gateway that has kept it', async (kind) => {
+  test.each(['key', 'user', 'company'] as const)('of a %s reaches every gateway that has cached it', async (kind) => {
     const one = await listeningGateway();
     const two = await listeningGateway({}, { identities: one.identities, invoices: one.invoices });
     const { key, principal } = one.identities.addKey();
@@ -118,7 +118,7 @@ describe('a revocation', () => {
     await one.stop();
   });
 
-  test('while the answer is on its way is not overlooked', async () => {
+  test('during a look-up is not lost', async () => {
     const gateway = await listeningGateway();
     const { identities } = gateway;
     const [{ key }, { key: witness }] = [identities.addKey(), identities.addKey()];
@@ -130,7 +130,7 @@ describe('a revocation', () => {
     await eventually(() => identities.questions.includes(hash));
     identities.principals.delete(hash);
     await publishInvalidation(`key:${hash}`);
-    // Messages come in order: once the gateway asks about this one again, it has heard of both.
+    // Messages arrive in order: once the gateway looks the witness up again, both have arrived.
     await publishInvalidation(`key:${heard}`);
     const asking: Promise<Answer>[] = [];
     await eventually(() => {
@@ -141,7 +141,7 @@ describe('a revocation', () => {
     expect((await underWay).status).toBe(200);
     await Promise.all(asking);
     await eventually(async () => (await withKey(gateway, key)).status === 401);
-    // Nor may another gateway find it in Redis.
+    // Another gateway must not find it in Redis either.
     const other = await listeningGateway({}, { identities: gateway.identities, invoices: gateway.invoices });
     expect((await withKey(other, key)).status).toBe(401);
     await other.stop();
@@ -149,7 +149,7 @@ describe('a revocation', () => {
   });
 });
 
-test('a gateway whose own credential is wrong answers 503: its callers are not to blame', async () => {
+test('a gateway whose own credential is wrong answers 503, because its callers are not at fault', async () => {
   const gateway = await startGateway({ CALL_CREDENTIAL: newCallCredential('gateway').text });
   const answer = await gateway.get('/v1/invoices');
   expect(answer.status).toBe(503);
@@ -164,7 +164,7 @@ describe('without a connection to', () => {
   let wire: StallableWire;
   beforeEach(async () => {
     wire = await wireTo(redisUrl());
-    // Keys that nobody has are asked about here as often as it takes.
+    // This test sends as many unknown keys as it needs.
     gateway = await listeningGateway({ REDIS_URL: wire.url, UNKNOWN_KEYS_PER_MINUTE: '1000000' });
     expect((await gateway.get('/v1/invoices')).status).toBe(200);
   });
@@ -173,7 +173,7 @@ describe('without a connection to', () => {
     wire.close();
   });
 
-  test.each(['cut', 'stall'] as const)('Redis (%s) reads go on, revocations hold, and it recovers', async (how) => {
+  test.each(['cut', 'stall'] as const)('Redis (%s) reads continue, revocations take effect, and the gateway recovers', async (how) => {
     const { identities } = gateway;
     const hash = hashApiKey(gateway.key).toString('hex');
     const asked = (name: string): number => identities.questions.filter((each) => each === name).length;
@@ -183,7 +183,7 @@ describe('without a connection to', () => {
       const answer = await gateway.get('/v1/invoices');
       expect(answer.status).toBe(200);
       expect(answer.headers.get('ratelimit')).toMatch(/^"default";r=\d+;t=\d+$/);
-      // What was kept is not believed any more.
+      // The cached answer is no longer trusted.
       return asked(hash) > before;
     });
     const principal = identities.principals.get(hash);
@@ -193,7 +193,7 @@ describe('without a connection to', () => {
     wire[how](false);
     await untilMetric(gateway, 'gateway_revocations_proven', 1);
     await eventually(async () => (await gateway.get('/v1/invoices')).status === 200);
-    // What is kept is believed again for longer than a second, which is over when one that nobody has is asked about anew.
+    // Cached answers are trusted for more than a second again: the second has passed when an unknown key is looked up again.
     await eventually(async () => {
       const [then, stranger] = [asked(hash), generateApiKey()];
       await eventually(async () => {
@@ -205,7 +205,7 @@ describe('without a connection to', () => {
     });
   });
 
-  test('integrations, known keys go on and others get a 503', async () => {
+  test('integrations, known keys continue to work and others get a 503', async () => {
     gateway.identities.failure = ApiError.unavailable(new Error('away'));
     expect((await gateway.get('/v1/invoices')).status).toBe(200);
     const unknown = await withKey(gateway, gateway.identities.addKey().key);
@@ -214,7 +214,7 @@ describe('without a connection to', () => {
     expect(Number(unknown.headers.get('retry-after'))).toBeGreaterThan(0);
   });
 
-  test('integrations, a gateway finds in Redis what another has learned', async () => {
+  test('integrations, a gateway finds in Redis what another one has looked up', async () => {
     const other = await listeningGateway({ REDIS_URL: wire.url }, { identities: gateway.identities, invoices: gateway.invoices });
     const { key } = gateway.identities.addKey();
     expect((await withKey(gateway, key)).status).toBe(200);
@@ -223,7 +223,7 @@ describe('without a connection to', () => {
     await other.stop();
   });
 
-  test('integrations, what somebody else has put into Redis is not believed', async () => {
+  test('integrations, forged entries in Redis are not trusted', async () => {
     const redis = createClient({ url: redisUrl() });
     await redis.connect();
     const { key, principal } = gateway.identities.addKey();
@@ -231,7 +231,7 @@ describe('without a connection to', () => {
     const epoch = await redis.get('truckroll:identity:epoch');
     const message = Buffer.from(Principal.encode(forged).finish()).toString('base64');
     const shared = `truckroll:identity:key:${hashApiKey(key).toString('hex')}`;
-    // As it was kept without a MAC, and with one by a key that is nobody's.
+    // One entry without a MAC, and one with a MAC by an unknown key.
     const stranger = createIdentitySeal(new KeyRing([['k1', randomBytes(32)]]));
     for (const text of [`${epoch} ${message}`, stranger.seal(`key:${hashApiKey(key).toString('hex')}`, epoch ?? '', forged)]) {
       await redis.set(shared, text);
@@ -242,7 +242,7 @@ describe('without a connection to', () => {
     redis.destroy();
   });
 
-  test('either, nobody can tell and the answer is a 503', async () => {
+  test('either, the answer is a 503', async () => {
     gateway.identities.failure = ApiError.unavailable(new Error('away'));
     wire.cut(true);
     let answer = await gateway.get('/v1/invoices');
@@ -288,7 +288,7 @@ describe('a user token', () => {
     rmSync(folder, { recursive: true });
   });
 
-  test.each(['ES256', 'RS256', 'EdDSA'])('signed with %s opens the reads of its company', async (alg) => {
+  test.each(['ES256', 'RS256', 'EdDSA'])('signed with %s may read its company’s records', async (alg) => {
     const answer = await withKey(gateway, await sign(alg), '/v1/company');
     expect(answer.status).toBe(200);
     expect(answer.body.data.id).toBe(companyId);
@@ -324,11 +324,11 @@ describe('a user token', () => {
       },
     ],
     ['no form at all', async () => 'hello'],
-  ])('with %s is refused', async (_, make) => {
+  ])('with %s is rejected', async (_, make) => {
     expect((await withKey(gateway, await make(), '/v1/company')).status).toBe(401);
   });
 
-  test('stops working once the user is deactivated', async () => {
+  test('stops working once its user is deactivated', async () => {
     const token = await sign('ES256', { sub: 'erin' });
     const { principal } = gateway.identities.addKey({ company_id: companyId, kind: 'PRINCIPAL_KIND_USER', key_id: null });
     gateway.identities.principals.set(userName(issuer, 'erin', companyId), principal);
@@ -338,7 +338,7 @@ describe('a user token', () => {
     await eventually(async () => (await withKey(gateway, token, '/v1/company')).status === 401);
   });
 
-  test('that nobody signed counts against its address, and none that is valid is refused for it', async () => {
+  test('with a forged signature counts against its address, whose valid tokens still work', async () => {
     const environment = { TOKEN_ISSUER: issuer, TOKEN_AUDIENCE: audience, TOKEN_JWKS_FILE: file, UNKNOWN_KEYS_PER_MINUTE: '3' };
     const other = await startGateway(environment, { identities: gateway.identities, invoices: gateway.invoices });
     const statusOf = async (token: string) => (await withKey(other, token, '/v1/company')).status;
@@ -355,7 +355,7 @@ describe('a user token', () => {
     await other.stop();
   });
 
-  test('is checked against the keys at an address, and is a 503 while they cannot be had', async () => {
+  test('is checked against the keys at an address, and gets a 503 while they are unavailable', async () => {
     let away = true;
     const server = createServer((_, response) => {
       if (away) response.writeHead(500).end();
@@ -378,7 +378,7 @@ describe('a user token', () => {
     server.close();
   });
 
-  test('lives longer than a day where the operator allows it', async () => {
+  test('may live longer than a day if the operator allows it', async () => {
     const environment = { TOKEN_ISSUER: issuer, TOKEN_AUDIENCE: audience, TOKEN_JWKS_FILE: file, TOKEN_MAX_AGE: '7d' };
     const other = await startGateway(environment, { identities: gateway.identities, invoices: gateway.invoices });
     const token = await sign('ES256', { exp: Math.floor(Date.now() / 1000) + 6 * 86_400 });
@@ -386,7 +386,7 @@ describe('a user token', () => {
     await other.stop();
   });
 
-  test('is refused where no issuer is configured', async () => {
+  test('is rejected if no issuer is configured', async () => {
     const other = await startGateway({}, { identities: gateway.identities, invoices: gateway.invoices });
     expect((await withKey(other, await sign('ES256'), '/v1/company')).status).toBe(401);
     await other.stop();

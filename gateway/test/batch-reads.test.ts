@@ -1,4 +1,4 @@
-// Details that several requests ask for at the same moment, with a real service behind them.
+// Details that several requests read at the same moment, against a real service.
 import { ApiError, resource } from '@truckroll/contract';
 import { GetInvoiceRequest, GetInvoiceResponse, Invoice } from '@truckroll/contract/gen/billing/v1/invoices';
 import { RecordReadServiceService, type BatchGetRecordsRequest } from '@truckroll/contract/gen/records/v1/record_reads';
@@ -12,12 +12,12 @@ import { invoice } from './support/invoice.ts';
 const invoices = resource('invoices');
 const ALONE = 'asked for by itself';
 
-/** A request for an invoice of any company. */
+/** An encoded request for an invoice of a new company. */
 function asking(id: string): Buffer {
   return Buffer.from(GetInvoiceRequest.encode({ key: { company_id: randomUUID(), time_zone: 'America/Chicago', id } }).finish());
 }
 
-describe('details of one turn of the event loop', () => {
+describe('details read in one turn of the event loop', () => {
   let server: GrpcServer;
   let channel: Channel;
   let read: BatchRead;
@@ -25,7 +25,7 @@ describe('details of one turn of the event loop', () => {
   let failure: Error | undefined;
   let known: Invoice[];
 
-  /** `serves`: whether it is of a release that knows batches. */
+  /** `serves` is false for a service of a release that does not know batches. */
   async function start(serves: boolean): Promise<void> {
     [asked, failure, known] = [[], undefined, Array.from({ length: 70 }, () => invoice())];
     server = createGrpcServer({ log: silentLog, metrics: createMetrics('test'), callers: { accepted: testConfig.callerCredentials } });
@@ -48,7 +48,7 @@ describe('details of one turn of the event loop', () => {
     await server.drain(1000);
   });
 
-  /** While something is under way, as the first of many is: it is answered by itself. */
+  /** Runs `work` while another read is under way. That read comes first, so it is sent separately. */
   async function beside<T>(work: () => Promise<T>): Promise<T> {
     const first = Promise.withResolvers<Buffer>();
     const under = read(asking(randomUUID()), () => first.promise);
@@ -66,7 +66,7 @@ describe('details of one turn of the event loop', () => {
   const leftAlone = (answers: readonly PromiseSettledResult<Buffer>[]) =>
     answers.map((answer) => answer.status === 'fulfilled' && answer.value.toString() === ALONE);
 
-  test('go together, of whichever companies, and each has its own answer', async () => {
+  test('go together, also of different companies, and each gets its own answer', async () => {
     await start(true);
     const [first, second] = known as [Invoice, Invoice];
     const answers = await beside(() => readAll([first.id, randomUUID(), second.id]));
@@ -76,14 +76,14 @@ describe('details of one turn of the event loop', () => {
     expect(answers[1]).toMatchObject({ reason: { status: 404, code: 'NOT_FOUND', message: ApiError.notFound().message } });
   });
 
-  test('are in several calls where they are many', async () => {
+  test('are split into several calls if there are many', async () => {
     await start(true);
     const ids = known.map(({ id }) => id);
     expect(idsOf(await beside(() => readAll(ids)))).toEqual(ids);
     expect(asked.map(({ keys }) => keys.length).toSorted((a, b) => a - b)).toEqual([6, 32, 32]);
   });
 
-  test('are left to their own rpc where there is one, or nothing else is under way', async () => {
+  test('use their own rpc if there is only one, or if no other call is under way', async () => {
     await start(true);
     expect(leftAlone(await beside(() => readAll([known[0]!.id])))).toEqual([true]);
     expect(leftAlone(await readAll([known[1]!.id]))).toEqual([true]);
@@ -93,7 +93,7 @@ describe('details of one turn of the event loop', () => {
   test.each([
     ['of a service of an older release', false, undefined],
     ['of which one cannot be read', true, new Error('a record that no reader understands')],
-  ])('are left to their own rpc, %s, and not asked for together again at once', async (_, serves, thrown) => {
+  ])('use their own rpc, %s, and are not batched again at once', async (_, serves, thrown) => {
     await start(serves);
     failure = thrown;
     const pair = known.slice(0, 2).map(({ id }) => id);
@@ -103,30 +103,30 @@ describe('details of one turn of the event loop', () => {
     expect(asked).toHaveLength(thrown === undefined ? 0 : 1);
   });
 
-  test('fail as one by one where the service can answer nothing now', async () => {
+  test('all fail if the service is unavailable', async () => {
     await start(true);
     failure = ApiError.unavailable(new Error('PostgreSQL is away'), 7);
     const pair = known.slice(0, 2).map(({ id }) => id);
     const reason = expect.objectContaining({ status: 503, retryAfterSeconds: 7 });
     expect(await beside(() => readAll(pair))).toEqual(pair.map(() => ({ status: 'rejected', reason })));
-    // It is asked again at once: this says nothing of batches.
+    // The next batch is tried at once, because a 503 says nothing about batches.
     failure = undefined;
     expect(idsOf(await beside(() => readAll(pair)))).toEqual(pair);
   });
 });
 
-test('only details whose request is a key go together', () => {
+test('batches only details whose request is a key', () => {
   expect(isBatchable(invoices.detail)).toBe(true);
   expect(isBatchable(invoices.list)).toBe(false);
 });
 
-test('details of different companies that come together are answered as those that come alone', async () => {
+test('answers details of different companies in one batch as it answers them separately', async () => {
   const gateway = await startGateway();
   try {
     gateway.invoices.data = Array.from({ length: 20 }, (_, index) => invoice({ number: `INV-${index}` }));
     const keys = [gateway.key, gateway.identities.addKey().key];
     const ids = [...gateway.invoices.data.map(({ id }) => id), randomUUID()];
-    // Who calls is known by now, so that nothing is waited for before the call.
+    // Makes the callers known, so that nothing is awaited before the call.
     for (const key of keys) await request(`${gateway.url}/v1/invoices/${randomUUID()}`, { headers: { authorization: `Bearer ${key}` } });
     const answers = await pipelined(
       gateway.url,
@@ -140,7 +140,7 @@ test('details of different companies that come together are answered as those th
   }
 });
 
-/** Requests that are sent in one piece, before anything is answered; their answers' bodies. */
+/** Sends requests in one write, before any is answered. Returns the bodies of their answers. */
 async function pipelined(url: string, requests: readonly { path: string; key: string }[]): Promise<any[]> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);

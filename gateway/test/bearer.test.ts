@@ -5,7 +5,7 @@ import { singleHeader } from '../src/http/single-headers.ts';
 
 const clock = (import.meta as unknown as { jest: typeof jest }).jest;
 
-test('a header says a key, which is hashed once a second', () => {
+test('reads a key from a header, and hashes it once a second', () => {
   clock.useFakeTimers();
   try {
     const keyIn = createKeyReader();
@@ -23,7 +23,7 @@ test('a header says a key, which is hashed once a second', () => {
   }
 });
 
-test('no more keys than a thousand are known, however many come', () => {
+test('remembers at most a thousand keys', () => {
   const keyIn = createKeyReader();
   const headers = Array.from({ length: 1001 }, () => `Bearer ${generateApiKey()}`);
   const [first] = headers.map(keyIn);
@@ -31,14 +31,14 @@ test('no more keys than a thousand are known, however many come', () => {
   expect(keyIn(headers[0]!)).not.toBe(first);
 });
 
-test('what is no key of the right form is left to others', () => {
+test('leaves headers without a well-formed key to others', () => {
   const keyIn = createKeyReader();
   const key = generateApiKey();
   for (const header of ['', 'Bearer', `Basic ${key}`, `Bearer ${key}0`, `Bearer ${key} ${key}`, 'Bearer a.b.c']) expect(keyIn(header)).toBeUndefined();
   expect(bearerOf('BEARER a.b.c')).toBe('a.b.c');
 });
 
-test('a header is single under any spelling of its name, or it is none', () => {
+test('finds a single header under any spelling of its name, and none if it is repeated', () => {
   const of = (...rawHeaders: string[]): string | undefined => singleHeader({ rawHeaders } as IncomingMessage, 'authorization');
   expect(of('Host', 'x', 'AUTHORIZATION', 'a')).toBe('a');
   expect(of('Host', 'authorization', 'X', 'Authorization')).toBeUndefined();

@@ -1,4 +1,4 @@
-// What a company is charged for requests that no operation has served.
+// What a company is charged for requests that no operation has handled.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Request, Response } from 'express';
@@ -10,7 +10,7 @@ import { createApi } from '../src/routes/api.ts';
 import { request } from './support/gateway.ts';
 import { standInIdentities } from './support/stand-ins.ts';
 
-test('a company is charged once for a request to an unknown path', async () => {
+test('charges a company once for a request to an unknown path', async () => {
   const metrics = createMetrics('test');
   const identities = await standInIdentities();
   const { principal } = identities.addKey();

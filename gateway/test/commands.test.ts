@@ -37,7 +37,7 @@ const failures = ({ status, body }: Answer): string[] => {
   return body.error.details.map(({ location, field, code }: Record<string, string>) => `${location} ${field} ${code}`);
 };
 
-test('a write reaches its service whole, and its answer has the status and headers that the service says', async () => {
+test('passes a write to its service in full, and answers with the service’s status and headers', async () => {
   const first = await post(BODY);
   expect(first.status).toBe(201);
   expect(first.headers.get('location')).toBe('/v1/job-assignments/new');
@@ -70,12 +70,12 @@ test('a write reaches its service whole, and its answer has the status and heade
   expect(again.body.meta.request_id).not.toBe(first.body.meta.request_id);
 });
 
-test('a removal takes its id from the path and its revision from the body', async () => {
+test('takes a removal’s id from the path and its revision from the body', async () => {
   expect((await post({ expected_revision: REVISION }, {}, `/v1/job-assignments/${ID}`, 'DELETE')).status).toBe(200);
   expect(commands.removed).toMatchObject([{ id: ID, expected_revision: REVISION, idempotency_key: 'key-12345' }]);
 });
 
-test('everything that is wrong with a write is listed at once, and nothing is sent', async () => {
+test('lists all faults of a write at once, and sends nothing', async () => {
   const body = { expected_revision: 'AB', starts_at: '2026-03-02', ends_at: BODY.ends_at, appointment_id: 'x', note: 'hi', company_id: ID, caller: {} };
   expect(failures(await post(body, { 'idempotency-key': 'short' }, '/v1/job-assignments?dry_run=true')).toSorted()).toEqual([
     'body appointment_id INVALID_UUID',
@@ -98,7 +98,7 @@ test('everything that is wrong with a write is listed at once, and nothing is se
   expect(commands.removed).toEqual([]);
 });
 
-test('a caller that may only read is refused, and counted', async () => {
+test('rejects and counts a write by a caller that may only read', async () => {
   const { key } = gateway.identities.addKey({ kind: 'PRINCIPAL_KIND_USER', key_id: null });
   const answer = await post(BODY, { authorization: `Bearer ${key}` });
   expect(answer.status).toBe(401);
@@ -109,13 +109,13 @@ test('a caller that may only read is refused, and counted', async () => {
   expect(commands.added).toEqual([]);
 });
 
-test('a write needs its idempotency key', async () => {
+test('requires the idempotency key of a write', async () => {
   const headers = { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' };
   const answer = await request(`${gateway.url}/v1/job-assignments`, { method: 'POST', headers, body: JSON.stringify(BODY) });
   expect(failures(answer)).toEqual(['header Idempotency-Key MISSING']);
 });
 
-test.each(['short12', 'x'.repeat(129), 'with space', 'ümlaut-key', 'semi;colon'])('the idempotency key %s is refused', async (key) => {
+test.each(['short12', 'x'.repeat(129), 'with space', 'ümlaut-key', 'semi;colon'])('rejects the idempotency key %s', async (key) => {
   const bytes = Buffer.from(key).toString('latin1');
   expect(failures(await post(BODY, { 'idempotency-key': bytes }))).toHaveLength(1);
 });
@@ -130,28 +130,28 @@ test.each<[string, string | Uint8Array, Record<string, string>]>([
   ['JSON in another type', JSON.stringify(BODY), { 'content-type': 'text/plain' }],
   ['in another charset', JSON.stringify(BODY), { 'content-type': 'application/json; charset=latin1' }],
   ['not UTF-8', Buffer.concat([Buffer.from('{"note":"'), Buffer.of(0xff), Buffer.from('"}')]), {}],
-])('a body that is %s is refused', async (_, body, headers) => {
+])('rejects a body that is %s', async (_, body, headers) => {
   expect(failures(await post(body, headers))[0]).toMatch(/^(body|header Content-Type)/);
   expect(commands.added).toEqual([]);
 });
 
-test('a body may name its charset and a type of its own', async () => {
+test('accepts a body with a charset or a JSON media type with a suffix', async () => {
   for (const type of ['application/json; charset=UTF-8', 'application/vnd.truckroll+json']) {
     expect((await post(BODY, { 'content-type': type })).status).toBe(201);
   }
 });
 
-test('a body of thousands of unknown fields is answered with the first hundred failures', async () => {
+test('lists the first hundred failures of a body with thousands of unknown fields', async () => {
   const unknown = Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`k${index}`, 1]));
   expect(failures(await post({ ...BODY, ...unknown }))).toHaveLength(100);
 });
 
-test('a body above 64 KB is refused before it is parsed', async () => {
+test('rejects a body above 64 KB before parsing it', async () => {
   const answer = await post(`{"note":"${'x'.repeat(70_000)}`);
   expect(failures(answer)).toEqual(['body body TOO_LARGE']);
 });
 
-test('two values of one field leave no doubt about what is taken: the last, as JSON.parse reads it', async () => {
+test('takes the last of two values of one field, as JSON.parse does', async () => {
   await post(JSON.stringify(BODY).replace('{', '{"allow_outside_window":true,"allow_outside_window":false,'));
   expect(commands.added[0]?.allow_outside_window).toBe(false);
 });

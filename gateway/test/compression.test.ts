@@ -1,4 +1,4 @@
-// Data that comes compressed, and data that never does.
+// Which answers are compressed, and which never are.
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { operations, type Shape } from '@truckroll/contract';
@@ -17,7 +17,7 @@ afterAll(async () => {
   await gateway.stop();
 });
 
-/** The bytes as they came, which fetch would hide. */
+/** The raw bytes, which fetch would decompress. */
 function get({ url, key }: TestGateway, path: string, encoding?: string): Promise<{ headers: IncomingHttpHeaders; bytes: Buffer }> {
   return new Promise((resolve, reject) => {
     const headers = { authorization: `Bearer ${key}`, ...(encoding !== undefined && { 'accept-encoding': encoding }) };
@@ -37,7 +37,7 @@ test.each([
   ['gzip, deflate, br', 'br', brotliDecompressSync],
   ['gzip', 'gzip', gunzipSync],
   ['zstd;q=0.1, gzip', 'gzip', gunzipSync],
-])('a large page comes whole and small to who asks by %s', async (asked, encoding, decode) => {
+])('sends a large page complete and small to a client that asks by %s', async (asked, encoding, decode) => {
   gateway.invoices.data = rows(100);
   const { headers, bytes } = await get(gateway, '/v1/invoices', asked);
   expect([headers['content-encoding'], headers.vary, headers['content-length']]).toEqual([encoding, 'Accept-Encoding', String(bytes.length)]);
@@ -47,7 +47,7 @@ test.each([
   expect(bytes.length).toBeLessThan(decode(bytes).length / 3);
 });
 
-test('who does not ask, asks for what there is not, or gets little, gets it as it is', async () => {
+test('does not compress small answers, or for clients that accept no known coding', async () => {
   gateway.invoices.data = rows(100);
   for (const asked of [undefined, '', 'identity', 'deflate', 'zstd;q=0, gzip;q=0']) {
     const { headers, bytes } = await get(gateway, '/v1/invoices', asked);
@@ -58,7 +58,7 @@ test('who does not ask, asks for what there is not, or gets little, gets it as i
   expect((await get(gateway, '/v1/invoices', 'gzip')).headers['content-encoding']).toBeUndefined();
 });
 
-test('buffers that answers were compressed from serve again, without a byte of the answer before', async () => {
+test('reuses the buffers of compressed answers without leaking bytes of the previous answer', async () => {
   gateway.invoices.data = rows(100);
   const ids = gateway.invoices.data.map(({ id }) => id);
   await Promise.all(
@@ -70,13 +70,13 @@ test('buffers that answers were compressed from serve again, without a byte of t
   );
 });
 
-test('an operator can turn it off', async () => {
+test('can be turned off by the operator', async () => {
   gateway.invoices.data = rows(100);
   const { headers } = await get(plain, '/v1/invoices', 'gzip');
   expect([headers['content-encoding'], headers.vary]).toEqual([undefined, undefined]);
 });
 
-test('nothing that may hold a secret is ever compressed', () => {
+test('never compresses an answer that may contain a secret', () => {
   const names = (shape: Shape, seen = new Set<Shape>()): string[] => {
     if (seen.has(shape)) return [];
     seen.add(shape);

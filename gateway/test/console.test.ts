@@ -1,4 +1,4 @@
-// /console as a browser gets it; what it does there is tested in test/console.
+// /console as a browser gets it; its behaviour is tested in test/console.
 import { request, startGateway, type TestGateway } from './support/gateway.ts';
 
 let gateway: TestGateway;
@@ -12,7 +12,7 @@ test.each([
   ['/console/console.js', 'text/javascript; charset=utf-8'],
   ['/console/console.css', 'text/css; charset=utf-8'],
   ['/console/icon.svg', 'image/svg+xml'],
-])('%s needs no credential, and may run and load nothing from outside', async (path, type) => {
+])('serves %s without a credential, with a policy that allows nothing from outside', async (path, type) => {
   const { status, headers, text } = await request(gateway.url + path);
   expect([status, headers.get('content-type')]).toEqual([200, type]);
   expect(text.length).toBeGreaterThan(100);
@@ -28,7 +28,7 @@ test.each([
   expect(policy?.join()).not.toContain('unsafe');
 });
 
-test('the page names nothing outside its own folder, and holds neither script nor style', async () => {
+test('refers to nothing outside its own folder, and contains neither script nor style', async () => {
   const { text } = await request(`${gateway.url}/console`);
   expect([...text.matchAll(/(?:href|src)="([^"]*)"/g)].map((match) => match[1])).toEqual([
     'console/icon.svg',
@@ -41,12 +41,12 @@ test('the page names nothing outside its own folder, and holds neither script no
   expect(style).not.toMatch(/url\(|@import/);
 });
 
-test('a slash behind the address leads to the one without', async () => {
+test('redirects the address with a trailing slash', async () => {
   const answer = await fetch(`${gateway.url}/console/`, { redirect: 'manual' });
   expect([answer.status, answer.headers.get('location')]).toEqual([308, '../console']);
 });
 
-test('nothing else is below it', async () => {
+test('answers every other path below it with 404', async () => {
   for (const path of ['/console/index.html', '/console/../src/app.ts', '/console/src/main.tsx', '/console/.stamp']) {
     expect((await request(gateway.url + path)).status).toBe(401);
   }

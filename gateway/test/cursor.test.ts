@@ -13,7 +13,7 @@ const position = fc.uint8Array({ minLength: 1, maxLength: 60 });
 const ALPHABET = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_', '=', ' ', '+', '/', 'é'];
 
 describe('cursor', () => {
-  test('opens to the position it was sealed with', () => {
+  test('opens to its position', () => {
     fc.assert(
       fc.property(scope, position, (where, bytes) => {
         expect([...(cursors.open(where, cursors.seal(where, bytes)) ?? [])]).toEqual([...bytes]);
@@ -21,7 +21,7 @@ describe('cursor', () => {
     );
   });
 
-  test('with any character replaced, removed or added opens to nothing', () => {
+  test('does not open with any character replaced, removed or added', () => {
     fc.assert(
       fc.property(scope, position, fc.nat(), fc.constantFrom(...ALPHABET), fc.constantFrom(0, 1), (where, bytes, at, character, removed) => {
         const cursor = cursors.seal(where, bytes);
@@ -35,7 +35,7 @@ describe('cursor', () => {
     );
   });
 
-  test('every single altered character of one cursor is noticed', () => {
+  test('does not open with any single character altered', () => {
     const where = { companyId: 'c', operation: 'ListInvoices', filters: '' };
     const cursor = cursors.seal(where, randomBytes(24));
     for (let index = 0; index < cursor.length; index++) {
@@ -46,7 +46,7 @@ describe('cursor', () => {
     }
   });
 
-  test('opens only for the company, route and filters it was made for', () => {
+  test('opens only for its company, route and filters', () => {
     fc.assert(
       fc.property(scope, scope, position, (where, other, bytes) => {
         const cursor = cursors.seal(where, bytes);
@@ -58,7 +58,7 @@ describe('cursor', () => {
     );
   });
 
-  test('that is empty, text or arbitrary bytes opens to nothing', () => {
+  test('does not open if it is empty, text or arbitrary bytes', () => {
     fc.assert(
       fc.property(
         scope,
@@ -73,7 +73,7 @@ describe('cursor', () => {
     );
   });
 
-  test('outlives a change of the sealing key, and dies with the key that sealed it', () => {
+  test('survives a change of the sealing key, but not the removal of the key that sealed it', () => {
     const where = { companyId: 'c', operation: 'ListInvoices', filters: '' };
     const old = createCursors(new KeyRing([first])).seal(where, Buffer.from('x'));
     expect(
@@ -84,7 +84,7 @@ describe('cursor', () => {
     expect(createCursors(new KeyRing([second])).open(where, old)).toBeUndefined();
   });
 
-  test('says nothing about the position or the company', () => {
+  test('reveals neither the position nor the company', () => {
     const where = { companyId: '0b8f3c1e-7a52-4c6d-9e10-2f4a5b6c7d8e', operation: 'ListInvoices', filters: '' };
     const bytes = Buffer.from('2026-03-01T15:04:05');
     const token = Buffer.from(cursors.seal(where, bytes), 'base64url').toString('latin1');

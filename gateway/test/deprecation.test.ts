@@ -1,4 +1,4 @@
-// What is to go, as the answers announce it (decisions §9). Nothing of the contract is: these tests have one of their own.
+// How answers announce what will be removed (decisions §9). Nothing in the contract is deprecated, so these tests use their own.
 import { checkDeprecation, operations, type Field, type Operation, type Shape } from '@truckroll/contract';
 import { createGateway } from '../src/app.ts';
 import { gatewayConfig } from '../src/config.ts';
@@ -30,18 +30,18 @@ function going(shape: Shape, name: string, deprecation = soon): Shape {
 }
 const none = () => [];
 
-test('nothing that is not deprecated is announced', () => {
+test('announces nothing that is not deprecated', () => {
   for (const operation of operations) expect(compileDeprecation(operation, '')(() => operation.parameters.map(({ field }) => field))).toEqual([]);
 });
 
-test('an operation that is to go says so in every answer, in the forms of RFC 9745 and RFC 8594', () => {
+test('announces a deprecated operation in every answer, in the forms of RFC 9745 and RFC 8594', () => {
   expect(compileDeprecation({ ...invoices, deprecation: soon }, '')(none)).toEqual(SOON);
   expect(compileDeprecation({ ...invoices, deprecation: soon }, 'https://api.example.com')(none).at(-1)).toMatch(
     /^<https:\/\/api\.example\.com\/docs\/changelog>;/,
   );
 });
 
-test('a field of an answer is announced wherever it is in it; of several, what goes first counts', () => {
+test('announces a field at any depth of an answer; of several, the one removed first', () => {
   const data = invoices.response.byName.get('data') as Field;
   const record = going(data.shape as Shape, 'tax', late);
   const response = { ...invoices.response, fields: invoices.response.fields.map((field) => (field === data ? { ...data, shape: record } : field)) };
@@ -49,27 +49,27 @@ test('a field of an answer is announced wherever it is in it; of several, what g
   expect(compileDeprecation({ ...invoices, response, deprecation: soon }, '')(none)).toEqual(SOON);
 });
 
-test('a parameter is announced only to those who use it', () => {
+test('announces a parameter only to clients that use it', () => {
   const parameters = invoices.parameters.map((each) => (each.name === 'status' ? { ...each, field: deprecated(each.field) } : each));
   const announce = compileDeprecation({ ...invoices, parameters }, '');
   expect(announce(none)).toEqual([]);
   expect(announce(() => parameters.filter(({ name }) => name === 'status').map(({ field }) => field))).toEqual(SOON);
 });
 
-test('what is announced too late, or not as days, is no contract', () => {
+test('rejects an announcement that is too late or is not in days', () => {
   expect(checkDeprecation('x', soon)).toEqual(soon);
   expect(() => checkDeprecation('x', { since: '2027-01-01', sunset: '2027-12-31' })).toThrow('12 months after 2027-01-01 at the earliest');
   expect(() => checkDeprecation('x', { since: '2027', sunset: '2029-01-01' })).toThrow('must be days');
 });
 
-test('the description and the reference mark it', () => {
+test('marks deprecations in the description and the reference', () => {
   const document = buildDocument('/', [{ ...invoices, deprecation: soon }]);
   const described = document.paths['/v1/invoices']?.['get'];
   expect(described).toMatchObject({ deprecated: true, responses: { 200: { headers: { Deprecation: {}, Sunset: {}, Link: {} } } } });
   expect(described?.description).toContain('Deprecated since 2027-01-01; it may be gone from 2028-01-01 on.');
 });
 
-test('over HTTP', async () => {
+test('works over HTTP', async () => {
   const [identities, billing] = [await standInIdentities(), await standInInvoices()];
   const config = gatewayConfig({
     HOST: '127.0.0.1',

@@ -1,4 +1,4 @@
-// /docs as browsers and programs get it; what scripts do there is tested in test/console.
+// /docs as browsers and programs get it; its scripts are tested in test/console.
 import { brotliCompressSync } from 'node:zlib';
 import { operations, publicEvents } from '@truckroll/contract';
 import { codeBlock } from '../docs/src/code.ts';
@@ -6,7 +6,7 @@ import { markdown } from '../docs/src/markdown.ts';
 import { request, startGateway, type Answer, type TestGateway } from './support/gateway.ts';
 
 let gateway: TestGateway;
-/** Every page of the documentation by its path, as HTML. */
+/** HTML of every page of the documentation, by path. */
 const pages = new Map<string, Answer>();
 
 beforeAll(async () => {
@@ -25,7 +25,7 @@ function linksOf(path: string, text: string): URL[] {
   return [...text.matchAll(/ (?:href|src|data-index)="([^"]+)"/g)].map(([, to]) => new URL(to!.replaceAll('&#38;', '&'), gateway.url + path));
 }
 
-test('every link of every page leads to something that is there, and nothing is loaded from elsewhere', async () => {
+test('has no broken link and loads nothing from other sites', async () => {
   expect(pages.size).toBeGreaterThan(40);
   const others = new Map<string, number>();
   const broken: string[] = [];
@@ -47,7 +47,7 @@ test('every link of every page leads to something that is there, and nothing is 
   expect(broken).toEqual([]);
 });
 
-test('a first view is at most 100 kB as it travels, and may run and load nothing from outside', async () => {
+test('needs at most 100 kB for a first view, and may run and load nothing from outside', async () => {
   const parts = await Promise.all(['/docs/docs.css', '/docs/docs.js', '/console/icon.svg'].map((path) => request(gateway.url + path)));
   const sizeOf = ({ text }: Answer) => brotliCompressSync(text).length;
   const beside = parts.reduce((sum, part) => sum + sizeOf(part), 0);
@@ -60,7 +60,7 @@ test('a first view is at most 100 kB as it travels, and may run and load nothing
   }
 });
 
-test('every operation is on a page with a sample in each language, its credential, and its body with what is required', () => {
+test('shows every operation with a sample in each language, its credential, and its body with required fields', () => {
   const all = [...pages.values()].map(({ text }) => text).join();
   for (const { route, verb, name } of operations) {
     const id = name.charAt(0).toLowerCase() + name.slice(1);
@@ -76,7 +76,7 @@ test('every operation is on a page with a sample in each language, its credentia
   expect(all).toMatch(/<code>allow_outside_window<\/code> <span class="note ">optional</);
 });
 
-test('what is HTML for browsers is Markdown for programs, behind .md or by Accept, and listed for them', async () => {
+test('serves each page as Markdown to programs, at .md or by Accept, and lists these pages for them', async () => {
   for (const path of pages.keys()) {
     const behind = await request(`${gateway.url}${path}.md`);
     const accepted = await request(gateway.url + path, { headers: { accept: 'text/markdown, text/html;q=0.5' } });
@@ -95,7 +95,7 @@ test('what is HTML for browsers is Markdown for programs, behind .md or by Accep
   expect(listed.toSorted()).toEqual(['/openapi.json', ...[...pages.keys()].map((path) => `${path}.md`)].toSorted());
 });
 
-test('markup in a text is shown, not obeyed, and code in a language that is not coloured is refused', () => {
+test('shows HTML in a text as text, and rejects code in an unknown language', () => {
   expect(markdown('a <b onclick=x> & `"c"`').text).toBe('<p>a &#60;b onclick=x&#62; &amp; <code>&quot;c&quot;</code></p>\n');
   expect(() => codeBlock('x', 'cobol')).toThrow('cobol');
 });

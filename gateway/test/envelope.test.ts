@@ -14,7 +14,7 @@ function write(of: Operation, bytes: Uint8Array): any {
   return JSON.parse(out.view().toString());
 }
 
-test('a page has every record in order, whatever its text', () => {
+test('writes every record of a page in order, whatever its text', () => {
   fc.assert(
     fc.property(fc.array(fc.string({ unit: 'grapheme' }), { maxLength: 100 }), fc.stringMatching(/^[a-z]{0,8}$/), (numbers, position) => {
       const bytes = ListInvoicesResponse.encode({ data: numbers.map((number) => invoice({ number })), next: Buffer.from(position) }).finish();
@@ -27,10 +27,10 @@ test('a page has every record in order, whatever its text', () => {
   );
 });
 
-test('the order of fields on the wire does not matter, and unknown fields are left out', () => {
+test('accepts fields in any order on the wire, and leaves out unknown ones', () => {
   const data = ListInvoicesResponse.encode({ data: [invoice({ number: 'A' })], next: Buffer.alloc(0) }).finish();
   const next = ListInvoicesResponse.encode({ data: [], next: Buffer.from('n') }).finish();
-  // Field 15, three bytes.
+  // Field 15 with three bytes.
   const unknown = Buffer.from([15 * 8 + 2, 3, 1, 2, 3]);
   const page = write(operation('ListInvoices'), Buffer.concat([next, unknown, data, data]));
   expect(page.data).toHaveLength(2);
@@ -38,26 +38,26 @@ test('the order of fields on the wire does not matter, and unknown fields are le
   expect(page.meta).toEqual({ request_id: 'r', timezone: 'America/Chicago' });
 });
 
-test('other objects of a response are keys beside data', () => {
+test('writes other objects of a response as keys next to data', () => {
   const data = codec('truckroll.scheduling.v1.Visit').decode(new Uint8Array()) as never;
   const bytes = AddAssignmentResponse.encode({ data, notification: { status: 'NOTIFICATION_STATUS_QUEUED' } }).finish();
   expect(Object.keys(write(operation('AddAssignment'), bytes))).toEqual(['data', 'notification', 'meta']);
 });
 
-test('under /api/v1 keys are in camel case and there is no meta', () => {
+test('writes camel case and no meta under /api/v1', () => {
   const camel = { ...operation('GetInvoice'), camelCase: true };
   const answer = write(camel, ListInvoicesResponse.encode({ data: [invoice()], next: Buffer.alloc(0) }).finish());
   expect(Object.keys(answer)).toEqual(['data']);
   expect(Object.keys(answer.data)).toContain('paymentApplications');
 });
 
-test('an answer without its record, or cut short, is an error of ours', () => {
+test('fails on an answer that lacks its record or is cut short', () => {
   const whole = ListInvoicesResponse.encode({ data: [invoice()], next: Buffer.alloc(0) }).finish();
   expect(() => write(operation('GetInvoice'), new Uint8Array())).toThrow(/data came 0 times/);
   expect(() => write(operation('ListInvoices'), whole.subarray(0, -1))).toThrow(/too early/);
   expect(() => write(operation('ListInvoices'), Buffer.of(8, 1))).toThrow(/something other/);
 });
 
-test('every operation’s response can be an envelope', () => {
+test('can write the response of every operation', () => {
   for (const candidate of operations) expect(typeof compileEnvelope(candidate)).toBe('function');
 });

@@ -1,4 +1,4 @@
-// What clients do that would cost everybody else their answers: the gateway does little for them, and goes on with the rest.
+// Clients that could keep others from being served: the gateway spends little on them and serves the others.
 import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { eventually, request, startGateway, untilMetric, type TestGateway } from './support/gateway.ts';
@@ -11,7 +11,7 @@ afterEach(async () => {
   await gateway.stop();
 });
 
-/** A connection to the gateway that stays open until the test or the gateway ends it. */
+/** Opens a connection to the gateway, which stays open until the test or the gateway closes it. */
 async function open(): Promise<Socket & { received: string }> {
   const socket = Object.assign(connect({ port: Number(new URL(gateway.url).port), host: '127.0.0.1', allowHalfOpen: true }), { received: '' });
   sockets.push(socket);
@@ -40,7 +40,7 @@ describe('a public page', () => {
     expect(new Set(pages.map(({ headers }) => headers.get('etag'))).size).toBe(1);
   });
 
-  test('leads to the documentation below the path of PUBLIC_URL', async () => {
+  test('links to the documentation below the path of PUBLIC_URL', async () => {
     gateway = await startGateway({ PUBLIC_URL: 'https://example.com/truckroll/' });
     expect((await request(`${gateway.url}/a/b`, { headers: browser })).text).toContain('href="/truckroll/docs"');
   });
@@ -51,14 +51,14 @@ describe('a public page', () => {
     [`/${'a'.repeat(2047)}`, 404, 'text/html; charset=utf-8'],
     [`/${'a'.repeat(2048)}`, 401, 'application/json'],
     ['/'.repeat(60_000), 401, 'application/json'],
-  ])('is sent to browsers where a path has at most ten segments and 2 KB (%#)', async (path, status, type) => {
+  ])('is sent to browsers if the path has at most ten segments and 2 KB (%#)', async (path, status, type) => {
     gateway = await startGateway();
     const answer = await request(gateway.url + path, { headers: browser });
     expect([answer.status, answer.headers.get('content-type')]).toEqual([status, type]);
     expect(answer.text.length).toBeLessThan(10_000);
   });
 
-  test('is not what GET * fails for', async () => {
+  test('does not break on GET *', async () => {
     gateway = await startGateway();
     const socket = await open();
     socket.write(get('*') + get('*', 'Accept: text/html\r\n'));
@@ -66,7 +66,7 @@ describe('a public page', () => {
     expect(statusesOf(socket)).toEqual([401, 404]);
   });
 
-  test('is refused to an address that asks for too many, unlike health and the API, and not to another address', async () => {
+  test('is rejected for an address that requests too many, but not health, the API or other addresses', async () => {
     gateway = await startGateway({ PUBLIC_PAGES_PER_MINUTE: '3', TRUSTED_PROXIES: '1' });
     const from = (address: string, path: string) => request(gateway.url + path, { headers: { ...browser, 'x-forwarded-for': address } });
     const paths = ['/docs', '/nowhere', '/openapi.json', '/console'];
@@ -99,7 +99,7 @@ describe('a connection that sends requests without waiting for answers', () => {
     expect(new Set(statusesOf(socket))).toEqual(new Set([200]));
   });
 
-  test('lets another connection be answered in between', async () => {
+  test('does not keep another connection from being answered', async () => {
     gateway = await startGateway();
     const [flood, other] = [await open(), await open()];
     flood.write(get('/v1/invoices').repeat(150));
@@ -110,7 +110,7 @@ describe('a connection that sends requests without waiting for answers', () => {
     expect(new Set(statusesOf(flood))).toEqual(new Set([401]));
   });
 
-  test('may send bodies, whose requests are served in their order', async () => {
+  test('may send bodies, and its requests are served in order', async () => {
     gateway = await startGateway();
     const socket = await open();
     const sizes = Array.from({ length: 30 }, (_, index) => (index % 3 === 0 ? 100_000 : 5));
@@ -123,14 +123,14 @@ describe('a connection that sends requests without waiting for answers', () => {
   });
 });
 
-describe('a client that goes on after it was refused', () => {
+describe('a client that continues after a rejection', () => {
   afterEach(() => void clock.useRealTimers());
 
   test.each([
     ['without a credential', { UNKNOWN_KEYS_PER_MINUTE: '1' }, 401, () => request(`${gateway.url}/v1/invoices`)],
     ['beyond the limit of its key', { READS_PER_MINUTE: '1' }, 429, () => gateway.get('/v1/invoices')],
     ['beyond the limit of public pages', { PUBLIC_PAGES_PER_MINUTE: '1' }, 429, () => request(`${gateway.url}/docs`)],
-  ])('%s is refused a tenth of a second late', async (_, environment, status, send) => {
+  ])('%s is rejected a tenth of a second late', async (_, environment, status, send) => {
     gateway = await startGateway(environment);
     await send();
     clock.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance', 'Date', 'setInterval'] });
@@ -144,7 +144,7 @@ describe('a client that goes on after it was refused', () => {
 });
 
 describe('an address with too many unknown credentials', () => {
-  test('is one that sends malformed ones, too', async () => {
+  test('is also one that sends malformed credentials', async () => {
     gateway = await startGateway({ UNKNOWN_KEYS_PER_MINUTE: '3' });
     const statuses = [];
     for (const authorization of ['Bearer trk_wrong', 'Basic YTpi', 'Bearer', 'Bearer trk_wrong']) {
@@ -154,7 +154,7 @@ describe('an address with too many unknown credentials', () => {
     expect((await gateway.get('/v1/invoices')).status).toBe(200);
   });
 
-  test('has at most a hundred look-ups that wait: the others are refused at once', async () => {
+  test('may have at most a hundred look-ups waiting; others are rejected at once', async () => {
     gateway = await startGateway({ UNKNOWN_KEYS_PER_MINUTE: '1' });
     const lookUp = () => gateway.get('/v1/invoices', { headers: { authorization: `Bearer ${unknownKey()}` } });
     const unknownKey = () => {
@@ -179,7 +179,7 @@ describe('an address with too many unknown credentials', () => {
 });
 
 describe('connections', () => {
-  test('beyond those that one address may have are closed, until another of them ends', async () => {
+  test('beyond the limit of an address are closed, until one of its connections ends', async () => {
     gateway = await startGateway({ MAX_CONNECTIONS_PER_ADDRESS: '2' });
     const [first] = [await open(), await open()];
     expect(await isRefused(await open())).toBe(true);
@@ -188,7 +188,7 @@ describe('connections', () => {
     expect(await isRefused(await open())).toBe(false);
   });
 
-  test('of a trusted proxy are limited by the total only', async () => {
+  test('of a trusted proxy count towards the total only', async () => {
     gateway = await startGateway({ MAX_CONNECTIONS_PER_ADDRESS: '1', MAX_CONNECTIONS: '3', TRUSTED_PROXIES: '127.0.0.0/8' });
     for (let count = 0; count < 3; count++) {
       const socket = await open();
@@ -198,7 +198,7 @@ describe('connections', () => {
     expect(await isRefused(await open())).toBe(true);
   });
 
-  test('that were refused are closed though the client does not', async () => {
+  test('that got an error are closed even if the client does not close them', async () => {
     gateway = await startGateway();
     const [wrong, slow] = [await open(), await open()];
     wrong.write('no HTTP\r\n\r\n');
@@ -207,7 +207,7 @@ describe('connections', () => {
     await untilMetric(gateway, 'gateway_connections_open', 0);
   }, 40_000);
 
-  test('whose request has been answered are closed where its body does not end', async () => {
+  test('are closed after an answer if the body of the request does not end', async () => {
     gateway = await startGateway();
     const socket = await open();
     socket.write(`POST /v1/invoices HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000\r\n\r\n${'x'.repeat(1000)}`);

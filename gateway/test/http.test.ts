@@ -16,7 +16,7 @@ beforeEach(() => {
 
 const ID = '0b8f3c1e-7a52-4c6d-9e10-2f4a5b6c7d8e';
 
-/** What every answer has, right or wrong (decisions §3). */
+/** What every answer has, errors included (decisions §3). */
 function expectCommonHeaders({ headers, body }: Answer, authenticated = true): void {
   expect(headers.get('cache-control')).toBe('private, no-store');
   expect(headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
@@ -36,7 +36,7 @@ function expectError(answer: Answer, status: number, code: string): void {
 }
 
 describe('a list', () => {
-  test('is the page, the way on and the meta', async () => {
+  test('has a page of records, the pagination and the meta', async () => {
     gateway.invoices.data = [invoice({ number: 'A "1"' }), invoice({ number: 'Ü 2' })];
     gateway.invoices.next = Buffer.from('position');
     const answer = await gateway.get('/v1/invoices?limit=2');
@@ -59,7 +59,7 @@ describe('a list', () => {
     expect(body).toMatchObject({ data: [], pagination: { next_cursor: null } });
   });
 
-  test('goes on with its cursor, also with another page size, and with nothing else changed', async () => {
+  test('continues with its cursor, also with another page size, but with no other change', async () => {
     gateway.invoices.next = Buffer.from('position');
     const cursor = (await gateway.get('/v1/invoices?status=OPEN&status=PAID')).body.pagination.next_cursor;
     expect((await gateway.get(`/v1/invoices?status=PAID&limit=7&status=OPEN&cursor=${cursor}`)).status).toBe(200);
@@ -74,7 +74,7 @@ describe('a list', () => {
 });
 
 describe('a detail', () => {
-  test('is the record and the meta', async () => {
+  test('has the record and the meta', async () => {
     gateway.invoices.data = [invoice({ id: ID })];
     const answer = await gateway.get(`/v1/invoices/${ID.toUpperCase()}`);
     expect(answer.status).toBe(200);
@@ -94,7 +94,7 @@ describe('a detail', () => {
     expect(answer.body.error.details).toMatchObject([{ location: 'path', field: 'id', code: 'INVALID_UUID' }]);
   });
 
-  test('lists what is wrong in path and query together', async () => {
+  test('lists all faults in path and query together', async () => {
     const { body } = await gateway.get('/v1/invoices/abc?limit=1');
     expect(body.error.details.map(({ location }: { location: string }) => location)).toEqual(['query', 'path']);
   });
@@ -132,7 +132,7 @@ describe('the router', () => {
 });
 
 describe('public paths', () => {
-  test.each(['/healthz', '/readyz'])('%s needs no credential, and is kept nowhere', async (path) => {
+  test.each(['/healthz', '/readyz'])('%s needs no credential and is not cached', async (path) => {
     const answer = await request(gateway.url + path);
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/plain; charset=utf-8']);
     expectCommonHeaders(answer, false);
@@ -143,7 +143,7 @@ describe('public paths', () => {
     ['/docs', 'text/html; charset=utf-8'],
     ['/.well-known/api-catalog', 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"'],
     ['/favicon.ico', 'image/svg+xml'],
-  ])('%s needs no credential, and whoever has it is told that it is as it was', async (path, type) => {
+  ])('%s needs no credential, and answers 304 to a client that has the current version', async (path, type) => {
     const answer = await request(gateway.url + path);
     expect([answer.status, answer.headers.get('content-type'), answer.headers.get('cache-control')]).toEqual([200, type, 'no-cache']);
     const etag = answer.headers.get('etag')!;
@@ -169,7 +169,7 @@ describe('public paths', () => {
     ['zstd', 'zstd', zstdDecompressSync],
     ['identity, gzip;q=0.5', null, (bytes: Buffer) => bytes],
     ['compress', null, (bytes: Buffer) => bytes],
-  ])('documents come compressed to who asks for it by %s', async (header, encoding, decode) => {
+  ])('documents are compressed for a client that asks by %s', async (header, encoding, decode) => {
     const plain = await raw('/openapi.json', {});
     const packed = await raw('/openapi.json', { 'accept-encoding': header });
     expect([plain.headers['content-encoding'], packed.headers['content-encoding'] ?? null]).toEqual([undefined, encoding]);
@@ -190,36 +190,33 @@ describe('a browser', () => {
     ['/v1/', '../docs'],
     ['/api/v1', '../docs'],
     ['/api/v1/', '../../docs'],
-  ])('is led from %s to the reference', async (path, location) => {
+  ])('is redirected from %s to the reference', async (path, location) => {
     const answer = await browse(path);
     expect([answer.status >= 300 && answer.status < 400, answer.headers.get('location')]).toEqual([true, location]);
   });
 
-  test.each(['/nope', '/docs/nope', '/V1/invoices', '/console/a/b', '/v1x', '/%00'])(
-    'finds a page of ours at %s that says that nothing is there',
-    async (path) => {
-      const answer = await browse(path);
-      const text = await answer.text();
-      expect([answer.status, answer.headers.get('content-type'), answer.headers.get('vary')]).toEqual([
-        404,
-        'text/html; charset=utf-8',
-        'Accept, Accept-Encoding',
-      ]);
-      expect(text).not.toContain('nope');
-      for (const [, link] of text.matchAll(/href="([^"#]+)"/g)) expect((await fetch(new URL(link!, gateway.url + path))).status).toBe(200);
-    },
-  );
+  test.each(['/nope', '/docs/nope', '/V1/invoices', '/console/a/b', '/v1x', '/%00'])('gets the 404 page at %s', async (path) => {
+    const answer = await browse(path);
+    const text = await answer.text();
+    expect([answer.status, answer.headers.get('content-type'), answer.headers.get('vary')]).toEqual([
+      404,
+      'text/html; charset=utf-8',
+      'Accept, Accept-Encoding',
+    ]);
+    expect(text).not.toContain('nope');
+    for (const [, link] of text.matchAll(/href="([^"#]+)"/g)) expect((await fetch(new URL(link!, gateway.url + path))).status).toBe(200);
+  });
 
   test.each([
     ['/v1/nope', 'GET'],
     ['/api/v1/nope', 'GET'],
     ['/nope', 'POST'],
-  ])('is answered as every program at %s by %s', async (path, method) => {
+  ])('gets the same answer as any program at %s by %s', async (path, method) => {
     expect((await browse(path, method)).headers.get('content-type')).toBe('application/json');
   });
 });
 
-/** What fetch would hide: the bytes as they came. */
+/** The raw bytes, which fetch would decompress. */
 function raw(path: string, headers: Record<string, string>): Promise<{ headers: IncomingHttpHeaders; bytes: Buffer }> {
   return new Promise((resolve, reject) => {
     httpRequest(gateway.url + path, { headers }, (response) => {
@@ -232,7 +229,7 @@ function raw(path: string, headers: Record<string, string>): Promise<{ headers: 
 }
 
 describe('a failure of a service', () => {
-  test('that it explains is passed on', async () => {
+  test('is passed on if the service explains it', async () => {
     gateway.invoices.failure = new ApiError('STALE_REVISION', 'Read it again.', {
       details: [{ location: 'body', field: 'expected_revision', code: 'STALE_REVISION', message: 'Read it again.', current_revision: 'ab' }],
     });
@@ -243,7 +240,7 @@ describe('a failure of a service', () => {
     ]);
   });
 
-  test('that it does not explain says nothing of the inside', async () => {
+  test('without explanation reveals nothing internal', async () => {
     gateway.invoices.failure = new Error('select secret from db.internal');
     const answer = await gateway.get('/v1/invoices');
     expectError(answer, 500, 'INTERNAL_ERROR');
@@ -258,7 +255,7 @@ describe('a body', () => {
     expect(answer.body.error.details).toMatchObject([{ location: 'body', code: 'TOO_LARGE' }]);
   };
 
-  /** fetch gives no bodies to GET. */
+  /** Sends a body with GET, which fetch cannot. */
   function raw(method: string, path: string, body: Buffer, headers: Record<string, string>, chunked = false): Promise<Answer> {
     return new Promise((resolve, reject) => {
       const all = {
@@ -279,18 +276,18 @@ describe('a body', () => {
     });
   }
 
-  test('of 64 KB is taken and of one byte more refused', async () => {
+  test('of 64 KB is accepted, and one byte more is rejected', async () => {
     expect((await send(Buffer.alloc(65_536, 'x'))).status).toBe(200);
     tooLarge(await send(Buffer.alloc(65_537, 'x')));
   });
 
-  test('in chunks counts the same', async () => {
+  test('in chunks is limited in the same way', async () => {
     expect((await raw('GET', '/v1/invoices', Buffer.alloc(65_536, 'x'), {}, true)).status).toBe(200);
     tooLarge(await raw('GET', '/v1/invoices', Buffer.alloc(65_537, 'x'), {}, true));
     tooLarge(await raw('GET', '/v1/invoices', Buffer.alloc(3_000_000, 'x'), {}, true));
   });
 
-  test('counts as it is after decompression', async () => {
+  test('is also limited after decompression', async () => {
     const compressed = gzipSync(Buffer.alloc(10_000_000));
     expect(compressed.length).toBeLessThan(65_536);
     tooLarge(await send(compressed, { 'content-encoding': 'gzip' }));
@@ -301,7 +298,7 @@ describe('a body', () => {
     ['zstd', 'header'],
     ['gzip', 'body'],
     ['constructor', 'header'],
-  ])('that is not what Content-Encoding %s says is refused', async (encoding, location) => {
+  ])('that does not match its Content-Encoding %s is rejected', async (encoding, location) => {
     const answer = await send(Buffer.from('hello'), { 'content-encoding': encoding });
     expectError(answer, 400, 'INVALID_REQUEST');
     expect(answer.body.error.details).toMatchObject([{ location, code: 'INVALID_FORMAT' }]);
@@ -355,7 +352,7 @@ describe('what is not HTTP', () => {
   });
 });
 
-test('fixed parts of a path are not percent-decoded: a filter in front would not have known them', async () => {
+test('the router does not percent-decode fixed parts of a path, because a filter in front would not recognise them', async () => {
   for (const path of ['/v1/%69nvoices', '/%761/invoices', `/v1/invoice%73/${ID}`]) expectError(await gateway.get(path), 404, 'NOT_FOUND');
   gateway.invoices.data = [invoice({ id: ID })];
   expect((await gateway.get(`/v1/invoices/${ID.replace('0', '%30')}`)).status).toBe(200);

@@ -21,27 +21,27 @@ const principal: Principal = {
 };
 const KEY = 'key:abc';
 
-test('what a gateway sealed opens for the same key and epoch, with the first key and the second', () => {
+test('opens what a gateway sealed for the same key and epoch, with the first key and the second', () => {
   const text = seal.seal(KEY, 'e1', principal);
   expect(seal.open(KEY, 'e1', text)).toEqual(principal);
   expect(createIdentitySeal(new KeyRing([second, first])).open(KEY, 'e1', text)).toEqual(principal);
   expect(createIdentitySeal(new KeyRing([second])).open(KEY, 'e1', text)).toBeUndefined();
 });
 
-test('an identity is not believed under another key, nor in another epoch', () => {
+test('does not open an identity for another key or in another epoch', () => {
   const text = seal.seal(KEY, 'e1', principal);
   expect(seal.open('key:abd', 'e1', text)).toBeUndefined();
   expect(seal.open(KEY, 'e2', text)).toBeUndefined();
   expect(seal.open(KEY, 'e2', text.replace('e1', 'e2'))).toBeUndefined();
 });
 
-test('no changed character is believed', () => {
+test('does not open with any character changed', () => {
   const text = seal.seal(KEY, 'e1', principal);
   fc.assert(
     fc.property(fc.nat({ max: text.length - 1 }), fc.constantFrom(...'AZaz09+/ .'), (at, other) => {
       fc.pre(text[at] !== other);
       const forged = text.slice(0, at) + other + text.slice(at + 1);
-      // The last character of base64 has bits that mean nothing: another spelling of the same MAC is the same MAC.
+      // The last character of base64 has unused bits, so another spelling may encode the same MAC.
       fc.pre(
         !Buffer.from(forged.split(' ')[4] ?? '', 'base64').equals(Buffer.from(text.split(' ')[4]!, 'base64')) ||
           forged.split(' ').slice(0, 4).join() !== text.split(' ').slice(0, 4).join(),
@@ -51,7 +51,7 @@ test('no changed character is believed', () => {
   );
 });
 
-test('an old identity that is put back into Redis is believed no longer than it would have lain there', () => {
+test('opens an old identity that is put back into Redis no longer than the original', () => {
   let now = 1_800_000_000_000;
   const clock = createIdentitySeal(new KeyRing([first]), () => now);
   const text = clock.seal(KEY, 'e1', principal);
@@ -61,6 +61,6 @@ test('an old identity that is put back into Redis is believed no longer than it 
   expect(clock.open(KEY, 'e1', text)).toBeUndefined();
 });
 
-test('what was kept without a MAC is a miss', () => {
+test('does not open an entry without a MAC', () => {
   expect(seal.open(KEY, 'e1', seal.seal(KEY, 'e1', principal).split(' ').slice(0, 2).join(' '))).toBeUndefined();
 });

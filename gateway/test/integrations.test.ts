@@ -1,4 +1,4 @@
-// The gateway and the service that owns keys, users and companies, together.
+// The gateway together with integrations, which owns keys, users and companies.
 import { KeyAdminServiceService, CompanyAdminServiceService, UserAdminServiceService } from '@truckroll/contract/gen/integrations/v1/admin';
 import { acceptanceOf, openChannel, testCallers, type Callers, type Channel, type Service } from '@truckroll/service-kit';
 import { freshDatabase, type TestDatabase } from '@truckroll/testing';
@@ -66,20 +66,20 @@ async function refusedEverywhere(key: string): Promise<void> {
   await eventually(async () => (await read(key, 0)).status === 401 && (await read(key, 1)).status === 401);
 }
 
-test('a key reads the company it was made for', async () => {
+test('accepts a key for its company', async () => {
   const { body, status } = await read((await newKey()).value);
   expect(status).toBe(200);
   expect(body.data).toEqual({ id: companyId, name: 'Lone Star Comfort', timezone: 'America/Chicago', currency: 'USD' });
 });
 
-test('a revoked key is refused on every gateway within a second', async () => {
+test('rejects a revoked key on every gateway within a second', async () => {
   const { id, value } = await newKey();
   for (const at of [0, 1]) expect((await read(value, at)).status).toBe(200);
   await keys.revokeKey({ id });
   await refusedEverywhere(value);
 });
 
-test('so are the keys of a user who has been deactivated', async () => {
+test('rejects the keys of a deactivated user within a second', async () => {
   const user = await newUser();
   const { value } = await newKey(user.id);
   for (const at of [0, 1]) expect((await read(value, at)).status).toBe(200);
@@ -87,7 +87,7 @@ test('so are the keys of a user who has been deactivated', async () => {
   await refusedEverywhere(value);
 });
 
-test('a company’s new time zone shows within a second', async () => {
+test('shows a company’s new time zone within a second', async () => {
   const { value } = await newKey();
   for (const at of [0, 1]) await read(value, at);
   await companies.updateCompany({ id: companyId, timezone: 'America/Denver' });
@@ -95,14 +95,14 @@ test('a company’s new time zone shows within a second', async () => {
   await companies.updateCompany({ id: companyId, timezone: 'America/Chicago' });
 });
 
-test('a key has the limits that its operator gave it', async () => {
+test('applies the limits that the operator gave a key', async () => {
   const { value } = await newKey(userId, { limits: { reads_per_minute: 2 } });
   const statuses = [];
   for (let i = 0; i < 3; i++) statuses.push((await read(value)).status);
   expect(statuses).toEqual([200, 200, 429]);
 });
 
-test('the last use of a key is noted', async () => {
+test('reports the last use of a key', async () => {
   const { id, value } = await newKey();
   await read(value, 1);
   const last = gateways.pop() as TestGateway;

@@ -1,4 +1,4 @@
-// What is left of a request while its connection stays open.
+// Whether requests are released while their connection stays open.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { Agent, get, type IncomingMessage } from 'node:http';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -9,7 +9,7 @@ import { startGateway, untilMetric } from './support/gateway.ts';
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
-test('a request is kept by no timer once it is answered and its connection has had the next one', async () => {
+test('no timer keeps a request in memory once it is answered and its connection has had the next one', async () => {
   const gateway = await startGateway();
   await untilMetric(gateway, 'gateway_redis_up', 1);
   const requests: WeakRef<IncomingMessage>[] = [];

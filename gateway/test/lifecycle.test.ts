@@ -6,14 +6,14 @@ import { invoice } from './support/invoice.ts';
 import { SECRETS, eventually, request, startGateway } from './support/gateway.ts';
 import { standInIdentities, standInInvoices, type Invoices } from './support/stand-ins.ts';
 
-/** Answers of the stand-in wait from here on until it is opened. */
+/** Makes the stand-in wait with its answers until the returned function is called. */
 function shut(invoices: Invoices): () => void {
   const { promise, resolve } = Promise.withResolvers<void>();
   invoices.gate = promise;
   return resolve;
 }
 
-test('a stop lets requests finish, ends idle connections and takes no new ones', async () => {
+test('a stop lets requests finish, closes idle connections and accepts no new ones', async () => {
   const gateway = await startGateway({ DRAIN_DELAY: '300ms' });
   const port = Number(new URL(gateway.url).port);
   gateway.invoices.data = [invoice({ number: 'late' })];
@@ -23,7 +23,7 @@ test('a stop lets requests finish, ends idle connections and takes no new ones',
   const running = gateway.get('/v1/invoices');
   await eventually(() => gateway.invoices.lists.length > 0);
   const stopping = gateway.stop();
-  // Load balancers see it before connections are refused.
+  // Load balancers see 503 before connections are refused.
   expect((await request(`${gateway.url}/readyz`)).status).toBe(503);
   expect((await request(`${gateway.url}/healthz`)).status).toBe(200);
   open();
@@ -35,14 +35,14 @@ test('a stop lets requests finish, ends idle connections and takes no new ones',
   await expect(fetch(`${gateway.url}/healthz`)).rejects.toThrow();
 });
 
-test('answers during a stop end their connections', async () => {
+test('answers during a stop close their connections', async () => {
   const gateway = await startGateway({ DRAIN_DELAY: '300ms' });
   const stopping = gateway.stop();
   expect((await request(`${gateway.url}/healthz`)).headers.get('connection')).toBe('close');
   await stopping;
 });
 
-test('a gateway is connected to those that it asks who calls before it is ready', async () => {
+test('a gateway has connected to integrations before it is ready', async () => {
   const identities = await standInIdentities();
   let connections = 0;
   const between = createServer((incoming) => {
@@ -64,7 +64,7 @@ test('a gateway is connected to those that it asks who calls before it is ready'
   between.close();
 });
 
-test('clients are told to keep idle connections for less time than a gateway that goes still answers', async () => {
+test('announces a shorter keep-alive than a stopping gateway still answers', async () => {
   const gateway = await startGateway();
   const { headers } = await request(`${gateway.url}/healthz`);
   expect(headers.get('connection')).toBe('keep-alive');
@@ -72,7 +72,7 @@ test('clients are told to keep idle connections for less time than a gateway tha
   await gateway.stop();
 });
 
-test('a stop does not wait for ever', async () => {
+test('a stop does not wait forever', async () => {
   const gateway = await startGateway({ DRAIN_TIMEOUT: '300ms' });
   const open = shut(gateway.invoices);
   const running = gateway.get('/v1/invoices').then(
@@ -88,7 +88,7 @@ test('a stop does not wait for ever', async () => {
   await gateway.invoices.stop();
 });
 
-test('a service that goes away is a 503, and is used again soon after its return', async () => {
+test('answers 503 for a service that is unavailable, and uses it again soon after its return', async () => {
   const invoices = await standInInvoices();
   const gateway = await startGateway({}, { invoices });
   expect((await gateway.get('/v1/invoices')).status).toBe(200);
@@ -103,7 +103,7 @@ test('a service that goes away is a 503, and is used again soon after its return
   await back.stop();
 }, 20_000);
 
-test('a service that is too slow is a 503', async () => {
+test('answers 503 for a service that is too slow', async () => {
   const gateway = await startGateway({ CALL_DEADLINE: '200ms' });
   const open = shut(gateway.invoices);
   const answer = await gateway.get('/v1/invoices');
@@ -113,7 +113,7 @@ test('a service that is too slow is a 503', async () => {
   await gateway.stop();
 });
 
-test('a client that goes away frees the call that was made for it', async () => {
+test('cancels the call to a service when the client goes away', async () => {
   const gateway = await startGateway();
   const open = shut(gateway.invoices);
   const gone = new AbortController();
@@ -127,7 +127,7 @@ test('a client that goes away frees the call that was made for it', async () => 
   await gateway.stop();
 });
 
-test('many answers at once, of different sizes, are each whole', async () => {
+test('many concurrent answers of different sizes are all complete', async () => {
   const gateway = await startGateway();
   gateway.invoices.data = Array.from({ length: 100 }, (_, index) => invoice({ number: `${index} ${'ü"\\\n'.repeat(200)}` }));
   const answers = await Promise.all(Array.from({ length: 60 }, (_, index) => gateway.get(index % 3 === 0 ? '/v1/company' : `/v1/invoices?limit=${index + 1}`)));
@@ -139,7 +139,7 @@ test('many answers at once, of different sizes, are each whole', async () => {
   await gateway.stop();
 });
 
-test('a request is logged once, without its credential or query', async () => {
+test('logs a request once, without its credential or query', async () => {
   const lines: Record<string, unknown>[] = [];
   const level = (fields: object, message: string): void => void lines.push({ ...fields, message });
   const log = { debug: level, info: level, warn: level, error: level, child: () => log };
@@ -169,7 +169,7 @@ test('a request is logged once, without its credential or query', async () => {
 });
 
 describe('the environment', () => {
-  test('is refused as a whole, with everything that is missing', () => {
+  test('is rejected with a list of everything that is missing', () => {
     expect(() => gatewayConfig({})).toThrow(/REDIS_URL[^]*BILLING_ADDRESS[^]*INTEGRATIONS_ADDRESS[^]*CURSOR_KEYS[^]*IDENTITY_KEYS/);
   });
 

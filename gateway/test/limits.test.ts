@@ -3,7 +3,7 @@ import { request, startGateway as start, untilMetric, type TestGateway } from '.
 
 let gateway: TestGateway;
 
-/** A gateway that counts where it will go on counting. */
+/** A gateway that has connected to Redis, so that it does not start with counting alone. */
 async function startGateway(environment: Record<string, string> = {}, given: Parameters<typeof start>[1] = {}): Promise<TestGateway> {
   const started = await start(environment, given);
   if (environment['REDIS_URL'] === undefined) await untilMetric(started, 'gateway_redis_up', 1);
@@ -20,7 +20,7 @@ async function read(
   return { status, limit: headers.get('ratelimit'), policy: headers.get('ratelimit-policy'), retryAfter: headers.get('retry-after'), code: body.error?.code };
 }
 
-test('every request of a key counts, wrong ones too, and one too many is a 429 with Retry-After', async () => {
+test('counts every request of a key, also failed ones, and rejects the first beyond the limit with 429 and Retry-After', async () => {
   gateway = await startGateway({ READS_PER_MINUTE: '5' });
   expect((await read(gateway.key)).limit).toMatch(/^"default";r=4;t=60$/);
   for (const path of ['/v1/nope', '/v1/invoices?x=1', '/v1/invoices/abc']) await gateway.get(path);
@@ -34,7 +34,7 @@ test('every request of a key counts, wrong ones too, and one too many is a 429 w
   }
 });
 
-test('gateways count together, and each key for itself', async () => {
+test('counts together with other gateways, and separately for each key', async () => {
   gateway = await startGateway({ READS_PER_MINUTE: '4' });
   const other = await startGateway({ READS_PER_MINUTE: '4' }, { identities: gateway.identities, invoices: gateway.invoices });
   const { key } = gateway.identities.addKey();
@@ -45,7 +45,7 @@ test('gateways count together, and each key for itself', async () => {
   await other.stop();
 });
 
-test('who asks often is counted ahead: by fewer trips, of two gateways together never beyond the limit, and the header tells of each request', async () => {
+test('counts ahead for a busy key: fewer round trips, never beyond the limit of both gateways, and exact headers', async () => {
   const QUOTA = 200;
   const metric = async ({ metricsPort }: TestGateway): Promise<number> => {
     const { text } = await request(`http://127.0.0.1:${metricsPort}/metrics`);
@@ -59,13 +59,13 @@ test('who asks often is counted ahead: by fewer trips, of two gateways together 
   expect(await metric(gateway)).toBeLessThan(50);
   let served = 50;
   for (let sent = 0; sent < 160; sent++) if ((await read(key, sent % 2 === 0 ? other : gateway)).status === 200) served += 1;
-  // A hundredth of the limit, less the request at hand, may lie unused at a gateway that was refused elsewhere.
+  // A hundredth of the limit, less the current request, may be unused at a gateway when the other one has reached the limit.
   expect(served).toBeLessThanOrEqual(QUOTA);
   expect(served).toBeGreaterThan(QUOTA - 2 * (QUOTA / 100));
   await other.stop();
 });
 
-test('a key can have limits of its own', async () => {
+test('applies a key’s own limits', async () => {
   gateway = await startGateway();
   const { key } = gateway.identities.addKey({ limits: { reads: 2, reports: null, writes: null } });
   expect(await read(key)).toMatchObject({ status: 200, policy: '"default";q=2;w=60' });
@@ -73,7 +73,7 @@ test('a key can have limits of its own', async () => {
   expect((await read(key)).status).toBe(429);
 });
 
-test('without Redis each gateway counts alone', async () => {
+test('counts in each gateway alone without Redis', async () => {
   gateway = await startGateway({ READS_PER_MINUTE: '2', REDIS_URL: 'redis://127.0.0.1:1' });
   const { key } = gateway.identities.addKey();
   const statuses = [];
@@ -109,7 +109,7 @@ describe('a company', () => {
     expect((await read(keysOf(1)[0] as string)).status).toBe(200);
   });
 
-  test('is not charged for what a key’s own limit refuses', async () => {
+  test('is not charged for requests that a key’s own limit rejects', async () => {
     gateway = await startGateway({ READS_PER_MINUTE: '3' });
     const [greedy, second, third] = keysOf(3) as [string, string, string];
     expect(new Set((await statuses(greedy, 20)).slice(3))).toEqual(new Set([429]));
@@ -117,7 +117,7 @@ describe('a company', () => {
     expect(await statuses(third, 3)).toEqual([200, 200, 200]);
   });
 
-  test('has the limit that its operator has set, or three times the largest of its keys’', async () => {
+  test('has the limit that its operator set, or three times the largest of its keys’ limits', async () => {
     gateway = await startGateway({ READS_PER_MINUTE: '4' });
     const limits = (reads: number) => ({ reads, reports: null, writes: null });
     const [capped] = keysOf(1, { company_limits: limits(2), highest_limits: limits(100) });

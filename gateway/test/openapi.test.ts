@@ -16,7 +16,7 @@ function* objects(value: unknown): Generator<Record<string, unknown>> {
 }
 
 describe('the description', () => {
-  test('is committed as the contract has it', () => {
+  test('matches the committed file', () => {
     expect(JSON.parse(readFileSync(join(gateway, 'openapi.json'), 'utf8'))).toEqual(JSON.parse(JSON.stringify(document)));
   });
 
@@ -28,7 +28,7 @@ describe('the description', () => {
     });
   }, 30_000);
 
-  test('has every operation once, with every error it can give', () => {
+  test('has every operation once, with every error that it can give', () => {
     for (const { route, verb, name } of operations) {
       const described = document.paths[route]?.[verb.toLowerCase()] as { operationId: string; responses: object };
       expect(described.operationId.toLowerCase()).toBe(name.toLowerCase());
@@ -38,7 +38,7 @@ describe('the description', () => {
     }
   });
 
-  test('has every type of event as a webhook, with an example that is one', () => {
+  test('has every type of event as a webhook, with a valid example', () => {
     expect(Object.keys(document.webhooks)).toEqual(publicEvents.map(({ type }) => type));
     for (const { type, body } of publicEvents) {
       const { responses, parameters } = document.webhooks[type]?.['post'] as { responses: object; parameters: { name: string }[] };
@@ -51,7 +51,7 @@ describe('the description', () => {
     }
   });
 
-  test('lets no query parameter be empty, as no request may', () => {
+  test('allows no empty query parameter, as no operation does', () => {
     for (const parameter of objects(document.paths)) {
       if (parameter['in'] !== 'query') continue;
       const schema = parameter['schema'] as { items?: Record<string, unknown> } & Record<string, unknown>;
@@ -60,7 +60,7 @@ describe('the description', () => {
     }
   });
 
-  test('refers only to what it has', () => {
+  test('has no broken reference', () => {
     for (const { $ref: ref } of objects(document)) {
       if (typeof ref !== 'string') continue;
       const [, kind, group, name] = ref.split('/') as [string, 'components', string, string];
@@ -68,13 +68,13 @@ describe('the description', () => {
     }
   });
 
-  test('explains every field of every record and every value of every enumeration', () => {
+  test('explains every field of every record and every value of every enum', () => {
     for (const { record } of resources) {
       for (const field of record.fields) expect(`${record.typeName}.${field.name}: ${field.doc}`).toMatch(/: \S/);
     }
   });
 
-  test('says nothing of where we keep our own documents', () => {
+  test('does not mention internal documents', () => {
     expect(JSON.stringify(document)).not.toMatch(/api\.md|decisions|truckroll\.\w+\.v1/);
   });
 });

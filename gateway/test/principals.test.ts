@@ -1,4 +1,4 @@
-// What this process keeps of callers; the whole way, with Redis and integrations, is in authentication.test.ts.
+// Which callers this process caches; the complete path, with Redis and integrations, is tested in authentication.test.ts.
 import { Principal } from '@truckroll/contract/gen/integrations/v1/identity';
 import { KeyRing } from '@truckroll/service-kit';
 import { createIdentitySeal } from '../src/auth/identity-seal.ts';
@@ -6,7 +6,7 @@ import { Principals, type PrincipalsOptions } from '../src/auth/principals.ts';
 
 const credential = (name: string, first: number) => ({ cacheKey: `key:${name}`, request: { key_hash: Buffer.of(first) }, shared: false });
 
-/** Every revocation is heard, and Redis is away. Whoever's hash begins with 1 is `valid`. */
+/** Principals without Redis that hear every revocation. Keys whose hash begins with 1 are `valid`. */
 function principalsOf(valid: Partial<Principal>, options: Partial<PrincipalsOptions> = {}) {
   const counted = { asked: 0 };
   const principals = new Principals({
@@ -22,7 +22,7 @@ function principalsOf(valid: Partial<Principal>, options: Partial<PrincipalsOpti
   return { principals, counted };
 }
 
-test('made-up keys displace no valid one from memory', async () => {
+test('does not evict valid keys for made-up ones', async () => {
   const valid = { company_id: 'c', user_id: 'u' };
   const { principals, counted } = principalsOf(valid);
   expect(await principals.find(credential('valid', 1))).toBe(valid);
@@ -32,7 +32,7 @@ test('made-up keys displace no valid one from memory', async () => {
   expect(counted.asked).toBe(0);
 });
 
-/** A gateway with an answer that another one has shared, and a writer to Redis who puts it back again and again. */
+/** A gateway that finds an entry shared by another one, in a Redis into which an attacker puts the entry back again and again. */
 function withReplay() {
   let ms = 1_800_000_000_000;
   const seal = createIdentitySeal(new KeyRing([['k1', Buffer.alloc(32, 1)]]), () => ms);
@@ -54,7 +54,7 @@ test.each([
   ['key', 'abc'],
   ['user', 'u'],
   ['company', 'c'],
-] as const)('does not believe an entry of a revoked %s that is put back into Redis, for as long as such an entry would open', async (kind, id) => {
+] as const)('does not trust an entry of a revoked %s that is put back into Redis, for as long as such an entry would open', async (kind, id) => {
   const { principals, find, pass } = withReplay();
   principals.forget({ kind, id });
   expect(await find()).toBeUndefined();
@@ -66,26 +66,26 @@ test.each([
   expect(await find()).toBeUndefined();
 });
 
-test('believes entries of other keys after a revocation', async () => {
+test('trusts entries of other keys after a revocation', async () => {
   const { principals, find } = withReplay();
   principals.forget({ kind: 'key', id: 'other' });
   expect(await find()).toMatchObject({ key_id: 'k' });
 });
 
-test('does not believe an entry that was made before this gateway could hear of revocations', async () => {
+test('does not trust an entry older than the connection that receives revocations', async () => {
   const { principals, find, pass } = withReplay();
   pass(1);
   principals.forgetAll();
   expect(await find()).toBeUndefined();
 });
 
-test('believes an entry that was made in the millisecond since which it hears of revocations', async () => {
+test('trusts an entry made in the millisecond in which revocations begin to arrive', async () => {
   const { principals, find } = withReplay();
   principals.forgetAll();
   expect(await find()).toMatchObject({ key_id: 'k' });
 });
 
-test('a key ends at its time, to the microsecond, also when it is kept', async () => {
+test('expires a key at its time, to the microsecond, also from the cache', async () => {
   let now = 1_000_000;
   const valid = { company_id: 'c', user_id: 'u', expires_at: 2_000_000 };
   const { principals, counted } = principalsOf(valid, { now: () => now });

@@ -11,24 +11,24 @@ const codes = (query: Query): string[] => query.problems.map(({ field, code }) =
 const ID = '0B8F3C1E-7a52-4c6d-9e10-2f4a5b6c7d8e';
 
 describe('a query', () => {
-  test('that is empty asks for the first 50 records', () => {
+  test('that is empty requests the first 50 records', () => {
     expect(parse('')).toMatchObject({ limit: 50, cursor: undefined, filters: '', problems: [] });
     expect(parse('&&')).toMatchObject({ limit: 50, problems: [] });
   });
 
-  test('takes ids in any case and keeps distinct ones in lower case', () => {
+  test('accepts ids in any case and keeps distinct ones in lower case', () => {
     const query = parse(`ids=${ID}&ids=${ID.toLowerCase()}&ids=${ID.replace('0B', '1c')}`);
     expect(query.problems).toEqual([]);
     expect(value(query, 'ids')).toEqual([ID.toLowerCase(), ID.toLowerCase().replace('0b', '1c')]);
   });
 
-  test('takes percent-encoding in names and values', () => {
+  test('accepts percent-encoding in names and values', () => {
     const query = parse('%73tatus=%4FPEN&created_from=2026-03-01T15%3A04%3A05.123456%2B01%3A00');
     expect(query.problems).toEqual([]);
     expect(value(query, 'created_from')).toBe(Date.UTC(2026, 2, 1, 14, 4, 5) * 1000 + 123_456);
   });
 
-  test('takes bounds that are further away than any record, also two on one side', () => {
+  test('accepts bounds beyond the range of instants, also two on one side', () => {
     for (const text of [
       'created_from=9999-12-01T00:00:00Z&created_before=9999-12-31T00:00:00Z',
       'created_from=0001-01-01T00:00:00Z&created_before=9999-12-31T00:00:00Z',
@@ -86,7 +86,7 @@ describe('a query', () => {
     ['__proto__=1', '__proto__ UNKNOWN_PARAMETER'],
     ['=1', ' UNKNOWN_PARAMETER'],
     ['x=1&x=2', 'x UNKNOWN_PARAMETER'],
-  ])('%s is refused', (text, expected) => {
+  ])('%s is rejected', (text, expected) => {
     expect(codes(parse(text))).toEqual([expected]);
   });
 
@@ -101,36 +101,36 @@ describe('a query', () => {
     ]);
   });
 
-  test('says what to do', () => {
+  test('says how to fix a failure', () => {
     const messages = parse(`statsu=OPEN&created_from=2026-03-01T00:00:00+01:00&ids=${ID},${ID}`).problems.map(({ message }) => message);
     expect(messages[0]).toContain('Did you mean status?');
     expect(messages[1]).toContain('%2B');
     expect(messages[2]).toContain('ids=A&ids=B');
   });
 
-  test('suggests something for the first three unknown names only, and for none of more than 32 characters', () => {
+  test('gets suggestions for its first three unknown names only, and for none of more than 32 characters', () => {
     const hints = (text: string): boolean[] => parse(text).problems.map(({ message }) => /Did you mean|It takes/.test(message));
     expect(hints('statsu=1&stauts=1&nothing=1&satus=1')).toEqual([true, true, true, false]);
     const close = `status${'_'.repeat(26)}`;
     expect(parse(`${close}=1&${close}_=1`).problems.map(({ message }) => message.includes('Did you mean status?'))).toEqual([true, false]);
   });
 
-  test('takes 100 ids and no more', () => {
+  test('may have at most 100 ids', () => {
     const ids = Array.from({ length: 101 }, (_, index) => `ids=0b8f3c1e-7a52-4c6d-9e10-${String(index).padStart(12, '0')}`);
     expect(codes(parse(ids.slice(0, 100).join('&')))).toEqual([]);
     expect(codes(parse(ids.join('&')))).toEqual(['ids OUT_OF_RANGE']);
   });
 
-  test('of nothing but rubbish is answered briefly', () => {
+  test('of random text gets a short answer', () => {
     const rubbish = Array.from({ length: 5000 }, (_, index) => `p${index}=1`).join('&');
     expect(parse(rubbish).problems).toHaveLength(MOST_PROBLEMS);
   });
 
-  test('of a detail takes no parameter', () => {
+  test('of a detail accepts no parameter', () => {
     for (const text of ['limit=1', 'cursor=a', `ids=${ID}`]) expect(codes(parser('GetInvoice')(text))).toHaveLength(1);
   });
 
-  test('on records without timestamps takes no filter on them', () => {
+  test('on records without timestamps accepts no filter on them', () => {
     expect(codes(parser('ListRefunds')('updated_since=2026-03-01T00:00:00Z'))).toEqual(['updated_since UNKNOWN_PARAMETER']);
     const classes = parser('ListJobClasses');
     expect(codes(classes('created_from=2026-03-01T00:00:00Z'))).toEqual(['created_from UNKNOWN_PARAMETER']);
@@ -139,8 +139,8 @@ describe('a query', () => {
   });
 });
 
-describe('the text of the filters', () => {
-  test('is the same for every spelling of the same filters, and different for different ones', () => {
+describe('the canonical text of the filters', () => {
+  test('is the same for every spelling of equal filters, and different for different ones', () => {
     const statuses = fc.uniqueArray(fc.constantFrom('DRAFT', 'OPEN', 'PAID', 'VOIDED'), { minLength: 0 });
     const instant = fc.option(fc.integer({ min: 0, max: 4_000_000_000_000_000 }), { nil: undefined });
     const filters = fc.record({ statuses, from: instant, page: fc.option(fc.integer({ min: 1, max: 100 }), { nil: undefined }) });
@@ -168,7 +168,7 @@ function shifted(micros: number): string {
 }
 
 describe('every operation', () => {
-  test('refuses a parameter that it does not have, and never fails on any text', () => {
+  test('rejects unknown parameters, and never fails on any text', () => {
     for (const candidate of operations) {
       const anyQuery = compileQuery(inputsOf(candidate));
       expect(codes(anyQuery('no_such_thing=1')).at(0)).toBe('no_such_thing UNKNOWN_PARAMETER');

@@ -24,7 +24,7 @@ afterEach(async () => {
   for (const end of ends.splice(0).toReversed()) await end();
 });
 
-/** Begins to start a gateway. Of the services' addresses, those that are not given are stand-ins'. */
+/** Starts a gateway without waiting for it. Services without a given address are stand-ins. */
 async function begin(addresses: Record<string, string> = {}, options: Pick<GatewayOptions, 'firstAnswersMs'> = {}) {
   const { logged, log } = watchedLog();
   const port = await freePort();
@@ -51,7 +51,7 @@ async function begin(addresses: Record<string, string> = {}, options: Pick<Gatew
 }
 
 describe.each(['BILLING', 'SCHEDULING', 'REPORTING', 'INTEGRATIONS'])('a gateway that starts before %s', (name) => {
-  test('becomes ready when the service has answered a call that it serves', async () => {
+  test('becomes ready when the service has answered a call', async () => {
     const service = await standInUnready();
     ends.push(service.stop);
     const { starting, get, logged } = await begin({ [`${name}_ADDRESS`]: `127.0.0.1:${service.port}` });
@@ -63,7 +63,7 @@ describe.each(['BILLING', 'SCHEDULING', 'REPORTING', 'INTEGRATIONS'])('a gateway
   });
 });
 
-test('a gateway that starts before the names of its services are known answers the first read of each after it has become ready', async () => {
+test('a gateway that starts before its services’ names resolve answers the first read of each once it is ready', async () => {
   const names = laterNames(4);
   ends.push(names.restore);
   const { starting, get } = await begin({
@@ -74,7 +74,7 @@ test('a gateway that starts before the names of its services are known answers t
   expect((await get('/v1/invoices')).status).toBe(200);
 });
 
-test('a gateway that waits too long for a service becomes ready without it, and serves it as soon as it answers', async () => {
+test('a gateway that waits too long for a service becomes ready without it, and uses it as soon as it answers', async () => {
   const service = await standInUnready();
   ends.push(service.stop);
   const { starting, get, logged } = await begin({ REPORTING_ADDRESS: `127.0.0.1:${service.port}` }, { firstAnswersMs: 1 });
@@ -96,7 +96,7 @@ test('a gateway that waits for a service can be stopped', async () => {
   await expect(get('/readyz')).rejects.toThrow();
 });
 
-test('a gateway stays ready when a service goes away, and logs why reads are answered with 503', async () => {
+test('a gateway stays ready when a service goes away, and logs why it answers reads with 503', async () => {
   const { starting, get, logged } = await begin();
   await starting;
   await identities.stop();
@@ -106,7 +106,7 @@ test('a gateway stays ready when a service goes away, and logs why reads are ans
   expect((await get('/readyz')).status).toBe(200);
 });
 
-test('a 503 of a service is logged with what the service said', async () => {
+test('logs a service’s 503 with the service’s reason', async () => {
   const { starting, get, logged } = await begin();
   await starting;
   invoices.failure = new ApiError('INTERNAL_ERROR', 'The filter is still being prepared.', { status: 503 });

@@ -1,4 +1,4 @@
-// gateway_redis_up says whether Redis does its work, not whether it answers pings.
+// gateway_redis_up says whether Redis accepts commands, not whether it answers pings.
 import { RedisServers, redisCli, type RedisServer } from '@truckroll/testing';
 import { eventually, startGateway, untilMetric, type TestGateway } from './support/gateway.ts';
 
@@ -24,7 +24,7 @@ test.each<[string, string[], string[]]>([
   await untilMetric(gateway, 'gateway_redis_up', 1);
 });
 
-test('gateway_redis_up is 0 while Redis answers with MOVED, as a node of a cluster that is named as a single server', async () => {
+test('gateway_redis_up is 0 while a cluster node that is configured as a single server answers with MOVED', async () => {
   const { masters } = await servers.cluster();
   const node = masters[0]!;
   gateway = await startGateway({ REDIS_URL: node.url });

@@ -1,16 +1,17 @@
-// Identities in Redis, and a writer there who puts old ones back. Single rules are in principals.test.ts and identity-seal.test.ts.
+// Identities in Redis with an attacker who puts old ones back. The single rules are tested in principals.test.ts and
+// identity-seal.test.ts.
 import { createClient } from '@redis/client';
 import { hashApiKey } from '@truckroll/service-kit';
 import { eventually, publishInvalidation, redisUrl, request, startGateway, untilMetric, type TestGateway } from './support/gateway.ts';
 
 async function listening(given: Parameters<typeof startGateway>[1] = {}): Promise<TestGateway> {
-  // The same key is refused again and again here.
+  // The same key is rejected many times here.
   const gateway = await startGateway({ UNKNOWN_KEYS_PER_MINUTE: '1000000' }, given);
   await untilMetric(gateway, 'gateway_revocations_proven', 1);
   return gateway;
 }
 
-test('a revoked key stays revoked when its entry is put back into Redis, also on a gateway that starts after the revocation', async () => {
+test('a revoked key stays revoked when its entry is put back into Redis, also on a gateway that starts afterwards', async () => {
   const one = await listening();
   const { identities, invoices } = one;
   const { key } = identities.addKey();
@@ -28,7 +29,7 @@ test('a revoked key stays revoked when its entry is put back into Redis, also on
   const later = await listening({ identities, invoices });
   for (const gateway of [one, later]) {
     const before = identities.asked;
-    // A gateway remembers for up to a second that the key is unknown; after that it reads Redis again.
+    // A gateway caches for up to a second that the key is unknown; then it reads Redis again.
     await eventually(async () => {
       await redis.mSet({ [names[0]]: epoch, [names[1]]: entry });
       expect(await statusOn(gateway)).toBe(401);

@@ -1,4 +1,4 @@
-// What the gateway itself decides about reports: queries, cursors, formats. What stands in them is tested with reporting.
+// The gateway's part of reports: queries, cursors, formats. Their contents are tested with reporting.
 import { ApiError, operations } from '@truckroll/contract';
 import { startGateway, type Answer, type TestGateway } from './support/gateway.ts';
 import { collectionsRow, standInReports, type Reports } from './support/reports.ts';
@@ -25,7 +25,7 @@ beforeEach(() => {
 const failures = ({ body }: Answer): string[] => body.error.details.map(({ field, code }: { field: string; code: string }) => `${field} ${code}`);
 const csv = (query: string): Promise<Answer> => gateway.get(`/v1/reports/collections?${query}`, { headers: { accept: 'text/csv' } });
 
-test('there are the four reports of the specification', () => {
+test('the specification’s four reports exist', () => {
   expect(paths.map((path) => path.replace('/v1/reports/', '')).sort()).toEqual([
     'collections',
     'invoice-activity',
@@ -35,7 +35,7 @@ test('there are the four reports of the specification', () => {
 });
 
 describe('an answer', () => {
-  test('has rows, the way on, what the report was made of, and the time zone of its figures', async () => {
+  test('has rows, the pagination, the report’s parameters, and the time zone of its figures', async () => {
     reports.rows = [collectionsRow({ received_cents: 12_900 })];
     const answer = await gateway.get(`/v1/reports/collections?${RANGE}`);
     expect(answer.status).toBe(200);
@@ -51,7 +51,7 @@ describe('an answer', () => {
     expect(headers.get('ratelimit-policy')).toBe('"reports";q=600;w=60');
   });
 
-  test('of reporting that still builds its summaries says when to try again', async () => {
+  test('while reporting still builds its summaries says when to try again', async () => {
     reports.failure = ApiError.unavailable(new Error('building'), 30);
     const { status, headers, body } = await gateway.get(`/v1/reports/collections?${RANGE}`, { headers: { accept: 'text/csv' } });
     expect([status, headers.get('retry-after'), body.error.code]).toEqual([503, '30', 'INTERNAL_ERROR']);
@@ -85,7 +85,7 @@ describe('a request', () => {
     });
   });
 
-  test('reaches reporting with filters distinct and in order', async () => {
+  test('reaches reporting with distinct filters in order', async () => {
     await gateway.get(
       `/v1/reports/collections?${RANGE}&account_id=${OTHER}&account_id=${ID.toUpperCase()}&account_id=${OTHER}&method=CASH&method=CARD&group_by=collector`,
     );
@@ -112,7 +112,7 @@ describe('a request', () => {
     [`${RANGE}&updated_since=2026-01-01T00:00:00Z`, ['updated_since UNKNOWN_PARAMETER']],
     [`${RANGE}&verified_only=true`, ['verified_only UNKNOWN_PARAMETER']],
     [`${RANGE}&job_class=null&limit=101`, ['limit OUT_OF_RANGE', 'job_class INVALID_ENUM_VALUE']],
-  ])('of %s is refused in every report', async (query, expected) => {
+  ])('of %s is rejected in every report', async (query, expected) => {
     for (const path of paths) {
       const answer = await gateway.get(`${path}?${query}`);
       const found = failures(answer).map((failure) => (failure === 'job_class UNKNOWN_PARAMETER' ? 'job_class INVALID_ENUM_VALUE' : failure));
@@ -125,7 +125,7 @@ describe('a request', () => {
     ['collections', ['status=PAID', 'job_class=SERVICE', `business_unit_id=${ID}`, `job_type_id=${ID}`, 'payment_method=CARD']],
     ['job-profitability', ['status=PAID', 'method=CARD', `account_id=${ID}`, `team_member_id=${ID}`]],
     ['technician-participation-profitability', ['status=PAID', `account_id=${ID}`, `business_unit_id=${ID}`, `job_type_id=${ID}`]],
-  ])('of %s does not know the parameters of other reports', async (name, others) => {
+  ])('of %s rejects the parameters of other reports', async (name, others) => {
     const answer = await gateway.get(`/v1/reports/${name}?${RANGE}&${others.join('&')}`);
     expect(failures(answer)).toEqual(others.map((other) => `${other.split('=')[0]} UNKNOWN_PARAMETER`));
   });
@@ -139,7 +139,7 @@ describe('a request', () => {
     expect(failures(await gateway.get(`/v1/reports/${name}?${RANGE}&group_by=${group}`))).toEqual(['group_by INVALID_ENUM_VALUE']);
   });
 
-  test('takes the years 1 to 9999 by year, and says which bucket is coarse enough for a range', async () => {
+  test('accepts the years 1 to 9999 by year, and says which bucket is coarse enough for a range', async () => {
     const range = 'start_date=0001-01-01&end_date=9999-12-31';
     const refusal = async (query: string) => (await gateway.get(`/v1/reports/collections?${query}`)).body.error?.details;
     expect(await refusal(`${range}&bucket=year`)).toBeUndefined();
@@ -148,7 +148,7 @@ describe('a request', () => {
         { field: 'end_date', code: 'OUT_OF_RANGE', message: expect.stringContaining('bucket=year') },
       ]);
     }
-    // 10,000 days from 2000-01-01 end on 2027-05-19.
+    // 2000-01-01 and the 10,000 days from it.
     expect(await refusal('start_date=2000-01-01&end_date=2027-05-19&bucket=day')).toBeUndefined();
     expect(await refusal('start_date=2000-01-01&end_date=2027-05-20&bucket=day')).toMatchObject([{ message: expect.stringContaining('bucket=week') }]);
     expect(await refusal('start_date=2000-01-01&end_date=2027-05-20&bucket=day&limit=0&x=1')).toHaveLength(3);
@@ -164,7 +164,7 @@ describe('a cursor', () => {
   };
   const code = async (path: string, text: string): Promise<string> => (await gateway.get(`${path}?${text}`)).body.error?.code ?? 'none';
 
-  test('stands for its filters in whatever spelling', async () => {
+  test('accepts any spelling of its filters', async () => {
     const cursor = await cursorOf('/v1/reports/invoice-activity', query);
     const same = [
       query,
@@ -197,7 +197,7 @@ describe('a cursor', () => {
 });
 
 describe('as CSV', () => {
-  test('a report is a line of names and a line for each row', async () => {
+  test('is a line of names and a line for each row', async () => {
     reports.rows = [
       collectionsRow({ payment_count: 2, received_cents: 12_900, net_collected_cents: -5 }),
       collectionsRow({ group: { dimension: 'SUMMARY_DIMENSION_COLLECTOR', value: ID, label: 'Núñez, "Ada"\nJr.' } }),
@@ -233,12 +233,12 @@ describe('as CSV', () => {
     expect(await labelsOf(texts)).toEqual(texts.map((text) => `'${text}`));
   });
 
-  test('quotes other text without a change, so that a semicolon begins no cell', async () => {
+  test('quotes other text unchanged, so that a semicolon does not split a cell', async () => {
     const texts = ['a=1', '"=1', ' x', 'x;=1+1', "'=1", '１', 'a\n=1', ''];
     expect(await labelsOf(texts)).toEqual(texts);
   });
 
-  test('leads to the next page by a link, until the last one', async () => {
+  test('links to the next page, except on the last one', async () => {
     reports.next = Buffer.from('there');
     const first = await csv(`${RANGE}&method=CARD&method=CASH&limit=1`);
     const [, target] = /^<(.*)>; rel="next"$/.exec(first.headers.get('link') ?? '') ?? [];
@@ -262,12 +262,12 @@ describe('as CSV', () => {
     ['text/*', 'text/csv'],
     ['image/png', 'application/json'],
     ['', 'application/json'],
-  ])('is what Accept: %s gets or does not get', async (accept, type) => {
+  ])('is returned or not for Accept: %s', async (accept, type) => {
     const { status, headers } = await gateway.get(`/v1/reports/collections?${RANGE}`, { headers: { accept } });
     expect([status, headers.get('content-type')?.split(';')[0]]).toEqual([200, type]);
   });
 
-  test('errors stay JSON, and lists stay JSON', async () => {
+  test('leaves errors and lists as JSON', async () => {
     const { status, headers, body } = await csv('bucket=x');
     expect([status, headers.get('content-type'), headers.get('vary')]).toEqual([400, 'application/json', 'Accept, Accept-Encoding']);
     expect(body.error.details).toHaveLength(3);

@@ -12,7 +12,7 @@ describe('security.txt', () => {
   });
   afterAll(() => gateway.stop());
 
-  test('needs no credential and names the contact of the operator', async () => {
+  test('needs no credential and names the operator’s contact', async () => {
     const { status, headers, text } = await request(gateway.url + PATH);
     expect([status, headers.get('content-type')]).toEqual([200, 'text/plain; charset=utf-8']);
     expect(text.split('\n')).toEqual([
@@ -30,7 +30,7 @@ describe('security.txt', () => {
     expect([status, headers.get('allow')]).toEqual([405, 'GET, HEAD']);
   });
 
-  test('names the address of SECURITY.md where the operator names none', async () => {
+  test('names the address of SECURITY.md by default', async () => {
     const plain = await startGateway({}, { identities: gateway.identities, invoices: gateway.invoices });
     try {
       const { text } = await request(plain.url + PATH);
@@ -42,7 +42,7 @@ describe('security.txt', () => {
     }
   });
 
-  test('is good for half a year from the day of the request', () => {
+  test('is valid for half a year from the day of the request', () => {
     const expiresAt = (now: string) => /^Expires: (.*)$/m.exec(securityTxt('mailto:a@example.com', '', Date.parse(now)))?.[1];
     expect(expiresAt('2026-07-04T23:59:59.999Z')).toBe('2026-12-31T00:00:00Z');
     expect(expiresAt('2026-07-05T00:00:00Z')).toBe('2027-01-01T00:00:00Z');

@@ -1,4 +1,4 @@
-// Keys that nobody has cost the address that they come from, and never a valid key.
+// Unknown keys count against the address that they come from, and never against a valid key.
 import { generateApiKey } from '@truckroll/service-kit';
 import { networkOf } from '../src/auth/addresses.ts';
 import { gatewayConfig } from '../src/config.ts';
@@ -19,7 +19,7 @@ const statuses = async (count: number, address: string) => {
   return seen;
 };
 
-test('an address with too many unknown keys is told to wait, and its valid keys are served, known or not', async () => {
+test('rejects unknown keys of an address that sent too many, and serves its valid keys, cached or not', async () => {
   gateway = await startGateway({ UNKNOWN_KEYS_PER_MINUTE: '3' });
   expect((await gateway.get('/v1/invoices')).status).toBe(200);
   expect(await statuses(3, '')).toEqual([401, 401, 401]);
@@ -42,13 +42,13 @@ test.each([
   ['that of the hop that a number of proxies leaves', { TRUSTED_PROXIES: '1' }, ['9.9.9.9, 1.1.1.1', '9.9.9.9, 2.2.2.2'], 401],
   ['not one that the caller has put in front', { TRUSTED_PROXIES: '1' }, ['1.1.1.1, 5.5.5.5', '2.2.2.2, 5.5.5.5'], 429],
   ['that before the networks that are trusted', { TRUSTED_PROXIES: '127.0.0.0/8, 10.0.0.0/8' }, ['1.1.1.1, 10.1.2.3', '2.2.2.2, 10.1.2.3'], 401],
-])('X-Forwarded-For is believed: %s', async (_, environment, [first, second], status) => {
+])('trusts X-Forwarded-For: %s', async (_, environment, [first, second], status) => {
   gateway = await startGateway({ UNKNOWN_KEYS_PER_MINUTE: '2', ...environment });
   expect(await statuses(3, first as string)).toEqual([401, 401, 429]);
   expect((await from(second as string)).status).toBe(status);
 });
 
-test('addresses of one subscriber count as one', () => {
+test('counts the addresses of one subscriber as one', () => {
   const alike = [
     ['::ffff:10.1.2.3', '10.1.2.3'],
     ['2001:db8:0:1::1', '2001:DB8:0:1:ffff::9'],
@@ -59,7 +59,7 @@ test('addresses of one subscriber count as one', () => {
   expect(networkOf('2001:db8::1')).not.toBe(networkOf('2001:db8:0:1::1'));
 });
 
-test('a wrong TRUSTED_PROXIES ends the start with its name', () => {
+test('a wrong TRUSTED_PROXIES stops the start with an error that names it', () => {
   const config = gatewayConfig({
     REDIS_URL: 'redis://127.0.0.1:1',
     BILLING_ADDRESS: 'x:1',

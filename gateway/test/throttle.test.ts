@@ -1,4 +1,4 @@
-// How a company that asks for most makes room for others.
+// How a company with large demand is held back while it slows others down.
 import { Demand } from '../src/admission/demand.ts';
 import { Slowness } from '../src/admission/slowness.ts';
 import { Throttle } from '../src/admission/throttle.ts';
@@ -7,8 +7,8 @@ const clock = (import.meta as unknown as { jest: typeof jest }).jest;
 beforeEach(() => void clock.useFakeTimers());
 afterEach(() => void clock.useRealTimers());
 
-describe('what companies ask for', () => {
-  test('is large where nobody asks for more than twice as much', () => {
+describe('demand', () => {
+  test('is large if no company demands more than twice as much', () => {
     const demand = new Demand();
     demand.note('most', 100, 0);
     demand.note('half', 50, 0);
@@ -16,7 +16,7 @@ describe('what companies ask for', () => {
     expect(['most', 'half', 'little', 'unknown'].map((name) => demand.isLarge(name, 0))).toEqual([true, true, false, false]);
   });
 
-  test('is forgotten by half in a second, so that who floods is known within seconds', () => {
+  test('halves every second, so that a flood is recognised within seconds', () => {
     const demand = new Demand();
     demand.note('before', 100, 0);
     demand.note('now', 40, 3000);
@@ -24,14 +24,14 @@ describe('what companies ask for', () => {
   });
 });
 
-test('answers to others are held against what the operation takes at best, whoever got that', () => {
+test('slowness of other companies’ answers is relative to the unloaded latency of the operation, whichever company saw it', () => {
   const slowness = new Slowness();
   expect(slowness.best).toBe(1);
   for (let answer = 0; answer < 10; answer++) slowness.answered(5);
   expect(slowness.answeredOthers(15)).toBeCloseTo(3, 1);
 });
 
-test('what an operation takes at best is remembered for minutes, however many answers a flood gets meanwhile', () => {
+test('slowness remembers the unloaded latency for minutes, however many answers a flood gets since', () => {
   const slowness = new Slowness();
   slowness.answered(5);
   for (let answer = 0; answer < 10_000; answer++) slowness.answered(15);
@@ -45,7 +45,7 @@ test('what an operation takes at best is remembered for minutes, however many an
 });
 
 describe('a throttle', () => {
-  /** One company that floods and another, whose answers take so many times as long as at best in so many judgements. */
+  /** A flood and another company, whose answers have the given slowness for a number of windows of ten. */
   function scene() {
     const throttle = new Throttle();
     const begun: string[] = [];
@@ -67,14 +67,14 @@ describe('a throttle', () => {
     return { throttle, begun, enter, others };
   }
 
-  test('holds nobody back who is alone', () => {
+  test('does not hold back a company that is alone', () => {
     const { throttle, begun, enter } = scene();
     throttle.asked('flood', 1000);
     for (let call = 0; call < 100; call++) enter('flood');
     expect(begun).toHaveLength(100);
   });
 
-  test('lets one call at a time begin of a company that asks for most while others are slowed down, and none of theirs wait', async () => {
+  test('lets one call of a flood run at a time while others are slow, and makes no call of theirs wait', async () => {
     const { throttle, begun, enter, others } = scene();
     expect(await others(3)).toBe(1);
     for (const name of ['flood', 'flood', 'flood', 'other', 'other']) enter(name);
@@ -84,7 +84,7 @@ describe('a throttle', () => {
     expect(begun).toEqual(['flood', 'other', 'other', 'flood']);
   });
 
-  test('lets the next call of a flood begin when none of others is under way, and after 50 ms in any case', async () => {
+  test('starts the next call of a flood when no call of others runs, or after 50 ms', async () => {
     const { throttle, begun, enter, others } = scene();
     await others(3);
     for (const name of ['flood', 'flood', 'flood', 'other']) enter(name);
@@ -100,7 +100,7 @@ describe('a throttle', () => {
     expect(begun).toEqual(['flood', 'other', 'flood', 'other', 'flood']);
   });
 
-  test('lets more begin again while others are as quick as they can be, and holds nobody back when they are gone', async () => {
+  test('allows more calls while others are fast, and all of them when others are gone', async () => {
     const { throttle, begun, enter, others } = scene();
     await others(3);
     expect(await others(1, 60)).toBeGreaterThan(4);
@@ -112,7 +112,7 @@ describe('a throttle', () => {
     expect(throttle.waiting).toBe(0);
   });
 
-  test('knows after a few answers to others that they are slow: ten of them can no longer be quick on the average', () => {
+  test('adjusts before the window is full once its mean must be slow', () => {
     const { throttle } = scene();
     for (const name of ['flood', 'other']) throttle.asked(name, name === 'flood' ? 1000 : 10);
     void throttle.heldUp(Promise.resolve());
@@ -122,7 +122,7 @@ describe('a throttle', () => {
     expect(throttle.limit).toBeLessThan(512);
   });
 
-  test('is found by a flood that comes again within a minute, and forgotten after that', async () => {
+  test('keeps its limit for a flood that returns within a minute, and forgets it after that', async () => {
     const { throttle, others } = scene();
     await others(3);
     expect(await others(1, 100, false)).toBe(1);
@@ -131,7 +131,7 @@ describe('a throttle', () => {
     expect(throttle.time).toBe(1);
   });
 
-  /** Others are late while calls of the flood wait. */
+  /** Late answers to others while calls of the flood wait. */
   async function flooded() {
     const all = scene();
     await all.others(10);
@@ -140,7 +140,7 @@ describe('a throttle', () => {
     return all;
   }
 
-  test('leaves pauses after calls of a flood while answers to others are late even beside one at a time, nine tenths of the time at most', async () => {
+  test('pauses after calls of a flood for up to nine tenths of the time while answers to others are late even next to single calls', async () => {
     const { throttle, begun, enter } = await flooded();
     expect(throttle.time).toBe(1 / 10);
     throttle.leave('flood', 20);
@@ -154,7 +154,7 @@ describe('a throttle', () => {
     expect(begun).toEqual(['flood', 'other', 'flood']);
   });
 
-  test('leaves no pauses after calls of a company beside which others ask for more than a tenth', async () => {
+  test('does not pause if others have more than a tenth of the demand', async () => {
     const { throttle, begun } = await flooded();
     throttle.asked('third', 400);
     throttle.leave('flood', 20);
@@ -162,7 +162,7 @@ describe('a throttle', () => {
     expect(begun).toEqual(['flood', 'flood']);
   });
 
-  test('leaves them for each answer to others that is late, though one call at a time is slowed down by none of its own', async () => {
+  test('pauses longer for each late answer to others, even if the flood’s own calls do not slow each other down', async () => {
     const { throttle, others } = await flooded();
     await others(1.2, 30, false);
     const { limit, time } = throttle;
@@ -172,14 +172,14 @@ describe('a throttle', () => {
     expect(throttle.time).toBeLessThan(time);
   });
 
-  test('comes back from pauses while fewer than one in a hundred answers to others are late', async () => {
+  test('ends the pauses while fewer than one in a hundred answers to others are late', async () => {
     const { throttle, others } = await flooded();
     for (let hundred = 0; hundred < 20; hundred++) await others(1.2, 10, false);
     expect(throttle.time).toBe(1);
     expect(throttle.limit).toBeGreaterThan(1);
   });
 
-  test('lets fewer begin of a flood for each answer to others that is late, though the others are quick', async () => {
+  test('lowers the limit of a flood for each late answer to others, even if the average is fast', async () => {
     const { throttle, enter, others } = scene();
     await others(3);
     await others(1, 60);
@@ -191,7 +191,7 @@ describe('a throttle', () => {
     expect(throttle.limit).toBeLessThan(before);
   });
 
-  test('keeps few calls under way of a company that is alone while others may come back, and all that it asks for afterwards', async () => {
+  test('allows a company that is alone few calls while others may return, and all of them afterwards', async () => {
     const { throttle, begun, enter, others } = scene();
     await others(1, 1);
     for (let call = 0; call < 60; call++) enter('flood');
@@ -211,7 +211,7 @@ describe('a throttle', () => {
     expect(begun).toHaveLength(20);
   });
 
-  test('lets a call begin in the stead of one that waits for a service that stands still', async () => {
+  test('lets a call run in place of one that waits for a stalled service', async () => {
     const { throttle, begun, enter, others } = scene();
     await others(3);
     for (const name of ['flood', 'flood']) enter(name);
@@ -223,12 +223,12 @@ describe('a throttle', () => {
     resolve();
   });
 
-  test('falls only where calls wait: others are slow for another reason then', async () => {
+  test('lowers the limit only if calls wait, because otherwise others are slow for another reason', async () => {
     const { others } = scene();
     expect(await others(3, 20, false)).toBe(512);
   });
 
-  test('falls only as long as its own calls slow each other down: those that do not leave processors to others', async () => {
+  test('lowers the limit only while the company’s own calls slow each other down', async () => {
     const { throttle } = scene();
     const judged = async (own: number): Promise<number> => {
       throttle.asked('flood', 1000);
@@ -244,7 +244,7 @@ describe('a throttle', () => {
     expect(await judged(2)).toBeLessThan(512);
   });
 
-  test('does not let a call that stands still hold up the others of its company', async () => {
+  test('does not let a stalled call hold up others of its company', async () => {
     const { throttle, begun, enter, others } = scene();
     await others(3);
     for (let call = 0; call < 3; call++) enter('flood');
@@ -258,7 +258,7 @@ describe('a throttle', () => {
     expect(begun).toHaveLength(3);
   });
 
-  test('takes four times as many calls of a company that does not flood where nobody waited a second ago', async () => {
+  test('queues four times as many calls of a company that is no flood, in the first second of a queue', async () => {
     const { throttle, enter, others } = scene();
     await others(3);
     throttle.asked('third', 400);
@@ -276,7 +276,7 @@ describe('a throttle', () => {
     expect(throttle.full('flood')).toBe(true);
   });
 
-  test('is full for a company of which as many wait as a client sends at once', async () => {
+  test('is full for a company that queues as many calls as a client sends at once', async () => {
     const { throttle, enter, others } = scene();
     await others(3);
     for (let call = 0; call < 64; call++) enter('flood');

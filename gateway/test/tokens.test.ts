@@ -1,4 +1,4 @@
-// What a user token must be, and when: each limit from both sides. The whole way is in authentication.test.ts.
+// Which user tokens are valid, and when: both sides of each limit. The complete path is tested in authentication.test.ts.
 import { SignJWT, exportJWK, generateKeyPair, type CryptoKey, type JWTHeaderParameters, type JWTPayload } from 'jose';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -32,7 +32,7 @@ function verifier(maxAgeSeconds = DAY): TokenVerifier {
   return createTokenVerifier({ issuer, audience: 'truckroll', keys: { file }, maxAgeMs: maxAgeSeconds * 1000 }, () => now * 1000);
 }
 
-/** A token of an hour, unless the claims say otherwise. */
+/** A token that is valid for an hour, unless the claims differ. */
 function sign(claims: JWTPayload = {}, header: Partial<JWTHeaderParameters> = {}): Promise<string> {
   const { issuer: iss, subject: sub } = CLAIMS;
   return new SignJWT({ iss, sub, aud: 'truckroll', iat: ISSUED, exp: ISSUED + HOUR, company_id: COMPANY, ...claims })
@@ -41,26 +41,26 @@ function sign(claims: JWTPayload = {}, header: Partial<JWTHeaderParameters> = {}
 }
 
 describe('the kind of a user token', () => {
-  test.each([undefined, 'JWT', 'jwt', 'at+jwt', 'AT+JWT', 'application/at+jwt'])('typ %s is accepted', async (typ) => {
+  test.each([undefined, 'JWT', 'jwt', 'at+jwt', 'AT+JWT', 'application/at+jwt'])('accepts typ %s', async (typ) => {
     expect(await verifier().verify(await sign({}, typ === undefined ? {} : { typ }))).toEqual(CLAIMS);
   });
 
-  test.each(['id+jwt', 'dpop+jwt', 'logout+jwt', 'at+jwt2', 'JWS', ''])('typ "%s" is refused', async (typ) => {
+  test.each(['id+jwt', 'dpop+jwt', 'logout+jwt', 'at+jwt2', 'JWS', ''])('rejects typ "%s"', async (typ) => {
     expect(await verifier().verify(await sign({}, { typ }))).toBeUndefined();
   });
 
-  test.each(['nonce', 'at_hash', 'c_hash'])('an ID token, which has %s, is refused', async (claim) => {
+  test.each(['nonce', 'at_hash', 'c_hash'])('rejects an ID token, which has %s', async (claim) => {
     expect(await verifier().verify(await sign({ [claim]: 'x' }, { typ: 'JWT' }))).toBeUndefined();
   });
 
-  test('a token for several audiences is accepted where ours is among them', async () => {
+  test('accepts a token for several audiences that include ours', async () => {
     expect(await verifier().verify(await sign({ aud: ['https://login.example.com/userinfo', 'truckroll'] }))).toEqual(CLAIMS);
     expect(await verifier().verify(await sign({ aud: ['https://login.example.com/userinfo', 'the-console'] }))).toBeUndefined();
   });
 });
 
 describe('the times of a user token', () => {
-  test('it is trusted until exp and not at exp', async () => {
+  test('accepts a token before exp and rejects it at exp', async () => {
     const token = await sign();
     const { verify } = verifier();
     now = ISSUED + HOUR - 0.001;
@@ -69,7 +69,7 @@ describe('the times of a user token', () => {
     expect(await verify(token)).toBeUndefined();
   });
 
-  test('a remembered token is trusted until exp and not at exp', async () => {
+  test('accepts a remembered token before exp and rejects it at exp', async () => {
     const token = await sign();
     const { verify, remembered } = verifier();
     now = ISSUED + HOUR - 30;
@@ -80,7 +80,7 @@ describe('the times of a user token', () => {
     expect(remembered(token)).toBeUndefined();
   });
 
-  test('it is remembered for a minute, so that a key that leaves the set is believed no longer', async () => {
+  test('remembers a token for a minute, so that a key that leaves the set is trusted no longer', async () => {
     const token = await sign();
     const { verify, remembered } = verifier();
     await verify(token);
@@ -93,13 +93,13 @@ describe('the times of a user token', () => {
   test.each([
     [DAY, undefined],
     [7 * DAY, 7 * DAY],
-  ])('it lives %i seconds at most where the operator allows %p', async (longest, allowed) => {
+  ])('allows a life of at most %i seconds if the operator allows %p', async (longest, allowed) => {
     const { verify } = verifier(allowed);
     expect(await verify(await sign({ exp: ISSUED + longest }))).toEqual(CLAIMS);
     expect(await verify(await sign({ exp: ISSUED + longest + 1 }))).toBeUndefined();
   });
 
-  test('the issuer’s clock may be five seconds ahead', async () => {
+  test('accepts an issuer’s clock up to five seconds ahead', async () => {
     const { verify } = verifier();
     expect(await verify(await sign({ iat: ISSUED + 5, nbf: ISSUED + 5 }))).toEqual(CLAIMS);
     expect(await verify(await sign({ iat: ISSUED + 6 }))).toBeUndefined();

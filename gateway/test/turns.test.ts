@@ -3,12 +3,12 @@ import { Turns } from '../src/http/turns.ts';
 
 const PAGE_BYTES = 42_000;
 
-/** As long as an answer takes to write, and longer than answers may in one turn. */
+/** Takes longer than answers may within one turn. */
 function write(): void {
   for (const until = performance.now() + 1; performance.now() < until; );
 }
 
-test('the first answer is written at once, those that came with it in turns of the event loop, in the order in which they came', async () => {
+test('writes the first answer at once, and those that came with it in later turns of the event loop, in order', async () => {
   const turns = new Turns();
   const seen: string[] = [];
   const answer = async (name: string): Promise<void> => {
@@ -21,14 +21,14 @@ test('the first answer is written at once, those that came with it in turns of t
   write();
   const others = Promise.all([answer('second'), answer('third')]);
   expect(seen).toEqual([]);
-  // What is read from sockets is handled between them, as this is.
+  // Data from sockets is handled between the answers, as this callback is.
   setImmediate(() => seen.push('something else'));
   await others;
   await nextTurn();
   expect(seen).toEqual(['second', 'something else', 'third']);
 });
 
-test('an answer that comes when nothing waits is written at once again', async () => {
+test('writes an answer at once again when nothing waits', async () => {
   const turns = new Turns();
   expect(turns.enter(PAGE_BYTES)).toBeUndefined();
   write();
@@ -38,7 +38,7 @@ test('an answer that comes when nothing waits is written at once again', async (
   expect(turns.enter(PAGE_BYTES)).toBeUndefined();
 });
 
-test('a short answer waits for no other', async () => {
+test('does not delay a short answer', async () => {
   const turns = new Turns();
   expect(turns.enter(PAGE_BYTES)).toBeUndefined();
   write();

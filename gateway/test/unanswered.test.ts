@@ -1,4 +1,4 @@
-// Requests that a client sends without waiting for answers, over real connections; only the pauses between them run by a clock of the test.
+// Requests that a client sends without waiting for answers, over real connections. Only the pauses between them use a fake clock.
 import { once } from 'node:events';
 import { createServer, request, type Server } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
@@ -34,13 +34,12 @@ afterEach(async () => {
 const port = (): number => (server.address() as AddressInfo).port;
 const answers = (): number => received.split('HTTP/1.1 200').length - 1;
 
-/** Sends a request on a new connection and waits for its answer. */
 async function other(): Promise<void> {
   const [response] = await once(request({ port: port(), agent: false }).end(), 'response');
   await once(response.resume(), 'end');
 }
 
-test('what a client sends without waiting is read slowly, while other clients get their answers', async () => {
+test('reads slowly what a client sends without waiting, while other clients get their answers', async () => {
   socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(SENT));
   for (let turn = 0; turn < 50; turn++) await other();
   expect(answers()).toBeLessThan(20);
@@ -51,7 +50,7 @@ test('what a client sends without waiting is read slowly, while other clients ge
   expect(answers()).toBe(SENT);
 });
 
-test('a client that waits for each answer is read at once', async () => {
+test('reads a client that waits for each answer without delay', async () => {
   for (let sent = 1; sent <= 50; sent++) {
     socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
     while (answers() < sent) await once(socket, 'data');

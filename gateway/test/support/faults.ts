@@ -2,14 +2,14 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
 export interface StallableWire {
   url: string;
-  /** While true nothing passes in either direction, and connections stay open: the peer hangs. */
+  /** While true no data passes in either direction and connections stay open, as if the peer hung. */
   stall(stalled: boolean): void;
-  /** Ends every connection, and refuses new ones while true. */
+  /** Closes every connection, and refuses new ones while true. */
   cut(away: boolean): void;
   close(): void;
 }
 
-/** Stands before a Redis that is to hang or to go away. */
+/** A proxy in front of Redis that can hang or go away. */
 export async function wireTo(redis: string): Promise<StallableWire> {
   const target = new URL(redis);
   const pairs = new Set<[Socket, Socket]>();

@@ -13,7 +13,7 @@ export interface TestGateway {
   invoices: Invoices;
   key: string;
   companyId: string;
-  /** GET with the key of this gateway, unless headers say otherwise. */
+  /** GET with the key of this gateway, unless headers override it. */
   get(path: string, init?: RequestInit): Promise<Answer>;
   stop(): Promise<void>;
 }
@@ -26,14 +26,14 @@ export interface Answer {
   body: any;
 }
 
-/** What every gateway is told of secrets. */
+/** Secrets of every test gateway. */
 export const SECRETS = {
   CALL_CREDENTIAL: testCaller('gateway').text,
   CURSOR_KEYS: `k1:${randomBytes(32).toString('base64')}`,
   IDENTITY_KEYS: `k1:${randomBytes(32).toString('base64')}`,
 };
 
-/** The test run's Redis, in a database of this file's own. */
+/** URL of the test run's Redis, with a separate database for each test file. */
 export function redisUrl(): string {
   const url = process.env['REDIS_URL'];
   if (url === undefined) throw new Error('REDIS_URL is not set: run tests by npm test, which starts the servers');
@@ -53,7 +53,7 @@ export async function startGateway(
     LOG_LEVEL: 'warn',
     REDIS_URL: redisUrl(),
     BILLING_ADDRESS: `127.0.0.1:${invoices.port}`,
-    // The stand-in of billing passes their health checks and implements none of their rpcs.
+    // The stand-in of billing passes the health checks of these services, but implements none of their rpcs.
     SCHEDULING_ADDRESS: `127.0.0.1:${invoices.port}`,
     REPORTING_ADDRESS: `127.0.0.1:${invoices.port}`,
     INTEGRATIONS_ADDRESS: `127.0.0.1:${identities.port}`,
@@ -89,7 +89,7 @@ export async function request(url: string, init: RequestInit = {}): Promise<Answ
   return { status: response.status, headers: response.headers, text, body: json ? JSON.parse(text) : undefined };
 }
 
-/** What integrations publishes after a revocation (identity.proto). */
+/** Publishes what integrations publishes after a revocation (identity.proto). */
 export async function publishInvalidation(message: string): Promise<void> {
   const client = createClient({ url: redisUrl() });
   await client.connect();
@@ -100,7 +100,7 @@ export async function publishInvalidation(message: string): Promise<void> {
   }
 }
 
-/** Looks again and again at something that has no event to wait for; the test's own limit ends what never comes. */
+/** Repeats a check until it is true, for conditions without an event to await. The test's timeout ends a check that never is. */
 export async function eventually(check: () => Promise<boolean> | boolean): Promise<void> {
   while (!(await check())) await new Promise((resolve) => setTimeout(resolve, 20));
 }

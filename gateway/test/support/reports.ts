@@ -1,4 +1,4 @@
-// Reporting's half of the contract with nothing behind it: what the gateway asks for, and what it makes of an answer.
+// A stand-in for reporting's rpcs: records the gateway's requests and returns given answers.
 import { codec } from '@truckroll/contract';
 import type { CollectionsRow, GetCollectionsReportRequest } from '@truckroll/contract/gen/reporting/v1/collections_report';
 import type { GetInvoiceActivityReportRequest } from '@truckroll/contract/gen/reporting/v1/invoice_activity_report';
@@ -9,14 +9,14 @@ import { createGrpcServer, createMetrics, silentLog, testConfig } from '@truckro
 
 export interface Reports {
   port: number;
-  /** The latest request of each. */
+  /** The latest request for each report. */
   asked: {
     invoiceActivity?: GetInvoiceActivityReportRequest;
     collections?: GetCollectionsReportRequest;
     jobs?: GetJobProfitabilityReportRequest;
     participation?: GetTechnicianParticipationProfitabilityReportRequest;
   };
-  /** Rows of collections. */
+  /** Rows of the collections report. */
   rows: CollectionsRow[];
   next: Buffer;
   timeZone: string;
@@ -24,7 +24,7 @@ export interface Reports {
   stop(): Promise<void>;
 }
 
-/** An empty answer's echo, whatever was asked. */
+/** The report's parameters in an empty answer, regardless of the request. */
 function echo<T>(name: string): T {
   return codec(`truckroll.reporting.v1.${name}`).decode(new Uint8Array()) as T;
 }

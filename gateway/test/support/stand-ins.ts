@@ -1,5 +1,5 @@
-// Real gRPC servers with nothing behind them, for what the gateway itself decides: what it sends, what it makes of an
-// answer, and what it does when a peer is away. What services decide is tested with the services.
+// Real gRPC servers with given answers, for tests of what the gateway decides: what it sends, how it converts an answer, and what
+// it does when a peer is unavailable. What services decide is tested with the services.
 import { ApiError, codec } from '@truckroll/contract';
 import { Invoice, InvoiceServiceService, type ListInvoicesRequest, type GetInvoiceRequest } from '@truckroll/contract/gen/billing/v1/invoices';
 import { CompanyServiceService } from '@truckroll/contract/gen/integrations/v1/company';
@@ -16,20 +16,20 @@ import { randomUUID } from 'node:crypto';
 
 export interface Identities {
   port: number;
-  /** Times that the gateway has asked. */
+  /** Number of calls from the gateway. */
   asked: number;
   uses: KeyUse[];
-  /** By hex of the key's hash, or by issuer, subject and company of a user. */
+  /** Principals by the key's hash in hex, or by the issuer, subject and company of a user. */
   principals: Map<string, Principal>;
-  /** Makes a key, and a company for it. */
+  /** Creates a key and a company for it. */
   addKey(overrides?: Partial<Principal>): { key: string; principal: Principal };
-  /** While set, every question fails like this. */
+  /** While set, every call fails with this error. */
   failure: Error | undefined;
-  /** Hashes of keys in hex, or users, in the order in which they were asked about. */
+  /** Hashes of keys in hex, or users, in the order of the calls. */
   questions: string[];
-  /** Answers wait this long, after having been made. */
+  /** Delay in ms before an answer is sent; its content is decided before. */
   slowMs: number;
-  /** They are given when it resolves. */
+  /** Answers are sent when it resolves. */
   gate: Promise<void> | undefined;
   stop(): Promise<void>;
 }
@@ -94,10 +94,10 @@ export async function standInIdentities(port = 0): Promise<Identities> {
 
 export interface Invoices {
   port: number;
-  /** Requests as they arrived. */
+  /** List requests in order of arrival. */
   lists: ListInvoicesRequest[];
   gets: GetInvoiceRequest[];
-  /** Of those, how many came in one call with others. */
+  /** Number of gets that arrived in one call with others. */
   together: number;
   requestIds: string[];
   data: Invoice[];
@@ -160,7 +160,7 @@ export interface Commands {
   stop(): Promise<void>;
 }
 
-/** Takes every write and says that the second one with a key is a replay. */
+/** Accepts every write and marks the second one with the same key as a replay. */
 export async function standInCommands(): Promise<Commands> {
   const server = createGrpcServer({ log: silentLog, metrics: createMetrics('test'), callers: { accepted: testConfig.callerCredentials } });
   const commands: Commands = { port: 0, added: [], removed: [], stop: () => server.drain(100) };
