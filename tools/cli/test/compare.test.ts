@@ -6,7 +6,7 @@ interface Options {
   requestId?: string;
 }
 
-test('compares a read model under one request id, so that its pages are one entry of the audit trail', async () => {
+test('compares all pages of a read model under one request id, so that the audit trail gets one entry', async () => {
   const { list, record } = resource('jobs');
   const shape = codec(record.typeName);
   const pages = [1, 2, 3].map((page) => ({

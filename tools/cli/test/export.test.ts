@@ -11,7 +11,7 @@ let folder: string;
 beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), 'truckroll-export-'))));
 afterEach(() => rmSync(folder, { recursive: true }));
 
-/** An API in a bad mood: it serves three pages of invoices, and answers each request as `mood` says first. */
+/** An unreliable API that serves three pages of invoices. `mood` may answer a request first. */
 async function withApi<T>(
   mood: (turn: number) => { status: number; headers?: Record<string, string> } | undefined,
   use: (baseUrl: string, asked: string[]) => Promise<T>,
@@ -42,7 +42,7 @@ async function withApi<T>(
 
 const options = (baseUrl: string) => ({ baseUrl, apiKey: 'trk_x', signal: new AbortController().signal });
 
-test('a limit, a restart and a lost connection cost time and nothing else: the same cursor is asked for again', async () => {
+test('retries with the same cursor after a limit, a restart and a lost connection', async () => {
   const moods = [undefined, { status: 429, headers: { 'retry-after': '1' } }, { status: 503 }, { status: 0 }];
   await withApi(
     (turn) => moods[turn],
@@ -66,7 +66,7 @@ test('a limit, a restart and a lost connection cost time and nothing else: the s
   ]);
 });
 
-test('an export that ends early leaves no file that looks complete', async () => {
+test('leaves no file that looks complete if an export ends early', async () => {
   await withApi(
     (turn) => (turn === 1 ? { status: 400 } : undefined),
     async (baseUrl) => {
@@ -77,7 +77,7 @@ test('an export that ends early leaves no file that looks complete', async () =>
   expect(readdirSync(folder)).toEqual([]);
 });
 
-test('a key that is not accepted is told at once, and an API that stays away after a while', async () => {
+test('fails at once for a rejected key, and after a while for an API that stays unavailable', async () => {
   await withApi(
     () => ({ status: 401 }),
     async (baseUrl, asked) => {
@@ -94,8 +94,8 @@ test('a key that is not accepted is told at once, and an API that stays away aft
   );
 });
 
-test('a folder that cannot be made is told in a sentence, one that is there or lies deep is used', async () => {
-  // A folder that is there and lets nothing be made in it.
+test('explains a folder that cannot be created, and uses existing and nested ones', async () => {
+  // An existing folder in which nothing can be created.
   await expect(makeFolder('/proc/truckroll/export')).rejects.toMatchObject({
     exitCode: 3,
     message: expect.stringMatching(/^The folder cannot be written: .+choose another folder\.$/),

@@ -25,7 +25,7 @@ async function read(path: string): Promise<Json> {
 
 const intake = (...args: string[]) => json('intake', ...args, '--company', demo['company_id']);
 
-test('a service request goes from its recording to its end, and is shown as it is', async () => {
+test('records a service request, takes it to its end, and shows it', async () => {
   const [account] = (await read('/v1/accounts?limit=1'))['data'];
   const [visit] = (await read('/v1/job-appointments?canceled=false&dispatch_status=UNASSIGNED&limit=1'))['data'];
   const id = randomUUID();
@@ -42,7 +42,7 @@ test('a service request goes from its recording to its end, and is shown as it i
   expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('is CLOSED and cannot become CONTACTED: it is final') });
 });
 
-test('an interaction is recorded and completed', async () => {
+test('records and completes an interaction', async () => {
   const { id, status } = await intake('interaction', '--channel', 'call', '--direction', 'inbound', '--started', '2027-01-31T15:00:00Z');
   expect(status).toBe('IN_PROGRESS');
   const completed = await intake('complete', id, '--outcome', 'Booked', '--ended', '2027-01-31T15:03:20Z');
@@ -51,7 +51,7 @@ test('an interaction is recorded and completed', async () => {
   expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('Allowed choices are call, sms, email, chat') });
 });
 
-/** Plays with the demo company's key; `onOutput` may end it. */
+/** Simulates with the demo company's key; `onOutput` may stop it. */
 async function simulate(args: string[], onOutput: (soFar: string, stop: () => void) => void = () => undefined) {
   const interruption = new AbortController();
   let [stdout, stderr] = ['', ''];
@@ -65,7 +65,7 @@ async function simulate(args: string[], onOutput: (soFar: string, stop: () => vo
   return { code, stdout, stderr };
 }
 
-test('a simulated day leaves what it says: requests, technicians on visits by the public API, interactions', async () => {
+test('leaves the records of a simulated day: requests, technicians assigned by the public API, interactions', async () => {
   const assigned = async () => (await read('/v1/job-assignments?status=TO_DO&limit=100'))['data'].length as number;
   const before = await assigned();
   const { code, stdout, stderr } = await simulate(['--speed', '3000', '--minutes', '400', '--per-hour', '10', '--seed', '7']);
@@ -84,7 +84,7 @@ test('a simulated day leaves what it says: requests, technicians on visits by th
   expect(stdout).toMatch(/^08:\d\d {2}SR-\d+ arrives by (phone|web|sms|email): /m);
 }, 60_000);
 
-test('an interrupted day finishes what it has begun and says how far it came', async () => {
+test('finishes what it began when a day is interrupted, and says how far it got', async () => {
   const { code, stdout, stderr } = await simulate(['--speed', '3000', '--minutes', '100000', '--per-hour', '60'], (soFar, stop) => {
     if (soFar.includes('is booked on')) stop();
   });
@@ -92,8 +92,8 @@ test('an interrupted day finishes what it has begun and says how far it came', a
   expect(stdout).toMatch(/\n\nrequests +\d+/);
 }, 60_000);
 
-test.each([['verify'], ['publish', 'billing'], ['rebuild', 'reporting']])('%s %s tells on a terminal how much is done', async (...words) => {
-  // Whether read models have followed already is another matter: verify ends with 1 where not.
+test.each([['verify'], ['publish', 'billing'], ['rebuild', 'reporting']])('%s %s shows its progress on a terminal', async (...words) => {
+  // The read models may not be up to date yet; verify then ends with 1.
   const { stderr } = await truckroll(words, system.env, system.folder, true);
   expect(stderr).toMatch(/\d+ % +[\d,]+ (records|events)/);
 });

@@ -16,7 +16,7 @@ async function read(text: string, sizes: readonly number[] = [64 * 1024]): Promi
   return { batches: all, lines: all.flatMap((batch) => batch.lines.map(String)), tooLong };
 }
 
-test('lines are the same however the file arrives in pieces', async () => {
+test('splits the same lines from any division of the file into chunks', async () => {
   const lines = fc.array(
     fc.string({ unit: 'grapheme' }).map((line) => line.replace(/[\r\n\uFEFF]/g, '')),
     { minLength: 1 },
@@ -30,19 +30,19 @@ test('lines are the same however the file arrives in pieces', async () => {
   );
 });
 
-test('every line has its number, whatever the batches', async () => {
+test('numbers every line, whatever the batches', async () => {
   const { batches: all } = await read(Array.from({ length: 1234 }, (_, index) => `${index + 1}\n`).join(''));
   expect(all.length).toBeGreaterThan(2);
   for (const batch of all) batch.lines.forEach((line, index) => expect(Number(line)).toBe(batch.firstLine + index));
 });
 
-test('a last line needs no line break, an empty file has no line, and a byte order mark is no part of the first', async () => {
+test('needs no final line break, finds no line in an empty file, and drops a byte order mark', async () => {
   expect((await read('a\nb')).lines).toEqual(['a', 'b']);
   expect((await read('')).batches).toEqual([]);
   expect((await read('\uFEFFa\n\uFEFFb\n', [1])).lines).toEqual(['a', '\uFEFFb']);
 });
 
-test('a line that is too long is told by its number, and those after it keep theirs', async () => {
+test('reports the number of a line that is too long, and numbers those after it correctly', async () => {
   const { batches: all, tooLong } = await read(`a\n${'x'.repeat(LONGEST_LINE + 1)}\nb\n`);
   expect(tooLong).toEqual([2]);
   expect(all.map(({ firstLine, lines }) => [firstLine, lines.map(String)])).toEqual([
@@ -51,7 +51,7 @@ test('a line that is too long is told by its number, and those after it keep the
   ]);
 });
 
-test('a batch stays small, be its lines many or long', async () => {
+test('limits a batch by lines and by bytes', async () => {
   const { batches: all } = await read(`${'x'.repeat(300_000)}\n`.repeat(4) + 'y\n'.repeat(1001));
   expect(all.map(({ lines }) => lines.length)).toEqual([1, 1, 1, 500, 500, 2]);
   expect(all.at(-1)?.readBytes).toBe(4 * 300_001 + 2002);

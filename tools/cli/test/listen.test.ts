@@ -7,7 +7,7 @@ import { run } from '../src/run.ts';
 const newSecret = () => `whsec_${randomBytes(32).toString('base64')}`;
 const event = { id: randomUUID(), type: 'service_request.created', sequence: 1, data: { summary: 'AC not cooling' } };
 
-/** The command in this process; `url` is known once it listens. */
+/** Runs the command in this process; `url` resolves once it listens. */
 function listen(...args: string[]) {
   return listenWith({}, ...args);
 }
@@ -44,7 +44,7 @@ async function deliver(url: string, secret: string, body = JSON.stringify(event)
   return (await fetch(url, { method: 'POST', headers, body })).status;
 }
 
-test('a delivery with a right signature is answered and printed', async () => {
+test('answers and prints a delivery with a valid signature', async () => {
   const secret = newSecret();
   const { url, ended, output } = listen('--secret', secret, '--count', '2');
   expect(await deliver(await url, secret)).toBe(204);
@@ -55,7 +55,7 @@ test('a delivery with a right signature is answered and printed', async () => {
   expect(output.stdout.match(/came before/g)).toHaveLength(1);
 });
 
-test('both secrets of a rotation are right', async () => {
+test('accepts both secrets of a rotation', async () => {
   const [latter, former] = [newSecret(), newSecret()];
   const { url, ended, output } = listenWith({ TRUCKROLL_WEBHOOK_SECRET: `${latter}, ${former}` }, '--count', '2');
   expect(await deliver(await url, former)).toBe(204);
@@ -64,7 +64,7 @@ test('both secrets of a rotation are right', async () => {
   expect(output.stderr).not.toContain('deprecated');
 });
 
-test('one with a wrong signature is answered 401, and the command ends with 1', async () => {
+test('answers 401 to a wrong signature, and ends with 1', async () => {
   const secret = newSecret();
   const { url, ended, output, interrupt } = listen('--json', '--secret', secret);
   expect(await deliver(await url, newSecret())).toBe(401);
@@ -81,7 +81,7 @@ test('one with a wrong signature is answered 401, and the command ends with 1', 
   ]);
 });
 
-test('nothing of a body that was not verified is printed, with or without a secret, as text or as JSON', async () => {
+test('prints nothing of an unverified body, with or without a secret, as text or as JSON', async () => {
   const body = '{"type":"forged","data":{"summary":"AC not \u001b[31mcooling"}}';
   for (const args of [['--secret', newSecret()], ['--secret', newSecret(), '--json'], [], ['--json']]) {
     const { url, ended, output } = listen(...args, '--count', '1');
@@ -92,14 +92,14 @@ test('nothing of a body that was not verified is printed, with or without a secr
   }
 });
 
-test('without a secret what comes is answered as asked', async () => {
+test('answers with the given status without a secret', async () => {
   const { url, ended, output } = listen('--status', '503', '--count', '1');
   expect(await deliver(await url, newSecret())).toBe(503);
   expect(await ended).toBe(0);
   expect(output.stdout).toMatch(/not verified: set TRUCKROLL_WEBHOOK_SECRET[^]*\d+ bytes, which are not shown/);
 });
 
-test('a secret on the command line is told to be seen by every process, and not repeated', async () => {
+test('warns that a secret on the command line is visible to every process, and does not repeat it', async () => {
   const secret = newSecret();
   const { url, ended, output } = listen('--secret', secret, '--count', '1');
   expect(await deliver(await url, secret)).toBe(204);
@@ -108,7 +108,7 @@ test('a secret on the command line is told to be seen by every process, and not 
   expect(output.stderr).not.toContain(secret);
 });
 
-test('a port that is in use, and what is no secret, are told', async () => {
+test('reports a port that is in use, and a malformed secret', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');
   const taken = listen('--port', String((other.address() as AddressInfo).port));

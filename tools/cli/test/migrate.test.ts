@@ -30,7 +30,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-test("a role that only belongs to the owners of schemas migrates all of them, and what it makes is the owners'", async () => {
+test('migrates all schemas as a role that is only a member of their owners, who then own the result', async () => {
   const lacking = await migrate('--check');
   expect(lacking.code).toBe(1);
   const { missing } = JSON.parse(lacking.stdout) as { missing: Record<string, string[]> };
@@ -48,7 +48,7 @@ test("a role that only belongs to the owners of schemas migrates all of them, an
   expect(await migrate()).toMatchObject({ code: 0, stdout: expect.stringContaining('"scheduling":[]') as string });
 });
 
-test('the audit trail names the database role that migrated each schema, and what was applied', async () => {
+test('records in the audit trail which database role migrated each schema, and what was applied', async () => {
   const { rows } = await admin.query<{ actor_id: string; object_id: string; applied: number }>({
     text: `select actor_id, object_id, json_array_length(after::json->'applied') as applied from integrations.audit_events
       where action = 'schema.migrated' order by at, id`,
@@ -58,7 +58,7 @@ test('the audit trail names the database role that migrated each schema, and wha
   expect(rows.map(({ applied }) => applied > 0)).toEqual([...order.map(() => true), ...order.map(() => false)]);
 });
 
-test('a role without rights is told which grant it lacks', async () => {
+test('says which grant a role without rights lacks', async () => {
   const stranger = `stranger_${suffix}`;
   await admin.query({ text: `create role ${stranger} login password 'x'` });
   env = { DATABASE_URL: Object.assign(new URL(database.url), { username: stranger, password: 'x' }).href };
@@ -67,7 +67,7 @@ test('a role without rights is told which grant it lacks', async () => {
   expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('grant <owner of integrations> to <role>') as string });
 });
 
-test('without an address, and where nobody answers, the command says what to set', async () => {
+test('says what to set if there is no address, or nothing answers there', async () => {
   env = {};
   expect(await migrate()).toMatchObject({ code: 2, stderr: expect.stringContaining('set DATABASE_URL') as string });
   env = { DATABASE_URL: 'postgres://127.0.0.1:1/none' };

@@ -14,7 +14,7 @@ const file = (name: string): string => {
   return path;
 };
 
-test('every record of the contract has its place, what a record must name before it, invoices before their payments', () => {
+test('orders all records of the contract: references before the records that need them, invoices before their payments', () => {
   const order = inOrderOfReference().map(({ path }) => path);
   expect([...order].sort()).toEqual(resources.map(({ path }) => path).sort());
   const before = (first: string, second: string): void => expect(order.indexOf(first)).toBeLessThan(order.indexOf(second));
@@ -29,7 +29,7 @@ test('every record of the contract has its place, what a record must name before
   }
 });
 
-test('a folder gives its record files in that order and leaves the others alone', () => {
+test('reads the record files of a folder in that order and skips the others', () => {
   for (const name of ['payments.ndjson', 'accounts.ndjson', 'company.json', 'README.md', 'invoices.ndjson']) file(name);
   const { inputs, ignored } = planImport([folder]);
   expect(inputs.map(({ resource }) => resource.path)).toEqual(['accounts', 'invoices', 'payments']);
@@ -37,7 +37,7 @@ test('a folder gives its record files in that order and leaves the others alone'
   expect(ignored.join()).toMatch(/company\.json: left alone; create the company with `truckroll company create`/);
 });
 
-test('a name that means no record stops everything, with the nearest one that does', () => {
+test('imports nothing if a file name matches no record, and suggests the nearest', () => {
   file('invoices.ndjson');
   file('job_types.ndjson');
   expect(() => planImport([folder])).toThrow(
@@ -48,7 +48,7 @@ test('a name that means no record stops everything, with the nearest one that do
   expect(suggestion('payroll', known)).toMatch(/^Known names: accounts, /);
 });
 
-test('a name that is not there, and a folder without records, are told in one sentence', () => {
+test('reports in one sentence that a file does not exist, or a folder has no records', () => {
   expect(() => planImport([join(folder, 'nowhere')])).toThrow(/nowhere does not exist/);
   expect(() => planImport([folder])).toThrow('There is no file to import: give a folder or files such as invoices.ndjson.');
 });

@@ -5,7 +5,7 @@ import type { CommandModule } from '../src/run.ts';
 
 const commands = join(import.meta.dirname, '../src/commands');
 
-/** The command line with all of its commands, to be asked what they take. None of them can be run. */
+/** The command line with all its commands, to inspect their options. None of them can be run. */
 export async function wholeProgram(): Promise<Command> {
   const program = new Command('truckroll');
   for (const file of readdirSync(commands).sort()) {

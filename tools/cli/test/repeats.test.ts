@@ -5,7 +5,7 @@ import { Repeats } from '../src/import/repeats.ts';
 const batch = (firstLine: number, ...lines: string[]) => ({ firstLine, lines: lines.map((line) => Buffer.from(line)), readBytes: 0 });
 const answer = (...problems: LineProblem[]) => ({ first_line: 0, lines: 0, created: 0, changed: 0, unchanged: 0, problems });
 
-test('an id that comes again in a later batch is told of the line before, however it is written, and every time', () => {
+test('reports an id that is repeated in a later batch at its previous line, in any spelling and every time', () => {
   const repeats = new Repeats();
   const [a, b] = [randomUUID(), randomUUID()];
   expect(repeats.of(batch(1, `{"id":"${a}","number":"1"}`, '', `{"number":"2","id":"${b}"}`), answer())).toEqual([]);
@@ -19,7 +19,7 @@ test('an id that comes again in a later batch is told of the line before, howeve
   expect(repeats.of(batch(6, `{"id":"${b}"}`), answer())).toEqual([said(4, 6)]);
 });
 
-test('a line that was refused replaces nothing, and is replaced by nothing', () => {
+test('ignores rejected lines, which replace nothing and are not replaced', () => {
   const repeats = new Repeats();
   const id = randomUUID();
   const refused = (line: number): LineProblem => ({ line, field: '(line)', code: 'INVALID_FORMAT', message: '' });

@@ -31,7 +31,7 @@ async function collect(count: number, call: ImportCall, more: Partial<Delivery> 
 
 const inOrder = (count: number): number[] => Array.from({ length: count }, (_, n) => n * 2 + 1);
 
-test('every batch is answered once and in order, wherever streams break', async () => {
+test('delivers every batch once and in order, wherever streams break', async () => {
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 0, max: 20 }), fc.array(fc.integer({ min: 0, max: 6 }), { maxLength: 2 }), async (count, breaks) => {
       const left = [...breaks];
@@ -40,7 +40,7 @@ test('every batch is answered once and in order, wherever streams break', async 
         let until = left.shift() ?? Infinity;
         for await (const request of requests) {
           stored.add(request.first_line);
-          // Stored, and the answer lost: what makes sending again necessary and harmless.
+          // Stored, but the answer is lost: the case in which sending again is necessary and harmless.
           if (until-- <= 0) throw ApiError.unavailable(undefined);
           yield answerTo(request);
         }
@@ -52,7 +52,7 @@ test('every batch is answered once and in order, wherever streams break', async 
   );
 });
 
-test('no more than four batches are under way', async () => {
+test('keeps at most four batches in flight', async () => {
   let open = 0;
   let most = 0;
   const call: ImportCall = async function* (requests) {
@@ -60,7 +60,7 @@ test('no more than four batches are under way', async () => {
     const source = requests[Symbol.asyncIterator]();
     let next = source.next();
     for (;;) {
-      // Takes whatever the sender is willing to send before it answers anything.
+      // Takes all that the sender is willing to send before any answer.
       const got = await Promise.race([next, new Promise<undefined>((resolve) => setImmediate(resolve, undefined))]);
       if (got?.done === false) {
         waiting.push(got.value);
@@ -76,7 +76,7 @@ test('no more than four batches are under way', async () => {
   expect(most).toBe(4);
 });
 
-test('a refusal ends the import at once, and an owner that stays away ends it after a while', async () => {
+test('ends at once on a rejection, and after a while if the owner stays unavailable', async () => {
   let calls = 0;
   const failing = (error: unknown): ImportCall =>
     async function* (requests) {
@@ -93,7 +93,7 @@ test('a refusal ends the import at once, and an owner that stays away ends it af
   expect(told).toBe(1);
 });
 
-test('an interruption ends the import', async () => {
+test('ends when it is interrupted', async () => {
   const stop = new AbortController();
   const call: ImportCall = async function* (requests) {
     for await (const request of requests) {
@@ -105,7 +105,7 @@ test('an interruption ends the import', async () => {
   await expect(collect(10, call, { signal: stop.signal })).rejects.toMatchObject({ name: 'AbortError' });
 });
 
-test('over a real connection that is cut again and again, all lines arrive', async () => {
+test('delivers all lines over a real connection that is cut again and again', async () => {
   const stored = new Set<string>();
   let cut = async (): Promise<void> => undefined;
   const server = createGrpcServer({ log: silentLog, metrics: createMetrics('test'), callers: { accepted: testConfig.callerCredentials } });

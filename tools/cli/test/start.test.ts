@@ -1,4 +1,4 @@
-// What the command line says before it does anything.
+// Output of the command line before any command runs.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ async function told(...args: string[]): Promise<{ code: number; out: string; err
   return { code: await run(args, io), out, err };
 }
 
-test('the list of commands is what each command says of itself', async () => {
+test('lists every command as it describes itself', async () => {
   const program = await wholeProgram();
   const help = program.createHelp();
   const said = program.commands.map((command) => [command.name(), { usage: help.subcommandTerm(command), description: command.description() }]);
@@ -32,7 +32,7 @@ test('the list of commands is what each command says of itself', async () => {
   }
 });
 
-test('help and version load neither the contract nor a command: they are there at once', () => {
+test('loads neither the contract nor a command for help and version, so that they appear at once', () => {
   const program = `
     import { registerHooks } from 'node:module';
     const loaded = [];
@@ -51,16 +51,16 @@ test('help and version load neither the contract nor a command: they are there a
   ]);
 });
 
-test('a command answers to its name of the release before', async () => {
+test('accepts the previous release’s name of a command', async () => {
   expect((await told('parked', '--help')).out).toContain('truckroll dead-letters list');
 });
 
-test('the version is the release’s', async () => {
+test('shows the version of the release', async () => {
   const { version } = JSON.parse(readFileSync(join(source, '../../../package.json'), 'utf8')) as { version: string };
   expect(await told('--version')).toEqual({ code: 0, out: `${version}\n`, err: '' });
 });
 
-test('a script is told in JSON what is wrong, people in words, and both by the exit code', async () => {
+test('reports wrong usage in JSON to scripts, in words to people, and by the exit code to both', async () => {
   expect(await told('export', './books', '--url', 'nowhere')).toMatchObject({ code: 2, err: expect.stringMatching(/^No address of the API is known/) });
   for (const [args, message, code] of [
     [['export', './books', '--url', 'nowhere', '--json'], /^No address of the API is known/, 2],

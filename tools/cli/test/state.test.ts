@@ -15,13 +15,13 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-/** Addresses and credentials as somebody put them there. */
+/** Writes addresses and credentials, as an attacker might. */
 function plant(port: number): void {
   writeFileSync(join(state, 'services.json'), JSON.stringify({ integrations: `127.0.0.1:${port}` }));
   writeFileSync(join(state, 'secrets.json'), JSON.stringify({ callCredentials: { operator: newCallCredential('operator').text } }));
 }
 
-/** Whoever waits for a credential; resolves to how many called. */
+/** A server that counts connections, in place of one that steals credentials. */
 async function trap() {
   let calls = 0;
   const server = createServer((socket) => {
@@ -32,7 +32,7 @@ async function trap() {
   return { port: (server.address() as AddressInfo).port, calls: () => calls, close: () => server.close() };
 }
 
-test('a folder into which others may write is not believed: it says where keys are sent', async () => {
+test('does not trust a folder that others may write into, because it names where keys are sent', async () => {
   const waiting = await trap();
   plant(waiting.port);
   chmodSync(state, 0o777);
@@ -42,7 +42,7 @@ test('a folder into which others may write is not believed: it says where keys a
   waiting.close();
 });
 
-// Only root can give a folder away.
+// Only root can change the owner of a folder.
 (process.getuid?.() === 0 ? test : test.skip)('a folder of another user is not believed', async () => {
   const waiting = await trap();
   plant(waiting.port);
@@ -53,7 +53,7 @@ test('a folder into which others may write is not believed: it says where keys a
   waiting.close();
 });
 
-test('the credential of the local installation goes nowhere else', async () => {
+test('sends the credential of the local installation nowhere else', async () => {
   const waiting = await trap();
   plant(1);
   const outcome = await truckroll(['company', 'list'], { INTEGRATIONS_ADDRESS: `127.0.0.1:${waiting.port}` }, folder);

@@ -10,7 +10,7 @@ let system: Awaited<ReturnType<typeof startSystem>>;
 beforeAll(async () => void (system = await startSystem()), 60_000);
 afterAll(() => system.stop(), 30_000);
 
-/** Keys and secrets come by the environment. */
+/** Passes keys and secrets in the environment. */
 async function jsonWith<T>(secrets: Record<string, string>, ...args: string[]): Promise<T> {
   const { code, stdout, stderr } = await truckroll([...args, '--json'], { ...system.env, ...secrets }, system.folder);
   expect({ code, stderr: stderr.replace(/^.*left alone.*\n/m, '') }).toEqual({ code: 0, stderr: '' });
@@ -36,7 +36,7 @@ const contents = (folder: string): Record<string, string> =>
       .map((name) => [name, readFileSync(join(folder, name), 'utf8')]),
   );
 
-/** What `verify` says of the rules of now: its read models may still be on their way. */
+/** Runs `verify` and returns its result for the current rules; its read models may not be up to date yet. */
 async function verified(company: string) {
   const { code, stdout, stderr } = await system.truckroll('verify', '--company', company, '--json');
   expect(stderr).toBe('');
@@ -50,7 +50,7 @@ interface ImportSummary {
   refused: number;
 }
 
-test('probe tells whether an installation serves, its owner of keys and database included', async () => {
+test('probe says whether an installation works, including its owner of keys and its database', async () => {
   const served = await system.truckroll('probe', '--json');
   expect({ code: served.code, ...(JSON.parse(served.stdout) as object) }).toMatchObject({ code: 0, serves: true, faults: [] });
   const away = await system.truckroll('probe', '--url', 'http://127.0.0.1:1');
@@ -58,13 +58,13 @@ test('probe tells whether an installation serves, its owner of keys and database
   expect(away.stdout.split('\n')[0]).toContain('GET /readyz without a key was not answered: ');
 });
 
-test('publish tells of every record that others copy, and refuses a service whose records nobody copies', async () => {
+test('publish lists every record that others copy, and rejects a service whose records no service copies', async () => {
   const { published } = await json<{ published: Record<string, number> }>('publish', 'billing');
   expect(Object.keys(published).sort()).toEqual(expect.arrayContaining(['invoices', 'payments', 'refunds']));
   expect((await system.truckroll('publish', 'reporting')).stderr).toContain('give billing or scheduling');
 });
 
-test('endpoints shows how those of all companies fare, to nobody but the operator', async () => {
+test('endpoints shows the state of all companies’ endpoints, only to the operator', async () => {
   const { company, user } = await companyWithKey('Hooked');
   const channel = openChannel(system.env['INTEGRATIONS_ADDRESS'] ?? '', { credentials: [testCaller('gateway')] });
   const caller = { company_id: company, time_zone: 'America/Chicago', user_id: user };
@@ -84,7 +84,7 @@ test('endpoints shows how those of all companies fare, to nobody but the operato
   expect(stranger.stdout).toBe('');
 });
 
-test('what one company exports another one imports, and exports again the same; importing it twice changes nothing', async () => {
+test('import accepts an export of another company, exports it again unchanged, and changes nothing the second time', async () => {
   const demo = await json('demo', '--seed', '11', '--size', '60');
   const [from, to] = [join(system.folder, 'from'), join(system.folder, 'to')];
   const { records } = await jsonWith<{ records: number }>({ TRUCKROLL_API_KEY: demo['api_key'] ?? '' }, 'export', from);
@@ -92,17 +92,17 @@ test('what one company exports another one imports, and exports again the same; 
 
   const third = await companyWithKey('Third');
   const first = await json<ImportSummary>('import', from, '--company', third.company);
-  // A job financial is there as soon as its job is: the line then changes it.
+  // A job financial exists as soon as its job does; the line then changes it.
   expect(first.created + first.changed + first.unchanged).toBe(records);
   const second = await json<ImportSummary>('import', from, '--company', third.company);
   expect(second).toMatchObject({ created: 0, changed: 0, unchanged: records, refused: 0 });
 
-  // What was imported obeys what imports obey. Job classes, which are the same everywhere, are no company's own.
+  // Imported records obey the rules for imports. Job classes belong to no company: they are the same everywhere.
   const jobClasses = contents(from)['job-classes.ndjson']!.trim().split('\n').length;
   const { checked, broken } = await verified(third.company);
   expect({ checked, broken }).toEqual({ checked: records - jobClasses, broken: [] });
 
-  // What one service shows of another's records follows within moments, at either company in its own time.
+  // Values that one service derives from another's records follow within moments, at different times for each company.
   const deadline = performance.now() + 30_000;
   let differing: string[];
   do {
@@ -115,7 +115,7 @@ test('what one company exports another one imports, and exports again the same; 
   expect(JSON.parse(readFileSync(join(to, 'company.json'), 'utf8'))).toMatchObject({ id: third.company, name: 'Third', currency: 'USD' });
 }, 60_000);
 
-test('a bad line is told with its file, line, field and reason, and stops nothing else', async () => {
+test('reports a bad line with its file, line, field and reason, and imports the others', async () => {
   const { company } = await companyWithKey('Bad lines');
   const tag = {
     id: '0b8f3c1e-7a52-4c6d-9e10-2f4a5b6c7d8e',
@@ -149,7 +149,7 @@ test('a bad line is told with its file, line, field and reason, and stops nothin
   ).toEqual([1, 1, 3]);
 });
 
-test('an id that comes again hundreds of lines later is told, and every line is counted once', async () => {
+test('reports an id that is repeated hundreds of lines later, and counts every line once', async () => {
   const { company } = await companyWithKey('Twice');
   const file = join(system.folder, 'tags.ndjson');
   const tag = (id: string, name: string) =>
@@ -169,7 +169,7 @@ test('an id that comes again hundreds of lines later is told, and every line is 
   expect(JSON.parse(stderr)).toMatchObject({ line: 4, field: 'id', message: 'Line 601 has the same id and has replaced this one: leave one of them out.' });
 });
 
-test('verify lists what was stored before a rule came, by field and reason, until it is imported again put right', async () => {
+test('verify lists records stored before a rule existed, by field and reason, until corrected ones are imported', async () => {
   const { company } = await companyWithKey('Older rules');
   const tag = {
     id: '5b8f3c1e-7a52-4c6d-9e10-2f4a5b6c7d8e',
@@ -202,7 +202,7 @@ test('verify lists what was stored before a rule came, by field and reason, unti
   expect((await verified(company)).code).toBe(0);
 });
 
-test('what a file says is told, and never a command to the terminal', async () => {
+test('prints text from a file so that it cannot control the terminal', async () => {
   const { company } = await companyWithKey('Control characters');
   const file = join(system.folder, 'tags.ndjson');
   writeFileSync(file, '{"\\u001b[2J\\u202e\\n":1}\n');
@@ -211,7 +211,7 @@ test('what a file says is told, and never a command to the terminal', async () =
   expect(stderr).not.toMatch(/[\u001b\u202e]/);
 });
 
-test('an import that is only tried says what would become of each line, and stores nothing', async () => {
+test('import --dry-run says what would happen to each line, and stores nothing', async () => {
   const { company } = await companyWithKey('Tried');
   const file = join(system.folder, 'tags.ndjson');
   const tag = {
@@ -228,11 +228,11 @@ test('an import that is only tried says what would become of each line, and stor
   const imported = await system.truckroll('import', file, '--company', company, '--json');
   const told = ({ code, stdout, stderr }: typeof tried) => ({ code, stderr, ...(JSON.parse(stdout) as ImportSummary), seconds: 0, files: [] });
   expect(told(tried)).toMatchObject({ code: 1, dry_run: true, created: 1, refused: 1, stderr: expect.stringContaining('color') });
-  // Had the first one stored anything, the second one would find it unchanged.
+  // If the first run had stored anything, the second would find it unchanged.
   expect({ ...told(imported), dry_run: true }).toEqual(told(tried));
 });
 
-test('a key that is given a new value works by that one alone', async () => {
+test('a rotated key works only with its new value', async () => {
   const { key, value } = await companyWithKey('Rotated');
   expect(await status(value)).toBe(200);
   const { id, value: next = '' } = await json('key', 'rotate', key);
@@ -254,7 +254,7 @@ test('a key works until it is revoked', async () => {
   expect(stdout).toMatch(new RegExp(`${key}  Test  ${value.slice(0, 8)}…${value.slice(-4)}  revoked .* reads 100000/min`));
 });
 
-test('the demo of a local installation is made once and found again, also after its key was revoked', async () => {
+test('the demo of a local installation is created once and found again, also after its key was revoked', async () => {
   const made = await json('demo', '--ensure', '--size', '20');
   const { companies } = JSON.parse(readFileSync(join(system.folder, '.truckroll/demo-companies.json'), 'utf8')) as { companies: { companyId: string }[] };
   expect(companies).toHaveLength(2);
@@ -269,7 +269,7 @@ test('the demo of a local installation is made once and found again, also after 
   expect(await status(mended['apiKey'] ?? '')).toBe(200);
 }, 60_000);
 
-test('dead letters are listed and applied again, by the name of the release before too', async () => {
+test('lists and retries dead letters, also by the previous release’s name of the command', async () => {
   expect(await system.truckroll('dead-letters', 'list')).toEqual({ code: 0, stdout: 'There are no dead letters.\n', stderr: '' });
   expect(await json('parked', 'list')).toEqual({ events: [], more: 0 });
   expect(await system.truckroll('parked', 'retry')).toEqual({
@@ -279,7 +279,7 @@ test('dead letters are listed and applied again, by the name of the release befo
   });
 });
 
-test('exit codes tell wrong usage, a refusal and a service that is away apart', async () => {
+test('exit codes distinguish wrong usage, a rejection and an unavailable service', async () => {
   const code = async (env: Record<string, string>, ...args: string[]) => (await truckroll(args, env, system.folder)).code;
   expect(await code(system.env, '--help')).toBe(0);
   expect(await code(system.env, 'compnay')).toBe(2);
@@ -292,7 +292,7 @@ test('exit codes tell wrong usage, a refusal and a service that is away apart', 
   expect(nowhere.stderr).toMatch(/^No address of integrations is known: run `npm start` here, or set INTEGRATIONS_ADDRESS=host:port\.\n$/);
 });
 
-test('without the operator’s credential nothing is done, and the command says what to set', async () => {
+test('does nothing without the operator’s credential, and says what to set', async () => {
   const { CALL_CREDENTIAL, ...without } = system.env;
   const list = (env: Record<string, string>) => truckroll(['company', 'list'], env, system.folder);
   expect(CALL_CREDENTIAL).toMatch(/^operator\./);
@@ -308,7 +308,7 @@ test('without the operator’s credential nothing is done, and the command says 
   expect(await list({ ...without, CALL_CREDENTIAL_FILE: file })).toMatchObject({ code: 0 });
 });
 
-test('audit shows what operators changed, of one company or of all, without the values of keys', async () => {
+test('audit shows what operators changed, for one company or for all, without the values of keys', async () => {
   const { company, value } = await companyWithKey('Audited');
   const listed = await json<{ action: string; actor: object; after: object }[]>('audit', '--company', company);
   expect(listed.map(({ action }) => action)).toEqual(['audit_admin.list_audit_trail', 'api_key.created', 'user.created', 'company.created']);

@@ -1,4 +1,4 @@
-// The whole system as processes of its own on a database of its own, and the command line in front of it.
+// The whole system as separate processes with a separate database, and the command line in front of it.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -59,7 +59,7 @@ export async function startSystem() {
     env,
     folder,
     databaseUrl: database.url,
-    /** Runs a command as a person in `folder` would. */
+    /** Runs a command in `folder`. */
     truckroll: (...args: string[]) => truckroll(args, env, folder),
     async stop() {
       await Promise.all(
@@ -74,7 +74,7 @@ export async function startSystem() {
   };
 }
 
-/** Runs a command with nothing but this environment. */
+/** Runs a command with only these environment variables. */
 export async function truckroll(args: string[], env: Record<string, string>, cwd: string, isTTY = false): Promise<Outcome> {
   let stdout = '';
   let stderr = '';
@@ -88,7 +88,7 @@ export async function truckroll(args: string[], env: Record<string, string>, cwd
   return { code, stdout, stderr };
 }
 
-/** The port in the line with which a service says that it serves. */
+/** The port in the line in which a service reports that it serves. */
 async function servingPort(child: ChildProcess, path: string): Promise<number> {
   const lines = createInterface({ input: child.stdout! });
   const said: string[] = [];
@@ -96,7 +96,7 @@ async function servingPort(child: ChildProcess, path: string): Promise<number> {
     said.push(line);
     const { msg, port } = JSON.parse(line) as { msg: string; port?: number };
     if (msg !== 'serving' || port === undefined) continue;
-    // What it says later is of no interest, but must not fill the pipe.
+    // Later output is not needed, but must not fill the pipe.
     child.stdout!.resume();
     return port;
   }

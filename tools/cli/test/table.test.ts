@@ -1,6 +1,6 @@
 import { card, table } from '../src/table.ts';
 
-test('columns line up, numbers to the right, wide characters counted as two', () => {
+test('aligns columns, with numbers on the right and wide characters counted as two', () => {
   const rows = [
     { name: '空調サービス', count: 7 },
     { name: 'Lone 🌟 Star', count: 12_345 },
@@ -10,7 +10,7 @@ test('columns line up, numbers to the right, wide characters counted as two', ()
   );
 });
 
-test('without rows there is a sentence, and nothing in a name reaches the terminal as a command', () => {
+test('prints a sentence if there are no rows, and escapes control characters in names', () => {
   expect(table([], { A: () => 1 }, 'There is none.')).toBe('There is none.');
   expect(card({ name: 'a\u001b[31m\nb\u202e', end: null, active: true })).toBe('name    a\\u001b[31m\\u000ab\\u202e\nend     -\nactive  yes');
 });

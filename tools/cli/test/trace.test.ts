@@ -17,7 +17,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 const line = (second: number, service: string, msg: string, more: object = {}): string =>
   `${JSON.stringify({ level: 'info', time: `2026-03-01T12:00:0${second}.000Z`, service, requestId: ID, traceId: ID.replaceAll('-', ''), ...more, msg })}\n`;
 
-test('the lines of a request are gathered over all components and rotated logs in the order of time, and no others', async () => {
+test('collects the lines of a request from all components and rotated logs, by time, and no others', async () => {
   writeFileSync(
     join(logs, 'gateway.log'),
     line(4, 'gateway', 'request', { status: 201 }) + line(5, 'gateway', 'another', { requestId: OTHER, traceId: OTHER, path: `/v1/jobs/${ID}` }),
@@ -41,7 +41,7 @@ test('the lines of a request are gathered over all components and rotated logs i
   expect((JSON.parse(json.stdout) as { lines: { msg: string }[] }).lines.map(({ msg }) => msg)).toEqual(['served a call', 'went wrong', 'request']);
 });
 
-test('what is no request id, is of no line, or has no logs, is told with what to do', async () => {
+test('explains an invalid request id, one without lines, and missing logs', async () => {
   expect(await truckroll(['trace', 'abc'], {}, folder)).toMatchObject({ code: 2, stderr: expect.stringContaining('give the X-Request-Id of an answer') });
   expect(await truckroll(['trace', OTHER], {}, folder)).toMatchObject({
     code: 1,
