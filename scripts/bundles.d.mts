@@ -1,4 +1,4 @@
-/** Folder of Node's compile cache for the bundles. */
+/** Folder of the compile cache that Node keeps for the bundles. */
 export const COMPILED: string;
 
 /** The bundle of a program such as `services/billing/src/main.ts`; undefined if there is none or its modules have changed. */

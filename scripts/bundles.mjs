@@ -13,7 +13,7 @@ const FOLDER = 'node_modules/.cache/bundles';
 /** Sources of every bundle: the packages, and how bundles are made. */
 const ALWAYS = ['pnpm-lock.yaml', 'scripts/bundles.mjs', 'deploy/bundle.mjs'];
 
-/** Folder of Node's compile cache for the bundles. */
+/** Folder of the compile cache that Node keeps for the bundles. */
 export const COMPILED = join(root, 'node_modules/.cache/compiled');
 
 /** The programs of one system. They share most of their modules, so these are bundled together and compiled once. */

@@ -74,7 +74,7 @@ try {
 for (const fault of faults) console.error(fault);
 process.exitCode = faults.length === 0 ? 0 : 1;
 
-/** Runs the bundle without any of Node's own APIs, as on Workers: reads a page and verifies a webhook. Returns what is wrong. */
+/** Runs the bundle with web APIs only, as on Workers: reads a page and verifies a webhook. Returns what is wrong. */
 async function strangers(bundle) {
   const { Webhook } = await import(pathToFileURL(parts.resolve('standardwebhooks')).href);
   const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;

@@ -28,7 +28,7 @@ export interface Credential {
 
 interface Entry {
   principal: Principal | undefined;
-  /** `elapsedMs` when integrations or Redis was asked. */
+  /** `elapsedMs` when the look-up started. */
   askedAt: number;
   /** Whether the answer came from integrations rather than from Redis. */
   firstHand: boolean;

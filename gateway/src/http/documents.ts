@@ -28,7 +28,7 @@ export class Document {
     this.#etag = `W/"${createHash('sha256').update(this.body).digest('base64url').slice(0, 22)}"`;
   }
 
-  /** Sends the document, or 304. `vary` lists the request headers, besides Accept-Encoding, that the answer depends on. */
+  /** Sends the document, or 304. `vary` lists request headers that the answer depends on; Accept-Encoding is added. */
   async send(exchange: Exchange, draining: Draining, vary: readonly string[] = []): Promise<void> {
     const { headers: asked } = exchange.req;
     const headers = [...this.headers, 'ETag', this.#etag, 'Vary', [...vary, 'Accept-Encoding'].join(', ')];

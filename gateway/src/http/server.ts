@@ -14,7 +14,7 @@ import { limitUnanswered } from './unanswered.ts';
 const KEEP_ALIVE_MS = 65_000;
 /**
  * Idle timeout in ms that answers announce (`Keep-Alive: timeout`). It is shorter than a drain delay, so that a client that
- * respects it has no idle connections left when the gateway stops: a request could be on its way on one just as it is closed.
+ * respects it has no idle connections left when the gateway stops. Closing one could lose a request that is on its way.
  */
 export const TOLD_KEEP_ALIVE_MS = 4_000;
 const HEADERS_MS = 10_000;

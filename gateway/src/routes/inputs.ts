@@ -56,14 +56,14 @@ export function inputsOf(operation: Operation): Inputs {
   };
 }
 
-/** How many times a repeated parameter may be given; undefined if only the size of a request limits it. */
+/** Maximum number of values of a repeated parameter; undefined if only the size of a request limits it. */
 export function mostValues({ within, field }: Parameter): number | undefined {
   return field.range?.maxItems ?? (within === 'collection' ? MOST_IDS : undefined);
 }
 
 /**
- * Whether a parameter of the request must be given. Optional ones are nullable, repeated, dispensable, or have a default; a
- * report's range has none.
+ * Whether a parameter of the request must be given. Optional ones are nullable, repeated, dispensable, or have a default. A
+ * report's range is required.
  */
 export function isRequired({ within, field }: Parameter): boolean {
   return within === 'request' && !field.nullable && !field.repeated && !field.dispensable && field.defaults === undefined;

@@ -1,5 +1,5 @@
-// Parses JSON for display: every name, string and number stays as it was written, so that long numbers keep their digits and
-// duplicate names are visible.
+// Parses JSON for display: names, strings and numbers keep their exact text, so that long numbers keep their digits and duplicate
+// names are visible.
 
 export type Json =
   | { readonly kind: 'string' | 'number' | 'literal'; readonly text: string }

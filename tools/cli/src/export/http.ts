@@ -10,7 +10,7 @@ export interface ApiClientOptions {
   readonly signal: AbortSignal;
   /** Called before a wait that a user would notice. */
   onWaiting?(reason: string): void;
-  /** How long the API may be unavailable, in ms. */
+  /** Longest time in ms that the API may be unavailable. */
   readonly patienceMs?: number;
   /** Timeout of each attempt, in ms. */
   readonly longestAnswerMs?: number;
