@@ -3,11 +3,10 @@ import js from '@eslint/js';
 import tseslint from 'typescript-eslint';
 
 /**
- * Allowed imports between packages: contract ← service-kit ← outbox ← record-store ← services. The gateway needs contract,
- * service-kit and redis. No other package imports a service, with two exceptions: the command line imports their schemas, to
- * migrate them, and their steps after a restore; the benchmarks import what they measure. Tools that people run around the system
- * are in tools/, which no service, no gateway and no package imports. Tests may import tools/testing and every package they
- * combine.
+ * Allowed imports between packages: contract ← service-kit ← outbox ← record-store ← services. The gateway needs contract, service-kit and
+ * redis. No other package imports a service, with two exceptions: the command line imports their schemas, to migrate them, and their steps
+ * after a restore; the benchmarks import what they measure. Tools that people run around the system are in tools/, which no service, no
+ * gateway and no package imports. Tests may import tools/testing and every package they combine.
  */
 const DIRECTION = {
   'packages/contract': [],

@@ -1,5 +1,5 @@
-// Bundles components for images: a component's code and packages in one file, and next to it the files that the code reads. `node
-// deploy/bundle.mjs FOLDER [COMPONENT…]` writes FOLDER/COMPONENT/main.mjs, for all components by default.
+// Bundles components for images: `node deploy/bundle.mjs FOLDER [COMPONENT…]`, all of them by default. Writes FOLDER/COMPONENT/main.mjs,
+// with code and packages in one file, and next to it the files that the code reads.
 import { cpSync, mkdirSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, relative, resolve, sep } from 'node:path';
@@ -8,10 +8,7 @@ const root = join(import.meta.dirname, '..');
 /** The bundler is a dependency of the gateway. */
 const bundler = () => createRequire(join(root, 'gateway/package.json'))('esbuild');
 
-/**
- * Replaces imports of node:http by process.getBuiltinModule. Importing node:http also loads all of the client behind fetch, for
- * exports that are not used.
- */
+/** Replaces imports of node:http, which load all of the client behind fetch for unused exports, by process.getBuiltinModule. */
 const FRUGAL = {
   name: 'frugal',
   setup({ onResolve, onLoad }) {

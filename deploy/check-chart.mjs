@@ -1,5 +1,4 @@
-// Checks deploy/helm/truckroll without a cluster: `npm run check:chart`. `npm run check:chart -- --write` accepts the current
-// rendered manifests and README.
+// Checks the chart without a cluster: `npm run check:chart`. With `-- --write`, accepts the current rendered manifests and README.
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,5 @@
-// Bundles gateway/console into the files that the gateway serves below /console. Skipped if the sources have not changed since
-// the last run. The bundler is a dependency of the gateway, so it is resolved from there.
+// Bundles gateway/console, with the gateway's bundler, into the files served below /console. Skipped if no source has changed since the
+// last run.
 import { createHash } from 'node:crypto';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

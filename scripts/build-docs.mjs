@@ -1,5 +1,5 @@
-// Builds the pages that the gateway serves below /docs from gateway/openapi.json, docs/ and gateway/docs. Skipped if these have
-// not changed since the last run. The bundler and renderers are dependencies of the gateway, so they are resolved from there.
+// Builds the pages below /docs from gateway/openapi.json, docs/ and gateway/docs, with packages of the gateway. Skipped if no source has
+// changed since the last run.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

@@ -1,6 +1,6 @@
-// Bundles what `npm start` runs, each program with its packages in one file below node_modules. Otherwise a start spends most of
-// its time on finding, reading and stripping the types of four hundred modules. Files that modules read relative to themselves
-// are still read from the checkout. deploy/bundle.mjs makes the bundles for images.
+// Bundles what `npm start` runs, each program with its packages in one file below node_modules. Otherwise a start spends most of its time
+// on finding, reading and stripping the types of four hundred modules. Files that modules read relative to themselves are still read from
+// the checkout. deploy/bundle.mjs makes the bundles for images.
 import { existsSync, readFileSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';

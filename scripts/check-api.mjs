@@ -1,5 +1,4 @@
-// Compares gateway/openapi.json with that of the last release. Fails if a change breaks API clients and was not announced. `node
-// scripts/run.mjs check:api`.
+// Fails if gateway/openapi.json breaks clients of the last release without an announcement. `node scripts/run.mjs check:api`.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

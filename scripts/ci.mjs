@@ -1,5 +1,4 @@
-// Continuous integration (.ci/run): runs every check, even after one has failed, then every test. Each check counts as one and
-// each test as one; anything that cannot be counted is a failure.
+// Runs every check, even after one has failed, then every test (.ci/run). Each counts as one; what cannot be counted is a failure.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// Writes the types of @truckroll/client from gateway/openapi.json into packages/client/src/gen, which git ignores. Skipped if the
-// description has not changed since the last run. The generator is a dependency of the client, so it is resolved from there.
+// Writes the types of @truckroll/client from gateway/openapi.json into packages/client/src/gen (ignored by git), with a generator that is a
+// package of the client. Skipped if the description has not changed since the last run.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

@@ -1,5 +1,5 @@
-// Writes the files of proto/ that follow from others, because protobuf cannot extend a message. `node scripts/derive-protos.mjs
-// --check` writes nothing, and exits with 1 if a file is out of date.
+// Writes the files of proto/ that follow from others, because protobuf cannot extend a message. With --check, writes nothing and exits with
+// 1 if a file is out of date.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 

@@ -1,7 +1,6 @@
 // Generates code from proto/: TypeScript types, codecs and gRPC stubs, and descriptor images with and without comments, all in
-// packages/contract/src/gen, which git ignores. Skipped if proto/ has not changed since the last run. Also bundles the console,
-// builds the documentation's pages and writes the client's types. Records all source files, so that run.mjs can see whether
-// anything changed.
+// packages/contract/src/gen, which git ignores. Skipped if proto/ has not changed since the last run. Also bundles the console, builds the
+// documentation's pages and writes the client's types. Records all source files, so that run.mjs can see whether anything changed.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,5 +1,4 @@
-// Compiles tools written in Go, once per version, at the versions of a separate go.mod. They are kept in the user's cache, next
-// to Go's own.
+// Compiles Go tools, once per version of their go.mod, into the user's cache.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
@@ -7,8 +6,8 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 
 /**
- * The folder of the programs that `module`/go.mod lists as tools. `name` is the name of the cache; `purpose` completes "… by
- * tools that Go compiles". Throws an error that says what to do.
+ * The folder of the programs that `module`/go.mod lists as tools. `name` is the name of the cache; `purpose` completes "… by tools that Go
+ * compiles". Throws an error that says what to do.
  */
 export function goTools({ module, name, purpose }) {
   const digest = createHash('sha256')

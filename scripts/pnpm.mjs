@@ -1,5 +1,4 @@
-// Installs the pinned pnpm. What npm downloads is compared with scripts/pnpm.json before any of it runs, because pnpm in turn
-// checks all other packages against the lockfile.
+// Installs the pinned pnpm. Its digest is checked before any of it runs, because pnpm checks all other packages.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';

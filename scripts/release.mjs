@@ -1,6 +1,5 @@
-// The mechanical steps of a release (CONTRIBUTING.md, "When you cut a release"). `node scripts/release.mjs prepare VERSION` sets
-// the version of the checkout and its notes. `node scripts/release.mjs record VERSION [COMMIT]` lists the commit, HEAD by
-// default, as that release, and stores its contract as the released one.
+// The mechanical steps of a release (CONTRIBUTING.md, "When you cut a release"). `prepare VERSION` sets the version of the checkout and its
+// notes. `record VERSION [COMMIT]` lists the commit, HEAD by default, as that release, and stores its contract as the released one.
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,4 @@
-// Runs the npm scripts with any Node: installs packages, finds Node 24, generates code from proto/, and then runs the requested
-// program with its input, output, signals and exit code.
+// Runs the npm scripts with any Node: installs packages, finds Node 24, generates code, and runs the program as if called directly.
 import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
@@ -13,8 +12,8 @@ const root = join(import.meta.dirname, '..');
 const [name = '', ...args] = process.argv.slice(2);
 
 /**
- * `supervised` programs start other processes and end them when this process is gone, which they notice by their IPC channel. A
- * `bundled` program runs from its bundle if there is one, else from its sources.
+ * `supervised` programs start other processes and end them when this process is gone, which they notice by their IPC channel. A `bundled`
+ * program runs from its bundle if there is one, else from its sources.
  */
 const programs = {
   start: { script: 'tools/local-stack/src/start-main.ts', bundled: true, supervised: true, env: { NODE_COMPILE_CACHE: COMPILED } },
@@ -97,8 +96,8 @@ function run(node, program) {
 }
 
 /**
- * If npm is killed, it cannot forward the signal. There may be a shell between npm and this process, which lives on, so this also
- * watches the shell's parent. It never watches npm's parent, which may end before npm does.
+ * If npm is killed, it cannot forward the signal. There may be a shell between npm and this process, which lives on, so this also watches
+ * the shell's parent. It never watches npm's parent, which may end before npm does.
  */
 function watchNpm(child) {
   if (!process.env.npm_lifecycle_event) return;

@@ -1,6 +1,5 @@
-// Writes the JSON schemas that check rendered manifests and deploy/compose.yaml without a cluster or a container engine: only the
-// kinds that the chart has, without descriptions, rejecting unknown fields. `node deploy/schemas/generate.mjs` fetches the
-// sources as Go modules, by version and checksum.
+// Writes the JSON schemas that check rendered manifests and deploy/compose.yaml without a cluster or a container engine: only the kinds in
+// use, rejecting unknown fields. Fetches the sources as Go modules, by version and checksum. `node deploy/schemas/generate.mjs`.
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -39,10 +39,7 @@ const ALIVE = Array.from({ length: 16 }, (_, n) => `truckroll:alive:${n}`);
 /** Authentication comes before every request, so a slower answer is as bad as none. */
 const IDENTITY_DEADLINE_MS = 3000;
 
-/**
- * Longest time in ms that a starting gateway waits for the first answer of each service. The services of a new installation start
- * faster. A gateway that restarts while one service is down then serves what the others answer.
- */
+/** Longest wait in ms for the services' first answers, more than a new installation needs. After it, a gateway serves without the others. */
 const FIRST_ANSWERS_MS = 30_000;
 
 export interface GatewayOptions {
@@ -83,8 +80,7 @@ export function createGateway({ config, log: given, operations = all, firstAnswe
       foundation({ name: 'Redis', start: async () => redis.start(), stop: async () => redis.stop() });
       foundation({ name: 'invalidations', start: async () => invalidations.start(), stop: async () => invalidations.stop() });
       foundation({ name: 'uses of keys', start: async () => keyUses.start(), stop: () => keyUses.stop() });
-      // The gateway becomes ready when every service has answered once, or after firstAnswersMs. A service that goes away later
-      // fails only its own requests: the gateway stays ready.
+      // Ready when every service has answered once, or after firstAnswersMs. A service that goes away later fails only its own requests.
       const answered = async (): Promise<void> => {
         const late = delay(firstAnswersMs, 'late', { signal: stopping, ref: false });
         const first = await Promise.race([services.allServing(log, stopping), late]).catch(() => undefined);

@@ -1,5 +1,4 @@
-// Joins reads of single records that arrive at the same moment into one call (docs/adr/0014): the overhead of a call, on both
-// sides, is several times the cost of finding a record by its key.
+// Joins concurrent reads of single records into one call, because a call costs several times what finding a record does (docs/adr/0014).
 import { ApiError, WireCursor, type Operation, type Resource } from '@truckroll/contract';
 import { RecordReadServiceService } from '@truckroll/contract/gen/records/v1/record_reads';
 import { giveBack, onBehalfOf, type Channel } from '@truckroll/service-kit';
@@ -12,10 +11,7 @@ const { path: BATCH_RPC } = RecordReadServiceService.batchGetRecords;
 /** The tag of `path` in BatchGetRecordsRequest. */
 const PATH_TAG = 0x12;
 
-/**
- * Reads a record by its encoded GetXRequest and resolves with an encoded GetXResponse. `alone` reads it with its own rpc. Rejects
- * with ApiError, or as `alone` does.
- */
+/** Reads a record: encoded GetXRequest in, encoded GetXResponse out. `alone` uses its own rpc. Rejects with ApiError, or as `alone` does. */
 export type BatchRead = (request: Buffer, alone: () => Promise<Buffer>) => Promise<Buffer>;
 
 interface Waiting {
@@ -32,8 +28,8 @@ export function isBatchable({ kind, request: { fields } }: Operation): boolean {
 }
 
 /**
- * Reads records of one kind. Reads that start in one turn of the event loop go together. They wait neither for earlier calls nor
- * for more reads to come. If no call is under way, a read goes separately and at once.
+ * Reads records of one kind. Reads that start in one turn of the event loop go together. They wait neither for earlier calls nor for more
+ * reads to come. If no call is under way, a read goes separately and at once.
  */
 export function batchReads(channel: Channel, { path }: Pick<Resource, 'path'>): BatchRead {
   const ofPath = Buffer.from([PATH_TAG, path.length, ...Buffer.from(path, 'latin1')]);

@@ -14,7 +14,6 @@ export const settings = {
   schedulingAddress: env.string('SCHEDULING_ADDRESS'),
   reportingAddress: env.string('REPORTING_ADDRESS'),
   integrationsAddress: env.string('INTEGRATIONS_ADDRESS'),
-  /** Deadline of a service's answer. */
   callDeadlineMs: env.duration('CALL_DEADLINE', 10_000),
   /** The first key seals cursors, all open them. Must be the same on every gateway. */
   cursorKeys: env.keyRing('CURSOR_KEYS'),

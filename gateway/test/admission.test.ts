@@ -122,8 +122,7 @@ test('rejects a company’s excess requests at once with 429 and Retry-After, wh
       statuses.push(status);
       if (status === 429) refusals.push(`${headers.get('retry-after')} ${body.error.code} ${body.error.request_id === headers.get('x-request-id')}`);
     };
-    // 48 calls run, 100 wait, and 12 are sent later and rejected. Later, because while a request is being counted in Redis
-    // another may take the last slot in the queue.
+    // 48 run, 100 wait, and 12 are rejected. These are sent later: one being counted in Redis could lose its place in the queue to another.
     const flood = Array.from({ length: 148 }, send);
     await untilMetric(gateway, 'gateway_calls_waiting', 100);
     flood.push(...Array.from({ length: 12 }, send));

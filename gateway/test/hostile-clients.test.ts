@@ -11,7 +11,6 @@ afterEach(async () => {
   await gateway.stop();
 });
 
-/** Opens a connection to the gateway, which stays open until the test or the gateway closes it. */
 async function open(): Promise<Socket & { received: string }> {
   const socket = Object.assign(connect({ port: Number(new URL(gateway.url).port), host: '127.0.0.1', allowHalfOpen: true }), { received: '' });
   sockets.push(socket);

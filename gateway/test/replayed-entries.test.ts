@@ -1,5 +1,4 @@
-// Identities in Redis with an attacker who puts old ones back. The single rules are tested in principals.test.ts and
-// identity-seal.test.ts.
+// Identities in Redis with an attacker who puts old ones back. The single rules are tested in principals.test.ts and identity-seal.test.ts.
 import { createClient } from '@redis/client';
 import { hashApiKey } from '@truckroll/service-kit';
 import { eventually, publishInvalidation, redisUrl, request, startGateway, untilMetric, type TestGateway } from './support/gateway.ts';

@@ -2,8 +2,7 @@ import { render } from 'preact';
 import { App } from './app.tsx';
 import { notice } from './state/notice.ts';
 
-// A message disappears when the user leaves its screen. goInstead fires no hashchange, so messages of screens that it replaces
-// stay.
+// A message disappears when the user leaves its screen. goInstead fires no hashchange, so its message stays.
 addEventListener('hashchange', () => notice.set(undefined));
 
 const root = document.querySelector('#app') as HTMLElement;

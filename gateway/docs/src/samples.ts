@@ -1,5 +1,4 @@
-// One request in each language, with the standard library only, so that each sample runs unchanged. Readers replace the example's
-// ids with their own.
+// One request in each language, with the standard library only. Samples run unchanged; readers replace the example ids with their own.
 import type { OperationView, Sample } from './views.ts';
 
 /** What a sample sends, and the environment variables it reads. */

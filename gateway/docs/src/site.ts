@@ -1,5 +1,4 @@
-// Everything below /docs, built from gateway/openapi.json and docs/ when code is generated: pages as HTML and Markdown, the
-// search index, and the 404 page.
+// Builds everything below /docs from gateway/openapi.json and docs/: pages as HTML and Markdown, the search index, and the 404 page.
 import { join } from 'node:path';
 import { readDescription } from './description.ts';
 import { guidePages } from './guides.ts';

@@ -1,5 +1,5 @@
-// Limits the concurrent calls of one kind to what the service can work on in parallel; more calls only make each other slower.
-// The limit falls when answers slow down, and rises while callers wait and answers are fast.
+// Limits the concurrent calls of one kind to what the service can work on in parallel; more calls only make each other slower. The limit
+// falls when answers slow down, and rises while callers wait and answers are fast.
 
 /** Initial limit, until latencies are known. Above what one gateway's callers usually need. */
 export const INITIAL = 64;

@@ -1,5 +1,5 @@
-// Admission control under overload: limits concurrent calls to what services answer quickly, takes companies in turn, holds back
-// the company that floods, keeps each company's queue short, and rejects the rest at once (docs/operations.md, Beyond capacity).
+// Admission control under overload: limits concurrent calls to what services answer quickly, takes companies in turn, holds back the
+// company that floods, keeps each company's queue short, and rejects the rest at once (docs/operations.md, Beyond capacity).
 import { ApiError, type Owner } from '@truckroll/contract';
 import { CompaniesAbout, Places, type Logger, type Metrics } from '@truckroll/service-kit';
 import type { LimitClass } from '../auth/limits.ts';
@@ -17,10 +17,7 @@ export interface Bulkhead {
   full(companyId: string): boolean;
   /** Resolves when the call may start; returns undefined if it may start now. Throws or rejects with ApiError 429 or 503. `leave` must follow. */
   enter(companyId: string): Promise<void> | undefined;
-  /**
-   * Must follow `enter`, with the milliseconds since. `right` means an answer without an error. An error's latency says nothing
-   * about the operation, so it is only charged to the company.
-   */
+  /** Must follow `enter`, with the latency in ms. An error (`right` is false) is charged to the company, but is no measure of the operation. */
   leave(companyId: string, milliseconds: number, right: boolean): void;
 }
 
@@ -29,7 +26,6 @@ export interface Admission {
   readonly crowded: boolean;
   /** Charges a company for a request that failed before `enter`, by the milliseconds that it took. */
   charge(companyId: string, milliseconds: number): void;
-  /** The bulkhead of one operation. */
   bulkhead(owner: Owner, limitClass: LimitClass): Bulkhead;
   /** The error for every rejected request; `refused` counts and logs it. */
   readonly refusal: ApiError;
@@ -122,8 +118,8 @@ export function createAdmission(log: Logger, metrics: Metrics): Admission {
 }
 
 /**
- * A call passes the throttle before it takes a slot of its kind, so that a throttled call holds no slot that another company
- * needs. When a service stalls, calls waiting for its slots let other calls of their company pass the throttle.
+ * A call passes the throttle before it takes a slot of its kind, so that a throttled call holds no slot that another company needs. When a
+ * service stalls, calls waiting for its slots let other calls of their company pass the throttle.
  */
 function bulkheadOf({ places, limit }: Kind, throttle: Throttle): Bulkhead {
   const slowness = new Slowness();

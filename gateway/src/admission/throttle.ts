@@ -1,5 +1,4 @@
-// Holds back companies with large demand while they slow others down: limits how many of their calls run at once, over all kinds
-// of calls together (docs/adr/0011).
+// Limits a company's concurrent calls, of all kinds together, if its demand is large and it slows others down (docs/adr/0011).
 import { Places } from '@truckroll/service-kit';
 import { Demand } from './demand.ts';
 import { Mean } from './mean.ts';
@@ -37,10 +36,7 @@ const GROW_ONE = SHRINK ** (-LATE_SHARE / (1 - LATE_SHARE));
 const LONGEST_PAUSE_MS = 200;
 /** Calls that one company may queue: a client may send this many at once. */
 export const QUEUE = 64;
-/**
- * The same for a company that is no flood, in the first `BURST_MS` after a queue forms. A pause of some process makes such a
- * burst, and it drains soon.
- */
+/** The same for a company that is no flood, in the first `BURST_MS` after a queue forms. A pause of some process makes such a burst, and it drains soon. */
 const BURST_QUEUE = 256;
 const BURST_MS = 1000;
 /** Longest wait in ms, then 503. No queue here explains a longer one. */
@@ -84,12 +80,10 @@ export class Throttle {
   #waitingSince = -Infinity;
   #watching = false;
 
-  /** Limit of concurrent calls of one company. */
   get limit(): number {
     return Math.floor(this.#limit);
   }
 
-  /** Share of the time that a flood's calls may run. */
   get time(): number {
     return this.#time;
   }
@@ -179,15 +173,12 @@ export class Throttle {
     this.#ownAlone.clear();
   }
 
-  /**
-   * Notes an answer to a company with small demand: `took` is its own ratio to the unloaded latency, `slowness` the moving
-   * average of such answers.
-   */
+  /** Notes an answer to a company with small demand: `took` is its own ratio to the unloaded latency, `slowness` the moving average of such answers. */
   answeredOthers(took: number, slowness: number): void {
     this.#othersAt = performance.now();
     const flooded = this.#places.waiting > 0 && this.#demand.mostShare() >= FLOOD;
-    // If a flood's calls do not slow each other down, there are processors enough and fewer calls would not help others. Calls
-    // that run one at a time cannot slow each other down, so this says nothing then.
+    // If a flood's calls do not slow each other down, there are processors enough and fewer calls would not help others. Calls that run one
+    // at a time cannot slow each other down, so this says nothing then.
     const crowded = this.#own.count === 0 || this.#own.value > TOLERANCE;
     if (flooded && took <= LATE) this.#raise(GROW_ONE);
     else if (flooded && (crowded || this.#limit < FEW)) this.#lower();

@@ -39,10 +39,7 @@ export class AddressCounts {
   }
 }
 
-/**
- * The key to count an address by: an IPv4 address, also if given in IPv6 form, or the first 64 bits of an IPv6 address, which
- * belong to one subscriber.
- */
+/** The key to count an address by: an IPv4 address, also if given in IPv6 form, or the first 64 bits of an IPv6 address, which belong to one subscriber. */
 export function networkOf(address: string): string {
   const v4 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   if (v4 !== undefined || isIP(address) !== 6) return v4 ?? address;

@@ -8,8 +8,8 @@ import type { TokenVerifier } from './tokens.ts';
 
 export interface Authentication {
   /**
-   * Returns the caller. `addressOf` returns the caller's network address and is called only when it is needed. Throws ApiError
-   * 401, 429 if one address sends too many unknown credentials, or 503 if the caller cannot be looked up.
+   * Returns the caller. `addressOf` returns the caller's network address and is called only when it is needed. Throws ApiError 401, 429 if
+   * one address sends too many unknown credentials, or 503 if the caller cannot be looked up.
    */
   authenticate(authorization: string | undefined, addressOf: () => string): Promise<Principal> | Principal;
   /** The caller, if this gateway's cache holds it and still trusts it; otherwise undefined. Counts nothing. */

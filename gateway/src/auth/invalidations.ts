@@ -1,5 +1,5 @@
-// Receives revocations from integrations (identity.proto, Revocation), and proves that none was missed: Redis sends a connection
-// its messages and its answers in order, so once a command is answered, everything published before it has arrived.
+// Receives revocations from integrations (identity.proto, Revocation), and proves that none was missed: Redis sends a connection its
+// messages and its answers in order, so once a command is answered, everything published before it has arrived.
 import { randomUUID } from 'node:crypto';
 import { RedisLink, type RedisServers } from '@truckroll/redis';
 import type { Logger, Metrics } from '@truckroll/service-kit';

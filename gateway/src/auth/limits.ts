@@ -1,6 +1,6 @@
-// Request limits per minute (decisions §3, §12), for each key and for its company over all keys and users. All gateways count
-// together in Redis; without Redis each gateway counts alone and requests go on. For a busy caller, a gateway counts some
-// requests ahead: every request is counted in Redis before it is let through, but not each with its own round trip.
+// Request limits per minute (decisions §3, §12), for each key and for its company over all keys and users. All gateways count together in
+// Redis; without Redis each gateway counts alone and requests go on. For a busy caller, a gateway counts some requests ahead: every request
+// is counted in Redis before it is let through, but not each with its own round trip.
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible';
@@ -23,7 +23,6 @@ const AHEAD_SHARE = 0.01;
 /** Maximum callers whose rate is remembered. For the others each request is counted separately. */
 const MOST_STOCKS = 10_000;
 
-/** Classes of requests, each with a separate limit. */
 export type LimitClass = 'reads' | 'reports' | 'writes';
 type Scope = 'key' | 'company';
 
@@ -46,7 +45,6 @@ export interface LimitsOptions {
   metrics: Metrics;
 }
 
-/** A counter of requests, and its limit. */
 interface Counted {
   scope: Scope;
   /** The counter's key in Redis. The keys of one company hash to one slot of a Redis cluster. */
@@ -62,7 +60,6 @@ interface Count {
 
 /** Requests of one key and class that are counted in Redis but have not arrived yet. */
 interface Stock {
-  /** The counters of the key and of its company, including all of these requests. */
   readonly counts: readonly Count[];
   readonly size: number;
   left: number;
@@ -173,10 +170,7 @@ function countersOf(principal: Principal, limitClass: LimitClass, usual: number)
   ];
 }
 
-/**
- * Counts for key and company in one round trip: all `wanted` requests if they fit, else only those at hand. A request that the
- * key's limit rejects does not count for its company.
- */
+/** Counts all `wanted` requests, or if they do not fit those at hand. The company is not charged for what the key's limit rejects. */
 const SCRIPT = `
 local granted = tonumber(ARGV[3])
 for i = 1, 2 do

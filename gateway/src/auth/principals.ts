@@ -1,5 +1,5 @@
-// Finds who a credential belongs to: in this process's memory, then in Redis, then from integrations. Cached answers are trusted
-// only while it is proven that no revocation was missed (decisions §8).
+// Finds a credential's owner: in memory, in Redis, or at integrations. Caches are trusted only while no revocation can be missed (decisions
+// §8).
 import { LRUCache } from 'lru-cache';
 import { ApiError, now } from '@truckroll/contract';
 import type { AuthenticateRequest, Principal } from '@truckroll/contract/gen/integrations/v1/identity';
@@ -183,10 +183,7 @@ export class Principals {
     }
   }
 
-  /**
-   * Anyone who can write to Redis can put back an old entry with its epoch, so revocations are remembered for as long as such an
-   * entry would open.
-   */
+  /** Anyone who can write to Redis can put back an old entry with its epoch, so revocations are remembered for as long as such an entry would open. */
   #wasRevoked({ cacheKey }: Credential, { user_id: userId, company_id: companyId }: Principal): boolean {
     return [cacheKey, `user:${userId}`, `company:${companyId}`].some((subject) => {
       const revokedAt = this.#revoked.get(subject);

@@ -1,5 +1,5 @@
-// Counts missing, unknown and malformed credentials by address. A cached credential always passes. When an address is over its
-// limit, its other credentials wait their turn to be looked up, and are rejected only if too many wait.
+// Counts missing, unknown and malformed credentials by address. A cached credential always passes. When an address is over its limit, its
+// other credentials wait their turn to be looked up, and are rejected only if too many wait.
 import { ApiError } from '@truckroll/contract';
 import { Places, type Metrics } from '@truckroll/service-kit';
 import { AddressCounts, networkOf } from './addresses.ts';

@@ -1,5 +1,4 @@
-// User tokens (decisions §8): JWTs whose signature, kind, issuer, audience and times are checked here. Whether the user still
-// belongs to the company is checked by integrations.
+// User tokens (decisions §8): checks a JWT's signature, kind, issuer, audience and times. Integrations checks the user's membership.
 import { hash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { createLocalJWKSet, createRemoteJWKSet, errors, jwtVerify, type JWTPayload, type JWTVerifyGetKey } from 'jose';

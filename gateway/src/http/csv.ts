@@ -17,11 +17,9 @@ type Row = Record<string, unknown>;
 
 interface Column {
   name: string;
-  /** The text of a row's cell in this column. */
   cell(row: Row): string;
 }
 
-/** Compiles the CSV writer of an operation. */
 export function compileCsv(operation: Operation): (bytes: Uint8Array) => CsvPage {
   const { decode } = codec(operation.response.typeName);
   const columns = columnsOf(rowsOf(operation));

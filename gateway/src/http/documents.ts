@@ -1,5 +1,4 @@
-// Public documents: pages, scripts and descriptions whose bytes do not change while the process runs. Each has an ETag, and is
-// compressed once per coding, at the first request for it.
+// Documents whose bytes stay the same while the process runs. Each has an ETag and is compressed once per coding, at the first request.
 import { createHash } from 'node:crypto';
 import { send, sendHead, type Draining, type Headers } from './answer.ts';
 import { chooseEncoding, compressWell, type Encoding } from './encodings.ts';

@@ -1,5 +1,5 @@
-// Writes a response message as the public envelope (api.md, Conventions), straight from its wire bytes: `data` and any other
-// objects of the message become top-level keys, `next` becomes the pagination, `time_zone` goes into meta, and meta is added.
+// Writes a response message as the public envelope (api.md, Conventions), straight from its wire bytes: `data` and any other objects of the
+// message become top-level keys, `next` becomes the pagination, `time_zone` goes into meta, and meta is added.
 import { JsonWriter, WireCursor, camelCase, type Field, type JsonBuffer, type Operation } from '@truckroll/contract';
 
 export interface EnvelopeParts {
@@ -17,7 +17,6 @@ interface Key {
   text: string;
 }
 
-/** Compiles the envelope writer of an operation. */
 export function compileEnvelope(operation: Operation): EnvelopeWriter {
   const { response, camelCase: camel } = operation;
   let sealing: EnvelopeParts['seal'];

@@ -38,7 +38,6 @@ export interface Exchange extends RequestContext {
   charged?: boolean;
   /** Size of the answer's body. */
   bytes?: number;
-  /** Public code of the error in the answer. */
   errorCode?: string;
   /** The error's cause, for the log only. */
   cause?: unknown;

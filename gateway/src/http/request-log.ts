@@ -8,12 +8,8 @@ const LONGEST_PATH = 200;
 export const HEALTH = new Set(['/healthz', '/readyz']);
 
 export interface RequestLog {
-  /** The answer or the connection has ended. */
   ended(exchange: Exchange): void;
-  /**
-   * The request was rejected because too many calls of its company were under way. These get one log line for many, because a
-   * line each would cost more than everything else that a rejection takes.
-   */
+  /** The request was shed. Shed requests are logged together: a line each would cost more than everything else that a rejection takes. */
   shed(startedAt: number): void;
 }
 

@@ -13,8 +13,8 @@ import { limitUnanswered } from './unanswered.ts';
 /** Longer than the idle timeout of common load balancers in ms, so that they rather than the gateway close idle connections. */
 const KEEP_ALIVE_MS = 65_000;
 /**
- * Idle timeout in ms that answers announce (`Keep-Alive: timeout`). It is shorter than a drain delay, so that a client that
- * respects it has no idle connections left when the gateway stops. Closing one could lose a request that is on its way.
+ * Idle timeout in ms that answers announce (`Keep-Alive: timeout`). It is shorter than a drain delay, so that a client that respects it has
+ * no idle connections left when the gateway stops. Closing one could lose a request that is on its way.
  */
 export const TOLD_KEEP_ALIVE_MS = 4_000;
 const HEADERS_MS = 10_000;
@@ -34,10 +34,7 @@ export interface HttpServer {
   drain(graceMs: number, delayMs: number): Promise<void>;
 }
 
-/**
- * Requests and answers are created with the prototypes `request` and `response`. Express would set these prototypes on each
- * object afterwards, which makes every later access to it slower.
- */
+/** Requests and answers are created with Express's prototypes. Setting them on each object afterwards makes every later access slower. */
 export function createHttpServer(
   handler: RequestListener,
   { request, response }: { request: IncomingMessage; response: ServerResponse },

@@ -22,10 +22,7 @@ export function checkSingleHeaders({ headers, rawHeaders, httpVersion }: Incomin
   if (problems.length > 0) throw ApiError.invalid(problems);
 }
 
-/**
- * The value of a header that occurs exactly once; `name` is in lower case. Undefined if it is missing or repeated. Cheaper than
- * `headers`, which builds an object of all headers, for callers that need only one.
- */
+/** The value of a header (lower case) that occurs exactly once, else undefined. Cheaper than `headers`, which builds an object of them all. */
 export function singleHeader({ rawHeaders }: IncomingMessage, name: string): string | undefined {
   let found: string | undefined;
   for (let i = 0; i < rawHeaders.length; i += 2) {

@@ -4,8 +4,8 @@ const TURN_MS = 0.15;
 const SHORT_BYTES = 8192;
 
 /**
- * Spreads answers that are ready together over several turns of the event loop. Written one after the other, they would keep the
- * gateway from reading the clients' next requests, and the services would be idle.
+ * Spreads answers that are ready together over several turns of the event loop. Written one after the other, they would keep the gateway
+ * from reading the clients' next requests, and the services would be idle.
  */
 export class Turns {
   readonly #waiting: (() => void)[] = [];

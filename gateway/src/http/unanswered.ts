@@ -1,18 +1,18 @@
-// Limits the unanswered requests of one connection. Beyond the limit, the gateway stops reading from it, and parses what the
-// client sent ahead slowly. Node alone would parse everything that has arrived, up to 64 KB at once, before the first answer.
+// Limits the unanswered requests of one connection. Beyond the limit, the gateway stops reading from it, and parses what the client sent
+// ahead slowly. Node alone would parse everything that has arrived, up to 64 KB at once, before the first answer.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 const MOST_UNANSWERED = 8;
 /**
- * Bytes that are parsed before unanswered requests are counted again: about eight of the shortest requests. A slice is extended
- * to the end of the head it ends in, because parsing a long head in pieces costs many times as much.
+ * Bytes that are parsed before unanswered requests are counted again: about eight of the shortest requests. A slice is extended to the end
+ * of the head it ends in, because parsing a long head in pieces costs many times as much.
  */
 const SLICE = 256;
 const HEAD_END = '\r\n\r\n';
 /**
- * Pause in ms before the next slice, on a connection whose client sent more requests than allowed without waiting for answers:
- * rejecting them costs more than sending them. Browsers, HTTP libraries and proxies wait for answers and are not slowed down.
+ * Pause in ms before the next slice, on a connection whose client sent more requests than allowed without waiting for answers: rejecting
+ * them costs more than sending them. Browsers, HTTP libraries and proxies wait for answers and are not slowed down.
  */
 const PAUSE_MS = 10;
 /** Time in ms that a client may go on sending the body of a request that has already been answered. */
@@ -45,8 +45,7 @@ class Connection {
 
   constructor(socket: Socket) {
     this.#socket = socket;
-    // Node's HTTP server parses what the `data` event brings. It reads sockets natively, without `data`, until another listener
-    // is added.
+    // Node's HTTP server parses what the `data` event brings. It reads sockets natively, without `data`, until another listener is added.
     [this.#parse] = socket.listeners('data') as [(bytes: Buffer) => void];
     socket.off('data', this.#parse);
     socket.on('data', (bytes: Buffer) => this.#take(bytes));

@@ -125,7 +125,6 @@ function answer(description: string, headers: Schema): Schema {
   return { description, headers, content: { 'application/json': { schema: { $ref: '#/components/schemas/ErrorResponse' } } } };
 }
 
-/** The error responses of an operation, by status. */
 export function errorResponses(options: { named: boolean; changes: boolean }): Record<string, Schema> {
   const names = {
     400: 'InvalidRequest',

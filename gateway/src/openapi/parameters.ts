@@ -3,7 +3,6 @@ import { isRequired, mostValues, type HeaderInput, type Inputs, type PathInput }
 import { DEFAULT_LIMIT } from '../routes/query.ts';
 import { scalar, type Components, type Schema } from './schemas.ts';
 
-/** Describes every parameter of an operation: path, query, headers. */
 export function describeParameters({ path, query, headers, pages }: Inputs, components: Components): Schema[] {
   return [
     ...path.map((input) => describePath(input, components)),

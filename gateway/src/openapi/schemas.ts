@@ -44,7 +44,6 @@ type Use = 'answer' | 'body';
 
 const MOST_CENTS = Number.MAX_SAFE_INTEGER;
 
-/** Collects the components of a description. */
 export class Components {
   readonly schemas: Record<string, Schema> = {};
   readonly #names = new Map<string, string>();
@@ -56,8 +55,8 @@ export class Components {
   }
 
   /**
-   * A reference to the schema of a shape; adds the schema if it is new. In an answer every key is required. In a body, nullable
-   * fields and fields with a default are optional, and unknown keys are not allowed.
+   * A reference to the schema of a shape; adds the schema if it is new. In an answer every key is required. In a body, nullable fields and
+   * fields with a default are optional, and unknown keys are not allowed.
    */
   object(shape: Shape, keys: KeyStyle, use: Use = 'answer'): Schema {
     const known = `${use} ${keys} ${shape.typeName}`;

@@ -1,6 +1,6 @@
-// Handles every request that is not for a public page, in this order (decisions §3, §5): authentication, limits, route, body
-// size, the operation itself. If too many calls of the company wait already, the request is rejected before it costs anything: in
-// ./shedding.ts, or here if the caller was not in the cache yet.
+// Handles every request that is not for a public page, in this order (decisions §3, §5): authentication, limits, route, body size, the
+// operation itself. If too many calls of the company wait already, the request is rejected before it costs anything: in ./shedding.ts, or
+// here if the caller was not in the cache yet.
 import { randomUUID } from 'node:crypto';
 import type { Request, Response } from 'express';
 import { ApiError } from '@truckroll/contract';
@@ -31,10 +31,7 @@ import type { CompiledOperation } from './operation.ts';
 import type { PublicPages } from './public-pages.ts';
 import type { RouteTable } from './table.ts';
 
-/**
- * Delay in ms of a rejection for exceeding a request limit. Without it, a client that ignores Retry-After and sends the next
- * request at once keeps a processor busy.
- */
+/** Delay in ms of rejections beyond a request limit. Without it, a client that ignores Retry-After keeps a processor busy. */
 const REFUSAL_DELAY_MS = 100;
 
 export interface ApiParts {

@@ -1,5 +1,4 @@
-// Checks a body beyond its single fields. Its problems are added to the fields' problems: an answer lists every failure of a
-// request.
+// Checks a body beyond its single fields. Its problems are added to the fields' problems: an answer lists every failure of a request.
 import { checkKeyExpiry, checkRanges, checkRecoveryRange, now, type ErrorDetail, type JsonProblem, type Operation, type Shape } from '@truckroll/contract';
 import { WebhookServiceService } from '@truckroll/contract/gen/integrations/v1/webhooks';
 import type { Exchange } from '../http/exchange.ts';
@@ -27,8 +26,8 @@ export function brokenRules({ name }: Operation, body: Shape, message: Message, 
 }
 
 /**
- * For a body that is rejected anyway: asks integrations whether it would reject the endpoint's address too, because only
- * integrations knows what its operator allows. No problem is reported if integrations is unavailable, or too old to know the rpc.
+ * For a body that is rejected anyway: asks integrations whether it would reject the endpoint's address too, because only integrations knows
+ * what its operator allows. No problem is reported if integrations is unavailable, or too old to know the rpc.
  */
 export function compileTargetCheck({ owner }: Operation, body: Shape | undefined, { channels }: Services) {
   const field = owner === 'integrations' ? body?.fields.find(({ format }) => format === 'url') : undefined;

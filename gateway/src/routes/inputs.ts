@@ -1,7 +1,6 @@
 // Where each field of a request message comes from: path, query, a header, the body, or the gateway itself.
 import { camelCase, type Field, type Operation, type Parameter } from '@truckroll/contract';
 
-/** A parsed value of a query parameter. */
 export type Value = string | number | boolean;
 
 /** Request fields that travel as headers. */
@@ -61,10 +60,7 @@ export function mostValues({ within, field }: Parameter): number | undefined {
   return field.range?.maxItems ?? (within === 'collection' ? MOST_IDS : undefined);
 }
 
-/**
- * Whether a parameter of the request must be given. Optional ones are nullable, repeated, dispensable, or have a default. A
- * report's range is required.
- */
+/** Whether a parameter of the request must be given. Optional ones are nullable, repeated, dispensable, or have a default. A report's range is required. */
 export function isRequired({ within, field }: Parameter): boolean {
   return within === 'request' && !field.nullable && !field.repeated && !field.dispensable && field.defaults === undefined;
 }

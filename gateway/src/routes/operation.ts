@@ -24,7 +24,6 @@ import { bodyShape, compileRequest, readHeaders, refuseFields, readJson, readPat
 export interface CompiledOperation {
   operation: Operation;
   limitClass: LimitClass;
-  /** Limits the calls of this operation's kind to its service. */
   bulkhead: Bulkhead;
   /** Headers of every answer, including errors. */
   headers: Headers;
@@ -120,8 +119,8 @@ export function compileOperation(operation: Operation, context: OperationContext
 }
 
 /**
- * Whether answers may be compressed: reads of a company's records only. Answers that create or rotate keys and signing secrets
- * contain a secret, and others repeat what a third party sent, so that the compressed size could reveal the text next to it.
+ * Whether answers may be compressed: reads of a company's records only. Answers that create or rotate keys and signing secrets contain a
+ * secret, and others repeat what a third party sent, so that the compressed size could reveal the text next to it.
  */
 export function mayBeCompressed({ verb, camelCase }: Operation): boolean {
   return verb === 'GET' && !camelCase;

@@ -24,8 +24,8 @@ const DEEPEST_PATH = 10;
 
 export interface PublicPages {
   /**
-   * Answers a request for a public page; returns false for other paths. Throws ApiError 405 for verbs other than GET and HEAD,
-   * and 429 if the address has requested too many pages. Rejects only if a document cannot be compressed.
+   * Answers a request for a public page; returns false for other paths. Throws ApiError 405 for verbs other than GET and HEAD, and 429 if
+   * the address has requested too many pages. Rejects only if a document cannot be compressed.
    */
   serve(exchange: Exchange, extra: Headers): boolean | Promise<boolean>;
 }

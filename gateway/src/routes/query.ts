@@ -16,7 +16,7 @@ const NONE: ReadonlySet<Parameter> = new Set();
 
 /** A parsed query. Its values are valid only if there are no problems. */
 export interface Query {
-  /** Values by parameter: one value, or the distinct values of a repeated parameter, in order. Absent parameters have their default or no entry. */
+  /** Values by parameter; distinct and in order if it is repeated. Absent parameters have their default or no entry. */
   values: Map<Parameter, Value | Value[]>;
   /** Parameters that were left out and have their default. */
   defaulted: ReadonlySet<Parameter>;

@@ -20,7 +20,6 @@ export interface RequestParts {
 
 export type RequestEncoder = (parts: RequestParts) => Buffer;
 
-/** Compiles the encoder of an operation's request. */
 export function compileRequest(operation: Operation, inputs: Inputs): RequestEncoder {
   const { encode, decode } = codec(operation.request.typeName);
   const empty = new Uint8Array();

@@ -1,5 +1,5 @@
-// Rejects excess requests as cheaply as possible: before Express, and without a context, span or log line for each. Otherwise
-// rejecting a flood would take as much processor time as answering all other requests.
+// Rejects excess requests before Express, without a context, span or log line for each: a flood would take as much time as all other
+// requests.
 import { randomUUID } from 'node:crypto';
 import type { Request, Response } from 'express';
 import type { Admission } from '../admission/admission.ts';
@@ -21,10 +21,7 @@ export interface SheddingParts {
   draining: Draining;
 }
 
-/**
- * Returns a function that runs before the application: it answers 429 and returns true if the company queues too much. Requests
- * of unknown callers go on.
- */
+/** Returns a function that runs before the application: it answers 429 and returns true if the company queues too much. Requests of unknown callers go on. */
 export function createShedding({ known, keyUses, admission, routes, requestLog, draining }: SheddingParts): (req: Request, res: Response) => boolean {
   return (req, res) => {
     if (!admission.crowded) return false;

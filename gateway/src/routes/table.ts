@@ -1,5 +1,5 @@
-// Finds the operations at a path. Matches exactly: case, trailing and doubled slashes and percent-encoding matter, so that a
-// proxy that filters paths sees the same paths as the gateway. Only the values of placeholders are decoded.
+// Finds the operations at a path. Matches exactly: case, trailing and doubled slashes and percent-encoding matter, so that a proxy that
+// filters paths sees the same paths as the gateway. Only the values of placeholders are decoded.
 import type { Operation } from '@truckroll/contract';
 
 export interface Match<T> {
@@ -17,7 +17,6 @@ interface Node<T> {
 
 export type RouteTable<T> = (path: string) => Match<T> | undefined;
 
-/** Builds the table; `compile` makes the target of each operation. */
 export function routeTable<T>(operations: readonly Operation[], compile: (operation: Operation) => T): RouteTable<T> {
   const root: Node<T> = { fixed: new Map() };
   for (const operation of operations) {

@@ -1,5 +1,4 @@
-// Real gRPC servers with given answers, for tests of what the gateway decides: what it sends, how it converts an answer, and what
-// it does when a peer is unavailable. What services decide is tested with the services.
+// Real gRPC servers with given answers, to test the gateway's decisions: what it sends, how it converts answers, how it handles outages.
 import { ApiError, codec } from '@truckroll/contract';
 import { Invoice, InvoiceServiceService, type ListInvoicesRequest, type GetInvoiceRequest } from '@truckroll/contract/gen/billing/v1/invoices';
 import { CompanyServiceService } from '@truckroll/contract/gen/integrations/v1/company';
@@ -21,7 +20,6 @@ export interface Identities {
   uses: KeyUse[];
   /** Principals by the key's hash in hex, or by the issuer, subject and company of a user. */
   principals: Map<string, Principal>;
-  /** Creates a key and a company for it. */
   addKey(overrides?: Partial<Principal>): { key: string; principal: Principal };
   /** While set, every call fails with this error. */
   failure: Error | undefined;

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// `npx truckroll`, on whatever Node the machine has: installs, generates and starts the command line as `npm start` does.
-// What asks for help alone needs none of that where packages are there and Node reads TypeScript.
+// `npx truckroll`, with any Node: installs, generates and starts the command line as `npm start` does. Help needs none of that if packages
+// are installed and Node reads TypeScript.
 import { existsSync } from 'node:fs';
 import module from 'node:module';
 import { fileURLToPath } from 'node:url';

@@ -1,5 +1,4 @@
-// Runs the command line once. Every file in commands/ is a command. A new command needs a file there and an entry in
-// command-list.ts, so that help can show it without loading it.
+// Runs the command line. A command is a file in commands/ and an entry in command-list.ts, so that help can show it without loading it.
 import { readFileSync, readdirSync } from 'node:fs';
 import { Command, CommanderError, Help } from 'commander';
 import { COMMANDS, FORMER_NAMES } from './command-list.ts';

@@ -74,7 +74,6 @@ export class Session {
     return channel;
   }
 
-  /** Waits for a service that is starting. */
   async ready(owner: Owner, milliseconds: number): Promise<void> {
     const { peer, howTo } = this.#whereabouts(owner);
     await this.channel(owner)
@@ -91,10 +90,7 @@ export class Session {
     throw new Failure(`No address of ${owner} is known: run \`npm start\` here, or set ${variable}=host:port.`, EXIT.unreachable);
   }
 
-  /**
-   * The credential in the environment, or that of the local installation, which is sent only to the local installation's
-   * services. Throws Failure if there is none.
-   */
+  /** The credential in the environment, else the local installation's, which only its own services get. Throws Failure if there is none. */
   #credential(owner: Owner): CallCredential {
     const found = setting(env.optionalCallCredential('CALL_CREDENTIAL'), this.io.env) ?? this.#localCredential(owner);
     if (found !== undefined) return found;

@@ -7,8 +7,8 @@ const FOLDER = '.truckroll';
 const CHECKOUT = resolve(import.meta.dirname, '../../..');
 
 /**
- * The nearest state folder from here upwards, or this checkout's if there is none. Throws Failure if other users could have
- * written into it, because it names the addresses that keys are sent to.
+ * The nearest state folder from here upwards, or this checkout's if there is none. Throws Failure if other users could have written into
+ * it, because it names the addresses that keys are sent to.
  */
 export function stateFolder(from: string): string {
   for (let at = resolve(from); ; at = dirname(at)) {

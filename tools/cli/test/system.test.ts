@@ -10,7 +10,6 @@ let system: Awaited<ReturnType<typeof startSystem>>;
 beforeAll(async () => void (system = await startSystem()), 60_000);
 afterAll(() => system.stop(), 30_000);
 
-/** Passes keys and secrets in the environment. */
 async function jsonWith<T>(secrets: Record<string, string>, ...args: string[]): Promise<T> {
   const { code, stdout, stderr } = await truckroll([...args, '--json'], { ...system.env, ...secrets }, system.folder);
   expect({ code, stderr: stderr.replace(/^.*left alone.*\n/m, '') }).toEqual({ code: 0, stderr: '' });

@@ -59,7 +59,6 @@ export async function startSystem() {
     env,
     folder,
     databaseUrl: database.url,
-    /** Runs a command in `folder`. */
     truckroll: (...args: string[]) => truckroll(args, env, folder),
     async stop() {
       await Promise.all(

@@ -128,7 +128,6 @@ export interface QueuedDelivery {
   readonly eventId: string;
 }
 
-/** Whether one delivery was queued again. */
 export interface Redelivery {
   readonly id: string;
   readonly queued: boolean;

@@ -33,14 +33,13 @@ interface Given {
   curves: readonly Curve[];
   /** The value at the top of the chart. */
   top: string;
-  /** A bucket's content in words. */
   describe: (bucket: Bucket) => string;
   columns: readonly Column<Bucket>[];
   /** The drawing: a bucket is 10 wide, the whole is 100 high. */
   children: ComponentChildren;
 }
 
-/** A chart over time. Screen readers read its totals, step through it with the arrow keys as through a slider, and find the values in a table. */
+/** A chart over time. Screen readers read its totals, step through it with the arrow keys as through a slider, or read the table. */
 export function Chart({ title, series, curves, top, describe, columns, children }: Given) {
   const { buckets, bucketSeconds } = series;
   const [at, setAt] = useState<number | undefined>(undefined);

@@ -19,12 +19,10 @@ export interface Ties {
   'aria-invalid'?: 'true';
 }
 
-/** The API's messages about one field. */
 export function messagesFor(problem: Problem | undefined, name: string): string[] {
   return (problem?.details ?? []).filter(({ field }) => field !== undefined && baseField(field) === name).map(({ message }) => message);
 }
 
-/** An input with its label, hint and errors. */
 export function Field({ name, label, hint, problem, children }: Given) {
   const messages = messagesFor(problem, name);
   const described = [hint !== undefined && `${name}-hint`, messages.length > 0 && `${name}-error`].filter(Boolean).join(' ');

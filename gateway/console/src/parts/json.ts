@@ -1,5 +1,4 @@
-// Parses JSON for display: names, strings and numbers keep their exact text, so that long numbers keep their digits and duplicate
-// names are visible.
+// Parses JSON for display: names, strings and numbers keep their exact text, so that digits and duplicate names stay visible.
 
 export type Json =
   | { readonly kind: 'string' | 'number' | 'literal'; readonly text: string }

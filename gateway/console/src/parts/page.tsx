@@ -14,7 +14,6 @@ interface Given {
   above?: { title: string; href: string };
   beside?: ComponentChildren;
   actions?: ComponentChildren;
-  /** The resources shown on the screen. */
   live?: readonly Resource<unknown>[];
   children: ComponentChildren;
 }

@@ -14,10 +14,7 @@ interface Given<T> {
   rowKey: (row: T) => string;
 }
 
-/**
- * A table. On a narrow screen each row is a card that includes the columns' titles. The roles are explicit, because the style
- * that turns rows into cards removes the elements' own roles.
- */
+/** A table. On a narrow screen each row is a card. The roles are explicit, because that style removes the elements' own roles. */
 export function Table<T>({ caption, columns, rows, rowKey }: Given<T>) {
   return (
     <table role="table">

@@ -195,7 +195,6 @@ function named({ eventType, subjectNumber, createdAt }: Delivery): string {
   return `${eventType} ${subjectNumber === null ? `at ${until(new Date(createdAt))}` : `of ${subjectNumber}`}`;
 }
 
-/** The number that people use, and the customer. */
 function Subject({ delivery: { subjectNumber, customerName }, href }: { delivery: Delivery; href: string }) {
   if (subjectNumber === null && customerName === null) return null;
   return (

@@ -62,7 +62,6 @@ const COLUMNS: readonly Column<Endpoint>[] = [
   },
 ];
 
-/** How long the endpoint has been failing, and how much waits. */
 function Since({ health: { failingSince, backlog } }: { health: Health }) {
   return (
     <>

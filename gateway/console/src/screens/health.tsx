@@ -53,7 +53,6 @@ function consequence({ circuit: { state, nextTryAt }, failingSince, backlog }: H
 const nextTry = (at: string | null): string =>
   at === null || Date.parse(at) <= Date.now() ? 'the next try is any moment' : `next try at ${until(new Date(at))}`;
 
-/** The endpoint's state: figures of the last 24 hours, backlog and circuit. */
 export function Standing({ health }: { health: HealthRecord }) {
   const { successRate, delivered, failed, p50Ms, p95Ms, backlog, oldestWaitingAt, lastSuccessAt, circuit, failingSince } = health;
   return (

@@ -29,10 +29,7 @@ interface State<T> {
   readonly loading: boolean;
 }
 
-/**
- * Loads what `key` names and keeps it up to date. `expecting` says whether a value is about to change; `soonMs` is the poll
- * interval for that time.
- */
+/** Loads what `key` names and keeps it up to date. `expecting` says whether a value is about to change; `soonMs` is the poll interval for that time. */
 export function useResource<T>(
   key: string,
   load: (signal: AbortSignal) => Promise<T>,

@@ -1,5 +1,4 @@
-// The signed-in user. The token is kept only in this module's memory: not in storage, a cookie, an address or an element. A
-// reload forgets it.
+// The signed-in user. The token is kept in this module's memory only: no storage, cookie, address or element. A reload forgets it.
 import type { Me } from '../api/types.ts';
 import { Store } from './store.ts';
 

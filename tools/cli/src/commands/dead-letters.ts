@@ -5,10 +5,7 @@ import { EXIT } from '../failure.ts';
 import type { Session } from '../session.ts';
 import { table } from '../table.ts';
 
-/**
- * Services with dead letters: those that consume events into their own tables, and integrations, which keeps events that webhook
- * dispatchers do not know.
- */
+/** Services with dead letters: those that consume events into their own tables, and integrations, which keeps events that webhook dispatchers do not know. */
 const CONSUMERS: readonly Owner[] = ['billing', 'reporting', 'integrations'];
 const LISTED = 100;
 /** Longest time in ms of one retry call; the next call tries what remains. */

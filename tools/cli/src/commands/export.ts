@@ -45,8 +45,7 @@ export function register(program: Command, session: Session): void {
           session.note(reason);
         },
       };
-      // If nothing answers at first, the address is more likely wrong than the API restarting, so this fails soon. Later requests
-      // wait.
+      // If nothing answers at first, the address is more likely wrong than the API restarting, so this fails soon. Later requests wait.
       const company = (await readApi('/v1/company', {}, { ...options, patienceMs: FIRST_PATIENCE_MS, longestAnswerMs: FIRST_ANSWER_MS })) as { data: unknown };
       await makeFolder(folder);
       await writeFile(join(folder, 'company.json'), `${JSON.stringify(company.data, null, 2)}\n`).catch(explainFolder);

@@ -89,7 +89,6 @@ export function register(program: Command, session: Session): void {
     });
 }
 
-/** Prints a key with its new value. */
 function showNew(session: Session, { key, value }: CreateKeyResponse | RotateKeyResponse): void {
   const fields = asPlain(key as KeyAccount);
   session.print({ ...fields, value }, `${card(lines(fields))}\n\n${value}`);

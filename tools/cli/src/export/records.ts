@@ -12,10 +12,7 @@ interface Page {
   pagination: { next_cursor: string | null };
 }
 
-/**
- * Writes `<folder>/<path>.ndjson`, which gets this name when it is complete. Resolves to the number of records. Throws Failure
- * and the file system's errors.
- */
+/** Writes `<folder>/<path>.ndjson`, named so only when complete. Returns the number of records. Throws Failure or the file system's errors. */
 export async function exportRecords(
   folder: string,
   path: string,

@@ -32,8 +32,8 @@ export interface Delivered {
 }
 
 /**
- * Sends every batch and yields it with its answer, in order. A batch whose answer was lost is sent again, which changes nothing
- * if it was already stored. Throws ApiError: once the owner has been unavailable too long, the last one.
+ * Sends every batch and yields it with its answer, in order. A batch whose answer was lost is sent again, which changes nothing if it was
+ * already stored. Throws ApiError: once the owner has been unavailable too long, the last one.
  */
 export async function* deliver(batches: AsyncIterable<Batch>, delivery: Delivery): AsyncGenerator<Delivered> {
   const source = batches[Symbol.asyncIterator]();

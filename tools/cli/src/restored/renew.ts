@@ -1,5 +1,5 @@
-// `truckroll restored`, while nothing else runs: publishes all records of the owners again under a new epoch, publishes what no
-// longer exists as removed, and moves consumers past everything published before (docs/adr/0007).
+// `truckroll restored`, while nothing else runs: publishes all records of the owners again under a new epoch, publishes what no longer
+// exists as removed, and moves consumers past everything published before (docs/adr/0007).
 import { topics } from '@truckroll/contract';
 import {
   append,
@@ -130,10 +130,7 @@ export async function renew({ databases, kafka, lagSeconds, signal, tell, progre
   return { epoch, asOf, removed, repeated: window.repeated.length, undone: window.undone, deliveries, messages, mails };
 }
 
-/**
- * Appends to the outbox, in their original order, the events that were waiting in it and those that must be published again.
- * Records' states are left out: all of them are published anew.
- */
+/** Appends to the outbox, in original order, the events that waited there and those to repeat. State is left out: all of it is published anew. */
 async function retell(tx: Transaction, { states }: Restored, epoch: number, repeated: readonly Placed[]): Promise<void> {
   const renewed = new Set(states.map(({ topic }) => topic.name));
   const waiting = (await takeWaiting(tx)).filter(({ event }) => !renewed.has(event.topic));

@@ -1,5 +1,4 @@
-// Reads the events published shortly before the restored moment and since. Finds those that must be published again, and those
-// that are not part of the restored data.
+// Reads events from shortly before the restored moment on: finds those to publish again, and those not part of the restored data.
 import { codec, publicEvents, topics } from '@truckroll/contract';
 import { replay, type IncomingEvent, type KafkaClient, type Placed } from '@truckroll/outbox';
 import type { Database } from '@truckroll/service-kit';

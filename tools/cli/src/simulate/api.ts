@@ -1,5 +1,4 @@
-// The two writes of the public API, sent as an integrator should: one idempotency key per write however often it is sent, with
-// the last revision read, and another read if that revision is stale.
+// The public API's two writes, as an integrator should send them: one idempotency key per write, and a new read if the revision is stale.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { readApi, type ApiClientOptions } from '../export/http.ts';

@@ -24,7 +24,6 @@ export class Chance {
     return Math.floor(this.next() * end);
   }
 
-  /** True with this probability. */
   happens(probability: number): boolean {
     return this.next() < probability;
   }

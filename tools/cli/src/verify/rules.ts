@@ -6,7 +6,6 @@ import type { Channel } from '@truckroll/service-kit';
 /** Services that own records. */
 export const RULED: readonly Owner[] = ['scheduling', 'billing', 'reporting'];
 
-/** A rule that a stored record breaks. */
 export interface Broken extends BrokenRule {
   company: string;
   path: string;
