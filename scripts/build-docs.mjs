@@ -13,7 +13,6 @@ const stamp = join(out, '.stamp');
 /** The stamp file that records the last run. */
 export const docsStamp = stamp;
 
-/** The sources of the pages. */
 export function docsSources() {
   const within = (folder) =>
     readdirSync(folder, { recursive: true })

@@ -10,7 +10,6 @@ import { Html, html } from './html.ts';
 
 for (const [name, language] of Object.entries({ bash, http, javascript, json, python, typescript })) hljs.registerLanguage(name, language);
 
-/** Languages that are not highlighted. */
 const PLAIN = new Set(['text', 'csv']);
 
 /** A code block that the keyboard can scroll too. Throws if the language is unknown. */

@@ -5,7 +5,6 @@ const NIL = '00000000-0000-4000-8000-000000000000';
 const LIMITS = { reads: 6000, reports: 600, writes: 1200 };
 const STALE = 'The visit has changed since it was read: read it again, and send its revision.';
 
-/** The example by status; undefined if there is none. */
 export function errorExample(status: string, operation: OperationView): ErrorExample | undefined {
   switch (status) {
     case '400':

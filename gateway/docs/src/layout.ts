@@ -11,7 +11,6 @@ export interface SitePage {
   description: string;
   body: Html;
   headings: readonly Heading[];
-  /** The page as Markdown, for programs. */
   markdown: string;
 }
 

@@ -6,7 +6,6 @@ export interface SearchEntry {
   /** Path from the root, such as `docs/sync#overlap`. */
   id: string;
   title: string;
-  /** The page's title. */
   page: string;
   text: string;
 }

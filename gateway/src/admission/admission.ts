@@ -41,7 +41,6 @@ const MOST_WAITING = 200;
 /** Minimum time between log lines about rejected requests, in ms. */
 const TOLD_EVERY_MS = 1000;
 
-/** Calls that compete for the same service. */
 interface Kind {
   readonly places: Places;
   readonly limit: AdaptiveLimit;

@@ -36,13 +36,11 @@ export class Demand {
     return asked !== undefined && left(asked, now) >= LARGE * left(this.#most, now);
   }
 
-  /** One company's share of the demand of all companies. */
   shareOf(companyId: string, now = performance.now()): number {
     const asked = this.#asked.get(companyId);
     return asked === undefined ? 0 : left(asked, now) / left(this.#all, now);
   }
 
-  /** The largest company's share of the demand of all companies. */
   mostShare(now = performance.now()): number {
     return this.#all.amount === 0 ? 0 : left(this.#most, now) / left(this.#all, now);
   }

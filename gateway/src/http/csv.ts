@@ -6,7 +6,6 @@ export const CSV_TYPE = 'text/csv; charset=utf-8; header=present';
 /** Beginnings that spreadsheets may run as a formula. Spreadsheets skip leading white space and treat full-width characters as plain ones. */
 const FORMULA = /^(?:[\t\r\n]|\s*[=+\-@＝＋－＠])/;
 
-/** A page of a report. */
 export interface CsvPage {
   body: Buffer;
   /** Position at which the next page starts; empty on the last page. */

@@ -7,10 +7,8 @@ import type { Principal } from '@truckroll/contract/gen/integrations/v1/identity
 export interface LimitState {
   /** Name of the policy: `default`, `reports`, `writes`, or `company`, `company-reports`, `company-writes`. */
   policy: string;
-  /** Requests per window. */
   quota: number;
   remaining: number;
-  /** Seconds until the window restarts. */
   resetSeconds: number;
   /** Whether this is the company's limit over all its keys and users, rather than the caller's own. */
   ofCompany: boolean;

@@ -97,7 +97,6 @@ export const reportHeaders: Schema = {
   Link: { description: 'CSV only, with `rel="next"`: the next page. Absent on the last one.', schema: { type: 'string' } },
 };
 
-/** Headers of deprecated operations. */
 export const deprecationHeaders: Schema = {
   Deprecation: { description: 'Since when the operation is deprecated, `@` and seconds since 1970 (RFC 9745).', schema: { type: 'string' } },
   Sunset: { description: 'From when on it may be gone (RFC 8594).', schema: { type: 'string' } },

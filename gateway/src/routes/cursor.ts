@@ -9,7 +9,6 @@ const KEY_BYTES = 32;
 /** What a cursor is bound to. It opens only if all of it is the same. */
 export interface CursorScope {
   companyId: string;
-  /** Name of the operation. */
   operation: string;
   /** Canonical text of the filters, without page size and cursor. */
   filters: string;

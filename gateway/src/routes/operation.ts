@@ -43,7 +43,6 @@ export interface OperationContext {
   admission: Admission;
   /** The gateway's public address; empty if unknown. */
   base: string;
-  /** Whether data is compressed for clients that accept it. */
   compresses: boolean;
 }
 

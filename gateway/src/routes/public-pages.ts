@@ -38,7 +38,6 @@ export interface PublicPageOptions {
   pages: Readonly<Record<string, PublicPage>>;
   /** The 404 page for browsers, at every unknown path outside the API. */
   missing: Document;
-  /** Pages that one address may request per minute. */
   perMinute: number;
   draining: Draining;
 }

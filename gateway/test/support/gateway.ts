@@ -22,11 +22,9 @@ export interface Answer {
   status: number;
   headers: Headers;
   text: string;
-  /** The body as JSON. */
   body: any;
 }
 
-/** Secrets of every test gateway. */
 export const SECRETS = {
   CALL_CREDENTIAL: testCaller('gateway').text,
   CURSOR_KEYS: `k1:${randomBytes(32).toString('base64')}`,

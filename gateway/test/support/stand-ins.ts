@@ -15,7 +15,6 @@ import { randomUUID } from 'node:crypto';
 
 export interface Identities {
   port: number;
-  /** Number of calls from the gateway. */
   asked: number;
   uses: KeyUse[];
   /** Principals by the key's hash in hex, or by the issuer, subject and company of a user. */
@@ -92,7 +91,6 @@ export async function standInIdentities(port = 0): Promise<Identities> {
 
 export interface Invoices {
   port: number;
-  /** List requests in order of arrival. */
   lists: ListInvoicesRequest[];
   gets: GetInvoiceRequest[];
   /** Number of gets that arrived in one call with others. */

@@ -5,7 +5,6 @@ export const EXIT = {
   done: 0,
   /** A record or line was rejected; the others are done. */
   refused: 1,
-  /** The command line is wrong. */
   usage: 2,
   /** Something that the command needs does not answer. */
   unreachable: 3,

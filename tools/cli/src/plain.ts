@@ -3,7 +3,6 @@ import { formatInstant, shapeNamed, type Field, type Shape } from '@truckroll/co
 
 export type Plain = Record<string, unknown>;
 
-/** A generated message as plain JSON. */
 export function plain(message: string, value: object): Plain {
   return plainObject(shapeNamed(message), value);
 }

@@ -7,7 +7,6 @@ import type { Io } from './io.ts';
 import { printable } from './printable.ts';
 import type { Session } from './session.ts';
 
-/** The exports of a file in commands/. */
 export interface CommandModule {
   register(program: Command, session: Session): void;
 }

@@ -171,7 +171,6 @@ export class Session {
     this.say(this.json ? JSON.stringify(value) : text);
   }
 
-  /** Prints a part of the answer as text. */
   say(text: string): void {
     this.io.stdout.write(`${printable(text)}\n`);
   }

@@ -1,7 +1,6 @@
 // Estimates how much of a list has been read, from a record's position in the list's order.
 import type { Resource } from '@truckroll/contract';
 
-/** The fields that lists are ordered by. */
 export interface Listed {
   id?: unknown;
   created_at?: unknown;

@@ -1,6 +1,5 @@
 // The parts of /api/v1's answers that the console shows; /openapi.json has everything.
 
-/** The owner of a token. */
 export interface Me {
   readonly id: string;
   readonly displayName: string;
@@ -16,7 +15,6 @@ export interface Creator {
 
 export type DeliveryStatus = 'pending' | 'succeeded' | 'failed' | 'skipped';
 
-/** States of a delivery, as the filter offers them. */
 export const PROGRESS = ['delivered', 'failed', 'retrying', 'pending', 'skipped'] as const;
 export type Progress = (typeof PROGRESS)[number];
 
@@ -29,7 +27,6 @@ export interface Bucket {
   readonly p95Ms: number | null;
 }
 
-/** Totals of all attempts in a period. */
 export interface Figures {
   readonly delivered: number;
   readonly failed: number;

@@ -36,7 +36,6 @@ export function NewestBadge({ status, at }: { status: DeliveryStatus; at: string
 /** Whether the last attempt succeeded and the backlog is being sent. */
 export const recovers = ({ state, failingSince, backlog }: Health): boolean => state === 'degraded' && failingSince === null && backlog > 0;
 
-/** The endpoint's state; red if it needs attention. */
 export function EndpointBadge({ endpoint: { enabled, disabledReason: reason, health } }: { endpoint: Endpoint }) {
   if (!enabled) return <Badge tone={reason === null ? 'off' : 'bad'}>Disabled</Badge>;
   switch (health?.state) {

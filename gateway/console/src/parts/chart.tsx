@@ -23,7 +23,6 @@ export interface Curve {
   /** The name in style sheets. */
   readonly name: string;
   readonly label: string;
-  /** The total over the whole period. */
   readonly total: string;
 }
 
@@ -31,7 +30,6 @@ interface Given {
   title: string;
   series: HealthSeries;
   curves: readonly Curve[];
-  /** The value at the top of the chart. */
   top: string;
   describe: (bucket: Bucket) => string;
   columns: readonly Column<Bucket>[];

@@ -84,7 +84,6 @@ function oldest(resources: readonly Resource<unknown>[]): Date | undefined {
   return times.length === 0 ? undefined : new Date(Math.min(...times));
 }
 
-/** Shows how old the data is, with a button to refresh it. */
 function Freshness({ of: resources }: { of: readonly Resource<unknown>[] }) {
   const at = oldest(resources);
   return (
@@ -97,7 +96,6 @@ function Freshness({ of: resources }: { of: readonly Resource<unknown>[] }) {
   );
 }
 
-/** Says why the data is outdated or missing. */
 function Outdated({ of: resources }: { of: readonly Resource<unknown>[] }) {
   const problem = resources.find((each) => each.problem !== undefined)?.problem;
   const at = oldest(resources);

@@ -10,7 +10,6 @@ const STYLES = {
   day: { weekday: 'short', month: 'short', day: 'numeric' },
 } as const;
 
-/** The company's time zone. */
 export const zone = (): string => session.value.me?.company.timezone ?? 'UTC';
 
 const formats = new Map<string, Intl.DateTimeFormat>();

@@ -17,7 +17,6 @@ import type { Sent } from './sending.tsx';
 /** Polls often only if the next attempt is at most this many ms away. */
 const SOON_MS = 20_000;
 
-/** Whether the delivery is likely to change soon. */
 export function expectsChange({ status, nextAttemptAt }: Delivery): boolean {
   return status === 'pending' && (nextAttemptAt === null || Date.parse(nextAttemptAt) < Date.now() + SOON_MS);
 }

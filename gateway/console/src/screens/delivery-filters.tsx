@@ -45,7 +45,6 @@ export function resolved({ progress, eventType, time, from, before, subject, cur
 interface Given {
   id: string;
   narrowing: Narrowing;
-  /** Why the list could not be loaded. */
   problem: Problem | undefined;
 }
 

@@ -154,7 +154,6 @@ export function Endpoint({ id }: { id: string }) {
   );
 }
 
-/** Whether the endpoint's state is about to change. */
 export function isMoving({ lastDeliveryStatus, health }: EndpointRecord): boolean {
   return lastDeliveryStatus === 'pending' || (health != null && (health.backlog > 0 || health.circuit.state !== 'closed'));
 }

@@ -97,7 +97,6 @@ export function Standing({ health }: { health: HealthRecord }) {
 interface Given {
   series: Resource<HealthSeries>;
   period: Period;
-  /** The address of the same screen with another period. */
   href: (period: Period) => string;
 }
 

@@ -29,7 +29,6 @@ function decode(part: string): string {
   }
 }
 
-/** The address of a place, for links. */
 function href(path: readonly string[], query: Readonly<Record<string, string | undefined>> = {}): string {
   const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined && entry[1] !== '');
   const search = new URLSearchParams(given).toString();

@@ -9,7 +9,6 @@ export interface Session {
   /** The user, also after the session expired; another user does not see these screens. */
   readonly me: Me | undefined;
   readonly expiresAt: Date | undefined;
-  /** Why the user has to sign in again. */
   readonly reason: string | undefined;
 }
 

@@ -142,7 +142,6 @@ function choice(flags: string, description: string, values: Values): Option {
   return new Option(flags, description).choices(choicesOf(values));
 }
 
-/** The enum value of a choice. */
 function named<V extends Values>(values: V, text: string | undefined): V[keyof V] {
   return values[(text ?? '').toUpperCase()] as V[keyof V];
 }

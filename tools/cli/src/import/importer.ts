@@ -81,7 +81,6 @@ function callOf(session: Session, { resource, dryRun }: Import): ImportCall {
   };
 }
 
-/** Whether the owner does not have the rpc. */
 function isUnknown(error: unknown): boolean {
   return error instanceof ApiError && (error.cause as { code?: number } | undefined)?.code === UNIMPLEMENTED;
 }

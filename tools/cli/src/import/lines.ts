@@ -1,7 +1,6 @@
 // Reads a file of lines in pieces: memory use does not depend on the length of the file or of a line.
 import { createReadStream } from 'node:fs';
 
-/** The lines of one request. */
 export interface Batch {
   /** Starts at 1. */
   readonly firstLine: number;

@@ -8,7 +8,6 @@ const HEAD_BYTES = 48;
 
 /** Remembers the id of every stored line, about 100 bytes each, while its file is imported. */
 export class Repeats {
-  /** The latest line number by id. */
   readonly #lines = new Map<string, number>();
 
   /** Problems for earlier lines that lines of this batch replaced. Call it with the batches in file order. */

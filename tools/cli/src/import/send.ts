@@ -83,7 +83,6 @@ function isLoss(error: unknown): boolean {
 
 /** One stream. It first sends the batches that an earlier stream left unanswered. */
 class Attempt {
-  /** Whether the source has no more batches. */
   drained = false;
   readonly #source: AsyncIterator<Batch>;
   readonly #unanswered: Batch[];

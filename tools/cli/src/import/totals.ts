@@ -1,7 +1,6 @@
 import type { ImportResponse } from '@truckroll/contract/gen/records/v1/records';
 import { table } from '../table.ts';
 
-/** Results of the lines of one file. */
 export interface Totals {
   readonly path: string;
   created: number;

@@ -5,13 +5,10 @@ export interface Verdict {
   readonly id: string;
   readonly type: string | undefined;
   readonly sequence: number | undefined;
-  /** The parsed body. */
   readonly event: unknown;
-  /** Size of the body. */
   readonly bytes: number;
   /** False if there is no secret to verify with. */
   readonly verified: boolean;
-  /** Why the request is rejected. */
   readonly problem: string | undefined;
   readonly answer: number;
 }

@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { readApi, type ApiClientOptions } from '../export/http.ts';
 
-/** The fields of a visit that the simulation uses. */
 export interface Visit {
   id: string;
   number: string;

@@ -14,7 +14,6 @@ export class Clock {
     this.#signal = signal;
   }
 
-  /** Minutes since the day began. */
   get minutes(): number {
     return ((performance.now() - this.#startedAt) * this.#speed) / MINUTE_MS;
   }

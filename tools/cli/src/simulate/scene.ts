@@ -18,7 +18,6 @@ export interface DayOptions {
   say(line: string): void;
 }
 
-/** Number of times each event happened. */
 export type Tally = Record<'requests' | 'interactions' | 'booked' | 'added' | 'removed' | 'completed' | 'ended' | 'refused', number>;
 
 /** The parts of the company that scenarios need. */

@@ -5,7 +5,6 @@ import { ReportingAdminServiceService } from '@truckroll/contract/gen/reporting/
 import type { Channel } from '@truckroll/service-kit';
 import { shareOf, type Listed } from '../share.ts';
 
-/** Records of which reporting has read models. */
 export const READ_MODELS = ['jobs', 'job-assignments', 'invoices', 'payments', 'refunds'] as const;
 
 export interface Difference {

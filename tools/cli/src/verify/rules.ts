@@ -3,7 +3,6 @@ import type { Owner } from '@truckroll/contract';
 import { RecordCheckServiceService, type BrokenRule } from '@truckroll/contract/gen/records/v1/record_checks';
 import type { Channel } from '@truckroll/service-kit';
 
-/** Services that own records. */
 export const RULED: readonly Owner[] = ['scheduling', 'billing', 'reporting'];
 
 export interface Broken extends BrokenRule {
