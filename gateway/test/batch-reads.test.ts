@@ -93,7 +93,7 @@ describe('details read in one turn of the event loop', () => {
   test.each([
     ['of a service of an older release', false, undefined],
     ['of which one cannot be read', true, new Error('a record that no reader understands')],
-  ])('use their own rpc, %s, and are not batched again at once', async (_, serves, thrown) => {
+  ])('%s use their own rpc, and are not batched again at once', async (_, serves, thrown) => {
     await start(serves);
     failure = thrown;
     const pair = known.slice(0, 2).map(({ id }) => id);

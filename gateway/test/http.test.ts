@@ -211,7 +211,7 @@ describe('a browser', () => {
     ['/v1/nope', 'GET'],
     ['/api/v1/nope', 'GET'],
     ['/nope', 'POST'],
-  ])('gets the same answer as any program at %s by %s', async (path, method) => {
+  ])('gets the JSON error, as any program does, at %s by %s', async (path, method) => {
     expect((await browse(path, method)).headers.get('content-type')).toBe('application/json');
   });
 });

@@ -121,7 +121,7 @@ describe('a query', () => {
     expect(codes(parse(ids.join('&')))).toEqual(['ids OUT_OF_RANGE']);
   });
 
-  test('of random text gets a short answer', () => {
+  test('of thousands of unknown names gets a short answer', () => {
     const rubbish = Array.from({ length: 5000 }, (_, index) => `p${index}=1`).join('&');
     expect(parse(rubbish).problems).toHaveLength(MOST_PROBLEMS);
   });

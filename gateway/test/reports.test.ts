@@ -262,7 +262,7 @@ describe('as CSV', () => {
     ['text/*', 'text/csv'],
     ['image/png', 'application/json'],
     ['', 'application/json'],
-  ])('is returned or not for Accept: %s', async (accept, type) => {
+  ])('is sent or not, depending on Accept: %s', async (accept, type) => {
     const { status, headers } = await gateway.get(`/v1/reports/collections?${RANGE}`, { headers: { accept } });
     expect([status, headers.get('content-type')?.split(';')[0]]).toEqual([200, type]);
   });

@@ -42,7 +42,7 @@ test.each([
   ['that of the hop that a number of proxies leaves', { TRUSTED_PROXIES: '1' }, ['9.9.9.9, 1.1.1.1', '9.9.9.9, 2.2.2.2'], 401],
   ['not one that the caller has put in front', { TRUSTED_PROXIES: '1' }, ['1.1.1.1, 5.5.5.5', '2.2.2.2, 5.5.5.5'], 429],
   ['that before the networks that are trusted', { TRUSTED_PROXIES: '127.0.0.0/8, 10.0.0.0/8' }, ['1.1.1.1, 10.1.2.3', '2.2.2.2, 10.1.2.3'], 401],
-])('trusts X-Forwarded-For: %s', async (_, environment, [first, second], status) => {
+])('takes the client’s address from X-Forwarded-For: %s', async (_, environment, [first, second], status) => {
   gateway = await startGateway({ UNKNOWN_KEYS_PER_MINUTE: '2', ...environment });
   expect(await statuses(3, first as string)).toEqual([401, 401, 429]);
   expect((await from(second as string)).status).toBe(status);

@@ -13,7 +13,7 @@ if (
   process.features.typescript &&
   existsSync(new URL('../node_modules/commander', import.meta.url))
 ) {
-  // Half of the time would be spent on reading TypeScript. Where nothing can be written, nothing is kept.
+  // Reading TypeScript would take half of the time. If nothing can be written, Node keeps no cache.
   module.enableCompileCache(fileURLToPath(new URL('../node_modules/.cache', import.meta.url)));
   await import('../src/main.ts');
 } else {
