@@ -1,5 +1,5 @@
-// The mechanical steps of a release (CONTRIBUTING.md, "When you cut a release"). `prepare VERSION` sets the version of the checkout and its
-// notes. `record VERSION [COMMIT]` lists the commit, HEAD by default, as that release, and stores its contract as the released one.
+// Mechanical steps of a release (CONTRIBUTING.md, "When you cut a release"). `prepare VERSION` sets the version of the checkout and notes;
+// `record VERSION [COMMIT]` lists the commit, HEAD by default, as that release, and stores its contract.
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -11,10 +11,7 @@ import { environmentFor, findNode } from './node24.mjs';
 const root = join(import.meta.dirname, '..');
 const [name = '', ...args] = process.argv.slice(2);
 
-/**
- * `supervised` programs start other processes and end them when this process is gone, which they notice by their IPC channel. A `bundled`
- * program runs from its bundle if there is one, else from its sources.
- */
+/** `supervised` programs end their own processes when the IPC channel closes. `bundled` ones run from their bundle if there is one. */
 const programs = {
   start: { script: 'tools/local-stack/src/start-main.ts', bundled: true, supervised: true, env: { NODE_COMPILE_CACHE: COMPILED } },
   servers: { script: 'tools/local-stack/src/servers-main.ts', supervised: true },
@@ -95,10 +92,7 @@ function run(node, program) {
   });
 }
 
-/**
- * If npm is killed, it cannot forward the signal. There may be a shell between npm and this process, which lives on, so this also watches
- * the shell's parent. It never watches npm's parent, which may end before npm does.
- */
+/** A killed npm cannot forward the signal. If there is a shell in between, which lives on, its parent is watched too, but never npm's parent. */
 function watchNpm(child) {
   if (!process.env.npm_lifecycle_event) return;
   const parent = process.ppid;

@@ -1,5 +1,4 @@
-// /console: serves the bundle that scripts/build-console.mjs makes from gateway/console. It contains nothing private: the page fetches its
-// data from /api/v1, with the token that the user pastes and that is kept only in the page's memory.
+// /console: the bundle that scripts/build-console.mjs makes. It is public: data comes from /api/v1, with a token kept in the page's memory.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Headers } from './http/answer.ts';

@@ -3,10 +3,7 @@ const TURN_MS = 0.15;
 /** Shorter answers are not delayed: they take less time than a turn of the event loop and the separate wake-ups of services and sockets. */
 const SHORT_BYTES = 8192;
 
-/**
- * Spreads answers that are ready together over several turns of the event loop. Written one after the other, they would keep the gateway
- * from reading the clients' next requests, and the services would be idle.
- */
+/** Writes answers that are ready together in several turns of the event loop, so that new requests are read and services stay busy. */
 export class Turns {
   readonly #waiting: (() => void)[] = [];
   /** performance.now() when the first answer of this turn was started. */

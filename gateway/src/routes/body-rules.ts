@@ -25,10 +25,7 @@ export function brokenRules({ name }: Operation, body: Shape, message: Message, 
   return rule === undefined || rule.of.some((field) => unread.has(field)) ? ranges : [...ranges, ...rule.check(message)];
 }
 
-/**
- * For a body that is rejected anyway: asks integrations whether it would reject the endpoint's address too, because only integrations knows
- * what its operator allows. No problem is reported if integrations is unavailable, or too old to know the rpc.
- */
+/** For a body that is rejected anyway: asks integrations whether its operator allows the address. No problem if it cannot answer. */
 export function compileTargetCheck({ owner }: Operation, body: Shape | undefined, { channels }: Services) {
   const field = owner === 'integrations' ? body?.fields.find(({ format }) => format === 'url') : undefined;
   const client = channels.integrations.client(WebhookServiceService);

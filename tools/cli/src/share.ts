@@ -6,10 +6,7 @@ export interface Listed {
   created_at?: unknown;
 }
 
-/**
- * The share of a list that lies before a record, from 0 to 1. Assumes that ids are evenly distributed and that records were created at a
- * steady rate. Undefined if it cannot be estimated.
- */
+/** Share of a list before a record, 0 to 1, if ids or creation times are spread evenly. Undefined if it cannot be estimated. */
 export function shareOf(order: Resource['order'], first: Listed | undefined, last: Listed | undefined, now = Date.now()): number | undefined {
   if (order === 'id') return /^[0-9a-f]{8}-/.test(String(last?.id)) ? Number.parseInt(String(last?.id).slice(0, 8), 16) / 2 ** 32 : undefined;
   const [from, to] = [Date.parse(String(first?.created_at)), Date.parse(String(last?.created_at))];

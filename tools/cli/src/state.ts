@@ -6,10 +6,7 @@ import { Failure } from './failure.ts';
 const FOLDER = '.truckroll';
 const CHECKOUT = resolve(import.meta.dirname, '../../..');
 
-/**
- * The nearest state folder from here upwards, or this checkout's if there is none. Throws Failure if other users could have written into
- * it, because it names the addresses that keys are sent to.
- */
+/** The nearest state folder upwards, else this checkout's. Throws Failure if others can write to it, because it says where keys are sent. */
 export function stateFolder(from: string): string {
   for (let at = resolve(from); ; at = dirname(at)) {
     if (existsSync(join(at, FOLDER))) return trusted(join(at, FOLDER));
