@@ -2,7 +2,7 @@ import { fromDebian } from './debian-package.ts';
 import { run } from './processes/run.ts';
 import type { Say } from './say.ts';
 
-/** The path of a Chromium for tests in a browser; Debian's, installed when it is missing and this process may. */
+/** Path of a Chromium for browser tests. Installs Debian's when none is found and this process may use apt-get. */
 export async function chromium(say: Say): Promise<string> {
   const given = process.env['PUPPETEER_EXECUTABLE_PATH'];
   if (given) return given;
@@ -16,6 +16,6 @@ export async function chromium(say: Say): Promise<string> {
     },
     say,
   );
-  // Puppeteer looks in no PATH.
+  // Puppeteer does not search PATH.
   return (await run('sh', ['-c', 'command -v "$1"', 'sh', command])).stdout.trim();
 }

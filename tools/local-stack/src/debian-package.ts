@@ -10,19 +10,19 @@ export interface DebianPackage {
   /** "Redis". */
   readonly title: string;
   readonly package: string;
-  /** Names of the program that the package brings; the first that runs is taken. */
+  /** Possible names of the package's command; the first one that runs is used. */
   readonly commands: readonly string[];
-  /** What to do where apt-get may not: "install it (…), or name your own server in REDIS_URL". */
+  /** What to do when apt-get cannot be used: "install it (…), or name your own server in REDIS_URL". */
   readonly otherwise: string;
 }
 
-/** The command of a program of the system, installed with apt-get when it is missing and this process may. */
+/** The command of a system program. Installs it with apt-get when it is missing and this process is root. */
 export async function fromDebian({ title, package: name, commands, otherwise }: DebianPackage, say: Say): Promise<string> {
   const present = await firstThatWorks(commands);
   if (present !== undefined) return present;
   if (process.getuid?.() === 0 && (await works('apt-get', '--version'))) {
     say(`${title} is missing: installing it with apt-get …`);
-    // RUNLEVEL=1 keeps packages from starting servers of their own.
+    // RUNLEVEL=1 keeps packages from starting their own servers.
     const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
     for (const args of [['update'], ['install', '-y', '--no-install-recommends', name]]) await shown('apt-get', ['-q', ...args], env);
     const installed = await firstThatWorks(commands);
@@ -36,15 +36,15 @@ async function firstThatWorks(commands: readonly string[]): Promise<string | und
   return undefined;
 }
 
-/** Where programs are kept that were unpacked for this user. */
+/** Where programs are unpacked for this user only. */
 export function unpackedPrograms(): string {
   return join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'truckroll');
 }
 
 /**
- * Fetches packages and unpacks them together into `unpackedPrograms()/<name>`, without root and without installing servers that start
- * by themselves. apt-get checks them against Debian's signature. Two that fetch at once each fetch all, and the first one's is kept.
- * `source` is a line of a sources list to fetch from; this machine's own are used unless it is given.
+ * Downloads packages and unpacks them into `unpackedPrograms()/<name>`, without root and without installing servers that start on their
+ * own. apt-get verifies Debian's signature. When two processes download at once, the first copy is kept. `source` is a line of a sources
+ * list to download from; the default is this machine's own sources.
  */
 export async function unpackDebian(name: string, packages: readonly string[], source?: string): Promise<void> {
   const programs = unpackedPrograms();
@@ -57,7 +57,7 @@ export async function unpackDebian(name: string, packages: readonly string[], so
   try {
     if (source !== undefined) await update();
     if (!(await isWhole())) {
-      // The lists of packages may be missing or old; only root may renew the machine's.
+      // The package lists may be missing or stale; only root may refresh the machine's.
       if (source !== undefined || process.getuid?.() !== 0) return;
       await update();
       if (!(await isWhole())) return;
@@ -71,7 +71,7 @@ export async function unpackDebian(name: string, packages: readonly string[], so
   }
 }
 
-/** Options that keep apt-get away from the lists of packages of this machine. */
+/** Options that make apt-get use its own package lists instead of this machine's. */
 function sourceOptions(place: string, source: string): string[] {
   const folder = (path: string): string => {
     mkdirSync(join(place, path, 'partial'), { recursive: true });
@@ -87,7 +87,7 @@ function sourceOptions(place: string, source: string): string[] {
     `Dir::Cache=${folder('cache')}`,
     'Acquire::Languages=none',
     'Acquire::IndexTargets::deb::DEP-11::DefaultEnabled=false',
-    // Its own user may not enter the folder of this one.
+    // apt's sandbox user cannot enter this user's folder.
     'APT::Sandbox::User=root',
   ].flatMap((option) => ['-o', option]);
 }

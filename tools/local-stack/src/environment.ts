@@ -5,20 +5,20 @@ import type { Addresses } from './servers/index.ts';
 
 type ServerEnvironment = Record<'DATABASE_URL' | 'REDIS_URL' | 'KAFKA_BROKERS', string>;
 
-/** The names under which programs look for the servers. */
+/** The variables in which programs look for server addresses. */
 export function serverEnvironment(addresses: Addresses): ServerEnvironment {
   return { DATABASE_URL: addresses.databaseUrl, REDIS_URL: addresses.redisUrl, KAFKA_BROKERS: addresses.kafkaBrokers };
 }
 
-/** In a state folder, the servers that `npm run servers` runs now. */
+/** Where `npm run servers` publishes the addresses of its servers. */
 export const serversFile = (state: string): string => join(state, 'servers.json');
 
-/** Writes down which servers this process runs, for other commands of this checkout. */
+/** Publishes this process's servers to other commands of this checkout. */
 export function shareServers(state: string, environment: ServerEnvironment): void {
   writeJson(serversFile(state), { ...environment, ...identify(process.pid) });
 }
 
-/** Servers that another process of this checkout shares. Empty where none does, or its process has ended without removing the file. */
+/** Servers that another process of this checkout shares. Empty when no such process runs, even if an ended one left its file behind. */
 export function sharedServers(state: string): Partial<ServerEnvironment> {
   const shared = readJson<ServerEnvironment & ProcessIdentity>(serversFile(state));
   if (shared === undefined || !isRunning(shared)) return {};

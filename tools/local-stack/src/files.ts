@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, renameSync, rmSync, statfsSync, writeFileSync 
 import { dirname } from 'node:path';
 import { Problem, fullDisk } from './problem.ts';
 
-/** The parsed file; undefined when it is absent or, after a crash of the machine, unreadable. */
+/** The parsed file; undefined when it is absent or unreadable, for example after a crash of the machine. */
 export function readJson<T>(file: string): T | undefined {
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as T;
@@ -11,7 +11,7 @@ export function readJson<T>(file: string): T | undefined {
   }
 }
 
-/** Replaces the file at once and for its owner's eyes only: readers see the old or the new text, never half of one. */
+/** Replaces the file atomically, readable by its owner only. */
 export function writeJson(file: string, value: unknown): void {
   const partial = `${file}.${process.pid}.partial`;
   try {
@@ -24,7 +24,7 @@ export function writeJson(file: string, value: unknown): void {
   }
 }
 
-/** Fails before a server runs into a full disk halfway through its first write. */
+/** Fails early, before a server fills the disk halfway through its first write. */
 export function requireSpace(folder: string, bytes: number): void {
   mkdirSync(folder, { recursive: true });
   const disk = statfsSync(folder);

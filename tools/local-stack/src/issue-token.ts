@@ -1,4 +1,4 @@
-// User tokens of the development issuer that a local installation trusts. Others have an issuer of their own.
+// User tokens from the development issuer, which only a local installation trusts. Other installations configure their own issuer.
 import { SignJWT, importJWK, type JWK } from 'jose';
 import { tokenIssuer } from './token-issuer.ts';
 
@@ -6,21 +6,21 @@ export interface Claims {
   readonly subject: string;
   readonly companyId: string;
   readonly lifetimeSeconds: number;
-  /** The development issuer's own unless given. */
+  /** Default: the development issuer. */
   readonly issuer?: string | undefined;
   readonly audience?: string | undefined;
 }
 
 export interface IssuedToken {
   readonly token: string;
-  /** Seconds since 1970. */
+  /** Seconds since the Unix epoch. */
   readonly expiresAt: number;
   readonly issuer: string;
   readonly audience: string;
   readonly jwksFile: string;
 }
 
-/** Signs with the key below the state folder, which is made where it is missing. */
+/** Signs with the key in the state folder, and creates the key if it is missing. */
 export async function issueToken(stateFolder: string, claims: Claims): Promise<IssuedToken> {
   const development = tokenIssuer(stateFolder);
   const { alg, kid } = development.privateKey as { alg: string; kid: string };

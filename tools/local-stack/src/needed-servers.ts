@@ -1,4 +1,4 @@
-// Which servers test files need: those whose variable a module that they import reads.
+// Finds the servers that test files need: those whose environment variable appears in a module they import.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build, type Plugin } from 'esbuild';
@@ -6,7 +6,7 @@ import type { ServerName } from './servers/server.ts';
 
 const VARIABLES: Readonly<Record<ServerName, string>> = { postgres: 'DATABASE_URL', redis: 'REDIS_URL', kafka: 'KAFKA_BROKERS' };
 
-/** Follows imports of this repository only. */
+/** Follows only imports of this repository. */
 const ownModules: Plugin = {
   name: 'own modules',
   setup({ onResolve }) {
@@ -14,7 +14,7 @@ const ownModules: Plugin = {
   },
 };
 
-/** `files` are absolute. Rejects where one of their modules cannot be parsed. */
+/** `files` are absolute paths. Rejects when one of their modules cannot be parsed. */
 export async function neededServers(root: string, files: readonly string[]): Promise<Set<ServerName>> {
   const { metafile } = await build({
     absWorkingDir: root,

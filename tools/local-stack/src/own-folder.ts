@@ -4,8 +4,8 @@ import { Problem } from './problem.ts';
 const OWNER_ONLY = 0o700;
 
 /**
- * Makes a state folder that nobody else can enter, or takes the one that is there: it holds keys, and what is read in it
- * is believed. Throws Problem where it is another user's.
+ * Creates a state folder that only its owner can enter, or takes over an existing one. It holds keys, and programs trust its contents.
+ * Throws Problem when the folder belongs to another user.
  */
 export function ownFolder(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: OWNER_ONLY });

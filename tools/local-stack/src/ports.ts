@@ -1,21 +1,21 @@
 import { createServer } from 'node:net';
 import { readJson, writeJson } from './files.ts';
 
-/** The kernel hands out ports from 32768 on to clients, so a server that is down for a moment may lose one of those. */
+/** The kernel assigns ports from 32768 up to clients, so a server on such a port could lose it during a restart. */
 const LOWEST = 15_000;
 const HIGHEST = 32_000;
 
-/** True when nothing listens on the port, on any address of this machine. */
+/** True when nothing listens on the port on any address of this machine. */
 export function isFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer();
     server.once('error', () => resolve(false));
-    // Without a host this asks for every address: a listener on any one of them stands in the way.
+    // Without a host this binds every address, so a listener on any one of them makes it fail.
     server.listen({ port, exclusive: true }, () => server.close(() => resolve(true)));
   });
 }
 
-/** A free port below the kernel's own range that is not in `taken`. */
+/** A free port below the kernel's range that is not in `taken`. */
 export async function choosePort(taken: ReadonlySet<number> = new Set()): Promise<number> {
   const span = HIGHEST - LOWEST;
   const start = Math.floor(Math.random() * span);
@@ -26,7 +26,7 @@ export async function choosePort(taken: ReadonlySet<number> = new Set()): Promis
   throw new Error(`no free port between ${LOWEST} and ${HIGHEST}`);
 }
 
-/** The ports of one state folder by name, chosen at the first start and kept in a file, so that addresses stay. */
+/** The ports of one state folder by name, chosen at the first start and stored in a file, so that addresses stay the same. */
 export class Ports {
   readonly #file: string;
   readonly #chosen: Record<string, number>;
@@ -37,9 +37,9 @@ export class Ports {
     this.#chosen = readJson<Record<string, number>>(file) ?? {};
   }
 
-  /** The port kept under this name, or `preferred`, or any other, whichever is the first that is free. */
+  /** Returns the first free one of: the port stored under this name, `preferred`, any other. */
   take(name: string, preferred?: number): Promise<number> {
-    // One after the other, so that two who ask at once do not get the same.
+    // One at a time, so that two concurrent calls do not get the same port.
     const taking = this.#taking.then(() => this.#take(name, preferred));
     this.#taking = taking.catch(() => undefined);
     return taking;
@@ -57,7 +57,7 @@ export class Ports {
     return this.#keep(name, await choosePort(taken));
   }
 
-  /** What was taken under the name before, free or not. */
+  /** The port stored under the name, whether or not it is free. */
   remembered(name: string): number | undefined {
     return this.#chosen[name];
   }

@@ -8,18 +8,18 @@ export type PrometheusProgram = 'prometheus' | 'promtool';
 
 const HOW = process.platform === 'darwin' ? 'brew install prometheus' : 'sudo apt-get install prometheus';
 
-/** The command of a program of Prometheus that this machine has, or undefined. */
+/** The command of an installed Prometheus program, or undefined. */
 export async function installedPrometheus(program: PrometheusProgram): Promise<string | undefined> {
   for (const command of [program, unpacked(program)]) if (await works(command, '--version')) return command;
   return undefined;
 }
 
-/** How somebody gets it, as the end of a sentence. */
+/** How to install Prometheus, as the end of a sentence. */
 export const howToGetPrometheus = `install it (${HOW})`;
 
 /**
- * The same; where it is missing, Debian's package is fetched and unpacked into a folder of this user, without root and without
- * installing a server that starts by itself. Throws Problem.
+ * Like `installedPrometheus`, but downloads Debian's package when the program is missing and unpacks it for this user, without root and
+ * without installing a server that starts on its own. Throws Problem.
  */
 export async function prometheus(program: PrometheusProgram, say: Say): Promise<string> {
   const present = await installedPrometheus(program);

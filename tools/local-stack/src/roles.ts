@@ -2,20 +2,20 @@ import { createHmac } from 'node:crypto';
 import pg from 'pg';
 import { Problem } from './problem.ts';
 
-/** Each owns the schema of its name and may enter no other. */
+/** Each role owns the schema of its name and cannot enter any other. */
 export const SCHEMAS = ['scheduling', 'billing', 'reporting', 'integrations'] as const;
 export type Schema = (typeof SCHEMAS)[number];
 
 export interface Provisioning {
-  /** Of an administrator: the server's own, or a role that may create roles and schemas. */
+  /** URL of an administrator: a superuser, or a role that may create roles and schemas. */
   readonly adminUrl: string;
-  /** Made when it is missing; without it the URL's own database is used as it is. */
+  /** Created when missing. Default: the database of `adminUrl`. */
   readonly database?: string;
-  /** What the roles' passwords are derived from, so that every checkout with this secret derives the same ones. */
+  /** The roles' passwords are derived from this, so that every checkout with the same secret derives the same ones. */
   readonly secret: string;
 }
 
-/** Makes roles and schemas where they are missing. Resolves to each role's URL. */
+/** Creates missing roles and schemas. Resolves to each role's URL. */
 export async function provision(options: Provisioning): Promise<Readonly<Record<Schema, string>>> {
   const url = new URL(options.adminUrl);
   if (options.database !== undefined) {
@@ -25,7 +25,7 @@ export async function provision(options: Provisioning): Promise<Readonly<Record<
   const secret = options.database === undefined ? url.password || options.secret : options.secret;
   const passwords = SCHEMAS.map((schema) => [schema, createHmac('sha256', secret).update(`role ${schema}`).digest('hex')] as const);
   await within(url.href, async (client) => {
-    // Two checkouts that share a server may start at once.
+    // Two checkouts that share a server may start at the same time.
     await client.query(`select pg_advisory_lock(hashtext('truckroll roles'))`);
     for (const [schema, password] of passwords) await createRole(client, schema, password);
   });
@@ -46,14 +46,14 @@ async function createDatabase(client: pg.Client, name: string): Promise<void> {
 async function createRole(client: pg.Client, role: Schema, password: string): Promise<void> {
   const { rowCount } = await client.query('select from pg_roles where rolname = $1', [role]);
   await client.query(`${rowCount === 0 ? 'create' : 'alter'} role ${role} login password '${password}'`);
-  // Only a member of a role may give it a schema; superusers are members of all.
+  // Only a member of a role may give it a schema; superusers are members of all roles.
   await client.query(`grant ${role} to current_user`);
   await client.query(`create schema if not exists ${role} authorization ${role}`);
 }
 
 async function within(url: string, work: (client: pg.Client) => Promise<void>): Promise<void> {
   const client = new pg.Client({ connectionString: url, application_name: 'truckroll-local-stack' });
-  // Without a listener the loss of the connection would end the process. The statement that ran on it has failed.
+  // Without a listener, a lost connection would end the process. The statement that was running rejects anyway.
   client.on('error', () => undefined);
   try {
     await client.connect();

@@ -2,9 +2,9 @@ import { createHash, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { readJson, writeJson } from './files.ts';
 
-/** Made once for each state folder and kept for its owner's eyes. */
+/** Created once for each state folder, readable by its owner only. */
 export interface Secrets {
-  /** Of PostgreSQL's administrator. */
+  /** Password of PostgreSQL's administrator. */
   readonly databasePassword: string;
   /** `id:base64`, 32 bytes: seals cursors. */
   readonly cursorKeys: string;
@@ -12,11 +12,11 @@ export interface Secrets {
   readonly webhookSecretKeys: string;
   /** `id:base64`, 32 bytes: signs the identities that gateways keep in Redis. */
   readonly identityKeys: string;
-  /** `<caller>.<secret>` by caller: by which components prove to each other who they are. */
+  /** `<caller>.<secret>` by caller: the credentials with which components authenticate to each other. */
   readonly callCredentials: Readonly<Record<CallerName, string>>;
 }
 
-/** The variables under which components find them. */
+/** The environment variables that carry them. */
 export const SECRET_NAMES = ['CURSOR_KEYS', 'WEBHOOK_SECRET_KEYS', 'IDENTITY_KEYS', 'CALL_CREDENTIAL', 'CALLER_CREDENTIALS'] as const;
 
 /** Every component that calls others, as the contract names them (truckroll.options.v1.Caller). */
@@ -33,7 +33,7 @@ export function readSecrets(state: string): Secrets {
     identityKeys: kept?.identityKeys ?? keyRing(),
     callCredentials: { ...newCredentials(), ...kept?.callCredentials },
   };
-  // A folder of an earlier release lacks what was added since.
+  // Adds secrets that a folder of an earlier release lacks.
   if (JSON.stringify(kept) !== JSON.stringify(secrets)) writeJson(file, secrets);
   return secrets;
 }
@@ -46,7 +46,7 @@ function newCredentials(): Record<CallerName, string> {
   return Object.fromEntries(CALLERS.map((name) => [name, `${name}.${randomBytes(32).toString('base64url')}`])) as Record<CallerName, string>;
 }
 
-/** CALLER_CREDENTIALS of every service: which credentials are right, by their SHA-256. */
+/** CALLER_CREDENTIALS of every service: the SHA-256 of each accepted credential. */
 export function acceptedCallers({ callCredentials }: Pick<Secrets, 'callCredentials'>): string {
   return Object.entries(callCredentials)
     .map(([name, text]) => `${name}:${createHash('sha256').update(text).digest('hex')}`)

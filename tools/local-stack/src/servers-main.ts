@@ -1,4 +1,4 @@
-// `npm run servers`: the backing servers alone, in the foreground, for developing against.
+// `npm run servers`: only the backing servers, in the foreground, for development.
 import { join } from 'node:path';
 import { serverEnvironment, serversFile, shareServers } from './environment.ts';
 import { STATE } from './folder.ts';

@@ -11,14 +11,14 @@ interface Owner extends ProcessIdentity {
 }
 
 /**
- * Takes a state folder for this process, or says who has it. The lock ends with its owner: one that the owner could not
- * remove, because it was killed or the machine went down, is taken over.
+ * Locks a state folder for this process, or throws with the name of the process that holds it. The lock is valid while its owner runs: one
+ * left by a killed process or a crashed machine is taken over.
  */
 export function lockState(state: string, command: string): { path: string; release(): void } {
   ownFolder(state);
   const path = join(state, 'lock.json');
   const mine = `${path}.${process.pid}`;
-  // Linked into place when it is complete, so that nobody reads half an owner and takes the lock for an abandoned one.
+  // Linked into place when complete, so that no process reads half an owner and takes the lock for an abandoned one.
   writeFileSync(mine, JSON.stringify({ ...identify(process.pid), command } satisfies Partial<Owner>), { mode: 0o600 });
   try {
     while (!link(mine, path)) removeAbandoned(path, state);
@@ -49,7 +49,7 @@ function removeAbandoned(path: string, state: string): void {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
     throw error;
   }
-  // Between the look and the move somebody else may have taken the lock over: then it goes back.
+  // Another process may have taken the lock between the read and the move: then put its lock back.
   if (text(aside) !== before) link(aside, path);
   rmSync(aside, { force: true });
 }

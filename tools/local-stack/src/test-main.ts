@@ -1,5 +1,5 @@
-// `npm test`: Jest against real servers. Those of `npm run servers` in the same checkout are used where it runs; otherwise the servers that
-// the chosen files need are started once for the whole run and end with it.
+// `npm test`: Jest against real servers. Uses those of `npm run servers` if it runs in the same checkout. Otherwise starts the servers that
+// the chosen files need, once for the whole run.
 import { execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
@@ -30,7 +30,7 @@ await runMain(async () => {
     const starting = startServers({ folder, watchdog, say, password, careless: true, environment, ...(only === undefined ? {} : { only }) });
     const servers = await Promise.race([starting, stopRequest]);
     if (typeof servers === 'string') return 1;
-    // A test that asks for a server that was not started is to say so.
+    // Omit servers that were not started, so that a test that needs one says so.
     const known = Object.entries(serverEnvironment(servers)).filter(([, value]) => value !== '');
     return await jest(args, Object.fromEntries(known), watchdog);
   } finally {
@@ -38,7 +38,7 @@ await runMain(async () => {
   }
 });
 
-/** Throws Problem where no test file matches. */
+/** Throws Problem when no test file matches. */
 async function chosenFiles(args: readonly string[]): Promise<string[]> {
   const { stdout } = await promisify(execFile)(process.execPath, [JEST, '--listTests', ...args], { cwd: ROOT });
   const files = stdout.split('\n').filter(Boolean);

@@ -2,15 +2,15 @@ import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { readJson, writeJson } from './files.ts';
 
-/** The development issuer of user tokens: `truckroll token` signs with its key, the gateway accepts what it signed. */
+/** The development issuer of user tokens: `truckroll token` signs with its key, and the gateway accepts those tokens. */
 export interface TokenIssuer {
   readonly issuer: string;
   readonly audience: string;
-  /** With `kid` and `alg`: ES256. */
+  /** A JWK with `kid` and `alg`: ES256. */
   readonly privateKey: Readonly<Record<string, string>>;
 }
 
-/** Made once for each state folder. The public half lies in `jwks.json` beside it, as the gateway reads it. */
+/** Created once for each state folder. The public half is in `jwks.json` in the same folder, in the form the gateway reads. */
 export function tokenIssuer(state: string): TokenIssuer & { jwksFile: string } {
   const file = join(state, 'token-issuer.json');
   const jwksFile = join(state, 'jwks.json');

@@ -12,15 +12,15 @@ export interface DaemonOptions {
   readonly args: readonly string[];
   readonly env?: NodeJS.ProcessEnv;
   readonly cwd?: string;
-  /** Whom it runs as, where that is not this process's user. */
+  /** The user to run as, when it is not this process's user. */
   readonly user?: { readonly uid: number; readonly gid: number } | undefined;
-  /** Output is appended here; the file outlives both processes, so neither ever waits for or breaks the other. */
+  /** Output is appended to this file rather than piped, so neither process blocks or breaks the other. */
   readonly log: string;
   readonly order: StopOrder;
   readonly stopSignal: NodeJS.Signals;
   readonly graceMs: number;
   readonly watchdog: Watchdog;
-  /** Whether it is a program of ours, which may tell through Node's channel that it serves. */
+  /** Whether the program is one of ours, which reports over Node's IPC channel when it serves. */
   readonly tells?: boolean;
 }
 
@@ -34,17 +34,19 @@ export function exitText(exit: Exit): string {
   return exit.signal ?? `exit code ${exit.code}`;
 }
 
-/** A log that has grown beyond this is kept once more under another name, in bytes. */
+/** Size in bytes at which a log is moved to a second file and emptied. */
 export const LONGEST_LOG = 64 << 20;
 
-/** A process of its own session, out of reach of the terminal's Ctrl-C: it is stopped by us, in order, or by the watchdog. */
+/**
+ * A process in its own session, so that the terminal's Ctrl-C does not reach it. It is stopped in order, by this process or by the
+ * watchdog.
+ */
 export class Daemon {
   readonly name: string;
-  /** Resolves when the process has ended, for whatever reason. */
   readonly exited: Promise<Exit>;
-  /** Resolves when it tells that it serves; never where it does not tell. */
+  /** Resolves when the process reports that it serves; never for a program that does not report. */
   readonly told: Promise<unknown>;
-  /** What it has printed since it was started. */
+  /** What the process has printed since this start. */
   readonly output: LogTail;
   readonly #options: DaemonOptions;
   readonly #child: ChildProcess;
@@ -73,7 +75,7 @@ export class Daemon {
         resolve({ code, signal });
       });
     });
-    // Who waits for the exit hears of a failed launch; nobody has to wait.
+    // A failed launch rejects `exited`, which callers need not await.
     this.exited.catch(() => undefined);
     const identity = this.#child.pid === undefined ? undefined : identify(this.#child.pid);
     if (identity) options.watchdog.add({ ...identity, order: options.order, signal: options.stopSignal, graceMs: options.graceMs });
@@ -87,12 +89,12 @@ export class Daemon {
     return this.#child.pid !== undefined && this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** True once stop was called: its end is no accident. */
+  /** True once stop() was called, so that the exit is expected. */
   get stopping(): boolean {
     return this.#stopping;
   }
 
-  /** Resolves when the output holds a match, and to false when the process ends without one. */
+  /** Resolves to true when the output matches, and to false when the process ends without a match. */
   async printed(pattern: RegExp): Promise<boolean> {
     const ended = this.exited.then(
       () => true,
@@ -104,7 +106,7 @@ export class Daemon {
     }
   }
 
-  /** Asks the process to end, kills it after the grace period, and resolves when it has ended. */
+  /** Sends the stop signal, kills the process after the grace period, and resolves when it has ended. */
   async stop(): Promise<Exit> {
     this.#stopping = true;
     if (!this.running) return this.exited;

@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
-/** A process told apart from a later one that got the same number. */
+/** Distinguishes a process from a later one that reuses its pid. */
 export interface ProcessIdentity {
   readonly pid: number;
-  /** When it started, in whatever form the system tells; differs after a restart of the machine, too. */
+  /** Start time, in the system's own format. Includes the boot on Linux, so that it differs after a restart of the machine. */
   readonly started: string;
 }
 
@@ -20,7 +20,7 @@ export function isRunning(identity: ProcessIdentity): boolean {
 
 function startOnLinux(pid: number): string | undefined {
   try {
-    // Field 2 is the program's name in brackets and may hold blanks; state is field 3 and start time field 22.
+    // Field 2 is the program's name in brackets and may contain spaces; the state is field 3 and the start time field 22.
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
       .replace(/^.*\) /s, '')
       .split(' ');

@@ -1,11 +1,11 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Files of other processes are looked at this often: watching them costs more and tells less on some file systems. */
+/** Log files of other processes are polled: watching them costs more and is unreliable on some file systems. */
 const POLL_MS = 25;
 const KEPT_BYTES = 1 << 20;
 
-/** Reads what is appended to a log file after this value was made. */
+/** Reads what is appended to a log file after this object was created. */
 export class LogTail {
   readonly #file: string;
   readonly #from: number;
@@ -15,7 +15,7 @@ export class LogTail {
     this.#from = sizeOf(file);
   }
 
-  /** Everything since the beginning, of a long output the last megabyte. */
+  /** Everything appended so far, at most the last megabyte. */
   text(): string {
     const end = sizeOf(this.#file);
     return read(this.#file, Math.max(Math.min(this.#from, end), end - KEPT_BYTES), end).toString('utf8');
@@ -27,7 +27,7 @@ export class LogTail {
       .filter((line) => line.trim() !== '');
   }
 
-  /** Resolves after the file has grown, or after a while. */
+  /** Resolves after one poll interval, whether or not the file has grown. */
   async changed(): Promise<void> {
     await delay(POLL_MS);
   }
@@ -37,7 +37,7 @@ function sizeOf(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-/** The bytes from `start` to `end`, fewer when the file has been cut meanwhile. */
+/** The bytes from `start` to `end`; fewer when the file was truncated after its size was read. */
 export function read(file: string, start: number, end: number): Buffer {
   const buffer = Buffer.alloc(Math.max(0, end - start));
   if (buffer.length === 0) return buffer;

@@ -12,7 +12,7 @@ export interface RunResult {
   readonly stderr: string;
 }
 
-/** Runs a short command to its end and collects what it prints. Never rejects: a command that is missing has no code. */
+/** Runs a short command and collects its output. Never rejects: a missing command has code null. */
 export function run(command: string, args: readonly string[], options: RunOptions = {}): Promise<RunResult> {
   return new Promise((resolve) => {
     const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], env: options.env ?? process.env, ...options.user });
@@ -25,15 +25,15 @@ export function run(command: string, args: readonly string[], options: RunOption
   });
 }
 
-/** True when the command can be run at all. */
+/** True when the command runs and exits with 0. */
 export async function works(command: string, ...args: string[]): Promise<boolean> {
   return (await run(command, args)).code === 0;
 }
 
-/** Runs a command whose progress the person at the keyboard sees; resolves when it has ended, however. */
+/** Runs a command and shows its output to the user. Resolves when the command has ended, even if it failed. */
 export function shown(command: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
   return new Promise((resolve) => {
-    // Standard output is for results: see say.ts.
+    // Standard output is reserved for results: see say.ts.
     spawn(command, args, { stdio: ['ignore', 2, 2], env })
       .once('error', () => resolve())
       .once('close', () => resolve());

@@ -1,20 +1,20 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isRunning, type ProcessIdentity } from './identity.ts';
 
-/** What uses others goes before what is used. */
+/** Clients stop before the servers they use. */
 const ORDER = ['gateway', 'service', 'server'] as const;
 export type StopOrder = (typeof ORDER)[number];
 
 export interface Watched extends ProcessIdentity {
   readonly order: StopOrder;
   readonly signal: NodeJS.Signals;
-  /** Milliseconds until a process that ignores the signal is killed. */
+  /** Milliseconds before a process that ignores the signal is killed. */
   readonly graceMs: number;
 }
 
 const POLL_MS = 20;
 
-/** Stops processes, whosever children they are; resolves when all have ended. */
+/** Stops processes, including other processes' children; resolves when all have ended. */
 export async function stopInOrder(watched: readonly Watched[]): Promise<void> {
   for (const order of ORDER) await Promise.all(watched.filter((one) => one.order === order).map(stop));
 }
@@ -34,6 +34,6 @@ function send(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // It has just gone by itself.
+    // The process has just ended by itself.
   }
 }

@@ -1,7 +1,7 @@
 /**
- * Resolves when this process is asked to end: by a signal, or because the launcher that started it is gone. Importing
- * this takes the signals' default effect away, so only programs do. npm passes Ctrl-C on to a process that the terminal
- * has already told, so what follows the first signal is not a second wish.
+ * Resolves when this process is asked to end: by a signal, or because its launcher is gone. Importing this module disables the signals'
+ * default effect, so only programs import it. npm forwards a Ctrl-C that the terminal has already delivered, so further signals are
+ * ignored.
  */
 export const stopRequest: Promise<NodeJS.Signals> = new Promise((resolve) => {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => resolve(signal));

@@ -1,4 +1,4 @@
-// The watchdog's program: see watchdog.ts. It writes nothing, because nobody may be left to read.
+// The watchdog's program: see watchdog.ts. It prints nothing, because its output may have no reader left.
 import { rmSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { stopInOrder, type Watched } from './stop-in-order.ts';
@@ -7,7 +7,7 @@ import type { WatchdogMessage } from './watchdog.ts';
 const watched = new Map<number, Watched>();
 const paths = new Set<string>();
 
-// The terminal's signals are for the parent, which closes the pipe when it wants to end.
+// The terminal's signals are for the parent, which closes the pipe when everything must stop.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
 
 for await (const line of createInterface({ input: process.stdin })) {

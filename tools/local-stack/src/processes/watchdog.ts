@@ -3,13 +3,12 @@ import { join } from 'node:path';
 import { readJson, writeJson } from '../files.ts';
 import { stopInOrder, type Watched } from './stop-in-order.ts';
 
-/** What the watchdog reads, one JSON object a line. A path is deleted when everything has stopped. */
+/** Messages to the watchdog, one JSON object per line. `deleteAtEnd` is a path to delete when everything has stopped. */
 export type WatchdogMessage = { readonly add: Watched } | { readonly remove: number } | { readonly deleteAtEnd: string };
 
 /**
- * A small process of its own session that holds the reading end of a pipe whose writing end only this process has. The
- * pipe closes when this process wants everything stopped, and also when it ends in any other way: there is one way to
- * stop, and it does not need us.
+ * A small process in its own session that reads a pipe only this process writes to. The pipe closes when this process wants everything
+ * stopped, and also when it dies in any way. So there is one way to stop, and it works without this process.
  */
 export class Watchdog {
   readonly #told = new Map<number, Watched>();
@@ -18,7 +17,7 @@ export class Watchdog {
   #process: ChildProcess;
   #stopping = false;
 
-  /** With a file that records what runs, so that `endLeftovers` can stop it if the watchdog is killed as well. */
+  /** `record` names a file that lists what runs, so that `endLeftovers` can stop it if the watchdog is killed as well. */
   constructor(record?: string) {
     this.#record = record;
     this.#process = this.#launch();
@@ -41,7 +40,7 @@ export class Watchdog {
     this.#write();
   }
 
-  /** A file or folder that must not outlive what is watched. */
+  /** Deletes a file or folder once everything watched has ended. */
   deleteAtEnd(path: string): void {
     this.#paths.add(path);
     this.#tell({ deleteAtEnd: path });
@@ -67,7 +66,7 @@ export class Watchdog {
     child.unref();
     (child.stdin as unknown as { unref(): void }).unref();
     child.stdin.on('error', () => undefined);
-    // Somebody has killed it: without another one, nothing would be left to do its work.
+    // The watchdog was killed: start another, or nothing would stop the processes.
     child.once('exit', () => {
       if (this.#stopping) return;
       this.#process = this.#launch();
@@ -86,7 +85,7 @@ export class Watchdog {
   }
 }
 
-/** Stops what an earlier start has left running, because it was killed together with its watchdog. */
+/** Stops what an earlier start left running because it was killed together with its watchdog. */
 export async function endLeftovers(record: string): Promise<void> {
   await stopInOrder(readJson<Watched[]>(record) ?? []);
 }

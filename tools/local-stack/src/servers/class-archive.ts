@@ -4,9 +4,9 @@ import { join } from 'node:path';
 const NAME = /^classes-.*\.jsa(\.new)?$/;
 
 /**
- * What Java is told so that it keeps the classes of a program as it has them in memory once they are loaded and verified, which is
- * most of what it does until the program runs: written when the program ends for the first time, mapped at every later start. It is this
- * Java's alone, and ignored by Java where a jar has changed since.
+ * Java options that store a program's loaded and verified classes in an archive, because loading them is most of Java's start-up time. Java
+ * writes the archive when the program first ends and maps it at every later start. An archive is for one Java version, and Java ignores it
+ * when a jar has changed.
  */
 export function classArchive(folder: string, javaVersion: string): string[] {
   const archive = join(folder, `classes-${javaVersion}.jsa`);
@@ -16,7 +16,7 @@ export function classArchive(folder: string, javaVersion: string): string[] {
   return existsSync(archive) ? [`-XX:SharedArchiveFile=${archive}`] : [`-XX:ArchiveClassesAtExit=${fresh}`];
 }
 
-/** Java writes what is at the beginning last: of an archive that was cut off it is missing. */
+/** Java writes the file's first bytes last, so an archive whose writing was interrupted lacks them. */
 function isWhole(file: string): boolean {
   if (!existsSync(file)) return false;
   const handle = openSync(file, 'r');

@@ -6,7 +6,7 @@ const TIMEOUT_MS = 3000;
 const SENTINEL_PORT = 26379;
 const VARIABLES = { postgres: ['DATABASE_URL', 5432], redis: ['REDIS_URL', 6379], kafka: ['KAFKA_BROKERS', 9092] } as const;
 
-/** Fails in one sentence when nothing listens where an environment variable says that a server is. */
+/** Throws a Problem when nothing listens at the address that an environment variable names. */
 export async function requireAnswer(name: ServerName, text: string): Promise<void> {
   const [variable, defaultPort] = VARIABLES[name];
   const addresses = addressesIn(name, text);
@@ -14,7 +14,7 @@ export async function requireAnswer(name: ServerName, text: string): Promise<voi
   for (const address of addresses) {
     if (!URL.canParse(address)) throw new Problem(`${variable} is not an address: set it to ${example(name)}, or leave it out.`);
     const { hostname, port } = new URL(address);
-    // A path instead of a host name is a socket file, which the client itself will find or not.
+    // A path instead of a host name is a socket file; the client checks it.
     if (hostname === '') return;
     tried.push(`${hostname}:${port || defaultPort}`);
     if (await answers(hostname.replace(/^\[|\]$/g, ''), Number(port || defaultPort))) return;
@@ -22,7 +22,7 @@ export async function requireAnswer(name: ServerName, text: string): Promise<voi
   throw new Problem(`Nothing answers at ${tried.join(', ')}, which ${variable} names: start that server, or leave ${variable} out to have one started here.`);
 }
 
-/** Any of several will do: they know the others. */
+/** One answering address is enough: it knows the others. */
 function addressesIn(name: ServerName, text: string): string[] {
   if (name === 'kafka') return text.split(',').map((broker) => `kafka://${broker.trim()}`);
   const [, kind, hosts] = /^rediss?\+(cluster|sentinel):\/\/(?:[^@/]*@)?([^/?]+)/.exec(text) ?? [];

@@ -10,63 +10,68 @@ import { startPostgres } from './postgres.ts';
 import { startRedis } from './redis.ts';
 import { LOOPBACK, type RunningServer, type ServerContext, type ServerName } from './server.ts';
 
-/** Free space below which nothing is started, in bytes. */
+/** Minimum free disk space to start anything, in bytes. */
 const NEEDED_SPACE = 500e6;
 const PORT_TRIES = 5;
 
 export interface ServerOptions {
   /** Holds data folders and logs. */
   readonly folder: string;
-  /** Of the folder's own unless given. */
+  /** Default: the ports stored in the folder. */
   readonly ports?: Ports;
   readonly watchdog: Watchdog;
   readonly say: Say;
-  /** Of PostgreSQL's administrator. */
+  /** Password of PostgreSQL's administrator. */
   readonly password: string;
-  /** Speed before safety, for data that ends with a test run. */
+  /** Trades durability for speed, for data that is deleted after a test run. */
   readonly careless?: boolean;
-  /** Where servers listen: an address of this machine, 127.0.0.1 unless given. */
+  /** Address of this machine to listen on. Default: 127.0.0.1. */
   readonly address?: string;
-  /** Where DATABASE_URL, REDIS_URL and KAFKA_BROKERS may name servers to use instead. */
+  /** Variables (DATABASE_URL, REDIS_URL, KAFKA_BROKERS) that name servers to use instead. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
-  /** All unless given. */
+  /** Default: all servers. */
   readonly only?: ReadonlySet<ServerName>;
 }
 
-/** An address is empty where `only` leaves its server out. */
+/** An address is empty when `only` excludes its server. */
 export interface Addresses {
-  /** Of an administrator. */
+  /** URL of an administrator. */
   readonly databaseUrl: string;
   readonly redisUrl: string;
   readonly kafkaBrokers: string;
 }
 
 export interface Servers extends Addresses {
-  /** The ones that were started here, by name. */
+  /** The servers that were started here, by name. */
   readonly running: ReadonlyMap<ServerName, RunningServer>;
-  /** Starts a server that has died again, at the same address. */
+  /** Restarts a server that has died, at the same address. */
   restart(name: ServerName): Promise<void>;
 }
 
-/** Servers that are being started. */
 export interface StartingServers {
-  /** Resolves to the address of one as soon as it can be used: of PostgreSQL an administrator's. */
+  /** Resolves to a server's address as soon as it can be used. PostgreSQL's is an administrator's. */
   address(name: ServerName): Promise<string>;
-  /** Resolves when all can be used. Rejects with the error of the first that failed, after the others have come up or failed too. */
+  /** Resolves when all can be used. Rejects with the first failure, after the others have started or failed too. */
   readonly all: Promise<Servers>;
 }
 
-/** Starts the servers that the environment does not name, side by side. The watchdog stops them, also those beside a failed one. */
+/**
+ * Starts, in parallel, the servers that the environment does not name. The watchdog stops them, including those that started when another
+ * failed.
+ */
 export async function startServers(options: ServerOptions): Promise<Servers> {
   return await (await beginServers(options)).all;
 }
 
-/** The same, for whoever can go on as soon as some of them are there. Rejects where a server that the environment names does not answer. */
+/**
+ * Like `startServers`, for callers that can continue once some servers are up. Rejects when a server named by the environment does not
+ * answer.
+ */
 export async function beginServers(options: ServerOptions): Promise<StartingServers> {
   const { folder, ports = new Ports(join(folder, 'ports.json')), environment = {}, only, say, watchdog, careless = false, address: at = LOOPBACK } = options;
   const context: ServerContext = { folder, ports, say, watchdog, careless, address: at, logs: join(folder, 'logs') };
   const kinds = {
-    // It takes longest.
+    // First, because it takes longest.
     kafka: { title: 'Kafka', given: environment['KAFKA_BROKERS'], start: () => startKafka(context) },
     postgres: { title: 'PostgreSQL', given: environment['DATABASE_URL'], start: () => startPostgres({ ...context, password: options.password }) },
     redis: { title: 'Redis', given: environment['REDIS_URL'], start: () => startRedis(context) },
@@ -91,12 +96,12 @@ export async function beginServers(options: ServerOptions): Promise<StartingServ
     const [databaseUrl, redisUrl, kafkaBrokers] = await Promise.all([of('postgres'), of('redis'), of('kafka')]);
     return { databaseUrl, redisUrl, kafkaBrokers, running, restart: async (name) => void (await begin(name)) };
   });
-  // Who waits for one of them alone hears of its failure there.
+  // Callers that await only `address` see the failure there.
   all.catch(() => undefined);
   return { address: (name) => addresses.get(name)!, all };
 }
 
-/** Another process may take a port between the moment when it was found free and the one when the server binds it. */
+/** Retries with a new port: another process may take a port after it was found free and before the server binds it. */
 async function retryingPorts(start: () => Promise<RunningServer>): Promise<RunningServer> {
   for (let tries = 1; ; tries += 1) {
     try {

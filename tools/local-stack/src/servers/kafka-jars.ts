@@ -11,7 +11,7 @@ import { since, type Say } from '../say.ts';
 const KAFKA_VERSION = '4.1.1';
 const COPY = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies';
 
-/** Kafka's artifact leaves the choice of a log writer to whoever runs it; slf4j-simple is the one without configuration. */
+/** Kafka's artifact brings no log backend; slf4j-simple needs no configuration. */
 const POM = `<project xmlns="http://maven.apache.org/POM/4.0.0">
   <modelVersion>4.0.0</modelVersion>
   <groupId>truckroll</groupId><artifactId>kafka-jars</artifactId><version>1</version><packaging>pom</packaging>
@@ -22,13 +22,12 @@ const POM = `<project xmlns="http://maven.apache.org/POM/4.0.0">
 </project>
 `;
 
-/** What Maven must have brought, by SHA-256: `sha256sum *.jar` in the folder of a new version makes it anew. */
+/** SHA-256 of every jar. For a new version, regenerate it with `sha256sum *.jar` in the folder of jars. */
 const PINNED = join(import.meta.dirname, 'kafka-jars.sha256');
 
 /**
- * The folder of Kafka's jars, shared by all checkouts of this user; filled by Maven at the first use. Throws Problem where a
- * jar is another than the one that was pinned, whether it came so or was changed since. Nothing is downloaded before `worthwhile`
- * resolves, nor where it rejects.
+ * The folder of Kafka's jars, shared by all checkouts of this user. Maven fills it at the first use. Throws Problem when a jar's checksum
+ * is not the pinned one. Downloads nothing until `worthwhile` resolves, and nothing at all if it rejects.
  */
 export async function kafkaJars(say: Say, worthwhile?: Promise<unknown>): Promise<string> {
   const cache = join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'truckroll');
@@ -44,7 +43,7 @@ export async function kafkaJars(say: Say, worthwhile?: Promise<unknown>): Promis
     try {
       renameSync(join(partial, 'jars'), jars);
     } catch (error) {
-      // Another checkout was faster; its copy is as good.
+      // Another checkout finished first; its copy is as good.
       if (!existsSync(jars)) throw error;
     }
   } finally {

@@ -11,20 +11,20 @@ import type { RunningServer, ServerContext } from './server.ts';
 const CLUSTER_ID = 'truckroll-local-stack1';
 const NEEDED_JAVA = 17;
 
-/** What a node is run by. */
+/** The command line and settings of one Kafka node. */
 export interface KafkaProgram {
   readonly java: string;
-  /** What Java is told before the class. */
+  /** Java options, which precede the main class. */
   readonly options: readonly string[];
-  /** The class, and its file of settings. */
+  /** The main class and its settings file. */
   readonly main: readonly [string, string];
   readonly data: string;
   readonly port: number;
-  /** What it prints when it can be used. */
+  /** Printed when the node can be used. */
   readonly ready: RegExp;
 }
 
-/** One real Kafka node in KRaft mode, broker and controller in one process, on one address. */
+/** One real Kafka node in KRaft mode: broker and controller in one process, on one address. */
 export async function startKafka(context: ServerContext): Promise<RunningServer> {
   const { java, options, main, data, port, ready } = await prepareKafka(context);
   const daemon = await launch({
@@ -43,7 +43,7 @@ export async function startKafka(context: ServerContext): Promise<RunningServer>
   return { daemon, port, url: `${context.address}:${port}` };
 }
 
-/** Finds Java and Kafka's jars, and writes what the node is told; its data folder is made where it is missing. */
+/** Finds Java and Kafka's jars, writes the node's settings, and formats its data folder if it is missing. */
 export async function prepareKafka(context: ServerContext): Promise<KafkaProgram> {
   const folder = join(context.folder, 'kafka');
   const data = join(folder, 'data');
@@ -56,12 +56,12 @@ export async function prepareKafka(context: ServerContext): Promise<KafkaProgram
   if (!existsSync(data)) await format(java, options, folder, properties(`${data}.new`, context.address, port, controller));
   const config = join(folder, 'server.properties');
   writeFileSync(config, properties(data, context.address, port, controller));
-  // Writing it takes as long as it saves, which what ends with a test run does not live to see.
+  // Writing the archive costs as much as it saves, so it does not pay for a single test run.
   const archive = context.careless ? [] : classArchive(folder, version);
   return { java, options: [...archive, ...options], main: ['kafka.Kafka', config], data, port, ready: /Kafka Server started/ };
 }
 
-/** A Java that was asked for its version before is not asked again: that takes as long as a tenth of Kafka's start. */
+/** Caches the version of a known Java: running `java -version` takes a tenth of Kafka's start-up time. */
 async function requireJava(noted: string): Promise<{ java: string; version: string }> {
   const home = process.env['JAVA_HOME'];
   const folders = [...(home ? [join(home, 'bin')] : []), ...(process.env['PATH'] ?? '').split(delimiter)];
@@ -80,7 +80,7 @@ async function requireJava(noted: string): Promise<{ java: string; version: stri
   return { java, version };
 }
 
-/** Differs from one Java to another, and after an update. */
+/** Differs between Java installations, and after an update of one. */
 function identityOf(java: string): string | undefined {
   if (!existsSync(java)) return undefined;
   const path = realpathSync(java);
@@ -95,7 +95,7 @@ function javaOptions(jars: string): string[] {
     '-Xmx512m',
     '-XX:+UseSerialGC',
     '-XX:+ExitOnOutOfMemoryError',
-    // Half of a short run would otherwise be spent on compiling code that is about to end, and of a long one, which has little to do, too.
+    // Optimising JIT would take half of a short run, and gains little in a long one because this broker has little to do.
     '-XX:TieredStopAtLevel=1',
     '-XX:-UsePerfData',
     log('defaultLogLevel=warn'),
@@ -107,7 +107,7 @@ function javaOptions(jars: string): string[] {
   ];
 }
 
-/** Made under another name first: a folder that exists is whole. */
+/** Written under a temporary name first, so that an existing folder is always complete. */
 async function format(java: string, options: readonly string[], folder: string, config: string): Promise<void> {
   const partial = join(folder, 'data.new');
   const file = join(folder, 'format.properties');
@@ -126,7 +126,7 @@ function properties(data: string, address: string, port: number, controller: num
   const settings = {
     'process.roles': 'broker,controller',
     'node.id': 1,
-    // Voters named here rather than in the log, so that the ports may differ at the next start.
+    // Voters are configured here rather than in the log, so that ports may change at the next start.
     'controller.quorum.voters': `1@127.0.0.1:${controller}`,
     listeners: `PLAINTEXT://${address}:${port},CONTROLLER://127.0.0.1:${controller}`,
     'advertised.listeners': `PLAINTEXT://${address}:${port}`,
@@ -134,9 +134,9 @@ function properties(data: string, address: string, port: number, controller: num
     'controller.listener.names': 'CONTROLLER',
     'inter.broker.listener.name': 'PLAINTEXT',
     'log.dirs': data,
-    // Those who use topics make them, with the settings that they need.
+    // Programs create their own topics, with the settings they need.
     'auto.create.topics.enable': false,
-    // Topics of a release that did not ask for it take imported records of 3 MiB too.
+    // Topics created by releases that set no limit must still take imported records of 3 MiB.
     'message.max.bytes': 4 << 20,
     'offsets.topic.replication.factor': 1,
     'offsets.topic.num.partitions': 4,
@@ -145,12 +145,11 @@ function properties(data: string, address: string, port: number, controller: num
     'transaction.state.log.num.partitions': 4,
     'share.coordinator.state.topic.replication.factor': 1,
     'share.coordinator.state.topic.min.isr': 1,
-    // One consumer per group: nobody else is worth waiting for.
+    // Each group has one consumer, so there are no other members to wait for.
     'group.initial.rebalance.delay.ms': 0,
-    // A broker for one machine's processes: threads that look for work all the time, and telling other controllers and itself that
-    // it lives, would be most of what it does.
+    // A broker for one machine is mostly idle. With the defaults, polling threads and heartbeats would be most of its work.
     'broker.heartbeat.interval.ms': 4000,
-    // Of share groups, which nobody uses here, nothing is kept.
+    // Share groups are not used, so their state is not stored.
     'group.share.persister.class.name': 'org.apache.kafka.server.share.persister.NoOpStatePersister',
     'num.network.threads': 1,
     'num.io.threads': 2,

@@ -2,21 +2,21 @@ import { Problem, fullDisk } from '../problem.ts';
 import { Daemon, exitText, type DaemonOptions } from '../processes/daemon.ts';
 
 export interface Launch extends Omit<DaemonOptions, 'order'> {
-  /** What the server prints when it can be used. */
+  /** Printed when the server can be used. */
   readonly ready: RegExp;
   /** "PostgreSQL". */
   readonly title: string;
   readonly dataFolder: string;
-  /** What deleting the data folder costs, for the sentence about a damaged one: "to begin with an empty database". */
+  /** What deleting a damaged data folder does, for the error message: "to begin with an empty database". */
   readonly afterDeletion: string;
 }
 
-/** The port that was free a moment ago no longer is. */
+/** Another process took the port after it was found free. */
 export class PortTaken extends Error {
   override readonly name = 'PortTaken';
 }
 
-/** Starts a server and waits until it can be used; throws PortTaken, or a Problem that says what to do. */
+/** Starts a server and waits until it can be used. Throws PortTaken, or a Problem that says what to do. */
 export async function launch(options: Launch): Promise<Daemon> {
   const daemon = new Daemon({ ...options, order: 'server' });
   if (await daemon.printed(options.ready)) return daemon;
@@ -36,7 +36,7 @@ export async function launch(options: Launch): Promise<Daemon> {
   );
 }
 
-/** The first line that tells of the fault, without time stamps and Java's packages in front of it. */
+/** The first log line that reports the fault, without time stamps and Java package names. */
 function reason(daemon: Daemon, fallback: string): string {
   const lines = daemon.output.lines();
   const line = lines.find((text) => /FATAL|PANIC|ERROR|Exception|# |Bad file format|Fatal/i.test(text)) ?? lines.at(-1) ?? fallback;

@@ -9,16 +9,16 @@ import { postgresUser } from './postgres-user.ts';
 import type { RunningServer, ServerContext } from './server.ts';
 
 export interface PgBouncerOptions {
-  /** URLs of the same PostgreSQL, with the roles that may use it through the pooler. */
+  /** URLs of one PostgreSQL, one for each role that may use the pooler. */
   readonly urls: readonly string[];
   readonly mode: 'session' | 'transaction';
-  /** Connections to PostgreSQL of each role. */
+  /** Connections to PostgreSQL per role. */
   readonly poolSize: number;
 }
 
-/** The first that keeps prepared statements in transaction mode. */
+/** The first version that supports prepared statements in transaction mode. */
 const OLDEST = [1, 21] as const;
-/** Debian 13's, with the libraries that it is built for: those of this machine may be older. */
+/** Debian 13's package, with the libraries it was built for; this machine's may be older. */
 const SUITE = 'trixie';
 const PACKAGES = [
   'pgbouncer',
@@ -26,7 +26,7 @@ const PACKAGES = [
 ];
 const HOW = process.platform === 'darwin' ? 'brew install pgbouncer' : 'sudo apt-get install pgbouncer';
 
-/** PgBouncer in front of a PostgreSQL. `url` is its address, with the role of the first of the given URLs. */
+/** Starts PgBouncer in front of a PostgreSQL. `url` is its address, with the role of the first given URL. */
 export async function startPgBouncer(context: ServerContext, { urls, mode, poolSize }: PgBouncerOptions): Promise<RunningServer> {
   const command = await program(context.say);
   const folder = join(context.folder, 'pgbouncer');
@@ -59,7 +59,7 @@ export async function startPgBouncer(context: ServerContext, { urls, mode, poolS
     `default_pool_size = ${poolSize}`,
     'max_client_conn = 500',
     'max_prepared_statements = 200',
-    // PostgreSQL is back sooner than in the 15 s that are the default.
+    // The default is 15 s; PostgreSQL is back sooner than that.
     'server_login_retry = 1',
   ]);
   const [first, ...rest] = [...(user?.prefix ?? []), command, config];
@@ -81,7 +81,7 @@ export async function startPgBouncer(context: ServerContext, { urls, mode, poolS
   return { daemon, port, url: server.href };
 }
 
-/** The command of a PgBouncer that is new enough; where it is missing, Debian's is unpacked for this user. Throws Problem. */
+/** The command of a recent enough PgBouncer. When there is none, unpacks Debian's for this user. Throws Problem. */
 async function program(say: Say): Promise<string> {
   for (const command of ['pgbouncer', '/usr/sbin/pgbouncer', '/opt/homebrew/bin/pgbouncer']) if (await isNewEnough(command)) return command;
   const folder = join(unpackedPrograms(), 'pgbouncer');
@@ -98,7 +98,7 @@ async function program(say: Say): Promise<string> {
     const command = join(folder, 'pgbouncer');
     const own = `exec '${loader}' --library-path '${join(loader, '..')}' '${join(folder, 'usr/sbin/pgbouncer')}' "$@"`;
     if (!existsSync(command)) {
-      // Whole from the start: another process may run it at once.
+      // Renamed into place when complete, because another process may run it at any time.
       writeFileSync(`${command}.${process.pid}`, `#!/bin/sh\n${own}\n`, { mode: 0o755 });
       renameSync(`${command}.${process.pid}`, command);
     }

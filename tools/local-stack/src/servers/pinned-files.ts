@@ -3,7 +3,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Why the folder does not hold exactly the files of the list, or undefined where it does. The list is sha256sum's. */
+/** How the folder differs from the list (in sha256sum's format), or undefined when it holds exactly the listed files. */
 export async function differenceFrom(list: string, folder: string): Promise<string | undefined> {
   const pinned = new Map(
     readFileSync(list, 'utf8')

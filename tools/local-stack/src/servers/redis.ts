@@ -4,7 +4,7 @@ import { fromDebian } from '../debian-package.ts';
 import { launch } from './launch.ts';
 import type { RunningServer, ServerContext } from './server.ts';
 
-/** Redis from the system, on one address; installed with apt-get when it is missing and this process may. */
+/** The system's Redis on one address; installed with apt-get when it is missing and this process is root. */
 export async function startRedis(context: ServerContext): Promise<RunningServer> {
   const command = await redisServer(context);
   const data = join(context.folder, 'redis');
@@ -23,10 +23,10 @@ export async function startRedis(context: ServerContext): Promise<RunningServer>
       data,
       '--daemonize',
       'no',
-      // What expires is looked for once a second instead of ten times; who asks for it does not get it in either case.
+      // Look for expired keys once a second instead of ten times. Reads never return an expired key either way.
       '--hz',
       '1',
-      // Counters of limits and copies of keys: losing fifteen minutes of them costs nothing.
+      // Redis holds rate-limit counters and cached keys, so losing fifteen minutes of them costs nothing.
       '--save',
       context.careless ? '' : '900 1',
       '--appendonly',

@@ -3,27 +3,27 @@ import type { Watchdog } from '../processes/watchdog.ts';
 import type { Ports } from '../ports.ts';
 import type { Say } from '../say.ts';
 
-/** Where nobody else reaches a server. */
+/** Reachable from this machine only. */
 export const LOOPBACK = '127.0.0.1';
 
 export type ServerName = 'postgres' | 'redis' | 'kafka';
 
 export interface ServerContext {
-  /** Holds one data folder for each server. */
+  /** Holds one data folder per server. */
   readonly folder: string;
   readonly logs: string;
   readonly ports: Ports;
   readonly watchdog: Watchdog;
   readonly say: Say;
-  /** Speed before safety, for data that ends with a test run. */
+  /** Trades durability for speed, for data that is deleted after a test run. */
   readonly careless: boolean;
-  /** Of this machine: where servers are, 127.0.0.1 unless others than this machine are to reach them. */
+  /** Address of this machine that servers listen on: 127.0.0.1 unless other machines must reach them. */
   readonly address: string;
 }
 
 export interface RunningServer {
   readonly daemon: Daemon;
   readonly port: number;
-  /** What clients are given. */
+  /** The address for clients. */
   readonly url: string;
 }

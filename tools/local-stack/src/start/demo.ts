@@ -7,14 +7,14 @@ import { Problem } from '../problem.ts';
 import { read } from './readiness.ts';
 
 /**
- * Finds the demo companies, or has the command line make what is missing of them; it keeps their keys in the state folder. The signal ends
+ * Finds the demo companies, or runs the command line to create what is missing. Their keys are kept in the state folder. The signal stops
  * it.
  */
 export async function demoAccess(state: string, baseUrl: string, environment: NodeJS.ProcessEnv, signal: AbortSignal): Promise<DemoAccess> {
   return (await foundAgain(state, baseUrl)) ?? (await made(state, { ...environment, TRUCKROLL_URL: baseUrl }, signal));
 }
 
-/** Where both are whole, and each key still opens its own. */
+/** Credentials of the existing companies, when both are fully imported and each key still opens its own company. */
 async function foundAgain(state: string, baseUrl: string): Promise<DemoAccess | undefined> {
   const [first, second] = readJson<{ companies: (NotedCompany | undefined)[] }>(join(state, DEMO_COMPANIES_FILE))?.companies ?? [];
   if (first?.imported !== true || second?.imported !== true) return undefined;
@@ -29,7 +29,7 @@ async function isOpenedByItsKey({ companyId, apiKey }: NotedCompany, baseUrl: st
 
 async function made(state: string, environment: NodeJS.ProcessEnv, signal: AbortSignal): Promise<DemoAccess> {
   const child = spawn(process.execPath, [join(ROOT, 'tools/cli/src/main.ts'), 'demo', '--ensure', '--json'], {
-    // The command line looks for the state folder from here upwards.
+    // The command line searches for the state folder from here upwards.
     cwd: dirname(state),
     stdio: ['ignore', 'pipe', 'inherit'],
     env: environment,

@@ -3,12 +3,12 @@ import { LONGEST_LOG } from '../processes/daemon.ts';
 import { read } from '../processes/log-tail.ts';
 import type { Say } from '../say.ts';
 
-/** Within this a warning is on the terminal. */
+/** Longest delay before a warning is shown, in milliseconds. */
 const POLL_MS = 1000;
 const NEWLINE = 10;
-/** The same sentence of the same process is shown once in this time, in milliseconds. */
+/** Minimum time in milliseconds before the same process's same sentence is shown again. */
 const REPEAT_MS = 30_000;
-/** Within this much of a line its level is told; lines of lower levels are not parsed, of which there are thousands. */
+/** Only lines that contain one of these are parsed: there are thousands of lower-level lines. */
 const LEVELS = ['warn', 'error', 'fatal'].map((level) => Buffer.from(`"level":"${level}"`));
 
 interface Fault {
@@ -23,7 +23,7 @@ interface Entry {
   readonly err?: Fault;
 }
 
-/** Shows the warnings and errors of a log file, as sentences, while it grows. */
+/** Shows the warnings and errors of a growing log file as sentences. */
 export class LogWatch {
   readonly #name: string;
   readonly #file: string;
@@ -76,7 +76,7 @@ export class LogWatch {
     this.#say(before?.missed ? `${sentence} (and ${before.missed} times before)` : sentence);
   }
 
-  /** The writer appends, so it goes on at the beginning of the emptied file. */
+  /** The writer appends, so it continues at the start of the emptied file. */
   #rotate(): void {
     copyFileSync(this.#file, `${this.#file}.1`);
     truncateSync(this.#file);
@@ -84,7 +84,7 @@ export class LogWatch {
   }
 }
 
-/** Of a chain of errors the first cause says what is wrong; what was made of it is for the callers. */
+/** The message of the innermost cause, which says what is wrong; the outer errors only say where it was noticed. */
 function innermost(fault: Fault | undefined): string | undefined {
   let deepest = fault;
   while (deepest?.cause?.message) deepest = deepest.cause;

@@ -1,4 +1,4 @@
-// `npm start -- --observe`: Prometheus beside the system.
+// `npm start -- --observe`: also runs Prometheus.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '../folder.ts';
@@ -10,7 +10,6 @@ import { launch } from '../servers/launch.ts';
 import type { ProcessPlan } from './plan.ts';
 
 export interface ObserveOptions {
-  /** The state folder. */
   readonly state: string;
   readonly ports: Ports;
   readonly watchdog: Watchdog;
@@ -20,10 +19,12 @@ export interface ObserveOptions {
 
 const ADDRESS = '127.0.0.1';
 const PREFERRED_PORT = 9090;
-/** Dashboards and rules of the product, which hold here as anywhere. */
+/** The product's own alert and SLO rules. */
 const RULES = ['alerts.yaml', 'slo.yaml'].map((name) => join(ROOT, 'deploy/dashboards', name));
 
-/** Starts Prometheus with what it keeps below the state folder. Resolves to its address, or undefined where it is not installed, which is said. */
+/**
+ * Starts Prometheus with its data in the state folder. Resolves to its address, or to undefined, with a message, when it is not installed.
+ */
 export async function observe({ state, ports, watchdog, say, processes }: ObserveOptions): Promise<string | undefined> {
   const command = await installedPrometheus('prometheus');
   if (command === undefined) {
@@ -51,7 +52,7 @@ export async function observe({ state, ports, watchdog, say, processes }: Observ
   return `http://${ADDRESS}:${port}`;
 }
 
-/** JSON, which is YAML too. */
+/** JSON, which is also valid YAML. */
 function configuration(processes: ObserveOptions['processes']): string {
   const targets = processes.map(({ name, metricsUrl }) => ({ targets: [new URL(metricsUrl).host], labels: { process: name } }));
   return `${JSON.stringify({ global: { scrape_interval: '5s', evaluation_interval: '15s' }, rule_files: RULES, scrape_configs: [{ job_name: 'truckroll', static_configs: targets }] }, null, 2)}\n`;

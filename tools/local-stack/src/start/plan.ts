@@ -8,7 +8,7 @@ import { SCHEMAS, type Schema } from '../roles.ts';
 import type { Say } from '../say.ts';
 import { acceptedCallers, type CallerName, type Secrets } from '../secrets.ts';
 
-/** A process of the system and what it is told of the others. */
+/** A process of the system and its settings. */
 export interface ProcessPlan {
   readonly name: string;
   readonly script: string;
@@ -16,19 +16,18 @@ export interface ProcessPlan {
   /** Answers 200 when the process can be used. */
   readonly readyUrl: string;
   readonly metricsUrl: string;
-  /** All that the process needs to know beyond the machine's own environment. */
+  /** Every setting that the process needs, except the machine's own environment. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
 export interface Plan {
   readonly baseUrl: string;
-  /** host:port of each service's gRPC, by name. */
+  /** host:port of each service's gRPC, by service name. */
   readonly addresses: Readonly<Record<string, string>>;
   readonly processes: readonly ProcessPlan[];
 }
 
 export interface PlanOptions {
-  /** The state folder. */
   readonly state: string;
   readonly ports: Ports;
   readonly say: Say;
@@ -37,20 +36,20 @@ export interface PlanOptions {
   readonly kafkaBrokers: string;
   readonly secrets: Secrets;
   readonly tokens: { readonly issuer: string; readonly audience: string; readonly jwksFile: string };
-  /** What is run of a program, `services/billing/src/main.ts`, instead of its modules. */
+  /** The bundle to run instead of a program's modules, by path, such as `services/billing/src/main.ts`. */
   readonly bundles?: ReadonlyMap<string, string>;
-  /** What the person at the keyboard has set. */
+  /** The user's environment variables. */
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
 const HOST = '127.0.0.1';
 const PREFERRED_PORT = 8080;
-/** Where `truckroll listen` waits for webhooks: the only target that is not public (decisions §7). */
+/** Where `truckroll listen` receives webhooks: the only private target that is allowed (decisions §7). */
 const LISTEN_TARGET = `${HOST}:4567`;
-/** The gateway's sealing keys and tokens are its own; the dispatcher calls strangers and gets no server but Kafka. */
+/** The dispatcher connects to arbitrary addresses, so it gets none of the gateway's keys and tokens, and no server except Kafka. */
 const DISPATCHER = 'webhook-dispatcher';
 
-/** Chooses the ports and writes down what every process is told. Processes that this checkout lacks are left out. */
+/** Chooses the ports and puts every process's settings together. Skips processes that this checkout lacks. */
 export async function plan(options: PlanOptions): Promise<Plan> {
   const { state, ports, databaseUrls, redisUrl, kafkaBrokers, secrets, tokens, bundles, environment } = options;
   const addresses: Record<string, string> = {};
@@ -66,7 +65,7 @@ export async function plan(options: PlanOptions): Promise<Plan> {
     if (!existsSync(join(ROOT, program))) return;
     processes.push({
       name,
-      // Where modules could not be bundled, their own words say what is wrong with them.
+      // When bundling failed, run the modules: their own error says what is wrong.
       script: bundles?.get(program) ?? join(ROOT, program),
       order,
       metricsUrl,
@@ -75,7 +74,7 @@ export async function plan(options: PlanOptions): Promise<Plan> {
     });
   };
   const targets = { WEBHOOK_ALLOWED_TARGETS: environment['WEBHOOK_ALLOWED_TARGETS'] || LISTEN_TARGET };
-  // Messages to the people of a demo company must reach nobody, unless providers are given.
+  // Messages to a demo company's people must not be delivered, unless the user configures providers.
   const messages = { NOTIFICATION_FOLDER: environment['NOTIFICATION_FOLDER'] || join(state, 'outgoing') };
   const own: Partial<Record<Schema, Record<string, string>>> = {
     integrations: { WEBHOOK_SECRET_KEYS: secrets.webhookSecretKeys, ...targets, ...messages },
@@ -126,7 +125,7 @@ export async function plan(options: PlanOptions): Promise<Plan> {
   return { baseUrl, addresses, processes };
 }
 
-/** PORT when it is given, else the one of the last start, else 8080, else any: integrators write this one down. */
+/** PORT if set, else the last start's port, else 8080, else any free port. The port is kept because integrators write it down. */
 async function gatewayPort({ ports, environment, say }: PlanOptions): Promise<number> {
   const given = environment['PORT'];
   if (given) {

@@ -7,7 +7,7 @@ export async function isReady(url: string): Promise<boolean> {
   return (await read(url))?.status === 200;
 }
 
-/** What the address answers, undefined where it does not. Never rejects. */
+/** The answer, or undefined when there is none. Never rejects. */
 export function read(url: string, headers: Readonly<Record<string, string>> = {}): Promise<{ status: number | undefined; body: string } | undefined> {
   return new Promise((resolve) => {
     const request = get(url, { timeout: TIMEOUT_MS, agent: false, headers }, (response) => {

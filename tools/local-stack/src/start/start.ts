@@ -23,16 +23,16 @@ import { runSystem } from './system.ts';
 import { welcome } from './welcome.ts';
 
 export interface StartOptions {
-  /** What this installation keeps between starts. */
+  /** The folder with everything this installation keeps between starts. */
   readonly state: string;
   readonly environment: NodeJS.ProcessEnv;
-  /** Runs Prometheus beside the system, where it is installed. */
+  /** Also runs Prometheus, if it is installed. */
   readonly observed?: boolean;
-  /** Resolves when everything is to be stopped. */
+  /** Resolves when everything must stop. */
   readonly stop: Promise<unknown>;
 }
 
-/** Brings everything up, keeps it up until it is told to stop, and resolves to the exit code when all has ended. */
+/** Starts everything, keeps it running until `stop` resolves, and resolves to the exit code when all processes have ended. */
 export async function start(options: StartOptions): Promise<number> {
   const { state } = options;
   const lock = lockState(state, 'npm start');
@@ -48,7 +48,7 @@ export async function start(options: StartOptions): Promise<number> {
     const up = bringUp(options, watchdog, stopping.signal);
     const stoppedEarly = await Promise.race([up.then(() => false), options.stop.then(() => true)]);
     if (!stoppedEarly) await options.stop;
-    // What was still coming up fails now, in its own way, and nobody needs to hear of it.
+    // Whatever was still starting fails now, as expected.
     up.catch(() => undefined);
     return 0;
   } finally {
@@ -65,7 +65,7 @@ async function bringUp({ state, environment, observed = false }: StartOptions, w
   const startedAt = performance.now();
   const secrets = readSecrets(state);
   const ports = new Ports(join(state, 'ports.json'));
-  // Chosen before Kafka takes it, for processes that are told of it while Kafka starts.
+  // Reserved before Kafka starts, because the processes need its address by then.
   const kafkaBrokers = environment['KAFKA_BROKERS'] || `${LOOPBACK}:${await ports.take('kafka')}`;
   const servers = await beginServers({ folder: state, ports, watchdog, say, password: secrets.databasePassword, environment });
   const bundling = bundleSystem().catch((error: unknown) => {
@@ -82,10 +82,10 @@ async function bringUp({ state, environment, observed = false }: StartOptions, w
   const whole = await plan({ state, ports, say, environment, databaseUrls, redisUrl, kafkaBrokers, secrets, bundles, tokens: tokenIssuer(state) });
   writeJson(join(state, 'services.json'), whole.addresses);
   const inherited: NodeJS.ProcessEnv = { ...environment, DRAIN_TIMEOUT, NODE_COMPILE_CACHE: COMPILED };
-  // Each process gets its own addresses of servers and its own secrets, or none.
+  // Each process gets only the server addresses and secrets it needs.
   for (const name of ['DATABASE_URL', 'REDIS_URL', 'KAFKA_BROKERS', ...SECRET_NAMES]) for (const each of [name, `${name}_FILE`]) delete inherited[each];
   signal.throwIfAborted();
-  // Kafka takes longest to start; processes serve without it meanwhile, and keep what they have to tell in their outboxes.
+  // Kafka takes longest to start. Processes serve without it until then, and their outboxes keep what they have to publish.
   const system = runSystem({ processes: whole.processes, state, watchdog, say, environment: inherited, signal });
   const withKafka = servers.all.then(async (all) => {
     signal.throwIfAborted();
@@ -110,12 +110,12 @@ async function bringUp({ state, environment, observed = false }: StartOptions, w
     kafkaBrokers: brokers,
   });
   process.stdout.write(welcome(whole, access, since(startedAt), prometheusUrl));
-  // Where an earlier release kept compiled code.
+  // Earlier releases kept compiled code here.
   await rm(join(state, 'compile-cache'), { recursive: true, force: true });
   await bundleSupervisor().catch(() => undefined);
 }
 
-/** The same for scripts. */
+/** Writes ready.json, the welcome message for scripts. */
 function announce(state: string, whole: Plan, access: DemoAccess | undefined, servers: object): void {
   writeJson(join(state, 'ready.json'), {
     baseUrl: whole.baseUrl,

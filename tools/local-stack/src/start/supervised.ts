@@ -8,15 +8,17 @@ import type { ProcessPlan } from './plan.ts';
 import { isReady } from './readiness.ts';
 
 const POLL_MS = 100;
-/** The same of a process that has not told that it serves: each question costs it as much as a request. */
+/**
+ * Poll interval for a process that has not yet reported that it serves, in milliseconds. Each poll costs the process as much as a request.
+ */
 const UNTOLD_MS = 500;
-/** A process that has never been ready is tried this often: its configuration or code is wrong, not its luck. */
+/** Attempts for a process that has never been ready: its configuration or code is wrong, so more attempts would not help. */
 const FIRST_TRIES = 3;
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 10_000;
-/** A process that was ready for this long has recovered: its next end counts as the first. */
+/** A process that was ready for this many milliseconds has recovered: its next failure counts as the first. */
 const RECOVERED_MS = 60_000;
-/** Longer than the services' own limit for draining (DRAIN_TIMEOUT). */
+/** Longer than the services' own drain limit (DRAIN_TIMEOUT). */
 const GRACE_MS = 15_000;
 export const DRAIN_TIMEOUT = '10s';
 
@@ -25,21 +27,21 @@ export interface SupervisedOptions {
   readonly logs: string;
   readonly watchdog: Watchdog;
   readonly say: Say;
-  /** Without the settings of the plan. */
+  /** The environment without the plan's settings. */
   readonly environment: NodeJS.ProcessEnv;
 }
 
-/** A process that is started again, after a growing pause, whenever it ends before it is told to. */
+/** A process that is restarted, after a growing pause, whenever it ends unexpectedly. */
 export class Supervised {
   readonly name: string;
-  /** Resolves at the first readiness, rejects when the process keeps ending before that. */
+  /** Resolves when the process is first ready; rejects when it keeps ending before that. */
   readonly ready: Promise<void>;
   readonly log: string;
   readonly #options: SupervisedOptions;
   readonly #stopping = new AbortController();
   #daemon: Daemon | undefined;
   #readiness = Promise.withResolvers<void>();
-  /** What it is told beyond its plan. */
+  /** Settings that override the plan's. */
   #changes: Readonly<Record<string, string>> = {};
 
   constructor(options: SupervisedOptions) {
@@ -54,7 +56,7 @@ export class Supervised {
     return this.#daemon?.pid;
   }
 
-  /** Starts the process anew with some settings that differ from its plan's. Resolves when it is ready with them. */
+  /** Restarts the process with settings that override its plan's. Resolves when it is ready again. */
   async change(settings: Readonly<Record<string, string>>): Promise<void> {
     this.#changes = { ...this.#changes, ...settings };
     await this.ready;
@@ -62,7 +64,7 @@ export class Supervised {
     await Promise.all([this.#daemon?.stop(), this.#readiness.promise]);
   }
 
-  /** No more restarts; the process itself is stopped by whoever stops everything, in order. */
+  /** Stops restarting. The process itself is stopped later, in order, together with all the others. */
   release(): void {
     this.#stopping.abort();
   }

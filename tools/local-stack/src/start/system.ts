@@ -10,23 +10,23 @@ export interface SystemOptions {
   readonly state: string;
   readonly watchdog: Watchdog;
   readonly say: Say;
-  /** Without the settings of the plans. */
+  /** The environment without the plans' settings. */
   readonly environment: NodeJS.ProcessEnv;
-  /** Aborts when the processes are no longer to be kept up. */
+  /** Aborts when the processes must no longer be restarted. */
   readonly signal: AbortSignal;
 }
 
 export interface System {
-  /** Resolves when every process has been ready, rejects when one keeps ending before that. */
+  /** Resolves when every process has been ready; rejects when one keeps ending before that. */
   readonly ready: Promise<unknown>;
   /**
-   * Kafka can be used, at this address: another than the processes were told where it lost its port to somebody else. Resolves when
-   * all know of it.
+   * Reports that Kafka is usable at this address. It differs from the planned one when another process took the port. Resolves when all
+   * processes use it.
    */
   kafkaIsAt(brokers: string): Promise<void>;
 }
 
-/** Keeps the processes up, and shows what they warn of. They may start before Kafka: until it is there, nobody hears that it is not. */
+/** Keeps the processes running and shows their warnings. Holds warnings back until Kafka is up, then drops those about Kafka. */
 export function runSystem({ processes, state, watchdog, say, environment, signal }: SystemOptions): System {
   let early: string[] | undefined = [];
   const release = (): void => {

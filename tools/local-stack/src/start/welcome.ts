@@ -1,7 +1,7 @@
 import type { DemoAccess } from '../demo-companies.ts';
 import type { Plan } from './plan.ts';
 
-/** What the person at the keyboard reads when everything is ready. */
+/** The message to the user when everything is ready. */
 export function welcome({ baseUrl }: Plan, access: DemoAccess | undefined, duration: string, prometheusUrl?: string): string {
   const lines = [
     '',
