@@ -1,12 +1,12 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Database, createSession, migrate, type MigrationSet, type Session } from '@truckroll/service-kit';
 
-/** A busy machine may take long to answer; a test is not about that. */
+/** Generous timeout, because a busy machine may be slow. */
 const PATIENT_MS = 30_000;
 
 /**
- * In every test's database: pg_notify refuses a transaction that writes. Such a transaction would hold a lock of the whole server
- * while it commits, so that all of them commit one after the other.
+ * Makes pg_notify refuse transactions that write, in every test database. Such a transaction takes a server-wide lock while it commits, so
+ * all of them would commit one after another.
  */
 const REFUSE_NOTIFYING_WRITES = `
   set allow_system_table_mods = on;
@@ -20,25 +20,25 @@ const REFUSE_NOTIFYING_WRITES = `
   end $$;
   reset allow_system_table_mods`;
 
-/** Migrations of each schema that a test needs. */
+/** The migrations of each schema that a test needs. */
 export type Schemas = Readonly<Record<string, readonly MigrationSet[]>>;
 
 export interface TestDatabase {
-  /** Of a database that only this test uses, with a role that may do everything in it. */
+  /** URL of a database that only this test uses, with a role that may do everything in it. */
   readonly url: string;
-  /** Ends what is still connected and drops the database. */
+  /** Ends open connections and drops the database. */
   drop(): Promise<void>;
 }
 
 /**
- * A new database on the test run's PostgreSQL (DATABASE_URL, with the right to create databases), migrated by cloning
- * a template. The template is made once for equal migrations and kept between runs; test files may ask at once.
+ * Creates a database on the test run's PostgreSQL (DATABASE_URL, whose role must be allowed to create databases) by cloning a migrated
+ * template. Equal migrations share one template, which is kept between runs. Test files may call this concurrently.
  */
 export async function freshDatabase(schemas: Schemas): Promise<TestDatabase> {
   const name = `test_${randomBytes(8).toString('hex')}`;
   const admin = await createSession({ url: adminUrl(), statementTimeoutMs: 0, connectTimeoutMs: PATIENT_MS });
   try {
-    // One at a time: PostgreSQL refuses to clone a database that anybody is connected to.
+    // One at a time: PostgreSQL refuses to clone a database that has connections.
     await admin.query({ text: `select pg_advisory_lock(hashtext('truckroll test databases'))` });
     const template = await templateFor(admin, schemas);
     await admin.query({ text: `create database ${name} template ${template}` });
@@ -48,7 +48,7 @@ export async function freshDatabase(schemas: Schemas): Promise<TestDatabase> {
   return { url: urlOf(name), drop: () => dropDatabase(name) };
 }
 
-/** One service's, with the pool that its code under test is given; `close` ends the pool and drops the database. */
+/** A database for one service, with the pool for the code under test. `close` ends the pool and drops the database. */
 export async function openFreshDatabase(
   { schema, migrations }: { readonly schema: string; readonly migrations: readonly MigrationSet[] },
   options: Partial<Database['options']> = {},
@@ -69,7 +69,7 @@ async function templateFor(admin: Session, schemas: Schemas): Promise<string> {
   const template = `template_${createHash('sha256').update(made).digest('hex').slice(0, 16)}`;
   const found = await admin.query({ text: 'select from pg_database where datname = $1', values: [template] });
   if (found.rowCount > 0) return template;
-  // Under another name until it is complete, so that a run that was killed leaves no half-made template.
+  // Built under another name until it is complete, so that a killed run leaves no half-made template.
   const unfinished = `${template}_unfinished`;
   await admin.query({ text: `drop database if exists ${unfinished} with (force)` });
   await admin.query({ text: `create database ${unfinished}` });

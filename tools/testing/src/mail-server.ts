@@ -1,4 +1,4 @@
-// A real SMTP server that behaves as a test wants.
+// A real SMTP server with configurable behaviour.
 import { EventEmitter, once } from 'node:events';
 import { connect, createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net';
 import { SMTPServer } from 'smtp-server';
@@ -13,7 +13,7 @@ export interface Letter {
 
 const refusal = (message: string, responseCode: number): Error => Object.assign(new Error(message), { responseCode });
 
-/** Keeps every letter that it was given whole, whatever it then says. */
+/** Stores every letter it receives completely, whatever it answers afterwards. */
 export async function startMailServer() {
   const letters: Letter[] = [];
   let behaviour: MailBehaviour = 'accept';
@@ -46,7 +46,7 @@ export async function startMailServer() {
   server.listen(0, '127.0.0.1');
   await once(server.server, 'listening');
   const inner = (server.server.address() as AddressInfo).port;
-  // In front of it, what no SMTP server does of itself: connections that are cut, and greetings that do not come.
+  // A TCP front for what the SMTP library cannot do: cut connections and withhold the greeting.
   const front = createTcpServer((client) => {
     sockets.add(client);
     client.on('close', () => sockets.delete(client)).on('error', () => undefined);
@@ -62,7 +62,7 @@ export async function startMailServer() {
   return {
     port: (front.address() as AddressInfo).port,
     letters,
-    /** Resolves at the next letter. */
+    /** Resolves when the next letter arrives. */
     arrival: () => once(arrivals, 'letter'),
     behave: (next: MailBehaviour) => void (behaviour = next),
     async stop() {

@@ -1,19 +1,22 @@
 import { promises } from 'node:dns';
 
 export interface LaterNames {
-  /** Resolves when a look-up of one of the names has succeeded. */
+  /** Resolves when the first look-up succeeds. */
   readonly found: Promise<void>;
   restore(): void;
 }
 
-/** Makes the first `failures` look-ups of each name below `.later.test` fail in `dns.promises.lookup`, which gRPC uses. Later ones find 127.0.0.1. */
+/**
+ * Makes the first `failures` look-ups of each `*.later.test` name fail in `dns.promises.lookup`, which gRPC uses. Later look-ups return
+ * 127.0.0.1.
+ */
 export function laterNames(failures: number): LaterNames {
   const { lookup } = promises;
   const { promise: found, resolve } = Promise.withResolvers<void>();
   const failed = new Map<string, number>();
   const later = async (name: string, options: object): Promise<unknown> => {
     if (!name.endsWith('.later.test')) return lookup(name, options);
-    // A failure takes as long as a real look-up, so that the caller's next steps come before it.
+    // A failure takes as long as a real look-up, so that the caller's next steps run before it.
     const answer = await lookup('localhost', { ...options, family: 4 });
     const before = failed.get(name) ?? 0;
     failed.set(name, before + 1);

@@ -24,14 +24,14 @@ export class RedisServers {
     this.#watchdog.deleteAtEnd(this.#folder);
   }
 
-  /** A server with these options, such as `--maxmemory`, `1mb`. */
+  /** Starts a server with the given options, such as `--maxmemory`, `1mb`. */
   async server(...options: readonly string[]): Promise<RedisServer> {
     const { folder, port } = await this.#place();
     const args = ['--bind', HOST, '--port', String(port), '--dir', folder, '--save', '', ...options];
     return await this.#start(folder, port, args, /Ready to accept connections/);
   }
 
-  /** Three masters that share all slots, and a replica of the second. */
+  /** Starts three masters that cover all hash slots, and a replica of the second. */
   async cluster(): Promise<{ masters: RedisServer[]; replica: RedisServer }> {
     const node = async (): Promise<RedisServer> => {
       const bus = await this.#ports.take(`bus ${this.#started}`);
@@ -48,7 +48,7 @@ export class RedisServers {
     return { masters, replica };
   }
 
-  /** A Sentinel that watches `master` under the name `main`, and needs no other Sentinel to replace it. */
+  /** Starts a Sentinel that watches `master` under the name `main`, with a quorum of one. */
   async sentinel(master: RedisServer): Promise<RedisServer> {
     const { folder, port } = await this.#place();
     const config = join(folder, 'sentinel.conf');
@@ -64,7 +64,7 @@ export class RedisServers {
     return await this.#start(folder, port, [config, '--sentinel'], /\+monitor master main/);
   }
 
-  /** Stops all of them and removes what they have stored. */
+  /** Stops all servers and removes their data. */
   async end(): Promise<void> {
     await this.#watchdog.stopAll();
   }
@@ -92,7 +92,7 @@ export class RedisServers {
   }
 }
 
-/** Resolves to what redis-cli prints, without the line's end. */
+/** Resolves to redis-cli's output, trimmed. */
 export async function redisCli(...args: readonly string[]): Promise<string> {
   return (await promisify(execFile)('redis-cli', args)).stdout.trim();
 }

@@ -1,18 +1,17 @@
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
-/** Stands between a client and a server, and takes the server away and brings it back as a test wants. */
+/** A proxy between a client and a server that can interrupt and restore the connection. */
 export interface TcpProxy {
   readonly port: number;
-  /** Ends every connection; new ones are taken. */
+  /** Closes every connection; new ones are accepted. */
   drop(): void;
-  /** Ends every connection and refuses new ones. */
+  /** Closes every connection and refuses new ones. */
   cut(): Promise<void>;
-  /** Listens again, on the same port. */
+  /** Listens again on the same port. */
   restore(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Opens a proxy on 127.0.0.1 in front of a server. */
 export async function openProxy(target: { host: string; port: number }): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
   const server = createServer((client) => {
