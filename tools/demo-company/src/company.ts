@@ -12,9 +12,9 @@ import type { JobPlan } from './scheduling/plans.ts';
 import type { Members } from './scheduling/team-members.ts';
 import type { Calendar } from './time/calendar.ts';
 
-/** The ground and its reference data, which is small; all else is derived record by record. */
+/** The ground and its reference data, which is small. Everything else is derived record by record. */
 export interface Company extends Ground {
-  /** When jobs were booked, and when accounts came. */
+  /** When jobs were booked, and when accounts were created. */
   readonly calendar: Calendar;
   readonly signups: Calendar;
   readonly units: readonly Unit[];
@@ -23,15 +23,15 @@ export interface Company extends Ground {
   readonly leadSources: readonly LeadSource[];
   readonly tags: readonly Tag[];
   readonly members: Members;
-  /** How many visits a job has, and how many assignments a visit has. */
+  /** Visits per job, and assignments per visit. */
   readonly visitDeck: Deck;
   readonly crewSizes: Rota<number>;
-  /** Job types by the month of booking, each as often as its weight. */
+  /** Job types by month of booking, each repeated by its weight. */
   readonly seasons: readonly (readonly JobType[])[];
   readonly nightJobs: NightJobs;
   jobAt(n: number): JobPlan;
-  /** What a job says of the record that a field at `path` names: null that there is none, undefined nothing. */
+  /** The job's value for a field that names a record at `path`: null when there is none, undefined when the job does not say. */
   saidBy(job: JobPlan, path: string, field: Field): Candidate | null | undefined;
-  /** The records of a path that have to do with a job. */
+  /** The records at a path that are related to a job. */
   candidates(path: string, job: JobPlan): readonly Candidate[];
 }

@@ -8,20 +8,20 @@ export interface Reference {
   readonly name: string;
 }
 
-/** A record that another one may name; without a name where its id is enough. */
+/** A record that another one may name; `name` is missing when the id is enough. */
 export interface Candidate {
   readonly id: string;
   readonly name?: string;
 }
 
-/** What is known before the first record. */
+/** What is known before the first record is made. */
 export interface Ground {
   readonly seed: number;
   readonly size: Size;
   readonly shape: Shape;
   readonly zone: Zone;
   readonly cities: readonly City[];
-  /** Accounts reach back to here, jobs to `since`; nothing is recorded after `until`. */
+  /** Accounts start at `founded`, jobs at `since`; nothing is recorded after `until`. */
   readonly founded: number;
   readonly since: number;
   readonly until: number;

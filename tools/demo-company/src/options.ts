@@ -8,7 +8,7 @@ export interface Size {
 
 export type NamedSize = 'small' | 'medium' | 'large';
 
-/** Small imports in seconds and still shows every value and null; large has about a million invoices. */
+/** `small` imports in seconds and still shows every value and null; `large` has about a million invoices. */
 export const SIZES: Readonly<Record<NamedSize, Size>> = {
   small: { accounts: 150, jobs: 400, members: 20 },
   medium: { accounts: 4_000, jobs: 20_000, members: 40 },
@@ -16,17 +16,17 @@ export const SIZES: Readonly<Record<NamedSize, Size>> = {
 };
 
 export interface DemoOptions {
-  /** A whole number from 0 to 2^32 − 1. Two seeds have no id in common. */
+  /** A whole number from 0 to 2^32 − 1. Two seeds share no id. */
   readonly seed: number;
-  /** A name, a number of jobs, or numbers of your own (what is left out follows from the jobs). */
+  /** A named size, a number of jobs, or explicit numbers; missing ones follow from the number of jobs. */
   readonly size: NamedSize | number | Partial<Size>;
-  /** IANA time zone with days of work to plan in. */
+  /** IANA time zone in which work is planned. */
   readonly timezone: string;
-  /** "Now" as an ISO 8601 date-time: the history is the two years before it, and nothing was recorded after it. */
+  /** "Now" as an ISO 8601 date-time. The history covers the two years before it; nothing is recorded after it. */
   readonly until: string;
 }
 
-/** What a plan of visits is dealt from: weights by number of visits of a job, and of assignments of a visit. */
+/** Weights by number of visits per job, and of assignments per visit. */
 export interface Shape {
   readonly visits: readonly (readonly [count: number, weight: number])[];
   readonly crew: readonly (readonly [count: number, weight: number])[];
@@ -47,7 +47,7 @@ export const BELIEVABLE: Shape = {
   ],
 };
 
-/** Throws RangeError with a sentence for the one who chose the options. */
+/** Throws RangeError with a message for the user. */
 export function resolveSize(size: DemoOptions['size']): Size {
   if (typeof size === 'string') {
     if (!Object.hasOwn(SIZES, size)) {
@@ -78,5 +78,5 @@ export function resolveSeed(seed: number): number {
   return seed;
 }
 
-/** The instant in microseconds; a RangeError when it is none. */
+/** The instant in microseconds; throws RangeError for anything else. */
 export const resolveUntil = parseInstant;

@@ -1,20 +1,20 @@
 import type { Company } from './company.ts';
 import type { JobPlan } from './scheduling/plans.ts';
 
-/** A record as its line of `<path>.ndjson` has it. */
+/** A record as written in `<path>.ndjson`. */
 export type DemoRecord = { readonly [field: string]: unknown };
 
-/** The records of one path, as `<path>.ndjson` holds them one a line. They can be iterated as often as wanted. */
+/** The records of one path, one per line of `<path>.ndjson`. Can be iterated repeatedly. */
 export interface DemoFile {
   readonly path: string;
   readonly records: Iterable<DemoRecord>;
 }
 
-/** Where the records of a path come from. */
+/** The source of a path's records. */
 export interface Records {
   all(company: Company): Iterable<DemoRecord>;
-  /** Those that have to do with a job. */
+  /** The records related to a job. */
   about(company: Company, job: JobPlan): Iterable<DemoRecord>;
-  /** No record has more to do with a job than another: `about` gives those that anybody may name. */
+  /** Set when no record is related to a particular job: `about` then returns records that any job may name. */
   readonly shared?: true;
 }

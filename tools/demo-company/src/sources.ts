@@ -38,7 +38,7 @@ const ofAccounts = (recordsOf: (company: Company, account: number) => Iterable<D
 });
 const ofCompany = (all: Records['all'], some = all): Records => ({ all, about: some, shared: true });
 
-/** Reference data and members, which a company has from the start; `some` are those that others may name. */
+/** Reference data and members, which a company has from the start; `some` are those that other records may name. */
 function listed(path: string, list: (company: Company) => readonly Listed[], some = list): Records {
   const make = makerOf<object>(path);
   const recordsOf = (of: typeof list) => (company: Company) => of(company).map(({ n, given }) => make(company, n, given));
@@ -50,7 +50,7 @@ interface Listed {
   readonly given: object;
 }
 
-/** Plans of records that must agree with each other. Every other record of the contract comes from its shape alone. */
+/** Plans of records that must agree with each other. Every other record of the contract is generated from its shape alone. */
 const PLANNED = {
   'business-units': listed('business-units', ({ units }) => units),
   'lead-sources': listed('lead-sources', ({ leadSources }) => leadSources),
@@ -83,7 +83,7 @@ const PLANNED = {
 
 export type Planned = keyof typeof PLANNED;
 
-/** What is imported, in that order. Records whose id is a code are the contract's, the same in every company. */
+/** The imported paths, in import order. Leaves out records whose id is a code: the contract defines them for every company. */
 export const PATHS: readonly string[] = inOrderOfReference()
   .filter(({ record }) => record.byName.get('id')?.kind === 'uuid')
   .map(({ path }) => path);
@@ -98,7 +98,7 @@ export function sourceOf(path: string): Records {
 
 type Said = (company: Company, job: JobPlan, required: boolean) => Candidate | null | undefined;
 
-/** What a job says of its own, and quickly; undefined where another of the account or the company must do. */
+/** The references that a job itself provides, without a search; undefined when another record of the account or company must be used. */
 const SAID: Readonly<Record<string, Said>> = {
   accounts: (company, job) => accountRef(company, job.account),
   contacts: (company, job, required) => (job.contact >= 0 ? contactRef(company, job.account, job.contact) : required ? undefined : null),
@@ -114,11 +114,11 @@ export function saidBy(company: Company, job: JobPlan, path: string, field: Fiel
   return said && said.name === undefined && field.kind === 'reference' ? undefined : said;
 }
 
-/** So many stand for all of a path where none has more to do with a job than another. */
+/** Maximum number of candidates for a path whose records are not related to particular jobs. */
 const SOME = 50;
 const shared = new WeakMap<Company, Map<string, readonly Candidate[]>>();
 
-/** The records of a path that have to do with a job. */
+/** The records at a path that are related to a job. */
 export function candidates(company: Company, path: string, job: JobPlan): readonly Candidate[] {
   const source = SOURCES.get(path);
   if (source === undefined) return [];

@@ -30,7 +30,7 @@ describe('invoices for benchmarks', () => {
     }
   });
 
-  test('name accounts, members, units and types that are there', () => {
+  test('name existing accounts, members, units and types', () => {
     for (const data of loaded) {
       const known = new Set(
         Object.values(data)
@@ -43,7 +43,7 @@ describe('invoices for benchmarks', () => {
     }
   });
 
-  test('are of companies that share no id', () => {
+  test('belong to companies that share no id', () => {
     const ids = loaded.map((data) =>
       Object.values(data)
         .flat()
@@ -58,7 +58,7 @@ describe('visits for benchmarks', () => {
   const files = generateVisits({ seed: 4, visits: 4_000, timezone, until });
   const data = load(files);
 
-  test('are as many as asked for, with twice as many assignments', () => {
+  test('have the requested number, with twice as many assignments', () => {
     expect(data['job-appointments']).toHaveLength(4_000);
     expect(data['job-assignments']).toHaveLength(8_000);
     expect(data['team-members']).toHaveLength(400);
@@ -69,7 +69,7 @@ describe('visits for benchmarks', () => {
     expect(new Coverage().read(files).misfits).toEqual([]);
   });
 
-  test('are uneven under every filter: some values are rare, some members and accounts busy', () => {
+  test('are unevenly spread under every filter: some values are rare, some members and accounts busy', () => {
     const crews = groupBy(data['job-assignments']!, 'appointment_id');
     const statuses = data['job-appointments']!.map((visit) => dispatchStatus(visit, crews.get(visit.id) ?? []));
     const share = (status: string) => statuses.filter((other) => other === status).length / statuses.length;

@@ -1,6 +1,6 @@
 import { generateCompany, type DemoOptions } from '../src/index.ts';
 
-/** Records are read here by field name, as an importer does. */
+/** Tests read records by field name, as an importer does. */
 export type Json = Record<string, any>;
 
 export const SMALL: DemoOptions = {
@@ -10,7 +10,7 @@ export const SMALL: DemoOptions = {
   until: '2026-03-10T16:00:00Z',
 };
 
-/** A whole company in memory, by path: small ones only. */
+/** Loads a whole company into memory, by path; for small companies only. */
 export function loadCompany(options: Partial<DemoOptions> = {}): Readonly<Record<string, readonly Json[]>> {
   const files = generateCompany({ ...SMALL, ...options });
   return Object.fromEntries(files.map(({ path, records }) => [path, [...records] as Json[]]));

@@ -8,14 +8,14 @@ const data = loadCompany();
 const until = parseInstant(SMALL.until);
 const at = (text: string) => parseInstant(text);
 
-test('every reference names a record that exists, by its name', () => {
+test('every reference names an existing record, by its current name', () => {
   const known = namesOf(data);
   for (const [path, records] of Object.entries(data)) expect(strays(resource(path), records, known)).toEqual([]);
 });
 
 const isReference = (value: object): boolean => Object.keys(value).join() === 'id,name';
 
-test('ids are unique among all records and their children, but for job financials, which share their job’s', () => {
+test('ids are unique among all records and their children, except that job financials share their job’s id', () => {
   const seen = new Set<string>();
   const twice: string[] = [];
   const visit = (value: unknown, key: string) => {
@@ -38,7 +38,7 @@ test('numbers are unique within their path', () => {
   }
 });
 
-test('nothing was made or edited after the end, nor edited before it was made', () => {
+test('no record is created or edited after the end, or edited before it was created', () => {
   for (const [path, records] of Object.entries(data)) {
     for (const record of records) {
       const created = at(record.created_at);
@@ -49,7 +49,7 @@ test('nothing was made or edited after the end, nor edited before it was made', 
   }
 });
 
-test('nothing is booked for an account, place or person before there was one', () => {
+test('no job is booked for an account, location or contact before it was created', () => {
   const since = (path: string) => new Map(data[path]!.map(({ id, created_at }) => [id, at(created_at)]));
   const [accounts, locations, contacts] = [since('accounts'), since('locations'), since('contacts')];
   for (const { created_at, account, location_id, contact } of data.jobs!) {
@@ -78,7 +78,7 @@ test('visits start within their window and after their booking; assignments stay
   }
 });
 
-test('no technician is twice on a visit, nor was sent after leaving', () => {
+test('no technician is on a visit twice, or sent after leaving', () => {
   const members = new Map(data['team-members']!.map((member) => [member.id, member]));
   for (const crew of groupBy(data['job-assignments']!, 'appointment_id').values()) {
     expect(new Set(crew.map(({ team_member }) => team_member.id)).size).toBe(crew.length);
@@ -90,7 +90,7 @@ test('no technician is twice on a visit, nor was sent after leaving', () => {
   }
 });
 
-test('a stage fits what happened: completed and canceled jobs say when, and work is done on past visits only', () => {
+test('a stage matches the facts: completed and canceled jobs have a date, and only past visits have work', () => {
   for (const job of data.jobs!) {
     expect(job.canceled_at !== null).toBe(job.status.stage === 'CANCELED');
     expect(job.completed_at !== null).toBe(['COMPLETED', 'WON', 'LOST'].includes(job.status.stage));
@@ -98,7 +98,7 @@ test('a stage fits what happened: completed and canceled jobs say when, and work
   }
 });
 
-test('entries of time end after they start, on the sheet of their member and period', () => {
+test('time entries end after they start, and are on the sheet of their member and period', () => {
   const sheets = new Map(data.timesheets!.map((sheet) => [sheet.id, sheet]));
   for (const entry of data['time-entries']!) {
     expect(at(entry.starts_at)).toBeLessThanOrEqual(until);
@@ -119,7 +119,7 @@ test('allocations never exceed the payment, and one payment settles several invo
   expect(data.payments!.some(({ invoice_allocations }) => invoice_allocations.length === 0)).toBe(true);
 });
 
-test('paid invoices are covered by paid payments, drafts have none, and some open ones are overpaid', () => {
+test('paid invoices are covered by paid payments, drafts have no payments, and some open invoices are overpaid', () => {
   const applications = applicationsOf(data.payments!);
   let overpaid = 0;
   for (const { id, status, amounts } of data.invoices!) {
@@ -131,7 +131,7 @@ test('paid invoices are covered by paid payments, drafts have none, and some ope
   expect(overpaid).toBeGreaterThan(0);
 });
 
-test('refunds give back no more than was paid', () => {
+test('refunds never exceed the payment', () => {
   const payments = new Map(data.payments!.map((payment) => [payment.id, payment]));
   for (const [id, refunds] of groupBy(data.refunds!, 'payment_id')) {
     const { status, amount_cents } = payments.get(id)!;

@@ -9,10 +9,10 @@ import { agingOf, applicationsOf, dispatchStatus, groupBy } from './derived.ts';
 
 const spellings = (generated: object) => Object.keys(generated).filter((name) => !/^UN(SPECIFIED|RECOGNIZED)$/.test(name));
 
-/** The ones that a user is most likely to take; of a thousand others tried, one in a hundred missed one value. */
+/** The seeds that users are most likely to choose. Of a thousand other seeds, one in a hundred missed one value. */
 const SEEDS = [0, 1, 2, 3, 42];
 
-test('every record of any company has the public shape, whatever its size, zone and moment', () => {
+test('every record of any company has the public shape, whatever its size, zone and time', () => {
   const zones = ['America/New_York', 'America/Phoenix', 'America/Los_Angeles', 'Europe/Berlin', 'Pacific/Auckland', 'America/Havana'];
   const options = fc.record({
     seed: fc.nat(0xffff_ffff),
@@ -28,10 +28,10 @@ test('every record of any company has the public shape, whatever its size, zone 
   );
 });
 
-describe.each(SEEDS)('a small company of seed %i', (seed) => {
+describe.each(SEEDS)('a small company with seed %i', (seed) => {
   const data = loadCompany({ seed });
 
-  test('shows every value of every field and every nullable field both ways', () => {
+  test('shows every value of every field, and every nullable field as null and as a value', () => {
     const coverage = new Coverage().read(Object.entries(data).map(([path, records]) => ({ path, records })));
     expect(coverage.misfits).toEqual([]);
     expect([...coverage.missing].sort()).toEqual([...NEVER_EMPTY].sort());
@@ -52,7 +52,7 @@ describe.each(SEEDS)('a small company of seed %i', (seed) => {
     expect(days.some((day) => day !== null && day < 0)).toBe(true);
   });
 
-  test('shows every payment status on an invoice, none recorded included', () => {
+  test('shows every payment status on an invoice, including none', () => {
     const statuses = [...applicationsOf(data.payments!).values()].flat().map(({ status }) => status);
     expect(new Set(statuses)).toEqual(new Set([...spellings(PaymentStatus), null]));
   });

@@ -2,22 +2,22 @@ import { checkValue, resource, type Field, type Shape } from '@truckroll/contrac
 import type { DemoFile } from '../src/index.ts';
 import { recordedFields } from '../src/shapes/kinds.ts';
 
-/** What the contract takes and a generator still should not write. */
+/** Values that the contract accepts but a generator should not write. */
 const ODD: Partial<Record<Field['kind'], (value: unknown) => boolean>> = {
   uuid: (value) => value !== String(value).toLowerCase(),
   timestamp: (value) => /\.000000Z/.test(String(value)),
   cents: (value) => Object.is(value, -0),
 };
 
-/** What should occur somewhere and has not yet: `accounts.type=COMMERCIAL`, `accounts.email=null`, `accounts.email≠null`. */
+/** Values that should occur somewhere and have not yet: `accounts.type=COMMERCIAL`, `accounts.email=null`, `accounts.email≠null`. */
 export class Coverage {
   readonly missing = new Set<string>();
-  /** Values that do not fit the shape. */
+  /** Values that do not match the shape. */
   readonly misfits: string[] = [];
   readonly #shapes = new Map<string, Shape>();
   readonly #fields = new Map<Shape, ReadonlyMap<string, Field>>();
 
-  /** Shapes by path where they are not the contract's. */
+  /** Shapes by path that replace the contract's. */
   constructor(shapes: Readonly<Record<string, Shape>> = {}) {
     for (const [path, shape] of Object.entries(shapes)) this.#shapes.set(path, shape);
   }
@@ -74,7 +74,7 @@ export class Coverage {
 const isList = ({ repeated, kind }: Field): boolean => repeated || kind === 'list';
 const elementOf = ({ kind, shape }: Field): Field | undefined => (kind === 'list' ? shape?.fields[0] : undefined);
 
-/** Lists that have an element in every company. */
+/** Lists that are never empty, in any company. */
 export const NEVER_EMPTY = [
   'locations.accounts',
   'job-lifecycles.statuses',

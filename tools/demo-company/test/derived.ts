@@ -2,7 +2,7 @@ import { Zone } from '../src/time/zone.ts';
 import { DAY, parseInstant } from '../src/time/instant.ts';
 import type { Json } from './company.ts';
 
-/** Derived values by api.md and decisions §1: what a service will answer for what the generator leaves out. */
+/** Derived values by api.md and decisions §1: what a service returns for the fields that the generator leaves out. */
 
 export function dispatchStatus(visit: Json, assignments: readonly Json[]): string {
   if (visit.canceled) return 'CANCELED';
@@ -15,7 +15,7 @@ export function dispatchStatus(visit: Json, assignments: readonly Json[]): strin
 
 let lastZone: Zone | undefined;
 
-/** Asking the runtime for a zone's transitions takes a while. */
+/** Cached, because reading a zone's transitions from the runtime is slow. */
 function zoneOf(name: string, now: number): Zone {
   if (lastZone?.name !== name) lastZone = new Zone(name, now - 1000 * DAY, now + 200 * DAY);
   return lastZone;

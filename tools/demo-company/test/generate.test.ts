@@ -7,7 +7,7 @@ import { loadCompany, SMALL, type Json } from './company.ts';
 
 const text = (options: Parameters<typeof loadCompany>[0]) => JSON.stringify(loadCompany(options));
 
-test('there is a file for every record of the contract but its codes, what others refer to first', () => {
+test('there is a file for every record of the contract except codes, and referenced records come first', () => {
   const paths = generateCompany(SMALL).map(({ path }) => path);
   expect([...paths, 'job-classes'].sort()).toEqual(resources.map(({ path }) => path).sort());
   for (const pair of [
@@ -25,13 +25,13 @@ test('there is a file for every record of the contract but its codes, what other
   }
 });
 
-test('the same options give the same company, also when a file is read twice', () => {
+test('the same options give the same company, even when a file is read twice', () => {
   expect(text({})).toBe(text({}));
   const jobs = generateCompany(SMALL).find(({ path }) => path === 'jobs')!;
   expect(JSON.stringify([...jobs.records])).toBe(JSON.stringify([...jobs.records]));
 });
 
-test('two seeds have no id in common', () => {
+test('two seeds share no id', () => {
   const ids = (seed: number) => new Set(text({ seed, size: { jobs: 60, accounts: 20 } }).match(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g));
   fc.assert(
     fc.property(fc.nat(0xffff_ffff), fc.nat(0xffff_ffff), (one, other) => {
@@ -43,12 +43,12 @@ test('two seeds have no id in common', () => {
   );
 });
 
-test('records are made when they are asked for: the first of a hundred million come at once', () => {
+test('records are generated lazily: the first of a hundred million come at once', () => {
   const files = generateCompany({ ...SMALL, size: { jobs: 100_000_000, accounts: 50_000_000 } });
   for (const { records } of files) expect(records[Symbol.iterator]().next().done).toBe(false);
 });
 
-test('sizes are names, numbers of jobs or numbers of one’s own', () => {
+test('accepts a named size, a number of jobs or explicit numbers', () => {
   const count = (size: Parameters<typeof generateCompany>[0]['size'], path: string) =>
     [...generateCompany({ ...SMALL, size }).find((file) => file.path === path)!.records].length;
   expect(count('small', 'jobs')).toBe(SIZES.small.jobs);
@@ -57,7 +57,7 @@ test('sizes are names, numbers of jobs or numbers of one’s own', () => {
   expect(count({ jobs: 10, accounts: 3, members: 33 }, 'team-members')).toBe(33);
 });
 
-test('options that cannot be used are refused with a sentence', () => {
+test('rejects unusable options with a message', () => {
   const refused = (option: Json) => () => generateCompany({ ...SMALL, ...option });
   expect(refused({ seed: -1 })).toThrow('seed must be a whole number from 0 to 4294967295, not -1');
   expect(refused({ seed: 0.5 })).toThrow(RangeError);
@@ -94,14 +94,14 @@ describe('two years of a company', () => {
     expect(usual.length).toBeLessThan(visits.length);
   });
 
-  test('reach from two years ago into the next weeks, and into this minute', () => {
+  test('reach from two years ago to the coming weeks, and include the current minute', () => {
     const starts = visits.map(({ at }) => at);
     expect(Math.min(...starts)).toBeLessThan(until - 725 * DAY);
     expect(Math.max(...starts)).toBeGreaterThan(until + 7 * DAY);
     expect(visits.filter(({ at, ends_at }) => at <= until && parseInstant(ends_at) > until).length).toBeGreaterThan(10);
   });
 
-  test('have work across each change of the clocks, from it on, and in both passes of the repeated hour', () => {
+  test('have work across each daylight-saving change, directly after it, and in both passes of the repeated hour', () => {
     const changes = zone.transitions.filter(({ at }) => at > until - 700 * DAY && at < until - 10 * DAY);
     expect(changes.length).toBeGreaterThanOrEqual(3);
     for (const { at } of changes) {
@@ -122,14 +122,14 @@ describe('two years of a company', () => {
     expect(times.some((at) => zone.startOfDay(zone.day(at) + 1) - 1 === at)).toBe(true);
   });
 
-  test('have names in several scripts, with accents, composed and not, and emoji', () => {
+  test('have names in several scripts, with composed and decomposed accents, and emoji', () => {
     const names = data.accounts!.map(({ name }) => name).join();
     for (const script of [/[é]/, /e\u0301/, /\p{Script=Han}/u, /\p{Script=Arabic}/u, /\p{Script=Hebrew}/u, /\p{Emoji_Presentation}/u]) {
       expect(names).toMatch(script);
     }
   });
 
-  test('have accounts of many jobs and of none', () => {
+  test('have accounts with many jobs and with none', () => {
     const counts = new Map<string, number>();
     for (const { account } of data.jobs!) counts.set(account.id, (counts.get(account.id) ?? 0) + 1);
     expect(Math.max(...counts.values())).toBeGreaterThan(30);

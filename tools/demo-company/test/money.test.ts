@@ -4,7 +4,7 @@ import { loadCompany, type Json } from './company.ts';
 
 const hundredths = (max: number) => fc.integer({ min: 0, max: max * 100 }).map((value) => value / 100);
 
-/** Of exact fractions: half goes up. */
+/** Rounds an exact fraction; halves go up. */
 function roundedHalfUp(numerator: bigint, denominator: bigint): bigint {
   const doubled = 2n * numerator + denominator;
   const quotient = doubled / (2n * denominator);
@@ -51,7 +51,7 @@ const tax = fc.record({
   rounding: fc.constantFrom('ceil' as const, 'round' as const),
 });
 
-test('a discount takes between nothing and the subtotal, and rounding up taxes at most a cent more', () => {
+test('a discount takes between nothing and the subtotal, and rounding up adds at most one cent of tax', () => {
   fc.assert(
     fc.property(fc.array(line, { maxLength: 6 }), fc.array(discount, { maxLength: 3 }), tax, (lines, discounts, given) => {
       const amounts = amountsOf(lines, discounts, given);
@@ -84,7 +84,7 @@ describe('the bills of a small company', () => {
     }
   });
 
-  test('have credits, work at no charge, adjustments, both roundings and both kinds of discount', () => {
+  test('include credits, free work, adjustments, both roundings and both kinds of discount', () => {
     expect(bills.some(({ amounts }) => amounts.total_cents < 0)).toBe(true);
     expect(bills.some(({ amounts, line_items }) => amounts.total_cents === 0 && line_items.length > 0)).toBe(true);
     expect(bills.some(({ amounts, line_items }) => amounts.total_cents > 0 && line_items.some((item: Json) => item.subtotal_cents < 0))).toBe(true);

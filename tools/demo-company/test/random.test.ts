@@ -18,7 +18,7 @@ test('an id depends on each of its four keys, and on nothing else', () => {
   );
 });
 
-test('a hundred thousand neighbouring keys give as many ids, and even hashes', () => {
+test('a hundred thousand adjacent keys give distinct ids and evenly distributed hashes', () => {
   const of = stream('test');
   const ids = new Set<string>();
   const eighths = Array.from({ length: 8 }, () => 0);
@@ -57,7 +57,7 @@ test('a rota deals every value exactly as often as its weight in each of its run
   );
 });
 
-test('a deck knows the sum of all counts before a record', () => {
+test('a deck knows the total of all counts before a record', () => {
   const weights = fc.array(fc.tuple(fc.nat(5), fc.integer({ min: 1, max: 6 })), { minLength: 1, maxLength: 5 });
   fc.assert(
     fc.property(weights, (given) => {

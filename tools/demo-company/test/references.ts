@@ -1,14 +1,14 @@
 import type { Resource, Shape } from '@truckroll/contract';
 import type { Json } from './company.ts';
 
-/** Names by id, by path. */
+/** Names by path and id. */
 export type Names = ReadonlyMap<string, ReadonlyMap<string, unknown>>;
 
 export function namesOf(data: Readonly<Record<string, readonly Json[]>>): Names {
   return new Map(Object.entries(data).map(([path, records]) => [path, new Map(records.map(({ id, name, number }) => [id, name ?? number]))]));
 }
 
-/** What the records name that is not there, or not by its name. */
+/** References to records that do not exist, or that have another name. */
 export function strays({ record: shape }: Pick<Resource, 'record'>, records: Iterable<Json>, known: Names): unknown[] {
   return Array.from(records).flatMap((record) =>
     [...referencesIn(shape, record)].filter(([path, reference]) => {
@@ -18,7 +18,7 @@ export function strays({ record: shape }: Pick<Resource, 'record'>, records: Ite
   );
 }
 
-/** The path that a field names, and an id or a reference. */
+/** The path that a field refers to, with the id or reference in it. */
 function* referencesIn(shape: Shape, value: Json): Iterable<readonly [path: string, reference: any]> {
   for (const field of shape.fields) {
     const inner = field.kind === 'list' ? field.shape?.fields[0]?.shape : field.shape;

@@ -1,6 +1,6 @@
 /**
- * How fast the generator is: `node scripts/run.mjs demo:speed [company|invoices|visits] [count]`. Prints, per
- * path, records, bytes a line and records per second, lines written included, and the most memory that was used.
+ * Measures the generator's speed: `node scripts/run.mjs demo:speed [company|invoices|visits] [count]`. Prints for each path the number of
+ * records, bytes per line and records per second (including writing lines), and the peak memory.
  */
 import { generateCompany, generateInvoices, generateVisits, type DemoFile } from '../src/index.ts';
 

@@ -44,7 +44,7 @@ const part = shapeOf([
   { name: 'share', kind: 'number', range: { min: 0, max: 1 } },
   { name: 'payment_id', kind: 'uuid', refersTo: 'payments', nullable: true },
 ]);
-/** What no release has: a record of every kind of field. */
+/** A fictional record with every kind of field. */
 const DEPOSITS = {
   path: 'deposits',
   record: shapeOf([
@@ -77,7 +77,7 @@ const DEPOSITS = {
   ]),
 };
 
-test('every record of the contract could come from its shape alone: an import takes it, and what it names is there', () => {
+test('every record of the contract can be generated from its shape alone: an import accepts it, and its references exist', () => {
   for (const resource of resources.filter(({ path }) => path !== 'job-classes')) {
     const records = recordsOf(resource);
     expect({ path: resource.path, some: records.length > 30 }).toEqual({ path: resource.path, some: true });
@@ -89,7 +89,7 @@ test('every record of the contract could come from its shape alone: an import ta
 describe('a record that is added to the contract', () => {
   const deposits = recordsOf(DEPOSITS);
 
-  test('has values of its shape, each of them and null', () => {
+  test('has values that match its shape, including every value and null', () => {
     const coverage = new Coverage({ deposits: DEPOSITS.record }).read([{ path: 'deposits', records: deposits }]);
     expect(coverage.misfits).toEqual([]);
     expect([...coverage.missing]).toEqual(['deposits.parts=[]']);
@@ -97,21 +97,21 @@ describe('a record that is added to the contract', () => {
     expect(new Set(deposits.map(({ number }) => number)).size).toBe(deposits.length);
   });
 
-  test('names what is there and belongs together: an invoice with its account', () => {
+  test('names existing records that belong together: an invoice with its account', () => {
     expect(strays(DEPOSITS, deposits, known)).toEqual([]);
     const invoices = new Map(data.invoices!.map((invoice) => [invoice.id, invoice]));
     for (const { invoice_id: id, account } of deposits) expect(invoices.get(id)?.account).toEqual(account);
     expect(deposits.length).toBeGreaterThan(50);
   });
 
-  test('has its moments in the order of its fields, none after the end', () => {
+  test('has its times in the order of its fields, none after the end', () => {
     for (const { created_at: created, used_at: used, updated_at: updated } of deposits) {
       const moments = [created, used ?? created, updated, SMALL.until].map(parseInstant);
       expect(moments).toEqual([...moments].sort((a, b) => a - b));
     }
   });
 
-  test('is there about a job, for those that are added after it', () => {
+  test('is available for a job, to records that are added after it', () => {
     const { about } = unplanned(DEPOSITS);
     const found = Array.from({ length: 80 }, (_, n) => [...about(company, company.jobAt(n))]).flat();
     expect(found.length).toBeGreaterThan(10);

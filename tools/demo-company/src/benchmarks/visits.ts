@@ -5,15 +5,15 @@ import type { DemoFile } from '../records.ts';
 import type { Planned } from '../sources.ts';
 
 export interface VisitOptions extends Pick<DemoOptions, 'seed' | 'timezone' | 'until'> {
-  /** A multiple of 40; there are twice as many assignments, and half as many jobs. */
+  /** A multiple of 40. There are twice as many assignments and half as many jobs. */
   readonly visits: number;
-  /** Team members, 400 unless told. */
+  /** Number of team members. Default: 400. */
   readonly members?: number;
-  /** Accounts, one for twenty visits unless told. */
+  /** Number of accounts. Default: one per twenty visits. */
   readonly accounts?: number;
 }
 
-/** Four jobs have eight visits, and twenty visits have forty assignments. */
+/** Weights that give four jobs eight visits, and twenty visits forty assignments. */
 const BUSY: Shape = {
   visits: [
     [1, 1],
@@ -47,8 +47,8 @@ const PATHS: readonly Planned[] = [
 ];
 
 /**
- * A company with very many visits, for measuring filters: statuses, flags, members, accounts and job types are as uneven
- * as in a believable company, from four fifths of the rows down to a few hundred. Throws RangeError like generateCompany.
+ * A company with very many visits, for benchmarks of filters. Statuses, flags, members, accounts and job types are as unevenly spread as in
+ * a realistic company, from four fifths of the rows down to a few hundred. Throws RangeError like generateCompany.
  */
 export function generateVisits({ visits, members, accounts, ...rest }: VisitOptions): DemoFile[] {
   if (!Number.isSafeInteger(visits) || visits < RUN || visits % RUN !== 0) {

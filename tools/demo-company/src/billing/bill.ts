@@ -4,7 +4,7 @@ import { stream, type Draw, type Stream } from '../random/keyed.ts';
 import { amountsOf, lineSubtotal, type Amounts, type Discount, type Line, type Tax } from './money.ts';
 import { itemsOf, type Item, type Trade } from './pricebook.ts';
 
-/** What invoices and estimate options share: lines, discounts, tax, amounts. */
+/** The part that invoices and estimate options share: lines, discounts, tax, amounts. */
 export interface Bill {
   readonly lines: Line[];
   readonly discounts: Discount[];
@@ -12,7 +12,7 @@ export interface Bill {
   readonly amounts: Amounts;
 }
 
-/** The streams that number a kind of bill's children. */
+/** The random streams that number a bill's lines and discounts. */
 export interface BillKind {
   readonly lines: Stream;
   readonly discounts: Stream;
@@ -21,10 +21,10 @@ export interface BillKind {
 export const INVOICE_BILLS: BillKind = { lines: stream('invoice lines'), discounts: stream('invoice discounts') };
 export const ESTIMATE_BILLS: BillKind = { lines: stream('estimate lines'), discounts: stream('estimate discounts') };
 
-/** Children of one bill have numbers below this. */
+/** Upper bound of the numbers of one bill's children. */
 const CHILDREN = 32;
 
-/** `free`: all of it at no charge. `credit`: a negative bill. */
+/** `free`: everything at no charge. `credit`: a negative bill. */
 export type Charge = 'usual' | 'free' | 'credit';
 
 export interface BillTerms {
@@ -33,7 +33,7 @@ export interface BillTerms {
   readonly discounts: number;
   readonly multiplier: number;
   readonly charge: Charge;
-  /** One more line, that takes a little off. */
+  /** Whether one extra line reduces the amount slightly. */
   readonly adjusted: boolean;
 }
 

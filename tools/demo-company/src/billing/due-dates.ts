@@ -2,10 +2,10 @@ import type { Company } from '../company.ts';
 import type { Draw } from '../random/keyed.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../time/instant.ts';
 
-/** When an invoice is due: by its terms, never, or (agreed afterwards) so that it shows a given age today. */
+/** When an invoice is due: by its terms, never, or on an agreed date that gives it a certain age today. */
 export type Due = 'terms' | 'none' | 'today' | 'ahead' | 'past 1–30' | 'past 31–60' | 'past 61–90' | 'past 91+';
 
-/** Days past due today, at least and at most. */
+/** Days past due today, minimum and maximum. */
 const AGES = {
   today: [0, 0],
   ahead: [-25, -1],
@@ -17,10 +17,10 @@ const AGES = {
 
 const TERMS = [0, 0, 10, 15, 30, 30, 30, 45, 60];
 
-/** Local times of day; those near midnight are on another date in UTC. */
+/** Local times of day. Those near midnight fall on another date in UTC. */
 const TIMES = [0, 12 * HOUR, 17 * HOUR, 23 * HOUR + 30 * MINUTE, DAY - SECOND];
 
-/** Never before the day of issue: an age that the invoice cannot have yet gives way to its terms. */
+/** Never before the day of issue: if the invoice is too new for that age, its terms apply. */
 export function dueAt(company: Company, issuedAt: number, due: Due, draw: Draw): number | null {
   const issuedOn = company.zone.day(issuedAt);
   const terms = issuedOn + draw.pick(TERMS);

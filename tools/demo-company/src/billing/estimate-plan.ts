@@ -14,7 +14,7 @@ const PLANS = stream('plans of estimates');
 
 type Status = Spelled<EstimateStatus>;
 
-/** Estimates that technicians write on repairs, now and then. */
+/** Technicians sometimes write an estimate during a repair. */
 const ON_REPAIRS = new Rota<Status | null>('estimates on repairs', [
   [null, 24],
   ['SOLD', 2],
@@ -25,17 +25,17 @@ const ON_REPAIRS = new Rota<Status | null>('estimates on repairs', [
   ['VOIDED', 1],
 ]);
 
-/** Where the old unit is given up, an estimate of a new one is left behind. */
+/** Jobs after which the customer may replace the unit, so that they leave an estimate for a new one. */
 const RARE: readonly Spelled<JobClass>[] = ['WARRANTY', 'CALLBACK', 'UNKNOWN'];
 
 export interface EstimatePlan {
   readonly id: string;
-  /** Its own two numbers among estimates, for what belongs to it. */
+  /** Two numbers unique among estimates, which key the ids of its children. */
   readonly a: number;
   readonly b: 0 | 1;
   readonly status: Status;
   readonly job: JobPlan;
-  /** The lead that it answers, when there is no job yet. */
+  /** The lead it answers, when there is no job yet. */
   readonly lead: LeadPlan | null;
   readonly createdAt: number;
   readonly sentAt: number | null;
@@ -73,7 +73,7 @@ function statusOnJob(company: Company, job: JobPlan, draw: Draw): Status | null 
   return stage === 'IN_PROGRESS' || stage === 'ON_HOLD' ? 'DRAFT' : null;
 }
 
-/** A third of the leads of known customers that were not won got an estimate. */
+/** A third of the leads of known customers that were not won have an estimate. */
 export function estimateOfLead(company: Company, n: number): EstimatePlan | null {
   if (n % 3 !== 0) return null;
   const lead = planLead(company, n);

@@ -29,7 +29,7 @@ export function* estimatesOf(company: Company, job: JobPlan) {
   if (estimate) yield buildEstimate(company, estimate);
 }
 
-/** Those of jobs, then those of leads. */
+/** The estimates of jobs, then those of leads. */
 export function* buildEstimates(company: Company) {
   for (let n = 0; n < company.size.jobs; n++) yield* estimatesOf(company, planJob(company, n));
   for (let n = 0; n < leadCount(company); n++) {
@@ -38,7 +38,7 @@ export function* buildEstimates(company: Company) {
   }
 }
 
-/** The options; of a sold estimate one is sold and the others declined. */
+/** The options. A sold estimate has one sold option; the others are declined. */
 function optionsOf(company: Company, { a, b, status, job }: EstimatePlan) {
   const count = OPTION_COUNTS.at(company.seed, a + b);
   const draw = drawOf(company, OPTIONS, a, b);
@@ -73,7 +73,7 @@ function optionStatus(status: Spelled<EstimateStatus>, sold: boolean): Spelled<E
   return status === 'SOLD' || status === 'DECLINED' ? 'DECLINED' : 'OPEN';
 }
 
-/** What the sold option comes to, or null. */
+/** Amounts of the sold option, or null. */
 export function soldAmounts(company: Company, plan: EstimatePlan): Amounts | null {
   return optionsOf(company, plan).find(({ status }) => status === 'SOLD')?.amounts ?? null;
 }

@@ -3,7 +3,7 @@ import { Rota } from '../random/rota.ts';
 import type { Due } from './due-dates.ts';
 import type { Spelled } from '../shapes/given.ts';
 
-/** What was paid on an invoice, and with what success (payment-plan.ts says how). */
+/** How an invoice was paid; see payment-plan.ts. */
 export type Paid =
   | 'nothing'
   | 'whole'
@@ -27,7 +27,7 @@ export interface Course {
 
 const course = (status: Course['status'], paid: Paid, due: Due, weight: number) => [{ status, paid, due }, weight] as const;
 
-/** Status, payment and due date are dealt together, so that every mixture occurs in a small company. */
+/** Status, payment and due date are dealt together, so that every combination occurs in a small company. */
 export const COURSES = new Rota<Course>('courses of invoices', [
   course('PAID', 'whole', 'terms', 42),
   course('PAID', 'whole', 'none', 2),

@@ -28,7 +28,7 @@ const DISCOUNTS = new Rota('discounts of an invoice', [
 ]);
 const MULTIPLIERS = [1, 1, 1, 1, 1, 1.15, 1.25, 0.9, 1.05];
 
-/** `work`: what a job came to. `advance`: a deposit, or a credit. `membership`: without a job. */
+/** `work`: a job's work. `advance`: a deposit, or a credit. `membership`: an invoice without a job. */
 export const SLOTS = ['work', 'advance', 'membership'] as const;
 export type Slot = (typeof SLOTS)[number];
 
@@ -46,7 +46,7 @@ export interface InvoicePlan {
   readonly bill: Bill;
 }
 
-/** The invoices that a job led to, in the order they were made. */
+/** A job's invoices, in creation order. */
 export function invoicesOf(company: Company, job: JobPlan): InvoicePlan[] {
   const draw = drawOf(company, PLANS, job.n);
   const invoices: InvoicePlan[] = [];
@@ -79,7 +79,7 @@ export function invoicesOf(company: Company, job: JobPlan): InvoicePlan[] {
   return invoices;
 }
 
-/** How the work is charged; null when it is not. */
+/** How the work is charged; null when it is not charged. */
 function chargeOf(job: JobPlan, draw: Draw): Charge | null {
   const { jobClass } = job.type;
   if (job.batch !== null) return 'usual';
@@ -91,7 +91,7 @@ function chargeOf(job: JobPlan, draw: Draw): Charge | null {
   return draw.chance(0.02) ? 'free' : draw.chance(0.02) ? null : 'usual';
 }
 
-/** Batches are paid; unfinished work is a draft or asked for in advance; what was canceled is void. */
+/** Batches are paid, unfinished work is a draft or an advance invoice, and canceled work is void. */
 function courseOf(company: Company, job: JobPlan, card: Course): Course {
   if (job.batch !== null) return { status: 'PAID', paid: 'nothing', due: 'terms' };
   if (job.stage === 'CANCELED' && card.status === 'PAID') return { ...card, status: 'VOIDED', paid: 'nothing' };
@@ -123,7 +123,7 @@ function planInvoice(company: Company, job: JobPlan, slot: Slot, { status, paid,
   };
 }
 
-/** At once or within two days; now and then on the first instant of a local day, or on the last one before it. */
+/** At once or within two days; rarely at the first microsecond of a local day, or the last before it. */
 function issuedAfter(company: Company, createdAt: number, draw: Draw): number {
   const usual = createdAt + (draw.chance(0.4) ? 0 : draw.between(1, 48 * 60) * MINUTE + draw.below(SECOND));
   const midnight = company.zone.startOfDay(company.zone.day(usual) + 1);

@@ -20,7 +20,7 @@ function invoiceNumber({ job, slot }: InvoicePlan): string {
   return `INV-${job.number}${SUFFIX[slot]}`;
 }
 
-/** Without what payments and the calendar tell: payment_applications, aging, paid, processing and open balance. */
+/** Leaves out the fields derived from payments and the date: payment_applications, aging, paid, processing and open balance. */
 function buildInvoice(company: Company, plan: InvoicePlan) {
   const { job, bill } = plan;
   const draw = drawOf(company, DETAILS, job.n);

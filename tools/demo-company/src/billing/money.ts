@@ -2,7 +2,7 @@ import type { EstimateAmounts } from '@truckroll/contract/gen/billing/v1/estimat
 import type * as pricing from '@truckroll/contract/gen/billing/v1/pricing';
 import type { Whole } from '../shapes/given.ts';
 
-/** Arithmetic of bills in whole cents. Quantities and multipliers have at most two decimals, rates at most six. */
+/** Bill arithmetic in whole cents. Quantities and multipliers have at most two decimals, rates at most six. */
 
 export type Line = Whole<pricing.LineItem>;
 export type Discount = Whole<pricing.Discount>;
@@ -11,7 +11,7 @@ export type Amounts = Whole<EstimateAmounts>;
 
 const MILLION = 1_000_000;
 
-/** Of an exact quotient; half cents go up. Never −0, which JSON does not know. */
+/** Rounds an exact quotient; half cents go up. Never returns −0, which JSON cannot represent. */
 function rounded(cents: number, parts: number, rounding: Tax['rounding']): number {
   return (rounding === 'ceil' ? Math.ceil(cents / parts) : Math.round(cents / parts)) + 0;
 }
@@ -22,8 +22,8 @@ export function lineSubtotal(unitCents: number, quantity: number, multiplier: nu
 }
 
 /**
- * Flat discounts and rates all apply to the discountable lines as they are, and together take at most what those lines
- * cost. Tax is on the taxable lines after their share of the discount.
+ * Flat discounts and rates all apply to the full price of the discountable lines, and together take at most that price. Tax applies to the
+ * taxable lines after their share of the discount.
  */
 export function amountsOf(lines: readonly Line[], discounts: readonly Discount[], tax: Tax): Amounts {
   let subtotal = 0;

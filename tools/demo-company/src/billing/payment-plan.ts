@@ -29,7 +29,7 @@ const METHODS = new Rota<Method>('payment methods', [
   ['WISETACK_LOAN', 2],
 ]);
 
-/** Money that came before there was an invoice to apply it to. */
+/** Payments received before there was an invoice to apply them to. */
 const PREPAID_EVERY = 29;
 const PREPAYMENTS = new Rota<Status>('prepayments', [
   ['PAID', 3],
@@ -52,7 +52,7 @@ export interface PaymentPlan {
   readonly allocations: readonly { invoice_id: string; applied_cents: number }[];
 }
 
-/** An attempt: its status, the cents paid and applied of an invoice's total. */
+/** One payment attempt: its status, the cents paid, and the cents applied to the invoice. */
 type Attempt = readonly [status: Status, paid: number, applied: number];
 
 function attemptsOf(paid: Paid, total: number, draw: Draw): readonly Attempt[] {
@@ -98,11 +98,11 @@ function attemptsOf(paid: Paid, total: number, draw: Draw): readonly Attempt[] {
 }
 
 interface Received extends Pick<PaymentPlan, 'status' | 'cents' | 'allocations'> {
-  /** Not before then. */
+  /** Earliest time of the payment. */
   readonly since: number;
 }
 
-/** The payments that a job led to. Those of a batch come with its first job, as one. */
+/** A job's payments. The single payment of a batch belongs to its first job. */
 export function paymentsOf(company: Company, job: JobPlan): PaymentPlan[] {
   const draw = drawOf(company, PLANS, job.n);
   const received: Received[] = [];
@@ -124,7 +124,7 @@ function sinceOf(invoice: InvoicePlan): number {
   return invoice.issuedAt ?? invoice.createdAt;
 }
 
-/** One payment over the invoices of consecutive jobs; every second one leaves a remainder on the account. */
+/** One payment for the invoices of consecutive jobs; every second one leaves a remainder on the account. */
 function batchPayment(company: Company, job: JobPlan, draw: Draw): Received {
   const invoices = Array.from({ length: BATCH_JOBS }, (_, i) => (i === 0 ? job : planJob(company, job.n + i)))
     .flatMap((member) => invoicesOf(company, member))
@@ -140,7 +140,7 @@ function planPayment(company: Company, job: JobPlan, p: number, draw: Draw, rece
   const { zone, until, members } = company;
   const usual = Math.min(until, since + Math.floor(draw.next() ** 3 * 30 * DAY));
   const midnight = zone.startOfDay(zone.day(usual));
-  /** Sometimes to the microsecond on a border of local days. */
+  /** Sometimes exactly at, or one microsecond before, local midnight. */
   const createdAt = midnight > since && draw.chance(0.06) ? midnight - draw.below(2) : usual;
   const backdated = draw.chance(0.12);
   return {

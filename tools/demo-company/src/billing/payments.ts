@@ -6,7 +6,7 @@ import { paymentsOf, type PaymentPlan } from './payment-plan.ts';
 
 const make = makerOf<Payment>('payments');
 
-/** A job leads to fewer. */
+/** Upper bound of the number of payments per job. */
 const MOST = 16;
 
 export function* buildPayments(company: Company, job: JobPlan) {
@@ -14,7 +14,7 @@ export function* buildPayments(company: Company, job: JobPlan) {
   for (const payment of paymentsOf(company, job)) yield buildPayment(company, payment, p++);
 }
 
-/** Payments by card reader and from other systems have no number. */
+/** Payments by card reader or from other systems have no number. */
 function buildPayment(company: Company, payment: PaymentPlan, p: number) {
   const { n, number } = payment.job;
   return make(

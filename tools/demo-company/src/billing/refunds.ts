@@ -20,7 +20,7 @@ const STATUSES = new Rota<Spelled<RefundStatus>>('refunds', [
 ]);
 const REFUNDED = 0.03;
 
-/** The first payment of every method is refunded, and then a few; some twice, in parts. */
+/** Refunds the first payment of every method and a few others, some twice, in parts. */
 export function* buildRefunds(company: Company) {
   const awaited = new Set(Object.keys(PaymentMethod));
   let refunds = 0;

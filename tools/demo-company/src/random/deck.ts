@@ -2,7 +2,7 @@ import { Draw, stream } from './keyed.ts';
 
 const ORDER = stream('order of a deck');
 
-/** Counts dealt in one fixed cycle: the total before any record is known, so that children have numbers too. */
+/** Child counts dealt in one fixed cycle. The total before any record is known without making it, so children can be numbered. */
 export class Deck {
   readonly #counts: readonly number[];
   readonly #before: readonly number[];

@@ -1,11 +1,11 @@
 /**
- * Everything in a demo company is a function of (seed, stream, a, b): nothing is remembered between records, so a
- * company of any size needs the memory of one record. A stream names what is being drawn (`stream('invoice lines')`).
+ * Everything in a demo company is a function of (seed, stream, a, b). Nothing is remembered between records, so a company of any size needs
+ * the memory of one record. A stream names what is being drawn (`stream('invoice lines')`).
  */
 
 export type Stream = number;
 
-/** FNV-1a of the name: the same in every run and on every machine. */
+/** FNV-1a of the name, the same in every run and on every machine. */
 export function stream(name: string): Stream {
   let hash = 0x811c9dc5;
   for (let i = 0; i < name.length; i++) hash = Math.imul(hash ^ name.charCodeAt(i), 0x01000193);
@@ -17,7 +17,7 @@ let w1 = 0;
 let w2 = 0;
 let w3 = 0;
 
-/** Eight rounds of Chaskey's permutation of 128 bits: distinct keys never meet, and leave their words in w0…w3. */
+/** Eight rounds of Chaskey's 128-bit permutation: distinct keys never collide. Leaves the result in w0…w3. */
 function permute(seed: number, of: Stream, a: number, b: number): void {
   let v0 = seed ^ 0x6a09e667;
   let v1 = of ^ 0xbb67ae85;
@@ -50,7 +50,7 @@ export function hash(seed: number, of: Stream, a: number, b = 0): number {
 const HEX = Array.from({ length: 65_536 }, (_, i) => i.toString(16).padStart(4, '0'));
 const hex = (half: number): string => HEX[half & 0xffff] as string;
 
-/** A lowercase UUID of version 8 (RFC 9562: bits of the maker's own making). */
+/** A lowercase UUID of version 8 (RFC 9562, custom format). */
 export function uuid(seed: number, of: Stream, a: number, b = 0): string {
   permute(seed, of, a, b);
   return (
@@ -59,7 +59,7 @@ export function uuid(seed: number, of: Stream, a: number, b = 0): string {
   );
 }
 
-/** A run of draws for one record (sfc32, its state filled by the permutation). */
+/** A sequence of random numbers for one record: sfc32, seeded by the permutation. */
 export class Draw {
   #a: number;
   #b: number;
@@ -88,12 +88,11 @@ export class Draw {
     return this.next() < probability;
   }
 
-  /** An integer in [0, bound). */
   below(bound: number): number {
     return Math.floor(this.next() * bound);
   }
 
-  /** An integer in [low, high], both included. */
+  /** An integer in [low, high], inclusive. */
   between(low: number, high: number): number {
     return low + Math.floor(this.next() * (high - low + 1));
   }
@@ -102,7 +101,7 @@ export class Draw {
     return list[Math.floor(this.next() * list.length)] as T;
   }
 
-  /** The value, or null with the given probability. The value is made in either case, so that draws stay aligned. */
+  /** Null with the given probability, else the value. The caller computes the value either way, so that draws stay aligned. */
   orNull<T>(probabilityOfNull: number, value: T): T | null {
     return this.next() < probabilityOfNull ? null : value;
   }

@@ -1,8 +1,8 @@
 import { Draw, hash, stream, type Stream } from './keyed.ts';
 
 /**
- * Weighted values dealt like cards: among any run of `length` aligned records each value occurs exactly as often as its
- * weight, in an order that seed and run decide. Rare values so occur in small companies, whatever the seed.
+ * Weighted values dealt like cards: in any aligned run of `length` records each value occurs exactly as often as its weight, in an order
+ * that depends on the seed and the run. So even rare values occur in small companies, whatever the seed.
  */
 export class Rota<T> {
   readonly #cards: readonly T[];

@@ -16,7 +16,7 @@ interface Row {
   readonly archived?: boolean;
 }
 
-/** The order is referred to by the job types. */
+/** Job types refer to this order. */
 const ROWS: readonly Row[] = [
   {
     name: 'HVAC Service',

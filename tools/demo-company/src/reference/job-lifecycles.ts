@@ -31,7 +31,7 @@ interface Row {
   readonly statuses: readonly StatusRow[];
 }
 
-/** The order is referred to by the job types and by LEAD_LIFECYCLE. */
+/** Job types and LEAD_LIFECYCLE refer to this order. */
 const ROWS: readonly Row[] = [
   { name: 'Service call', description: 'From the call to the paid invoice.', type: 'JOB', statuses: WORK },
   {
@@ -104,7 +104,7 @@ export function buildLifecycles(ground: Ground) {
   });
 }
 
-/** A status of the stage, the choice-th of several; a lifecycle without the stage gives its first status. */
+/** The `choice`-th status of the stage, modulo their number; the lifecycle's first status when it lacks the stage. */
 export function statusOf({ statuses }: Lifecycle, stage: Stage, choice: number): Status {
   const fitting = statuses.filter((status) => status.stage === stage);
   return (fitting[choice % Math.max(1, fitting.length)] ?? statuses[0]) as Status;

@@ -44,7 +44,7 @@ export function buildTags(ground: Ground) {
   });
 }
 
-/** None to two tags of those that fit the target, in their own order; most records have none, unless they must. */
+/** Up to two of the tags that fit the target, in their own order. Most records have none, unless they must have one. */
 export function pickTags(tags: readonly Tag[], target: Target, draw: Draw, must = false): Reference[] {
   const wanted = draw.next();
   if (wanted < 0.7 && !must) return [];

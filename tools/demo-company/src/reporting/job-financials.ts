@@ -30,17 +30,17 @@ const VERIFICATION = new Rota<Spelled<CostVerificationStatus>>('verification of 
   ['UNVERIFIED', 3],
 ]);
 const CENTS_PER_MINUTE = [48, 55, 62, 75];
-/** Parts and equipment cost this share of their price. */
+/** Cost of parts and equipment as a share of their price. */
 const COST_SHARE = 0.45;
 
-/** An entry but for its number, sum and times. */
+/** A cost entry without its number, total and times. */
 type Cost = Given<CostEntry> & { readonly quantity: number; readonly unit_cost_cents: number };
 
-/** What not every category has. */
+/** Fields that only some categories have. */
 const PLAIN = { labor_activity: null, misc_category: null, pricebook_item_id: null };
 const BY_HAND = { source: 'manual', quantity: 1, quantity_unit: 'unit' };
 
-/** Without what others tell: whether costing is enabled, participants, invoices and totals. */
+/** Leaves out the fields derived from other records: whether costing is enabled, participants, invoices and totals. */
 export function buildFinancials(company: Company, job: JobPlan) {
   const draw = drawOf(company, COSTING, job.n);
   const [reportedOn, basis] = reportDate(company, job);
@@ -83,7 +83,7 @@ function reportDate(company: Company, job: JobPlan): readonly [day: number, basi
   return [company.zone.day(job.bookedAt), 'JOB_CREATED'];
 }
 
-/** Recorded once work has begun; some jobs never get an entry. */
+/** Costs are recorded once work has begun; some jobs never get an entry. */
 function costsOf(company: Company, job: JobPlan, draw: Draw): Cost[] {
   if (!job.visits.some(({ startsAt, canceled }) => !canceled && startsAt <= company.until) || draw.chance(0.06)) return [];
   const costs: Cost[] = [];

@@ -14,13 +14,13 @@ import { makerOf } from '../shapes/maker.ts';
 
 const make = makerOf<RevenueAttribution>('revenue-attributions');
 
-/** A job leads to fewer. */
+/** Upper bound of the number of attributions per job. */
 const MOST = 16;
 const CREDITS = stream('revenue attributions');
 const MANUAL_EVERY = 23;
 const NEITHER = { invoice_id: null, estimate_id: null };
 
-/** What an attribution says of its own, and when it came about. */
+/** An attribution's own fields, and when it was created. */
 type Credit = Given<RevenueAttribution> & { readonly at: number };
 
 export function* buildRevenueAttributions(company: Company, job: JobPlan) {
@@ -29,7 +29,7 @@ export function* buildRevenueAttributions(company: Company, job: JobPlan) {
   for (const credit of creditsOf(company, job, draw)) yield buildCredit(company, job, credit, position++, draw);
 }
 
-/** Whoever sold an estimate, the crew of the first visit for the invoice, and corrections by hand either way. */
+/** Credits for the seller of an estimate, for the first visit's crew (the invoice), and manual corrections of either sign. */
 function creditsOf(company: Company, job: JobPlan, draw: Draw): Credit[] {
   const credits: Credit[] = [];
   const estimate = estimateOfJob(company, job);

@@ -14,7 +14,7 @@ export interface Address {
 
 const ADDRESSES = stream('addresses');
 
-/** An address in the city; `a` and `b` name its owner among all addresses. */
+/** An address in the city; `a` and `b` identify its owner among all addresses. */
 export function addressIn(ground: Ground, city: City, draw: Draw, a: number, b: number, line2 = draw.orNull(0.8, draw.pick(SECOND_LINES))): Address {
   const line1 = `${draw.between(1, 9_899)} ${draw.pick(STREETS)}`;
   const postal = `${city.postal}${String(draw.between(1, 60)).padStart(2, '0')}`;
@@ -29,7 +29,7 @@ export function addressIn(ground: Ground, city: City, draw: Draw, a: number, b: 
   };
 }
 
-/** A telephone number in E.164, of the hundred per area code that are kept for fiction. */
+/** A telephone number in E.164, from the hundred per area code that are reserved for fiction. */
 export function phoneIn(city: City, draw: Draw): string {
   return `+1${city.areaCode}55501${String(draw.below(100)).padStart(2, '0')}`;
 }

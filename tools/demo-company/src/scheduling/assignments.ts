@@ -13,7 +13,7 @@ import { makerOf } from '../shapes/maker.ts';
 
 const make = makerOf<Assignment>('job-assignments');
 const ASSIGNMENTS = stream('assignments');
-/** A visit has fewer. */
+/** Upper bound of the number of assignments per visit. */
 const MOST = 8;
 const CREWS = stream('crews');
 
@@ -30,7 +30,7 @@ export interface AssignmentPlan {
 
 type Status = AssignmentPlan['status'];
 
-/** What assignments of visits that are over, and of visits of this moment, have come to. */
+/** Statuses of assignments of past visits, and of visits in progress. */
 const PAST = new Rota<Status>('past assignments', [
   ['COMPLETED', 34],
   ['CANCELED', 2],
@@ -44,7 +44,7 @@ const PRESENT = new Rota<Status>('present assignments', [
   ['TO_DO', 1],
 ]);
 
-/** Who is sent on a visit: the members of the job's business unit that come first are sent most. */
+/** The crew of a visit. Members listed first in the job's business unit are sent most often. */
 export function crewOf(company: Company, plan: JobPlan, visit: VisitPlan): AssignmentPlan[] {
   const size = company.crewSizes.at(company.seed, visit.index);
   if (size === 0) return [];
@@ -77,7 +77,7 @@ function assignmentOf(company: Company, job: number, visit: VisitPlan, m: number
   };
 }
 
-/** A status and since when, null meaning since the assignment. */
+/** A status and when it was set; null means at assignment. */
 function statusOf(company: Company, job: number, visit: VisitPlan, m: number, draw: Draw): readonly [Status, number | null] {
   const { until, seed } = company;
   if (visit.canceled) return draw.chance(0.3) ? ['TO_DO', null] : ['CANCELED', Math.min(until, visit.startsAt)];

@@ -1,4 +1,6 @@
-/** Three consecutive jobs of one business, billed one by one and paid together: the first of every BATCH_EVERY runs. */
+/**
+ * A batch: three consecutive jobs of one business, invoiced separately and paid together. Every BATCH_EVERY-th run of jobs contains one.
+ */
 export const BATCH_RUN = 16;
 const BATCH_EVERY = 3;
 export const BATCH_FIRST = 5;

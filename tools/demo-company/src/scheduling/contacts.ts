@@ -14,7 +14,7 @@ const make = makerOf<Contact>('contacts');
 const CONTACTS = stream('contacts');
 const NAMES = stream('names of contacts');
 const CHANNELS = stream('channels');
-/** An account has fewer contacts, and a contact fewer channels. */
+/** Upper bound of contacts per account, and of channels per contact. */
 const MOST = 4;
 const COUNTS = new Rota('contacts of an account', [
   [0, 1],
@@ -23,12 +23,12 @@ const COUNTS = new Rota('contacts of an account', [
   [3, 3],
 ]);
 
-/** An account's contacts are numbered from 0; the first is its primary one. */
+/** An account's contacts are numbered from 0; the first is the primary one. */
 export function contactCount(company: Company, account: number): number {
   return COUNTS.at(company.seed, account);
 }
 
-/** Without a first and last name: a desk, not a person. */
+/** Null for a contact without a first and last name: a desk, not a person. */
 function contactPerson(company: Company, account: number, k: number): Person | null {
   const { person, building } = customerOf(company, account);
   if (k === 0) return person;
@@ -68,7 +68,7 @@ export function* buildContacts(company: Company, account: number) {
   }
 }
 
-/** Up to one channel of each type; a tenth has none, and some have none that is primary. */
+/** At most one channel of each type. A tenth of the contacts have none, and some have no primary channel. */
 function channelsOf(company: Company, account: number, k: number, draw: Draw, handle: string) {
   const types: Spelled<ContactChannelType>[] = [];
   if (draw.chance(0.75)) types.push('MOBILE');

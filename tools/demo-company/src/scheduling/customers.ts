@@ -15,9 +15,9 @@ const KINDS = new Rota('account kinds', [
   ['commercial', 1],
 ]);
 
-/** One account of this many was merged into the one before it. */
+/** Every MERGED_EVERY-th account was merged into the previous account. */
 const MERGED_EVERY = 41;
-/** The share of accounts that came before the two years of history, the first tenth of all in one import. */
+/** Share of accounts that predate the two years of history; the first tenth of all accounts came in one import. */
 const BEFORE_HISTORY = 0.35;
 const IMPORTED = 0.1;
 
@@ -25,7 +25,7 @@ export function isCommercial(company: Company, n: number): boolean {
   return KINDS.at(company.seed, n) === 'commercial';
 }
 
-/** The account itself, or the one that it was merged into. */
+/** The account itself, or the account it was merged into. */
 export function survivorOf(n: number): number {
   return n % MERGED_EVERY === MERGED_EVERY - 1 ? n - 1 : n;
 }
@@ -37,7 +37,7 @@ export function cityOf(company: Company, n: number): City {
 interface Customer {
   readonly name: string;
   readonly person: Person;
-  /** Of a business: the kind of building it is in. */
+  /** For a business: the kind of building it is in. */
   readonly building: string | null;
 }
 
@@ -57,7 +57,7 @@ export function accountRef(company: Company, n: number): Reference {
   return { id: idOf(company, ACCOUNTS, n), name: customerOf(company, n).name };
 }
 
-/** How many accounts there were when booking n of `jobs` was taken; accounts are numbered in the order they came. */
+/** Number of accounts when booking n was taken; accounts are numbered in creation order. */
 export function accountsAt(company: Company, n: number): number {
   const { accounts, jobs } = company.size;
   const before = Math.ceil(accounts * BEFORE_HISTORY);
@@ -77,7 +77,7 @@ export function signupCount(accounts: number): number {
   return Math.max(1, accounts - Math.ceil(accounts * BEFORE_HISTORY));
 }
 
-/** An instant between two others, for the last edit of a record. */
+/** Time of a record's last edit, between two instants. */
 export function editedAt(draw: Draw, createdAt: number, until: number): number {
   return draw.chance(0.6) ? createdAt : createdAt + Math.floor(draw.next() * (until - createdAt));
 }

@@ -18,7 +18,7 @@ const KINDS = [
 ] as const;
 const ROOMS = ['Upstairs', 'Garage', 'Attic', 'Rooftop', 'Basement', 'Büro'] as const;
 
-/** What a job found at its customer's place, or installed there; warranties begin with the installation, if its day is known. */
+/** Equipment that a job found at the customer's site or installed there. Warranties begin with the installation, if its date is known. */
 export function equipmentFacts({ company, n, job, createdAt, updatedAt }: Subject): Given<Equipment> {
   const draw = drawOf(company, PIECES, n);
   const { zone } = company;

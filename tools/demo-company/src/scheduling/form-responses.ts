@@ -18,7 +18,7 @@ const PHOTOS = stream('photos');
 
 type Capture = 'none' | 'one' | 'two' | 'partial' | 'unsupported';
 
-/** Whether the planned form was filled in, how often, and whether its capture can be read. */
+/** Whether and how often the planned form was filled in, and whether its capture is readable. */
 const CAPTURES = new Rota<Capture>('captures', [
   ['none', 6],
   ['one', 10],
@@ -29,7 +29,7 @@ const CAPTURES = new Rota<Capture>('captures', [
 
 const NAMES = [...Object.values(FORMS).map(({ name }) => name as string), AD_HOC_FORM.name];
 
-/** Responses of a visit have numbers below this. */
+/** Upper bound of the numbers of one visit's responses. */
 const RESPONSES_PER_VISIT = 4;
 
 export function* buildFormResponses(company: Company, plan: JobPlan) {
@@ -72,7 +72,7 @@ function buildResponse(company: Company, plan: JobPlan, visit: VisitPlan, r: num
   );
 }
 
-/** A partial capture leaves its last required question open. */
+/** A partial capture leaves its last required question unanswered. */
 function questionsOf(company: Company, form: Form, response: number, partial: boolean, draw: Draw) {
   const open = partial ? form.questions.findLastIndex(({ required }) => required) : -1;
   let section = -1;

@@ -13,7 +13,7 @@ const TYPES = stream('types of jobs');
 const CUSTOMERS = stream('customers of jobs');
 const ORIGINALS = stream('original jobs');
 
-/** Batches are old enough to be finished and paid. */
+/** Minimum age of a batch, so that it is finished and paid. */
 const BATCH_AGE = 150 * DAY;
 
 /** The first job of the batch that a job belongs to, or null. */
@@ -25,7 +25,7 @@ export function batchOf(company: Company, n: number): number | null {
   return finished ? first : null;
 }
 
-/** Seasonal; a type that was given up before the booking is replaced by one that is always sold. */
+/** Depends on the season. A type that was archived before the booking is replaced by a current one. */
 export function typeOf(company: Company, n: number, bookedAt: number): JobType {
   if (isBatched(n)) return company.jobTypes[n % 2 === 0 ? 2 : 4] as JobType;
   const season = company.seasons[month(company.zone.day(bookedAt))] ?? company.jobTypes;
@@ -43,7 +43,7 @@ export function jobCustomer(company: Company, n: number, type: JobType): JobCust
   return { account, location, contact, original };
 }
 
-/** Early accounts are the good customers: a few have hundreds of jobs, most have one or two. */
+/** Early accounts are the best customers: a few have hundreds of jobs, most have one or two. */
 function accountOf(company: Company, n: number, draw: Draw): number {
   const batch = batchOf(company, n);
   const bound = accountsAt(company, batch ?? n);
@@ -52,7 +52,7 @@ function accountOf(company: Company, n: number, draw: Draw): number {
   return survivorOf(account);
 }
 
-/** A job some weeks before that was real work; null when there is none at hand. */
+/** A real job some weeks earlier; null when none is found. */
 function originalOf(company: Company, n: number): number | null {
   const draw = drawOf(company, ORIGINALS, n);
   for (let attempt = 0; attempt < 6; attempt++) {

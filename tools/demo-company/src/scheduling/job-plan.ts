@@ -72,13 +72,13 @@ function stageOf(company: Company, type: JobType, fate: Fate, appointments: read
   return 'COMPLETED';
 }
 
-/** A canceled job is canceled before its last visit would have begun. */
+/** A job is canceled before its last visit would have begun. */
 function cancellation(company: Company, bookedAt: number, appointments: readonly Appointment[], draw: Draw): number {
   const latest = Math.min(appointments.at(-1)?.startsAt ?? company.until, company.until);
   return bookedAt + Math.floor(draw.next() * Math.max(0, latest - bookedAt));
 }
 
-/** Of a canceled job the visits after the cancellation are canceled; otherwise now and then one that was moved. */
+/** Visits after a job's cancellation are canceled; in other jobs, an occasional visit that was moved is. */
 function visitsOf(company: Company, n: number, bookedAt: number, canceledAt: number | null, appointments: readonly Appointment[], draw: Draw): VisitPlan[] {
   const first = company.visitDeck.before(n);
   return appointments.map(({ startsAt, endsAt }, k) => {

@@ -12,7 +12,7 @@ import type { Spelled } from '../shapes/given.ts';
 const LEADS = stream('job leads');
 const PLANS = stream('plans of leads');
 
-/** A lead came before this place of every run of jobs; when it was won, that job is what it became. */
+/** Every run of this many jobs has one lead; if it was won, it became job LEAD_JOB of the run. */
 const JOBS_PER_LEAD = 8;
 const LEAD_JOB = 3;
 
@@ -34,10 +34,10 @@ export interface LeadPlan {
   readonly id: string;
   readonly stage: Stage;
   readonly outcome: Spelled<JobLeadOutcome>;
-  /** Somebody who asked once, and is no customer (yet). */
+  /** A person who inquired but is not (yet) a customer. */
   readonly stranger: boolean;
   readonly createdAt: number;
-  /** The job that it became, or one that its customer might have had. */
+  /** The job that the lead became, or the one it would have become. */
   readonly job: JobPlan;
 }
 
@@ -50,7 +50,6 @@ function outcomeOf(stage: Stage): Spelled<JobLeadOutcome> {
   return stage === 'LOST' || stage === 'CANCELED' ? 'LOST' : 'OPEN';
 }
 
-/** The id of the won lead that a job came from, or null. */
 export function leadOfJob(company: Company, n: number): string | null {
   if (n % JOBS_PER_LEAD !== LEAD_JOB) return null;
   const lead = (n - LEAD_JOB) / JOBS_PER_LEAD;

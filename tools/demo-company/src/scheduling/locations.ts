@@ -15,7 +15,7 @@ const FORMER_OWNERS = new Rota('former owners', [
   [true, 1],
   [false, 11],
 ]);
-/** An account has fewer. */
+/** Upper bound of the number of locations per account. */
 const MOST = 8;
 /** Day number of 1 January 1890. */
 const BUILT_FROM = -29_219;
@@ -59,7 +59,7 @@ export function* buildLocations(company: Company, account: number) {
   }
 }
 
-/** The owner, and archived: whoever had the place before, or an account that was merged into another. */
+/** The owner, and the archived owners: a previous owner, or an account that was merged into another. */
 function ownersOf(company: Company, account: number, k: number) {
   const owner = { account: accountRef(company, account), archived: false };
   const survivor = survivorOf(account);

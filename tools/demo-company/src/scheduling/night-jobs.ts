@@ -3,7 +3,7 @@ import { DAY, HOUR, MINUTE } from '../time/instant.ts';
 import type { Zone } from '../time/zone.ts';
 import { isBatched } from './batches.ts';
 
-/** Work around a change of the clocks, in the hour that is skipped or occurs twice. */
+/** Work around a daylight-saving change, in the hour that is skipped or occurs twice. */
 export interface NightWork {
   readonly startsAt: number;
   readonly endsAt: number;
@@ -11,7 +11,7 @@ export interface NightWork {
 
 export type NightJobs = ReadonlyMap<number, NightWork>;
 
-/** Minutes from the change to start and end: across it, from it, in the hour after it, in the hour before it. */
+/** Start and end in minutes from the change: across it, from it, in the hour after it, in the hour before it. */
 const AROUND = [
   [-90, 90],
   [0, 60],
@@ -19,7 +19,7 @@ const AROUND = [
   [-30, -15],
 ] as const;
 
-/** At every change of the clocks in the history, the last jobs booked before it are done during that night. */
+/** At every daylight-saving change in the history, the last jobs booked before it are done during that night. */
 export function nightJobsOf(zone: Zone, calendar: Calendar, since: number, until: number): NightJobs {
   const jobs = new Map<number, NightWork>();
   for (const { at } of zone.transitions) {

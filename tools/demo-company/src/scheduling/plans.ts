@@ -7,7 +7,7 @@ import type { Spelled } from '../shapes/given.ts';
 
 export interface VisitPlan {
   readonly k: number;
-  /** Its number among all visits of the company. */
+  /** The visit's number among all visits of the company. */
   readonly index: number;
   readonly bookedAt: number;
   readonly startsAt: number;
@@ -21,18 +21,18 @@ export interface VisitPlan {
 export interface JobCustomer {
   readonly account: number;
   readonly location: number;
-  /** −1 when nobody is named. */
+  /** −1 when no contact is named. */
   readonly contact: number;
   /** The job that this one repairs. */
   readonly original: number | null;
 }
 
-/** The facts of a job that other records must agree with. Computed anew wherever they are needed. */
+/** The facts of a job that other records must agree with. Recomputed wherever they are needed. */
 export interface JobPlan extends JobCustomer {
   readonly n: number;
   readonly id: string;
   readonly number: string;
-  /** What was done, also where the record does not name its type. */
+  /** The job's actual type, even when the record does not name one. */
   readonly type: JobType;
   readonly jobType: Reference | null;
   readonly unit: Reference | null;

@@ -22,18 +22,18 @@ export interface Member {
   readonly n: number;
   readonly ref: Reference;
   readonly role: Role;
-  /** No work of theirs is planned to start from here on: they left, or are not available. */
+  /** From this time on no work is planned for the member, who has left or is unavailable. */
   readonly leftAt: number;
   readonly given: Given<TeamMember>;
 }
 
 export interface Members {
   readonly all: readonly Member[];
-  /** Those who take bookings and enter records. */
+  /** Members who take bookings and enter records. */
   readonly office: readonly Member[];
   readonly sales: readonly Member[];
   readonly technicians: readonly Member[];
-  /** By business unit: who is sent, preferred ones first. Invited members are nowhere. */
+  /** The members to send, by business unit, preferred ones first. Invited members are left out. */
   readonly crews: readonly (readonly Member[])[];
 }
 
@@ -58,7 +58,7 @@ export function buildMembers(ground: Ground, units: readonly Unit[], tags: reado
   return { all, office: working.filter(({ n }) => n > 0 && n < 5), sales, technicians, crews };
 }
 
-/** Of eleven field places the fifth has left, the eighth is invited and the last is away since a month. */
+/** In every run of eleven field members the fifth has left, the eighth is invited and the last has been away for a month. */
 function buildMember(ground: Ground, units: readonly Unit[], tags: readonly Tag[], n: number, role: Role, unit: number | null): Member {
   const draw = drawOf(ground, MEMBERS, n);
   const person = personOf(draw, n % 12 === 9);

@@ -20,7 +20,7 @@ const ELSEWHERE = stream('time entries elsewhere');
 
 type Activity = Spelled<TimeEntryActivity>;
 
-/** An end of null: still running. */
+/** An end of null means that the span is still running. */
 type Span = readonly [activity: Activity, startsAt: number, endsAt: number | null];
 
 const ODD_HOURS = new Rota<Activity | null>('odd hours', [
@@ -39,13 +39,16 @@ const SOURCES = new Rota<Spelled<TimeEntrySource>>('sources of time', [
 
 const NOWHERE = { job_id: null, appointment_id: null, assignment_id: null, source: 'MANUAL' } as const;
 
-/** Entries of one assignment, or of one member and period, have numbers below this. */
+/** Upper bound of the entry numbers of one assignment, or of one member and period. */
 const ENTRIES = 8;
-/** A member has fewer periods, and 33 million visits fewer entries than the first number elsewhere. */
+/**
+ * A member has fewer periods than PERIODS. Numbers from FIRST_ELSEWHERE on are for entries without a visit; 33 million visits stay below
+ * it.
+ */
 const PERIODS = 128;
 const FIRST_ELSEWHERE = 2 ** 31;
 
-/** What was worked on visits, then meetings, training and absence of the technicians. */
+/** Work on visits, then the technicians' meetings, training and absences. */
 export function* buildTimeEntries(company: Company) {
   for (let n = 0; n < company.size.jobs; n++) {
     const plan = planJob(company, n);
@@ -55,7 +58,7 @@ export function* buildTimeEntries(company: Company) {
       for (const [m, assignment] of crewOf(company, plan, visit).entries()) {
         const draw = drawOf(company, ON_VISITS, visit.index, m);
         for (const [e, span] of spansOf(company, assignment, draw).entries()) {
-          /** A few entries name the job alone. */
+          /** A few entries name only the job. */
           const jobOnly = e === 0 && draw.chance(0.05);
           const own = {
             id: idOf(company, ON_VISITS, visit.index, m * ENTRIES + e),
@@ -75,7 +78,7 @@ export function* buildTimeEntries(company: Company) {
   }
 }
 
-/** The way there and the work, with a meal in a long day; the last span of an active assignment is running. */
+/** Travel and work, with a meal break on a long day. The last span of an active assignment is running. */
 function spansOf(company: Company, assignment: AssignmentPlan, draw: Draw): Span[] {
   const { status, statusAt } = assignment;
   const way = draw.between(10, 45) * MINUTE;
@@ -107,7 +110,7 @@ function* entriesElsewhere(company: Company, member: Member, period: number) {
   }
 }
 
-/** Its number, and what only its place tells of it. */
+/** An entry with its number, which adds the fields that are the same for all entries. */
 function buildEntry(company: Company, n: number, member: Member, [activity, startsAt, endsAt]: Span, own: Given<TimeEntry>, draw: Draw, job?: JobPlan) {
   const edited = draw.chance(0.12);
   const last = endsAt ?? startsAt;

@@ -12,17 +12,17 @@ const make = makerOf<Timesheet>('timesheets');
 const TIMESHEETS = stream('timesheets');
 const MISSING = stream('entries without a timesheet');
 
-/** Technicians hand in a timesheet every two weeks; office and sales are salaried. */
+/** Days per timesheet. Only technicians hand them in; office and sales are salaried. */
 const PERIOD_DAYS = 14;
 
-/** What became of sheets of finished periods; the last one is not approved yet. */
+/** Statuses of the sheets of finished periods; the latest one is not approved yet. */
 const STATUSES = new Rota<Spelled<TimesheetStatus>>('timesheets', [
   ['APPROVED', 22],
   ['SUBMITTED', 2],
   ['OPEN', 1],
 ]);
 
-/** Local days: the first Monday of a period, counted from the one that the history begins in. */
+/** Local day number of a period's first Monday; period 0 contains the start of the history. */
 export function periodStart(company: Company, period: number): number {
   const first = company.zone.day(company.since);
   return first - weekday(first) + period * PERIOD_DAYS;
@@ -32,12 +32,12 @@ function periodOf(company: Company, at: number): number {
   return Math.floor((company.zone.day(at) - periodStart(company, 0)) / PERIOD_DAYS);
 }
 
-/** How many periods have a sheet: up to today, or to the day that the member left. */
+/** Number of periods with a sheet: up to today, or to the day that the member left. */
 export function periodCount(company: Company, member: Member): number {
   return periodOf(company, Math.min(company.until, member.leftAt)) + 1;
 }
 
-/** The sheet that an entry is on; null for the salaried, and for a few that nobody has put on one. */
+/** The sheet that an entry is on; null for salaried members, and for a few entries that are on no sheet. */
 export function timesheetFor(company: Company, member: Member, at: number): string | null {
   if (member.role !== 'TECHNICIAN' || hash(company.seed, MISSING, member.n, Math.floor(at / MINUTE) % 4_294_967_296) % 25 === 0) return null;
   const period = periodOf(company, at);
@@ -51,7 +51,7 @@ export function* buildTimesheets(company: Company) {
   }
 }
 
-/** Without its totals, which its entries tell. */
+/** Leaves out the totals, which are derived from the entries. */
 function buildTimesheet(company: Company, member: Member, period: number) {
   const { zone, until, members } = company;
   const draw = drawOf(company, TIMESHEETS, member.n, period);

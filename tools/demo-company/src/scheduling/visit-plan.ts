@@ -4,7 +4,7 @@ import type { JobType } from '../reference/job-types.ts';
 import { DAY, HOUR, MINUTE, weekday } from '../time/instant.ts';
 import type { NightWork } from './night-jobs.ts';
 
-/** Days between booking and visit, at least and at most. */
+/** Days between booking and visit, minimum and maximum. */
 const LEAD_DAYS = {
   SERVICE: [0, 2],
   MAINTENANCE: [3, 14],
@@ -20,8 +20,8 @@ const LEAD_DAYS = {
 const START_HOURS = [8, 8, 9, 10, 11, 13, 13, 14, 15, 16];
 
 /**
- * The last jobs make a board that is never empty, whatever the hour: of three, two are being worked on at this moment
- * and one is planned for the next two weeks. The place counts from the last job; null is for all other jobs.
+ * The last jobs keep the dispatch board filled at any hour: of every three, two are in progress and one is planned for the next two weeks.
+ * Returns the place counted from the last job, or null for all other jobs.
  */
 export function boardPlace(company: Company, n: number): number | null {
   const { jobs } = company.size;
@@ -67,13 +67,13 @@ function wholeMinute(at: number): number {
   return Math.ceil(at / MINUTE) * MINUTE;
 }
 
-/** Nobody works on Sundays, and only repairs are done on Saturdays. */
+/** No work on Sundays, and only repairs on Saturdays. */
 function workday(day: number, type: JobType): number {
   const free = weekday(day) === 6 ? 1 : weekday(day) === 5 && type.jobClass !== 'SERVICE' ? 2 : 0;
   return day + free;
 }
 
-/** Two hours from an even hour, half a day, or a whole one; on the clock of the company. */
+/** An arrival window of two hours from an even hour, half a day, or a whole day, in company-local time. */
 export function windowOf(company: Company, startsAt: number, draw: Draw): readonly [startsAt: number, endsAt: number] {
   const local = company.zone.local(startsAt);
   const midnight = Math.floor(local / DAY) * DAY;

@@ -14,7 +14,7 @@ export function* buildVisits(company: Company, plan: JobPlan) {
   for (const visit of plan.visits) yield buildVisit(company, plan, visit);
 }
 
-/** Without what other records tell: job, assignments, dispatch_status and revision. */
+/** Leaves out the fields derived from other records: job, assignments, dispatch_status and revision. */
 function buildVisit(company: Company, plan: JobPlan, visit: VisitPlan) {
   const draw = drawOf(company, DETAILS, visit.index);
   const editable = Math.max(visit.bookedAt, Math.min(visit.startsAt, company.until));

@@ -1,9 +1,9 @@
-// What a plan says of a record, typed by the messages that the contract generates.
+// The fields of a record that a plan sets, typed by the messages generated from the contract.
 
 type Prefix<E extends string> = E extends `${infer P}UNSPECIFIED` ? P : never;
 type Bare<E extends string, P extends string> = E extends `${P}${infer S}` ? Exclude<S, 'UNSPECIFIED'> : never;
 
-/** The public spellings of a generated enumeration: `OPEN` of `INVOICE_STATUS_OPEN`. */
+/** The public spellings of a generated enumeration: `OPEN` for `INVOICE_STATUS_OPEN`. */
 export type Spelled<E extends string> = Bare<E, Prefix<E>>;
 
 type One<T> = [T] extends [string]
@@ -19,10 +19,10 @@ type One<T> = [T] extends [string]
         : T;
 
 /**
- * Fields of a record as JSON has them, but instants are microseconds. Fields that are left out follow from the shape; in an
- * object, which is given whole, they stay out.
+ * Fields of a record as in JSON, except that instants are microseconds. Missing fields of a record are generated from its shape; missing
+ * fields of a nested object stay missing.
  */
 export type Given<M> = { readonly [F in keyof M]?: One<NonNullable<M[F]>> | Extract<M[F], null> };
 
-/** The same with nothing left out: an object in a record. */
+/** The same without missing fields: an object within a record. */
 export type Whole<M> = Required<Given<M>>;

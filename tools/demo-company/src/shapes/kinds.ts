@@ -1,4 +1,4 @@
-// A value of each kind of field, for what no plan says: from the shape alone, so that a field that is added needs nobody.
+// Generates a value for each kind of field that no plan sets, from the shape alone, so that a new field needs no code here.
 import type { EnumShape, Field, Shape } from '@truckroll/contract';
 import { drawOf, idOf } from '../ground.ts';
 import { stream } from '../random/keyed.ts';
@@ -10,17 +10,17 @@ import { textOf } from './texts.ts';
 
 export type Generator = (subject: Subject) => unknown;
 
-/** Where a field is: the path of its record, its full name, and how far between making and last edit its moment lies. */
+/** A field's location: the path of its record, its full name, and where its time lies between creation (0) and last edit (1). */
 export interface Place {
   readonly path: string;
   readonly at: string;
   readonly moment: number;
 }
 
-/** Values of a field, null and lists of any length among them where it may be so. */
+/** Values of a field, including nulls and lists of different lengths where allowed. */
 function generatorOf(field: Field, place: Place): Generator {
   const value = field.repeated ? listOf(field, place) : oneOf(field, place);
-  // Of a reference the job may know better.
+  // A null reference is decided elsewhere: the job may know the record.
   if (!field.nullable || field.refersTo !== undefined) return value;
   const nulls = new Rota(`${place.at} is null`, [
     [true, 1],
@@ -79,7 +79,7 @@ function dealt(at: string, values: readonly unknown[]): Generator {
   return ({ company, n }) => rota.at(company.seed, n);
 }
 
-/** Within the field's bounds, else from 0 up to what is usual; in whole parts of one. */
+/** Within the field's bounds, or from 0 to `usual`, in steps of 1/`parts`. */
 function numberOf({ range = {} }: Field, at: string, usual: number, parts: number): Generator {
   const of = stream(at);
   const least = range.min ?? (range.above === undefined ? 0 : range.above + 1 / parts);
@@ -88,7 +88,7 @@ function numberOf({ range = {} }: Field, at: string, usual: number, parts: numbe
   return ({ company, n }) => drawOf(company, of, n).between(from, to) / parts;
 }
 
-/** None to two more than the fewest. */
+/** From the minimum number of items to two more. */
 function listOf(field: Field, place: Place): Generator {
   const { minItems = 0, maxItems = Infinity } = field.range ?? {};
   const counts = new Rota(
@@ -107,12 +107,12 @@ function listOf(field: Field, place: Place): Generator {
   };
 }
 
-/** Fields whose value no other record tells. */
+/** Fields that are stored, not derived from other records. */
 export function recordedFields({ fields }: Shape): readonly Field[] {
   return fields.filter(({ derived, dispensable }) => !derived && !dispensable);
 }
 
-/** Every recorded field of a shape. Fields of time have their places in order. */
+/** Generators of every stored field of a shape. Times are ordered like their fields. */
 export function generatorsOf(shape: Shape, path: string, at = path): [Field, Generator][] {
   const recorded = recordedFields(shape);
   const moments = recorded.filter(({ kind, name }) => TIMES.includes(kind) && !(name in ENDS));
@@ -125,7 +125,7 @@ export function generatorsOf(shape: Shape, path: string, at = path): [Field, Gen
 const TIMES: readonly string[] = ['timestamp', 'date', 'local_date'];
 const ENDS: Readonly<Record<string, number>> = { created_at: 0, updated_at: 1 };
 
-/** Null where what it must name is not there. */
+/** Null when a record that it must name does not exist. */
 function objectOf(shape: Shape, path: string, at: string): Generator {
   const generators = generatorsOf(shape, path, at);
   return (subject) => {

@@ -10,7 +10,7 @@ import { Subject } from './subject.ts';
 type Facts = Readonly<Record<string, unknown>>;
 type Writer = (value: unknown) => unknown;
 
-/** Records of one path: what a plan says of them, as its fields are written, and the rest by the kinds of its fields. */
+/** Makes records of one path: the plan's values, formatted by field, and generated values for the rest. */
 export type Maker<M> = (company: Company, n: number, given: Given<M>, job?: JobPlan) => DemoRecord;
 
 /** `M` is the message of the records at /v1/<path>. */
@@ -23,10 +23,10 @@ export function makerOf<M>(path: string): Maker<M> {
   };
 }
 
-/** A record of the shape, its fields in the contract's order. */
+/** Makes records of a shape, with the fields in the contract's order. */
 export function recordMaker(path: string, shape: Shape): (subject: Subject, given: object) => DemoRecord {
   const fields = generatorsOf(shape, path).map(([field, value]) => ({ name: field.name, value, write: writerOf(field) }));
-  // Copied with all its keys: an object that gets them one by one is a slow one from the thirteenth on, to write and to read.
+  // Copied with all its keys: V8 reads and writes an object slowly once more than twelve keys were added one by one.
   const empty = JSON.parse(`{${fields.map(({ name }) => `"${name}":null`).join()}}`) as Record<string, unknown>;
   return (subject, given) => {
     const facts = given as Facts;
@@ -39,7 +39,7 @@ export function recordMaker(path: string, shape: Shape): (subject: Subject, give
   };
 }
 
-/** How a given value becomes JSON: instants as texts, also in objects; all else is as it is given. */
+/** How a given value becomes JSON: instants become text, also within objects; everything else is unchanged. */
 function writerOf(field: Field): Writer | undefined {
   const one = oneWriter(field);
   return one !== undefined && (field.repeated || field.kind === 'list') ? (list) => (list as unknown[]).map(one) : one;

@@ -7,8 +7,8 @@ import type { Subject } from './subject.ts';
 const ranks = new Map(inOrderOfReference().map(({ path }, rank) => [path, rank]));
 
 /**
- * The records that a field of the record at `path` may name: those that have to do with the same job. What is imported
- * later is named by a plan only, so that no two records wait for each other.
+ * The records that a field of the record at `path` may name: those related to the same job. Only a plan may name a record that is imported
+ * later, so that no two records wait for each other.
  */
 function candidatesOf(path: string, target: string): (subject: Subject) => readonly Candidate[] {
   const own = ranks.get(path) ?? Infinity;
@@ -18,7 +18,7 @@ function candidatesOf(path: string, target: string): (subject: Subject) => reado
 
 const written = (field: Field, { id, name = '' }: Candidate) => (field.kind === 'reference' ? { id, name } : id);
 
-/** What the job says, which may be that there is none; else one of the candidates, or null. `at` is the field's full name. */
+/** The job's value, which may be null; else one of the candidates, or null. `at` is the field's full name. */
 export function referenceOf(path: string, at: string, field: Field): (subject: Subject) => unknown {
   const target = field.refersTo as string;
   const candidates = candidatesOf(path, target);
@@ -38,7 +38,7 @@ export function referenceOf(path: string, at: string, field: Field): (subject: S
   };
 }
 
-/** So many of them, each once. */
+/** `count` of the candidates, each at most once. */
 export function referencesOf(path: string, at: string, field: Field): (subject: Subject, count: number) => unknown[] {
   const candidates = candidatesOf(path, field.refersTo as string);
   const of = stream(at);

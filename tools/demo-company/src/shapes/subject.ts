@@ -1,12 +1,12 @@
 import type { Company } from '../company.ts';
 import type { JobPlan } from '../scheduling/plans.ts';
 
-/** What the values of one record have in common: each is a function of it and of the field. */
+/** The context in which a record's values are generated: each value is a function of this and of its field. */
 export class Subject {
   readonly company: Company;
-  /** The record's number among those of its path; an element of a list has one of its own. */
+  /** The record's number among those of its path; an element of a list has its own number. */
   readonly n: number;
-  /** When the record was made and last edited; its other moments lie between, in the order of its fields. */
+  /** When the record was created and last edited; its other times lie between, in the order of its fields. */
   readonly createdAt: number;
   readonly updatedAt: number;
   #job: JobPlan | undefined;
@@ -19,16 +19,16 @@ export class Subject {
     this.#job = job;
   }
 
-  /** The job that the record is about: whom and what it names follows from it. */
+  /** The job that the record is about, which determines the records it names. */
   get job(): JobPlan {
     return (this.#job ??= this.company.jobAt(this.n % this.company.size.jobs));
   }
 
-  /** An element of one of its lists. */
+  /** The context of one element of a list. */
   element(position: number): Subject {
     return new Subject(this.company, this.n * ELEMENTS + position, this.createdAt, this.updatedAt, this.job);
   }
 }
 
-/** Elements of one list have numbers below this. */
+/** Upper bound of the number of elements in one list. */
 const ELEMENTS = 8;

@@ -10,7 +10,7 @@ import type { Subject } from './subject.ts';
 const PHRASES = [...SUMMARIES, ...VISIT_NOTES];
 const FIRST_NUMBER = 10_001;
 
-/** Texts of a field: by its format, else its example among what people type. */
+/** Texts of a field: by its format, else modelled on its example. */
 export function textOf(at: string, field: Field): (subject: Subject) => string {
   const of = stream(at);
   const drawn = ({ company, n }: Subject) => drawOf(company, of, n);
@@ -45,8 +45,8 @@ export function textOf(at: string, field: Field): (subject: Subject) => string {
 }
 
 /**
- * An example that ends in three digits or more is a number that people use: it is counted on, and none occurs twice. One word
- * with digits is a code: others like it have other digits and letters.
+ * An example that ends in three or more digits is a sequential number: it is counted up, without repeats. A single word with digits is a
+ * code: it gets other digits and letters.
  */
 function wordsOf(field: Field, drawn: (subject: Subject) => Draw): (subject: Subject) => string {
   const { example = '' } = field;

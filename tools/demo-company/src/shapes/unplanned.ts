@@ -9,12 +9,12 @@ import { Subject } from './subject.ts';
 const NOTHING = (_: Subject): object => ({});
 const AGES = stream('ages of records');
 
-/** Of so many jobs in a row one has a record. */
+/** One record is made per this many consecutive jobs. */
 const RUN = 4;
 
 /**
- * Records from their shape alone: one for every fourth job, about the first of the four that has what the record must name;
- * none where no job has. `factsOf` says what of a record goes together by more than its shape.
+ * Records from their shape alone: one for every four jobs, about the first of them that has all required references, and none when no job
+ * has them. `factsOf` sets fields that must agree in ways the shape does not express.
  */
 export function unplanned({ path, record: shape }: Pick<Resource, 'path' | 'record'>, factsOf = NOTHING): Records {
   const make = recordMaker(path, shape);
@@ -48,7 +48,7 @@ export function unplanned({ path, record: shape }: Pick<Resource, 'path' | 'reco
   };
 }
 
-/** A tenth of a span at most: most records are made and edited soon. */
+/** At most a tenth of the span, because most records are created and edited soon. */
 function share({ seed }: Company, n: number, which: number, span: number): number {
   return Math.floor((hash(seed, AGES, n, which) / 0x1_0000_0000) * (span / 10));
 }

@@ -2,7 +2,7 @@ import { hash, stream } from '../random/keyed.ts';
 import { DAY, HOUR, MINUTE, SECOND, month, weekday } from './instant.ts';
 import type { Zone } from './zone.ts';
 
-/** How busy a day is: summers and winters are, weekends are not, and the company grows by half in two years. */
+/** Relative number of bookings by month and weekday: high in summer and winter, low at weekends. GROWTH is the increase over two years. */
 const BY_MONTH = [1.2, 1.1, 0.8, 0.8, 1.0, 1.4, 1.6, 1.5, 1.0, 0.8, 1.0, 1.2];
 const BY_WEEKDAY = [1.2, 1.1, 1.0, 1.0, 1.1, 0.4, 0.1];
 const GROWTH = 0.5;
@@ -11,7 +11,7 @@ const OPENS = 7 * HOUR;
 const CLOSES = 19 * HOUR + 30 * MINUTE;
 const MICROS = stream('microseconds of a booking');
 
-/** Deals `count` bookings out over the days from `since` to `until`, in order. */
+/** Spreads `count` bookings over the days from `since` to `until`, in order. */
 export class Calendar {
   readonly #seed: number;
   readonly #zone: Zone;
@@ -37,7 +37,7 @@ export class Calendar {
     }
   }
 
-  /** When booking n of `count` was taken: within office hours, never decreasing by more than a second. */
+  /** When booking n was taken: within office hours, and at most a second before booking n − 1. */
   bookedAt(n: number): number {
     const days = this.#upTo;
     const target = ((n + 0.5) / this.#count) * (days[days.length - 1] ?? 0);
@@ -56,7 +56,7 @@ export class Calendar {
     return this.#zone.instant(midnight + OPENS + Math.floor((share * (closes - OPENS)) / SECOND) * SECOND) + micros;
   }
 
-  /** The number of bookings taken before an instant (to within a second). */
+  /** Number of bookings taken before an instant, to within a second. */
   bookedBefore(at: number): number {
     let low = 0;
     let high = this.#count;

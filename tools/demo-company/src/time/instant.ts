@@ -1,6 +1,6 @@
 import { parseInstant as instantOf } from '@truckroll/contract';
 
-/** Instants are whole microseconds since 1970 in UTC: exact in a number until the year 2255. Days count from 1970. */
+/** Instants are whole microseconds since 1970 in UTC, exact as numbers until the year 2255. Days count from 1970. */
 
 export const SECOND = 1_000_000;
 export const MINUTE = 60 * SECOND;
@@ -9,7 +9,6 @@ export const DAY = 24 * HOUR;
 
 const dates = new Map<number, string>();
 
-/** Day number to `YYYY-MM-DD`. */
 export function dateText(day: number): string {
   let text = dates.get(day);
   if (text === undefined) {
@@ -34,7 +33,10 @@ const TWO = Array.from({ length: 60 }, (_, i) => String(i).padStart(2, '0'));
 let lastAt = Number.NaN;
 let lastText = '';
 
-/** `2026-03-01T15:04:05.123456Z`: six digits, or none when they are zero. The last one is remembered: most records have it twice. */
+/**
+ * Formats like `2026-03-01T15:04:05.123456Z`: six fractional digits, or none when they are zero. Caches the last result, because most
+ * records contain it twice.
+ */
 export function instantText(at: number): string {
   if (at === lastAt) return lastText;
   const day = Math.floor(at / DAY);
@@ -47,7 +49,7 @@ export function instantText(at: number): string {
   return lastText;
 }
 
-/** The instant of an ISO 8601 date-time; throws RangeError on anything else. */
+/** Parses an ISO 8601 date-time; throws RangeError for anything else. */
 export function parseInstant(text: string): number {
   const at = instantOf(text);
   if (at === undefined) throw new RangeError(`not an instant: ${text}`);

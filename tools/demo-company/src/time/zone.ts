@@ -1,6 +1,6 @@
 import { DAY, HOUR, MINUTE, SECOND } from './instant.ts';
 
-/** Where a zone's offset changes: from `at` on, local time is UTC + `offset` (it was `before`). */
+/** A change of a zone's offset: from `at` on, local time is UTC + `offset`; before, it is UTC + `before`. */
 export interface Transition {
   readonly at: number;
   readonly before: number;
@@ -8,8 +8,8 @@ export interface Transition {
 }
 
 /**
- * A time zone over a limited span. The runtime's tables are asked once, for the transitions of the span; conversions
- * are then arithmetic. "Local" numbers are microseconds on the zone's own clock, as if it were UTC.
+ * A time zone over a limited span. Reads the span's transitions from the runtime once; conversions are then arithmetic. "Local" numbers are
+ * microseconds on the zone's own clock, as if it were UTC.
  */
 export class Zone {
   readonly transitions: readonly Transition[];
@@ -56,7 +56,7 @@ export class Zone {
     return Math.floor(this.local(at) / DAY);
   }
 
-  /** The instant of a local time: the earlier one of an hour that occurs twice; past the gap for one that does not. */
+  /** The instant of a local time: the earlier one for a time that occurs twice; for a skipped time, one after the gap. */
   instant(local: number): number {
     for (const { at, before, offset } of this.transitions) {
       if (local - before < at || local - offset < at) return local - before;
@@ -64,7 +64,7 @@ export class Zone {
     return local - (this.transitions.at(-1)?.offset ?? this.#first);
   }
 
-  /** The first instant whose local date is that day. */
+  /** The first instant of a local date. */
   startOfDay(day: number): number {
     const gap = this.transitions.find(({ at, before, offset }) => at + before < day * DAY && at + offset > day * DAY);
     return gap ? gap.at : this.instant(day * DAY);

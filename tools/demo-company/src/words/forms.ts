@@ -1,4 +1,4 @@
-/** Forms as they were captured: name, and by section the questions. */
+/** Forms: their names, and their questions by section. */
 export interface Question {
   readonly section: string;
   readonly label: string;

@@ -1,4 +1,4 @@
-/** People. The last rows of each list are there to be awkward: accents, other scripts and directions, quotes, emoji. */
+/** Names of people. The last rows of each list are deliberately awkward: accents, other scripts and directions, quotes, emoji. */
 
 export const FIRST_NAMES = [
   'James',
@@ -114,7 +114,7 @@ export const LAST_NAMES = [
   'Nguyễn',
 ] as const;
 
-/** Whole names in other scripts: first name, last name, name as shown. */
+/** Full names in other scripts: first name, last name, display name. */
 export const OTHER_SCRIPTS = [
   ['小明', '王', '王小明'],
   ['さくら', '田中', '田中 さくら'],
@@ -168,7 +168,7 @@ export const BUSINESS_KINDS = [
   ['Market', 'Retail'],
 ] as const;
 
-/** Lowercase ASCII for the local part of an e-mail address; empty when the script leaves nothing. */
+/** Lowercase ASCII for the local part of an e-mail address; empty when no ASCII letters remain. */
 function asciiHandle(name: string): string {
   return name
     .normalize('NFD')

@@ -1,4 +1,4 @@
-/** What people type. Some of it is there to be awkward: quotes, line breaks, tabs, markup, other scripts, emoji. */
+/** Free text as users type it. Some is deliberately awkward: quotes, line breaks, tabs, markup, other scripts, emoji. */
 
 export const SUMMARIES = [
   'Not cooling upstairs',

@@ -1,8 +1,8 @@
-/** Where a company of a time zone works: real cities with their state, postal prefix, centre and area code. */
+/** Real cities by time zone, with their state, postal prefix, centre and area code. */
 export interface City {
   readonly name: string;
   readonly state: string;
-  /** First three digits of its postal codes. */
+  /** First three digits of the city's postal codes. */
   readonly postal: string;
   readonly latitude: number;
   readonly longitude: number;
@@ -58,7 +58,7 @@ const BY_ZONE: Readonly<Record<string, readonly City[]>> = {
   'America/Los_Angeles': PACIFIC,
 };
 
-/** Zones that are not listed get the central cities. */
+/** Unlisted zones get the central cities. */
 export function citiesOf(timezone: string): readonly City[] {
   return BY_ZONE[timezone] ?? CENTRAL;
 }
