@@ -1,4 +1,4 @@
-// Kills and pauses, one after the other and some at once, as they follow from a seed.
+// Kills and pauses targets in an order that follows from a seed, some of them at the same time.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Chance } from '../../tools/cli/src/simulate/chance.ts';
 import type { Target } from './system/target.ts';
@@ -6,17 +6,17 @@ import type { Target } from './system/target.ts';
 export interface Faults {
   readonly targets: readonly Target[];
   readonly chance: Chance;
-  /** How often each target is hit. */
+  /** Faults per target. */
   readonly rounds: number;
-  /** Between the beginnings of two faults, in ms. */
+  /** Time between the starts of two faults, in ms. */
   readonly gapMs: readonly [from: number, to: number];
-  /** How long a target is away before it is started again, or goes on. */
+  /** How long a target stays killed or paused, in ms. */
   readonly awayMs: readonly [from: number, to: number];
-  /** How many of the faults are pauses instead. */
+  /** Share of the faults that are pauses instead of kills. */
   readonly pauses: number;
-  /** How many are away at once at most; with more of them nothing would get far enough to be hit. */
+  /** Maximum number of targets away at the same time. With more, no work would get far enough to be interrupted. */
   readonly atOnce: number;
-  /** Waits until there is something to be hit again. */
+  /** Waits until there is work to interrupt again. */
   readonly ready?: () => Promise<void>;
   readonly say: (line: string) => void;
 }
@@ -26,7 +26,7 @@ export interface FaultCount {
   pauses: number;
 }
 
-/** Hits every target so many times, in a new order each round; resolves when all of them can be used again. */
+/** Hits every target `rounds` times, in a new order each round. Resolves when all of them can be used again. */
 export async function injectFaults({ targets, chance, rounds, gapMs, awayMs, pauses, atOnce, ready, say }: Faults): Promise<Record<string, FaultCount>> {
   const counts = Object.fromEntries(targets.map(({ name }) => [name, { kills: 0, pauses: 0 }]));
   const running = new Map<string, Promise<void>>();
@@ -53,11 +53,11 @@ export async function injectFaults({ targets, chance, rounds, gapMs, awayMs, pau
       while (running.size >= atOnce) await Promise.race(running.values());
       await running.get(target.name);
       await ready?.();
-      // The first time it is killed, whatever the seed.
+      // The first fault is always a kill, whatever the seed.
       const [pause, awayFor] = [chance.happens(pauses) && round > 0, chance.between(...awayMs)];
       say(`${at()}  ${target.name} is ${pause ? 'paused' : 'killed'} for ${Math.round(awayFor)} ms`);
       const fault = hit(target, pause, awayFor).finally(() => running.delete(target.name));
-      // Heard of at the latest below; an error must not go unheard meanwhile.
+      // The error is rethrown when the fault is awaited below; until then it must not count as unhandled.
       fault.catch(() => undefined);
       running.set(target.name, fault);
     }

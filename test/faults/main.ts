@@ -1,5 +1,4 @@
-// npm run test:faults: writes and webhooks while the processes behind them are killed, and whether the checks of that
-// find bugs that were put in on purpose.
+// npm run test:faults: checks writes and webhooks while processes are killed, and that these checks find bugs inserted on purpose.
 import { parseArgs } from 'node:util';
 import { Problem, runMain, say } from '@truckroll/local-stack';
 import { seededPart } from './parts/seeded.ts';

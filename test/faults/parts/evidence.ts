@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { STATE } from '@truckroll/local-stack';
 
-/** Keeps the logs and what was seen of a run that failed, which else would go with it. Returns the folder. */
+/** Keeps the logs and observations of a failed run, which would otherwise be deleted with it. Returns the folder. */
 export function keepEvidence(installation: { readonly folder: string }, name: string, seen: object): string {
   const folder = join(STATE, 'faults', `${new Date().toISOString().replaceAll(':', '-')} ${name}`);
   mkdirSync(folder, { recursive: true });

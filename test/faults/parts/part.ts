@@ -11,9 +11,8 @@ export interface PartOptions {
   readonly say: Say;
 }
 
-/** What came of a part. */
+/** The result of a part. */
 export interface Part {
-  /** Named after the part. */
   readonly figures: Readonly<Record<string, number>>;
   readonly passed: boolean;
 }

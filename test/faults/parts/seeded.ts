@@ -1,4 +1,4 @@
-// Scheduling with bugs that were put in on purpose: each must be found, by what it does.
+// Runs scheduling with bugs inserted on purpose. The check must find each one by its effects.
 import { fileURLToPath } from 'node:url';
 import { Installation } from '../system/installation.ts';
 import type { Kind } from '../writes/check/violations.ts';
@@ -10,9 +10,9 @@ import { describeFaults, describeViolations, prefixed } from './report.ts';
 interface Bug {
   readonly name: string;
   readonly says: string;
-  /** What it must be found by. */
+  /** The kind of violation that must be found. */
   readonly kind: Kind;
-  /** What is killed while it is at work. */
+  /** The processes to kill during the run. */
   readonly targets: readonly string[];
   readonly rounds: number;
 }

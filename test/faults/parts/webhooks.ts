@@ -1,4 +1,4 @@
-// Webhooks without faults, and then with them.
+// Webhooks, first without faults and then with them.
 import { Installation } from '../system/installation.ts';
 import { startReceiver } from '../webhooks/receiver.ts';
 import { runWebhooks, type WebhooksOptions } from '../webhooks/run.ts';

@@ -1,11 +1,11 @@
-// The system as it is: nothing may contradict.
+// The unmodified system: no violation may be found.
 import { Installation } from '../system/installation.ts';
 import { runWrites } from '../writes/run.ts';
 import { keepEvidence } from './evidence.ts';
 import type { Part, PartOptions } from './part.ts';
 import { describeCounts, describeFaults, describeViolations, prefixed } from './report.ts';
 
-/** All that a write or its event goes through. The dispatcher takes no part. */
+/** Every process that a write or its event passes through, so not the webhook dispatcher. */
 const TARGETS = ['gateway', 'scheduling', 'integrations', 'reporting', 'postgres', 'kafka', 'redis'];
 
 export async function writesPart({ seed, writes, rounds, clients, pooled, say }: PartOptions): Promise<Part> {

@@ -2,7 +2,7 @@ import { registerHooks } from 'node:module';
 
 const HERE = new URL('.', import.meta.url).href;
 
-/** Has every import of a module get another one instead; only what lies in this folder can import the original. */
+/** Redirects every import of a module to another module. Only files in the replacement's folder can still import the original. */
 export function replaceModule(original: URL, replacement: URL): void {
   registerHooks({
     resolve(specifier, context, next) {

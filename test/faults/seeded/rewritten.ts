@@ -1,12 +1,12 @@
-// The access to PostgreSQL with something put into its transactions.
+// Database access whose transactions are modified.
 import { Database, type CompanyDatabase, type Transaction, type TransactionOptions } from '../../../packages/service-kit/src/database.ts';
 import type { Statement } from '../../../packages/service-kit/src/connection.ts';
 
-/** One is made for each transaction. */
+/** One is created for each transaction. */
 export interface Intrusion {
-  /** What is run in the place of a statement. */
+  /** Replaces a statement. */
   instead?(statement: Statement): Statement;
-  /** After all statements. */
+  /** Runs after all statements. */
   beforeCommit?(tx: Transaction): Promise<unknown>;
 }
 

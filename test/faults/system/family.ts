@@ -1,4 +1,4 @@
-// A process with all that descend from it. PostgreSQL's children lead groups of their own, so no group holds them all.
+// A process and all its descendants. PostgreSQL's children lead their own process groups, so no group contains them all.
 import { execFileSync } from 'node:child_process';
 
 /** The process first, then its descendants. */
@@ -13,7 +13,7 @@ export function family(pid: number): number[] {
   return all;
 }
 
-/** Sends a signal to each; those that have gone meanwhile need none. */
+/** Sends a signal to each process, ignoring those that have ended. */
 export function signalAll(pids: readonly number[], signal: NodeJS.Signals): void {
   for (const pid of pids) {
     try {

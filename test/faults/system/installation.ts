@@ -1,4 +1,4 @@
-// The whole system as `npm start` runs it, every part a process of its own, with servers that may be killed.
+// The whole system as `npm start` runs it, each part in its own process, with servers that may be killed.
 import type { Database, Channel } from '@truckroll/service-kit';
 import { openChannel } from '@truckroll/service-kit';
 import type { Say } from '@truckroll/local-stack';
@@ -11,13 +11,13 @@ import type { Target } from './target.ts';
 
 export interface InstallationOptions {
   readonly say: Say;
-  /** What `npm start` would find in its environment. */
+  /** The environment variables for `npm start`. */
   readonly environment?: Readonly<Record<string, string>>;
-  /** Modules that Node loads before a program, by its name. */
+  /** Modules that Node loads before a program, by program name. */
   readonly preload?: Readonly<Record<string, string>>;
-  /** Processes that are left out. */
+  /** Processes to leave out. */
   readonly without?: readonly string[];
-  /** Whether services use PostgreSQL through PgBouncer, which is then a target as well. */
+  /** Whether services use PostgreSQL through PgBouncer, which is then a fault target as well. */
   readonly pooled?: boolean;
 }
 
@@ -63,7 +63,7 @@ export class Installation implements Running {
     return channel;
   }
 
-  /** What can be killed, by name. */
+  /** The fault targets with the given names. */
   targets(names: readonly string[]): Target[] {
     const { pooler } = this.#prepared;
     const own = (name: string): Target | undefined => (name === pooler?.name ? pooler : this.programs.get(name));

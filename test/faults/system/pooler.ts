@@ -11,7 +11,7 @@ export interface Pooler extends Target {
   through(plan: ProcessPlan): ProcessPlan;
 }
 
-/** Fewer than the services' pools have: transactions share them. */
+/** Smaller than the services' pools, so that transactions share connections. */
 const POOL_SIZE = 5;
 
 export async function startPooler(context: ServerContext, adminUrl: string, databaseUrls: Readonly<Record<Schema, string>>): Promise<Pooler> {

@@ -1,4 +1,4 @@
-// Servers that may be killed, and what `npm start` would tell each process of a system that runs on them.
+// Servers that may be killed, and the environments that `npm start` would give the processes of a system on them.
 import { join } from 'node:path';
 import { createKafka, type KafkaClient } from '../../../packages/outbox/src/index.ts';
 import { STATE, Watchdog, Ports, choosePort, provision, readSecrets, runFolder, silent, startServers, type Say, type Servers } from '@truckroll/local-stack';
@@ -7,16 +7,16 @@ import { plan, type Plan } from '../../../tools/local-stack/src/start/plan.ts';
 import { startPooler, type Pooler } from './pooler.ts';
 import { createIssuer, type Issuer } from '../../support/tokens.ts';
 
-/** A system that runs, as those see it who use and look at it. */
+/** A running system, as its clients and the checks see it. */
 export interface Running {
   readonly baseUrl: string;
-  /** Of an administrator; statements name schema and table. */
+  /** Administrator access; statements must name schema and table. */
   readonly database: Database;
   readonly kafka: KafkaClient;
   readonly issuer: Issuer;
-  /** gRPC of a service. */
+  /** gRPC channel of a service. */
   channel(name: string): Channel;
-  /** Processes that ended although nobody had asked them to. */
+  /** Processes that ended without being stopped. */
   readonly accidents: readonly string[];
 }
 
@@ -27,18 +27,18 @@ export interface Prepared {
   readonly servers: Servers;
   readonly plan: Plan;
   readonly pooler: Pooler | undefined;
-  /** Of processes, beside what the plan says of each. */
+  /** Environment common to all processes, in addition to each plan's settings. */
   readonly environment: NodeJS.ProcessEnv;
   readonly credentials: readonly CallCredential[];
   readonly database: Database;
   readonly kafka: KafkaClient;
   readonly issuer: Issuer;
-  /** Stops everything, processes of the plan included. */
+  /** Stops everything, including the processes of the plan. */
   close(): Promise<void>;
 }
 
 /**
- * Starts servers of this run alone, never those that the environment names, since tests kill them. `environment` replaces that of
+ * Starts separate servers for this run, never the ones that the environment names, because tests kill them. `environment` replaces that of
  * `npm start`. With `pooled`, services use PostgreSQL through PgBouncer.
  */
 export async function prepare(say: Say, environment: Readonly<Record<string, string>> = {}, pooled = false): Promise<Prepared> {
@@ -50,7 +50,7 @@ export async function prepare(say: Say, environment: Readonly<Record<string, str
     const ports = new Ports(join(folder, 'ports.json'));
     const secrets = readSecrets(folder);
     let telling = true;
-    // Not careless: a commit that is acknowledged must survive the death of its server.
+    // Not `careless`: an acknowledged commit must survive the death of its server.
     const servers = await startServers({ folder, ports, watchdog, password: secrets.databasePassword, say: (line) => void (telling && say(line)) });
     telling = false;
     const databaseUrls = await provision({ adminUrl: servers.databaseUrl, secret: secrets.databasePassword, database: 'truckroll' });
@@ -81,7 +81,7 @@ export async function prepare(say: Say, environment: Readonly<Record<string, str
       logs,
       plan: pooler === undefined ? whole : { ...whole, processes: whole.processes.map(pooler.through) },
       pooler,
-      // Shared by all runs: starting again and again is what is done here.
+      // The compile cache is shared by all runs, because processes are restarted often.
       environment: { ...process.env, NODE_OPTIONS: '', NODE_COMPILE_CACHE: join(STATE, 'compile-cache') },
       credentials: Object.values(secrets.callCredentials).map((text) => parseCallCredential(text)!),
       kafka: createKafka('faults', { kafkaBrokers: servers.kafkaBrokers.split(',') }, silentLog),

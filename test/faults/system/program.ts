@@ -19,10 +19,10 @@ export interface ProgramOptions {
   readonly preload?: string | undefined;
 }
 
-/** One of our processes. One that ends by itself is started again, as a supervisor would, and that is told. */
+/** One of our processes. If it ends unexpectedly, it is reported and restarted, as a supervisor would. */
 export class Program implements Target {
   readonly name: string;
-  /** Ends that nobody had asked for. */
+  /** Unexpected exits. */
   readonly ends: string[] = [];
   readonly log: string;
   readonly #options: ProgramOptions;
@@ -46,12 +46,12 @@ export class Program implements Target {
     this.#ready = true;
   }
 
-  /** Whether it was ready at its last start. */
+  /** Whether the process became ready after its last start. */
   get ready(): boolean {
     return this.#ready;
   }
 
-  /** Ends it as an operator does. Resolves when it has ended: to how, unless that was in order. */
+  /** Stops the process as an operator does. Resolves when it has ended: to undefined after exit code 0, else to the exit's description. */
   async stop(): Promise<string | undefined> {
     this.#wanted = this.#ready = false;
     const exit = await this.#daemon?.stop();
@@ -72,7 +72,7 @@ export class Program implements Target {
     this.#daemon?.kill('SIGCONT');
   }
 
-  /** From now on its end is no accident. */
+  /** From now on the process may end without being reported. */
   release(): void {
     this.#wanted = false;
   }

@@ -4,7 +4,7 @@ import { untilTrue } from '../wait.ts';
 import { family, signalAll } from './family.ts';
 import type { Target } from './target.ts';
 
-/** PostgreSQL, Redis or Kafka, with the processes that it has begun. */
+/** PostgreSQL, Redis or Kafka, with its child processes. */
 export class ServerTarget implements Target {
   readonly name: ServerName;
   readonly #servers: Servers;
@@ -16,7 +16,7 @@ export class ServerTarget implements Target {
 
   async kill(): Promise<void> {
     const { daemon } = this.#servers.running.get(this.name)!;
-    // Stopped first, so that it begins no process that the list would lack.
+    // Stopped first, so that it cannot fork a child that the list would lack.
     signalAll([daemon.pid!], 'SIGSTOP');
     const all = family(daemon.pid!).flatMap((pid) => identify(pid) ?? []);
     signalAll(
@@ -24,7 +24,7 @@ export class ServerTarget implements Target {
       'SIGKILL',
     );
     await daemon.exited;
-    // A server would not start beside children of the one before it.
+    // A server does not start while children of its previous process run.
     await untilTrue(`${this.name} has ended`, () => !all.some(isRunning));
   }
 

@@ -1,11 +1,11 @@
-/** What a fault hits: a server or one of our processes. */
+/** A target of faults: a server or one of our processes. */
 export interface Target {
   readonly name: string;
-  /** Ends it and all that it has started by SIGKILL; resolves when they have ended. */
+  /** Ends the process and its descendants with SIGKILL; resolves when they have ended. */
   kill(): Promise<void>;
-  /** Starts it again at the same address; resolves when it can be used. */
+  /** Restarts it at the same address; resolves when it can be used. */
   start(): Promise<void>;
-  /** Stops it in its tracks, with all that it has started. */
+  /** Suspends the process and its descendants. */
   pause(): void;
   resume(): void;
 }

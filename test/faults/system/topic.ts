@@ -3,13 +3,13 @@ import { replay, type IncomingEvent, type KafkaClient } from '../../../packages/
 import { untilTrue } from '../wait.ts';
 
 export interface TopicContent {
-  /** In the order of each partition. */
+  /** Ordered within each partition. */
   readonly events: IncomingEvent[];
-  /** Messages that are no events. */
+  /** Messages that cannot be decoded as events. */
   readonly unreadable: number;
 }
 
-/** All that lies in a topic. Kafka may have been started again only just now: what fails is tried again. */
+/** Everything in a topic. Retries failures, because Kafka may just have been restarted. */
 export async function readTopic(kafka: KafkaClient, topic: TopicDefinition): Promise<TopicContent> {
   let content: TopicContent | undefined;
   let reason: unknown;
@@ -31,7 +31,7 @@ async function read(kafka: KafkaClient, topic: TopicDefinition): Promise<TopicCo
   try {
     const offsets = await admin.fetchTopicOffsets(kafka.prefix + topic.name);
     const messages = offsets.reduce((sum, { low, high }) => sum + Number(BigInt(high) - BigInt(low)), 0);
-    // Nothing is so old that it would have been compacted, so each offset is a message.
+    // No message is old enough to have been compacted, so each offset is a message.
     return { events, unreadable: messages - events.length };
   } finally {
     await admin.disconnect();

@@ -25,30 +25,30 @@ function found(...arrivals: Arrival[]) {
   return { kinds: violations.map(({ kind }) => kind), duplicates: counts.duplicates };
 }
 
-test('what arrives once and in order is right', () => {
+test('accepts events that arrive once and in order', () => {
   const { violations, counts } = checkDeliveries(PUBLISHED, [ENDPOINT], [arrival(1), arrival(2), arrival(3)]);
   expect(violations).toEqual([]);
   expect(counts).toEqual({ events: 3, deliveries: 3, requests: 3, refused: 0, duplicates: 0 });
 });
 
-test('what comes again after a refusal is no duplicate, and later events need not wait for it', () => {
+test('does not count a redelivery after a refusal as a duplicate, and later events need not wait for it', () => {
   expect(found(arrival(1, { status: 500 }), arrival(2), arrival(3), arrival(1))).toEqual({ kinds: [], duplicates: 0 });
 });
 
-test('what comes again after it was taken is a duplicate, and harms no order', () => {
+test('counts a redelivery after acceptance as a duplicate that does not violate the order', () => {
   expect(found(arrival(1), arrival(2), arrival(3), arrival(1))).toEqual({ kinds: [], duplicates: 1 });
 });
 
-test('what never came, or was never taken, is lost', () => {
+test('reports events that never arrived or were never accepted as lost', () => {
   expect(found(arrival(1), arrival(3)).kinds).toEqual(['lost']);
   expect(found(arrival(1), arrival(2, { status: 500 }), arrival(3)).kinds).toEqual(['lost']);
 });
 
-test('a first arrival after that of a later event is out of order', () => {
+test('reports a first arrival after that of a later event as out of order', () => {
   expect(found(arrival(2), arrival(1), arrival(3)).kinds).toEqual(['out-of-order']);
 });
 
-test('what was not asked for, or never happened, and what is not signed right is found', () => {
+test('reports events the endpoint did not subscribe to, events that never happened, and invalid signatures', () => {
   expect(found(arrival(1), arrival(2), arrival(3), arrival(4)).kinds).toEqual(['unasked']);
   expect(found(arrival(1), arrival(2), arrival(3, { problem: 'No matching signature found' })).kinds).toEqual(['not-verified']);
   const other = checkDeliveries(PUBLISHED, [{ ...ENDPOINT, eventTypes: [TYPES[0]!] }], [arrival(1), arrival(2)]);

@@ -1,4 +1,4 @@
-// What arrived at endpoints against what was published for them. Pure.
+// Compares what arrived at endpoints with what was published for them. Pure.
 import { violation, type Violation } from './violations.ts';
 
 export interface Published {
@@ -15,17 +15,17 @@ export interface Endpoint {
   readonly eventTypes: readonly string[];
 }
 
-/** One request at an endpoint. They come in the order in which they arrived. */
+/** One request at an endpoint, in order of arrival. */
 export interface Arrival {
   readonly endpoint: string;
   readonly eventId: string;
   readonly subject: string;
   readonly sequence: number;
-  /** Why the signature, or the body, is not right. */
+  /** Why the signature or the body is invalid. */
   readonly problem?: string | undefined;
-  /** What it was answered. */
+  /** The status that the endpoint answered. */
   readonly status: number;
-  /** Whether it has what a release before the one that made it does not know. */
+  /** Whether it contains data that the previous release does not know. */
   readonly unknownToOlder?: boolean;
 }
 
@@ -36,7 +36,7 @@ export interface Delivered {
 
 const isSuccess = ({ status }: Arrival): boolean => status >= 200 && status < 300;
 
-/** `published` holds each event once. A duplicate is what comes although it was answered well before. */
+/** `published` holds each event once. A duplicate is an event that arrives again after the endpoint accepted it. */
 export function checkDeliveries(published: readonly Published[], endpoints: readonly Endpoint[], arrivals: readonly Arrival[]): Delivered {
   const violations: Violation[] = [];
   let [deliveries, duplicates, refused] = [0, 0, 0];
@@ -65,7 +65,7 @@ export function checkDeliveries(published: readonly Published[], endpoints: read
   return { violations, counts: { events: published.length, deliveries, requests: arrivals.length, refused, duplicates } };
 }
 
-/** Of each subject, events come for the first time in the order of their sequence. */
+/** Events of a subject must first arrive in the order of their sequence. */
 function disorder(endpoint: string, came: readonly Arrival[]): Violation[] {
   const seen = new Set<string>();
   const latest = new Map<string, number>();

@@ -1,4 +1,4 @@
-// Two companies and the endpoints of their integrators: quick ones, a slow one, and one that refuses now and then.
+// Two companies and their integrators' endpoints: fast ones, a slow one, and one that sometimes refuses.
 import type { TestCompany } from '../../support/company.ts';
 import type { Running } from '../system/prepared.ts';
 import type { Endpoint } from './check.ts';
@@ -9,10 +9,10 @@ const [CREATED, CHANGED, BOOKED] = TYPES;
 
 const prompt: Manner = () => ({ status: 204, afterMs: 0 });
 const slow: Manner = (eventId) => ({ status: 204, afterMs: 20 + (number(eventId) % 100) });
-/** Seldom enough that its circuit stays closed, and once an event, for the second retry comes after minutes. */
+/** Rare enough that the circuit stays closed. Refuses an event only once, because the second retry comes minutes later. */
 const refusing: Manner = (eventId, time) => ({ status: time === 1 && number(eventId) % 25 === 0 ? 500 : 200, afterMs: 0 });
 
-/** A number that is as random as the id. */
+/** A number as random as the id. */
 const number = (eventId: string): number => parseInt(eventId.slice(0, 6), 16);
 
 const KINDS: readonly { readonly name: string; readonly company: 0 | 1; readonly eventTypes: readonly string[]; readonly manner: Manner }[] = [
@@ -22,7 +22,7 @@ const KINDS: readonly { readonly name: string; readonly company: 0 | 1; readonly
   { name: 'refusing', company: 1, eventTypes: [CHANGED, BOOKED], manner: refusing },
 ];
 
-/** Of six events: eight to the endpoints of the first company, ten to those of the second. */
+/** Deliveries per story of six events, averaged: eight at the first company's endpoints and ten at the second's. */
 export const DELIVERIES_OF_STORY = 9;
 
 export async function makeEndpoints(

@@ -1,4 +1,4 @@
-// The servers of all integrators in one: each endpoint is a path, and answers in its own manner.
+// One server for all integrators: each endpoint is a path with its own behaviour.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -6,14 +6,14 @@ import { choosePort } from '@truckroll/local-stack';
 import { judge } from '../../../tools/cli/src/listen/verdict.ts';
 import type { Arrival } from './check.ts';
 
-/** How an endpoint answers an event that it sees for the first, second … time. */
+/** How an endpoint answers an event that it receives for the `time`-th time. */
 export type Manner = (eventId: string, time: number) => { readonly status: number; readonly afterMs: number };
 
 export interface Receiver {
-  /** As the operator allows it. */
+  /** The address in the form the operator's allow list takes. */
   readonly target: string;
   readonly arrivals: Arrival[];
-  /** Where an endpoint of that name is; it is told its secret as soon as that is known. */
+  /** The URL of an endpoint. Its secret is set with `expect` once it is known. */
   url(name: string): string;
   expect(name: string, secret: string, manner: Manner): void;
   close(): Promise<void>;
@@ -47,7 +47,7 @@ export async function startReceiver(): Promise<Receiver> {
     response.writeHead(status).end();
   }
 
-  // A request that breaks off is none: its sender has gone.
+  // A request that breaks off needs no answer: its sender has gone.
   const server = createServer((request, response) => void answer(request, response).catch(() => response.destroy()));
   const port = await choosePort();
   server.listen(port, '127.0.0.1');

@@ -1,4 +1,4 @@
-// One run: the company's systems record, parts of the way are killed or none, and what arrives is checked.
+// One run: company systems record service requests, processes on the way may be killed, and the deliveries are checked.
 import { setTimeout as delay } from 'node:timers/promises';
 import { topics } from '@truckroll/contract';
 import type { Say } from '@truckroll/local-stack';
@@ -36,13 +36,13 @@ export interface WebhooksResult {
 }
 
 const PROGRESS_MS = 10_000;
-/** So many systems record at once, each with a pause of this length between stories: slower than deliveries go out. */
+/** Number of concurrent recorders, and each one's pause between stories: fewer events than the dispatcher can deliver. */
 const [AT_ONCE, PAUSE_MS] = [16, 400];
-/** A lease of a dispatcher that was killed ends after 60 s; what that held up comes after it. */
+/** Longer than the lease of a killed dispatcher (60 s) and the deliveries that it held up. */
 const SETTLED_MS = 300_000;
-/** Deliveries that may wait. */
+/** Maximum number of deliveries waiting. */
 const MOST_AHEAD = 1000;
-/** Of one endpoint, WEBHOOK_MAX_IN_FLIGHT_PER_ENDPOINT as it is by default. */
+/** Per endpoint: the default of WEBHOOK_MAX_IN_FLIGHT_PER_ENDPOINT. */
 const MOST_UNDER_WAY = 10;
 
 export async function runWebhooks(installation: Installation, receiver: Receiver, options: WebhooksOptions): Promise<WebhooksResult> {
@@ -65,7 +65,7 @@ export async function runWebhooks(installation: Installation, receiver: Receiver
     const injecting = faults && injectFaults({ ...faults, targets, chance, ready, say: (line) => say(`  ${line}`) });
     const pause = async (): Promise<void> => {
       await delay(chance.between(0, 2 * PAUSE_MS));
-      // What cannot go out yet is not told either, so that there is something to be hit until the end.
+      // Pause recording while deliveries are backed up, so that there is work to interrupt until the end.
       await untilTrue('webhooks arrive', () => ahead() < MOST_AHEAD, SETTLED_MS);
     };
     const [, counts = {}] = await Promise.all([
@@ -93,7 +93,7 @@ export async function runWebhooks(installation: Installation, receiver: Receiver
   }
 }
 
-/** Faults are spread over all that arrives: before each, so much more has come, or all that there is. */
+/** Spreads the faults over all arrivals: each waits for a further share of them, or for the end. */
 function flow(arrived: () => number, share: number, over: () => boolean): () => Promise<void> {
   let next = 0;
   return async () => {
@@ -102,7 +102,7 @@ function flow(arrived: () => number, share: number, over: () => boolean): () => 
   };
 }
 
-/** Each event once, as consumers take them. */
+/** Each event once, deduplicated like a consumer does. */
 export async function publishedEvents(
   { database, kafka }: Running,
   companyIds: ReadonlySet<string>,
@@ -122,7 +122,7 @@ export async function publishedEvents(
   return { published: [...bySubject.values()].flat(), violations: violations.map(({ text }) => violation('sequence-broken', text)) };
 }
 
-/** Resolves when all that was published is stored as deliveries and nothing is queued any more. What is not by then is lost. */
+/** Resolves when every published event is stored as deliveries and none is queued any more. Whatever has not arrived by then is lost. */
 export async function delivered({ database, kafka }: Running, endpoints: readonly Endpoint[]): Promise<void> {
   const admin = kafka.admin();
   await admin.connect();
@@ -144,7 +144,7 @@ export async function delivered({ database, kafka }: Running, endpoints: readonl
   }
 }
 
-/** What was acknowledged to whom recorded it, and is in no event. */
+/** Acknowledged service requests that appear in no event. */
 function missing(requestIds: readonly string[], published: readonly Published[]): Violation[] {
   const bySubject = Map.groupBy(published, ({ subject }) => subject);
   return requestIds.flatMap((id) => {
@@ -153,7 +153,7 @@ function missing(requestIds: readonly string[], published: readonly Published[])
   });
 }
 
-/** What a dispatcher that is killed has under way may come again, and nothing else: of each endpoint no more than its share. */
+/** A killed dispatcher may cause redelivery of what it had in flight, at most its limit per endpoint, and nothing else. */
 function tooMany({ duplicates, deliveries }: Delivered['counts'], faults: Readonly<Record<string, FaultCount>>, endpoints: readonly Endpoint[]): Violation[] {
   const most = (faults['webhook-dispatcher']?.kills ?? 0) * endpoints.length * MOST_UNDER_WAY;
   return duplicates <= most

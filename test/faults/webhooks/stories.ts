@@ -1,4 +1,4 @@
-// Service requests as the company's own systems record them, each step asked for until it is acknowledged.
+// Service requests as a company's own systems record them. Each step is retried until it is acknowledged.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ApiError, now } from '@truckroll/contract';
@@ -15,15 +15,15 @@ type Intake = Callers<typeof IntakeServiceService>;
 export interface Customer {
   readonly company: TestCompany;
   readonly jobId: string;
-  /** A visit that requests can be booked for, any number of them. */
+  /** A visit that can be booked by any number of requests. */
   readonly visitId: string;
 }
 
-/** Events of one story: four changes of a service request, which is created, and its booking; an interaction. */
+/** Events of one story: five of a service request (created, its changes and its booking) and one interaction. */
 export const EVENTS_OF_REQUEST = 5;
 export const EVENTS_OF_STORY = EVENTS_OF_REQUEST + 1;
 const RETRY_MS = 100;
-/** Nothing is away for so long. */
+/** Longer than any process is away. */
 const PATIENCE_MS = 180_000;
 
 export async function makeCustomer(installation: Running): Promise<Customer> {
@@ -41,18 +41,17 @@ export async function makeCustomer(installation: Running): Promise<Customer> {
 }
 
 export interface Telling {
-  /** Asked before each story, with how many were begun. */
+  /** Called before each story with the number of stories begun. */
   readonly goesOn: (begun: number) => boolean;
   readonly atOnce: number;
-  /** Before each story. */
   readonly pause: () => Promise<void>;
-  /** Ids of the service requests, as they are recorded. */
+  /** Ids of the service requests, added as they are recorded. */
   readonly told: string[];
-  /** Hears of each step that was refused, which is asked for again. */
+  /** Called for each refused step, which is then retried. */
   readonly refused?: (error: ApiError) => void;
 }
 
-/** Tells stories, for each customer as many as for any other. */
+/** Records stories, equally many for each customer. */
 export async function tellStories(installation: Running, customers: readonly Customer[], { goesOn, atOnce, pause, told, refused }: Telling): Promise<void> {
   const intake = installation.channel('scheduling').client(IntakeServiceService);
   let begun = 0;
@@ -80,7 +79,7 @@ async function tell(intake: Intake, { company, jobId, visitId }: Customer, refus
   return of.id;
 }
 
-/** Each step may be asked for again: done already, it changes nothing. */
+/** Retries a step until it succeeds. Steps are idempotent. */
 async function patiently(step: () => Promise<unknown>, refused: Telling['refused']): Promise<void> {
   for (const startedAt = performance.now(); ; ) {
     try {

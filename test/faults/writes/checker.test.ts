@@ -1,4 +1,4 @@
-// The checker itself: a history in which all is well passes, and each thing that can go wrong is found by its name.
+// Tests the checker itself: a correct history passes, and each kind of violation is found.
 import type { Answer, Attempt, Write } from './history.ts';
 import type { Observed, PublishedEvent, RequestEvent, StoredVisit, VisitEvent } from './observed.ts';
 import { check } from './checker.ts';
@@ -6,7 +6,7 @@ import { check } from './checker.ts';
 const [NEW, BOOKED, SCHEDULED] = ['NEW', 'BOOKED', 'SCHEDULED'].map((name) => `SERVICE_REQUEST_STATUS_${name}`);
 const COMPANY = 'company';
 
-/** A visit to which a service request belongs: Ada is added by key k1, removed by k2, and Bo is added by k3. */
+/** A visit with a service request: key k1 adds Ada, k2 removes her, and k3 adds Bo. */
 function story(): { history: Attempt[]; observed: Observed } {
   const add = (technicianId: string, expectedRevision: string): Write => ({ kind: 'add', visitId: 'v', technicianId, expectedRevision, notify: false });
   const writes: Write[] = [add('ada', 'r0'), { kind: 'remove', visitId: 'v', assignmentId: 'a1', expectedRevision: 'r1', notify: true }, add('bo', 'r0')];
@@ -71,7 +71,7 @@ function requestEvent(sequence: number, type: string, status?: string, previous?
   return { ...published(`q${sequence}`, 's', sequence), type: `service_request.${type}`, sequence, subject: 's', status, previous };
 }
 
-/** The kinds of what the checker finds after something has been changed about the story. */
+/** The kinds of violations found after a change to the story. */
 function found(change: (story: { history: Attempt[]; observed: Observed }) => { history?: Attempt[]; observed?: Partial<Observed> }): string[] {
   const told = story();
   const { history = told.history, observed = {} } = change(told);
@@ -80,41 +80,41 @@ function found(change: (story: { history: Attempt[]; observed: Observed }) => { 
 
 const without = <T>(items: readonly T[], index: number): T[] => items.toSpliced(index, 1);
 
-test('a history that is as it should be passes, and is counted', () => {
+test('passes a correct history and counts it', () => {
   const { history, observed } = story();
   const { violations, counts } = check(history, observed);
   expect(violations).toEqual([]);
   expect(counts).toMatchObject({ writes: 3, acknowledged: 3, refused: 0, indefinite: 0, effects: 3, events: 12, duplicates: 0 });
 });
 
-describe('what is allowed', () => {
-  it('an event that comes again', () => {
+describe('allows', () => {
+  it('a repeated event', () => {
     expect(found(({ observed }) => ({ observed: { visitEvents: [...observed.visitEvents, observed.visitEvents[2]!] } }))).toEqual([]);
   });
 
-  it('a write without an answer that was made, and one that was not', () => {
+  it('an unanswered write, whether it was made or not', () => {
     expect(found(({ history }) => ({ history: history.map((one) => (one.key === 'k3' ? { ...one, answer: undefined } : one)) }))).toEqual([]);
     expect(found(({ history }) => ({ history: [...history, attempt('k4', history[2]!.write, 4)] }))).toEqual([]);
   });
 
-  it('a repetition that says the same', () => {
+  it('a repeated request with the same answer', () => {
     expect(
       found(({ history }) => ({ history: [...history, { ...history[2]!, invokedAt: 6, endedAt: 7, answer: { ...history[2]!.answer!, replayed: true } }] })),
     ).toEqual([]);
   });
 
-  it('a refusal for a state that the visit had meanwhile', () => {
+  it('a refusal for a state that the visit had during the attempt', () => {
     const stale: Answer = { status: 409, replayed: false, code: 'STALE_REVISION', currentRevision: 'r1' };
     expect(found(({ history }) => ({ history: [...history, attempt('k4', history[2]!.write, 1.5, stale)] }))).toEqual([]);
   });
 });
 
-describe('what is found', () => {
-  it('a write that was acknowledged and is nowhere', () => {
+describe('finds', () => {
+  it('an acknowledged write without an effect', () => {
     expect(found(({ observed }) => ({ observed: { visitEvents: without(observed.visitEvents, 2) } }))).toContain('acknowledged-without-effect');
   });
 
-  it('an event of what nobody wrote', () => {
+  it('an event that no write caused', () => {
     expect(found(({ observed }) => ({ observed: { visitEvents: [...observed.visitEvents, visitEvent(4, true, 'a4', 'cy', 'r4')] } }))).toContain(
       'event-without-write',
     );
@@ -128,13 +128,13 @@ describe('what is found', () => {
     expect(kinds).toEqual(expect.arrayContaining(['two-effects-of-a-key', 'answers-differ', 'executed-twice']));
   });
 
-  it('an effect whose key is not stored, and a key that is stored for nothing', () => {
+  it('an effect without a stored key, and a stored key without an effect', () => {
     expect(found(({ observed }) => ({ observed: { keys: without(observed.keys, 0) } }))).toEqual(['effect-without-key']);
     const stray = { key: 'k9', status: 201, location: '/v1/job-assignments/a9', visitId: 'v', revision: 'r9' };
     expect(found(({ observed }) => ({ observed: { keys: [...observed.keys, stray] } }))).toEqual(['key-without-effect']);
   });
 
-  it('a repetition that says something else', () => {
+  it('a repeated request with a different answer', () => {
     const other = { ...created('a3', 'r3'), said: 'something else', replayed: true };
     expect(found(({ history }) => ({ history: [...history, attempt('k3', history[2]!.write, 6, other)] }))).toEqual(['answers-differ']);
   });
@@ -154,7 +154,7 @@ describe('what is found', () => {
     expect(found(({ history }) => ({ history: [...history, attempt('k4', history[2]!.write, 6, broken)] }))).toEqual(['unexpected-answer']);
   });
 
-  it('events that are missing, in another order, or changed when they come again', () => {
+  it('events that are missing, out of order, or different when repeated', () => {
     expect(
       found(
         ({
@@ -178,19 +178,19 @@ describe('what is found', () => {
     ]);
   });
 
-  it('a write that began from another revision than the one before it made', () => {
+  it('a write that started from another revision than the previous write made', () => {
     const late = ({ history }: { history: Attempt[] }): Attempt[] =>
       history.map((one) => (one.key === 'k3' ? { ...one, write: { ...one.write, expectedRevision: 'r1' } } : one));
     expect(found((told) => ({ history: late(told) }))).toEqual(['stale-write']);
   });
 
-  it('writes in another order than the one in which clients saw them', () => {
+  it('writes in a different order than clients saw them', () => {
     const swapped = ({ history }: { history: Attempt[] }): Attempt[] =>
       history.map((one) => ({ ...one, invokedAt: 10 - one.invokedAt, endedAt: 11 - one.invokedAt }));
     expect(found((told) => ({ history: swapped(told) }))).toEqual(['order-against-time']);
   });
 
-  it('tables and topics that are not what the events add up to', () => {
+  it('tables and topics that differ from the sum of the events', () => {
     const lost = { id: 'v', revision: 'r3', sequence: 2, assignments: new Map<string, string>() };
     expect(found(() => ({ observed: { visits: [lost] } }))).toEqual(['visit-differs-from-events']);
     expect(found(() => ({ observed: { visits: [] } }))).toEqual(['visit-differs-from-events']);
@@ -226,7 +226,7 @@ describe('what is found', () => {
     ).toEqual(['service-request-differs']);
   });
 
-  it('messages to customers that are missing, or too many', () => {
+  it('messages to customers that are missing or superfluous', () => {
     expect(found(() => ({ observed: { notifications: [] } }))).toEqual(['notification-differs']);
     expect(
       found(
@@ -248,7 +248,7 @@ describe('what is found', () => {
     ).toEqual(['notification-differs']);
   });
 
-  it('what is left behind', () => {
+  it('unpublished events and unreadable messages', () => {
     expect(found(() => ({ observed: { unpublished: 1 } }))).toEqual(['event-unpublished']);
     expect(found(() => ({ observed: { unreadable: 1 } }))).toEqual(['message-unreadable']);
     expect(found(() => ({ observed: { wrongReadModels: ['jobs j: missing'] } }))).toEqual(['read-model-differs']);

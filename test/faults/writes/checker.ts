@@ -1,4 +1,4 @@
-// Holds what clients were told against what is stored and published. Pure: everything comes in as values.
+// Compares the answers that clients got with what is stored and published. Pure: all input is passed in.
 import { checkAnswers, type Lives } from './check/answers.ts';
 import { attribute, type Effect } from './check/effects.ts';
 import { takeEvents } from './check/events.ts';
@@ -58,7 +58,7 @@ export function check(history: readonly Attempt[], observed: Observed): Verdict 
   };
 }
 
-/** Events about what nobody wrote to. */
+/** Events about visits that do not exist. */
 function foreign(before: readonly StoredVisit[], byVisit: ReadonlyMap<string, readonly VisitEvent[]>): Violation[] {
   const known = new Set(before.map(({ id }) => id));
   return [...byVisit.keys()].filter((id) => !known.has(id)).map((id) => violation('event-without-write', `events are about visit ${id}, which there is not`));
@@ -70,7 +70,7 @@ function inOrder(effects: readonly Effect[]): Map<string, Effect[]> {
   return byVisit;
 }
 
-/** Writes are keys here. An indefinite one was never answered for good; it may have had its effect. */
+/** Counts writes by key. An indefinite one never got a final answer; it may have had its effect. */
 function countKeys(attempts: ReadonlyMap<string, readonly Attempt[]>, byKey: ReadonlyMap<string, unknown>): Record<string, number> {
   const keys = [...attempts];
   const answered = ([, all]: [string, readonly Attempt[]]): boolean => all.some(isAcknowledged);

@@ -1,5 +1,5 @@
-// Many clients that staff visits. Each keeps what it saw last of a visit, sends a write with one key until it is answered,
-// and is now and then as careless with keys and connections as clients are.
+// Many clients that assign technicians to visits. Each remembers the last state it saw of a visit, sends a write with one key until it is
+// answered, and is sometimes as careless with keys and connections as real clients are.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Chance } from '../../../tools/cli/src/simulate/chance.ts';
@@ -12,33 +12,33 @@ export interface ClientOptions extends SenderOptions {
   readonly technicianIds: readonly string[];
   /** Every attempt of every client. */
   readonly history: Attempt[];
-  /** Asked before each write: false ends the client. */
+  /** Called before each write; false ends the client. */
   readonly goesOn: () => boolean;
-  /** Milliseconds between writes, on the average. */
+  /** Average time between writes, in ms. */
   readonly thinkMs: number;
-  /** Share of writes of which the customer is to be told. */
+  /** Share of writes that request a message to the customer. */
   readonly notify: number;
 }
 
-/** How a write is sent, and how often so. */
+/** How a write is sent, with the share of writes sent this way. */
 const MANNERS = {
   plain: 0.5,
-  /** The same on two connections at once. */
+  /** The same request on two connections at once. */
   twins: 0.22,
-  /** Two different ones with one key at once. */
+  /** Two different writes with one key at once. */
   rivals: 0.08,
-  /** Once more after it was answered. */
+  /** Repeated after it was answered. */
   again: 0.1,
-  /** The client hangs up first, and then sends it properly. */
+  /** The client hangs up first, and then sends it normally. */
   hangUp: 0.07,
-  /** Not again where no answer came. */
+  /** Not repeated when no answer came. */
   giveUp: 0.03,
 } as const;
 type Manner = keyof typeof MANNERS;
 
-/** After so long without a definite answer a write is left as it is, whatever that is. */
+/** After this long without a definite answer, in ms, the client gives up on a write. */
 const PATIENCE_MS = 60_000;
-/** A few visits are wanted by all clients. */
+/** Number of visits that all clients compete for. */
 const POPULAR = 6;
 
 export async function runClient(options: ClientOptions): Promise<void> {
@@ -61,18 +61,18 @@ function mannerOf(chance: Chance): Manner {
   return 'plain';
 }
 
-/** The next write, by what was seen last of a visit, which others may have changed. */
+/** The next write, based on the last known state of a visit, which other clients may have changed. */
 async function plan(options: ClientOptions, known: Map<string, SeenVisit>, popular = options.chance.happens(0.2)): Promise<Write | undefined> {
   const { chance, visitIds, technicianIds, notify } = options;
   const visitId = chance.one(popular ? visitIds.slice(0, POPULAR) : visitIds);
-  // Those that others change all the time are read anew mostly.
+  // Visits that other clients change often are mostly read again.
   if (popular && chance.happens(0.7)) known.delete(visitId);
   const visit = known.get(visitId) ?? (await readVisit(options, visitId));
   if (visit === undefined) return undefined;
   known.set(visitId, visit);
   const common = { visitId, expectedRevision: visit.revision, notify: chance.happens(notify) };
   const { assignments } = visit;
-  // Back to nobody again and again: that is when service requests change.
+  // Often remove the last technician, because service requests change when a visit gets its first technician or loses its last.
   const removes = assignments.size > 0 && chance.happens(assignments.size === 1 ? 0.45 : 0.65);
   if (removes) return { ...common, kind: 'remove', assignmentId: chance.one([...assignments.values()]) };
   const free = technicianIds.filter((id) => !assignments.has(id));
@@ -114,7 +114,7 @@ async function sendPatiently(options: ClientOptions, known: Map<string, SeenVisi
     const attempt = await send(options, key, write);
     record(options, known, attempt);
     if (isDefinite(attempt)) return;
-    // Sooner than Retry-After asks: a request that meets what is coming up is worth more here than a kind one.
+    // Sooner than Retry-After says, because requests that meet a restarting process are useful here.
     await delay(options.chance.between(50, 400));
   }
 }
@@ -122,7 +122,7 @@ async function sendPatiently(options: ClientOptions, known: Map<string, SeenVisi
 function record({ history }: ClientOptions, known: Map<string, SeenVisit>, attempt: Attempt): void {
   history.push(attempt);
   const { answer, write } = attempt;
-  // A repetition shows the visit as it was: good enough for one that is stale, and that is wanted too.
+  // A repeated answer may show an outdated visit. That is fine: stale writes are wanted, too.
   if (isAcknowledged(attempt)) known.set(write.visitId, seen((JSON.parse(answer!.said!) as [ReadVisit])[0]));
   else known.delete(write.visitId);
 }

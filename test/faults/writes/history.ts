@@ -1,50 +1,50 @@
-// What clients did and were told: the half of the truth that the checker holds against what is stored.
+// Writes and their answers as clients saw them. The checker compares them with what is stored.
 
-/** A write as it is asked for. With one key there may be several. */
+/** A requested write. Several may share one key. */
 export type Write = {
   readonly visitId: string;
   readonly expectedRevision: string;
-  /** Whether the customer is to be told. */
+  /** Whether to send a message to the customer. */
   readonly notify: boolean;
 } & ({ readonly kind: 'add'; readonly technicianId: string } | { readonly kind: 'remove'; readonly assignmentId: string });
 
 export interface Answer {
   readonly status: number;
   readonly replayed: boolean;
-  /** Of the assignment that was added. */
+  /** Path of the added assignment. */
   readonly location?: string | undefined;
-  /** Of the visit in the answer. */
+  /** Revision of the visit in the answer. */
   readonly revision?: string | undefined;
-  /** `data` and `notification` as JSON: what a repetition must repeat. */
+  /** `data` and `notification` as JSON, which a repeated answer must equal. */
   readonly said?: string | undefined;
   readonly code?: string | undefined;
   readonly reason?: string | undefined;
   readonly currentRevision?: string | undefined;
 }
 
-/** A request that was sent once. Times are milliseconds of one clock. */
+/** One sent request. Times are milliseconds of one clock. */
 export interface Attempt {
   readonly key: string;
   readonly write: Write;
   readonly invokedAt: number;
   readonly endedAt: number;
-  /** Undefined where none came: the write may have been made, or may still be. */
+  /** Undefined when no answer came: the write may have been made, or may still be. */
   readonly answer?: Answer | undefined;
-  /** Why none came. */
+  /** Why no answer came. */
   readonly lost?: string | undefined;
 }
 
 export const isAcknowledged = ({ answer }: Attempt): boolean => answer !== undefined && answer.status >= 200 && answer.status < 300;
 
-/** Not now, says the answer, and leaves open whether it was done: 503 also tells of a commit whose answer was lost. */
+/** Statuses that leave open whether the write was made: a 503 can also mean that the commit's result is unknown. */
 const PASSING = new Set([429, 503]);
 
-/** Whether asking again would be told the same. */
+/** Whether repeating the request would get the same answer. */
 export function isDefinite({ answer }: Attempt): boolean {
   return answer !== undefined && !PASSING.has(answer.status) && answer.code !== 'IDEMPOTENCY_IN_PROGRESS';
 }
 
-/** `/v1/job-assignments/<id>`. */
+/** The id in `/v1/job-assignments/<id>`. */
 export function assignmentOf(location: string | null | undefined): string | undefined {
   return location?.split('/').at(-1);
 }

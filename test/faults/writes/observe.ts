@@ -1,4 +1,4 @@
-// Reads what there is in the end: scheduling's tables, its topics, and what differs of reporting's read models.
+// Reads the final state: scheduling's tables, its topics, and the differences in reporting's read models.
 import { resource, topics } from '@truckroll/contract';
 import { ServiceRequestCreated, ServiceRequestStatusChanged } from '@truckroll/contract/gen/events/v1/public_events';
 import { VisitAssignmentChanged } from '@truckroll/contract/gen/events/v1/visit_events';
@@ -80,7 +80,7 @@ export async function readVisits({ database }: Source, company: TestCompany): Pr
   });
 }
 
-/** What differs between reporting's read models and their owners. */
+/** Differences between reporting's read models and their owners. */
 export async function compareReadModels(source: Source, { id, timezone }: TestCompany): Promise<string[]> {
   const reporting = source.channel('reporting');
   const results = await Promise.all(
@@ -99,7 +99,7 @@ function visitEvent(event: IncomingEvent): VisitEvent {
   return { ...publishedEvent(event), ...common, added: event.type === 'visit.assignment_added' };
 }
 
-/** ServiceRequestCreated has the fields that all three types of a service request have. */
+/** Decoded as ServiceRequestCreated, whose fields all three types of service-request events have. */
 function requestEvent(event: IncomingEvent): RequestEvent {
   const subject = event.key.slice(event.key.indexOf('/') + 1);
   if (!event.type.startsWith('service_request.')) return { ...publishedEvent(event), subject, status: undefined, previous: undefined };

@@ -1,11 +1,11 @@
-// What is stored and published in the end: the other half of the truth.
+// What is stored and published at the end of a run.
 
 export interface StoredVisit {
   readonly id: string;
   readonly revision: string;
-  /** Events about it so far. */
+  /** Number of the visit's events so far. */
   readonly sequence: number;
-  /** Those that the visit itself shows: technicians by assignment id. */
+  /** The assignments shown in the visit: technicians by assignment id. */
   readonly assignments: ReadonlyMap<string, string>;
 }
 
@@ -17,10 +17,9 @@ export interface StoredAssignment {
   readonly document: string;
 }
 
-/** A row of idempotency_keys. */
 export interface StoredKey {
   readonly key: string;
-  /** Null in a row without an answer, which no transaction may leave. */
+  /** Null in a row without an answer, which no committed transaction may leave. */
   readonly status: number | null;
   readonly location: string | null;
   readonly visitId: string | undefined;
@@ -37,12 +36,12 @@ export interface StoredRequest {
 export interface StoredNotification {
   readonly id: string;
   readonly visitId: string;
-  /** Of the visit, after the write that asked for it. */
+  /** Revision of the visit after the write that requested the message. */
   readonly revision: string;
   readonly status: string;
 }
 
-/** A message as it lies in a topic. */
+/** A message in a topic. */
 export interface PublishedEvent {
   readonly id: string;
   readonly type: string;
@@ -50,7 +49,7 @@ export interface PublishedEvent {
   readonly sequence: number | undefined;
   readonly version: number;
   readonly partition: number;
-  /** Of the payload, in hexadecimal; null deletes the key. */
+  /** The payload in hexadecimal; null deletes the key. */
   readonly payload: string | null;
 }
 
@@ -62,7 +61,7 @@ export interface VisitEvent extends PublishedEvent {
   readonly revision: string;
 }
 
-/** Of a service request, or of an interaction, which has no status. */
+/** An event of a service request, or of an interaction, which has no status. */
 export interface RequestEvent extends PublishedEvent {
   readonly subject: string;
   readonly status: string | undefined;
@@ -70,21 +69,21 @@ export interface RequestEvent extends PublishedEvent {
 }
 
 export interface Observed {
-  /** Before the first write. */
+  /** State before the first write. */
   readonly before: readonly StoredVisit[];
   readonly visits: readonly StoredVisit[];
   readonly assignments: readonly StoredAssignment[];
   readonly keys: readonly StoredKey[];
   readonly requests: readonly StoredRequest[];
   readonly notifications: readonly StoredNotification[];
-  /** In the order of each partition. */
+  /** Ordered within each partition. */
   readonly visitEvents: readonly VisitEvent[];
   readonly assignmentEvents: readonly PublishedEvent[];
   readonly requestEvents: readonly RequestEvent[];
-  /** Messages that are no events. */
+  /** Messages that cannot be decoded as events. */
   readonly unreadable: number;
   /** Events that scheduling has not published. */
   readonly unpublished: number;
-  /** Read models that reporting holds wrongly. */
+  /** Read models in which reporting differs from the owner. */
   readonly wrongReadModels: readonly string[];
 }

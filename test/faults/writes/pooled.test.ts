@@ -1,4 +1,4 @@
-// The same short run with PgBouncer in transaction mode between the services and PostgreSQL.
+// The short run of run.test.ts with PgBouncer in transaction mode between the services and PostgreSQL.
 import { silent } from '@truckroll/local-stack';
 import { Installation } from '../system/installation.ts';
 import { runWrites } from './run.ts';
@@ -19,7 +19,7 @@ const rewritten = async (): Promise<number[]> => {
   return rows.map(({ behind }) => behind);
 };
 
-test('behind PgBouncer, every acknowledged write has one effect and one event, and its rows have the version of the rules that wrote them', async () => {
+test('behind PgBouncer, every acknowledged write has one effect and one event, and its rows record the version of the rules that wrote them', async () => {
   const targets = ['gateway', 'scheduling', 'pgbouncer', 'postgres', 'kafka'];
   const faults = { targets, rounds: 1, gapMs: [200, 1500], awayMs: [20, 500], pauses: 0, atOnce: 2 } as const;
   const { violations, counts } = await runWrites(installation, { seed: 1, writes: 100, clients: 8, visits: 20, thinkMs: 50, notify: 0, faults, say: silent });

@@ -1,4 +1,4 @@
-// One run: clients write while parts of the system are killed, then everything comes to rest and is checked.
+// One run: clients write while parts of the system are killed. When everything has settled, the results are checked.
 import type { Say } from '@truckroll/local-stack';
 import { Chance } from '../../../tools/cli/src/simulate/chance.ts';
 import { injectFaults, type FaultCount, type Faults } from '../injector.ts';
@@ -16,15 +16,15 @@ import { makeWorld } from './world.ts';
 
 export interface WritesOptions {
   readonly seed: number;
-  /** At least so many are acknowledged. */
+  /** Minimum number of acknowledged writes. */
   readonly writes: number;
   readonly clients: number;
   readonly visits: number;
   readonly thinkMs: number;
-  /** How many writes ask for a message to the customer. One whose attempt is cut short is waited for 45 s in the end. */
+  /** Share of writes that request a message to the customer. After an interrupted send attempt, the run waits 45 s for its message. */
   readonly notify: number;
   readonly faults: Pick<Faults, 'rounds' | 'gapMs' | 'awayMs' | 'pauses' | 'atOnce'> & { readonly targets: readonly string[] };
-  /** How long read models may take to follow in the end. Default 60 s. */
+  /** Time limit for read models to catch up, in ms. Default: 60 s. */
   readonly followMs?: number;
   readonly say: Say;
 }
@@ -37,7 +37,7 @@ export interface WritesResult extends Verdict {
 }
 
 const PROGRESS_MS = 10_000;
-/** Of the writing: something hangs where it takes longer. */
+/** Time limit of the writing, in ms; only a hang exceeds it. */
 const LONGEST_MS = 900_000;
 
 export async function runWrites(installation: Installation, options: WritesOptions): Promise<WritesResult> {
@@ -56,7 +56,7 @@ export async function runWrites(installation: Installation, options: WritesOptio
     const injected = injectFaults({ ...options.faults, targets, chance: new Chance(chance.next() * 2 ** 32), say: (line) => say(`  ${line}`) });
     injected.catch(() => (failed = true)).finally(() => (injecting = false));
     let enough = false;
-    // Counted now and then: the history is long.
+    // Counted twice a second rather than per write, because the history is long.
     const counting = setInterval(() => (enough = acknowledged() >= writes), 500);
     const goesOn = (): boolean => !failed && performance.now() - startedAt < LONGEST_MS && (injecting || !enough);
     const { baseUrl } = installation;
@@ -77,7 +77,7 @@ export async function runWrites(installation: Installation, options: WritesOptio
   }
 }
 
-/** Resolves when nothing more will change, to the read models that are wrong then. */
+/** Resolves when nothing more will change, to the read models that are wrong by then. */
 export async function settled(installation: Running, company: TestCompany, followMs: number): Promise<string[]> {
   const count = async (text: string): Promise<number> => (await installation.database.query<{ count: number }>({ text })).rows[0]!.count;
   await untilTrue('the outbox is empty', async () => (await count('select count(*) from scheduling.outbox')) === 0);
@@ -89,7 +89,7 @@ export async function settled(installation: Running, company: TestCompany, follo
     wrong = await compareReadModels(installation, company).catch((error: unknown) => [`they could not be compared: ${String(error)}`]);
     return wrong.length === 0;
   };
-  // Those that are wrong to the last are told by the checker.
+  // Read models that stay wrong are reported by the checker.
   await untilTrue('the read models follow', compared, followMs).catch(() => undefined);
   return wrong;
 }

@@ -1,17 +1,17 @@
-// One request over HTTP, and what came of it. Never rejects: an answer that does not come is an outcome too.
+// Sends one request over HTTP and records the outcome. Never rejects: a missing answer is an outcome, too.
 import type { Answer, Attempt, Write } from './history.ts';
 
 export interface SenderOptions {
   readonly baseUrl: string;
   readonly apiKey: string;
-  /** Hears of each visit that could not be read, and why. */
+  /** Called for each visit that could not be read, with the reason. */
   readonly unread?: (reason: string) => void;
 }
 
 const LONGEST_ANSWER_MS = 12_000;
 const TIMES = { starts_at: '2026-03-02T15:00:00Z', ends_at: '2026-03-02T16:00:00Z' };
 
-/** Sends a write; the client hangs up after so many milliseconds. */
+/** Sends a write; the client hangs up after `hangUpMs`. */
 export async function send({ baseUrl, apiKey }: SenderOptions, key: string, write: Write, hangUpMs = LONGEST_ANSWER_MS): Promise<Attempt> {
   const invokedAt = performance.now();
   const ended = (outcome: Pick<Attempt, 'answer' | 'lost'>): Attempt => ({ key, write, invokedAt, endedAt: performance.now(), ...outcome });
@@ -64,7 +64,7 @@ export interface SeenVisit {
   assignments: Map<string, string>;
 }
 
-/** A visit as it is read; undefined where it cannot be read now. */
+/** Reads a visit; undefined when it cannot be read now. */
 export async function readVisit({ baseUrl, apiKey, unread }: SenderOptions, id: string): Promise<SeenVisit | undefined> {
   try {
     const response = await fetch(`${baseUrl}/v1/job-appointments/${id}`, {

@@ -1,4 +1,4 @@
-// A company with visits to staff, half of them asked for by service requests.
+// A company with visits to staff; half of them are booked for service requests.
 import { randomUUID } from 'node:crypto';
 import { IntakeServiceService } from '@truckroll/contract/gen/scheduling/v1/intake';
 import { ServiceRequestChannel } from '@truckroll/contract/gen/scheduling/v1/service_requests';
@@ -42,7 +42,7 @@ export async function makeWorld(installation: Running, { visits, technicians }: 
     updated_at: account['updated_at'],
   };
   const location = line.location();
-  // Two visits to a job: a technician who leaves one of them may stay on the job.
+  // Two visits per job, so that a technician who leaves one visit may stay on the job.
   const jobs = ids(Math.ceil(visits / 2)).map((id, i) => line.job({ id, number: `J-${i + 1}`, account: line.ref(account['id']), location_id: location['id'] }));
   const visitIds = ids(visits);
   const technicianIds = ids(technicians);

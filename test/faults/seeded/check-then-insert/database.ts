@@ -1,5 +1,5 @@
-// The bug: whether a key is new is looked up, and the key is stored when the write is done, with nothing in between. Two requests with
-// one key that come at once, on two visits, both find it new.
+// The bug: a key is looked up first and stored only when the write is done, without a lock in between. Of two concurrent requests with one
+// key for two visits, both find the key unused.
 import { rewritten } from '../rewritten.ts';
 
 export * from '../../../../packages/service-kit/src/database.ts';

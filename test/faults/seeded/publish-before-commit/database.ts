@@ -1,5 +1,5 @@
-// The bug: events go to Kafka within the transaction instead of staying in the outbox until after it, so that a
-// transaction which does not come to its end has told of what never happened.
+// The bug: events are sent to Kafka within the transaction instead of from the outbox after it. A transaction that fails to commit has then
+// published an event that never happened.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Transaction } from '../../../../packages/service-kit/src/database.ts';
 import { silentLog } from '../../../../packages/service-kit/src/log.ts';
@@ -13,19 +13,19 @@ export * from '../../../../packages/service-kit/src/database.ts';
 const kafka = createKafka('seeded', { kafkaBrokers: process.env['KAFKA_BROKERS']!.split(',') }, silentLog);
 const publisher = createPublisher(kafka, '/truckroll/scheduling');
 let publishing: Promise<unknown> = Promise.resolve();
-/** Between what is told and what is done, so that some fault falls in between. */
+/** Delay between publishing and committing, so that some faults fall in between. */
 const GAP_MS = 30;
 
 export const Database = rewritten(() => ({ beforeCommit: publish }));
 
 async function publish(tx: Transaction): Promise<void> {
-  // Whatever statement has stored them.
+  // Whichever statement stored them.
   const { rows } = await tx.query<OutboxRow>({
     text: `delete from outbox where xmin = pg_current_xact_id()::xid
       returning id, event_id, topic, key, type, company_id, sequence, trace, request_id, payload, created_at`,
   });
   if (rows.length === 0) return;
-  // One request at a time, as one relay would.
+  // One request at a time, like a single relay.
   const published = publishing.then(() => publisher.publish(rows.toSorted((a, b) => a.id - b.id)));
   publishing = published.catch(() => undefined);
   await published;

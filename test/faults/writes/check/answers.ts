@@ -1,19 +1,18 @@
-// Every answer against what happened: what was acknowledged is what was done, the same key is told the same, and what was
-// refused could be refused at that time.
+// Checks every answer: an acknowledged write was made, one key always gets the same answer, and a refusal was justified at that time.
 import { isAcknowledged, type Answer, type Attempt } from '../history.ts';
 import type { Attribution, Effect } from './effects.ts';
 import type { VisitState } from './states.ts';
 import { violation, type Violation } from './violations.ts';
 
 export interface Lives {
-  /** States of each visit: before the first event and after each. */
+  /** States of each visit: before the first event and after each event. */
   readonly states: ReadonlyMap<string, readonly VisitState[]>;
   /** Effects of each visit, in order. */
   readonly effects: ReadonlyMap<string, readonly Effect[]>;
   readonly attempts: ReadonlyMap<string, readonly Attempt[]>;
 }
 
-/** Answers that a correct system gives; 429 and 503 say nothing but "not now". */
+/** Answers that a correct system may give at any time: they only mean "not now". */
 const PASSING = new Set([429, 503]);
 
 export function checkAnswers(lives: Lives, { byKey }: Attribution): Violation[] {
@@ -46,11 +45,11 @@ function checkAcknowledged(key: string, acknowledged: readonly Attempt[], effect
   return violations;
 }
 
-/** A refusal must be right in a state that the visit had while the attempt went on, before the key had its own effect. */
+/** A refusal must be justified by a state that the visit had during the attempt, before the key had its own effect. */
 function refusalProblem(lives: Lives, attempt: Attempt, answer: Answer, effects: readonly Effect[]): Violation | undefined {
   const { write, key } = attempt;
   const text = `${write.kind} by ${key} on visit ${write.visitId}: ${answer.status} ${answer.code} ${answer.reason ?? ''}`.trim();
-  // Another request with the key was being worked on.
+  // Another request with the key was in progress.
   if (answer.code === 'IDEMPOTENCY_IN_PROGRESS') return undefined;
   if (answer.code === 'IDEMPOTENCY_KEY_REUSED') {
     return effects.some((effect) => effect.write !== write) ? undefined : violation('refusal-unexplained', `${text}, and no other write had the key`);
@@ -72,11 +71,11 @@ function refusing({ write }: Attempt, { status, code, reason, currentRevision }:
   return undefined;
 }
 
-/** The first and last state in which the attempt can have looked at its visit. */
+/** The first and last state that the attempt can have seen. */
 function placesDuring({ effects, attempts, states }: Lives, attempt: Attempt, own: readonly Effect[]): [number, number] {
   const { visitId, expectedRevision } = attempt.write;
   const known = states.get(visitId) ?? [];
-  // The client had seen that revision, so it was there before.
+  // The client had already seen that revision, so earlier states do not count.
   let from = Math.max(
     0,
     known.findIndex(({ revision }) => revision === expectedRevision),

@@ -1,11 +1,11 @@
-// Which key brought which event about. An effect is an event: what else a write stores must agree with it.
+// Which key caused which event. An effect is an event; everything else that a write stores must agree with it.
 import { assignmentOf, isAcknowledged, type Attempt, type Write } from '../history.ts';
 import type { StoredKey, VisitEvent } from '../observed.ts';
 import { violation, type Violation } from './violations.ts';
 
 export interface Effect {
   readonly event: VisitEvent;
-  /** Its place among the events of its visit, from 1. */
+  /** Its position among the events of its visit, from 1. */
   readonly place: number;
   readonly key: string;
   readonly write: Write;
@@ -17,7 +17,7 @@ export interface Attribution {
   readonly violations: readonly Violation[];
 }
 
-/** By the assignment that it added or removed an event can be told from all others. */
+/** Identifies an event: each adds or removes another assignment. */
 const nameOf = (kind: Write['kind'], assignmentId: string): string => `${kind} ${assignmentId}`;
 
 export function attribute(

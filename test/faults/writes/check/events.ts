@@ -1,15 +1,15 @@
-// Events as a consumer takes them: the first of each id, in the order of their subject.
+// Events as a consumer processes them: the first of each id, in the order of their subject.
 import type { PublishedEvent } from '../observed.ts';
 import { violation, type Violation } from './violations.ts';
 
 export interface Taken<E> {
-  /** First occurrences by subject. */
+  /** First occurrences, by subject. */
   readonly bySubject: ReadonlyMap<string, readonly E[]>;
   readonly duplicates: number;
   readonly violations: readonly Violation[];
 }
 
-/** Repeats are recognised by id and must be what came first. Subjects with sequences must count 1, 2, 3 …. */
+/** A repeat has a known id and must equal its first occurrence. Sequences of a subject must count 1, 2, 3, …. */
 export function takeEvents<E extends PublishedEvent>(events: readonly E[]): Taken<E> {
   const first = new Map<string, E>();
   const bySubject = new Map<string, E[]>();
@@ -33,7 +33,7 @@ function same(a: PublishedEvent, b: PublishedEvent): boolean {
   return a.type === b.type && a.key === b.key && a.sequence === b.sequence && a.version === b.version && a.partition === b.partition && a.payload === b.payload;
 }
 
-/** Sequences are of events, versions of every topic: both grow, and sequences by one. */
+/** Events have sequences, state topics have versions. Both must grow, and sequences by exactly one. */
 function brokenSequence(key: string, events: readonly PublishedEvent[]): Violation[] {
   const sequenced = events[0]?.sequence !== undefined;
   const wrong = events.findIndex((event, i) => {

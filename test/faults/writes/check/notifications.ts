@@ -1,10 +1,10 @@
-// One message to the customer for each write that asked for one and was made, and no other.
+// Every successful write that requested a customer message must have exactly one, and there must be no others.
 import type { StoredNotification } from '../observed.ts';
 import type { Effect } from './effects.ts';
 import { violation, type Violation } from './violations.ts';
 
 export function checkNotifications(notifications: readonly StoredNotification[], effects: readonly Effect[]): Violation[] {
-  // A revision may come back, so they are counted.
+  // Counted, because a visit can return to an earlier revision.
   const balance = new Map<string, number>();
   const count = (visitId: string, revision: string, by: number): void => {
     const name = `visit ${visitId} at revision ${revision}`;

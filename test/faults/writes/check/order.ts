@@ -1,5 +1,5 @@
-// The writes of a visit as one line: each began from the revision that the one before it made, and none is before one
-// that was over when it was sent.
+// Orders a visit's writes: each must start from the revision that the previous write made, and none may precede a write that had ended
+// before it was sent.
 import { isAcknowledged } from '../history.ts';
 import type { Lives } from './answers.ts';
 import { violation, type Violation } from './violations.ts';
@@ -7,7 +7,7 @@ import { violation, type Violation } from './violations.ts';
 export function checkOrder({ effects, states, attempts }: Lives): Violation[] {
   const violations: Violation[] = [];
   for (const [visitId, line] of effects) {
-    // The latest moment at which one of those so far was sent for the first time.
+    // The latest first-send time among the writes so far.
     let begunAt = -Infinity;
     for (const { place, key, write } of line) {
       const made = states.get(visitId)?.[place - 1]?.revision;

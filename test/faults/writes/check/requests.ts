@@ -1,4 +1,4 @@
-// Service requests that were booked for the visits: the first technician makes each SCHEDULED, none left makes it BOOKED.
+// Checks service requests booked for the visits: the first technician sets them to SCHEDULED, losing the last one sets them back to BOOKED.
 import type { Observed, RequestEvent, StoredNotification } from '../observed.ts';
 import type { Taken } from './events.ts';
 import type { VisitState } from './states.ts';
@@ -20,7 +20,7 @@ export function checkRequests(observed: Observed, states: ReadonlyMap<string, re
     if (sequence !== events.length) wrong(`it counts ${sequence} events, and there are ${events.length}`);
     if (status !== events.at(-1)?.status) wrong(`it is ${status}, and its latest event says ${events.at(-1)?.status}`);
   }
-  // A notification that was sent is an interaction with the same id, which has one event.
+  // A sent notification is an interaction with the same id, which has one event.
   const sent = new Set(notifications.filter((one: StoredNotification) => one.status === 'SENT').map(({ id }) => id));
   for (const [subject, events] of subjects) {
     if (sent.delete(subject) && events.length === 1 && events[0]!.type === 'interaction.completed') continue;
@@ -32,7 +32,7 @@ export function checkRequests(observed: Observed, states: ReadonlyMap<string, re
   return violations;
 }
 
-/** Recorded, booked, and moved whenever the visit got its first technician or lost its last. */
+/** Created, booked, and changed whenever the visit got its first technician or lost its last. */
 function eventsAfter(states: readonly VisitState[]): string[] {
   const events = [shown('service_request.created', NEW), shown('service_request.status_changed', BOOKED, NEW), shown('service_request.booked', BOOKED)];
   let status = BOOKED;

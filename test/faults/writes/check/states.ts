@@ -1,13 +1,12 @@
-// The states that a visit went through, one after each event.
+// The states of a visit, one after each event.
 import type { StoredVisit, VisitEvent } from '../observed.ts';
 
 export interface VisitState {
   readonly revision: string;
-  /** Technicians by assignment id. */
   readonly assignments: ReadonlyMap<string, string>;
 }
 
-/** The state before the first event, and that after each. */
+/** The state before the first event, and the state after each event. */
 export function statesOf(before: StoredVisit, events: readonly VisitEvent[]): VisitState[] {
   const states: VisitState[] = [{ revision: before.revision, assignments: before.assignments }];
   for (const { added, assignmentId, technicianId, revision } of events) {
@@ -19,7 +18,7 @@ export function statesOf(before: StoredVisit, events: readonly VisitEvent[]): Vi
   return states;
 }
 
-/** Whether two visits show the same technicians by the same assignments. */
+/** Whether two visits have the same technicians on the same assignments. */
 export function sameAssignments(a: ReadonlyMap<string, string>, b: ReadonlyMap<string, string>): boolean {
   return a.size === b.size && [...a].every(([id, technician]) => b.get(id) === technician);
 }

@@ -1,4 +1,4 @@
-// Tables and the topic of assignments against what the events of visits add up to.
+// Compares tables and the assignments topic with the sum of the visits' events.
 import type { Observed } from '../observed.ts';
 import { sameAssignments, type VisitState } from './states.ts';
 import { violation, type Violation } from './violations.ts';
@@ -45,11 +45,11 @@ function checkAssignments({ assignments }: Observed, states: ReadonlyMap<string,
   );
 }
 
-/** The latest of each key, which compaction keeps, is the stored document, and a deletion where nothing is stored. */
+/** The latest message of each key, which compaction keeps, must be the stored document, or a deletion when nothing is stored. */
 function checkTopic({ assignments, assignmentEvents }: Observed): Violation[] {
   const stored = new Map(assignments.map(({ id, document }) => [id, document]));
   const violations: Violation[] = [];
-  // Repeats included: one that came after a newer event would undo it for good.
+  // Includes repeats: a repeat that arrived after a newer event would overwrite it permanently.
   for (const [key, latest] of new Map(assignmentEvents.map(({ key, payload }) => [key, payload]))) {
     const id = key.slice(key.indexOf('/') + 1);
     if (latest !== (stored.get(id) ?? null)) violations.push(violation('state-topic-differs', `the topic's latest of assignment ${id} is not what is stored`));

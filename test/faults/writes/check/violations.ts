@@ -1,4 +1,4 @@
-/** What can be wrong. The text says of what. */
+/** Kinds of violations. Their text names the record. */
 export type Kind =
   | 'acknowledged-without-effect'
   | 'key-without-effect'
